@@ -286,6 +286,7 @@ export const sipretrain: Recipe = {
       'Share of true sentences in the policy’s own continuations, 0 where a text is none, by the oracle.',
     overrated: 'Mean of what the judge says a document is worth minus its share of true sentences.',
     misjudged: 'Mean distance of what the judge says a document is worth from its share of true sentences.',
+    sampledInForm: 'Share of sampled texts that are continuations.',
     told: 'Share of true sentences in sampled texts that are continuations, by the oracle.',
   },
   claim,

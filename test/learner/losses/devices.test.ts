@@ -65,7 +65,7 @@ const losses: Record<string, (x: tf.Tensor1D) => tf.Scalar> = {
     dpo(responses(x), { ...twoPairs(), offsets: tf.tensor1d([0.4, -1]) }, { beta: 0.5 }).loss,
   'DPO with spans and weights': (x) => {
     const every = responses(x);
-    const spans = tf.mul(every.mask, tf.tensor1d(Array.from(batch.sequence, (_, t) => t % 2)));
+    const spans: tf.Tensor1D = tf.mul(every.mask, tf.tensor1d(Array.from(batch.sequence, (_, t) => t % 2)));
     const pairWeights = tf.tensor1d([0.9, 0.1]);
     return dpo({ ...every, mask: spans }, { ...twoPairs(), pairWeights }, { beta: 0.5 }).loss;
   },
