@@ -1,6 +1,6 @@
 /** Rubrics: what they may say, how they are filled in, and how grades are read. */
 import { describe, expect, test } from 'vitest';
-import { fillRubric, parseRubric, parseGrade, shownQuestion, usesReference } from '../../core/rubric.ts';
+import { fillRubric, parseGrade, parseRubric, shownQuestion, usesReference } from '../../core/rubric.ts';
 
 const written = (change: object = {}) =>
   JSON.stringify({

@@ -28,6 +28,7 @@ test('settings are typed by their schema', () => {
     'curriculum.unanimousWeight',
     'adapter.rank',
     'adapter.alpha',
+    'turnRewards',
     // The choices of method that every recipe with a policy gradient takes.
     'objective.kind',
     'objective.clipLow',
