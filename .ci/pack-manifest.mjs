@@ -13,6 +13,9 @@ const PEER = ['webgpu'];
 /** The package brings the part of these that it uses, see `.ci/build`. */
 const BUNDLED = ['onnxruntime-web'];
 
+/** Nodes that compute with native code install this beside the package, at the version of the wasm build: no clone has it. */
+const NATIVE = 'onnxruntime-node';
+
 const MANIFEST = 'package.json';
 /** The clone's own file meanwhile. */
 const KEPT = 'package.json.clone';
@@ -28,8 +31,8 @@ export function packedManifest(manifest) {
       Object.entries(manifest.dependencies).filter(([name]) => !gone.has(name)),
     ),
     optionalDependencies: taken(OPTIONAL),
-    peerDependencies: taken(PEER),
-    peerDependenciesMeta: Object.fromEntries(PEER.map((name) => [name, { optional: true }])),
+    peerDependencies: { ...taken(PEER), [NATIVE]: manifest.dependencies['onnxruntime-web'] },
+    peerDependenciesMeta: Object.fromEntries([...PEER, NATIVE].map((name) => [name, { optional: true }])),
   };
 }
 

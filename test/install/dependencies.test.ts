@@ -42,7 +42,7 @@ test('versions are exact, and the lock holds the same', () => {
 /** Whoever installs it is told by the same command everywhere. `.ci/guest` runs it and measures what it installs. */
 test('what a GPU needs besides is named with the version that the clone has', () => {
   const { webgpu } = manifest.dependencies;
-  expect(packedManifest(manifest).peerDependencies).toEqual({ webgpu });
+  expect(packedManifest(manifest).peerDependencies).toMatchObject({ webgpu });
   for (const file of ['docs/dependencies.md', 'docs/deploy.md', 'learner/device/webgpu/adapter.ts']) {
     const told = [...readFileSync(file, 'utf8').matchAll(/webgpu@([\d.]*\d)/g)].map(([, version]) => version);
     expect([file, new Set(told)]).toEqual([file, new Set([webgpu])]);
@@ -52,11 +52,14 @@ test('what a GPU needs besides is named with the version that the clone has', ()
 test('a clone leaves nothing out that an old npm or Node may skip, and the package has the rest of its dependencies alike', () => {
   expect(Object.keys(manifest).filter((key) => /optional|peer/i.test(key))).toEqual([]);
   const packed = packedManifest(manifest);
-  const { dependencies, optionalDependencies, peerDependencies } = packed;
+  const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta } = packed;
   const all = { ...dependencies, ...optionalDependencies, ...peerDependencies };
   const { 'onnxruntime-web': bundled, ...others } = manifest.dependencies;
   expect(bundled).toBeDefined();
-  expect(all).toEqual(others);
+  // The native build is of the same release, and npm installs no peer that is optional.
+  expect(all).toEqual({ ...others, 'onnxruntime-node': bundled });
+  const optional = { optional: true };
+  expect(peerDependenciesMeta).toEqual({ webgpu: optional, 'onnxruntime-node': optional });
   expect(Object.keys(optionalDependencies).sort()).toEqual(['drizzle-orm', 'hono', 'miniflare', 'wrangler']);
 });
 
