@@ -50,4 +50,6 @@ export const claim: Claim = {
     doesNotRise('random'),
     doesNotRise('format'),
   ],
+  diagnosis:
+    'The score learns something, and not what it is wanted for. Over all answers of a round it tells right from wrong ones with an area under the curve of 0.69, where targets of other answers leave it at 0.52. But the untrained token has 0.62 already, by the length of the task, and among answers to one task the trained score is at chance (0.44 to 0.54): it knows how hard a question is and not which answer is right. So a vote that it weights is right 3.4 points less often than a count. The paper’s models compute enough at the last token to check what they wrote, which a policy of 190,000 parameters does not. Accuracy costs little (1.1 points less than GRPO, 0 to 2.3), and what rises is sampled accuracy: greedy answers stay where they were, so that a policy is sharpened.',
 };
