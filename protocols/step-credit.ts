@@ -83,10 +83,10 @@ export function stepAdvantages(
 
 /** What the figures of `approvalFigures` mean. */
 export const APPROVAL_FIGURES = {
-  approved: 'Share of the steps that verdicts mark as right, over the verdicts that can be read.',
+  approved: 'Share of the steps that verdicts mark as right, over the verdicts that parse.',
   approvalGap:
     'Share of the steps that verdicts mark as right, less the share that is right by the oracle; above 0 the verifier overrates.',
-  unread: 'Share of the solutions whose verdict cannot be read.',
+  unread: 'Share of the solutions whose verdict does not parse.',
 } as const;
 
 /** How much the verifier overrates the steps, by the oracle; for the report alone. */

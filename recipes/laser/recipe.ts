@@ -64,18 +64,20 @@ async function learn(
     beta: BETA,
     reference: REFERENCE,
   };
-  const [update] = solverUpdate(items, {
+  const policy = solverUpdate(items, {
     objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
     aggregation: { mode: 'token-mean' },
   });
-  const trained = variant === 'grpo' ? [] : finished.length ? [regression] : [];
+  const parts = [
+    ...policy.flatMap((update) => update.parts),
+    ...(variant !== 'grpo' && finished.length ? [regression] : []),
+  ];
   const answerOf = (task: string, ids: readonly number[]) => {
     const parsed = arithmetic.parseSolution(task, decode(ids));
     return parsed.ok ? parsed.value.answer : null;
   };
   return {
-    updates:
-      update || trained.length ? [{ set: MAIN_SET, parts: [...(update?.parts ?? []), ...trained] }] : [],
+    updates: parts.length ? [{ set: MAIN_SET, parts }] : [],
     figures: scoreFigures(
       answers.map(({ group, task, sample, exact }, i) => ({
         group,

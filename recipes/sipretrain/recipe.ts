@@ -205,22 +205,22 @@ function learn(records: RoundRecords, { decode, encode }: LearnTools): TrainingP
 }
 
 interface Told {
-  readonly inForm: boolean;
+  readonly wellFormed: boolean;
   readonly truth: number;
 }
 
 /** How true the texts are, and `told`, how true those of the sampled ones are that are continuations; it is left out where none is. */
 export function examined(greedy: readonly Told[], sampled: readonly Told[]): Evaluation {
-  const told = sampled.flatMap(({ inForm, truth }) => (inForm ? [truth] : []));
+  const told = sampled.flatMap(({ wellFormed, truth }) => (wellFormed ? [truth] : []));
   return evaluation(
     {
       n: greedy.length,
       accuracy: mean(greedy.map(({ truth }) => truth)),
       sampled: mean(sampled.map(({ truth }) => truth)),
-      formatRate: mean(greedy.map(({ inForm }) => Number(inForm))),
+      formatRate: mean(greedy.map(({ wellFormed }) => Number(wellFormed))),
     },
     {
-      sampledInForm: mean(sampled.map(({ inForm }) => Number(inForm))),
+      sampledInForm: mean(sampled.map(({ wellFormed }) => Number(wellFormed))),
       ...(told.length ? { told: mean(told) } : {}),
     },
   );
@@ -244,7 +244,7 @@ async function truths(
   );
   return tasks.map((task, i) => {
     const parsed = parseContinuation(task, tokenizer.decode(completions[i]![0]!.ids));
-    return { inForm: parsed.ok, truth: parsed.ok ? truthOf(prefixOf(task) + parsed.value) : 0 };
+    return { wellFormed: parsed.ok, truth: parsed.ok ? truthOf(prefixOf(task) + parsed.value) : 0 };
   });
 }
 

@@ -9,8 +9,7 @@
 import type { Random } from '../../core/random.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { drawUntil, isHeldOutKey } from '../../core/split.ts';
-import type { ParseResult } from '../../core/task-family.ts';
-import { invalid, ok } from '../../core/task-family.ts';
+import { invalid, ok, type ParseResult } from '../../core/task-family.ts';
 import { STOP, withoutStop } from '../worked.ts';
 
 /** The number of a name, 1 … 8: a fact where it stands in the first part of a document, a sentence in the second. */
@@ -38,7 +37,7 @@ export const writeDocument = ({ facts, told }: Document): string =>
   `${writeFacts(facts)}:${writeFacts(told)}`;
 
 /** Facts about distinct names; null for any other text. */
-function readFacts(text: string): Fact[] | null {
+function parseFacts(text: string): Fact[] | null {
   if (!SENTENCES.test(text)) return null;
   const facts = text.split(' ').map((fact) => ({ name: fact.slice(0, 2), number: Number(fact[2]) }));
   return new Set(facts.map(({ name }) => name)).size === facts.length ? facts : null;
@@ -47,7 +46,7 @@ function readFacts(text: string): Fact[] | null {
 /** Reasons: off-grammar, miscopied (the second part tells of others than the first). */
 export function parseDocument(text: string): ParseResult<Document> {
   const [first = '', second = '', ...more] = text.split(':');
-  const [facts, told] = [readFacts(first), readFacts(second)];
+  const [facts, told] = [parseFacts(first), parseFacts(second)];
   if (!facts || !told || more.length) return invalid('off-grammar');
   const known = new Set(facts.map(({ name }) => name));
   return told.every(({ name }) => known.has(name)) ? ok({ facts, told }) : invalid('miscopied');

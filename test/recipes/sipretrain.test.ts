@@ -143,8 +143,8 @@ test('by the truth the truest is preferred', async () => {
 });
 
 test('how true continuations are, apart from how many texts are continuations', () => {
-  const none = { inForm: false, truth: 0 };
-  const told = (truth: number) => ({ inForm: true, truth });
+  const none = { wellFormed: false, truth: 0 };
+  const told = (truth: number) => ({ wellFormed: true, truth });
   const { heldOut, figures } = examined(
     [told(1), told(0.6), none, none],
     [told(0.8), told(0.4), told(0.6), none],
