@@ -1,4 +1,5 @@
-/** OpenAI's own client, and vLLM's tokens in, tokens out, against the local mesh. */
+/** OpenAI's own client, vLLM's tokens in, tokens out, and `rollmesh chat` against the local mesh. */
+import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -7,16 +8,17 @@ import type { TokenIds } from '../../core/policy.ts';
 import { textOf } from '../../core/renderer/policy-text.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { openVersion } from '../../infer/open-version.ts';
-import { openScene, type Scene } from './scene.ts';
+import { ALONE, openScene, type Scene } from './scene.ts';
 
 const POLICY = 'words';
+const PAGE = 'https://page.example';
 const QUESTION = [{ role: 'user', content: 'What is 3 + 4?' }] as const;
 
 let scene: Scene;
 let openai: OpenAI;
 
 beforeAll(async () => {
-  scene = await openScene();
+  scene = await openScene({ vars: { CORS_ORIGINS: PAGE } });
   await ensureShipped(scene.gateway, POLICY);
   // While this process computes, it does not see that workerd has closed a connection that was idle for some seconds, and uses it again.
   openai = new OpenAI({ baseURL: `${scene.mesh.url}/v1`, apiKey: 'none', maxRetries: 1 });
@@ -279,6 +281,72 @@ describe('refused, in the form that the client reads', () => {
       status: 404,
     });
   });
+});
+
+test('`chat` answers each line of a pipe with what was said before it, and says what is wrong', async () => {
+  const chat = async (args: readonly string[], input: string) => {
+    const child = spawn(
+      process.execPath,
+      ['--import', './install/typescript.mjs', 'cli/rollmesh.ts', 'chat', ...args],
+      {
+        env: {
+          ...process.env,
+          ROLLMESH_URL: scene.mesh.url,
+          LEARNER_TOKEN: scene.mesh.secrets.LEARNER_TOKEN,
+        },
+      },
+    );
+    let [out, error] = ['', ''];
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (error += text));
+    child.stdin.end(input);
+    const code = await new Promise((resolve) => child.once('close', resolve));
+    return { code, out, error };
+  };
+  const options = { temperature: 0, max_tokens: 16 };
+  const first = { role: 'user' as const, content: 'What is 3 + 4?' };
+  const ask = async (messages: OpenAI.Chat.ChatCompletionMessageParam[]) =>
+    (await openai.chat.completions.create({ model: 'words@0', messages, ...options })).choices[0]!.message;
+  const one = await ask([first]);
+  const two = await ask([first, one, { role: 'user', content: 'And 5 + 6?' }]);
+  const flags = ['--temperature', '0', '--max-new', '16'];
+  const [known, unknown] = await Promise.all([
+    chat(['words@0', ...flags], 'What is 3 + 4?\n\nAnd 5 + 6?\n/new\nWhat is 3 + 4?\n'),
+    chat(['nobody'], 'Hello\n'),
+  ]);
+  expect(known).toEqual({
+    code: 0,
+    out: `${one.content}\n${two.content}\n${one.content}\n`,
+    error: '',
+  });
+  expect(unknown.code).toBe(1);
+  expect(unknown.error).toContain('There is no model nobody');
+});
+
+test('a page of an origin that is named may ask the models, one of another may not', async () => {
+  const ask = (path: string, origin: string, more: RequestInit & { headers?: Record<string, string> } = {}) =>
+    fetch(`${scene.mesh.url}${path}`, { ...more, headers: { ...ALONE, origin, ...more.headers } });
+  const wanted = {
+    'access-control-request-method': 'POST',
+    'access-control-request-headers': 'authorization',
+  };
+  const first = await ask('/v1/chat/completions', PAGE, { method: 'OPTIONS', headers: wanted });
+  expect(first.status).toBe(204);
+  expect(first.headers.get('access-control-allow-origin')).toBe(PAGE);
+  expect(first.headers.get('access-control-allow-headers')).toBe('authorization');
+  const models = await ask('/v1/models', PAGE);
+  expect([models.status, models.headers.get('access-control-allow-origin')]).toEqual([200, PAGE]);
+  // A refusal can be read, too.
+  const refused = await ask('/v1/models/none', PAGE);
+  expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([404, PAGE]);
+  for (const [path, origin] of [
+    ['/v1/models', 'https://other.example'],
+    ['/api/runs', PAGE],
+    ['/metrics', PAGE],
+  ] as const) {
+    const foreign = await ask(path, origin);
+    expect([foreign.status, foreign.headers.get('access-control-allow-origin')]).toEqual([403, null]);
+  }
 });
 
 describe('where a reading token is set', () => {
