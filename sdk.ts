@@ -5,10 +5,14 @@
  *
  *     import { arithmetic, defineRecipe, exactReward, groupItems, grpo, solverAlone, solverUpdate, trainedSolver } from 'rollmesh';
  */
+import { checkRecipe } from './core/check-recipe.ts';
 import type { Recipe } from './core/recipe.ts';
 
-/** Returns the recipe itself: it only makes the editor and `tsc` report a field that is missing, unknown or of another type. */
-export const defineRecipe = (recipe: Recipe): Recipe => recipe;
+/**
+ * Returns the recipe itself. Throws `wrong-input` with the code `recipe.invalid`, which names each field that is missing, unknown or of
+ * another kind, wherever the module is loaded: in a Worker, a command or a test. The editor and `tsc` name them as well.
+ */
+export const defineRecipe = (recipe: Recipe): Recipe => checkRecipe(recipe, 'What `defineRecipe` is given');
 
 // The contract: what a recipe is, what its functions are given, and what they return.
 export { checkRecipe } from './core/check-recipe.ts';

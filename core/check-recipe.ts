@@ -6,7 +6,10 @@ import { FORMER_RECIPE } from './schema/former-names.ts';
 import { setName } from './schema/policy.ts';
 import { name } from './schema/sample.ts';
 
-const text = v.pipe(v.string('a text'), v.minLength(1, 'a text that is not empty'));
+const text = v.pipe(
+  v.string('a text'),
+  v.check((value) => value !== '', 'a text that is not empty'),
+);
 const count = (least: number) => {
   const expected = `a whole number from ${least}`;
   return v.pipe(v.number(expected), v.safeInteger(expected), v.minValue(least, expected));
@@ -43,7 +46,7 @@ const FIELDS = {
   method: v.optional(
     v.strictObject(
       { setting: text, roles: text, rewards: text, credit: text, objective: text, schedule: text },
-      'its method in six texts',
+      'an object with six texts',
     ),
   ),
   differences: v.array(text, 'a list of texts'),
@@ -103,7 +106,7 @@ export function checkRecipe(value: unknown, from: string): Recipe {
   const { issues = [] } = v.safeParse(recipeShape, value);
   throw wrongInput('recipe.invalid', `${from} is not a recipe: ${told(issues)}.`, {
     expected: `an object with the fields ${Object.keys(FIELDS).join(', ')}`,
-    next: 'Wrap it in `defineRecipe` of rollmesh, so that your editor and `tsc` name the field as well.',
+    next: 'Correct the fields. Where the recipe is given to `defineRecipe` of rollmesh, your editor and `tsc` name them as well.',
   });
 }
 
@@ -115,7 +118,7 @@ function told(issues: readonly v.BaseIssue<unknown>[]): string {
   for (const { path, type, expected, received, message } of issues) {
     const field = `\`${path?.map(({ key }) => String(key)).join('.')}\``;
     if (path === undefined) wrong.push(`it is ${received}`);
-    else if (type !== 'strict_object')
+    else if (type !== 'strict_object' || expected === 'Object')
       wrong.push(`${field} is ${received}, expected ${message.replace(/^Expected /, '')}`);
     else if (expected !== 'never') missing.push(field);
     else {

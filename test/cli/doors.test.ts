@@ -14,15 +14,18 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A module whose recipe is trio but for what `change` says of `trio`. */
-function moduleWith(name: string, change: string): string {
+function moduleOf(name: string, code: string): string {
   const file = join(folder, `${name}.ts`);
-  writeFileSync(
-    file,
-    `import { trio } from ${JSON.stringify(resolve('recipes/trio/recipe.ts'))};\nexport default { ...trio, name: '${name}', ${change} };\n`,
-  );
+  writeFileSync(file, code);
   return file;
 }
+
+/** A module whose recipe is trio but for what `change` says of `trio`. */
+const moduleWith = (name: string, change: string): string =>
+  moduleOf(
+    name,
+    `import { trio } from ${JSON.stringify(resolve('recipes/trio/recipe.ts'))};\nexport default { ...trio, name: '${name}', ${change} };\n`,
+  );
 
 const started = (...options: string[]) =>
   start()
@@ -38,6 +41,30 @@ test.each<[string, () => string[], string, RegExp]>([
     /no recipe module .*none\.ts/,
   ],
   [
+    'a module without a default export',
+    () => ['--recipe', moduleOf('named', 'export const b = 1;')],
+    'recipe.module',
+    /has no default export.*exports b/,
+  ],
+  [
+    'a module that does not run',
+    () => ['--recipe', moduleOf('broken', 'export default [')],
+    'recipe.module',
+    /cannot be loaded/,
+  ],
+  [
+    'the name of a shipped recipe',
+    () => ['--recipe', moduleWith('second', "name: 'dapo'")],
+    'recipe.duplicate',
+    /the name "dapo"/,
+  ],
+  [
+    'a start policy that is nowhere',
+    () => ['--recipe', moduleWith('nowhere', "startPolicy: 'nowhere'")],
+    'start.unknown',
+    /"nowhere".*shipped ones/,
+  ],
+  [
     'a start policy that cannot speak the family',
     () => ['--recipe', moduleWith('mute', "startPolicy: 'programs'")],
     'recipe.start',
@@ -48,6 +75,24 @@ test.each<[string, () => string[], string, RegExp]>([
     () => ['--recipe', moduleWith('wrong', 'teach: () => ({})')],
     'recipe.invalid',
     /no field `teach`/,
+  ],
+  [
+    'a task family that the start policy does not speak',
+    () => ['--recipe', moduleWith('foreign', "taskName: 'chess'")],
+    'recipe.start',
+    /foreign begins from arithmetic-base, which was not taught the family "chess"/,
+  ],
+  [
+    'a recipe that does not name its tasks',
+    () => ['--recipe', moduleWith('unnamed', 'taskName: undefined')],
+    'recipe.invalid',
+    /unnamed\.ts is not a recipe: `taskName` is undefined, expected a text/,
+  ],
+  [
+    'a recipe whose method lacks parts',
+    () => ['--recipe', moduleWith('methodless', "method: { setting: 'Sums.' }")],
+    'recipe.invalid',
+    /it lacks `method\.roles`, `method\.rewards`/,
   ],
   [
     'a reward function that the recipe lacks',

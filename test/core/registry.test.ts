@@ -6,6 +6,7 @@ import { registry } from '../../core/registry.ts';
 import { dapo } from '../../recipes/dapo/recipe.ts';
 import { recipes } from '../../recipes/index.ts';
 import { trio } from '../../recipes/trio/recipe.ts';
+import { defineRecipe } from '../../sdk.ts';
 
 const failure = (work: () => unknown): RollmeshError => {
   try {
@@ -48,6 +49,8 @@ describe('a recipe of unknown origin', () => {
 
   const { learn: _, ...unlearned } = dapo;
   const { groupSize: __, ...withoutSize } = dapo;
+  const { taskName: ___, ...unnamed } = dapo;
+  const { setting, ...unset } = dapo.method!;
   test.each<[string, unknown, RegExp]>([
     ['a wrong field', { ...unlearned, teach: dapo.learn }, /has no field `teach`; it lacks `learn`/],
     [
@@ -65,6 +68,38 @@ describe('a recipe of unknown origin', () => {
     ['no role', { ...dapo, roles: {} }, /`roles` .*at least one role/],
     ['no main set', { ...dapo, sets: {} }, /`sets` .*the parameter set `main`/],
     ['a description that is no text', { ...dapo, variants: { a: 1 } }, /`variants.a` is 1, expected a text/],
+    ['no name of its tasks', unnamed, /it lacks `taskName`/],
+    [
+      'a misspelt name of its tasks',
+      { ...unnamed, taskname: 'a' },
+      /no field `taskname`; it lacks `taskName`/,
+    ],
+    [
+      'the name of a family that has none',
+      { ...dapo, taskName: undefined },
+      /`taskName` is undefined, expected a text/,
+    ],
+    [
+      'an empty name of its tasks',
+      { ...dapo, taskName: '' },
+      /`taskName` is "", expected a text that is not/,
+    ],
+    [
+      'a method in one text',
+      { ...dapo, method: 'PPO' },
+      /`method` is "PPO", expected an object with six texts/,
+    ],
+    ['a method without a part', { ...dapo, method: unset }, /it lacks `method.setting`/],
+    [
+      'a misspelt part of its method',
+      { ...dapo, method: { ...unset, seting: setting } },
+      /no field `method.seting`; it lacks `method.setting`/,
+    ],
+    [
+      'a part of its method that is no text',
+      { ...dapo, method: { ...unset, setting: 3 } },
+      /`method.setting` is 3, expected a text/,
+    ],
     ['nothing', undefined, /it is undefined/],
     ['a function', () => dapo, /it is Function/],
   ])('%s is told by its name', (_, value, said) => {
@@ -72,5 +107,12 @@ describe('a recipe of unknown origin', () => {
     expect(error).toMatchObject({ kind: 'wrong-input', code: 'recipe.invalid' });
     expect(error.message).toMatch(/^The default export of x.ts is not a recipe: /);
     expect(error.message).toMatch(said);
+  });
+
+  test('is refused where it is defined, so that Workers and tests that import it say what is wrong', () => {
+    expect(defineRecipe(dapo)).toBe(dapo);
+    const error = failure(() => defineRecipe(unnamed as typeof dapo));
+    expect(error).toMatchObject({ kind: 'wrong-input', code: 'recipe.invalid' });
+    expect(error.message).toContain('it lacks `taskName`');
   });
 });
