@@ -12,11 +12,13 @@ import { judgeCondition } from '../../core/claims/rule.ts';
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
 import type { Engine } from '../../core/policy.ts';
 import type { Recipe } from '../../core/recipe.ts';
+import { ownFigures } from '../../core/schema/summary.ts';
 import { recipes } from '../../recipes/index.ts';
 import { calledAs } from '../called-as.ts';
 import { openRecipes, type RecipeModule } from '../recipe-modules.ts';
 import { engineOption, whole } from '../shared/run-options.ts';
 import { differentRuns } from './compare-runs.ts';
+import { expectExplained } from './explained.ts';
 import { judgedRecord, readRecord, writePage, writeRecord } from './files.ts';
 import { FinishedRuns } from './finished-runs.ts';
 import { picturesOf } from './page.ts';
@@ -178,7 +180,11 @@ async function play(recipe: Recipe, options: ClaimsOptions, players: Players): P
     return await playSizes(recipe, { ...options, engine: options.engine ?? 'kernels' }, players);
   if (options.pilot) return await playPilot(recipe, options, players);
   if (!options.quick) return await playRegistered(recipe, options, players);
-  await playClaim(recipe, { ...options, engine: options.engine ?? 'kernels' }, players);
+  const { arms } = await playClaim(recipe, { ...options, engine: options.engine ?? 'kernels' }, players);
+  expectExplained(
+    recipe,
+    arms.flatMap(({ runs }) => runs.flatMap(ownFigures)),
+  );
   console.log(`${recipe.name}: every arm ran`);
 }
 

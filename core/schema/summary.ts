@@ -123,6 +123,16 @@ const monitorFigures = (report: RoundReport): MonitorPoint['figures'] => ({
   ...report.figures,
 });
 
+/** The names of the figures that the recipe reported beside the usual ones, of its rounds and of its evaluations. */
+export function ownFigures({
+  heldout,
+  monitors = [],
+}: Pick<Summary, 'heldout' | 'monitors'>): readonly string[] {
+  const usual = Object.keys(monitorFigures({}));
+  const names = [...heldout, ...monitors].flatMap(({ figures: of = {} }) => Object.keys(of));
+  return [...new Set(names)].filter((name) => !usual.includes(name));
+}
+
 /**
  * Makes the summary of a run from its round lines. The held-out curve begins with `start`, the evaluation of the version that the run
  * began from, as round 0. `wallMs` is the time of this process, since a run may be continued.

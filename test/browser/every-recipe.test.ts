@@ -1,5 +1,5 @@
 /**
- * The page of every recipe: a short run of each is played in this process, stored as the mesh stores it, and walked through in a browser.
+ * The pages of recipes, some of them in `npm run check`, every one in `npm run check:recipes`: a short run of each is played in this process, stored as the mesh stores it, and walked through in a browser.
  * There are no token ids where texts should be, no empty charts or tables, no failed request and no complaint of the content policy.
  * Screenshots of some recipes are written to ROLLMESH_SCREENSHOTS where it names a folder.
  */
@@ -11,7 +11,7 @@ import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../../bench/browser/
 import { episodesOf } from '../../core/play-episodes.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
 import { humanised } from '../../dashboard/figures.js';
-import { recipes } from '../../recipes/index.ts';
+import { ALWAYS, chosenRecipes } from '../every-recipe/chosen.ts';
 import { openStore } from '../store/fixture.ts';
 import { complaintsOf } from './complaints.ts';
 import { type PlayedRun, playRun } from './recorded-mesh/play.ts';
@@ -21,8 +21,7 @@ import { storeRun } from './recorded-mesh/store.ts';
 /** One run goes on for some rounds, so that curves are lines; the others show what one round leaves. */
 const roundsOf = (recipe: string) => (recipe === 'trio' ? 3 : 1);
 const SHOTS = process.env.ROLLMESH_SCREENSHOTS;
-/** Recipes whose pages are looked at by people. */
-const SHOWN = ['trio', 'tango', 'ragen', 'ssp', 'sppo'];
+const recipes = await chosenRecipes();
 /** The tokenizer of a run's start policy. */
 const readerOf = ({ recipe: { startPolicy } }: PlayedRun['run']) =>
   openTokenizer(JSON.parse(readFileSync(`models/${startPolicy}/tokenizer.json`, 'utf8')));
@@ -38,16 +37,19 @@ describe.skipIf(!chromiumPath)(`the page of every recipe${CHROMIUM_NEEDED}`, () 
   let store: Awaited<ReturnType<typeof openStore>>;
   let gateway: Awaited<ReturnType<typeof serve>>;
   const played = new Map<string, PlayedRun>();
-  beforeAll(async () => {
-    [browser, store] = await Promise.all([openBrowser(), openStore()]);
-    for (const [i, { name }] of recipes.entries()) {
-      const run = await playRun(name, roundsOf(name), 5);
-      played.set(name, run);
-      await storeRun(store as never, run, Date.UTC(2026, 4, 4, 9, i));
-    }
-    context = await browser.newContext();
-    gateway = await serve(store as never);
-  }, 400_000);
+  beforeAll(
+    async () => {
+      [browser, store] = await Promise.all([openBrowser(), openStore()]);
+      for (const [i, { name }] of recipes.entries()) {
+        const run = await playRun(name, roundsOf(name), 5);
+        played.set(name, run);
+        await storeRun(store as never, run, Date.UTC(2026, 4, 4, 9, i));
+      }
+      context = await browser.newContext();
+      gateway = await serve(store as never);
+    },
+    60_000 + 15_000 * recipes.length,
+  );
   afterAll(async () => {
     await browser?.close();
     await gateway?.close();
@@ -182,7 +184,7 @@ describe.skipIf(!chromiumPath)(`the page of every recipe${CHROMIUM_NEEDED}`, () 
       await page.fill('#all-runs input[type=search]', 'sppo pref');
       expect(await page.locator('#all-runs tbody tr').count()).toBe(1);
       await page.fill('#all-runs input[type=search]', '');
-      for (const recipe of ['trio', 'ttrl'])
+      for (const recipe of ['trio', 'tango'])
         await page.check(`#all-runs input[value="${played.get(recipe)!.rounds[0]!.spec.run}"]`);
       await page.click('text=Draw over one another');
       await page.waitForSelector('#compared a');
@@ -335,7 +337,7 @@ describe.skipIf(!chromiumPath)(`the page of every recipe${CHROMIUM_NEEDED}`, () 
         ['dark', { viewport: { width: 1320, height: 900 }, colorScheme: 'dark' }],
       ] as const) {
         const page = await browser.newPage(options);
-        for (const recipe of SHOWN) {
+        for (const recipe of ALWAYS) {
           await page.goto(atRun(recipe));
           await page.waitForSelector('.rounds tbody tr');
           await page.waitForSelector('#claim:not([hidden])');

@@ -1,16 +1,17 @@
 /**
- * Every recipe plays through the Workers, queues, R2 and the learner, as many rounds as it takes to train its policy, and comes to the
- * bytes of one process.
+ * Recipes play through the Workers, queues, R2 and the learner, as many rounds as it takes to train their policies, and come to the bytes of
+ * one process: some of them in `npm run check`, every one in `npm run check:recipes`.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SMALLER_WEIGHTS } from '../../core/policy.ts';
 import { weightsFile } from '../../core/schema/policy.ts';
-import { recipes } from '../../recipes/index.ts';
+import { chosenRecipes } from '../every-recipe/chosen.ts';
 import { openPlaying, type Playing } from './playing.ts';
 
+const recipes = await chosenRecipes();
 let playing: Playing;
 beforeAll(async () => {
-  playing = await openPlaying(recipes.map(({ startPolicy }) => startPolicy));
+  playing = await openPlaying(['arithmetic-base', ...recipes.map(({ startPolicy }) => startPolicy)]);
 }, 120_000);
 afterAll(() => playing.stop());
 

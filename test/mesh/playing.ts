@@ -5,13 +5,12 @@ import { join } from 'node:path';
 import { GatewayClient } from '../../api/gateway-client.ts';
 import { PullQueue } from '../../api/pull-client.ts';
 import { orderRounds } from '../../api/signed-webhook.ts';
+import { expectExplained } from '../../cli/claims/explained.ts';
 import { ensureShipped, importPolicy } from '../../cli/shared/import-policy.ts';
-import type { Recipe } from '../../core/recipe.ts';
 import type { Registry } from '../../core/registry.ts';
 import type { AskService } from '../../core/reward-service.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { runIdOf } from '../../core/schema/round.ts';
-import { meaningOf } from '../../dashboard/figures.js';
 import { openDevice } from '../../learner/device/device.ts';
 import { openAudit } from '../../learner/loop/auditor.ts';
 import { runLearner } from '../../learner/loop/loop.ts';
@@ -40,14 +39,6 @@ export interface Playing {
   readonly log: () => string;
   readonly url: string;
   readonly stop: () => Promise<void>;
-}
-
-/** Every figure that a recipe reports is explained by it; those of its training parts, `set/role/kind/figure`, are the trainer's own. */
-export function expectExplained({ name, figures = {} }: Recipe, reported: readonly string[]): void {
-  const unexplained = reported.filter(
-    (figure) => !figure.includes('/') && meaningOf(figures, figure) === undefined,
-  );
-  if (unexplained.length) throw new Error(`Recipe ${name} does not say what ${unexplained.join(', ')} mean.`);
 }
 
 /** `starts`: shipped policies that runs begin with. */

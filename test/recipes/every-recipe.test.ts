@@ -1,17 +1,12 @@
 /** What must hold for every recipe by its definition alone: arms, roles, sets and starts that exist, and words for all of it. */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { expectExplained } from '../../cli/claims/explained.ts';
 import { claimOf, seedsOf } from '../../core/claims/claim.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
-import type { Summary } from '../../core/schema/summary.ts';
+import { ownFigures, type Summary } from '../../core/schema/summary.ts';
 import { recipes, shipped } from '../../recipes/index.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
-
-/** The monitors of every round, which docs/glossary.md explains. */
-const USUAL = new Set([
-  ...['reward', 'gold', 'gap', 'formatRate', 'length', 'zeroVariance', 'duplicateRate', 'tokens'],
-  ...['judgeBalancedAccuracy', 'entropy', 'klToStart', 'gradientNorm', 'trainedTokens'],
-]);
 
 test('names are unique', () => {
   const names = recipes.map(({ name }) => name);
@@ -74,16 +69,8 @@ describe.each(recipes.map((recipe) => ({ recipe, name: recipe.name })))('$name',
     const { arms } = JSON.parse(readFileSync(record, 'utf8')) as {
       arms: { runs: Pick<Summary, 'heldout' | 'monitors'>[] }[];
     };
-    const points = arms.flatMap(({ runs }) =>
-      runs.flatMap(({ heldout, monitors = [] }) => [
-        ...heldout,
-        ...monitors.map(({ figures }) => ({
-          figures: Object.fromEntries(Object.entries(figures).filter(([figure]) => !USUAL.has(figure))),
-        })),
-      ]),
-    );
-    const reported = new Set(points.flatMap(({ figures: own = {} }) => Object.keys(own)));
-    expect([...reported].filter((figure) => !figure.includes('/') && !(figure in figures))).toEqual([]);
+    const reported = arms.flatMap(({ runs }) => runs.flatMap(ownFigures));
+    expectExplained(recipe, reported);
   });
 
   test('says what it is', () => {
