@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readImport } from '../../cli/policy/import-checkpoint.ts';
 import { openRecipes } from '../../cli/recipe-modules.ts';
 import { taskRecipe } from '../../cli/task-recipe.ts';
@@ -10,13 +10,11 @@ import { toHfConfig } from '../../model/hf-config.ts';
 import { writeSafetensors } from '../../model/safetensors.ts';
 import { byteTokenizer, QWEN_TEMPLATE, SMOLLM_TEMPLATE } from '../core/renderer/checkpoints.ts';
 import { randomTensors, smallConfig } from '../model/checkpoints.ts';
-import { openPlaying } from './playing.ts';
+import { openPlaying, type Playing } from './playing.ts';
 
 type Imported = Awaited<ReturnType<typeof readImport>>;
 
 const root = mkdtempSync(join(tmpdir(), 'rollmesh-question-recipes-'));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
-
 const file = join(root, 'say.jsonl');
 // Random weights say nothing that can be read: a letter from the first half of the alphabet, anywhere, is right.
 const rows = Array.from({ length: 24 }, (_, i) => ({ question: `Say ${i}`, answer: '(?s).*[a-m].*' }));
@@ -54,103 +52,99 @@ async function bytesOf({ 'model.safetensors': weights }: Imported['files']): Pro
   return new Uint8Array(Buffer.concat(chunks));
 }
 
-const CASES = [
+/** Recipes with roles of their own for the checkpoint, with a template in the shape of its family, and the weights that they train. */
+const SHAPES = [
   { recipe: 'tango', model: 'llama', template: SMOLLM_TEMPLATE, trained: 'verifier.safetensors' },
   { recipe: 'ttrl', model: 'qwen2', template: QWEN_TEMPLATE, trained: 'model.safetensors' },
 ] as const;
+/** Recipes whose policy writes questions, or plays against itself. */
+const ASKING = ['trio', 'mae', 'r-zero', 'sppo'] as const;
 
-describe.each(CASES)(
-  '$recipe with a template in the shape of $model',
-  ({ recipe, model, template, trained }) => {
-    test('imports a checkpoint and trains it for three rounds', { timeout: 400_000 }, async () => {
-      const { files } = await readImport(checkpointFolder(recipe, model, template), 'chat', {
-        tokenizer: true,
-      });
-      const made = await taskRecipe({
-        recipe,
-        policy: 'chat',
-        tasks: { files: [file] },
-        heldOut: '0.3',
-        checker: 'regex',
-        extract: ['whole'],
-        set: ['maxNew=12', 'examined=4', 'optimizer.learningRate=1e-3', 'optimizer.warmup=0'],
-      });
-      const { registry, named, modules } = await openRecipes([await made!.write(join(root, 'recipes'))]);
-      expect(named[0]!.name).toMatch(new RegExp(`^${recipe}-[0-9a-f]{10}$`));
-      const playing = await openPlaying([], { recipes: modules.map((module) => module.file) }, registry);
-      try {
-        const weights = await bytesOf(files);
-        await playing.importPolicy('chat', { ...files, 'model.safetensors': weights });
-        const { mesh, alone, before } = await playing.play({
-          recipe: named[0]!.name,
-          seed: 0,
-          rounds: 3,
-          freeze: [],
-          tasks: 3,
-          groupSize: 6,
-          policy: 'chat',
-        });
-        expect(mesh).toEqual(alone);
-        expect(mesh[trained]).toBeDefined();
-        expect(mesh[trained]).not.toBe(before[trained]);
-        expect(mesh['tokenizer_config.json']).toBeDefined();
-      } finally {
-        await playing.stop();
-      }
+/** The module of a recipe on the file of questions. */
+async function questionModule(recipe: string): Promise<string> {
+  const length = join(root, 'length.ts');
+  writeFileSync(length, 'export default ({ text }: { text: string }) => text.length / 12;');
+  const made = await taskRecipe({
+    recipe,
+    policy: 'chat',
+    tasks: { files: [file] },
+    heldOut: '0.3',
+    checker: 'regex',
+    extract: ['whole'],
+    set: [
+      ...['maxNew=12', 'examined=4', 'optimizer.learningRate=1e-3', 'optimizer.warmup=0'],
+      ...(recipe === 'sppo' ? ['curriculum.unanimousWeight=0.5'] : []),
+    ],
+    ...(recipe === 'sppo' ? { reward: `checker=1,${length}=0.1` } : {}),
+  });
+  return await made!.write(join(root, 'recipes'));
+}
+
+/** The names of the made recipes by those that they are made of; their modules are bundled into one mesh. */
+let named: ReadonlyMap<string, string>;
+let playing: Playing;
+beforeAll(async () => {
+  const recipes = [...SHAPES.map(({ recipe }) => recipe), ...ASKING];
+  const written: string[] = [];
+  for (const recipe of recipes) written.push(await questionModule(recipe));
+  const opened = await openRecipes(written);
+  named = new Map(recipes.map((recipe, i) => [recipe, opened.named[i]!.name]));
+  playing = await openPlaying([], { recipes: opened.modules.map((module) => module.file) }, opened.registry);
+}, 120_000);
+afterAll(async () => {
+  await playing.stop();
+  rmSync(root, { recursive: true, force: true });
+});
+
+/** Imports a checkpoint as a policy, as `policy import` does. */
+async function imported(policy: string, model: string, template: string): Promise<void> {
+  const { files } = await readImport(checkpointFolder(policy, model, template), 'chat', { tokenizer: true });
+  await playing.importPolicy(policy, { ...files, 'model.safetensors': await bytesOf(files) });
+}
+
+test.each(SHAPES)(
+  '$recipe with a template in the shape of $model imports a checkpoint and trains it for three rounds',
+  { timeout: 400_000 },
+  async ({ recipe, model, template, trained }) => {
+    expect(named.get(recipe)).toMatch(new RegExp(`^${recipe}-[0-9a-f]{10}$`));
+    const policy = `chat-${recipe}`;
+    await imported(policy, model, template);
+    const { mesh, alone, before } = await playing.play({
+      recipe: named.get(recipe)!,
+      seed: 0,
+      rounds: 3,
+      freeze: [],
+      tasks: 3,
+      groupSize: 6,
+      policy,
     });
+    expect(mesh).toEqual(alone);
+    expect(mesh[trained]).toBeDefined();
+    expect(mesh[trained]).not.toBe(before[trained]);
+    expect(mesh['tokenizer_config.json']).toBeDefined();
   },
 );
 
-test('recipes whose policy writes questions, or plays against itself, come to the same bytes', {
-  timeout: 400_000,
-}, async () => {
-  const { files } = await readImport(checkpointFolder('asking', 'qwen2', QWEN_TEMPLATE), 'chat', {
-    tokenizer: true,
-  });
-  const asking = ['trio', 'mae', 'r-zero', 'sppo'];
-  const written: string[] = [];
-  const length = join(root, 'length.ts');
-  writeFileSync(length, 'export default ({ text }: { text: string }) => text.length / 12;');
-  for (const recipe of asking) {
-    const made = await taskRecipe({
-      recipe,
-      policy: 'chat',
-      tasks: { files: [file] },
-      heldOut: '0.3',
-      checker: 'regex',
-      extract: ['whole'],
-      set: [
-        ...['maxNew=12', 'examined=4', 'optimizer.learningRate=1e-3', 'optimizer.warmup=0'],
-        ...(recipe === 'sppo' ? ['curriculum.unanimousWeight=0.5'] : []),
-      ],
-      ...(recipe === 'sppo' ? { reward: `checker=1,${length}=0.1` } : {}),
-    });
-    written.push(await made!.write(join(root, 'recipes')));
-  }
-  const { registry, named, modules } = await openRecipes(written);
-  const playing = await openPlaying([], { recipes: modules.map((module) => module.file) }, registry);
-  try {
-    const weights = await bytesOf(files);
-    for (const [i, recipe] of asking.entries()) {
-      const policy = `chat-${recipe}`;
-      await playing.importPolicy(policy, { ...files, 'model.safetensors': weights });
-      const order = {
-        recipe: named[i]!.name,
-        seed: 0,
-        // The second round reads what the first one left of sppo's curriculum.
-        rounds: recipe === 'sppo' ? 2 : 1,
-        freeze: [],
-        tasks: 4,
-        groupSize: 4,
-        policy,
-      };
-      const { mesh, alone, before } = await playing.play(order);
-      expect(mesh, recipe).toEqual(alone);
-      const trained = recipe === 'r-zero' ? 'challenger.safetensors' : 'model.safetensors';
-      expect(mesh[trained], recipe).toBeDefined();
-      expect(mesh[trained], recipe).not.toBe(before[trained]);
-    }
-  } finally {
-    await playing.stop();
-  }
-});
+test.each(ASKING)(
+  '%s, whose policy writes questions or plays against itself, comes to the same bytes',
+  { timeout: 400_000 },
+  async (recipe) => {
+    const policy = `chat-${recipe}`;
+    await imported(policy, 'qwen2', QWEN_TEMPLATE);
+    const order = {
+      recipe: named.get(recipe)!,
+      seed: 0,
+      // The second round reads what the first one left of sppo's curriculum.
+      rounds: recipe === 'sppo' ? 2 : 1,
+      freeze: [],
+      tasks: 4,
+      groupSize: 4,
+      policy,
+    };
+    const { mesh, alone, before } = await playing.play(order);
+    expect(mesh).toEqual(alone);
+    const trained = recipe === 'r-zero' ? 'challenger.safetensors' : 'model.safetensors';
+    expect(mesh[trained]).toBeDefined();
+    expect(mesh[trained]).not.toBe(before[trained]);
+  },
+);

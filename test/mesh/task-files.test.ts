@@ -5,10 +5,11 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { changedRecipe } from '../../cli/changed-recipe.ts';
 import { openRecipes } from '../../cli/recipe-modules.ts';
 import { taskRecipe, writeTaskRecipe } from '../../cli/task-recipe.ts';
+import type { Registry } from '../../core/registry.ts';
 import type { ReadableSample } from '../../core/schema/answers.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { runIdOf } from '../../core/schema/round.ts';
@@ -22,7 +23,7 @@ import type { PlacedTask } from '../../tasks/file/task.ts';
 import { verifySignature } from '../../workers/gateway/signature.ts';
 import { byteTokenizer, QWEN_TEMPLATE } from '../core/renderer/checkpoints.ts';
 import { randomTensors, smallConfig } from '../model/checkpoints.ts';
-import { openPlaying } from './playing.ts';
+import { openPlaying, type Playing } from './playing.ts';
 
 const signatureOf = (headers: IncomingMessage['headers']) => ({
   standard: {
@@ -36,7 +37,8 @@ const signatureOf = (headers: IncomingMessage['headers']) => ({
 });
 
 const root = mkdtempSync(join(tmpdir(), 'rollmesh-task-files-'));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const folder = join(root, 'recipes');
+const START = 'arithmetic-base';
 
 const utf8 = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
 
@@ -58,9 +60,8 @@ function checkpoint(): VersionFiles {
   };
 }
 
-test('grpo trains an imported checkpoint on a file with a reward module, by its chat template', {
-  timeout: 400_000,
-}, async () => {
+/** A recipe of grpo with a reward module, and one whose reward a judge gives by a rubric: their modules. */
+async function grpoModules(): Promise<readonly string[]> {
   const file = join(root, 'say.jsonl');
   // Random weights say nothing that can be read: a letter from the first half of the alphabet, anywhere, is right.
   const rows = Array.from({ length: 40 }, (_, i) => ({ question: `Say ${i}`, answer: '(?s).*[a-m].*' }));
@@ -105,177 +106,76 @@ test('grpo trains an imported checkpoint on a file with a reward module, by its 
     set: ['maxNew=12', 'optimizer.learningRate=1e-3', 'optimizer.warmup=0'],
     reward: `format=1,${rubric}@words@0=2`,
   });
-  const written = [await files!.write(join(root, 'recipes')), await judged!.write(join(root, 'recipes'))];
-  const { registry, named, modules } = await openRecipes(written);
-  const playing = await openPlaying([], { recipes: modules.map((module) => module.file) }, registry);
-  try {
-    await playing.importPolicy('chat', checkpoint());
-    await playing.importPolicy('judged', checkpoint());
-    const order = {
-      recipe: named[0]!.name,
-      seed: 0,
-      rounds: 3,
-      freeze: [],
-      tasks: 4,
-      groupSize: 8,
-      policy: 'chat',
-    };
-    const { mesh, alone, before } = await playing.play(order);
-    expect(mesh).toEqual(alone);
-    expect(mesh['model.safetensors']).not.toBe(before['model.safetensors']);
-    // A version keeps what says how it reads and writes.
-    expect(mesh['tokenizer_config.json']).toBe(before['tokenizer_config.json']);
-    expect(mesh['tokenizer_config.json']).toBeDefined();
-    // What the curriculum knows is carried from version to version.
-    expect(mesh['memory.json']).toBeDefined();
+  return [await files!.write(folder), await judged!.write(folder)];
+}
 
-    const run = runIdOf(runOf(registry, order).settings);
-    const told = (await playing.gateway.listRounds(run)).map(({ id }) => playing.gateway.getRound(id));
-    const warnings = (await Promise.all(told)).flatMap(({ report }) => report?.warnings ?? []);
-    expect(warnings.join()).toMatch(
-      /questions? w(as|ere) left out because .* positions: up to \d+ tokens \(“Say xxx/,
-    );
-
-    // Another policy of the mesh judges by a rubric, with a tokenizer and a template of its own.
-    const ordered = { ...order, recipe: named[1]!.name, policy: 'judged', rounds: 1, tasks: 3, groupSize: 6 };
-    await expect(playing.play(ordered)).rejects.toThrow(
-      'The policy words@0, which plays the role judge-style, is not there.',
-    );
-    await playing.importPolicy('words', await readPolicyFolder('models/words'));
-    const played = await playing.play(ordered);
-    expect(played.mesh).toEqual(played.alone);
-    expect(played.mesh['model.safetensors']).not.toBe(played.before['model.safetensors']);
-    const [round] = await playing.gateway.listRounds(runIdOf(runOf(registry, ordered).settings));
-    const samples: ReadableSample[] = [];
-    const judgments: ReadableSample[] = [];
-    for await (const group of playing.gateway.contentsOf(round!.id)) {
-      samples.push(...group.samples!);
-      judgments.push(...group.judgments!);
-    }
-    expect(samples).toHaveLength(18);
-    expect(judgments.map(({ of }) => of).sort()).toEqual(samples.map(({ id }) => id).sort());
-    for (const { role, policy, outcome, of, text } of judgments) {
-      expect({ role, policy }).toEqual({ role: 'judge-style', policy: { name: 'words', version: 0 } });
-      const { rewards, missing } = samples.find(({ id }) => id === of)!;
-      const said = /<answer>(\d+)<\/answer>/.exec(text!.completion)?.[1];
-      if (outcome === 'ok') expect(rewards.style).toBe(Number(said) / 1000);
-      else
-        expect([rewards.style, rewards.reward, missing]).toEqual([null, null, { style: expect.any(String) }]);
-    }
-    expect(judgments.filter(({ outcome }) => outcome === 'ok').length).toBeGreaterThan(3);
-  } finally {
-    await playing.stop();
-  }
-});
-
-test('a shipped recipe is played with settings of the method', { timeout: 240_000 }, async () => {
-  const set = [
+/** A shipped recipe with settings of the method. */
+async function changedModule(): Promise<string> {
+  const changed = await changedRecipe('ttrl', [
     'objective.kind=gspo',
     'optimizer.schedule=cosine',
     'optimizer.totalSteps=100',
     'kl.weight=0.01',
-  ];
-  const changed = await changedRecipe('ttrl', set);
-  const file = await changed!.write(join(root, 'recipes'));
-  const { registry, named, modules } = await openRecipes([file]);
-  expect(named[0]!.name).toBe(changed!.recipe.name);
-  const playing = await openPlaying(
-    [named[0]!.startPolicy],
-    { recipes: modules.map((module) => module.file) },
-    registry,
+  ]);
+  return await changed!.write(folder);
+}
+
+const FROM_EXAMPLES = ['sft', 'dpo', 'spin', 'distil'] as const;
+
+/** A recipe that learns from a file of examples. */
+async function examplesModule(recipe: (typeof FROM_EXAMPLES)[number]): Promise<string> {
+  const file = join(root, `${recipe}.jsonl`);
+  const rows = Array.from({ length: 20 }, (_, i) =>
+    recipe !== 'dpo'
+      ? { question: `${i % 10}+${i % 7}`, answer: `<answer>${(i % 10) + (i % 7)}` }
+      : {
+          question: `${i % 10}+${i % 7}`,
+          chosen: `<answer>${(i % 10) + (i % 7)}`,
+          rejected: `<answer>${i}9`,
+        },
   );
-  try {
-    const order = { seed: 0, rounds: 1, freeze: [], tasks: 3, groupSize: 4 };
-    const { mesh, alone, before } = await playing.play({ ...order, recipe: named[0]!.name });
-    expect(mesh).toEqual(alone);
-    expect(mesh['model.safetensors']).not.toBe(before['model.safetensors']);
-    const plain = await playing.play({ ...order, recipe: 'ttrl' });
-    expect(plain.mesh['model.safetensors']).not.toBe(mesh['model.safetensors']);
-  } finally {
-    await playing.stop();
-  }
+  writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+  const files = await taskRecipe({
+    recipe,
+    policy: 'arithmetic-base',
+    tasks: { files: [file] },
+    heldOut: '0.2',
+    checker: 'auto',
+    extract: ['whole'],
+    set: [
+      ...['optimizer.learningRate=1e-4', 'optimizer.schedule=linear', 'optimizer.totalSteps=30'],
+      ...(['spin', 'distil'].includes(recipe) ? ['maxNew=26'] : []),
+      ...(recipe === 'distil' ? ['teacher.policy=taught', 'divergence.kind=jensen-shannon', 'top.k=4'] : []),
+    ],
+  });
+  return await files!.write(folder);
+}
+
+const SECRET = 'a-secret-for-rewards';
+/** How often the service was asked about a group. */
+const asked = new Map<string, number>();
+/** Rates rollouts by their length. */
+const service = createServer((request, response) => {
+  let body = '';
+  request.setEncoding('utf8').on('data', (chunk) => {
+    body += chunk;
+  });
+  request.on('end', () => {
+    verifySignature(
+      signatureOf(request.headers),
+      new TextEncoder().encode(body),
+      [SECRET],
+      Date.now() / 1000,
+    );
+    const { group, rollouts } = JSON.parse(body) as { group: string; rollouts: { tokens: number }[] };
+    asked.set(group, (asked.get(group) ?? 0) + 1);
+    // The second rollout of every group is not rated.
+    response.end(JSON.stringify({ rewards: rollouts.map(({ tokens }, i) => (i === 1 ? null : 1 / tokens)) }));
+  });
 });
 
-test.each(['sft', 'dpo', 'spin', 'distil'])(
-  '%s learns from a file, in the mesh as in one process',
-  { timeout: 240_000 },
-  async (recipe) => {
-    const file = join(root, `${recipe}.jsonl`);
-    const rows = Array.from({ length: 20 }, (_, i) =>
-      recipe !== 'dpo'
-        ? { question: `${i % 10}+${i % 7}`, answer: `<answer>${(i % 10) + (i % 7)}` }
-        : {
-            question: `${i % 10}+${i % 7}`,
-            chosen: `<answer>${(i % 10) + (i % 7)}`,
-            rejected: `<answer>${i}9`,
-          },
-    );
-    writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
-    const files = await taskRecipe({
-      recipe,
-      policy: 'arithmetic-base',
-      tasks: { files: [file] },
-      heldOut: '0.2',
-      checker: 'auto',
-      extract: ['whole'],
-      set: [
-        ...['optimizer.learningRate=1e-4', 'optimizer.schedule=linear', 'optimizer.totalSteps=30'],
-        ...(['spin', 'distil'].includes(recipe) ? ['maxNew=26'] : []),
-        ...(recipe === 'distil'
-          ? ['teacher.policy=taught', 'divergence.kind=jensen-shannon', 'top.k=4']
-          : []),
-      ],
-    });
-    const { registry, named, modules } = await openRecipes([await files!.write(join(root, 'recipes'))]);
-    const start = 'arithmetic-base';
-    const playing = await openPlaying([start], { recipes: modules.map((module) => module.file) }, registry);
-    try {
-      const order = { recipe: named[0]!.name, seed: 0, rounds: 2, freeze: [], tasks: 6, policy: start };
-      // A teacher has other weights and the same tokens.
-      if (recipe === 'distil') {
-        await playing.importPolicy('taught', await readPolicyFolder('models/arithmetic-chains'));
-        await playing.importPolicy('strange', await readPolicyFolder('models/words'));
-        await expect(playing.play({ ...order, policy: 'strange' })).rejects.toThrow(
-          'The tokenizer of the teacher taught@0 is not that of the policy that is trained.',
-        );
-      }
-      const { mesh, alone, before } = await playing.play(order);
-      expect(mesh).toEqual(alone);
-      expect(mesh['model.safetensors']).not.toBe(before['model.safetensors']);
-    } finally {
-      await playing.stop();
-    }
-  },
-);
-
-test('a service is asked once about a group, and its answers are taken from the record', {
-  timeout: 240_000,
-}, async () => {
-  const asked = new Map<string, number>();
-  const secret = 'a-secret-for-rewards';
-  const service = createServer((request, response) => {
-    let body = '';
-    request.setEncoding('utf8').on('data', (chunk) => {
-      body += chunk;
-    });
-    request.on('end', () => {
-      verifySignature(
-        signatureOf(request.headers),
-        new TextEncoder().encode(body),
-        [secret],
-        Date.now() / 1000,
-      );
-      const { group, rollouts } = JSON.parse(body) as { group: string; rollouts: { tokens: number }[] };
-      asked.set(group, (asked.get(group) ?? 0) + 1);
-      // The second rollout of every group is not rated.
-      response.end(
-        JSON.stringify({ rewards: rollouts.map(({ tokens }, i) => (i === 1 ? null : 1 / tokens)) }),
-      );
-    });
-  });
-  await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}/rate`;
-  const start = 'arithmetic-base';
+/** A recipe whose reward is the checker's and the service's. */
+async function ratedModule(): Promise<string> {
   const tasks = Array.from({ length: 20 }, (_, i): PlacedTask => {
     const question = `${i % 10}+${Math.floor(i / 10)}`;
     const messages = [{ role: 'user' as const, content: question }];
@@ -290,7 +190,7 @@ test('a service is asked once about a group, and its answers are taken from the 
   });
   const data = {
     name: 'sums',
-    start,
+    start: START,
     checker: 'number',
     extract: ['answer' as const],
     sources: [{ weight: 1, tasks: tasks.slice(4) }],
@@ -298,37 +198,159 @@ test('a service is asked once about a group, and its answers are taken from the 
     settings: { maxNew: 26 },
     rewards: [
       { name: 'checker', weight: 1, from: { builtIn: 'checker' as const } },
-      { name: 'rate', weight: 0.5, from: { url } },
+      {
+        name: 'rate',
+        weight: 0.5,
+        from: { url: `http://127.0.0.1:${(service.address() as AddressInfo).port}/rate` },
+      },
     ],
   };
-  const file = await writeTaskRecipe(join(root, 'recipes'), {
+  return await writeTaskRecipe(folder, {
     data: v.parse(grpoData, data),
     bundles: [],
   });
-  const { registry, named, modules } = await openRecipes([file]);
-  const playing = await openPlaying(
-    [start],
-    { recipes: modules.map((module) => module.file), vars: { REWARD_SECRET: secret } },
+}
+
+/** The recipes of the tests by what they show; their modules are bundled into one mesh. */
+let made: Readonly<Record<'files' | 'judged' | 'changed' | 'rated' | (typeof FROM_EXAMPLES)[number], string>>;
+let registry: Registry;
+let playing: Playing;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
+  const [files, judged] = await grpoModules();
+  const written: Record<keyof typeof made, string> = {
+    files: files!,
+    judged: judged!,
+    changed: await changedModule(),
+    rated: await ratedModule(),
+    sft: await examplesModule('sft'),
+    dpo: await examplesModule('dpo'),
+    spin: await examplesModule('spin'),
+    distil: await examplesModule('distil'),
+  };
+  const opened = await openRecipes(Object.values(written));
+  registry = opened.registry;
+  made = Object.fromEntries(
+    Object.keys(written).map((key, i) => [key, opened.named[i]!.name]),
+  ) as typeof made;
+  playing = await openPlaying(
+    [START, registry.find('ttrl').startPolicy],
+    { recipes: opened.modules.map((module) => module.file), vars: { REWARD_SECRET: SECRET } },
     registry,
-    httpService({ secret, now: Date.now }),
+    httpService({ secret: SECRET, now: Date.now }),
   );
-  try {
-    const order = {
-      recipe: named[0]!.name,
-      seed: 0,
-      rounds: 1,
-      freeze: [],
-      tasks: 4,
-      groupSize: 4,
-      policy: start,
-    };
+}, 120_000);
+afterAll(async () => {
+  await playing.stop();
+  service.close();
+  rmSync(root, { recursive: true, force: true });
+});
+
+test('grpo trains an imported checkpoint on a file with a reward module, by its chat template', {
+  timeout: 400_000,
+}, async () => {
+  await playing.importPolicy('chat', checkpoint());
+  await playing.importPolicy('judged', checkpoint());
+  const order = {
+    recipe: made.files,
+    seed: 0,
+    rounds: 3,
+    freeze: [],
+    tasks: 4,
+    groupSize: 8,
+    policy: 'chat',
+  };
+  const { mesh, alone, before } = await playing.play(order);
+  expect(mesh).toEqual(alone);
+  expect(mesh['model.safetensors']).not.toBe(before['model.safetensors']);
+  // A version keeps what says how it reads and writes.
+  expect(mesh['tokenizer_config.json']).toBe(before['tokenizer_config.json']);
+  expect(mesh['tokenizer_config.json']).toBeDefined();
+  // What the curriculum knows is carried from version to version.
+  expect(mesh['memory.json']).toBeDefined();
+
+  const run = runIdOf(runOf(registry, order).settings);
+  const told = (await playing.gateway.listRounds(run)).map(({ id }) => playing.gateway.getRound(id));
+  const warnings = (await Promise.all(told)).flatMap(({ report }) => report?.warnings ?? []);
+  expect(warnings.join()).toMatch(
+    /questions? w(as|ere) left out because .* positions: up to \d+ tokens \(“Say xxx/,
+  );
+
+  // Another policy of the mesh judges by a rubric, with a tokenizer and a template of its own.
+  const ordered = { ...order, recipe: made.judged, policy: 'judged', rounds: 1, tasks: 3, groupSize: 6 };
+  await expect(playing.play(ordered)).rejects.toThrow(
+    'The policy words@0, which plays the role judge-style, is not there.',
+  );
+  await playing.importPolicy('words', await readPolicyFolder('models/words'));
+  const played = await playing.play(ordered);
+  expect(played.mesh).toEqual(played.alone);
+  expect(played.mesh['model.safetensors']).not.toBe(played.before['model.safetensors']);
+  const [round] = await playing.gateway.listRounds(runIdOf(runOf(registry, ordered).settings));
+  const samples: ReadableSample[] = [];
+  const judgments: ReadableSample[] = [];
+  for await (const group of playing.gateway.contentsOf(round!.id)) {
+    samples.push(...group.samples!);
+    judgments.push(...group.judgments!);
+  }
+  expect(samples).toHaveLength(18);
+  expect(judgments.map(({ of }) => of).sort()).toEqual(samples.map(({ id }) => id).sort());
+  for (const { role, policy, outcome, of, text } of judgments) {
+    expect({ role, policy }).toEqual({ role: 'judge-style', policy: { name: 'words', version: 0 } });
+    const { rewards, missing } = samples.find(({ id }) => id === of)!;
+    const said = /<answer>(\d+)<\/answer>/.exec(text!.completion)?.[1];
+    if (outcome === 'ok') expect(rewards.style).toBe(Number(said) / 1000);
+    else
+      expect([rewards.style, rewards.reward, missing]).toEqual([null, null, { style: expect.any(String) }]);
+  }
+  expect(judgments.filter(({ outcome }) => outcome === 'ok').length).toBeGreaterThan(3);
+});
+
+test('a shipped recipe is played with settings of the method', { timeout: 240_000 }, async () => {
+  const order = { seed: 0, rounds: 1, freeze: [], tasks: 3, groupSize: 4 };
+  const { mesh, alone, before } = await playing.play({ ...order, recipe: made.changed });
+  expect(mesh).toEqual(alone);
+  expect(mesh['model.safetensors']).not.toBe(before['model.safetensors']);
+  const plain = await playing.play({ ...order, recipe: 'ttrl' });
+  expect(plain.mesh['model.safetensors']).not.toBe(mesh['model.safetensors']);
+});
+
+test.each(FROM_EXAMPLES)(
+  '%s learns from a file, in the mesh as in one process',
+  { timeout: 240_000 },
+  async (recipe) => {
+    const policy = `${recipe}-trained`;
+    await playing.importPolicy(policy, await readPolicyFolder(`models/${START}`));
+    const order = { recipe: made[recipe], seed: 0, rounds: 2, freeze: [], tasks: 6, policy };
+    // A teacher has other weights and the same tokens.
+    if (recipe === 'distil') {
+      await playing.importPolicy('taught', await readPolicyFolder('models/arithmetic-chains'));
+      await playing.importPolicy('strange', await readPolicyFolder('models/words'));
+      await expect(playing.play({ ...order, policy: 'strange' })).rejects.toThrow(
+        'The tokenizer of the teacher taught@0 is not that of the policy that is trained.',
+      );
+    }
     const { mesh, alone, before } = await playing.play(order);
     expect(mesh).toEqual(alone);
     expect(mesh['model.safetensors']).not.toBe(before['model.safetensors']);
-    // Once by the mesh, whatever the audit reads again, and once by the one process.
-    expect([...asked.values()]).toEqual([2, 2, 2, 2]);
-  } finally {
-    await playing.stop();
-    service.close();
-  }
+  },
+);
+
+test('a service is asked once about a group, and its answers are taken from the record', {
+  timeout: 240_000,
+}, async () => {
+  await playing.importPolicy('rated', await readPolicyFolder(`models/${START}`));
+  const order = {
+    recipe: made.rated,
+    seed: 0,
+    rounds: 1,
+    freeze: [],
+    tasks: 4,
+    groupSize: 4,
+    policy: 'rated',
+  };
+  const { mesh, alone, before } = await playing.play(order);
+  expect(mesh).toEqual(alone);
+  expect(mesh['model.safetensors']).not.toBe(before['model.safetensors']);
+  // Once by the mesh, whatever the audit reads again, and once by the one process.
+  expect([...asked.values()]).toEqual([2, 2, 2, 2]);
 });
