@@ -21,7 +21,7 @@ const THREADS = 1;
 const EVALUATION_TASKS: Readonly<Record<Evaluations, EvaluationTasks>> = {
   full: HELD_OUT,
   pilot: { ...HELD_OUT, heldOut: false },
-  quick: { ...HELD_OUT, most: 12 },
+  quick: { ...HELD_OUT, most: 4 },
 };
 
 async function playArm(args: readonly string[], evaluationTasks: EvaluationTasks): Promise<void> {

@@ -24,7 +24,7 @@ export interface PlaySettings {
 }
 
 /** A quick check's tiny rounds: two, or as many as come before the policy's turn. They run each arm's real code but prove nothing. */
-const QUICK = { rounds: 2, tasks: 8, groupSize: 4 };
+const QUICK = { rounds: 2, tasks: 4, groupSize: 4 };
 /** A pilot's first seed, far from any claim's, and how many seeds it has unless asked for more. */
 const PILOT_SEED = 100;
 const PILOT_SEEDS = 3;

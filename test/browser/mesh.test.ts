@@ -35,7 +35,7 @@ describe.skipIf(!chromiumPath)(`the page of the real mesh${CHROMIUM_NEEDED}`, ()
     await page.goto(mesh.url);
     await page.waitForSelector('#empty:not([hidden])');
 
-    const order = { recipe: 'trio', seed: 3, tasks: 4, groupSize: 2, rounds: 2 };
+    const order = { recipe: 'trio', seed: 3, tasks: 4, groupSize: 2, rounds: 2, engine: 'kernels' as const };
     const { run, round } = await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, order);
     await page.waitForSelector('.stages');
     expect(await page.locator('#title h1').innerText()).toBe('trio reward mix · seed 3');

@@ -42,7 +42,16 @@ test('Ctrl-C, twice, ends the command with what ran', async () => {
 test.skipIf(!existsSync('/usr/bin/script'))(
   'a terminal says while the start version is evaluated, and then what came of it',
   async () => {
-    const options = ['--state', join(folder, 'evaluated'), '--port', '0', '--rounds', '1'];
+    const options = [
+      '--state',
+      join(folder, 'evaluated'),
+      '--port',
+      '0',
+      '--rounds',
+      '1',
+      '--engine',
+      'kernels',
+    ];
     const command = [
       ...NODE_FLAGS,
       'cli/rollmesh.ts',

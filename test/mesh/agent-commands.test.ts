@@ -187,7 +187,7 @@ test('three rounds of grpo train an imported policy that calls tools by its own 
   server.tools.splice(1);
   const name = 'calls';
   await importPolicy(scene.gateway, name, checkpointWithTools(), {});
-  const { access } = await ordered(1, 4, { policy: name, rounds: 3, engine: 'kernels' });
+  const { access } = await ordered(1, 4, { policy: name, rounds: 3 });
   const { run } = access;
   const end = await learns();
   const said = await printed(environment(), 'play', server.url, run, '--turns', '2');

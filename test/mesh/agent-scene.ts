@@ -87,6 +87,7 @@ export async function ordered(tasks = 1, groupSize = 2, more: object = {}) {
     seed: seed++,
     tasks,
     groupSize,
+    engine: 'kernels',
     ...more,
   });
   await scene.reach(round, ['rollout']);

@@ -21,7 +21,7 @@ afterAll(() => playing.stop());
 test.each(PLAYS)(
   '$recipe, $ahead ahead: $rounds rounds in the mesh give the bytes of one process',
   async (play) => {
-    const order = { seed: 5, freeze: [], tasks: 4, groupSize: 4 };
+    const order = { seed: 5, freeze: [], tasks: 4, groupSize: 4, engine: 'kernels' as const };
     const { mesh, alone, before } = await playing.play({ ...order, ...play });
     expect(mesh).toEqual(alone);
     expect(mesh[weightsFile()]).not.toBe(before[weightsFile()]);

@@ -55,7 +55,13 @@ test('told until it is taken, then never again', async () => {
   });
   const about = { policy: 'mute', version: 0, parent: null, groups: [], round: null, settings: {} };
   await scene.gateway.putVersion(mute, about);
-  const { round, run } = await scene.order({ recipe: 'trio', policy: 'mute', tasks: 1, groupSize: 2 });
+  const { round, run } = await scene.order({
+    recipe: 'trio',
+    policy: 'mute',
+    tasks: 1,
+    groupSize: 2,
+    engine: 'kernels',
+  });
   await scene.reach(round, ['failed']);
   await scene.mesh.cron();
   await scene.mesh.cron();

@@ -15,8 +15,8 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => playing.stop());
 
-/** Recipes that sample with ONNX Runtime here; the others sample with the kernels, in two thirds of the time. */
-const WITH_ONNX = ['trio', 'ssp', 'ragen', 'prime'];
+/** Recipes that sample with ONNX Runtime here; the others sample with the kernels, in a quarter of the time. */
+const WITH_ONNX = ['trio', 'ragen'];
 
 /** Three rounds, or as many as come before the policy's turn; as many tasks as leave something to learn. */
 const plays = recipes.map(({ name, claim }) => ({

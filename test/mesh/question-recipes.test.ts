@@ -54,8 +54,14 @@ async function bytesOf({ 'model.safetensors': weights }: Imported['files']): Pro
 
 /** Recipes with roles of their own for the checkpoint, with a template in the shape of its family, and the weights that they train. */
 const SHAPES = [
-  { recipe: 'tango', model: 'llama', template: SMOLLM_TEMPLATE, trained: 'verifier.safetensors' },
-  { recipe: 'ttrl', model: 'qwen2', template: QWEN_TEMPLATE, trained: 'model.safetensors' },
+  {
+    recipe: 'tango',
+    model: 'llama',
+    template: SMOLLM_TEMPLATE,
+    trained: 'verifier.safetensors',
+    engine: 'kernels',
+  },
+  { recipe: 'ttrl', model: 'qwen2', template: QWEN_TEMPLATE, trained: 'model.safetensors', engine: 'onnx' },
 ] as const;
 /** Recipes whose policy writes questions, or plays against itself. */
 const ASKING = ['trio', 'mae', 'r-zero', 'sppo'] as const;
@@ -105,7 +111,7 @@ async function imported(policy: string, model: string, template: string): Promis
 test.each(SHAPES)(
   '$recipe with a template in the shape of $model imports a checkpoint and trains it for three rounds',
   { timeout: 400_000 },
-  async ({ recipe, model, template, trained }) => {
+  async ({ recipe, model, template, trained, engine }) => {
     expect(named.get(recipe)).toMatch(new RegExp(`^${recipe}-[0-9a-f]{10}$`));
     const policy = `chat-${recipe}`;
     await imported(policy, model, template);
@@ -117,6 +123,7 @@ test.each(SHAPES)(
       tasks: 3,
       groupSize: 6,
       policy,
+      engine,
     });
     expect(mesh).toEqual(alone);
     expect(mesh[trained]).toBeDefined();
@@ -140,6 +147,7 @@ test.each(ASKING)(
       tasks: 4,
       groupSize: 4,
       policy,
+      engine: 'kernels' as const,
     };
     const { mesh, alone, before } = await playing.play(order);
     expect(mesh).toEqual(alone);

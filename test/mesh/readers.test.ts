@@ -11,7 +11,14 @@ let round: string;
 let run: string;
 beforeAll(async () => {
   scene = await openScene();
-  ({ round, run } = await scene.order({ recipe: 'trio', seed: 5, tasks: 4, groupSize: 2, rounds: 1 }));
+  ({ round, run } = await scene.order({
+    recipe: 'trio',
+    seed: 5,
+    tasks: 4,
+    groupSize: 2,
+    rounds: 1,
+    engine: 'kernels',
+  }));
   await scene.reach(round, ['training']);
 }, 180_000);
 afterAll(() => scene.stop());

@@ -4,7 +4,7 @@ import type { ScoredMessage } from '../../core/schema/round.ts';
 import { openScene, temporaryFolder } from './scene.ts';
 
 const stateDir = temporaryFolder();
-const ORDER = { recipe: 'trio', tasks: 24, groupSize: 2, seed: 9 };
+const ORDER = { recipe: 'trio', tasks: 24, groupSize: 2, seed: 9, engine: 'kernels' };
 const opened: { stop(): Promise<void> }[] = [];
 afterAll(async () => {
   await opened.at(-1)?.stop();

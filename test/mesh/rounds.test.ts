@@ -9,7 +9,7 @@ import { fileEntries, manifestSha256, type VersionFiles } from '../../core/schem
 import type { ScoredMessage } from '../../core/schema/round.ts';
 import { openScene, type Scene } from './scene.ts';
 
-const ORDER = { recipe: 'trio', tasks: 4, groupSize: 2 };
+const ORDER = { recipe: 'trio', tasks: 4, groupSize: 2, engine: 'kernels' };
 let scene: Scene;
 let files: VersionFiles;
 beforeAll(async () => {
@@ -276,7 +276,13 @@ test('any sample is found by its id alone, with its text', async () => {
 
 test('the page of a group of a recipe without a solver has texts', async () => {
   await ensureShipped(scene.gateway, 'grids');
-  const { round } = await scene.order({ recipe: 'ragen', tasks: 2, groupSize: 2, seed: 8 });
+  const { round } = await scene.order({
+    recipe: 'ragen',
+    tasks: 2,
+    groupSize: 2,
+    seed: 8,
+    engine: 'kernels',
+  });
   await scene.reach(round, ['training']);
   const [{ group } = { group: '' }] = await scene.gateway.getGroups(round);
   const page = (await (await fetch(`${scene.mesh.url}/api/rounds/${round}/groups/${group}`)).json()) as {
@@ -291,7 +297,13 @@ test('the page of a group of a recipe without a solver has texts', async () => {
 
 test('samples of roles with other names are found by their id and have their texts', async () => {
   await ensureShipped(scene.gateway, 'arithmetic-late-slips');
-  const { round } = await scene.order({ recipe: 'r-zero', tasks: 4, groupSize: 2, seed: 7 });
+  const { round } = await scene.order({
+    recipe: 'r-zero',
+    tasks: 4,
+    groupSize: 2,
+    seed: 7,
+    engine: 'kernels',
+  });
   await scene.reach(round, ['training']);
   for (const query of ['', `?round=${round}`]) {
     const url = `${scene.mesh.url}/api/samples/${deriveId(round, 'challenger', 0)}${query}`;

@@ -62,7 +62,7 @@ test('a Worker and a node sample from weights in shards as from one file', async
   );
   expect((await put(path, JSON.stringify(manifest(shards)))).status).toBe(201);
 
-  const order = { recipe: 'trio', tasks: 2, groupSize: 2, policy: 'in-shards' };
+  const order = { recipe: 'trio', tasks: 2, groupSize: 2, policy: 'in-shards', engine: 'kernels' };
   const { round } = await scene.order({ ...order, seed: 3 });
   await scene.reach(round, ['training']);
 

@@ -277,7 +277,15 @@ test('grpo trains an imported checkpoint on a file with a reward module, by its 
   );
 
   // Another policy of the mesh judges by a rubric, with a tokenizer and a template of its own.
-  const ordered = { ...order, recipe: made.judged, policy: 'judged', rounds: 1, tasks: 3, groupSize: 6 };
+  const ordered = {
+    ...order,
+    recipe: made.judged,
+    policy: 'judged',
+    rounds: 1,
+    tasks: 3,
+    groupSize: 6,
+    engine: 'kernels' as const,
+  };
   await expect(playing.play(ordered)).rejects.toThrow(
     'The policy words@0, which plays the role judge-style, is not there.',
   );
@@ -306,7 +314,7 @@ test('grpo trains an imported checkpoint on a file with a reward module, by its 
 });
 
 test('a shipped recipe is played with settings of the method', { timeout: 240_000 }, async () => {
-  const order = { seed: 0, rounds: 1, freeze: [], tasks: 3, groupSize: 4 };
+  const order = { seed: 0, rounds: 1, freeze: [], tasks: 3, groupSize: 4, engine: 'kernels' as const };
   const { mesh, alone, before } = await playing.play({ ...order, recipe: made.changed });
   expect(mesh).toEqual(alone);
   expect(mesh['model.safetensors']).not.toBe(before['model.safetensors']);
@@ -320,7 +328,15 @@ test.each(FROM_EXAMPLES)(
   async (recipe) => {
     const policy = `${recipe}-trained`;
     await playing.importPolicy(policy, await readPolicyFolder(`models/${START}`));
-    const order = { recipe: made[recipe], seed: 0, rounds: 2, freeze: [], tasks: 6, policy };
+    const order = {
+      recipe: made[recipe],
+      seed: 0,
+      rounds: 2,
+      freeze: [],
+      tasks: 6,
+      policy,
+      engine: 'kernels' as const,
+    };
     // A teacher has other weights and the same tokens.
     if (recipe === 'distil') {
       await playing.importPolicy('taught', await readPolicyFolder('models/arithmetic-chains'));
@@ -347,6 +363,7 @@ test('a service is asked once about a group, and its answers are taken from the 
     tasks: 4,
     groupSize: 4,
     policy: 'rated',
+    engine: 'kernels' as const,
   };
   const { mesh, alone, before } = await playing.play(order);
   expect(mesh).toEqual(alone);

@@ -23,7 +23,13 @@ test('a round of 32 groups: every message three operations a hop, at most five r
   const tally = new Tally();
   const { url, secrets } = scene.mesh;
   const learner = new GatewayClient({ url, token: secrets.LEARNER_TOKEN, tally });
-  const { round } = await scene.order({ recipe: 'trio', seed: 3, tasks: TASKS, groupSize: 2 });
+  const { round } = await scene.order({
+    recipe: 'trio',
+    seed: 3,
+    tasks: TASKS,
+    groupSize: 2,
+    engine: 'kernels',
+  });
   const state = await scene.reach(round, ['training']);
   const pulled = await scene.drain();
   const files = await scene.gateway.getVersion({ name: 'arithmetic-base', version: 0 });

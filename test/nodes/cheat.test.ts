@@ -36,6 +36,7 @@ test('one bit of one log-probability: shut out, and the version is that of one p
     freeze: [],
     tasks: 6,
     groupSize: 4,
+    engine: 'kernels',
   });
   await nodes[0]!.stop();
   await expect(nodes[1]!.ended).rejects.toMatchObject({ code: 'node.shut-out' });

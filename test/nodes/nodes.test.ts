@@ -6,7 +6,7 @@ import { startNode } from './in-process-node.ts';
 
 const PLAYED = ['trio', 'ssp'];
 /** Each stage has more requests than one node holds at once. */
-const ORDER = { seed: 6, rounds: 1, freeze: [], tasks: 8, groupSize: 4 };
+const ORDER = { seed: 6, rounds: 1, freeze: [], tasks: 8, groupSize: 4, engine: 'kernels' as const };
 
 let playing: Playing;
 beforeAll(async () => {

@@ -39,7 +39,7 @@ beforeAll(async () => {
   });
   first = await join('first');
   second = await join('second');
-  ({ round } = await scene.order({ recipe: 'trio', seed: 3, tasks: 8, groupSize: 4 }));
+  ({ round } = await scene.order({ recipe: 'trio', seed: 3, tasks: 8, groupSize: 4, engine: 'kernels' }));
 }, 180_000);
 afterAll(() => scene.stop());
 

@@ -37,7 +37,7 @@ beforeAll(async () => {
   meshKey = secrets.MESH_KEY;
   gateway = new GatewayClient({ url, token: secrets.LEARNER_TOKEN });
   await ensureShipped(gateway);
-  const order = { recipe: 'trio', seed: 21, tasks: 4, groupSize: 2 };
+  const order = { recipe: 'trio', seed: 21, tasks: 4, groupSize: 2, engine: 'kernels' as const };
   const { round: id } = await orderRounds(url, secrets.WEBHOOK_SECRET, order);
   do {
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -213,7 +213,15 @@ async function playTo(order: RunOrder, states: readonly RoundState['state'][]): 
   }
 }
 
-const ORDER = { recipe: 'trio', seed: 22, tasks: 2, groupSize: 2, rounds: 1, freeze: [] };
+const ORDER = {
+  recipe: 'trio',
+  seed: 22,
+  tasks: 2,
+  groupSize: 2,
+  rounds: 1,
+  freeze: [],
+  engine: 'kernels' as const,
+};
 
 test('weights that were replaced together with their manifest are played by no Worker', async () => {
   await importAs('poisoned');

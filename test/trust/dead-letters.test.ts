@@ -15,7 +15,14 @@ beforeAll(async () => {
   });
   const about = { policy: 'mute', version: 0, parent: null, groups: [], round: null, settings: {} };
   await scene.gateway.putVersion(mute, about);
-  ({ round } = await scene.order({ recipe: 'trio', seed: 5, tasks: 2, groupSize: 2, policy: 'mute' }));
+  ({ round } = await scene.order({
+    recipe: 'trio',
+    seed: 5,
+    tasks: 2,
+    groupSize: 2,
+    policy: 'mute',
+    engine: 'kernels',
+  }));
   await scene.reach(round, ['failed']);
 });
 afterAll(() => scene.stop());

@@ -339,7 +339,13 @@ function routesOf({ mesh: { secrets } }: Scene, round: string, group: string, ma
 
 beforeAll(async () => {
   scene = await openScene({ vars: { READ_TOKEN } });
-  const { round } = await scene.order({ recipe: 'trio', seed: 4999, tasks: 1, groupSize: 2 });
+  const { round } = await scene.order({
+    recipe: 'trio',
+    seed: 4999,
+    tasks: 1,
+    groupSize: 2,
+    engine: 'kernels',
+  });
   const state = await scene.reach(round, ['training']);
   const [group] = await scene.gateway.getGroups(state.id);
   // Files that are there, and whose manifest is not: all that a commit needs.

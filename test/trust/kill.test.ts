@@ -25,7 +25,16 @@ test.each(AHEAD_PLANS)(
     const report = await underFire({
       root: process.cwd(),
       stateDir: join(aheadDir, String(ahead)),
-      order: { recipe: 'trio', seed: 8, rounds: 3, freeze: [], tasks, groupSize: 2, ahead },
+      order: {
+        recipe: 'trio',
+        seed: 8,
+        rounds: 3,
+        freeze: [],
+        tasks,
+        groupSize: 2,
+        ahead,
+        engine: 'kernels',
+      },
       nextStrike: () => queue.shift() ?? null,
       ...faultsOf(`kill ahead ${ahead}`, 0.01),
       limitMs: 560_000,

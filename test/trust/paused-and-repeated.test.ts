@@ -35,7 +35,7 @@ test('paused, with each message ten times and two learners, a run comes to the s
   const report = await underFire({
     root: process.cwd(),
     stateDir,
-    order: { recipe: 'trio', seed: 18, rounds: 1, freeze: [], tasks, groupSize: 2 },
+    order: { recipe: 'trio', seed: 18, rounds: 1, freeze: [], tasks, groupSize: 2, engine: 'kernels' },
     nextStrike: () => queue.shift() ?? null,
     learners: 2,
     ...faults,
