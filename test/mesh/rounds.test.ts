@@ -49,7 +49,11 @@ test('a webhook becomes sealed, scored groups; a commit makes the next round', a
   );
   const second = await scene.reach(done.nextRound!, ['training']);
   expect(second).toMatchObject({ index: 2, run });
-  expect(second.spec.roles.solver).toEqual({ name: 'trio-tasks4-group2-1', version: 1 });
+  expect(second.spec.roles.solver).toEqual({
+    name: 'trio-kernels-tasks4-group2-1',
+    version: 1,
+    engine: 'kernels',
+  });
   const last = await commit(
     second,
     (await scene.gateway.getGroups(second.id)).map(({ group }) => group),
@@ -71,7 +75,7 @@ test('a webhook becomes sealed, scored groups; a commit makes the next round', a
   for (const line of [
     'rollmesh_rounds{state="done"} 2',
     'rollmesh_groups{state="trained"} 8',
-    'rollmesh_policy_version{policy="trio-tasks4-group2-1"} 2',
+    'rollmesh_policy_version{policy="trio-kernels-tasks4-group2-1"} 2',
     'rollmesh_last_round_version_lag{role="solver"} 1',
     'rollmesh_queue_messages{queue="rollout"} 0',
   ])

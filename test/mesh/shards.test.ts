@@ -68,8 +68,8 @@ test('a Worker and a node sample from weights in shards as from one file', async
 
   const { token } = await scene.gateway.makeNode('first');
   const node = new WorkClient({ url: scene.mesh.url, token });
-  const asked: LeaseOrder = { kind: 'process', threads: 1, engines: ['onnx'], weights: [], limit: 1 };
-  await node.lease({ ...asked, engines: ['kernels'] });
+  const asked: LeaseOrder = { kind: 'process', threads: 1, engines: ['kernels'], weights: [], limit: 1 };
+  await node.lease({ ...asked, engines: ['onnx'] });
   await scene.order({ ...order, seed: 4 });
   for (;;) {
     const { lease, work } = await node.lease(asked);

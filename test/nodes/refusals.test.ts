@@ -11,9 +11,9 @@ import { ALONE, openScene, type Scene } from '../mesh/scene.ts';
 
 /** Long enough to answer in on a busy machine; the test of a lease that runs out sets its end back. */
 const LEASE_SECONDS = 120;
-const ORDER: LeaseOrder = { kind: 'process', threads: 1, engines: ['onnx'], weights: [], limit: 1 };
+const ORDER: LeaseOrder = { kind: 'process', threads: 1, engines: ['kernels'], weights: [], limit: 1 };
 /** Asks for work that there is none of, so that the node counts as there. */
-const NOTHING: LeaseOrder = { ...ORDER, engines: ['kernels'] };
+const NOTHING: LeaseOrder = { ...ORDER, engines: ['onnx'] };
 
 interface Member {
   readonly token: string;
