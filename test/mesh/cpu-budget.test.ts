@@ -5,8 +5,8 @@ import { openPlaying, type Playing } from './playing.ts';
 
 /** Of three roles that write and judge, of episodes with a tool, of judgments in pairs. */
 const PLAYED = ['trio', 'ssp', 'self-taught-evaluators'];
-/** Seconds: some twenty rows of the start policy at the rate that is reckoned with. */
-const CPU_BUDGET = '0.7';
+/** Seconds: some ten rows of the start policy at the rate that is reckoned with. */
+const CPU_BUDGET = '0.05';
 
 let playing: Playing;
 beforeAll(async () => {
@@ -27,6 +27,7 @@ test.each(PLAYED)(
       freeze: [],
       tasks: 3,
       groupSize: 4,
+      engine: 'kernels',
     });
     expect(mesh).toEqual(alone);
   },
