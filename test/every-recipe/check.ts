@@ -2,9 +2,11 @@
  * `npm run check:recipes [-- NAME …]`: every recipe comes to the same bytes in the mesh as in one process, and its page is walked through in a
  * browser. With names, those recipes alone; without, what came of each is written to bench/results/recipes.json.
  */
+import '../../install/require-node.mjs';
 import { writeFileSync } from 'node:fs';
 import { startVitest } from 'vitest/node';
 import { thisMachine } from '../../bench/machine.ts';
+import { fail } from '../../cli/shared/fail.ts';
 import { recipes, shipped } from '../../recipes/index.ts';
 import { CHOSEN } from './chosen.ts';
 
@@ -12,37 +14,49 @@ const RESULTS = 'bench/results/recipes.json';
 /** What is played of each recipe, and the file that plays it; the names of its tests begin with the recipe's and a colon. */
 const PLAYED = { mesh: 'test/mesh/every-recipe.test.ts', page: 'test/browser/every-recipe.test.ts' } as const;
 
-const named = process.argv.slice(2).map((name) => shipped.find(name).name);
-process.env[CHOSEN] = named.join(',') || 'all';
+interface Came {
+  readonly state: string;
+  /** How long the test took. */
+  readonly seconds: number;
+}
 
-const vitest = await startVitest('test', Object.values(PLAYED), {
-  run: true,
-  ...(named.length ? { testNamePattern: `(?:^| )(?:${named.join('|')}):` } : {}),
-});
-const tests = vitest.state
-  .getTestModules()
-  .flatMap((module) => [...module.children.allTests()].map((test) => ({ file: module.moduleId, test })));
-await vitest.close();
-
-/** The state of a recipe's test, and how long it took, s. */
-function cameOf(name: string, file: string) {
-  const found = tests.find(({ file: of, test }) => of.endsWith(file) && test.name.startsWith(`${name}:`));
-  return {
-    state: found?.test.result().state ?? 'missing',
-    seconds: Math.round((found?.test.diagnostic()?.duration ?? 0) / 100) / 10,
+/** Plays the recipes, or all where none is named. @returns what came of each; a page is `skipped` where there is no Chromium */
+async function play(named: readonly string[]): Promise<{ name: string; mesh: Came; page: Came }[]> {
+  process.env[CHOSEN] = named.join(',') || 'all';
+  const vitest = await startVitest('test', Object.values(PLAYED), {
+    run: true,
+    ...(named.length ? { testNamePattern: `(?:^| )(?:${named.join('|')}):` } : {}),
+  });
+  const tests = vitest.state
+    .getTestModules()
+    .flatMap(({ moduleId, children }) => [...children.allTests()].map((test) => ({ file: moduleId, test })));
+  await vitest.close();
+  const cameOf = (name: string, file: string): Came => {
+    const found = tests.find(({ file: of, test }) => of.endsWith(file) && test.name.startsWith(`${name}:`));
+    return {
+      state: found?.test.result().state ?? 'missing',
+      seconds: Math.round((found?.test.diagnostic()?.duration ?? 0) / 100) / 10,
+    };
   };
+  return recipes
+    .filter(({ name }) => !named.length || named.includes(name))
+    .map(({ name }) => ({ name, mesh: cameOf(name, PLAYED.mesh), page: cameOf(name, PLAYED.page) }));
 }
 
-const came = recipes
-  .filter(({ name }) => !named.length || named.includes(name))
-  .map(({ name }) => ({ name, mesh: cameOf(name, PLAYED.mesh), page: cameOf(name, PLAYED.page) }));
-const failed = came.filter(({ mesh, page }) =>
-  [mesh, page].some(({ state }) => !/passed|skipped/.test(state)),
-);
-if (failed.length) console.error(`Did not pass: ${failed.map(({ name }) => name).join(', ')}.`);
-else if (!named.length) {
-  const result = { what: 'npm run check:recipes', machine: thisMachine(), recipes: came };
-  writeFileSync(RESULTS, `${JSON.stringify(result, null, 2)}\n`);
-  console.log(`Written to ${RESULTS}.`);
+try {
+  const named = process.argv.slice(2).map((name) => shipped.find(name).name);
+  const came = await play(named);
+  const failed = came.filter(
+    ({ mesh, page }) => mesh.state !== 'passed' || !/^(?:passed|skipped)$/.test(page.state),
+  );
+  if (failed.length)
+    console.error(`These recipes did not pass: ${failed.map(({ name }) => name).join(', ')}.`);
+  else if (!named.length) {
+    const result = { command: 'npm run check:recipes', machine: thisMachine(), recipes: came };
+    writeFileSync(RESULTS, `${JSON.stringify(result, null, 2)}\n`);
+    console.log(`Written to ${RESULTS}.`);
+  }
+  process.exit(failed.length || process.exitCode ? 1 : 0);
+} catch (error) {
+  fail(error);
 }
-process.exit(failed.length || process.exitCode ? 1 : 0);
