@@ -66,7 +66,8 @@ export async function prepareDamage(order: RunOrder): Promise<Soak> {
   }
 }
 
-const startArguments = ({ recipe, seed, rounds, tasks, groupSize }: RunOrder, state: string) => [
+/** The arguments of `rollmesh` that play the order in a state folder, its output as lines of JSON. */
+export const startArguments = ({ recipe, seed, rounds, tasks, groupSize }: RunOrder, state: string) => [
   'start',
   ...['--recipe', recipe, '--seed', String(seed), '--rounds', String(rounds)],
   ...['--tasks', String(tasks), '--group-size', String(groupSize), '--eval-every', '1000'],
@@ -180,7 +181,7 @@ function lossOf({ lines }: Watched): string | null {
 }
 
 /** Do the manifests on disk name the files of the reference run, for every round? */
-function isSame({ policy, wanted }: Soak, state: string): boolean {
+export function isSame({ policy, wanted }: Soak, state: string): boolean {
   const objects = storedObjects(state);
   return wanted.every((hashes, version) => {
     const path = objects.get(keys.version(policy, version, 'manifest.json'));
