@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { auditOption } from '../../cli/shared/run-options.ts';
 
 const PAGES = ['docs/security.md', 'docs/trust.md', 'test/trust/README.md'];
 
@@ -27,6 +28,11 @@ test('where a page names a test by its title, that test is there', () => {
     ([, path, title]) => !readFileSync(`${path}.test.ts`, 'utf8').includes(title!),
   );
   expect(missing.map(([whole]) => whole)).toEqual([]);
+});
+
+test('the share that an audit draws by default is the one that docs/trust.md states the cost of', () => {
+  const page = readFileSync('docs/trust.md', 'utf8');
+  expect(page).toContain(`\`npm run learner\`, ${auditOption().defaultValue} by default`);
 });
 
 test.each([
