@@ -1,4 +1,4 @@
-/** A disk that is full: a file system of a few megabytes, in a mount namespace of its own, where this user may make one. */
+/** A disk that is full, or read-only: a file system of a few megabytes, in a mount namespace of its own, where this user may make one. */
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -39,6 +39,16 @@ test.runIf(unshared)(
   },
   180_000,
 );
+
+test.runIf(unshared)('a state folder on a file system that is read-only is refused by name', () => {
+  const start = `mount -t tmpfs -o ro tmpfs ${small} && exec ${rollmesh} start --serve --port 0 --state ${small}`;
+  const { status, stderr } = spawnSync('unshare', [unshared!, 'sh', '-c', start], { env, encoding: 'utf8' });
+  expect(stderr).toMatch(
+    /^state\.folder: The state folder .* cannot be written: EROFS\. Expected a folder .* Choose another/m,
+  );
+  expect(stderr).not.toMatch(INTERNALS);
+  expect(status).toBe(1);
+});
 
 const ORDER = { recipe: 'trio', seed: 18, rounds: 6, freeze: [], tasks: 4, groupSize: 2 };
 

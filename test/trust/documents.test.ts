@@ -41,6 +41,7 @@ test.each([
   ['docs/trust.md', '| what this page says | shown by |'],
   ['test/trust/README.md', '| finding | test | seen to fail |'],
   ['test/trust/README.md', '| attack | test | seen to fail |'],
+  ['test/trust/README.md', '| promise | held by |'],
 ])('%s: every row of %s names a test', (page, head) => {
   const lines = readFileSync(page, 'utf8').split('\n');
   const from = lines.indexOf(head) + 2;
