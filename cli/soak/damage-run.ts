@@ -86,7 +86,11 @@ export async function playDamage(soak: Soak, one: DamageCase, random: Random): P
     rest: Pick<DamageResult, 'ending' | 'said' | 'wayOn'>,
     silenceMs: number,
     file = found?.name ?? 'none',
-  ): DamageResult => ({ ...one, file, ...rest, silenceMs, wallMs: Math.round(performance.now() - began) });
+  ): DamageResult => {
+    // The folder is another one each time.
+    const said = rest.said?.replaceAll(`${folder}/`, '') ?? null;
+    return { ...one, file, ...rest, said, silenceMs, wallMs: Math.round(performance.now() - began) };
+  };
   if (!found) {
     rmSync(folder, { recursive: true });
     return result({ ending: 'same', said: 'there was no such file yet', wayOn: null }, 0);
