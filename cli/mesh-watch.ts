@@ -1,5 +1,14 @@
 /** Watches whether the local mesh still runs. A killed workerd refuses connections; one that hangs accepts them and never answers. */
-import { closeSync, openSync, readSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { RollmeshError } from '../core/errors.ts';
 import type { Mesh } from '../mesh/start.ts';
@@ -76,8 +85,19 @@ const ASK_EVERY_MS = 10_000;
 /** More than the mesh writes at once, apart from the files of a version. */
 const PROBE_BYTES = 4 * 1024 * 1024;
 
-/** Writes a file into the folder and removes it. @returns false where there is no room for it */
+/** The size of the largest file below a folder that is no log, bytes. */
+const largestIn = (folder: string): number =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((one) => one.isFile() && !one.name.endsWith('.log'))
+    .reduce((most, { parentPath, name }) => Math.max(most, sizeOf(join(parentPath, name))), 0);
+
+/**
+ * Is there room for another file as large as the largest one below the folder, such as the weights of the next version? A quota is seen by
+ * writing alone, so a small file is written as well, and removed.
+ */
 export function hasRoom(folder: string): boolean {
+  const { bavail, bsize } = statfsSync(folder);
+  if (bavail * bsize < largestIn(folder)) return false;
   const file = join(folder, `.room-${process.pid}`);
   try {
     writeFileSync(file, Buffer.alloc(PROBE_BYTES), { flush: true });
@@ -98,29 +118,40 @@ const FULL_CODES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
 export class DiskWatch {
   readonly #log: string;
   readonly #hasRoom: (folder: string) => boolean;
+  readonly #now: () => number;
   #read: number;
+  /** Has the log had the words since the disk was asked? */
+  #said = false;
   /** When the disk was asked last, ms. */
   #askedAt = Number.NEGATIVE_INFINITY;
   /** The end of what was read, where the words may have begun. */
   #end = '';
 
-  constructor(log: string, asked = hasRoom) {
+  constructor(log: string, asked = hasRoom, now: () => number = () => performance.now()) {
     this.#log = log;
     this.#hasRoom = asked;
+    this.#now = now;
     this.#read = sizeOf(log);
   }
 
   /** @throws RollmeshError `disk.full`. */
   look(): void {
+    this.#said ||= this.#hasWords();
+    if (!this.#said || this.#now() - this.#askedAt < ASK_EVERY_MS) return;
+    this.#said = false;
+    this.#askedAt = this.#now();
+    const folder = dirname(this.#log);
+    if (!this.#hasRoom(folder)) throw diskFull(` at ${folder}`);
+  }
+
+  /** Are the words in what was appended since the last call? */
+  #hasWords(): boolean {
     const size = sizeOf(this.#log);
-    if (size <= this.#read) return;
+    if (size <= this.#read) return false;
     const text = this.#end + readRange(this.#log, this.#read, size);
     this.#read = size;
     this.#end = text.slice(-LONGEST_WORDS);
-    const folder = dirname(this.#log);
-    if (!FULL.test(text) || performance.now() - this.#askedAt < ASK_EVERY_MS) return;
-    this.#askedAt = performance.now();
-    if (!this.#hasRoom(folder)) throw diskFull(` at ${folder}`);
+    return FULL.test(text);
   }
 }
 const LONGEST_WORDS = 32;

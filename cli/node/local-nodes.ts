@@ -11,6 +11,15 @@ export interface LocalNodes {
   readonly stop: () => Promise<void>;
 }
 
+/** What Node itself reads. The rest of the environment may hold secrets of the mesh, such as LEARNER_TOKEN, and a node needs none of it. */
+const PASSED_ON = ['PATH', 'HOME', 'TMPDIR', 'TEMP', 'SystemRoot', 'NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS'];
+const nodeEnvironment = (token: string): NodeJS.ProcessEnv => ({
+  ...Object.fromEntries(
+    PASSED_ON.flatMap((name) => (name in process.env ? [[name, process.env[name]]] : [])),
+  ),
+  ROLLMESH_NODE_TOKEN: token,
+});
+
 /** The token of a local node: made once, and kept in the state folder, which is its owner's alone. */
 async function tokenOf(
   gateway: Pick<GatewayClient, 'makeNode'>,
@@ -40,7 +49,7 @@ export async function startLocalNodes(
     const token = await tokenOf(gateway, stateDir, name);
     const args = [...nodeArguments('cli/rollmesh'), 'node', '--mesh', url, '--threads', '1'];
     const child = spawn(process.execPath, args, {
-      env: { ...process.env, ROLLMESH_NODE_TOKEN: token },
+      env: nodeEnvironment(token),
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     child.stdout.pipe(log, { end: false });

@@ -66,7 +66,8 @@ export async function prepareDamage(order: RunOrder): Promise<Soak> {
   }
 }
 
-const startArguments = ({ recipe, seed, rounds, tasks, groupSize }: RunOrder, state: string) => [
+/** The arguments of `rollmesh` that play the order in a state folder, its output as lines of JSON. */
+export const startArguments = ({ recipe, seed, rounds, tasks, groupSize }: RunOrder, state: string) => [
   'start',
   ...['--recipe', recipe, '--seed', String(seed), '--rounds', String(rounds)],
   ...['--tasks', String(tasks), '--group-size', String(groupSize), '--eval-every', '1000'],
@@ -85,7 +86,11 @@ export async function playDamage(soak: Soak, one: DamageCase, random: Random): P
     rest: Pick<DamageResult, 'ending' | 'said' | 'wayOn'>,
     silenceMs: number,
     file = found?.name ?? 'none',
-  ): DamageResult => ({ ...one, file, ...rest, silenceMs, wallMs: Math.round(performance.now() - began) });
+  ): DamageResult => {
+    // The folder is another one each time.
+    const said = rest.said?.replaceAll(`${folder}/`, '') ?? null;
+    return { ...one, file, ...rest, said, silenceMs, wallMs: Math.round(performance.now() - began) };
+  };
   if (!found) {
     rmSync(folder, { recursive: true });
     return result({ ending: 'same', said: 'there was no such file yet', wayOn: null }, 0);
@@ -180,7 +185,7 @@ function lossOf({ lines }: Watched): string | null {
 }
 
 /** Do the manifests on disk name the files of the reference run, for every round? */
-function isSame({ policy, wanted }: Soak, state: string): boolean {
+export function isSame({ policy, wanted }: Soak, state: string): boolean {
   const objects = storedObjects(state);
   return wanted.every((hashes, version) => {
     const path = objects.get(keys.version(policy, version, 'manifest.json'));

@@ -5,6 +5,7 @@ import { thisMachine } from '../../bench/machine.ts';
 import { wrongInput } from '../../core/errors.ts';
 import { Random } from '../../core/random.ts';
 import { DAMAGE_TARGETS, DAMAGES } from '../../faults/damage.ts';
+import { printableLines } from '../printable.ts';
 import { duration } from '../shared/figures.ts';
 import { type DamageCase, type DamageResult, MOMENTS, playDamage, prepareDamage } from './damage-run.ts';
 
@@ -101,7 +102,7 @@ export async function damageSoak(options: DamageSoakOptions): Promise<boolean> {
     if (i < results.length) continue;
     const result = await playDamage(soak, one, new Random(`damage/${seed}/${i}`));
     results.push(result);
-    if (!options.json) console.log(lineOf(result));
+    if (!options.json) console.log(printableLines(lineOf(result)));
     // Written after each run, so that a soak that is interrupted goes on from what it found.
     if (options.out) {
       mkdirSync(dirname(resolve(options.out)), { recursive: true });

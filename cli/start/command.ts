@@ -18,9 +18,13 @@ import { jsonPrinter, textPrinter } from './run-printer.ts';
 
 export { withConfig as prepare } from '../run-config-file.ts';
 
+/** How a program that has started npm ends it: the shell in which npm runs a script may keep an interrupt to itself. */
+const ENDED_BY =
+  'Ctrl-C ends it. A program that has started it by npm sends SIGTERM to npm, not SIGINT, which may stop at npm’s shell (docs/trust.md).';
+
 export const command = (): Command =>
   addTrainingTaskOptions(startCommand())
-    .addHelpText('after', () => `\n${columnsHelp()}`)
+    .addHelpText('after', () => `\n${columnsHelp()}\n\n${ENDED_BY}`)
     .action(async (asked: AskedStartOptions & TrainingTaskOptions) => {
       const { files, known, options } = await askedRun(asked);
       for (const line of files?.report ?? []) console.error(line);

@@ -1,10 +1,26 @@
 /** The mesh's pulse: when a person is told, and when it is given up. */
-import { appendFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { DiskWatch, lastWords, MeshWatch, type Pulse, pulseOf, watchMesh } from '../../cli/mesh-watch.ts';
+import {
+  DiskWatch,
+  hasRoom,
+  lastWords,
+  MeshWatch,
+  type Pulse,
+  pulseOf,
+  watchMesh,
+} from '../../cli/mesh-watch.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-watch-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -109,6 +125,40 @@ test('a log that repeats the words of a full disk ends nothing while there is ro
   appendFileSync(log, '{"event":"task","text":"database or disk is full"}\nNo space left on device\n');
   disk.look();
   expect(readdirSync(folder).filter((name) => name.startsWith('.room'))).toEqual([]);
+});
+
+test('there is room if the largest file of the folder would fit a second time, logs left out', () => {
+  const state = join(folder, 'state');
+  mkdirSync(join(state, 'v3/blobs'), { recursive: true });
+  const sparse = (name: string, bytes: number) => {
+    writeFileSync(join(state, name), '');
+    truncateSync(join(state, name), bytes);
+  };
+  sparse('v3/blobs/weights', 1e6);
+  sparse('mesh.log', 2 ** 43);
+  expect(hasRoom(state)).toBe(true);
+  sparse('v3/blobs/larger', 2 ** 43);
+  expect(hasRoom(state)).toBe(false);
+});
+
+test('words that come while the disk is not asked again are not forgotten', () => {
+  const log = join(folder, 'slowly.log');
+  writeFileSync(log, '');
+  let now = 0;
+  let room = true;
+  const disk = new DiskWatch(
+    log,
+    () => room,
+    () => now,
+  );
+  appendFileSync(log, 'No space left on device\n');
+  disk.look();
+  room = false;
+  now = 5_000;
+  appendFileSync(log, `${' '.repeat(100)}\nSQLITE_FULL\n`);
+  disk.look();
+  now = 10_000;
+  expect(() => disk.look()).toThrowError(expect.objectContaining({ code: 'disk.full' }));
 });
 
 test('a log that is not there yet is no trouble', () => {

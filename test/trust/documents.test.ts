@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { auditOption } from '../../cli/shared/run-options.ts';
 
 const PAGES = ['docs/security.md', 'docs/trust.md', 'test/trust/README.md'];
 
@@ -29,12 +30,18 @@ test('where a page names a test by its title, that test is there', () => {
   expect(missing.map(([whole]) => whole)).toEqual([]);
 });
 
+test('the share that an audit draws by default is the one that docs/trust.md states the cost of', () => {
+  const page = readFileSync('docs/trust.md', 'utf8');
+  expect(page).toContain(`\`npm run learner\`, ${auditOption().defaultValue} by default`);
+});
+
 test.each([
   ['docs/security.md', '| what this page says | shown by |'],
   ['docs/security.md', '| attack | defence | shown by |'],
   ['docs/trust.md', '| what this page says | shown by |'],
   ['test/trust/README.md', '| finding | test | seen to fail |'],
   ['test/trust/README.md', '| attack | test | seen to fail |'],
+  ['test/trust/README.md', '| promise | held by |'],
 ])('%s: every row of %s names a test', (page, head) => {
   const lines = readFileSync(page, 'utf8').split('\n');
   const from = lines.indexOf(head) + 2;

@@ -221,6 +221,55 @@ const noOracle: Forgery = async ({ record }, random) => {
   return { record: withGroup(record, { ...group, judgments }), group: group.group };
 };
 
+const without = <T>(list: readonly T[], at: number): T[] => list.filter((_, i) => i !== at);
+
+/** A rollout that did not please is left out, with everything that is said of it. */
+const dropped: Forgery = async (scene, random) => {
+  const { group, i, sample } = pickSample(scene, random);
+  const forged = {
+    ...group,
+    samples: without(group.samples, i),
+    judgments: group.judgments.filter(({ of }) => of !== sample.id),
+    answersExact: without(group.answersExact, i),
+    solutionsExact: without(group.solutionsExact, i),
+  };
+  return { record: withGroup(scene.record, forged), group: group.group };
+};
+
+/** The best of another group's rollouts, as it stands there. */
+const exchanged: Forgery = async (scene, random) => {
+  const [one, two] = [pickSample(scene, random), pickSample(scene, random)];
+  if (one.group === two.group) return null;
+  const record = withGroup(scene.record, withSample(one.group, one.i, two.sample));
+  return { record: withGroup(record, withSample(two.group, two.i, one.sample)), group: one.group.group };
+};
+
+const droppedJudgment: Forgery = async ({ record }, random) => {
+  const group = random.pick(record.groups);
+  if (!group.judgments.length) return null;
+  const judgments = without(group.judgments, random.int(group.judgments.length));
+  return { record: withGroup(record, { ...group, judgments }), group: group.group };
+};
+
+/** What was said of one rollout, said of another. */
+const exchangedJudgments: Forgery = async ({ record }, random) => {
+  const group = random.pick(record.groups);
+  const [one, two, ...rest] = group.judgments;
+  if (!one || !two || one.of === two.of) return null;
+  const judgments = [{ ...two, of: one.of }, { ...one, of: two.of }, ...rest];
+  return { record: withGroup(record, { ...group, judgments }), group: group.group };
+};
+
+const anotherStream = inOneSample(({ rewards }) => ({ rewards: { ...rewards, bonus: 1 } }));
+
+/** What the exact checker says of an answer, turned round. */
+const turnedCheck: Forgery = async (scene, random) => {
+  const { group, i } = pickSample(scene, random);
+  if (group.answersExact[i] === null) return null;
+  const answersExact = group.answersExact.map((exact, j) => (j === i ? !exact : exact));
+  return { record: withGroup(scene.record, { ...group, answersExact }), group: group.group };
+};
+
 /** `needsModel`: nothing but drawing again can tell. */
 export const FORGERIES: readonly {
   readonly name: string;
@@ -241,6 +290,12 @@ export const FORGERIES: readonly {
   { name: 'stop flag', needsModel: false, forge: stopFlag },
   { name: 'tokens after the end', needsModel: false, forge: afterTheEnd },
   { name: 'version', needsModel: false, forge: version },
+  { name: 'rollout left out', needsModel: false, forge: dropped },
+  { name: 'rollouts of two groups exchanged', needsModel: false, forge: exchanged },
+  { name: 'judgment left out', needsModel: false, forge: droppedJudgment },
+  { name: 'judgments of two rollouts exchanged', needsModel: false, forge: exchangedJudgments },
+  { name: 'another reward stream', needsModel: false, forge: anotherStream },
+  { name: 'exact check turned round', needsModel: false, forge: turnedCheck },
   { name: 'group of another round', needsModel: false, forge: provenance },
   { name: 'group of another round, renamed', needsModel: false, forge: renamedCopy },
 ];

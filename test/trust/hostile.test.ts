@@ -25,6 +25,12 @@ const GATEWAY = 'rollmesh-gateway';
 /** The id of nothing. */
 const NOBODY = '0'.repeat(32);
 const READ_TOKEN = 'a-token-for-readers'.padEnd(64, '0');
+/** What each credential is about to be replaced by. */
+const NEXT = {
+  WEBHOOK_SECRET_NEXT: 'the-next-secret'.padEnd(64, '1'),
+  LEARNER_TOKEN_NEXT: 'the-next-token-of-the-learner'.padEnd(64, '1'),
+  READ_TOKEN_NEXT: 'the-next-token-for-readers'.padEnd(64, '1'),
+};
 
 let scene: Scene;
 let routes: readonly Route[];
@@ -338,7 +344,7 @@ function routesOf({ mesh: { secrets } }: Scene, round: string, group: string, ma
 }
 
 beforeAll(async () => {
-  scene = await openScene({ vars: { READ_TOKEN } });
+  scene = await openScene({ vars: { READ_TOKEN, ...NEXT } });
   const { round } = await scene.order({
     recipe: 'trio',
     seed: 4999,
@@ -544,4 +550,38 @@ test('every route of the gateway is tried here', async () => {
   );
   expect(untried.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
   expect(table.length).toBeGreaterThan(40);
+});
+
+test('a credential and the one that is to replace it are both valid, each at its own doors', async () => {
+  const { WEBHOOK_SECRET, LEARNER_TOKEN } = scene.mesh.secrets;
+  const { WEBHOOK_SECRET_NEXT, LEARNER_TOKEN_NEXT, READ_TOKEN_NEXT } = NEXT;
+  const status = async (request: RawRequest) => (await send(scene.mesh.url, request)).status;
+  const withToken = (method: string, path: string, body: Uint8Array) => (token: string) =>
+    status({ method, path, headers: { authorization: `Bearer ${token}` }, body });
+  const read = withToken('GET', '/api/rounds', text(''));
+  const prune = withToken(
+    'POST',
+    '/api/policies/arithmetic-base/prune',
+    json({ keep: 1, withdrawnDays: 7, dryRun: true }),
+  );
+  const order = (secret: string, seed: number) =>
+    status(
+      signOwn(
+        secret,
+        Math.floor(now()),
+      )({
+        method: 'POST',
+        path: '/hooks/rounds',
+        headers: {},
+        body: json({ recipe: 'trio', seed, tasks: 1, groupSize: 2 }),
+      }),
+    );
+  for (const token of [READ_TOKEN, READ_TOKEN_NEXT, LEARNER_TOKEN, LEARNER_TOKEN_NEXT])
+    expect(await read(token)).toBe(200);
+  for (const token of [LEARNER_TOKEN, LEARNER_TOKEN_NEXT]) expect(await prune(token)).toBe(200);
+  for (const token of [READ_TOKEN_NEXT, WEBHOOK_SECRET_NEXT]) expect(await prune(token)).toBe(401);
+  expect(await read(WEBHOOK_SECRET_NEXT)).toBe(401);
+  for (const [i, secret] of [WEBHOOK_SECRET, WEBHOOK_SECRET_NEXT].entries())
+    expect(await order(secret, 7000 + i)).toBe(202);
+  expect(await order(LEARNER_TOKEN_NEXT, 7002)).toBe(401);
 });

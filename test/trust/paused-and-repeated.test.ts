@@ -1,8 +1,9 @@
-/** Processes that stand still for a while and go on, every message ten times, and two learners that both want the same round. */
-import { mkdtempSync, rmSync } from 'node:fs';
+/** Processes that stand still for a while and go on, every message ten times, two learners that both want the same round, and clocks that differ. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { pathToFileURL } from 'node:url';
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { faultsOf, underFire } from '../../cli/soak/soak-run.ts';
 import type { KillPoint } from '../../faults/kill-points.ts';
 import type { Handler } from '../../faults/proxy.ts';
@@ -47,5 +48,38 @@ test('paused, with each message ten times and two learners, a run comes to the s
   const { rounds, ...books } = report.balance;
   const admitted = tasks * rounds;
   expect(books).toEqual({ admitted, trained: admitted, failed: 0, lost: 0, trainedTwice: 0, errors: [] });
+  expect(report.differing).toEqual([]);
+}, 300_000);
+
+/** Every Node but this one is a day ahead; workerd, which has no such switch, is not. */
+const A_DAY_AHEAD = `
+const Real = Date;
+const DAY = 24 * 3600 * 1000;
+globalThis.Date = class Date extends Real {
+  constructor(...parts) {
+    super(...(parts.length ? parts : [Real.now() + DAY]));
+  }
+  static now() {
+    return Real.now() + DAY;
+  }
+};
+`;
+
+test('where the clocks of mesh and learner are a day ahead of workerd’s, a run comes to the same bytes', async () => {
+  const ahead = join(stateDir, 'a-day-ahead.mjs');
+  writeFileSync(ahead, A_DAY_AHEAD);
+  vi.stubEnv('NODE_OPTIONS', `--import=${pathToFileURL(ahead)}`);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const report = await underFire({
+    root: process.cwd(),
+    stateDir: join(stateDir, 'ahead'),
+    order: { recipe: 'trio', seed: 18, rounds: 1, freeze: [], tasks: 4, groupSize: 2 },
+    nextStrike: () => null,
+    limitMs: 280_000,
+  });
+  const [line] = readFileSync(join(stateDir, 'ahead', 'learner.log'), 'utf8').split('\n');
+  const { at } = JSON.parse(line!) as { at: string };
+  expect(Date.parse(at) - Date.now()).toBeGreaterThan(23 * 3600 * 1000);
+  expect(report.balance).toMatchObject({ rounds: 1, trained: 4, failed: 0, errors: [] });
   expect(report.differing).toEqual([]);
 }, 300_000);

@@ -1,6 +1,6 @@
 /** An import that is killed at any moment leaves nothing that the next one cannot complete. */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -9,14 +9,16 @@ import { NODE_FLAGS } from '../../../mesh/installation.ts';
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-import-killed-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+const LOOK_MS = 2;
+
 interface Ended {
   readonly status: number | null;
   readonly said: string;
 }
 
-/** `policy import` of a reference checkpoint. */
-const importing = (state: string, killedAfterMs?: number): Promise<Ended> =>
-  policyUntil(killedAfterMs, [
+/** `policy import` of a reference checkpoint. It is killed once so many objects are on the disk. */
+const importing = (state: string, killedAt?: number): Promise<Ended> =>
+  policyUntil(killedAt === undefined ? () => false : () => objectsIn(state) >= killedAt, [
     'import',
     'test/oracle/models/qwen3',
     '--name',
@@ -26,10 +28,15 @@ const importing = (state: string, killedAfterMs?: number): Promise<Ended> =>
     state,
   ]);
 
-const policy = (...args: readonly string[]): Promise<Ended> => policyUntil(undefined, args);
+const policy = (...args: readonly string[]): Promise<Ended> => policyUntil(() => false, args);
+
+function objectsIn(state: string): number {
+  const blobs = join(state, 'v3/r2/rollmesh/blobs');
+  return existsSync(blobs) ? readdirSync(blobs).length : 0;
+}
 
 /** A command in a process group of its own, since it starts a mesh. */
-function policyUntil(killedAfterMs: number | undefined, args: readonly string[]): Promise<Ended> {
+function policyUntil(isTime: () => boolean, args: readonly string[]): Promise<Ended> {
   const child = spawn(process.execPath, [...NODE_FLAGS, 'cli/rollmesh.ts', 'policy', ...args], {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -39,46 +46,37 @@ function policyUntil(killedAfterMs: number | undefined, args: readonly string[])
     stream.on('data', (chunk: Uint8Array) => {
       said += new TextDecoder().decode(chunk);
     });
-  const timer =
-    killedAfterMs === undefined
-      ? undefined
-      : setTimeout(() => {
-          if (child.exitCode === null) process.kill(-child.pid!, 'SIGKILL');
-        }, killedAfterMs);
+  const timer = setInterval(() => {
+    if (child.exitCode === null && isTime()) process.kill(-child.pid!, 'SIGKILL');
+  }, LOOK_MS);
   return new Promise((resolve) =>
     child.once('close', (status) => {
-      clearTimeout(timer);
+      clearInterval(timer);
       resolve({ status, said });
     }),
   );
 }
 
-test('killed at five moments, the next import stores the version', async () => {
-  const begun = performance.now();
+test('killed at four moments, the next import stores the version', async () => {
   const whole = await importing(join(folder, 'reference'));
-  const took = performance.now() - begun;
+  // The last three are its two files and its manifest.
+  const all = objectsIn(join(folder, 'reference'));
   const ids = join(folder, 'ids.jsonl');
   writeFileSync(ids, '[5, 17, 3]\n');
-  const reference = await policy(
-    'score',
-    'qwen3',
-    '0',
-    '--ids',
-    ids,
-    '--state',
-    join(folder, 'reference'),
-    '--json',
-  );
+  const scoreIn = (state: string) => policy('score', 'qwen3', '0', '--ids', ids, '--state', state, '--json');
+  const reference = await scoreIn(join(folder, 'reference'));
   expect(reference).toMatchObject({ status: 0 });
   expect(whole.said).toContain('qwen3 0:');
   expect(whole.status).toBe(0);
-  for (const part of [0.3, 0.5, 0.7, 0.85, 0.95]) {
-    const state = join(folder, `killed-${part}`);
-    await importing(state, part * took);
+  expect(all).toBeGreaterThanOrEqual(3);
+  for (const objects of [0, all - 2, all - 1, all]) {
+    const state = join(folder, `killed-${objects}`);
+    const first = await importing(state, objects);
+    expect(first.status).toBe(null);
     const second = await importing(state);
     // Where the first was killed after its commit, its version is there and whole.
-    expect(second.said).toMatch(/^qwen3 0:|^policy\.taken: There is a policy qwen3 already/m);
-    const scored = await policy('score', 'qwen3', '0', '--ids', ids, '--state', state, '--json');
-    expect(scored).toEqual(reference);
+    const taken = objects === all ? '|^policy\\.taken: There is a policy qwen3 already' : '';
+    expect(second.said).toMatch(new RegExp(`^qwen3 0:${taken}`, 'm'));
+    expect(await scoreIn(state)).toEqual(reference);
   }
 }, 600_000);
