@@ -34,7 +34,7 @@ import { randomTensors, smallConfig } from '../model/checkpoints.ts';
 import { orsServer } from '../ors-server.ts';
 import { ALONE, openScene, type Scene } from './scene.ts';
 
-type Held = Extract<EpisodeAnswer, { state: 'open' }>;
+type Held = Extract<EpisodeAnswer, { state: 'open' }> & { readonly baseURL: string };
 
 const POLICY = 'words';
 const PAGE = 'https://page.example';
@@ -117,7 +117,7 @@ async function opened(access: { url: string; token: string }, body: object = {})
 async function held(access: { url: string; token: string }, body: object = {}): Promise<Held> {
   const answer = await opened(access, body);
   if (answer.state !== 'open') throw new Error(`no episode: ${answer.state}`);
-  return answer;
+  return answer as Held;
 }
 
 const clientOf = ({ baseURL, apiKey }: Held) =>
@@ -314,7 +314,7 @@ describe('an episode', () => {
       recipe,
       (await scene.gateway.getRound(round)).spec,
     );
-    expect(again.map(({ sample, calls, reward }) => [sample, calls.length, reward])).toEqual([
+    expect(again.map(({ sample, calls, rewards }) => [sample, calls.length, rewards.solver])).toEqual([
       [0, 3, -1.5],
       [1, 1, 2],
     ]);

@@ -92,16 +92,20 @@ const EPISODES: readonly AgentEpisode[] = [
   {
     sample: 0,
     calls: [
-      { turn: 0, prompt: [1, 2], maxNew: 8 },
-      { turn: 1, prompt: [1, 2, 3, 4], maxNew: 2, reward: 0.25 },
+      { role: 'solver', turn: 0, prompt: [1, 2], maxNew: 8 },
+      { role: 'solver', turn: 1, prompt: [1, 2, 3, 4], maxNew: 2, reward: 0.25 },
       // A call between was never answered.
-      { turn: 3, prompt: [7], maxNew: 8 },
+      { role: 'solver', turn: 3, prompt: [7], maxNew: 8 },
     ],
-    reward: 1,
+    rewards: { solver: 1 },
   },
-  { sample: 1, calls: [{ turn: 0, prompt: [1, 2, 5], maxNew: 8 }], reward: 'abandoned' },
-  { sample: 2, calls: [], reward: 0.5 },
-  { sample: 3, calls: [{ turn: 0, prompt: [1], maxNew: 8 }], reward: -2 },
+  {
+    sample: 1,
+    calls: [{ role: 'solver', turn: 0, prompt: [1, 2, 5], maxNew: 8 }],
+    rewards: { solver: 'abandoned' },
+  },
+  { sample: 2, calls: [], rewards: {} },
+  { sample: 3, calls: [{ role: 'solver', turn: 0, prompt: [1], maxNew: 8 }], rewards: { solver: -2 } },
 ];
 
 const tasksOf = async () => (await recipe.propose(contextOf(() => []))).tasks;
