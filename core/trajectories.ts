@@ -68,7 +68,16 @@ export type EpisodeKind = keyof typeof PICKS;
 const policyOf = ({ policy: { name, version, set } }: ReadableSample): string =>
   `${name}@${version}${set ? `/${set}` : ''}`;
 
-const turnOf = ({ turn = 0, text, prompt, ids, logprobs, stopped, outcome, rewards }: ReadableSample): Turn => ({
+const turnOf = ({
+  turn = 0,
+  text,
+  prompt,
+  ids,
+  logprobs,
+  stopped,
+  outcome,
+  rewards,
+}: ReadableSample): Turn => ({
   turn,
   prompt: text?.prompt ?? null,
   completion: text?.completion ?? null,

@@ -283,7 +283,9 @@ const seatOf = ({ turns: [first] }) => (first?.episode === undefined ? undefined
  */
 function advantagesOf(episodes) {
   return episodes.map((episode) => {
-    const known = episodes.flatMap((other) => (seatOf(other) === seatOf(episode) ? (other.reward ?? []) : []));
+    const known = episodes.flatMap((other) =>
+      seatOf(other) === seatOf(episode) ? (other.reward ?? []) : [],
+    );
     const mean = known.reduce((sum, reward) => sum + reward, 0) / Math.max(1, known.length);
     const most = Math.max(...known.map((reward) => Math.abs(reward - mean)), 1e-12);
     return episode.reward === null ? null : (episode.reward - mean) / most;

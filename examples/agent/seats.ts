@@ -17,7 +17,9 @@ async function says({ baseURL, apiKey }: Access, content: string): Promise<strin
 /** The result of the sum in a question, such as 3 + 4 - 9; null where it has none. */
 function resultOf(question: string): number | null {
   const [sum] = /\d+(?: [+-] \d+)+/.exec(question) ?? [];
-  return sum === undefined ? null : sum.split(/ (?=[+-])/).reduce((total, part) => total + Number(part.replace(' ', '')), 0);
+  return sum === undefined
+    ? null
+    : sum.split(/ (?=[+-])/).reduce((total, part) => total + Number(part.replace(' ', '')), 0);
 }
 
 await holdEpisodes(async ({ task, seats: { proposer, solver } }) => {

@@ -15,7 +15,16 @@ import { INTERNALS, runCommand } from './terminal.ts';
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-examples-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const RUN = ['start', '--recipe', 'grpo', '--policy', 'words', '--agent', '--tasks', 'examples/agent/sums.jsonl'];
+const RUN = [
+  'start',
+  '--recipe',
+  'grpo',
+  '--policy',
+  'words',
+  '--agent',
+  '--tasks',
+  'examples/agent/sums.jsonl',
+];
 const SMALL = ['--tasks', '2', '--group-size', '2', '--rounds', '1', '--engine', 'kernels', '--port', '0'];
 
 /** Plays a run, and the agent once there is one to hold. */
@@ -40,11 +49,15 @@ async function playedBy(example: string, ...more: string[]) {
 test.each([
   ['agent', []],
   ['seats', ['--seats', 'proposer,solver']],
-])('the agent of examples/agent/%s.ts is trained, and hears that the run is over', async (example, more) => {
-  const { agent, code, stdout, stderr } = await playedBy(example, ...more);
-  expect(stderr).not.toMatch(INTERNALS);
-  expect(stdout).toMatch(/^1\/1 /m);
-  expect(code).toBe(0);
-  expect(agent).toBeDefined();
-  await expect(agent).resolves.toBeUndefined();
-}, 180_000);
+])(
+  'the agent of examples/agent/%s.ts is trained, and hears that the run is over',
+  async (example, more) => {
+    const { agent, code, stdout, stderr } = await playedBy(example, ...more);
+    expect(stderr).not.toMatch(INTERNALS);
+    expect(stdout).toMatch(/^1\/1 /m);
+    expect(code).toBe(0);
+    expect(agent).toBeDefined();
+    await expect(agent).resolves.toBeUndefined();
+  },
+  180_000,
+);

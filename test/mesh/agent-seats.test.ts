@@ -58,7 +58,11 @@ beforeAll(async () => {
   const asked = {
     ...{ recipe: 'grpo', policy: POLICY, agent: true, tasks: { files: [file] } },
     ...{ heldOut: '0.2', checker: 'number', extract: ['whole' as const], set: ['maxNew=12'] },
-    seats: [{ name: 'proposer' }, { name: 'solver' }, { name: 'opponent', policy: { name: OTHER, version: 0 } }],
+    seats: [
+      { name: 'proposer' },
+      { name: 'solver' },
+      { name: 'opponent', policy: { name: OTHER, version: 0 } },
+    ],
   };
   const made = (await taskRecipe(asked as unknown as Parameters<typeof taskRecipe>[0]))!;
   recipe = made.recipe;
@@ -111,7 +115,13 @@ async function says({ seats }: Held, seat: string, messages: Messages | string) 
   });
   const { prompt_token_ids: prompt } = said as unknown as { prompt_token_ids: number[] };
   const [choice] = said.choices as unknown as { token_ids: number[] }[];
-  return { id: said.id, model: said.model, message: said.choices[0]!.message, prompt, ids: choice!.token_ids };
+  return {
+    id: said.id,
+    model: said.model,
+    message: said.choices[0]!.message,
+    prompt,
+    ids: choice!.token_ids,
+  };
 }
 
 const rewards = ({ rewardURL, apiKey }: Held, body: unknown) => post(rewardURL, apiKey, body);
@@ -269,7 +279,9 @@ describe('what names another seat is refused by name', () => {
     // Through the wrong seat's address, with the episode's key, and with that of the same seat of another episode.
     for (const key of [proposer!.apiKey, one.apiKey, two.seats.solver!.apiKey, access.token])
       expect(await call(solver!.baseURL, key)).toBe('401 agent.token');
-    expect(await call(solver!.baseURL.replace('/solver/', '/nobody/'), solver!.apiKey)).toBe('401 agent.token');
+    expect(await call(solver!.baseURL.replace('/solver/', '/nobody/'), solver!.apiKey)).toBe(
+      '401 agent.token',
+    );
     expect(await call(solver!.baseURL, solver!.apiKey)).toBe('answered');
     // The episode's own address names no seat.
     const own = one.rewardURL.replace(/\/reward$/, '/v1');
@@ -300,13 +312,16 @@ describe('what names another seat is refused by name', () => {
     await says(one, 'proposer', 'Ask a question.');
     const refused = async (body: unknown) => refusal(await rewards(one, body));
     expect(await refused({ rewards: { solver: 1, proposer: 1, nobody: 1 } })).toBe('422 episode.seat');
-    expect(await refused({ rewards: { solver: 1, proposer: 1, opponent: 1 } })).toBe('422 episode.seat-silent');
+    expect(await refused({ rewards: { solver: 1, proposer: 1, opponent: 1 } })).toBe(
+      '422 episode.seat-silent',
+    );
     expect(await refused({ rewards: { solver: 1 } })).toBe('422 episode.seat-unpaid');
     expect(await refused('{"rewards":{"__proto__":1}}')).toBe('422 episode.seat-unpaid');
     expect(await refused({ rewards: {} })).toBe('422 episode.seat-unpaid');
     for (const wrong of [null, '1', 'lost', [1], { solver: 1 }])
       expect(await refused({ rewards: { solver: wrong, proposer: 1 } })).toBe('422 body.schema');
-    for (const wrong of [null, 1, [1], 'not-rated']) expect(await refused({ rewards: wrong })).toBe('422 body.schema');
+    for (const wrong of [null, 1, [1], 'not-rated'])
+      expect(await refused({ rewards: wrong })).toBe('422 body.schema');
     expect(await refused('{"rewards":{"solver":1e999,"proposer":1}}')).toBe('422 body.schema');
     expect(await refused({ reward: 1, rewards: { solver: 1, proposer: 1 } })).toBe('422 body.schema');
     // An answer of another episode, by its id.
@@ -400,12 +415,13 @@ describe('as commands', () => {
   test('`environment play` opens no episode of such a run, and says why', async () => {
     const server = await orsServer();
     const { run, access } = await ordered();
-    await expect(printed(environment(), 'play', server.url, run)).rejects.toMatchObject({ code: 'run.seats' });
+    await expect(printed(environment(), 'play', server.url, run)).rejects.toMatchObject({
+      code: 'run.seats',
+    });
     await server.stop();
     // Both episodes are there still.
-    expect([(await held(access)).episode, (await held(access)).episode].map((name) => name.slice(33))).toEqual([
-      '0',
-      '1',
-    ]);
+    expect(
+      [(await held(access)).episode, (await held(access)).episode].map((name) => name.slice(33)),
+    ).toEqual(['0', '1']);
   });
 });

@@ -257,7 +257,11 @@ test('a turn is credited with what it and the turns after it were paid; the last
 });
 
 describe('seats', () => {
-  const SEATS = [{ name: 'proposer' }, { name: 'solver' }, { name: 'opponent', policy: { name: 'words', version: 3 } }];
+  const SEATS = [
+    { name: 'proposer' },
+    { name: 'solver' },
+    { name: 'opponent', policy: { name: 'words', version: 3 } },
+  ];
   const of = (more: object = {}, freeze: string[] = []) => {
     const made = grpoFrom({ ...data, seats: SEATS, settings: { maxNew: 8, ...more } });
     const asked = { ...settings, recipe: made.name, freeze };
@@ -296,14 +300,16 @@ describe('seats', () => {
     const made = of(more, freeze);
     const proposals = await made.recipe.propose(contextOf(() => [], [], made));
     const context = contextOf(() => HELD, [], made);
-    const [group] = await made.recipe.judge(context, await made.recipe.rollOut(context, [proposals.tasks[0]!]));
+    const [group] = await made.recipe.judge(
+      context,
+      await made.recipe.rollOut(context, [proposals.tasks[0]!]),
+    );
     return { ...made, proposals, group: group! };
   }
 
   test('each has its own ids, history, version and reward, in the order in which they spoke', async () => {
     const { group, recipe, round } = await seated();
-    const id = (role: string, sample: number, turn: number) =>
-      callSampleId(group.group, role, sample, turn);
+    const id = (role: string, sample: number, turn: number) => callSampleId(group.group, role, sample, turn);
     const first = id('solver', 0, 1);
     expect(group.samples.map((sample) => [sample.id, sample.turn, sample.episode, sample.of])).toEqual([
       [id('proposer', 0, 0), 0, 0, undefined],
@@ -362,9 +368,14 @@ describe('seats', () => {
     // (1 + 0 + 2)/3 and (3 + 1 - 1)/3; nobody paid the opponent.
     expect(figures).toMatchObject({ 'seatReward.proposer': 1, 'seatReward.solver': 1, unanimous: 0 });
     expect(figures).not.toHaveProperty('seatReward.opponent');
-    const flat = { ...group, samples: group.samples.map((sample) => ({ ...sample, rewards: { reward: sample.role.length } })) };
+    const flat = {
+      ...group,
+      samples: group.samples.map((sample) => ({ ...sample, rewards: { reward: sample.role.length } })),
+    };
     // Each seat earned the same in all episodes, and the seats differ.
-    expect((await recipe.learn({ ...records, groups: [flat] }, undefined as never)).figures).toMatchObject({ unanimous: 1 });
+    expect((await recipe.learn({ ...records, groups: [flat] }, undefined as never)).figures).toMatchObject({
+      unanimous: 1,
+    });
     expect(monitorRound(recipe, () => '', proposals, [flat]).zeroVariance).toBe(1);
     expect(monitorRound(recipe, () => '', proposals, [group]).zeroVariance).toBe(0);
   });
@@ -399,9 +410,14 @@ describe('seats', () => {
   });
 
   test('what cannot be seats is refused', () => {
-    const made = (seats: unknown, more: object = {}) => () => grpoFrom({ ...data, seats, ...more });
+    const made =
+      (seats: unknown, more: object = {}) =>
+      () =>
+        grpoFrom({ ...data, seats, ...more });
     expect(made([{ name: 'a' }, { name: 'a' }])).toThrow('seats with names of their own');
-    expect(made([{ name: 'a', policy: { name: 'words', version: 0 } }])).toThrow('at least one seat that is trained');
+    expect(made([{ name: 'a', policy: { name: 'words', version: 0 } }])).toThrow(
+      'at least one seat that is trained',
+    );
     expect(made([{ name: 'A/b' }])).toThrow('Expected the name of a seat');
     expect(made([])).toThrow();
     const curriculum = { settings: { maxNew: 8, curriculum: { unanimousWeight: 0.5 } } };
