@@ -367,7 +367,7 @@ function adapterOption(text: string): readonly string[] {
 /** `--seats white,black=words@0`: each by its name, and one that is not trained with the version that plays it. */
 function seatsOption(text: string): readonly Seat[] {
   const listed = text.split(',').map((seat) => {
-    const [, called, named, version] = /^([^=]*)(?:=(.+)@(\d+))?$/.exec(seat) ?? [];
+    const [, called, named, version] = /^([^=]*)(?:=(.+)@(\d+))?$/.exec(seat) ?? ['', seat];
     return {
       name: called,
       ...(named === undefined ? {} : { policy: { name: named, version: Number(version) } }),
