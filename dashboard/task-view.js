@@ -5,7 +5,7 @@
 import { drawAgain } from './api.js';
 import { fill, h } from './dom.js';
 import { counted, decimal } from './figures.js';
-import { summaryOf } from './group-summary.js';
+import { seatOf, summaryOf } from './group-summary.js';
 import { partsView, plainText } from './parts.js';
 import { tokensView } from './tokens.js';
 
@@ -273,9 +273,6 @@ function proposalNote({ proposal }, settings) {
     ...proposal.map((turn, i) => turnView(turn, i > 0, null, { ...settings, tint: 'text' })),
   );
 }
-
-/** The seat of an episode that several roles speak in. @param {Episode} episode */
-const seatOf = ({ turns: [first] }) => (first?.episode === undefined ? undefined : first.role);
 
 /**
  * Each reward less the group's mean, as a share of the largest such difference; each seat is compared with itself.
