@@ -75,8 +75,8 @@ async function callOf(
 }
 
 /**
- * The prompt as token ids. Where a conversation goes on from an answer that the seat got in this episode, its prompt begins with the very ids of that call
- * and its answer: nothing that was sampled is encoded a second time. Any other prompt stands by itself.
+ * The prompt as token ids. Where a conversation goes on from an answer that its seat got in this episode, its prompt begins with the very
+ * ids of that call and its answer: nothing that was sampled is encoded a second time. Any other prompt stands by itself.
  */
 async function readCall(
   { db, bucket }: StageMesh,
