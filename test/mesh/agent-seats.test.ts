@@ -84,7 +84,7 @@ async function ordered(more: object = {}) {
   const order = { recipe: recipe.name, policy: POLICY, seed: seed++, tasks: 1, groupSize: 2, ...more };
   const { run, round } = await scene.order(order);
   await scene.reach(round, ['rollout']);
-  return { run, round, access: await scene.gateway.getAgentAccess(run) };
+  return { order, run, round, access: await scene.gateway.getAgentAccess(run) };
 }
 
 const post = (url: string, token: string, body: unknown, headers: Record<string, string> = {}) =>
@@ -344,7 +344,7 @@ describe('what names another seat is refused by name', () => {
   });
 
   test('an episode whose agent goes away is missing data of every seat that spoke', async () => {
-    const { round, access } = await ordered();
+    const { order, run, round, access } = await ordered();
     const [one, two] = [await held(access), await held(access)];
     await says(one, 'solver', 'What is 1 + 4?');
     await says(one, 'opponent', 'What is 1 + 4?');
@@ -365,6 +365,15 @@ describe('what names another seat is refused by name', () => {
     expect(await refusal(await rewards(one, { rewards: { solver: 1, opponent: 0 } }))).toBe(
       '409 episode.given-up',
     );
+    // Who asks for more is told that the run is over, which the mesh notes until more rounds are ordered.
+    const toldAt = async () => (await scene.gateway.getAgentAccess(run)).toldAt;
+    const opened = async () => (await post(`${access.url}/episodes`, access.token, {})).json();
+    expect([await opened(), await toldAt()]).toEqual([{ state: 'wait', seconds: 1 }, null]);
+    await scene.gateway.stopRun(run, 'test');
+    expect([await opened(), await toldAt()]).toEqual([{ state: 'over' }, expect.any(Number)]);
+    await scene.order(order);
+    expect(await toldAt()).toBeNull();
+    await scene.gateway.stopRun(run, 'test');
   });
 });
 
