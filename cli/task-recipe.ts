@@ -7,6 +7,7 @@ import { EXTRACTIONS, type Extraction, parseExtractions } from '../core/checkers
 import { wrongInput } from '../core/errors.ts';
 import type { Recipe } from '../core/recipe.ts';
 import type { BoundedModule } from '../core/reward-function.ts';
+import { type Seat, seats } from '../core/schema/agent.ts';
 import { withSettings } from '../core/set-path.ts';
 import { moduleFile } from '../mesh/installation.ts';
 import { readSecrets } from '../mesh/secrets.ts';
@@ -58,6 +59,8 @@ export interface TaskRecipeOptions extends TaskFileOptions {
   readonly reward?: string;
   /** Agents hold the episodes, and post the rewards. */
   readonly agent?: boolean;
+  /** The seats of their episodes, where they are not the solver's alone. */
+  readonly seats?: readonly Seat[];
   readonly start: string;
 }
 
@@ -234,6 +237,7 @@ export async function readTaskRecipe(options: TaskRecipeOptions): Promise<TaskRe
     ...questions,
     ...(rewards.length ? { rewards } : {}),
     ...(options.agent ? { agent: true } : {}),
+    ...(options.seats ? { seats: options.seats } : {}),
   });
   expectSize(data);
   return { data, bundles, modules, report };
@@ -360,6 +364,22 @@ function adapterOption(text: string): readonly string[] {
   return parts.map((part) => `adapter.${part}`);
 }
 
+/** `--seats white,black=words@0`: each by its name, and one that is not trained with the version that plays it. */
+function seatsOption(text: string): readonly Seat[] {
+  const listed = text.split(',').map((seat) => {
+    const [, called, named, version] = /^([^=]*)(?:=(.+)@(\d+))?$/.exec(seat) ?? ['', seat];
+    return {
+      name: called,
+      ...(named === undefined ? {} : { policy: { name: named, version: Number(version) } }),
+    };
+  });
+  const { success, output, issues } = v.safeParse(seats, listed);
+  if (success) return output;
+  throw new InvalidArgumentError(
+    `${issues[0].message}. As in proposer,solver, or white,black=NAME@VERSION for a seat that is not trained.`,
+  );
+}
+
 const several = (value: string, before: readonly string[]): string[] => [...before, value];
 
 export const addTrainingTaskOptions = (command: Command): Command =>
@@ -390,12 +410,19 @@ export const addTrainingTaskOptions = (command: Command): Command =>
     .option(
       '--agent',
       'programs of your own hold the episodes by way of an OpenAI endpoint and post the rewards (docs/agents.md)',
+    )
+    .option(
+      '--seats <names>',
+      'with --agent: the seats of an episode, as in proposer,solver; each has a history and rewards of its own. NAME=POLICY@VERSION is played by that version and not trained',
+      seatsOption,
     );
 
 /** Throws where agents cannot hold the episodes of such a run. */
-function expectAgentOptions({ agent, recipe, reward, inProcess }: TrainingTaskOptions): void {
-  if (!agent) return;
+function expectAgentOptions({ agent, seats, recipe, reward, inProcess }: TrainingTaskOptions): void {
   const refuse = (what: string, expected: string) => wrongInput('run.agent', what, { expected });
+  if (seats && !agent)
+    throw refuse('Seats are held by agents, and --agent is not given.', '--seats with --agent');
+  if (!agent) return;
   if (recipe !== 'grpo')
     throw refuse(`Recipe ${recipe} is not played by agents.`, '--recipe grpo with --agent, or no --agent');
   if (reward !== undefined)

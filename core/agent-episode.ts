@@ -8,16 +8,19 @@ import type { TokenIds } from './policy.ts';
 import type { Score } from './reward-service.ts';
 import { rolloutId } from './sample-ids.ts';
 
-/** The role that agents play, and what they are told of a task. */
-export interface AgentRole {
-  readonly role: string;
+/** The seats that agents hold, and what they are told of a task. */
+export interface AgentSeats {
+  /** Roles of the recipe, one or more. Each has a history, a version and a reward of its own. */
+  readonly seats: readonly string[];
   /** A task as an agent gets it, as JSON. */
   readonly told: (task: string) => unknown;
 }
 
-/** One question of an agent to the policy. */
+/** One question of an agent to a policy. */
 export interface AgentCall {
-  /** The number of the call in its episode, from 0; calls that were never answered leave gaps. */
+  /** The seat that asked. */
+  readonly role: string;
+  /** The number of the call in its episode, from 0 and over all seats; calls that were never answered leave gaps. */
   readonly turn: number;
   readonly prompt: TokenIds;
   /** New tokens at most. */
@@ -32,8 +35,8 @@ export interface AgentEpisode {
   readonly sample: number;
   /** In the order of `turn`. */
   readonly calls: readonly AgentCall[];
-  /** What the agent posted, or why there is nothing. */
-  readonly reward: Score;
+  /** By each seat that got an answer: what the agent posted, or why there is nothing. */
+  readonly rewards: Readonly<Record<string, Score>>;
 }
 
 /** The episodes of a group, in the order of `sample`. */

@@ -1,6 +1,7 @@
 /**
- * Tokens of agents, derived from the learner's token, so that none is stored: one per run, by which episodes are opened, and one per
- * episode, which opens nothing but that episode. Neither says anything about the other, or about the learner's.
+ * Tokens of agents, derived from the learner's token, so that none is stored: one per run, by which episodes are opened, one per
+ * episode, which opens nothing but that episode, and one per seat of an episode, by which that seat asks. None says anything about another, or
+ * about the learner's.
  */
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -16,3 +17,7 @@ export const runToken = (learnerToken: string, run: string): string =>
 /** `episode`: its name. */
 export const episodeToken = (learnerToken: string, episode: string): string =>
   derived(learnerToken, `agent of episode ${episode}`);
+
+/** `episode`: its name. `seat`: one of several that the run has. */
+export const seatToken = (learnerToken: string, episode: string, seat: string): string =>
+  derived(learnerToken, `agent of seat ${seat} of episode ${episode}`);

@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { wrongInput } from './errors.ts';
 import type { Recipe } from './recipe.ts';
+import { seatName } from './schema/agent.ts';
 import { FORMER_RECIPE } from './schema/former-names.ts';
 import { setName } from './schema/policy.ts';
 import { name } from './schema/sample.ts';
@@ -68,7 +69,12 @@ const FIELDS = {
   state: v.optional(v.looseObject({}, 'a valibot schema')),
   bindings: v.optional(work),
   staleness: v.optional(count(0)),
-  agent: v.optional(v.looseObject({ role: text, told: work }, 'a role and what it is told')),
+  agent: v.optional(
+    v.looseObject(
+      { seats: v.pipe(v.array(seatName), v.minLength(1, 'at least one seat')), told: work },
+      'seats and what they are told',
+    ),
+  ),
   propose: work,
   rollOut: work,
   judge: work,

@@ -4,7 +4,7 @@
  * judged (group by group). Then the engine asks the recipe's `learn` for the training plan. The same recipe runs in the mesh, in one
  * process and in tests; nothing here depends on a runtime.
  */
-import type { AgentRole } from './agent-episode.ts';
+import type { AgentSeats } from './agent-episode.ts';
 import type { Claim } from './claims/claim.ts';
 import type { HostedEnvironment } from './hosted-environment.ts';
 import type { StateSchema } from './recipe-state.ts';
@@ -93,8 +93,8 @@ export interface Recipe extends StageRecipe {
   /** How many versions samples may be behind by design; an operator's own bound may be wider. */
   readonly staleness?: number;
 
-  /** The role that programs outside the mesh play by way of its endpoints; absent = none. Its rollouts come from `RoundContext.episodes`. */
-  readonly agent?: AgentRole;
+  /** The roles that programs outside the mesh play by way of its endpoints; absent = none. Their rollouts come from `RoundContext.episodes`. */
+  readonly agent?: AgentSeats;
 
   /** Stage one, once a round: returns the tasks, and every proposal with its outcome. */
   readonly propose: (context: RoundContext) => Promise<Proposals>;

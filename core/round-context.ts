@@ -110,6 +110,21 @@ const noAgents: EpisodesOf = () =>
     ),
   );
 
+/** How the policy that plays a role reads and writes text: as the run's own, or as another one does. */
+export async function textOfRole(
+  {
+    round,
+    tokenizer,
+    renderer = noRenderer,
+    contextLength = Number.POSITIVE_INFINITY,
+    textOf = noOther,
+  }: Pick<RoundContextParts, 'round' | 'tokenizer' | 'renderer' | 'contextLength' | 'textOf'>,
+  role: string,
+): Promise<PolicyText> {
+  const ref = refOf(round, role);
+  return ref.name === round.settings.policy ? { tokenizer, renderer, contextLength } : textOf(ref);
+}
+
 export function openRoundContext<R extends StageRecipe>({
   recipe,
   round,
@@ -124,12 +139,11 @@ export function openRoundContext<R extends StageRecipe>({
   evaluationTasks = HELD_OUT,
 }: RoundContextParts<R>): RoundContext<R> {
   const own: PolicyText = { tokenizer, renderer, contextLength };
-  const others = new Map<string, Promise<PolicyText>>();
+  const texts = new Map<string, Promise<PolicyText>>();
   const textOf = async (role: string): Promise<PolicyText> => {
-    const ref = refOf(round, role);
-    if (ref.name === round.settings.policy) return own;
-    const text = others.get(ref.name) ?? textOfOther(ref);
-    others.set(ref.name, text);
+    const { name } = refOf(round, role);
+    const text = texts.get(name) ?? textOfRole({ round, ...own, textOf: textOfOther }, role);
+    texts.set(name, text);
     return text;
   };
   return {

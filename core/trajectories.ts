@@ -6,6 +6,8 @@ import type { GroupContent, ReadableSample } from './schema/answers.ts';
 import type { Outcome } from './schema/outcome.ts';
 
 export interface Turn {
+  /** Its number in the episode, from 0; over all roles where several speak in it. */
+  readonly turn: number;
   /** The whole prompt as text; null where the policy's tokenizer cannot be read. */
   readonly prompt: string | null;
   readonly completion: string | null;
@@ -38,8 +40,10 @@ export interface Trajectory {
   readonly group: string;
   /** The task as its family writes it. */
   readonly task: string;
-  /** The id of the episode's first sample. */
+  /** The id of the first sample. */
   readonly id: string;
+  /** Where several roles speak in one episode: its number in the group, which the trajectory of each of them has; otherwise null. */
+  readonly episode: number | null;
   readonly role: string;
   /** The exact version, `NAME@VERSION`, with `/SET` where it is not the main one. */
   readonly policy: string;
@@ -64,7 +68,17 @@ export type EpisodeKind = keyof typeof PICKS;
 const policyOf = ({ policy: { name, version, set } }: ReadableSample): string =>
   `${name}@${version}${set ? `/${set}` : ''}`;
 
-const turnOf = ({ text, prompt, ids, logprobs, stopped, outcome, rewards }: ReadableSample): Turn => ({
+const turnOf = ({
+  turn = 0,
+  text,
+  prompt,
+  ids,
+  logprobs,
+  stopped,
+  outcome,
+  rewards,
+}: ReadableSample): Turn => ({
+  turn,
   prompt: text?.prompt ?? null,
   completion: text?.completion ?? null,
   promptIds: prompt,
@@ -84,7 +98,7 @@ const verdictOf = (judgment: ReadableSample): Verdict => ({
   agrees: judgment.oracle?.hit ?? null,
 });
 
-/** The episodes of a group, in the order of their first samples; none where the group is not scored. */
+/** The episodes of a group, in the order of their first samples, and of each role apart; none where the group is not scored. */
 export function trajectoriesOf(round: number, group: GroupContent): Trajectory[] {
   const samples = group.samples ?? [];
   const episodes = new Map<string, number[]>();
@@ -102,6 +116,7 @@ export function trajectoriesOf(round: number, group: GroupContent): Trajectory[]
       group: group.group,
       task: group.task,
       id,
+      episode: turns[0]!.episode ?? null,
       role: turns[0]!.role,
       policy: policyOf(turns[0]!),
       turns: turns.map(turnOf),
@@ -135,6 +150,7 @@ export const rowOf = (run: string, episode: Trajectory) => ({
   group: episode.group,
   task: episode.task,
   id: episode.id,
+  episode: episode.episode,
   role: episode.role,
   policy: episode.policy,
   answer_exact: episode.answerExact,

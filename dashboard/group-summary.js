@@ -35,6 +35,9 @@ export function episodesOf({ samples, judgments, answersExact, solutionsExact })
   });
 }
 
+/** The seat of an episode that several roles speak in: its rewards are compared with that seat's alone. @param {Episode} episode */
+export const seatOf = ({ turns: [first] }) => (first?.episode === undefined ? undefined : first.role);
+
 /** The judgments of some samples, each followed by the judgments of itself. @param {ReadonlySet<string>} ids @param {readonly ReadableSample[]} judgments @returns {ReadableSample[]} */
 const withJudgmentsOf = (ids, judgments) =>
   judgments
@@ -52,7 +55,13 @@ export function summaryOf(content) {
   return {
     episodes,
     reward: mean(rewards),
-    equal: rewards.length > 1 && rewards.every((reward) => reward === rewards[0]),
+    equal:
+      rewards.length > 1 &&
+      episodes.every((episode) => {
+        const seat = seatOf(episode);
+        const first = episodes.find((other) => other.reward !== null && seatOf(other) === seat);
+        return episode.reward === null || episode.reward === first?.reward;
+      }),
     exact: episodes.filter(({ answerExact }) => answerExact === true).length,
     checked: episodes.filter(({ answerExact }) => answerExact !== null).length,
     invalid: all.filter(({ outcome }) => outcome !== 'ok').length,

@@ -5,7 +5,7 @@
 import { drawAgain } from './api.js';
 import { fill, h } from './dom.js';
 import { counted, decimal } from './figures.js';
-import { summaryOf } from './group-summary.js';
+import { seatOf, summaryOf } from './group-summary.js';
 import { partsView, plainText } from './parts.js';
 import { tokensView } from './tokens.js';
 
@@ -224,7 +224,11 @@ function episodeView(episode, number, group, advantage, settings) {
     h(
       'h4',
       {},
-      turns.length > 1 || group.endings[first.id] ? `Episode ${number} ` : `Solution ${number} `,
+      first.episode === undefined
+        ? turns.length > 1 || ending
+          ? `Episode ${number} `
+          : `Solution ${number} `
+        : `Episode ${first.episode + 1}, ${first.role} `,
       h('span', {}, rewardText(first.rewards) || 'no reward of its own'),
     ),
     ...(asTable
@@ -270,12 +274,19 @@ function proposalNote({ proposal }, settings) {
   );
 }
 
-/** Each reward less the group's mean, as a share of the largest such difference. @param {readonly Episode[]} episodes @returns {(number | null)[]} */
+/**
+ * Each reward less the group's mean, as a share of the largest such difference; each seat is compared with itself.
+ * @param {readonly Episode[]} episodes @returns {(number | null)[]}
+ */
 function advantagesOf(episodes) {
-  const known = episodes.flatMap(({ reward }) => reward ?? []);
-  const mean = known.reduce((sum, reward) => sum + reward, 0) / Math.max(1, known.length);
-  const most = Math.max(...known.map((reward) => Math.abs(reward - mean)), 1e-12);
-  return episodes.map(({ reward }) => (reward === null ? null : (reward - mean) / most));
+  return episodes.map((episode) => {
+    const known = episodes.flatMap((other) =>
+      seatOf(other) === seatOf(episode) ? (other.reward ?? []) : [],
+    );
+    const mean = known.reduce((sum, reward) => sum + reward, 0) / Math.max(1, known.length);
+    const most = Math.max(...known.map((reward) => Math.abs(reward - mean)), 1e-12);
+    return episode.reward === null ? null : (episode.reward - mean) / most;
+  });
 }
 
 /**

@@ -1,7 +1,7 @@
 /** The rows of agents' episodes and of their calls. Each change is one statement that compares and sets, so that of two callers one makes it. */
 import { and, asc, eq, inArray, sql } from 'drizzle-orm';
 import type { Score } from '../core/reward-service.ts';
-import { type EpisodeKey, MOST_CALLS, type TurnRewards } from '../core/schema/agent.ts';
+import { type EpisodeKey, MOST_CALLS, type SeatRewards, type TurnRewards } from '../core/schema/agent.ts';
 import type { MissingReward } from '../core/schema/missing-reward.ts';
 import { type Database, runAll, writeAll } from './database.ts';
 import { touchRound } from './rounds.ts';
@@ -47,20 +47,20 @@ export async function openEpisode(
 }
 
 /**
- * Begins a call of an open episode. `request`: its key; begun again under the same one, it is the same call. @returns undefined where the
+ * Begins a call of a seat in an open episode. `request`: its key; begun again under the same one, it is the same call. @returns undefined where the
  * episode is not open, or has had as many calls as one may have
  */
 export async function beginCall(
   db: Database,
   key: EpisodeKey,
-  { request, asked }: Pick<CallRow, 'request' | 'asked'>,
+  { role, request, asked }: Pick<CallRow, 'role' | 'request' | 'asked'>,
   now: number,
 ): Promise<CallRow | undefined> {
   const { group, sample } = key;
   const before = sql`(SELECT count(*) FROM calls WHERE grp = ${group} AND sample = ${sample})`;
   await writeAll(db, [
-    sql`INSERT INTO calls (grp, sample, turn, request, asked, state)
-        SELECT grp, sample, ${before}, ${request}, ${asked}, 'begun' FROM episodes
+    sql`INSERT INTO calls (grp, sample, turn, role, request, asked, state)
+        SELECT grp, sample, ${before}, ${role}, ${request}, ${asked}, 'begun' FROM episodes
         WHERE grp = ${group} AND sample = ${sample} AND state = 'open' AND ${before} < ${MOST_CALLS}
         AND NOT EXISTS (SELECT 1 FROM calls WHERE grp = ${group} AND sample = ${sample} AND request = ${request})
         ON CONFLICT DO NOTHING`,
@@ -92,10 +92,11 @@ export const callThatAsked = async (
       .limit(1)
   )[0];
 
-/** The calls of an episode whose answers stand in one of these conversations, by their hashes. */
+/** The calls of a seat whose answers stand in one of these conversations, by their hashes. */
 export const callsThatLeft = (
   db: Database,
   key: EpisodeKey,
+  role: string,
   dialogues: readonly string[],
 ): Promise<CallRow[]> =>
   db
@@ -104,6 +105,7 @@ export const callsThatLeft = (
     .where(
       and(
         isCallOf(key),
+        eq(calls.role, role),
         eq(calls.state, 'done'),
         sql`${calls.dialogue} IN (SELECT value FROM json_each(${JSON.stringify(dialogues)}))`,
       ),
@@ -135,18 +137,20 @@ export async function endCall(
   return row?.state === 'done';
 }
 
-/** Ends an open episode of a round in rollout, with its reward or without. @returns false where it had ended, or its round has */
+/** Ends an open episode of a round in rollout, with the reward of every seat, those of each, or without. @returns false where it had ended, or its round has */
 export async function rewardEpisode(
   db: Database,
   key: EpisodeKey,
   round: string,
-  { score, turns }: { readonly score: Score; readonly turns: TurnRewards },
+  { score, turns }: { readonly score: Score | SeatRewards; readonly turns: TurnRewards },
   now: number,
 ): Promise<boolean> {
   const { group, sample } = key;
-  const [reward, missing] = typeof score === 'number' ? [score, null] : [null, score];
+  const reward = typeof score === 'number' ? score : null;
+  const missing = typeof score === 'string' ? score : null;
+  const seats = typeof score === 'object' ? JSON.stringify(score) : null;
   const [ended] = await writeAll(db, [
-    sql`UPDATE episodes SET state = 'rewarded', reward = ${reward}, turn_rewards = ${JSON.stringify(turns)}, missing = ${missing}, touched_at = ${now}
+    sql`UPDATE episodes SET state = 'rewarded', reward = ${reward}, seat_rewards = ${seats}, turn_rewards = ${JSON.stringify(turns)}, missing = ${missing}, touched_at = ${now}
         WHERE grp = ${group} AND sample = ${sample} AND state = 'open'
         AND EXISTS (SELECT 1 FROM rounds WHERE id = ${round} AND stage = 'rollout')`,
     touchRound(db, round, now),
@@ -186,34 +190,35 @@ export async function groupsHeld(
   return found!.results as { group: string; index: number }[];
 }
 
-/** The numbers of an episode's answered calls, in order. */
-export const answeredTurns = async (db: Database, key: EpisodeKey): Promise<number[]> =>
-  (
-    await db
-      .select({ turn: calls.turn })
-      .from(calls)
-      .where(and(isCallOf(key), eq(calls.state, 'done')))
-      .orderBy(asc(calls.turn))
-  ).map(({ turn }) => turn);
+/** An answered call: its number and its seat. */
+export type AnsweredCall = Pick<CallRow, 'turn' | 'role'>;
 
-/** The episodes of a group, each with the numbers of its answered calls, in order. */
+/** The answered calls of an episode, in order. */
+export const answeredCallsOf = (db: Database, key: EpisodeKey): Promise<AnsweredCall[]> =>
+  db
+    .select({ turn: calls.turn, role: calls.role })
+    .from(calls)
+    .where(and(isCallOf(key), eq(calls.state, 'done')))
+    .orderBy(asc(calls.turn));
+
+/** The episodes of a group, each with its answered calls, in order. */
 export async function heldEpisodes(
   db: Database,
   group: string,
-): Promise<(EpisodeRow & { readonly turns: readonly number[] })[]> {
+): Promise<(EpisodeRow & { readonly calls: readonly AnsweredCall[] })[]> {
   const rows = await db
     .select()
     .from(episodes)
     .where(eq(episodes.group, group))
     .orderBy(asc(episodes.sample));
   const done = await db
-    .select({ sample: calls.sample, turn: calls.turn })
+    .select({ sample: calls.sample, turn: calls.turn, role: calls.role })
     .from(calls)
     .where(and(eq(calls.group, group), eq(calls.state, 'done')))
     .orderBy(asc(calls.turn));
   return rows.map((row) => ({
     ...row,
-    turns: done.flatMap(({ sample, turn }) => (sample === row.sample ? [turn] : [])),
+    calls: done.filter(({ sample }) => sample === row.sample),
   }));
 }
 

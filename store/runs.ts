@@ -69,11 +69,21 @@ export async function orderRounds(
     sql`INSERT INTO runs (id, settings, roles, target, state, created_at)
         SELECT ${id}, ${JSON.stringify(settings)}, ${JSON.stringify(roles)}, ${order.rounds}, 'open', ${now}
         WHERE NOT EXISTS (SELECT 1 FROM deliveries WHERE id = ${delivery})
-        ON CONFLICT (id) DO UPDATE SET target = target + ${order.rounds}, state = 'open' WHERE deleted_at IS NULL`,
+        ON CONFLICT (id) DO UPDATE SET target = target + ${order.rounds}, state = 'open', agents_told_at = NULL WHERE deleted_at IS NULL`,
     db.insert(deliveries).values({ id: delivery, at: now }).onConflictDoNothing(),
   ]);
   return written !== 0;
 }
+
+/** How long after a note that agents were told another one is not worth a write, ms. */
+const NOTED_MS = 500;
+
+/** Notes that an agent is told that the run is over. */
+export const noteAgentTold = (db: Database, run: string, now: number) =>
+  writeAll(db, [
+    sql`UPDATE runs SET agents_told_at = ${now}
+        WHERE id = ${run} AND coalesce(agents_told_at, 0) < ${now - NOTED_MS}`,
+  ]);
 
 export const forgetDeliveries = (db: Database, before: number) =>
   writeAll(db, [sql`DELETE FROM deliveries WHERE at < ${before}`]);

@@ -4,7 +4,7 @@
  */
 import { index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { FailureKind } from '../core/errors.ts';
-import { EPISODE_STATES, type TurnRewards } from '../core/schema/agent.ts';
+import { EPISODE_STATES, type SeatRewards, type TurnRewards } from '../core/schema/agent.ts';
 import type { GroupFailure, RunLabel } from '../core/schema/answers.ts';
 import type { MissingReward } from '../core/schema/missing-reward.ts';
 import type { RoundReport } from '../core/schema/report.ts';
@@ -26,6 +26,8 @@ export const runs = sqliteTable('runs', {
   createdAt: integer('created_at').notNull(),
   /** What a person calls it; null = nothing was said. */
   label: text({ mode: 'json' }).$type<RunLabel>(),
+  /** When an agent was last told that the run is over; null = none was. */
+  agentsToldAt: integer('agents_told_at'),
   /** When it was deleted: its samples are gone, and it goes on no more. The row stays, since versions name its rounds. */
   deletedAt: integer('deleted_at'),
 });
@@ -189,10 +191,12 @@ export const episodes = sqliteTable(
     /** The request that opened it: sent again, the same episode is its answer. */
     opening: text().notNull(),
     state: text({ enum: EPISODE_STATES }).notNull(),
+    /** The reward of every seat; null where each has its own. */
     reward: real(),
+    seatRewards: text('seat_rewards', { mode: 'json' }).$type<SeatRewards>(),
     /** What single calls were paid, by their numbers. */
     turnRewards: text('turn_rewards', { mode: 'json' }).$type<TurnRewards>(),
-    /** Why there is no reward. */
+    /** Why no seat has a reward. */
     missing: text().$type<MissingReward>(),
     openedAt: integer('opened_at').notNull(),
     /** The last sign of its agent. */
@@ -214,6 +218,8 @@ export const calls = sqliteTable(
     sample: integer().notNull(),
     /** Its number in the episode, in the order of arrival. */
     turn: integer().notNull(),
+    /** The seat that asked. The default is the role of calls that were recorded before there were several. */
+    role: text().notNull().default('solver'),
     /** The request that began it: sent again, its answer is the same. */
     request: text().notNull(),
     /** A hash of what was asked, by which a request that is sent again without a key is known. */

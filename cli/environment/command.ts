@@ -12,7 +12,7 @@ import { whole } from '../shared/run-options.ts';
 import { writeRows } from '../trajectories/write-rows.ts';
 import { type HoldOptions, holdEpisode } from './hold-episode.ts';
 import type { Host, WantedTasks } from './host.ts';
-import { askIn, endEpisode, hasEnded, openEpisode } from './mesh-side.ts';
+import { askIn, endEpisode, expectOneSeat, hasEnded, openEpisode } from './mesh-side.ts';
 import { hostOf } from './open-host.ts';
 
 interface TasksOptions extends WantedTasks {
@@ -69,6 +69,7 @@ async function play(url: string, asked: string, { atOnce, state, ...options }: P
   const { gateway, close } = await openMesh(state);
   try {
     const access = await gateway.getAgentAccess((await runNamed(gateway, asked)).id);
+    expectOneSeat(access);
     let held = 0;
     const count = () => void held++;
     try {

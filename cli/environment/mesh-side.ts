@@ -1,7 +1,7 @@
 /** What an episode needs of the mesh: it is opened, asked in, and ended. Each request may be sent again and counts once. */
 import * as v from 'valibot';
 import { fetchPatiently } from '../../api/back-off.ts';
-import { RollmeshError } from '../../core/errors.ts';
+import { RollmeshError, wrongInput } from '../../core/errors.ts';
 import { type AgentAccess, type EpisodeAnswer, episodeAnswer } from '../../core/schema/agent.ts';
 import type { Ask, Ended } from './hold-episode.ts';
 
@@ -64,6 +64,15 @@ export async function openEpisode({
   // Under one key, an opening whose answer was lost is the same one.
   const { body } = await post(`${url}/episodes`, token, { key: crypto.randomUUID() });
   return v.parse(episodeAnswer, body);
+}
+
+/** Throws `run.seats` where an episode of the run has several: in a session of an environment one policy acts. */
+export function expectOneSeat({ seats }: Pick<AgentAccess, 'seats'>): void {
+  if (seats.length < 2) return;
+  throw wrongInput('run.seats', `An episode of this run has the seats ${seats.join(', ')}.`, {
+    expected: 'a run with one seat, as in a session of an environment one policy acts',
+    next: 'Order the run without --seats, or hold its episodes by a program of your own (docs/agents.md).',
+  });
 }
 
 /** Asks in an episode; the requests of one conversation come one after the other. */

@@ -34,7 +34,8 @@ export const CALLERS = {
   environments: 'As callers of the models; the token may stand in `X-API-Key` as well.',
   learner: '`LEARNER_TOKEN`, which whoever runs the mesh holds.',
   agents: 'The token of a run’s agents, as `rollmesh agents RUN` prints it.',
-  agent: 'The token of the episode, as the answer to its opening told it.',
+  agent:
+    'The token of the episode, as the answer to its opening told it; of its seat where an address names one.',
   node: 'The token of a node, as `rollmesh node-token create` printed it.',
 } as const;
 export type Caller = keyof typeof CALLERS;
@@ -62,6 +63,24 @@ const route = (
   does: string,
   more: Pick<RouteReference, 'query' | 'body' | 'answer' | 'status'> = {},
 ): RouteReference => ({ method, path, who, does, ...more });
+
+/** The endpoints of an episode, or of one of its seats. */
+const callsOf = (at: string, where: string): readonly RouteReference[] => [
+  route('GET', `${at}/v1/models`, 'agent', `${where}names the version that answers, as OpenAI does.`),
+  route(
+    'POST',
+    `${at}/v1/chat/completions`,
+    'agent',
+    `${where}answers a conversation, and records the answer as a part of the episode.`,
+    { body: chatRequest },
+  ),
+  route('POST', `${at}/v1/completions`, 'agent', `${where}likewise from a text or token ids.`, {
+    body: completionRequest,
+  }),
+  route('POST', `${at}/inference/v1/generate`, 'agent', `${where}likewise from token ids, as vLLM.`, {
+    body: tokensRequest,
+  }),
+];
 
 /** By what they are about, in the order in which a newcomer needs them. */
 export const ROUTES: Readonly<Record<string, readonly RouteReference[]>> = {
@@ -209,33 +228,9 @@ export const ROUTES: Readonly<Record<string, readonly RouteReference[]>> = {
       body: agent.episodeOrder,
       answer: agent.episodeAnswer,
     }),
-    route(
-      'GET',
-      '/agents/episodes/:episode/v1/models',
-      'agent',
-      'Names the version that answers, as OpenAI does.',
-      {},
-    ),
-    route(
-      'POST',
-      '/agents/episodes/:episode/v1/chat/completions',
-      'agent',
-      'Answers a conversation, and records the answer as a part of the episode.',
-      { body: chatRequest },
-    ),
-    route('POST', '/agents/episodes/:episode/v1/completions', 'agent', 'Likewise from a text or token ids.', {
-      body: completionRequest,
-    }),
-    route(
-      'POST',
-      '/agents/episodes/:episode/inference/v1/generate',
-      'agent',
-      'Likewise from token ids, as vLLM.',
-      {
-        body: tokensRequest,
-      },
-    ),
-    route('POST', '/agents/episodes/:episode/reward', 'agent', 'Ends the episode with its reward.', {
+    ...callsOf('/agents/episodes/:episode', 'Where the run has one seat: '),
+    ...callsOf('/agents/episodes/:episode/seats/:seat', 'As one of several seats: '),
+    route('POST', '/agents/episodes/:episode/reward', 'agent', 'Ends the episode with its rewards.', {
       body: agent.rewardOrder,
       answer: agent.rewardTaken,
     }),

@@ -15,6 +15,7 @@ import { ensureShipped, namedBy, startsOf } from '../shared/import-policy.ts';
 import { whenNpmEnds } from '../shared/npm-parent.ts';
 import { MAX_STALENESS, orderOf, type StartOptions } from '../shared/run-options.ts';
 import { startSharedMesh } from '../shared/state-access.ts';
+import { agentsHeard } from './agents-heard.ts';
 import { followAll } from './follow-all.ts';
 import { followRun, missingRounds } from './follow-run.ts';
 import { type Heartbeat, openHeartbeat, waitingFor } from './heartbeat.ts';
@@ -94,8 +95,7 @@ export async function runInMesh(
         givenUp,
       );
     heartbeat.waitFor(null);
-    const stays = options.serve || (options.rounds === undefined && !options.headless);
-    if (stays && !signal.aborted) {
+    if (stays(options) && !signal.aborted) {
       if (!options.serve) printer.waiting(mesh.url);
       // Runs may be ordered by webhook in either case.
       const all = {
@@ -115,6 +115,10 @@ export async function runInMesh(
     await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, CLEANUP_MS))]);
   }
 }
+
+/** Does the mesh stay up when the run is over? */
+const stays = ({ serve, rounds, headless }: StartOptions): boolean =>
+  serve || (rounds === undefined && !headless);
 
 const learnerArguments = (
   { evalEvery, device, threads, revectorize, auditFraction, ahead }: StartOptions,
@@ -197,4 +201,7 @@ async function playRun(
   printer.finished(
     summarize(settings, recipe, start ? { evaluation: start } : {}, lines, wallMs, duplicates),
   );
+  if (!recipe.agent || stopped || stays(options)) return;
+  heartbeat.waitFor(() => 'agents to hear that the run is over');
+  await Promise.race([agentsHeard(gateway, run, signal), aborted(signal)]);
 }

@@ -113,7 +113,10 @@ export function compareSample(
   );
   if (!known) return;
   ledger.check(
-    recorded.role === expected.role && recorded.of === expected.of && recorded.turn === expected.turn,
+    recorded.role === expected.role &&
+      recorded.of === expected.of &&
+      recorded.turn === expected.turn &&
+      recorded.episode === expected.episode,
     at('provenance'),
     () => `It is a ${recorded.role} sample of ${recorded.of ?? 'no other'}, turn ${recorded.turn ?? 'none'}.`,
   );

@@ -1,9 +1,9 @@
 /** The episodes of agents that a record tells of, so that a stage can be run again without the agents. */
-import { type AgentEpisode, callSampleId, type EpisodesOf } from '../agent-episode.ts';
+import { type AgentCall, type AgentEpisode, callSampleId, type EpisodesOf } from '../agent-episode.ts';
 import { episodesOf } from '../play-episodes.ts';
 import type { Recipe } from '../recipe.ts';
 import type { RoundSpec } from '../schema/round.ts';
-import type { ScoredGroup } from '../schema/sample.ts';
+import type { Sample, ScoredGroup } from '../schema/sample.ts';
 
 /**
  * A completion that was cut off was cut off at its length. A sample whose id is that of no call of this group is left out, so that whoever
@@ -15,21 +15,29 @@ export function recordedEpisodes(
   { settings: { groupSize } }: Pick<RoundSpec, 'settings'>,
 ): AgentEpisode[] {
   if (!agent) return [];
-  const { maxNew } = roles[agent.role]!.sampling;
-  return episodesOf(samples).flatMap((turns) => {
-    const first = turns[0]!;
-    const sample = Array.from({ length: groupSize }, (_, s) => s).find(
-      (s) => callSampleId(group, agent.role, s, first.turn ?? 0) === first.id,
-    );
-    if (sample === undefined) return [];
-    const calls = turns.map(({ turn = 0, prompt, ids, stopped, rewards }) => ({
-      turn,
-      prompt,
-      maxNew: stopped ? maxNew : ids.length,
-      ...(typeof rewards.turn === 'number' ? { reward: rewards.turn } : {}),
-    }));
-    return [{ sample, calls, reward: first.rewards.reward ?? first.missing?.reward ?? 'not-rated' }];
+  const callOf = ({ role, turn = 0, prompt, ids, stopped, rewards }: Sample): AgentCall => ({
+    role,
+    turn,
+    prompt,
+    maxNew: stopped ? roles[role]!.sampling.maxNew : ids.length,
+    ...(typeof rewards.turn === 'number' ? { reward: rewards.turn } : {}),
   });
+  const chains = episodesOf(samples.filter(({ role }) => agent.seats.includes(role)));
+  return Array.from({ length: groupSize }, (_, sample): AgentEpisode => {
+    const own = chains.filter(
+      ([first]) => callSampleId(group, first!.role, sample, first!.turn ?? 0) === first!.id,
+    );
+    return {
+      sample,
+      calls: own
+        .flat()
+        .map(callOf)
+        .sort((a, b) => a.turn - b.turn),
+      rewards: Object.fromEntries(
+        own.map(([first]) => [first!.role, first!.rewards.reward ?? first!.missing?.reward ?? 'not-rated']),
+      ),
+    };
+  }).filter(({ calls }) => calls.length > 0);
 }
 
 /** The episodes of any group of a record; none of a group that it does not have. */

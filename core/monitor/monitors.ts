@@ -50,6 +50,17 @@ function rolloutsOf({ samples, answersExact }: ScoredGroup): Rollout[] {
   });
 }
 
+/** A group's rollouts as their rewards are compared: together, or each seat apart where several speak in one episode. */
+function comparable(rollouts: readonly Rollout[]): Rollout[][] {
+  const seats = new Map<string, Rollout[]>();
+  for (const rollout of rollouts) {
+    const { episode, role } = rollout.turns[0]!;
+    const seat = episode === undefined ? '' : role;
+    seats.set(seat, [...(seats.get(seat) ?? []), rollout]);
+  }
+  return [...seats.values()];
+}
+
 /** Are there answers, and the oracle has a verdict on none, as with a rubric and with questions that a policy wrote? */
 const isUnchecked = (rollouts: readonly Rollout[]): boolean =>
   rollouts.some(({ turns }) => turns.some(({ outcome }) => outcome === 'ok')) &&
@@ -77,9 +88,9 @@ export function monitorRound(
 ): RoundMonitors {
   const byGroup = groups.map(rolloutsOf);
   const rollouts = byGroup.flat();
-  const rewardsG = byGroup.map((group) =>
-    group.map(({ rewards }) => rewards.reward ?? null).filter((reward) => reward !== null),
-  );
+  const rewardsG = byGroup
+    .flatMap(comparable)
+    .map((group) => group.map(({ rewards }) => rewards.reward ?? null).filter((reward) => reward !== null));
   const reward = mean(rewardsG.flat());
   const gold = exactShare(byGroup);
   const proposed = proposalOutcomes(proposals);

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { message } from '../renderer/message.ts';
 import { missingReward } from './missing-reward.ts';
 import { count } from './numbers.ts';
-import { id } from './sample.ts';
+import { id, name } from './sample.ts';
 import { completion } from './work.ts';
 
 /** An episode is open until its agent posts a reward, or is gone for too long. */
@@ -25,6 +25,38 @@ export type EpisodeKey = v.InferOutput<typeof episodeName>;
 
 export const nameOfEpisode = ({ group, sample }: EpisodeKey): string => `${group}-${sample}`;
 
+/** The name of a seat: a role of the run's recipe that agents hold. It stands in addresses. */
+export const seatName = v.pipe(
+  v.string(),
+  v.regex(
+    /^[a-z][a-z0-9-]{0,31}$/,
+    'Expected the name of a seat: a letter, then up to 31 lower-case letters, digits and dashes',
+  ),
+);
+
+/** Who holds an episode: one seat after the other, each trained unless it is played by exactly one version of a policy. */
+export const seats = v.pipe(
+  v.array(
+    v.strictObject({ name: seatName, policy: v.exactOptional(v.strictObject({ name, version: count })) }),
+  ),
+  v.minLength(1),
+  v.maxLength(8, 'Expected at most 8 seats'),
+  v.check(
+    (all) => new Set(all.map((seat) => seat.name)).size === all.length,
+    'Expected seats with names of their own',
+  ),
+  v.check((all) => all.some(({ policy }) => !policy), 'Expected at least one seat that is trained'),
+);
+export type Seat = v.InferOutput<typeof seats>[number];
+
+/** What an OpenAI client needs to speak for a seat. */
+const seatAccess = v.object({
+  baseURL: v.string(),
+  apiKey: v.string(),
+  /** The exact version that answers. */
+  model: v.string(),
+});
+
 /** The body of a request for an episode. */
 export const episodeOrder = v.strictObject({
   /** A name of the caller's own for this request: sent again under the same one, the same episode is its answer. */
@@ -40,13 +72,15 @@ export const episodeAnswer = v.variant('state', [
     round: count,
     /** What the run's recipe tells of the task. */
     task: v.unknown(),
-    /** For an OpenAI client: its base URL and its API key. */
-    baseURL: v.string(),
+    /** For an OpenAI client: its base URL and the exact version that answers. Absent where the run has several seats. */
+    baseURL: v.exactOptional(v.string()),
+    model: v.exactOptional(v.string()),
+    /** The episode's key. It ends the episode; where the run has one seat, it is the client's API key, too. */
     apiKey: v.string(),
-    /** Where the reward is posted, with the same key. */
+    /** Where the reward is posted, with the episode's key. */
     rewardURL: v.string(),
-    /** The exact version that answers. */
-    model: v.string(),
+    /** Where the run has several seats: each by its name, for a client of its own. */
+    seats: v.exactOptional(v.record(v.string(), seatAccess)),
     /** Without a sign of its agent for so long the episode is missing data, seconds. */
     idleSeconds: v.number(),
   }),
@@ -67,17 +101,29 @@ const finite = v.pipe(v.number('Expected a finite number'), v.finite('Expected a
 /** What single calls of an episode were paid, by their numbers; a call that is not there was paid nothing of its own. */
 export type TurnRewards = Readonly<Record<string, number>>;
 
-/** The body by which an agent ends its episode: with its reward, or with why there is none. */
+/** By seat: its reward, or why there is none. */
+const seatRewards = v.record(
+  v.string(),
+  v.union([finite, missingReward], 'Expected a finite number, or why the reward is missing'),
+);
+export type SeatRewards = Readonly<v.InferOutput<typeof seatRewards>>;
+
+/**
+ * The body by which an agent ends its episode: with its reward, or with why there is none; or with `rewards` for each seat that got an
+ * answer. `reward` and `missing` are those of every seat.
+ */
 export const rewardOrder = v.pipe(
   v.strictObject({
     reward: v.exactOptional(finite),
     missing: v.exactOptional(missingReward),
+    rewards: v.exactOptional(seatRewards),
     /** What single answers were paid, by the `id` of each: the part of the reward that they earned. */
     turns: v.exactOptional(v.record(v.string(), finite), {}),
   }),
   v.check(
-    ({ reward, missing }) => (reward === undefined) !== (missing === undefined),
-    'Expected a reward, or why it is missing, and not both',
+    ({ reward, missing, rewards }) =>
+      [reward, missing, rewards].filter((given) => given !== undefined).length === 1,
+    'Expected a reward, or why it is missing, or the rewards of the seats, and one of them alone',
   ),
 );
 
@@ -85,10 +131,19 @@ export const rewardTaken = v.object({
   episode: v.string(),
   reward: v.nullable(v.number()),
   missing: v.exactOptional(missingReward),
+  rewards: v.exactOptional(seatRewards),
 });
 
 /** How an agent gets episodes of a run. */
-export const agentAccess = v.object({ run: id, url: v.string(), token: v.string() });
+export const agentAccess = v.object({
+  run: id,
+  url: v.string(),
+  token: v.string(),
+  /** The seats of an episode. */
+  seats: v.optional(v.array(v.string()), []),
+  /** When an agent was last told that the run is over, ms since 1970; null = none was. */
+  toldAt: v.optional(v.nullable(count), null),
+});
 export type AgentAccess = v.InferOutput<typeof agentAccess>;
 
 /** One call as it is stored: what was asked, as token ids and as the conversation that they write, and the answer. */
@@ -111,6 +166,8 @@ export type RecordedCall = v.InferOutput<typeof recordedCall>;
 export const callOrder = v.object({
   group: id,
   sample: count,
+  /** The seat that asks. */
+  role: v.string(),
   endpoint: v.picklist(['/v1/chat/completions', '/v1/completions', '/inference/v1/generate']),
   body: v.unknown(),
   /** A key of the caller's own for this request. */

@@ -60,6 +60,8 @@ export const sample = v.object({
   of: v.optional(id),
   /** The index of the turn in an episode of several turns, from 0. */
   turn: v.optional(count),
+  /** Where several roles speak in one episode: its number among the group's rollouts. Each role's first sample there is its own, without `of`. */
+  episode: v.optional(count),
 });
 export type Sample = v.InferOutput<typeof sample>;
 

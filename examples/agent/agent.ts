@@ -1,26 +1,6 @@
 /** An agent that is trained by working: the policy does sums, a calculator is its tool, and the reward says whether the result is right. */
 import OpenAI from 'openai';
-
-const { ROLLMESH_AGENT_URL: url, ROLLMESH_AGENT_TOKEN: token } = process.env;
-
-type Message = OpenAI.Chat.ChatCompletionMessageParam;
-interface Episode {
-  readonly state: 'open' | 'wait' | 'over';
-  readonly seconds: number;
-  readonly baseURL: string;
-  readonly apiKey: string;
-  readonly rewardURL: string;
-  readonly task: { readonly messages: Message[]; readonly answer: string };
-}
-
-async function post(to: string, key: string | undefined, body: object): Promise<Episode> {
-  const headers = { authorization: `Bearer ${key}` };
-  const send = () => fetch(to, { method: 'POST', headers, body: JSON.stringify(body) });
-  // Connections close. Sent again, an opening under its key is the same one, and a reward that has counted is refused with 409.
-  const response = await send().catch(send);
-  if (!response.ok && response.status !== 409) throw new Error(await response.text());
-  return (await response.json()) as Episode;
-}
+import { type Access, holdEpisodes, type Task } from './hold.ts';
 
 /** The tool: what is wrong with the first wrong step, such as 3+4=8; null where nothing is. */
 function calculator(text: string): string | null {
@@ -31,7 +11,7 @@ function calculator(text: string): string | null {
   return null;
 }
 
-async function work({ baseURL, apiKey, task }: Episode): Promise<number> {
+async function work({ baseURL, apiKey, task }: Access & { readonly task: Task }): Promise<number> {
   const openai = new OpenAI({ baseURL, apiKey });
   const messages = [...task.messages];
   const question = task.messages.at(-1)!.content;
@@ -44,13 +24,4 @@ async function work({ baseURL, apiKey, task }: Episode): Promise<number> {
   }
 }
 
-async function agent(): Promise<void> {
-  for (;;) {
-    const episode = await post(`${url}/episodes`, token, { key: crypto.randomUUID() });
-    if (episode.state === 'over') return;
-    if (episode.state === 'wait') await new Promise((resolve) => setTimeout(resolve, 1000 * episode.seconds));
-    else await post(episode.rewardURL, episode.apiKey, { reward: await work(episode) });
-  }
-}
-
-await Promise.all(Array.from({ length: 8 }, agent));
+await holdEpisodes(async (episode) => ({ reward: await work(episode) }));

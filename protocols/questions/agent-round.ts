@@ -1,13 +1,14 @@
 /**
  * A round whose rollouts are held by agents: programs outside the mesh that ask the policy through an endpoint, act on its answers, and post the
- * reward of each episode. The tasks are those of a file; the agents decide on prompts, on the number of turns and on rewards.
+ * reward of each episode. The tasks are those of a file; the agents decide on prompts, on the number of turns and on rewards. An episode has
+ * one seat or several, each a role: what a seat was asked and what it is paid is its own, and it may be played by a version that is not trained.
  */
 import { type AgentEpisode, callSampleId } from '../../core/agent-episode.ts';
 import { RollmeshError } from '../../core/errors.ts';
-import { episodesOf } from '../../core/play-episodes.ts';
 import { Random } from '../../core/random.ts';
 import type { Recipe, RoundShape } from '../../core/recipe.ts';
 import { type RoundContext, sampleOf } from '../../core/round-context.ts';
+import type { Seat } from '../../core/schema/agent.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { drawFileTasks } from '../../tasks/file/sampler.ts';
 import { admitTasks } from '../drawn-tasks.ts';
@@ -24,35 +25,43 @@ const REWARDS = {
   },
 } as const satisfies Recipe['rewards'];
 
-/** The samples of an episode in their order, one for each answer; each later sample belongs, by its `of`, to the first. */
+/** The samples of an episode in their order, one for each answer; each later sample of a seat belongs, by its `of`, to the seat's first. */
 async function samplesOf(
   context: RoundContext,
   { group }: AdmittedTask,
   { sample, calls }: AgentEpisode,
+  isShared: boolean,
 ): Promise<Sample[]> {
-  const ids = calls.map(({ turn }) => callSampleId(group, SOLVER, sample, turn));
+  const firsts = new Map<string, string>();
   const samples: Sample[] = [];
-  for (const [i, { turn, prompt, maxNew }] of calls.entries()) {
-    const id = ids[i]!;
-    const [[completion]] = (await context.generate(SOLVER, [{ ids: prompt, sampleIds: [id] }], {
+  for (const { role, turn, prompt, maxNew } of calls) {
+    const id = callSampleId(group, role, sample, turn);
+    const [[completion]] = (await context.generate(role, [{ ids: prompt, sampleIds: [id] }], {
       maxNew,
     })) as [[Parameters<typeof sampleOf>[4]]];
     const outcome = completion.stopped ? 'ok' : 'cut-off';
+    const of = firsts.get(role);
     samples.push({
-      ...sampleOf(context, SOLVER, id, prompt, completion, outcome),
+      ...sampleOf(context, role, id, prompt, completion, outcome),
       turn,
-      ...(i > 0 ? { of: ids[0]! } : {}),
+      ...(of === undefined ? {} : { of }),
+      ...(isShared ? { episode: sample } : {}),
     });
+    firsts.set(role, of ?? id);
   }
   return samples;
 }
 
-async function rollOut(context: RoundContext, tasks: readonly AdmittedTask[]): Promise<RolloutGroup[]> {
+async function rollOut(
+  context: RoundContext,
+  tasks: readonly AdmittedTask[],
+  isShared: boolean,
+): Promise<RolloutGroup[]> {
   const groups: RolloutGroup[] = [];
   for (const task of tasks) {
     const samples: Sample[] = [];
     for (const episode of await context.episodes(task.group))
-      samples.push(...(await samplesOf(context, task, episode)));
+      samples.push(...(await samplesOf(context, task, episode, isShared)));
     if (samples.length === 0)
       throw new RollmeshError(
         'give-up',
@@ -67,49 +76,68 @@ async function rollOut(context: RoundContext, tasks: readonly AdmittedTask[]): P
   return groups;
 }
 
-/** Each sample with its episode's reward, and with its own as `turn` where the agent named one. */
+/** Each sample with its seat's reward for the episode, and with its own as `turn` where the agent named one. */
 async function pay(context: RoundContext, group: RolloutGroup): Promise<ScoredGroup> {
   const held = await context.episodes(group.group);
-  const idOf = (sample: number, turn: number) => callSampleId(group.group, SOLVER, sample, turn);
-  const rewards = new Map(
-    held.flatMap(({ sample, calls: [first], reward }) =>
-      first ? [[idOf(sample, first.turn), reward] as const] : [],
-    ),
-  );
   const paid = new Map(
-    held.flatMap(({ sample, calls }) =>
-      calls.map(({ turn, reward }) => [idOf(sample, turn), reward] as const),
+    held.flatMap(({ sample, calls, rewards }) =>
+      calls.map(({ role, turn, reward }) => {
+        const id = callSampleId(group.group, role, sample, turn);
+        return [id, { reward: rewards[role] ?? 'not-rated', own: reward }] as const;
+      }),
     ),
   );
-  const samples = episodesOf(group.samples).flatMap((turns) => {
-    const reward = rewards.get(turns[0]!.id) ?? 'not-rated';
-    return turns.map((turn) => {
-      const own = paid.get(turn.id);
-      const more = own === undefined ? {} : { turn: own };
-      return typeof reward === 'number'
-        ? { ...turn, rewards: { reward, ...more } }
-        : { ...turn, rewards: { reward: null, ...more }, missing: { reward } };
-    });
+  const samples = group.samples.map((sample): Sample => {
+    const { reward, own } = paid.get(sample.id) ?? { reward: 'not-rated' as const };
+    const more = own === undefined ? {} : { turn: own };
+    return typeof reward === 'number'
+      ? { ...sample, rewards: { reward, ...more } }
+      : { ...sample, rewards: { reward: null, ...more }, missing: { reward } };
   });
   const unchecked = samples.map(() => null);
   return { ...group, samples, judgments: [], answersExact: unchecked, solutionsExact: unchecked };
 }
 
-/** Held-out questions are asked by the mesh itself, once each and without the agent's tools, because the mesh has no agent of its own. */
-export function agentRound(questions: Questions): RoundShape {
+/** The seats of a run that names none. */
+export const ONE_SEAT: readonly Seat[] = [{ name: SOLVER }];
+
+/** The seats that are played by the run's own policy, and are trained unless they are frozen. */
+export const trainedSeats = (seats: readonly Seat[]): string[] =>
+  seats.flatMap(({ name, policy }) => (policy ? [] : [name]));
+
+/**
+ * Held-out questions are asked by the mesh itself, once each and without the agent's tools, because the mesh has no agent of its own. The
+ * first of the trained seats answers them.
+ */
+export function agentRound(
+  questions: Questions,
+  seats: readonly Seat[],
+): RoundShape & Pick<Recipe, 'bindings'> {
   const { tasks, maxNew, temperature = 1 } = questions;
-  const { taskName, freezable, evaluate, describe } = questionRound(questions);
+  const trained = trainedSeats(seats);
+  const { taskName, evaluate, describe } = questionRound(questions, trained[0]);
+  const isShared = seats.length > 1;
+  const fixed = seats.flatMap(({ name, policy }) => (policy ? [[name, { fixed: policy }] as const] : []));
   return {
     taskName,
-    freezable,
+    freezable: isShared ? trained : [],
     evaluate,
     ...(describe ? { describe } : {}),
     rewards: REWARDS,
-    roles: {
-      [SOLVER]: { description: 'answers agents, through the endpoint', sampling: { maxNew, temperature } },
-    },
+    roles: Object.fromEntries(
+      seats.map(({ name, policy }) => [
+        name,
+        {
+          description: `answers agents, through the endpoint${
+            policy ? `; it is ${policy.name}@${policy.version} and is not trained` : ''
+          }`,
+          sampling: { maxNew, temperature },
+        },
+      ]),
+    ),
+    ...(fixed.length ? { bindings: () => Object.fromEntries(fixed) } : {}),
     agent: {
-      role: SOLVER,
+      seats: seats.map(({ name }) => name),
       told: (task) => {
         const { messages, answer, metadata } = readTask(task);
         return { messages, answer, metadata };
@@ -121,7 +149,7 @@ export function agentRound(questions: Questions): RoundShape {
       });
       return admitTasks(round, drawn.map(writeTask));
     },
-    rollOut,
+    rollOut: (context, admitted) => rollOut(context, admitted, isShared),
     judge: (context, groups) => Promise.all(groups.map((group) => pay(context, group))),
   };
 }

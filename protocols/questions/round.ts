@@ -152,7 +152,7 @@ export const QUESTION_FIGURES = {
     'Number of held-out questions that were left out because they do not fit into the policy’s context.',
 } as const;
 
-async function examine(questions: Questions, context: EvaluationContext): Promise<Evaluation> {
+async function examine(questions: Questions, role: string, context: EvaluationContext): Promise<Evaluation> {
   const { tasks, checker, extract, maxNew, temperature = 1, examined = EXAMINED } = questions;
   const { heldOut, most } = context.evaluationTasks;
   // Pilots, by which settings are chosen, are evaluated on questions of the training side.
@@ -164,7 +164,7 @@ async function examine(questions: Questions, context: EvaluationContext): Promis
   });
   if (fit.length === 0) return evaluation({ n: 0, accuracy: 0 }, { tooLong });
   const answered = await answerQuestions(
-    { generate: (prompts, settings) => context.generate(SOLVER, prompts, settings) },
+    { generate: (prompts, settings) => context.generate(role, prompts, settings) },
     renderer,
     fit,
     { checker, extract, maxNew, samples: 1, temperature, seed: 0 },
@@ -178,7 +178,11 @@ async function examine(questions: Questions, context: EvaluationContext): Promis
   );
 }
 
-export function questionRound(questions: Questions): RoundShape & Pick<Recipe, 'bindings'> {
+/** `examined`: the role that answers the held-out questions. */
+export function questionRound(
+  questions: Questions,
+  examined: string = SOLVER,
+): RoundShape & Pick<Recipe, 'bindings'> {
   const { name, tasks, maxNew, temperature = 1, rewards } = questions;
   const isRated = tasks.sources.every((source) =>
     source.tasks.every(({ difficulty }) => difficulty !== null),
@@ -205,7 +209,7 @@ export function questionRound(questions: Questions): RoundShape & Pick<Recipe, '
     },
     rollOut: (context, admitted) => rollOut(questions, context, admitted),
     judge: (context, groups) => payQuestions(questions, context, groups),
-    evaluate: (context) => examine(questions, context),
+    evaluate: (context) => examine(questions, examined, context),
     describe: {
       title: questionTitle,
       ...(isRated ? { difficulty: (task: string) => readTask(task).difficulty! } : {}),

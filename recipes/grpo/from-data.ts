@@ -10,6 +10,7 @@ import { wrongInput } from '../../core/errors.ts';
 import { deriveId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import type { BoundedModule } from '../../core/reward-function.ts';
+import { seats } from '../../core/schema/agent.ts';
 import {
   adapterSettings,
   expectSchedule,
@@ -17,6 +18,7 @@ import {
   scheduleEntries,
   withLoss,
 } from '../../protocols/method-settings.ts';
+import { ONE_SEAT } from '../../protocols/questions/agent-round.ts';
 import { curriculumSettings } from '../../protocols/questions/curriculum.ts';
 import { rewardSum, rewardsOf } from '../../protocols/questions/reward-data.ts';
 import { program } from '../../tasks/file/program-checker.ts';
@@ -74,6 +76,8 @@ export const grpoData = v.strictObject({
   rewards: v.exactOptional(rewardSum),
   /** Agents outside the mesh hold the episodes. */
   agent: v.exactOptional(v.literal(true)),
+  /** Their seats; absent = the solver alone. */
+  seats: v.exactOptional(seats),
 });
 export type GrpoData = v.InferOutput<typeof grpoData>;
 
@@ -95,6 +99,15 @@ export function grpoFrom(given: unknown, modules: Readonly<Record<string, Bounde
       expected: 'a run with --agent',
       next: 'Leave --set turnRewards out.',
     });
+  if (curriculum && data.seats && data.seats.length > 1)
+    throw wrongInput(
+      'run.setting',
+      'A curriculum asks whether a task’s rewards are all equal, and seats have rewards of their own.',
+      {
+        expected: 'a run with one seat',
+        next: 'Leave --set curriculum out, or --seats.',
+      },
+    );
   const recipe = grpoOn({
     startPolicy: data.start,
     questions: {
@@ -111,7 +124,7 @@ export function grpoFrom(given: unknown, modules: Readonly<Record<string, Bounde
     epochs,
     ...(adapter ? { adapter } : {}),
     ...(curriculum ? { curriculum } : {}),
-    ...(data.agent ? { agent: true } : {}),
+    ...(data.agent ? { seats: data.seats ?? ONE_SEAT } : {}),
     ...(turnRewards ? { turnRewards } : {}),
   });
   return { ...withLoss(recipe, loss), name: grpoName(data) };

@@ -3,10 +3,13 @@
  * methods that differ only in advantages, objective or averaging, so that they can be compared under equal conditions.
  */
 import { wrongInput } from '../../core/errors.ts';
+import { episodesOf } from '../../core/play-episodes.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { gae, reinforcePlusPlus } from '../../core/rl/estimators/index.ts';
 import { mean, whiten } from '../../core/rl/statistics.ts';
+import type { Seat } from '../../core/schema/agent.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
+import type { ScoredGroup } from '../../core/schema/sample.ts';
 import type {
   AdapterSettings,
   LearnTools,
@@ -14,14 +17,16 @@ import type {
   PolicyItem,
   RoundRecords,
   TrainingPlan,
-  Update,
+  UpdatePart,
+  ValuePart,
 } from '../../core/training-plan.ts';
-import { episodeItems, rewardsToGo } from '../../protocols/episode-credit.ts';
-import { agentRound } from '../../protocols/questions/agent-round.ts';
+import { writtenBy } from '../../protocols/by-role.ts';
+import { episodeItems, returnOf, rewardsToGo } from '../../protocols/episode-credit.ts';
+import { agentRound, ONE_SEAT, trainedSeats } from '../../protocols/questions/agent-round.ts';
 import { type Curriculum, withCurriculum } from '../../protocols/questions/curriculum.ts';
 import { QUESTION_FIGURES, type Questions, questionRound } from '../../protocols/questions/round.ts';
 import { REWARD_FIGURES, rewardFigures } from '../../protocols/questions/weighted-reward.ts';
-import { groupItems, SOLVER, smallSteps, solverUpdate } from '../../protocols/solver.ts';
+import { groupItems, smallSteps } from '../../protocols/solver.ts';
 import { GRPO, type Method, VARIANTS } from './variants.ts';
 
 const CRITIC = 'critic';
@@ -49,8 +54,8 @@ export interface GrpoSettings {
   readonly adapter?: AdapterSettings;
   /** Draws questions by the rewards of their last groups; absent means that all are drawn equally often. */
   readonly curriculum?: Curriculum;
-  /** Programs outside the mesh hold the episodes, and post the reward of each. */
-  readonly agent?: boolean;
+  /** Programs outside the mesh hold the episodes, and post the reward of each; absent = nobody does. */
+  readonly seats?: readonly Seat[];
   readonly turnRewards?: TurnCredit;
 }
 
@@ -81,13 +86,13 @@ function whitenedReturns(records: Pick<RoundRecords, 'groups'>): PolicyItem[] {
   return samples.map(({ sample }, i) => ({ sample, advantage: advantages[i]! }));
 }
 
-/** Token advantages by a critic, and the update that fits the critic to the returns. */
+/** Token advantages by a critic, and what the critic is fitted to: the returns. */
 async function byCritic(
   records: Pick<RoundRecords, 'groups'>,
   tools: Pick<LearnTools, 'values'>,
-): Promise<{ items: PolicyItem[]; critic: Update[] }> {
+): Promise<{ items: PolicyItem[]; targets: ValuePart['items'] }> {
   const samples = rewarded(records);
-  if (samples.length === 0) return { items: [], critic: [] };
+  if (samples.length === 0) return { items: [], targets: [] };
   const values = await tools.values(
     CRITIC,
     samples.map(({ sample }) => sample),
@@ -104,14 +109,27 @@ async function byCritic(
     return { sample, advantage };
   });
   const targets = samples.map(({ sample }, i) => ({ ...sample, targets: credit[i]!.returns }));
-  return {
-    items,
-    critic: [{ set: CRITIC, parts: [{ kind: 'value', role: SOLVER, weight: 1, items: targets }] }],
-  };
+  return { items, targets };
 }
 
-/** Figures that say how much of a round carried a signal. */
-function figuresOf({ groups }: Pick<RoundRecords, 'groups'>): Record<string, number> {
+/** The mean reward of each of several seats over its episodes that have one. */
+function seatFigures(
+  { groups }: Pick<RoundRecords, 'groups'>,
+  seats: readonly Seat[],
+): Record<string, number> {
+  if (seats.length === 1) return {};
+  return Object.fromEntries(
+    seats.flatMap(({ name }) => {
+      const rewards = groups
+        .flatMap((group) => episodesOf(writtenBy(group, name).samples))
+        .flatMap((turns) => returnOf(turns) ?? []);
+      return rewards.length ? [[`seatReward.${name}`, mean(rewards)]] : [];
+    }),
+  );
+}
+
+/** Figures that say how much of a round carried a signal. `groups`: those of each trained seat. */
+function figuresOf(groups: readonly ScoredGroup[]): Record<string, number> {
   const rewards = groups.map(({ samples }) => samples.map((sample) => sample.rewards.reward ?? null));
   const unanimous = rewards.map((group) => new Set(group.filter((reward) => reward !== null)).size <= 1);
   const lengths = groups.flatMap(({ samples }) => samples.map(({ ids }) => ids.length));
@@ -127,31 +145,48 @@ export async function planTraining(
     temperature = 1,
     epochs = 1,
     turnRewards = 'episode',
-  }: { maxNew: number; temperature?: number; epochs?: number; turnRewards?: TurnCredit },
+    seats = ONE_SEAT,
+  }: {
+    maxNew: number;
+    temperature?: number;
+    epochs?: number;
+    turnRewards?: TurnCredit;
+    seats?: readonly Seat[];
+  },
 ): Promise<TrainingPlan> {
   const byTurn = turnRewards === 'turn';
-  const groups = byTurn ? rewardsToGo(records.groups) : records.groups;
-  const { items, critic } =
-    credit === 'critic'
-      ? await byCritic({ groups }, tools)
-      : {
-          items:
-            credit === 'whitened-returns'
-              ? whitenedReturns({ groups })
-              : byTurn
-                ? groupItems(groups, credit)
-                : episodeItems(groups, credit),
-          critic: [],
-        };
-  const policy = solverUpdate(items, {
-    objective,
-    aggregation: aggregation(maxNew),
-    temperature,
-    ...(kl ? { kl } : {}),
-  });
+  const how = { objective, aggregation: aggregation(maxNew), temperature, ...(kl ? { kl } : {}) };
+  const written: ScoredGroup[] = [];
+  const critic: UpdatePart[] = [];
+  const policy: UpdatePart[] = [];
+  // Each seat is compared with itself alone: in other episodes of the task, and over the batch.
+  for (const role of trainedSeats(seats)) {
+    const own = records.groups
+      .map((group) => writtenBy(group, role))
+      .filter(({ samples }) => samples.length > 0);
+    written.push(...own);
+    const groups = byTurn ? rewardsToGo(own) : own;
+    const { items, targets } =
+      credit === 'critic'
+        ? await byCritic({ groups }, tools)
+        : {
+            items:
+              credit === 'whitened-returns'
+                ? whitenedReturns({ groups })
+                : byTurn
+                  ? groupItems(groups, credit)
+                  : episodeItems(groups, credit),
+            targets: [],
+          };
+    if (targets.length) critic.push({ kind: 'value', role, weight: 1, items: targets });
+    if (items.length) policy.push({ kind: 'policy', role, weight: 1, items, ...how });
+  }
   return {
-    updates: [...critic, ...policy].map((update) => ({ ...update, epochs })),
-    figures: figuresOf(records),
+    updates: [
+      { set: CRITIC, parts: critic, epochs },
+      { set: MAIN_SET, parts: policy, epochs },
+    ].filter(({ parts }) => parts.length > 0),
+    figures: { ...figuresOf(written), ...seatFigures(records, seats) },
   };
 }
 
@@ -165,7 +200,7 @@ export function grpoOn({
   epochs = 1,
   adapter,
   curriculum,
-  agent = false,
+  seats,
   turnRewards = 'episode',
 }: GrpoSettings): Recipe {
   const { maxNew, temperature = 1 } = questions;
@@ -197,7 +232,11 @@ export function grpoOn({
       'Held-out questions are never trained on, and a question in both parts of the data is left out of training.',
     ],
     figures: {
-      unanimous: 'Share of the groups whose answers all have the same reward, which teach nothing.',
+      unanimous:
+        'Share of the groups, of each seat where there are several, whose answers all have the same reward, which teach nothing.',
+      ...(seats && seats.length > 1
+        ? { seatReward: 'Mean reward of the seat over those of its episodes that have one.' }
+        : {}),
       ...REWARD_FIGURES,
       ...QUESTION_FIGURES,
     },
@@ -212,13 +251,14 @@ export function grpoOn({
       // Only the variant `ppo` trains this set; in others it stays version 0 with a head of zeros.
       [CRITIC]: { ...trained, head: { kind: 'value' } },
     },
-    ...(agent ? agentRound(questions) : questionRound(questions)),
+    ...(seats ? agentRound(questions, seats) : questionRound(questions)),
     learn: (records, tools) =>
       planTraining(records, tools, methodOf(records.round.settings.variant), {
         maxNew,
         temperature,
         epochs,
         turnRewards,
+        ...(seats ? { seats } : {}),
       }),
   };
   return curriculum ? withCurriculum(recipe, curriculum) : recipe;

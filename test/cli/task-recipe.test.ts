@@ -185,7 +185,7 @@ test('with --agent agents hold the episodes, in a recipe of its own name; what d
     } as Parameters<typeof taskRecipe>[0]);
   const [plain, agent] = [(await asked({}))!, (await asked({ agent: true }))!];
   expect(plain.recipe.agent).toBeUndefined();
-  expect(agent.recipe.agent?.role).toBe('solver');
+  expect(agent.recipe.agent?.seats).toEqual(['solver']);
   expect(agent.recipe.name).not.toBe(plain.recipe.name);
   for (const wrong of [{ recipe: 'ttrl' }, { reward: 'checker' }, { inProcess: true }])
     await expect(asked({ agent: true, ...wrong })).rejects.toMatchObject({ code: 'run.agent' });

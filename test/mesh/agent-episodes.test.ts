@@ -125,7 +125,7 @@ describe('an episode', () => {
       recipe,
       (await scene.gateway.getRound(round)).spec,
     );
-    expect(again.map(({ sample, calls, reward }) => [sample, calls.length, reward])).toEqual([
+    expect(again.map(({ sample, calls, rewards }) => [sample, calls.length, rewards.solver])).toEqual([
       [0, 3, -1.5],
       [1, 1, 2],
     ]);

@@ -16,7 +16,7 @@ import { runLearner } from '../../learner/loop/loop.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { ALONE, openScene, type Scene } from './scene.ts';
 
-export type Held = Extract<EpisodeAnswer, { state: 'open' }>;
+export type Held = Extract<EpisodeAnswer, { state: 'open' }> & { readonly baseURL: string };
 
 export const POLICY = 'words';
 /** Longer than any test; where an episode is to be given up, its last sign is set back. */
@@ -113,7 +113,7 @@ export async function opened(
 export async function held(access: { url: string; token: string }, body: object = {}): Promise<Held> {
   const answer = await opened(access, body);
   if (answer.state !== 'open') throw new Error(`no episode: ${answer.state}`);
-  return answer;
+  return answer as Held;
 }
 
 export const clientOf = ({ baseURL, apiKey }: Held) =>

@@ -1,15 +1,18 @@
 /** Rounds whose episodes agents hold: what becomes of calls and rewards, and what an audit can do without the agents. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { AgentEpisode } from '../../core/agent-episode.ts';
 import { callSampleId } from '../../core/agent-episode.ts';
 import { rereadRound } from '../../core/audit/audit-round.ts';
 import { AuditLedger } from '../../core/audit/findings.ts';
 import { recordedEpisodes } from '../../core/audit/recorded-episodes.ts';
+import { monitorRound } from '../../core/monitor/monitors.ts';
+import { planTraining } from '../../core/plan-training.ts';
 import type { Completion, GeneratePrompt, SamplingSettings } from '../../core/policy.ts';
+import type { Recipe } from '../../core/recipe.ts';
 import { textOf } from '../../core/renderer/policy-text.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { openRoundContext } from '../../core/round-context.ts';
-import { roundOf } from '../../core/schema/round.ts';
+import { type RoundSpec, roundOf } from '../../core/schema/round.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { toHfConfig } from '../../model/hf-config.ts';
 import { episodeItems, rewardsToGo } from '../../protocols/episode-credit.ts';
@@ -66,11 +69,15 @@ const answer = ({ ids }: GeneratePrompt, { maxNew }: SamplingSettings): Completi
   return { ids: whole, logprobs: whole.map((_, t) => -0.25 * (t + 1)), stopped: maxNew >= 4 };
 };
 
-const contextOf = (episodes: (group: string) => readonly AgentEpisode[], asked: string[] = []) =>
+const contextOf = (
+  episodes: (group: string) => readonly AgentEpisode[],
+  asked: string[] = [],
+  played: { recipe: Recipe; round: RoundSpec } = { recipe, round },
+) =>
   openRoundContext({
-    recipe,
-    round,
+    ...played,
     ...text,
+    textOf: async () => text,
     recipeState: async () => undefined,
     episodes: async (group) => episodes(group),
     use: async (ref, work) =>
@@ -92,16 +99,20 @@ const EPISODES: readonly AgentEpisode[] = [
   {
     sample: 0,
     calls: [
-      { turn: 0, prompt: [1, 2], maxNew: 8 },
-      { turn: 1, prompt: [1, 2, 3, 4], maxNew: 2, reward: 0.25 },
+      { role: 'solver', turn: 0, prompt: [1, 2], maxNew: 8 },
+      { role: 'solver', turn: 1, prompt: [1, 2, 3, 4], maxNew: 2, reward: 0.25 },
       // A call between was never answered.
-      { turn: 3, prompt: [7], maxNew: 8 },
+      { role: 'solver', turn: 3, prompt: [7], maxNew: 8 },
     ],
-    reward: 1,
+    rewards: { solver: 1 },
   },
-  { sample: 1, calls: [{ turn: 0, prompt: [1, 2, 5], maxNew: 8 }], reward: 'abandoned' },
-  { sample: 2, calls: [], reward: 0.5 },
-  { sample: 3, calls: [{ turn: 0, prompt: [1], maxNew: 8 }], reward: -2 },
+  {
+    sample: 1,
+    calls: [{ role: 'solver', turn: 0, prompt: [1, 2, 5], maxNew: 8 }],
+    rewards: { solver: 'abandoned' },
+  },
+  { sample: 2, calls: [], rewards: {} },
+  { sample: 3, calls: [{ role: 'solver', turn: 0, prompt: [1], maxNew: 8 }], rewards: { solver: -2 } },
 ];
 
 const tasksOf = async () => (await recipe.propose(contextOf(() => []))).tasks;
@@ -243,4 +254,176 @@ test('a turn is credited with what it and the turns after it were paid; the last
   expect(() => grpoFrom({ ...alone, settings: { turnRewards: 'turn' } })).toThrow(
     expect.objectContaining({ code: 'run.setting' }),
   );
+});
+
+describe('seats', () => {
+  const SEATS = [
+    { name: 'proposer' },
+    { name: 'solver' },
+    { name: 'opponent', policy: { name: 'words', version: 3 } },
+  ];
+  const of = (more: object = {}, freeze: string[] = []) => {
+    const made = grpoFrom({ ...data, seats: SEATS, settings: { maxNew: 8, ...more } });
+    const asked = { ...settings, recipe: made.name, freeze };
+    return { recipe: made, round: roundOf(asked, bindingsOf(made, asked), 4, 7) };
+  };
+  const call = (role: string, turn: number, prompt: number[], reward?: number) => ({
+    ...{ role, turn, prompt, maxNew: 8 },
+    ...(reward === undefined ? {} : { reward }),
+  });
+  const HELD: readonly AgentEpisode[] = [
+    {
+      sample: 0,
+      calls: [
+        call('proposer', 0, [1]),
+        call('solver', 1, [2, 3], 1),
+        call('opponent', 2, [2, 3]),
+        call('solver', 3, [2, 3, 4, 5]),
+      ],
+      rewards: { proposer: 1, solver: 3, opponent: 'not-rated' },
+    },
+    { sample: 1, calls: [call('solver', 0, [6])], rewards: { solver: 1 } },
+    {
+      sample: 2,
+      calls: [call('proposer', 0, [1, 1]), call('solver', 1, [7])],
+      rewards: { proposer: 0, solver: 'abandoned' },
+    },
+    // The first call was never answered.
+    {
+      sample: 3,
+      calls: [call('proposer', 1, [1, 1, 1]), call('solver', 2, [8])],
+      rewards: { proposer: 2, solver: -1 },
+    },
+  ];
+
+  async function seated(more: object = {}, freeze: string[] = []) {
+    const made = of(more, freeze);
+    const proposals = await made.recipe.propose(contextOf(() => [], [], made));
+    const context = contextOf(() => HELD, [], made);
+    const [group] = await made.recipe.judge(
+      context,
+      await made.recipe.rollOut(context, [proposals.tasks[0]!]),
+    );
+    return { ...made, proposals, group: group! };
+  }
+
+  test('each has its own ids, history, version and reward, in the order in which they spoke', async () => {
+    const { group, recipe, round } = await seated();
+    const id = (role: string, sample: number, turn: number) => callSampleId(group.group, role, sample, turn);
+    const first = id('solver', 0, 1);
+    expect(group.samples.map((sample) => [sample.id, sample.turn, sample.episode, sample.of])).toEqual([
+      [id('proposer', 0, 0), 0, 0, undefined],
+      [first, 1, 0, undefined],
+      [id('opponent', 0, 2), 2, 0, undefined],
+      [id('solver', 0, 3), 3, 0, first],
+      [id('solver', 1, 0), 0, 1, undefined],
+      [id('proposer', 2, 0), 0, 2, undefined],
+      [id('solver', 2, 1), 1, 2, undefined],
+      [id('proposer', 3, 1), 1, 3, undefined],
+      [id('solver', 3, 2), 2, 3, undefined],
+    ]);
+    expect(group.samples.slice(0, 4).map(({ role, policy }) => [role, policy.name, policy.version])).toEqual([
+      ['proposer', 'mine', 7],
+      ['solver', 'mine', 7],
+      ['opponent', 'words', 3],
+      ['solver', 'mine', 7],
+    ]);
+    expect(group.samples.map(({ rewards, missing }) => rewards.reward ?? missing?.reward)).toEqual([
+      ...[1, 3, 'not-rated', 3, 1, 0, 'abandoned', 2, -1],
+    ]);
+    expect(recordedEpisodes(group, recipe, round)).toEqual(HELD);
+  });
+
+  test('each is compared with itself alone, and the fixed one is not trained', async () => {
+    const advantages = async (more: object, freeze: string[] = []) => {
+      const { recipe, round, proposals, group } = await seated(more, freeze);
+      const records = { round, proposals, groups: [group], recipeState: undefined, version: 7 };
+      const { updates } = await planTraining(recipe, records, undefined as never);
+      expect(updates).toHaveLength(1);
+      return Object.fromEntries(
+        updates[0]!.parts.map((part) => [
+          part.role,
+          part.kind === 'policy' ? part.items.map(({ advantage }) => advantage) : part.kind,
+        ]),
+      );
+    };
+    const near = (values: readonly number[]) => values.map((value) => expect.closeTo(value, 3));
+    // Proposers earned 1, 0 and 2: mean 1, deviation with n - 1 is 1.
+    const proposer = near([0, -1, 1]);
+    // Solvers earned 3 over two turns, 1 and -1, one is missing: mean 1, deviation 2.
+    expect(await advantages({})).toEqual({ proposer, solver: near([1, 1, 0, -1]) });
+    expect(await advantages({}, ['proposer'])).toEqual({ solver: near([1, 1, 0, -1]) });
+    // To go: of 3 the first of two turns was paid 1, so that 2 fall to the last: 3 2 1 -1 with mean 5/4, squares of what is above it sum to 35/4.
+    const spread = Math.sqrt(35 / 4 / 3);
+    expect(await advantages({ turnRewards: 'turn' })).toEqual({
+      proposer,
+      solver: near([3, 2, 1, -1].map((reward) => (reward - 5 / 4) / spread)),
+    });
+  });
+
+  test('the round’s figures tell seats apart', async () => {
+    const { recipe, round, proposals, group } = await seated();
+    const records = { round, proposals, groups: [group], recipeState: undefined, version: 7 };
+    const { figures } = await recipe.learn(records, undefined as never);
+    // (1 + 0 + 2)/3 and (3 + 1 - 1)/3; nobody paid the opponent.
+    expect(figures).toMatchObject({ 'seatReward.proposer': 1, 'seatReward.solver': 1, unanimous: 0 });
+    expect(figures).not.toHaveProperty('seatReward.opponent');
+    const flat = {
+      ...group,
+      samples: group.samples.map((sample) => ({ ...sample, rewards: { reward: sample.role.length } })),
+    };
+    // Each seat earned the same in all episodes, and the seats differ.
+    expect((await recipe.learn({ ...records, groups: [flat] }, undefined as never)).figures).toMatchObject({
+      unanimous: 1,
+    });
+    expect(monitorRound(recipe, () => '', proposals, [flat]).zeroVariance).toBe(1);
+    expect(monitorRound(recipe, () => '', proposals, [group]).zeroVariance).toBe(0);
+  });
+
+  test('an audit finds what was moved from one seat to another', async () => {
+    const { recipe, round, proposals, group } = await seated();
+    const audit = async (change: (group: ScoredGroup) => void) => {
+      const forged = structuredClone(group);
+      change(forged);
+      const ledger = new AuditLedger();
+      const tools = {
+        ...text,
+        textOf: async () => text,
+        use: () => Promise.reject(new Error('no model')),
+        recipeState: async () => undefined,
+      };
+      await rereadRound(ledger, { recipe, round, proposals, groups: [forged] }, tools);
+      return [...new Set(ledger.findings.map((finding) => finding.class))];
+    };
+    expect(await audit(() => {})).toEqual([]);
+    const [proposer, solver, , again] = group.samples;
+    // A history that is cut in two, one that goes on from another seat's, and an answer in another episode.
+    expect(await audit(({ samples }) => delete samples[3]!.of)).toEqual(['provenance']);
+    expect(await audit(({ samples }) => (samples[3]!.of = proposer!.id))).toContain('provenance');
+    expect(await audit(({ samples }) => (samples[4]!.episode = 2))).toEqual(['provenance']);
+    expect(again!.of).toBe(solver!.id);
+    for (const role of ['proposer', 'opponent', 'nobody'])
+      expect(await audit(({ samples }) => (samples[1]!.role = role))).toContain('provenance');
+    expect(await audit(({ samples }) => (samples[2]!.policy.version = 4))).toEqual(['version']);
+    // What a seat is paid is the agent's word; that all of its turns are paid so is not.
+    expect(await audit(({ samples }) => (samples[3]!.rewards.reward = 1))).toEqual(['reward']);
+  });
+
+  test('what cannot be seats is refused', () => {
+    const made =
+      (seats: unknown, more: object = {}) =>
+      () =>
+        grpoFrom({ ...data, seats, ...more });
+    expect(made([{ name: 'a' }, { name: 'a' }])).toThrow('seats with names of their own');
+    expect(made([{ name: 'a', policy: { name: 'words', version: 0 } }])).toThrow(
+      'at least one seat that is trained',
+    );
+    expect(made([{ name: 'A/b' }])).toThrow('Expected the name of a seat');
+    expect(made([])).toThrow();
+    const curriculum = { settings: { maxNew: 8, curriculum: { unanimousWeight: 0.5 } } };
+    expect(made(SEATS, curriculum)).toThrow(expect.objectContaining({ code: 'run.setting' }));
+    expect(made([{ name: 'a' }], curriculum)).not.toThrow();
+    expect(of().recipe.freezable).toEqual(['proposer', 'solver']);
+    expect(recipe.freezable).toEqual([]);
+  });
 });

@@ -308,7 +308,7 @@ function routesOf({ mesh: { secrets } }: Scene, round: string, group: string, ma
     ]),
     agent('reward', `/agents/episodes/${NOBODY}-0/reward`, ofNobody, { reward: 1 }, 422, [
       brokenJson,
-      wrongFields({ reward: ['1', null, true, [1], {}], other: [1] }),
+      wrongFields({ reward: ['1', null, true, [1], {}], rewards: [{}, null, 1], other: [1] }),
     ]),
     agent(
       'call of an agent',
@@ -514,7 +514,11 @@ const ONLY_TOKENS: Readonly<Record<string, readonly string[]>> = {
   ],
   '': [
     'GET /agents/episodes/:episode/v1/models',
+    'GET /agents/episodes/:episode/seats/:seat/v1/models',
     'POST /agents/episodes/:episode/inference/v1/generate',
+    'POST /agents/episodes/:episode/seats/:seat/inference/v1/generate',
+    'POST /agents/episodes/:episode/seats/:seat/v1/chat/completions',
+    'POST /agents/episodes/:episode/seats/:seat/v1/completions',
     'POST /agents/episodes/:episode/reward',
     'POST /agents/episodes/:episode/v1/chat/completions',
     'POST /agents/episodes/:episode/v1/completions',

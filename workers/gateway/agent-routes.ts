@@ -1,13 +1,13 @@
 /**
  * The routes of agents: programs that hold the episodes of a run. One opens an episode with the run's token, speaks to the policy with the
- * episode's own token as to any OpenAI server, and ends it with a reward. Whatever an agent does to an episode is refused by name once
- * it has ended.
+ * episode's own token as to any OpenAI server, and ends it with a reward. Where a run has several seats, each is spoken for at an address
+ * and with a token of its own. Whatever an agent does to an episode is refused by name once it has ended.
  */
 import { type Context, Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type * as v from 'valibot';
-import { callSampleId } from '../../core/agent-episode.ts';
-import { episodeToken, runToken } from '../../core/agent-token.ts';
+import { type AgentSeats, callSampleId } from '../../core/agent-episode.ts';
+import { episodeToken, runToken, seatToken } from '../../core/agent-token.ts';
 import { wrongInput } from '../../core/errors.ts';
 import { DEEPEST, isShallow } from '../../core/nesting.ts';
 import { equalInConstantTime } from '../../core/provenance.ts';
@@ -24,15 +24,22 @@ import {
   nameOfEpisode,
   rewardOrder,
   type rewardTaken,
+  type SeatRewards,
   type TurnRewards,
 } from '../../core/schema/agent.ts';
 import { id } from '../../core/schema/sample.ts';
 import { apiError } from '../../core/serving/api-error.ts';
 import { nameOf } from '../../core/serving/order.ts';
-import { answeredTurns, groupsHeld, openEpisode, rewardEpisode } from '../../store/episodes.ts';
+import {
+  type AnsweredCall,
+  answeredCallsOf,
+  groupsHeld,
+  openEpisode,
+  rewardEpisode,
+} from '../../store/episodes.ts';
 import { getGroup } from '../../store/groups.ts';
 import { getRound, touchRound } from '../../store/rounds.ts';
-import { getRun, lastRoundOf, openRoundsOf, type RunRow } from '../../store/runs.ts';
+import { getRun, lastRoundOf, noteAgentTold, openRoundsOf, type RunRow } from '../../store/runs.ts';
 import { expectOpen } from '../shared/agent-episodes.ts';
 import { failureOf } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';
@@ -51,6 +58,19 @@ const ORDER_LIMIT = 4096;
 const REWARD_LIMIT = 1 << 15;
 /** When an agent that found nothing should ask again, seconds. */
 const WAIT_SECONDS = 1;
+
+/** What an episode answers to as an OpenAI server, and as vLLM. */
+const ENDPOINTS: readonly CallOrder['endpoint'][] = [
+  '/v1/chat/completions',
+  '/v1/completions',
+  '/inference/v1/generate',
+];
+
+/** The paths of an endpoint: of the only seat, and of one of several. */
+const atSeats = (endpoint: string): string[] => [
+  `/episodes/:episode/${endpoint}`,
+  `/episodes/:episode/seats/:seat/${endpoint}`,
+];
 
 type AgentContext = Context<GatewayTypes>;
 
@@ -76,8 +96,12 @@ const episodeOf = (c: AgentContext): EpisodeKey => check(episodeName, c.req.para
 
 // A name that is none has no token either: it is told apart only once the token is right.
 const ownEpisode = createMiddleware<GatewayTypes>(async function ownEpisode(c, next) {
-  const name = c.req.param('episode') ?? '';
-  await expectToken(c, 'this episode', (secret) => episodeToken(secret, name));
+  const [name, seat] = [c.req.param('episode') ?? '', c.req.param('seat')];
+  await (seat === undefined
+    ? expectToken(c, 'this episode', (secret) => episodeToken(secret, name))
+    : expectToken(c, `the seat ${JSON.stringify(seat.slice(0, 40))} of this episode`, (secret) =>
+        seatToken(secret, name, seat),
+      ));
   await next();
 });
 
@@ -97,29 +121,77 @@ async function runOfAgents({ db, recipes }: Services, wanted: string): Promise<R
   });
 }
 
+const listed = (names: readonly string[]): string => names.join(', ');
+
+/** The seat that the address of a request names; without a name the only one. Throws `episode.seat`. */
+function seatOf(c: AgentContext, { seats }: AgentSeats): string {
+  const named = c.req.param('seat');
+  const [only, ...others] = seats;
+  if (named === undefined && others.length === 0) return only!;
+  if (named !== undefined && seats.includes(named)) return named;
+  throw wrongInput('episode.seat', 'An episode of this run has several seats, and the address names none.', {
+    expected: `the address of one of ${listed(seats)}`,
+    next: 'Give each seat a client of its own, with the baseURL and the apiKey under `seats` of the answer that opened the episode.',
+  });
+}
+
+/** The rewards of the seats. Throws where one is of no seat or of one without an answer, and where a seat with an answer has none. */
+function expectSeats(
+  rewards: SeatRewards,
+  { seats }: AgentSeats,
+  answered: readonly AnsweredCall[],
+): SeatRewards {
+  const spoke = seats.filter((seat) => answered.some(({ role }) => role === seat));
+  const named = Object.keys(rewards);
+  const unknown = named.find((seat) => !seats.includes(seat));
+  if (unknown !== undefined)
+    throw wrongInput('episode.seat', `This run has no seat ${JSON.stringify(unknown.slice(0, 40))}.`, {
+      expected: `rewards of ${listed(seats)}`,
+    });
+  const silent = named.find((seat) => !spoke.includes(seat));
+  if (silent !== undefined)
+    throw wrongInput(
+      'episode.seat-silent',
+      `The seat ${silent} got no answer in this episode, and is paid.`,
+      {
+        expected: spoke.length ? `rewards of ${listed(spoke)} alone` : 'no rewards: no seat got an answer',
+      },
+    );
+  const unpaid = spoke.find((seat) => !named.includes(seat));
+  if (unpaid === undefined) return rewards;
+  throw wrongInput(
+    'episode.seat-unpaid',
+    `The seat ${unpaid} got answers in this episode, and has no reward.`,
+    {
+      expected: `rewards of ${listed(spoke)}`,
+      next: 'Where it has none, say why in place of a number: "not-rated", or another kind of missing reward.',
+    },
+  );
+}
+
 /** Nothing to hold now: because the run has ended, or because what is open is taken. */
-async function nothing({ db }: Services, run: RunRow): Promise<EpisodeAnswer> {
+async function nothing({ db, now }: Services, run: RunRow): Promise<EpisodeAnswer> {
   const [open, last] = [await openRoundsOf(db, run.id), await lastRoundOf(db, run.id)];
   const over = open.length === 0 && (run.state !== 'open' || last >= run.target);
-  return over ? { state: 'over' } : { state: 'wait', seconds: WAIT_SECONDS };
+  if (!over) return { state: 'wait', seconds: WAIT_SECONDS };
+  await noteAgentTold(db, run.id, now());
+  return { state: 'over' };
 }
 
 /** Locally the caller's own address of the mesh, deployed the same. */
 const addressOf = (c: AgentContext): string => new URL(c.req.url).origin;
 
 /** What answers were paid, by the numbers of their calls. Throws `episode.turn` for the id of no answer of this episode. */
-async function turnsPaid(
-  db: Services['db'],
-  role: string,
+function turnsPaid(
+  answered: readonly AnsweredCall[],
   { group, sample }: EpisodeKey,
   paid: Readonly<Record<string, number>>,
-): Promise<TurnRewards> {
-  const entries = Object.entries(paid);
-  if (entries.length === 0) return {};
-  const turns = await answeredTurns(db, { group, sample });
-  const turnOf = new Map(turns.map((turn) => [callSampleId(group, role, sample, turn), turn]));
+): TurnRewards {
+  const turnOf = new Map(
+    answered.map(({ role, turn }) => [callSampleId(group, role, sample, turn), turn] as const),
+  );
   return Object.fromEntries(
-    entries.map(([answer, reward]) => {
+    Object.entries(paid).map(([answer, reward]) => {
       // An answer's id has a prefix that depends on the endpoint, as in chatcmpl-…
       const turn = turnOf.get(answer.slice(answer.lastIndexOf('-') + 1));
       if (turn !== undefined) return [turn, reward];
@@ -153,24 +225,39 @@ export const agentRoutes = new Hono<GatewayTypes>()
     await touchRound(db, round.id, now());
     const episode = nameOfEpisode(row);
     const own = `${addressOf(c)}/agents/episodes/${episode}`;
+    const secret = secrets.learner.find((one) => one !== undefined)!;
+    const modelOf = (seat: string) => nameOf(refOf(round.spec, seat));
+    const [only, ...others] = agent.seats;
+    const access = others.length
+      ? {
+          seats: Object.fromEntries(
+            agent.seats.map((seat) => [
+              seat,
+              {
+                baseURL: `${own}/seats/${seat}/v1`,
+                apiKey: seatToken(secret, episode, seat),
+                model: modelOf(seat),
+              },
+            ]),
+          ),
+        }
+      : { baseURL: `${own}/v1`, model: modelOf(only!) };
     return c.json<EpisodeAnswer>({
       state: 'open',
       episode,
       run: run.id,
       round: round.index,
       task: agent.told(group.task),
-      baseURL: `${own}/v1`,
+      ...access,
       rewardURL: `${own}/reward`,
-      apiKey: episodeToken(secrets.learner.find((secret) => secret !== undefined)!, episode),
-      model: nameOf(refOf(round.spec, agent.role)),
+      apiKey: episodeToken(secret, episode),
       idleSeconds: settings.episodeMs / 1000,
     });
   })
-  .use('/episodes/:episode/*', ownEpisode)
-  .get('/episodes/:episode/v1/models', async (c) => {
+  .on('GET', atSeats('v1/models'), ownEpisode, async (c) => {
     const { db, bucket, recipes } = c.var.services;
     const { round } = await expectOpen(db, episodeOf(c));
-    const ref = refOf(round.spec, recipes.find(round.spec.settings.recipe).agent!.role);
+    const ref = refOf(round.spec, seatOf(c, recipes.find(round.spec.settings.recipe).agent!));
     const created = Math.floor(round.createdAt / 1000);
     const model = {
       id: nameOf(ref),
@@ -184,18 +271,18 @@ export const agentRoutes = new Hono<GatewayTypes>()
   })
   .on(
     'POST',
-    ['v1/chat/completions', 'v1/completions', 'inference/v1/generate'].map(
-      (endpoint) => `/episodes/:episode/${endpoint}`,
-    ),
+    ENDPOINTS.flatMap((endpoint) => atSeats(endpoint.slice(1))),
+    ownEpisode,
     async (c) => {
-      const { db, sampler } = c.var.services;
+      const { db, sampler, recipes } = c.var.services;
       if (!sampler)
         throw new HttpError(501, 'sampler.missing', 'This mesh has no Worker that answers for its models.', {
           next: 'Give the gateway the service binding SAMPLER of wrangler.toml and deploy it again.',
         });
       const episode = episodeOf(c);
-      await expectOpen(db, episode);
-      const endpoint = c.req.path.slice(c.req.path.search(/\/(?:inference\/)?v1\//)) as CallOrder['endpoint'];
+      const { round } = await expectOpen(db, episode);
+      const role = seatOf(c, recipes.find(round.spec.settings.recipe).agent!);
+      const endpoint = ENDPOINTS.find((one) => c.req.path.endsWith(one))!;
       const body = parseJson(await readBytes(c.req.raw, CALL_LIMIT));
       if (!isShallow(body))
         throw new HttpError(422, 'body.nesting', 'The body is nested too deeply.', {
@@ -203,6 +290,7 @@ export const agentRoutes = new Hono<GatewayTypes>()
         });
       const order: CallOrder = {
         ...episode,
+        role,
         endpoint,
         body,
         key: c.req.header('idempotency-key')?.slice(0, 256) ?? null,
@@ -218,15 +306,16 @@ export const agentRoutes = new Hono<GatewayTypes>()
       });
     },
   )
-  .post('/episodes/:episode/reward', async (c) => {
+  .post('/episodes/:episode/reward', ownEpisode, async (c) => {
     const { services } = c.var;
     const { db, now, recipes } = services;
     const episode = episodeOf(c);
-    const { reward, missing, turns } = await readJsonBody(c.req.raw, rewardOrder, REWARD_LIMIT);
-    const score: Score = reward ?? missing!;
+    const { reward, missing, rewards, turns } = await readJsonBody(c.req.raw, rewardOrder, REWARD_LIMIT);
     const { round } = await expectOpen(db, episode);
-    const { role } = recipes.find(round.spec.settings.recipe).agent!;
-    const posted = { score, turns: await turnsPaid(db, role, episode, turns) };
+    const agent = recipes.find(round.spec.settings.recipe).agent!;
+    const answered = await answeredCallsOf(db, episode);
+    const score: Score | SeatRewards = rewards ? expectSeats(rewards, agent, answered) : (reward ?? missing!);
+    const posted = { score, turns: turnsPaid(answered, episode, turns) };
     await accounted(
       services,
       async () => {
@@ -240,6 +329,7 @@ export const agentRoutes = new Hono<GatewayTypes>()
       episode: nameOfEpisode(episode),
       reward: reward ?? null,
       ...(missing ? { missing } : {}),
+      ...(rewards ? { rewards } : {}),
     });
   })
   .onError((error, c) => {
@@ -254,11 +344,14 @@ export const agentRoutes = new Hono<GatewayTypes>()
 /** How agents get at a run's episodes. */
 export const agentAccessRoutes = new Hono<GatewayTypes>().get('/runs/:id/agents', learnerOnly, async (c) => {
   const { services } = c.var;
+  const { recipes } = services;
   const run = await runOfAgents(services, check(id, c.req.param('id'), 'run.id'));
   const secret = services.secrets.learner.find((one) => one !== undefined)!;
   return c.json<AgentAccess>({
     run: run.id,
     url: `${addressOf(c)}/agents/runs/${run.id}`,
     token: runToken(secret, run.id),
+    seats: [...recipes.find(run.settings.recipe).agent!.seats],
+    toldAt: run.agentsToldAt,
   });
 });

@@ -1,9 +1,14 @@
 /** The episodes of agents as the mesh has them: which are open, and what is recorded of those that have ended. */
 import type { R2Bucket } from '@cloudflare/workers-types';
-import { type AgentEpisode, callSampleId, type EpisodesOf } from '../../core/agent-episode.ts';
+import {
+  type AgentCall,
+  type AgentEpisode,
+  callSampleId,
+  type EpisodesOf,
+} from '../../core/agent-episode.ts';
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe.ts';
-import { type RoundContextParts, refOf, samplingOf } from '../../core/round-context.ts';
+import { type RoundContextParts, refOf, samplingOf, textOfRole } from '../../core/round-context.ts';
 import { type EpisodeKey, nameOfEpisode, recordedCall } from '../../core/schema/agent.ts';
 import type { Database } from '../../store/database.ts';
 import { callKey, type EpisodeRow, getEpisode, heldEpisodes } from '../../store/episodes.ts';
@@ -65,7 +70,9 @@ async function storedEpisodes(mesh: Store, group: string) {
   return Promise.all(
     rows.map(async (row) => ({
       row,
-      calls: await Promise.all(row.turns.map(async (turn) => ({ turn, ...(await callOf(mesh, row, turn)) }))),
+      calls: await Promise.all(
+        row.calls.map(async ({ turn, role }) => ({ turn, role, ...(await callOf(mesh, row, turn)) })),
+      ),
     })),
   );
 }
@@ -80,11 +87,16 @@ export const episodesIn =
         : [
             {
               sample: row.sample,
-              calls: calls.map(({ turn, prompt, maxNew }) => {
+              calls: calls.map(({ role, turn, prompt, maxNew }): AgentCall => {
                 const reward = row.turnRewards?.[turn];
-                return { turn, prompt, maxNew, ...(reward === undefined ? {} : { reward }) };
+                return { role, turn, prompt, maxNew, ...(reward === undefined ? {} : { reward }) };
               }),
-              reward: row.reward ?? row.missing ?? 'not-rated',
+              rewards: Object.fromEntries(
+                calls.map(({ role }) => [
+                  role,
+                  row.seatRewards?.[role] ?? row.reward ?? row.missing ?? 'not-rated',
+                ]),
+              ),
             },
           ],
     );
@@ -92,18 +104,24 @@ export const episodesIn =
 /** The answers to the calls of some groups, by the keys under which a stage looks completions up: none of them is drawn twice. */
 export async function answeredCalls(
   mesh: Store,
-  { recipe, round, tokenizer, renderer }: Omit<RoundContextParts<Recipe>, 'use'>,
+  parts: Omit<RoundContextParts<Recipe>, 'use'>,
   groups: readonly string[],
 ): Promise<PartialCompletions> {
-  const { agent } = recipe;
-  if (!agent) return {};
-  const ref = refOf(round, agent.role);
-  const sampling = samplingOf({ recipe, tokenizer, renderer: renderer! }, agent.role);
+  const { recipe, round } = parts;
+  const how = new Map(
+    await Promise.all(
+      (recipe.agent?.seats ?? []).map(async (role) => {
+        const sampling = samplingOf({ recipe, ...(await textOfRole(parts, role)) }, role);
+        return [role, { ref: refOf(round, role), sampling }] as const;
+      }),
+    ),
+  );
   const known: PartialCompletions = {};
   for (const group of groups)
     for (const { row, calls } of await storedEpisodes(mesh, group))
-      for (const { turn, prompt, maxNew, completion } of calls) {
-        const id = callSampleId(group, agent.role, row.sample, turn);
+      for (const { role, turn, prompt, maxNew, completion } of calls) {
+        const { ref, sampling } = how.get(role)!;
+        const id = callSampleId(group, role, row.sample, turn);
         known[keyOf(ref, { ids: prompt }, id, JSON.stringify({ ...sampling, maxNew }))] = completion;
       }
   return known;

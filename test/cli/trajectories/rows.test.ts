@@ -28,10 +28,12 @@ const answered = (task: string, text: string, exact: boolean | null): Trajectory
   group: `group of ${task}`,
   task,
   id: `${made++}`,
+  episode: null,
   role: 'solver',
   policy: 'run@1',
   turns: [
     {
+      turn: 0,
       prompt: 'p',
       completion: `${text}<|end|>`,
       promptIds: [1],

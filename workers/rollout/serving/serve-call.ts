@@ -9,7 +9,7 @@ import type { Completion, PolicyRef, SamplingSettings, TokenIds } from '../../..
 import { deriveId } from '../../../core/random.ts';
 import type { Message, Tool } from '../../../core/renderer/message.ts';
 import type { PolicyText } from '../../../core/renderer/policy-text.ts';
-import { refOf, roleOf, samplingOf } from '../../../core/round-context.ts';
+import { refOf, roleOf, samplingOf, textOfRole } from '../../../core/round-context.ts';
 import {
   type CallOrder,
   type EpisodeKey,
@@ -53,12 +53,13 @@ const promptOf = ({ prompts }: ServingOrder): Prompt => {
 /** The call that the request begins, or that it began before: one that is sent again is no second call. */
 async function callOf(
   { db, now }: StageMesh,
-  { key, again, body, endpoint, ...episode }: CallOrder,
+  { key, again, body, endpoint, role, ...episode }: CallOrder,
 ): Promise<CallRow> {
-  const asked = deriveId('asked', endpoint, canonicalJson(body));
+  // Seats may be held by programs that know nothing of each other's keys: each has its own.
+  const asked = deriveId('asked', role, endpoint, canonicalJson(body));
   const before = key === null && again ? await callThatAsked(db, episode, asked) : undefined;
-  const request = before?.request ?? (key === null ? crypto.randomUUID() : deriveId('key', key));
-  const call = await beginCall(db, episode, { request, asked }, now());
+  const request = before?.request ?? (key === null ? crypto.randomUUID() : deriveId('key', role, key));
+  const call = await beginCall(db, episode, { role, request, asked }, now());
   if (call?.asked === asked) return call;
   if (call)
     throw wrongInput('episode.key', 'This idempotency key was used for another request of the episode.', {
@@ -74,14 +75,14 @@ async function callOf(
 }
 
 /**
- * The prompt as token ids. Where a conversation goes on from an answer of this episode, its prompt begins with the very ids of that call
- * and its answer: nothing that was sampled is encoded a second time. Any other prompt stands by itself.
+ * The prompt as token ids. Where a conversation goes on from an answer that its seat got in this episode, its prompt begins with the very
+ * ids of that call and its answer: nothing that was sampled is encoded a second time. Any other prompt stands by itself.
  */
 async function readCall(
   { db, bucket }: StageMesh,
   round: string,
   episode: EpisodeKey,
-  before: number,
+  { role, turn: before }: Pick<CallRow, 'role' | 'turn'>,
   prompt: Prompt,
   text: PolicyText,
 ): Promise<ReadPrompt> {
@@ -96,6 +97,7 @@ async function readCall(
     ? await callsThatLeft(
         db,
         episode,
+        role,
         parts.map(({ hash }) => hash),
       )
     : [];
@@ -165,32 +167,30 @@ export async function serveCall(
   asked: CallOrder,
   keep: (work: Promise<unknown>) => void,
 ): Promise<Response> {
-  const { endpoint, body } = asked;
+  const { endpoint, body, role } = asked;
   const episode: EpisodeKey = { group: asked.group, sample: asked.sample };
   const { round: row } = await expectOpen(mesh.db, episode);
   const { spec } = row;
   const order = ENDPOINTS[endpoint].read(body);
   const given = promptOf(order);
   const parts = await stageParts(mesh, row);
-  const { recipe, tokenizer, renderer, contextLength } = parts;
-  if (!recipe.agent || !renderer || contextLength === undefined)
-    throw new Error(`internal: recipe ${recipe.name} has episodes of agents and no role for them`);
-  const { role } = recipe.agent;
+  const { recipe } = parts;
+  const text: PolicyText = await textOfRole(parts, role);
+  const { tokenizer, renderer } = text;
   const ref = refOf(spec, role);
   expectOwnSampling(body, roleOf(recipe, role).sampling, ref, renderer().ends().stop);
-  const text: PolicyText = { tokenizer, renderer, contextLength };
 
   const { turn } = await callOf(mesh, asked);
   const key = callKey(spec.id, episode, turn);
   const stored = await readJson(mesh.bucket, key, recordedCall);
   const read: ReadPrompt = stored
     ? { ids: stored.prompt }
-    : await readCall(mesh, spec.id, episode, turn, given, text);
+    : await readCall(mesh, spec.id, episode, { role, turn }, given, text);
   const calls = given.kind === 'messages' && given.tools ? callStyle(tokenizer.decode(read.ids)) : undefined;
   const prepared = prepare({ ...order, maxNew: undefined }, text, [
     { ids: read.ids, ...(calls ? { calls } : {}) },
   ]);
-  const own = samplingOf({ recipe, tokenizer, renderer }, role);
+  const own = samplingOf({ recipe, ...text }, role);
   const settings = {
     ...own,
     maxNew: Math.min(own.maxNew, prepared.settings.maxNew, order.maxNew ?? own.maxNew),
