@@ -45,6 +45,11 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     options: '[--rounds N] [--config c1|c2|gpu|large] [--device cpu|webgpu] [--no-large] [--json]',
     load: () => import('./learner.ts'),
   },
+  moments: {
+    about: 'what moments in 8 bits cost in loss, and save in bytes',
+    options: '[--steps N] [--seeds N] [--json]',
+    load: () => import('./moments.ts'),
+  },
   native: {
     about: 'what native ONNX Runtime gains in a node, and how close it comes',
     options: '[--turns N] [--json]',

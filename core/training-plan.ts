@@ -298,6 +298,8 @@ export interface OptimizerSettings {
   readonly skipNorm?: number;
   /** Optimiser steps of one pass over an update's samples; every sample is in exactly one of them. */
   readonly minibatches: number;
+  /** `int8`: a version holds the moments in 8 bits, a quarter of the bytes, and every round begins with what was rounded. Absent = float32. */
+  readonly moments?: 'int8';
 }
 
 /** Low-rank adapters on all projections (Hu et al., "LoRA", 2021). */

@@ -30,6 +30,17 @@ const MOST_TENSORS = 32_768;
 
 export const bytesOf = { F32: 4, F16: 2, BF16: 2 };
 const isStorageType = (dtype: string): dtype is StorageType => Object.hasOwn(bytesOf, dtype);
+/** What files of ours hold besides: numbers that mean something only to those who wrote them. No checkpoint is read with such a type. */
+const storedBytes = { ...bytesOf, U8: 1 };
+export type StoredType = keyof typeof storedBytes;
+const isStoredType = (dtype: string): dtype is StoredType => Object.hasOwn(storedBytes, dtype);
+
+/** A tensor as it lies in a file. */
+export interface StoredTensor {
+  readonly dtype: StoredType;
+  readonly shape: readonly number[];
+  readonly bytes: Uint8Array;
+}
 
 /** Converts stored values to float32; values stored as float32 are a view of the bytes where these are aligned. */
 export function decode(dtype: StorageType, bytes: Uint8Array): Float32Array {
@@ -76,10 +87,14 @@ export function headerEnd(first: Uint8Array, size: number): number {
 /** The entries of a header that ends at byte `start` of a file of `size` bytes. Throws `wrong-input` where one ends beyond the file. */
 export function entriesOf(header: Uint8Array, start: number, size: number): Entry[] {
   const entries = readHeader(header);
+  refuseCutOff(entries, start, size);
+  return entries;
+}
+
+function refuseCutOff(entries: readonly Entry<StoredType>[], start: number, size: number): void {
   for (const { name, to } of entries)
     if (start + to > size)
       throw bad(`Tensor ${name} ends at byte ${start + to}, the file has ${size}: it is cut off.`);
-  return entries;
 }
 
 /** Checks that no two tensors share bytes. */
@@ -105,16 +120,23 @@ function refuseOverlap(entries: Readonly<Record<string, v.InferOutput<typeof ent
 }
 
 /** Where a tensor lies: bytes [from, to) after the header. */
-export interface Entry {
+export interface Entry<Type extends StoredType = StorageType> {
   readonly name: string;
-  readonly dtype: StorageType;
+  readonly dtype: Type;
   readonly shape: number[];
   readonly from: number;
   readonly to: number;
 }
 
 /** The entries of the header's JSON, in its order. Throws `wrong-input` for a type or a size that cannot be read. */
-export function readHeader(bytes: Uint8Array): Entry[] {
+export const readHeader = (bytes: Uint8Array): Entry[] =>
+  readEntries(bytes, isStorageType, 'F32, F16 or BF16');
+
+function readEntries<Type extends StoredType>(
+  bytes: Uint8Array,
+  accepts: (dtype: string) => dtype is Type,
+  expected: string,
+): Entry<Type>[] {
   const { __metadata__, ...entries } = parseHeader(bytes);
   refuseOverlap(entries);
   return Object.entries(entries).map(
@@ -126,15 +148,26 @@ export function readHeader(bytes: Uint8Array): Entry[] {
         data_offsets: [from, to],
       },
     ]) => {
-      if (!isStorageType(dtype))
-        throw wrongInput('safetensors.type', `Tensor ${name} has type ${dtype}.`, {
-          expected: 'F32, F16 or BF16',
-        });
+      if (!accepts(dtype))
+        throw wrongInput('safetensors.type', `Tensor ${name} has type ${dtype}.`, { expected });
       const elements = shape.reduce((a, b) => a * b, 1);
-      if (to - from !== elements * bytesOf[dtype])
+      if (to - from !== elements * storedBytes[dtype])
         throw bad(`Tensor ${name} [${shape}] of ${dtype} lies in ${to - from} bytes.`);
       return { name, dtype, shape, from, to };
     },
+  );
+}
+
+/** The tensors of a file as they lie in it, as `writeStored` writes them. Throws as `readSafetensors` does. */
+export function readStored(bytes: Uint8Array): Map<string, StoredTensor> {
+  const start = headerEnd(bytes, bytes.length);
+  const entries = readEntries(bytes.subarray(8, start), isStoredType, 'F32, F16, BF16 or U8');
+  refuseCutOff(entries, start, bytes.length);
+  return new Map(
+    entries.map(({ name, dtype, shape, from, to }) => [
+      name,
+      { dtype, shape, bytes: bytes.subarray(start + from, start + to) },
+    ]),
   );
 }
 
@@ -167,14 +200,14 @@ export function writeHeader(
   tensors: Iterable<{
     readonly name: string;
     readonly shape: readonly number[];
-    readonly dtype: StorageType;
+    readonly dtype: StoredType;
   }>,
   metadata: Readonly<Record<string, string>> = {},
 ): Uint8Array {
   const entries: Record<string, unknown> = { __metadata__: { format: 'pt', ...metadata } };
   let offset = 0;
   for (const { name, shape, dtype } of tensors) {
-    const end = offset + shape.reduce((a, b) => a * b, 1) * bytesOf[dtype];
+    const end = offset + shape.reduce((a, b) => a * b, 1) * storedBytes[dtype];
     entries[name] = { dtype, shape, data_offsets: [offset, end] };
     offset = end;
   }
@@ -188,21 +221,56 @@ export function writeHeader(
 }
 
 /** Writes tensors in the order of the map, so that equal tensors give equal bytes. `metadata` is what the file says of itself besides. */
-export function writeSafetensors(
+export const writeSafetensors = (
   tensors: ReadonlyMap<string, { readonly shape: readonly number[]; readonly data: Float32Array }>,
   dtype: StorageType = 'F32',
   metadata: Readonly<Record<string, string>> = {},
+): Uint8Array =>
+  writeTensors(
+    Array.from(tensors, ([name, { shape, data }]) => ({
+      name,
+      shape,
+      dtype,
+      size: data.length * bytesOf[dtype],
+      bytes: () => encode(data, dtype),
+    })),
+    metadata,
+  );
+
+/** The same of tensors that are bytes already, each of a type of its own. */
+export const writeStored = (
+  tensors: ReadonlyMap<string, StoredTensor>,
+  metadata: Readonly<Record<string, string>> = {},
+): Uint8Array =>
+  writeTensors(
+    Array.from(tensors, ([name, { shape, dtype, bytes }]) => ({
+      name,
+      shape,
+      dtype,
+      size: bytes.length,
+      bytes: () => bytes,
+    })),
+    metadata,
+  );
+
+/** One tensor is encoded at a time, so that the file alone is in memory. */
+function writeTensors(
+  tensors: readonly {
+    readonly name: string;
+    readonly shape: readonly number[];
+    readonly dtype: StoredType;
+    readonly size: number;
+    readonly bytes: () => Uint8Array;
+  }[],
+  metadata: Readonly<Record<string, string>>,
 ): Uint8Array {
-  const named = Array.from(tensors, ([name, { shape }]) => ({ name, shape, dtype }));
-  const header = writeHeader(named, metadata);
-  const size = [...tensors.values()].reduce((sum, { data }) => sum + data.length * bytesOf[dtype], 0);
-  const out = new Uint8Array(header.length + size);
+  const header = writeHeader(tensors, metadata);
+  const out = new Uint8Array(header.length + tensors.reduce((sum, { size }) => sum + size, 0));
   out.set(header);
   let at = header.length;
-  for (const { data } of tensors.values()) {
-    const bytes = encode(data, dtype);
-    out.set(bytes, at);
-    at += bytes.length;
+  for (const { size, bytes } of tensors) {
+    out.set(bytes(), at);
+    at += size;
   }
   return out;
 }

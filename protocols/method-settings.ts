@@ -87,13 +87,15 @@ const notNegative = v.pipe(number, v.minValue(0));
 const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
 
-/** The schedule of the learning rate after its warm-up. */
-export const scheduleEntries = {
+/** The schedule of the learning rate after its warm-up, and how the moments are kept. */
+export const optimizerEntries = {
   schedule: v.exactOptional(v.picklist(['constant', 'linear', 'cosine'])),
   /** Optimiser steps of the whole run, over which a schedule decays. */
   totalSteps: v.exactOptional(count),
   /** The smallest factor on the learning rate, at the end of the schedule. */
   floor: v.exactOptional(v.pipe(notNegative, v.maxValue(1))),
+  /** Keeps the moments in 8 bits from round to round. */
+  moments: v.exactOptional(v.literal('int8')),
 };
 
 export const adapterSettings = v.strictObject({ rank: count, alpha: v.optional(positive, 16) });
@@ -139,7 +141,7 @@ export const methodSettings = v.strictObject({
     v.strictObject({
       learningRate: v.exactOptional(positive),
       warmup: v.exactOptional(whole),
-      ...scheduleEntries,
+      ...optimizerEntries,
       weightDecay: v.exactOptional(notNegative),
       clipNorm: v.exactOptional(positive),
       minibatches: v.exactOptional(count),

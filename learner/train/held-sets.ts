@@ -110,7 +110,13 @@ export class HeldSets {
         delete files[adapterFile(set)];
       }
       if (head) files[headFile(set)] = writeSafetensors(await readTensors(head.head));
-      if (optimizer) files[optimizerFile(set)] = writeOptimizer(await optimizer.exportState());
+      if (optimizer) {
+        const { moments } = this.#settingsOf(set).optimizer!;
+        const written = writeOptimizer(await optimizer.exportState(), moments);
+        files[optimizerFile(set)] = written;
+        // Training goes on with what the file holds, as it would after a crash.
+        if (moments) optimizer.importState(readOptimizer(written));
+      }
     }
     return files;
   }

@@ -1,17 +1,77 @@
 /** The optimiser's state as a safetensors file, so that a version holds all that the next round's training needs. */
-import { readSafetensors, writeSafetensors } from '../../model/safetensors.ts';
+import { wrongInput } from '../../core/errors.ts';
+import {
+  readMetadata,
+  readSafetensors,
+  readStored,
+  type StoredTensor,
+  type Tensors,
+  writeSafetensors,
+  writeStored,
+} from '../../model/safetensors.ts';
 import type { AdamWState } from '../nn/adamw.ts';
+import { BLOCK, fromSmall, type MomentKind, toSmall } from './small-moments.ts';
 
 /** The number of updates is stored as float32, which is exact up to 2^24. */
 const STEP = 'step';
+const SCALE = '.scale';
+/** How a file says that its moments have 8 bits. */
+const METADATA = { moments: 'int8' } as const;
 
-export const writeOptimizer = ({ step, tensors }: AdamWState): Uint8Array =>
-  writeSafetensors(new Map([...tensors, [STEP, { shape: [1], data: Float32Array.of(step) }]]));
+const float32 = (data: Float32Array, shape: readonly number[] = [data.length]): StoredTensor => ({
+  dtype: 'F32',
+  shape,
+  bytes: new Uint8Array(data.buffer, data.byteOffset, data.byteLength),
+});
+const kindOf = (name: string): MomentKind => (name.startsWith('mean.') ? 'mean' : 'square');
+
+/** `moments`: 'int8' stores them in 8 bits, which loses some of their precision (small-moments.ts). */
+export function writeOptimizer({ step, tensors }: AdamWState, moments?: 'int8'): Uint8Array {
+  if (!moments)
+    return writeSafetensors(new Map([...tensors, [STEP, { shape: [1], data: Float32Array.of(step) }]]));
+  const stored = new Map<string, StoredTensor>();
+  for (const [name, { shape, data }] of tensors) {
+    const { codes, scales } = toSmall(data, kindOf(name));
+    stored.set(name, { dtype: 'U8', shape, bytes: codes });
+    stored.set(`${name}${SCALE}`, float32(scales));
+  }
+  return writeStored(stored.set(STEP, float32(Float32Array.of(step))), METADATA);
+}
 
 /** Throws `wrong-input` where the file is no optimiser state (see AdamW.importState for one of another model). */
 export function readOptimizer(bytes: Uint8Array): AdamWState {
-  const tensors = readSafetensors(bytes);
+  const tensors =
+    readMetadata(bytes).moments === METADATA.moments ? readSmall(bytes) : readSafetensors(bytes);
   const step = tensors.get(STEP)?.data[0] ?? 0;
   tensors.delete(STEP);
   return { step, tensors };
 }
+
+function readSmall(bytes: Uint8Array): Tensors {
+  const stored = readStored(bytes);
+  const tensors: Tensors = new Map();
+  for (const [name, { dtype, shape, bytes: codes }] of stored) {
+    if (name.endsWith(SCALE)) continue;
+    if (name === STEP) {
+      tensors.set(name, { shape: [...shape], data: values(stored, name, 1) });
+      continue;
+    }
+    if (dtype !== 'U8') throw refuse(`${name} has type ${dtype}`, 'U8');
+    const scales = values(stored, `${name}${SCALE}`, Math.ceil(codes.length / BLOCK));
+    tensors.set(name, { shape: [...shape], data: fromSmall({ codes, scales }, kindOf(name)) });
+  }
+  return tensors;
+}
+
+function values(stored: ReadonlyMap<string, StoredTensor>, name: string, count: number): Float32Array {
+  const found = stored.get(name);
+  if (found?.dtype !== 'F32' || found.bytes.length !== 4 * count)
+    throw refuse(`has no ${name} of ${count} numbers`, 'one scale for each block of 256 values');
+  return new Float32Array(new Uint8Array(found.bytes).buffer);
+}
+
+const refuse = (what: string, expected: string) =>
+  wrongInput('learner.optimiser-state', `The optimiser state in 8 bits: ${what}.`, {
+    expected,
+    next: 'Train from the version before, whose files are whole.',
+  });

@@ -1,7 +1,7 @@
 /** The settings that every recipe over examples takes by `--set`, and the data that such a recipe is made from. */
 import * as v from 'valibot';
 import { storedHeldOut, storedSources } from '../../tasks/file/stored-set.ts';
-import { adapterSettings, scheduleEntries } from '../method-settings.ts';
+import { adapterSettings, optimizerEntries } from '../method-settings.ts';
 
 const positive = v.pipe(v.number(), v.minValue(Number.MIN_VALUE), v.finite());
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
@@ -19,7 +19,7 @@ export const exampleEntries = (learningRate: number) => ({
       weightDecay: v.optional(v.pipe(v.number(), v.minValue(0), v.finite()), 0),
       clipNorm: v.optional(positive, 1),
       minibatches: v.optional(count, 1),
-      ...scheduleEntries,
+      ...optimizerEntries,
     }),
     {},
   ),

@@ -15,7 +15,7 @@ import {
   adapterSettings,
   expectSchedule,
   lossEntries,
-  scheduleEntries,
+  optimizerEntries,
   withLoss,
 } from '../../protocols/method-settings.ts';
 import { ONE_SEAT } from '../../protocols/questions/agent-round.ts';
@@ -44,7 +44,7 @@ export const grpoSettings = v.strictObject({
       weightDecay: v.optional(v.pipe(v.number(), v.minValue(0), v.finite()), 0.01),
       clipNorm: v.optional(positive, 1),
       minibatches: v.optional(count, 4),
-      ...scheduleEntries,
+      ...optimizerEntries,
     }),
     {},
   ),

@@ -25,6 +25,7 @@ test('settings are typed by their schema', () => {
     'optimizer.schedule',
     'optimizer.totalSteps',
     'optimizer.floor',
+    'optimizer.moments',
     'curriculum.unanimousWeight',
     'adapter.rank',
     'adapter.alpha',
