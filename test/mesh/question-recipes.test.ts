@@ -101,13 +101,13 @@ describe.each(CASES)(
   },
 );
 
-test('recipes whose policy writes questions, or plays against itself, come to the same bytes', {
+test('recipes whose policy writes questions, plays against itself or teaches itself come to the same bytes', {
   timeout: 400_000,
 }, async () => {
   const { files } = await readImport(checkpointFolder('asking', 'qwen2', QWEN_TEMPLATE), 'chat', {
     tokenizer: true,
   });
-  const asking = ['trio', 'mae', 'r-zero', 'sppo'];
+  const asking = ['trio', 'mae', 'r-zero', 'sppo', 'sdpo'];
   const written: string[] = [];
   const length = join(root, 'length.ts');
   writeFileSync(length, 'export default ({ text }: { text: string }) => text.length / 12;');
@@ -122,6 +122,8 @@ test('recipes whose policy writes questions, or plays against itself, come to th
       set: [
         ...['maxNew=12', 'examined=4', 'optimizer.learningRate=1e-3', 'optimizer.warmup=0'],
         ...(recipe === 'sppo' ? ['curriculum.unanimousWeight=0.5'] : []),
+        // Its teacher follows weights that adapters change.
+        ...(recipe === 'sdpo' ? ['adapter.rank=4', 'adapter.alpha=8'] : []),
       ],
       ...(recipe === 'sppo' ? { reward: `checker=1,${length}=0.1` } : {}),
     });
@@ -137,8 +139,8 @@ test('recipes whose policy writes questions, or plays against itself, come to th
       const order = {
         recipe: named[i]!.name,
         seed: 0,
-        // The second round reads what the first one left of sppo's curriculum.
-        rounds: recipe === 'sppo' ? 2 : 1,
+        // The second round reads what the first one left: sppo's curriculum, sdpo's teacher.
+        rounds: recipe === 'sppo' || recipe === 'sdpo' ? 2 : 1,
         freeze: [],
         tasks: 4,
         groupSize: 4,
@@ -146,7 +148,8 @@ test('recipes whose policy writes questions, or plays against itself, come to th
       };
       const { mesh, alone, before } = await playing.play(order);
       expect(mesh, recipe).toEqual(alone);
-      const trained = recipe === 'r-zero' ? 'challenger.safetensors' : 'model.safetensors';
+      const trained =
+        { 'r-zero': 'challenger.safetensors', sdpo: 'teacher.safetensors' }[recipe] ?? 'model.safetensors';
       expect(mesh[trained], recipe).toBeDefined();
       expect(mesh[trained], recipe).not.toBe(before[trained]);
     }
