@@ -148,8 +148,8 @@ test('recipes whose policy writes questions, plays against itself or teaches its
       };
       const { mesh, alone, before } = await playing.play(order);
       expect(mesh, recipe).toEqual(alone);
-      const trained =
-        { 'r-zero': 'challenger.safetensors', sdpo: 'teacher.safetensors' }[recipe] ?? 'model.safetensors';
+      const sets: Readonly<Record<string, string>> = { 'r-zero': 'challenger', sdpo: 'teacher' };
+      const trained = `${sets[recipe] ?? 'model'}.safetensors` as const;
       expect(mesh[trained], recipe).toBeDefined();
       expect(mesh[trained], recipe).not.toBe(before[trained]);
     }

@@ -6,7 +6,7 @@ import { textOf } from '../../core/renderer/policy-text.ts';
 import { openRoundContext } from '../../core/round-context.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import type { DistillationPart, LearnTools, PolicyPart } from '../../core/training-plan.ts';
-import { type QuestionRecipeData, questionRecipeFrom } from '../../recipes/on-questions.ts';
+import { questionRecipeFrom } from '../../recipes/on-questions.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 import { QWEN_TEMPLATE, versionFiles } from '../core/renderer/checkpoints.ts';
 
@@ -18,7 +18,7 @@ const task = (question: string, answer: string, line: number) => ({
   file: 'f',
   line,
 });
-const data: Omit<QuestionRecipeData, 'recipe'> = {
+const data = {
   name: 'say',
   start: 's',
   checker: 'exact',
@@ -26,7 +26,7 @@ const data: Omit<QuestionRecipeData, 'recipe'> = {
   sources: [{ weight: 1, tasks: [task('Say one', 'one', 1), task('Say two', 'two', 2)] }],
   heldOut: [task('Say six', 'six', 3)],
   settings: { maxNew: 24 },
-};
+} as const;
 const chatOf = (positions: number) =>
   textOf(
     versionFiles(
@@ -39,7 +39,7 @@ const chatOf = (positions: number) =>
 interface Options {
   readonly variant?: string;
   readonly positions?: number;
-  readonly settings?: QuestionRecipeData['settings'];
+  readonly settings?: object;
 }
 
 /** Plays a round on both questions in which each is given these answers, in this order. */
