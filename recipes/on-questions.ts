@@ -176,8 +176,8 @@ export function questionRecipeFrom(
     {
       ...set,
       optimizer: set.optimizer && { ...set.optimizer, ...optimizer },
-      // A set that a head reads is trained whole, without adapters; one that nothing trains has none to train.
-      ...(adapter && set.optimizer && !set.head ? { adapter } : {}),
+      // A set that a head reads is trained whole, without adapters. One that averages others has adapters as they do.
+      ...(adapter && !set.head ? { adapter } : {}),
     },
   ]);
   return {

@@ -180,7 +180,7 @@ test('a question is left out where the teacher has no room for a solution and an
   await expect(play('sdpo', MIXED, { positions: 120 })).rejects.toThrow(/questions.*fits/);
 });
 
-test('an adapter and a step size are given to the set that is trained, and not to its moving average', async () => {
+test('a step size is given to the set that is trained, and an adapter to its moving average, too', async () => {
   const { recipe } = await play('sdpo', MIXED, {
     settings: { maxNew: 24, optimizer: { learningRate: 1e-5 }, adapter: { rank: 4, alpha: 8 } },
   });
@@ -190,6 +190,7 @@ test('an adapter and a step size are given to the set that is trained, and not t
   });
   expect(recipe.sets.teacher).toEqual({
     optimizer: null,
+    adapter: { rank: 4, alpha: 8 },
     average: { of: 'main', decay: expect.closeTo(0.95 ** 4, 12) },
   });
 });
