@@ -29,7 +29,7 @@ import { spinFrom, spinSettings } from '../recipes/spin/from-data.ts';
 import { exampleIdentity, readConversations, readPairs } from '../tasks/file/read-examples.ts';
 import type { PlacedTask } from '../tasks/file/task.ts';
 import { type HeldOutBy, reportLines, type TaskSet, taskSet } from '../tasks/file/task-set.ts';
-import { WORDS, wordsTaskSet } from '../tasks/words/task-set.ts';
+import { isWordsPolicy, WORDS, wordsTaskSet } from '../tasks/words/task-set.ts';
 import {
   addTaskFileOptions,
   readTaskFiles,
@@ -463,10 +463,10 @@ export async function taskRecipe(options: TrainingTaskOptions): Promise<TaskReci
   if (recipe === 'spin' && files.length === 0) return null;
   if (recipe !== 'grpo' && recipe !== DISTIL && !isOnExamples) {
     // Without files the recipe plays its own family.
-    if (files.length === 0 && !(isOnQuestions && policy === WORDS)) return null;
+    if (files.length === 0 && !(isOnQuestions && isWordsPolicy(policy))) return null;
     if (!isOnQuestions) refuseQuestions(recipe);
   }
-  if (files.length === 0 && (isOnExamples || policy !== WORDS))
+  if (files.length === 0 && (isOnExamples || !isWordsPolicy(policy)))
     throw wrongInput('run.tasks', `Recipe ${recipe} has no tasks.`, {
       expected: isOnExamples ? EXAMPLES[recipe].wanted : 'files of questions with their answers',
       next: `Name them with --tasks FILE.jsonl (repeat for several)${isOnExamples ? '' : `, or train --policy ${WORDS}, for which questions are generated`}.`,
@@ -476,7 +476,7 @@ export async function taskRecipe(options: TrainingTaskOptions): Promise<TaskReci
       expected: '--policy NAME, a policy in the state folder',
       next: 'Import one with `npm run policy -- import DIR --name NAME`; `models/arithmetic-base` is a small one that knows sums.',
     });
-  const asked = { ...options, tasks: files, start: files.length ? START : WORDS };
+  const asked = { ...options, tasks: files, start: files.length ? START : policy };
   if (isOnExamples) return exampleRecipe(recipe, asked);
   if (recipe === DISTIL) return distilRecipe(asked);
   if (isOnQuestions) {

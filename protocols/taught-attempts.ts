@@ -50,7 +50,7 @@ export const siblingOrFeedback =
 /** An attempt with its teacher’s prompt and its task, and where its first fault is by the oracle. */
 export interface TaughtAttempt extends TaughtSample {
   readonly sample: ScoredGroup['samples'][number];
-  /** Whether each token belongs to the first wrong part [ids]; null for an attempt that is exact or does not parse. */
+  /** Whether each token belongs to the first wrong part [ids]; null for an attempt that is exact or does not parse, and where no oracle knows steps. */
   readonly atFault: readonly boolean[] | null;
   readonly exact: boolean;
 }
@@ -90,11 +90,13 @@ export const TAUGHT_FIGURES = {
   elsewhere:
     'Mean log-ratio of the policy to the teacher at all other tokens of wrong attempts, nats per token.',
   inExact: 'Mean log-ratio of the policy to the teacher in exact attempts, nats per token.',
+  inOthers:
+    'Mean log-ratio of the policy to the teacher in attempts that are not exact and whose steps cannot be checked, nats per token.',
 } as const;
 
 /**
- * Means of the log-ratio of policy to teacher (`surprise`, nats), by the oracle: in wrong attempts at the first fault and elsewhere, and in exact
- * attempts. A mean over no tokens is left out.
+ * Means of the log-ratio of policy to teacher (`surprise`, nats), by the oracle: in wrong attempts at the first fault and elsewhere, in exact
+ * attempts, and in those of which it knows no more than that they are not exact. A mean over no tokens is left out.
  */
 async function surpriseFigures(
   tools: Pick<LearnTools, 'score'>,
@@ -108,6 +110,7 @@ async function surpriseFigures(
     atFault: over(({ atFault }, t) => atFault?.[t] === true),
     elsewhere: over(({ atFault }, t) => atFault?.[t] === false),
     inExact: over(({ exact }) => exact),
+    inOthers: over(({ exact, atFault }) => !exact && atFault === null),
   };
   return Object.fromEntries(
     Object.entries(figures).flatMap(([name, values]) => (values.length ? [[name, mean(values)]] : [])),
@@ -116,9 +119,6 @@ async function surpriseFigures(
 
 /** How the attempts of a round are taught. */
 export interface Teaching {
-  readonly aidFor: AidFor;
-  /** Whether each teacher reads what belongs to the next group's task. */
-  readonly shuffled: boolean;
   /** The parameter set of the teacher. */
   readonly set: string;
   /** The version of the teacher's weights; default the one that the round trains from. */
@@ -127,15 +127,15 @@ export interface Teaching {
 }
 
 /**
- * A round that is trained by teachers alone, where every token of an attempt counts the same. Its figures are the share of attempts that were taught,
- * and where policy and teacher disagree.
+ * A round that is trained by teachers alone, where every token of an attempt counts the same. `attempts`: those of the round whose teachers have
+ * something to read. Its figures are the share of attempts that were taught, and where policy and teacher disagree.
  */
 export async function taughtAlone(
   { groups, version: parent }: Pick<RoundRecords, 'groups' | 'version'>,
-  tools: LearnTools,
-  { aidFor, shuffled, set, version = parent, divergence }: Teaching,
+  tools: Pick<LearnTools, 'score'>,
+  attempts: readonly TaughtAttempt[],
+  { set, version = parent, divergence }: Teaching,
 ): Promise<TrainingPlan> {
-  const attempts = taughtAttempts(groups, tools, aidFor, { shuffled });
   const samples = groups.reduce((sum, group) => sum + group.samples.length, 0);
   const taught = { taught: samples ? attempts.length / samples : 0 };
   if (attempts.length === 0) return { updates: [], figures: taught };

@@ -14,7 +14,7 @@ import { paidBySum } from '../protocols/questions/paid-by-sum.ts';
 import { rewardSum, sumOf } from '../protocols/questions/reward-data.ts';
 import { program } from '../tasks/file/program-checker.ts';
 import { parseQuestion } from '../tasks/words/parse-question.ts';
-import { WORDS } from '../tasks/words/task-set.ts';
+import { isWordsPolicy } from '../tasks/words/task-set.ts';
 import { dapoOn, passed } from './dapo/recipe.ts';
 import { genrmOn } from './genrm/on-questions.ts';
 import { grpoSettings, questionEntries } from './grpo/from-data.ts';
@@ -22,8 +22,10 @@ import { maeOn } from './mae/on-questions.ts';
 import { primeOn } from './prime/recipe.ts';
 import { rZeroOn } from './r-zero/on-questions.ts';
 import { riseOn } from './rise/recipe.ts';
+import { sdpoOn } from './sdpo/recipe.ts';
 import { selfRewardingOn } from './self-rewarding/on-questions.ts';
 import { sppoOn } from './sppo/on-questions.ts';
+import { srpoRouteOn } from './srpo-route/recipe.ts';
 import { tangoOn } from './tango/recipe.ts';
 import { trioOn } from './trio/on-questions.ts';
 import { ttrlOn } from './ttrl/recipe.ts';
@@ -42,8 +44,10 @@ const ON_QUESTIONS = {
   prime: primeOn,
   'r-zero': rZeroOn,
   rise: riseOn,
+  sdpo: sdpoOn,
   'self-rewarding': selfRewardingOn,
   sppo: sppoOn,
+  'srpo-route': srpoRouteOn,
   tango: tangoOn,
   trio: trioOn,
   ttrl: ttrlOn,
@@ -82,7 +86,9 @@ const OWN_REWARD: Readonly<Partial<Record<QuestionRecipe, string>>> = {
   prime: 'its reward model learns from right and wrong answers',
   'r-zero': 'the votes of its solver are the reward',
   rise: 'the word that pays its solver is what its verifier has to say',
+  sdpo: 'what its teacher is told are answers that its reward calls right',
   'self-rewarding': 'the points that the policy gives itself are the reward',
+  'srpo-route': 'what its teacher is told are answers that its reward calls right',
   tango: 'the word that pays its generator is what its verifier has to say',
   trio: 'the word that pays its solver is what its judge has to say and what prices its proposals',
   ttrl: 'the votes of its solver are the reward',
@@ -155,8 +161,8 @@ export function questionRecipeFrom(
       extract: data.extract,
       maxNew,
       examined,
-      // Only the generated questions start from this policy; with files the run names its policy.
-      ...(data.start === WORDS ? { parseProposal: parseQuestion } : {}),
+      // Only the generated questions start from these policies; with files the run names its policy.
+      ...(isWordsPolicy(data.start) ? { parseProposal: parseQuestion } : {}),
     }),
   );
   if (data.rewards) expectSum(data.recipe);
@@ -169,8 +175,8 @@ export function questionRecipeFrom(
     name,
     {
       ...set,
-      optimizer: { ...set.optimizer, ...optimizer },
-      // A set that a head reads is trained whole, without adapters.
+      optimizer: set.optimizer && { ...set.optimizer, ...optimizer },
+      // A set that a head reads is trained whole, without adapters. One that averages others has adapters as they do.
       ...(adapter && !set.head ? { adapter } : {}),
     },
   ]);

@@ -40,6 +40,7 @@ export const STARTS: Readonly<Record<string, Start>> = {
   'arithmetic-revising': { families: ARITHMETIC, roles: ['solver'] },
   'arithmetic-undertrained': { families: ARITHMETIC, roles: ['solver'] },
   words: { families: ['words, generated'], roles: ['proposer', 'solver', 'judge'] },
+  'words-aided': { families: ['words, generated'], roles: ['proposer', 'solver', 'judge'] },
 };
 
 /** Throws `recipe.start` where a shipped start was not taught the recipe's family, or one of its roles. Says nothing of other policies. */

@@ -28,7 +28,9 @@ import { demonstrateRepair } from './programs/repair-demonstrations.ts';
 import { demonstrateRewriting } from './rewriting/demonstrations.ts';
 import { demonstrateContrast } from './style/contrast.ts';
 import { demonstrateStyle } from './style/demonstrations.ts';
+import { demonstrateAided as demonstrateAidedWords } from './words/aided.ts';
 import { demonstrateWords } from './words/demonstrations.ts';
+import { WORDS, WORDS_AIDED } from './words/task-set.ts';
 import { wordsTokenizer } from './words/tokenizer.ts';
 
 /** A tokenizer made for a warm start, in the files of a checkpoint. */
@@ -160,5 +162,15 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     steps: 1800,
     batch: 44,
     learningRate: 2.5e-3,
+  },
+  // Learns to read a solution beside the question, for recipes with a teacher that is told one.
+  [WORDS_AIDED]: {
+    demonstrate: demonstrateAidedWords,
+    shape: 'small',
+    tokenizer: wordsTokenizer,
+    from: WORDS,
+    steps: 700,
+    batch: 44,
+    learningRate: 1e-3,
   },
 };

@@ -198,7 +198,7 @@ function sizesTable(records: readonly Judged[], sized: readonly Sized[]): string
     '',
     '## Over the size of the policy',
     '',
-    'The same arms with policies of the same shape and other widths. Their starts are pretrained by the same demonstrations, steps and step sizes as the shipped one, and the rounds have the same settings, so that a larger',
+    'The same arms with policies of the same shape and other widths. Their starts are pretrained by as many steps on the same demonstrations as the shipped one, with step sizes that fall as the width grows, and the rounds have the same settings, so that a larger',
     'policy may begin with more skill or with less (docs/decisions/0025). There is no verdict. `npm run claims -- NAME --sizes` plays them.',
     '',
     '| recipe, partner | parameters | seeds | greedy | greedy, steps forced | sampled |',

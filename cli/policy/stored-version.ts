@@ -11,6 +11,7 @@ import {
   type VersionFiles,
   weightsFile,
 } from '../../core/schema/policy.ts';
+import { importCommand } from '../shared/import-policy.ts';
 
 /** @throws RollmeshError `policy.missing`, which names the policies there are. */
 export async function findPolicy(gateway: GatewayClient, name: string): Promise<PolicyVersions> {
@@ -18,7 +19,7 @@ export async function findPolicy(gateway: GatewayClient, name: string): Promise<
   if (names.includes(name)) return gateway.getVersions(name);
   throw new RollmeshError('missing-version', 'policy.missing', `There is no policy ${name}.`, {
     expected: `one of: ${names.join(', ')}`,
-    next: 'Import it with `npm run policy -- import DIR --name NAME`, or name its folder with --state DIR.',
+    next: `Import it with \`${importCommand(name)}\`, or name its folder with --state DIR.`,
   });
 }
 

@@ -75,7 +75,6 @@ async function pretrain({ name, seed, threads, saveEvery, ...options }: Pretrain
   const out = options.out ?? `models/${name}`;
   const settings = { ...WARM_START, seed, steps: options.steps ?? start.steps ?? WARM_START.steps };
   if (start.batch) settings.batch = start.batch;
-  if (start.learningRate) settings.learningRate = start.learningRate;
   const { vocabSize, ...tokenizerFiles }: TokenizerFiles = (start.tokenizer ?? characterTokenizer)();
   const tokenizer = openTokenizer(tokenizerFiles.json);
   const shape = options.shape ?? start.shape ?? 'nano';
@@ -84,7 +83,11 @@ async function pretrain({ name, seed, threads, saveEvery, ...options }: Pretrain
       expected: `--from DIR, the folder of a ${start.from} in the shape ${options.shape}`,
       next: `Make it first: npm run pretrain -- --name ${start.from} --shape ${options.shape} --out DIR`,
     });
-  const config = SHAPES[shape](vocabSize, tokenizer.id(start.tokenizer ? END : '<eos>'));
+  const end = tokenizer.id(start.tokenizer ? END : '<eos>');
+  const config = SHAPES[shape](vocabSize, end);
+  // A warm start's step size was chosen for its own shape. With Adam the best one falls as the width grows (arXiv:2203.03466).
+  const { hiddenSize: width } = SHAPES[start.shape ?? 'nano'](vocabSize, end);
+  settings.learningRate = ((start.learningRate ?? WARM_START.learningRate) * width) / config.hiddenSize;
   const device = await openDevice({ device: 'cpu', ...(threads ? { threads } : {}) });
   console.log(`${shape}, ${parameterCount(config)} parameters, on ${device.description}`);
   const before = options.from

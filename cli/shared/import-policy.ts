@@ -52,6 +52,12 @@ export async function importPolicy(
 const isStart = (name: string): boolean =>
   existsSync(resolve(STARTS, name)) || existsSync(installed(STARTS, name));
 
+/** How a policy that is missing comes into the mesh: a start policy from its folder, another one from the user's. */
+export const importCommand = (name: string): string =>
+  isStart(name)
+    ? `npm run policy -- import ${relative('.', startFolder(name))} --name ${name}`
+    : 'npm run policy -- import DIR --name NAME';
+
 /** Imports a policy where it is a start policy and is not there yet; any other name is left alone. */
 export async function ensureIfStart(gateway: GatewayClient, name: string): Promise<void> {
   if (isStart(name)) await ensureShipped(gateway, name);

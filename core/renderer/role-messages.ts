@@ -14,6 +14,10 @@ export const verifierMessages = (question: readonly Message[], solution: string)
     `Proposed solution:\n${solution}\n\nIs this solution right? Check it, then answer yes or no in <answer> tags.`,
   );
 
+/** The question with a right solution beside it: what a teacher reads that is told how a sibling answered. */
+export const solvedMessages = (question: readonly Message[], solution: string): Message[] =>
+  extended(question, `A right solution:\n${solution}\n\nNow answer the question.`);
+
 /** Asks for another attempt after an answer; `feedback` is what is said about it. */
 export const retryMessages = (
   question: readonly Message[],

@@ -149,10 +149,11 @@ export class HeldSets {
   }
 
   async #place(set: string): Promise<HeldSet> {
-    const { head: wanted, adapter: adapted } = this.#settingsOf(set);
+    const { head: wanted, adapter: adapted, average } = this.#settingsOf(set);
     const { params, adapter: begun } = await weightsOf(this.#files, set, this.#load, !adapted);
     const begins = (adapted === undefined) === (begun !== undefined);
-    const adapter = adapted && this.#adapter(set, adapted, params, begun);
+    // Adapters that are averaged begin alike: a mean of factors that were drawn apart is near neither product.
+    const adapter = adapted && this.#adapter(average?.of ?? set, adapted, params, begun);
     const trunk = adapter ?? params;
     if (!wanted) return { params, adapter, trainable: trunk, begins };
     const head = { kind: wanted.kind, head: this.#head(set, wanted, params) };

@@ -3,7 +3,12 @@ import type { Recipe } from '../../core/recipe.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
-import { rewardsAlone, TAUGHT_FIGURES, taughtAlone } from '../../protocols/taught-attempts.ts';
+import {
+  rewardsAlone,
+  TAUGHT_FIGURES,
+  taughtAlone,
+  taughtAttempts,
+} from '../../protocols/taught-attempts.ts';
 import { slowTeacher, TEACHER_RATE, TEACHER_SET } from '../../protocols/teacher-pass.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { claim } from './claim.ts';
@@ -24,12 +29,11 @@ const contextOf = (variant: string | undefined): Context =>
 async function learn(records: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
   const { variant, rewardFunction } = records.round.settings;
   if (variant === 'grpo') return rewardsAlone(records.groups);
-  return taughtAlone(records, tools, {
-    aidFor: contextAid(tools, { context: contextOf(variant), checked: rewardFunction === 'exact' }),
+  const aidFor = contextAid(tools, { context: contextOf(variant), checked: rewardFunction === 'exact' });
+  const attempts = taughtAttempts(records.groups, tools, aidFor, {
     shuffled: variant === 'shuffled-feedback',
-    set: TEACHER_SET,
-    divergence: { kind: 'forward-kl' },
   });
+  return taughtAlone(records, tools, attempts, { set: TEACHER_SET, divergence: { kind: 'forward-kl' } });
 }
 
 export const fbAlign: Recipe = {

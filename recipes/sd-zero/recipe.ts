@@ -5,7 +5,13 @@ import type { ScoredGroup } from '../../core/schema/sample.ts';
 import type { LearnTools, RoundRecords, Sequence, SftPart, TrainingPlan } from '../../core/training-plan.ts';
 import { exactShare, writtenBy } from '../../protocols/by-role.ts';
 import { SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
-import { type AidFor, rewardsAlone, TAUGHT_FIGURES, taughtAlone } from '../../protocols/taught-attempts.ts';
+import {
+  type AidFor,
+  rewardsAlone,
+  TAUGHT_FIGURES,
+  taughtAlone,
+  taughtAttempts,
+} from '../../protocols/taught-attempts.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { claim } from './claim.ts';
 import { aidOf, attemptAndRevise, REVISER, rewards, turnOf, VARIANTS } from './revisions.ts';
@@ -58,9 +64,7 @@ async function learn(records: RoundRecords, tools: LearnTools): Promise<Training
         const { ids, rewards } = samples[s]!;
         return aidOf(tools.decode(ids), rewards.reward ?? null, round.settings.variant);
       };
-      return taughtAlone(records, tools, {
-        aidFor,
-        shuffled: false,
+      return taughtAlone(records, tools, taughtAttempts(groups, tools, aidFor), {
         set: MAIN_SET,
         version: version - turn.teacherAge,
         divergence: { kind: 'reverse-kl' },

@@ -6,13 +6,17 @@ import type { Recipe } from '../../core/recipe.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { onQuestions, type QuestionGame } from '../../protocols/questions/game.ts';
+import { SIBLINGS_ALONE, solved, taughtAnswers } from '../../protocols/questions/taught-answers.ts';
 import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import {
   rewardsAlone,
   siblingOrFeedback,
   TAUGHT_FIGURES,
+  type TaughtAttempt,
   type Told,
   taughtAlone,
+  taughtAttempts,
 } from '../../protocols/taught-attempts.ts';
 import { slowTeacher, TEACHER_RATE, TEACHER_SET } from '../../protocols/teacher-pass.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
@@ -31,16 +35,38 @@ const VARIANTS = {
 const toldIn = (variant: string | undefined): Told =>
   variant === 'sibling' || variant === 'feedback' ? variant : 'both';
 
-async function learn(records: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
-  const { variant, rewardFunction } = records.round.settings;
+/** `attemptsOf`: the attempts whose teachers have something to read. `shuffled`: each teacher reads what belongs to the next group's task. */
+type AttemptsOf = (
+  records: Pick<RoundRecords, 'groups' | 'round'>,
+  tools: LearnTools,
+  shuffled: boolean,
+) => TaughtAttempt[];
+
+async function planTraining(
+  attemptsOf: AttemptsOf,
+  records: RoundRecords,
+  tools: LearnTools,
+): Promise<TrainingPlan> {
+  const { variant } = records.round.settings;
   if (variant === 'grpo') return rewardsAlone(records.groups);
-  return taughtAlone(records, tools, {
-    aidFor: siblingOrFeedback(tools, { told: toldIn(variant), checked: rewardFunction === 'exact' }),
-    shuffled: variant === 'shuffled-feedback',
+  return taughtAlone(records, tools, attemptsOf(records, tools, variant === 'shuffled-feedback'), {
     set: variant === 'no-average' ? MAIN_SET : TEACHER_SET,
     divergence: { kind: 'jensen-shannon', beta: 0.5 },
   });
 }
+
+const chainAttempts: AttemptsOf = ({ groups, round }, tools, shuffled) => {
+  const { variant, rewardFunction } = round.settings;
+  const aidFor = siblingOrFeedback(tools, { told: toldIn(variant), checked: rewardFunction === 'exact' });
+  return taughtAttempts(groups, tools, aidFor, { shuffled });
+};
+
+/** Differences from the paper that hold whatever is answered. */
+const ENGINE_DIFFERENCES = [
+  'The teacher moves once a round, by as much as it would in four steps after which the policy stood where it stands at the end; the paper moves it after each.',
+  'Divergences are taken over the whole vocabulary; the paper takes the policy’s 20 or 100 likeliest and counts the rest as one.',
+  'A token’s loss is not multiplied by its clipped importance ratio: a round’s samples are of the version that it trains from, and it makes four steps.',
+];
 
 export const sdpo: Recipe = {
   name: 'sdpo',
@@ -66,9 +92,7 @@ export const sdpo: Recipe = {
       'Each round goes once over its batch, in four optimiser steps; after it the teacher’s weights move by a twentieth of their distance to the policy’s for each of them.',
   },
   differences: [
-    'The teacher moves once a round, by as much as it would in four steps after which the policy stood where it stands at the end; the paper moves it after each.',
-    'Divergences are taken over the whole vocabulary of 97 tokens; the paper takes the policy’s 20 or 100 likeliest and counts the rest as one.',
-    'A token’s loss is not multiplied by its clipped importance ratio: a round’s samples are of the version that it trains from, and it makes four steps.',
+    ...ENGINE_DIFFERENCES,
     'The solver had to be taught to read solutions and feedback, in supervised training before; a language model needs no more than a template.',
     'Feedback has the form of a hint, without the wrong attempt itself, which the teacher sees as the tokens that it scores.',
   ],
@@ -82,5 +106,30 @@ export const sdpo: Recipe = {
   variants: VARIANTS,
   sets: { ...trainedSolver({ warmup: 8 }), [TEACHER_SET]: slowTeacher(TEACHER_RATE) },
   ...solverAlone({ family: arithmetic, rewards, draws: 2 }),
-  learn,
+  learn: (records, tools) => planTraining(chainAttempts, records, tools),
 };
+
+/** The recipe on questions of files, for any policy. */
+export const sdpoOn = (game: QuestionGame): Recipe => ({
+  ...onQuestions(sdpo, {
+    ...solverAlone({
+      family: game.family,
+      maxNew: game.maxNew,
+      rewards,
+      tasks: (context) => game.tasks(context, undefined, solved(game.maxNew)),
+    }),
+    learn: (records, tools) =>
+      planTraining(
+        ({ groups }, _, shuffled) => taughtAnswers(groups, tools.renderer(), { shuffled }),
+        records,
+        tools,
+      ),
+  }),
+  // A checker of answers gives no feedback that could be told alone, or left out.
+  variants: {
+    grpo: VARIANTS.grpo,
+    'no-average': VARIANTS['no-average'],
+    'shuffled-feedback': VARIANTS['shuffled-feedback'],
+  },
+  differences: [SIBLINGS_ALONE, ...ENGINE_DIFFERENCES],
+});

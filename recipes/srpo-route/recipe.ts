@@ -5,6 +5,8 @@ import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/training-plan.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { onQuestions, type QuestionGame } from '../../protocols/questions/game.ts';
+import { SIBLINGS_ALONE, solved, taughtAnswers } from '../../protocols/questions/taught-answers.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { siblingOrFeedback, type TaughtAttempt, taughtAttempts } from '../../protocols/taught-attempts.ts';
 import { slowTeacher, TEACHER_RATE, TEACHER_SET, teacherPass } from '../../protocols/teacher-pass.ts';
@@ -34,15 +36,13 @@ function goesToTeacher({ sample: { rewards } }: TaughtAttempt, variant: string |
 const tokensOf = (items: readonly { readonly sample: Pick<Sample, 'ids'> }[]): number =>
   items.reduce((sum, { sample }) => sum + sample.ids.length, 0);
 
-async function learn(
+/** `attempts`: those whose teachers have something to read. */
+function planTraining(
+  attempts: readonly TaughtAttempt[],
   { groups, round, version }: RoundRecords,
-  tools: Pick<LearnTools, 'decode' | 'encode'>,
-): Promise<TrainingPlan> {
-  const { variant, rewardFunction } = round.settings;
-  const aidFor = siblingOrFeedback(tools, { told: 'both', checked: rewardFunction === 'exact' });
-  const corrected = taughtAttempts(groups, tools, aidFor).filter((attempt) =>
-    goesToTeacher(attempt, variant),
-  );
+): TrainingPlan {
+  const { variant } = round.settings;
+  const corrected = attempts.filter((attempt) => goesToTeacher(attempt, variant));
   const routed = new Set(corrected.map(({ sample }) => sample.id));
   const rewarded =
     variant === 'sdpo' ? [] : groupItems(groups, grpo).filter(({ sample }) => !routed.has(sample.id));
@@ -70,6 +70,15 @@ async function learn(
     updates: parts.length ? [{ set: MAIN_SET, parts }] : [],
     figures: { corrected: samples ? corrected.length / samples : 0 },
   };
+}
+
+async function learn(
+  records: RoundRecords,
+  tools: Pick<LearnTools, 'decode' | 'encode'>,
+): Promise<TrainingPlan> {
+  const checked = records.round.settings.rewardFunction === 'exact';
+  const aidFor = siblingOrFeedback(tools, { told: 'both', checked });
+  return planTraining(taughtAttempts(records.groups, tools, aidFor), records);
 }
 
 export const srpoRoute: Recipe = {
@@ -113,3 +122,17 @@ export const srpoRoute: Recipe = {
   ...solverAlone({ family: arithmetic, rewards, draws: 2 }),
   learn,
 };
+
+/** The recipe on questions of files, for any policy. */
+export const srpoRouteOn = (game: QuestionGame): Recipe => ({
+  ...onQuestions(srpoRoute, {
+    ...solverAlone({
+      family: game.family,
+      maxNew: game.maxNew,
+      rewards,
+      tasks: (context) => game.tasks(context, undefined, solved(game.maxNew)),
+    }),
+    learn: async (records, tools) => planTraining(taughtAnswers(records.groups, tools.renderer()), records),
+  }),
+  differences: [SIBLINGS_ALONE, ...srpoRoute.differences!.slice(0, 3)],
+});

@@ -21,7 +21,7 @@ const SHARES: Readonly<Record<Family, number>> = {
   countdown: 1.3,
 };
 /** Share of the answers that write their steps. */
-const WORKED = 0.65;
+export const WORKED = 0.65;
 /** Share of the questions in reasoning-gym's wording. */
 const VERBATIM = 0.8;
 
@@ -37,7 +37,7 @@ const FORMS = [
 
 const user = (content: string): Message => ({ role: 'user', content });
 
-const writeAnswer = (steps: readonly string[], answer: string, worked: boolean): string =>
+export const writeAnswer = (steps: readonly string[], answer: string, worked: boolean): string =>
   `${worked && steps.length ? `<think>${steps.join('\n')}</think>` : ''}<answer>${answer}</answer>`;
 
 /** Another number in place of the last one of a line. */
@@ -91,7 +91,8 @@ const SYSTEM = [
   'Write your steps in <think> tags and the answer in <answer> tags.',
 ];
 
-function asked(random: Random, question: WordQuestion): Message[] {
+/** The question in the file's words or in others, now and then after a system message. */
+export function asked(random: Random, question: WordQuestion): Message[] {
   const content = random.bool(VERBATIM) ? question.question : question.paraphrase;
   return [
     ...(random.bool(0.04) ? [{ role: 'system', content: random.pick(SYSTEM) } as const] : []),

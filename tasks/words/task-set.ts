@@ -7,6 +7,11 @@ import { drawQuestion, FAMILIES, type Family } from './questions.ts';
 
 /** The name of the policy that these questions are for, and of its folder under models/. */
 export const WORDS = 'words';
+/** The same policy after it learned to read a solution beside the question. */
+export const WORDS_AIDED = 'words-aided';
+
+/** Whether questions are generated for the policy where a run names no files. */
+export const isWordsPolicy = (name: string | undefined): boolean => name === WORDS || name === WORDS_AIDED;
 
 /** Questions of each family to train on, and held out for the curve of a run. */
 const TRAINED = 600;

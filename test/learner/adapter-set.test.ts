@@ -162,3 +162,25 @@ test('a set of whole weights cannot follow adapters', async () => {
     new RoundTrainer().train({ ...(await work(1, seed)), recipe: { ...recipe, sets } }),
   ).rejects.toMatchObject({ code: 'recipe.average' });
 });
+
+test('adapters that average others begin as those do', async () => {
+  const slow = { optimizer: null, adapter, average: { of: 'main', decay: 0.75 } };
+  const sets = { ...recipe.sets, slow };
+  const { files } = await new RoundTrainer().train({ ...(await work(1, seed)), recipe: { ...recipe, sets } });
+  const trained = readAdapter(files['main.adapter.safetensors']!)!.tensors;
+  const averaged = readAdapter(files['slow.adapter.safetensors']!)!.tensors;
+  // B begins at 0, so a quarter of the trained one; A moves from its random beginning by a step's length, which would else be another beginning.
+  let [bs, as] = [0, 0];
+  for (const [name, { data }] of trained) {
+    const mine = averaged.get(name)!.data;
+    if (name.includes('lora_B')) {
+      for (let i = 0; i < data.length; i += 31) expect(mine[i]!).toBeCloseTo(data[i]! / 4, 7);
+      bs += data.some((x) => x !== 0) ? 1 : 0;
+    } else {
+      for (let i = 0; i < data.length; i += 31) expect(Math.abs(mine[i]! - data[i]!)).toBeLessThan(2e-3);
+      as++;
+    }
+  }
+  expect(bs).toBe(28);
+  expect(as).toBe(28);
+});

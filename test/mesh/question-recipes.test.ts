@@ -63,8 +63,13 @@ const SHAPES = [
   },
   { recipe: 'ttrl', model: 'qwen2', template: QWEN_TEMPLATE, trained: 'model.safetensors', engine: 'onnx' },
 ] as const;
-/** Recipes whose policy writes questions, or plays against itself. */
-const ASKING = ['trio', 'mae', 'r-zero', 'sppo'] as const;
+/** Recipes whose policy writes questions, plays against itself or teaches itself. */
+const ASKING = ['trio', 'mae', 'r-zero', 'sppo', 'sdpo'] as const;
+/** What a round of them changes besides, or in place of, the policy's own weights. */
+const CHANGED: Readonly<Record<string, string>> = {
+  'r-zero': 'challenger.safetensors',
+  sdpo: 'teacher.adapter.safetensors',
+};
 
 /** The module of a recipe on the file of questions. */
 async function questionModule(recipe: string): Promise<string> {
@@ -80,6 +85,8 @@ async function questionModule(recipe: string): Promise<string> {
     set: [
       ...['maxNew=12', 'examined=4', 'optimizer.learningRate=1e-3', 'optimizer.warmup=0'],
       ...(recipe === 'sppo' ? ['curriculum.unanimousWeight=0.5'] : []),
+      // Its teacher follows weights that adapters change.
+      ...(recipe === 'sdpo' ? ['adapter.rank=4', 'adapter.alpha=8'] : []),
     ],
     ...(recipe === 'sppo' ? { reward: `checker=1,${length}=0.1` } : {}),
   });
@@ -133,7 +140,7 @@ test.each(SHAPES)(
 );
 
 test.each(ASKING)(
-  '%s, whose policy writes questions or plays against itself, comes to the same bytes',
+  '%s, whose policy writes questions, plays against itself or teaches itself, comes to the same bytes',
   { timeout: 400_000 },
   async (recipe) => {
     const policy = `chat-${recipe}`;
@@ -141,8 +148,8 @@ test.each(ASKING)(
     const order = {
       recipe: named.get(recipe)!,
       seed: 0,
-      // The second round reads what the first one left of sppo's curriculum.
-      rounds: recipe === 'sppo' ? 2 : 1,
+      // The second round reads what the first one left: sppo's curriculum, sdpo's teacher.
+      rounds: recipe === 'sppo' || recipe === 'sdpo' ? 2 : 1,
       freeze: [],
       tasks: 4,
       groupSize: 4,
@@ -151,7 +158,7 @@ test.each(ASKING)(
     };
     const { mesh, alone, before } = await playing.play(order);
     expect(mesh).toEqual(alone);
-    const trained = recipe === 'r-zero' ? 'challenger.safetensors' : 'model.safetensors';
+    const trained = CHANGED[recipe] ?? 'model.safetensors';
     expect(mesh[trained]).toBeDefined();
     expect(mesh[trained]).not.toBe(before[trained]);
   },

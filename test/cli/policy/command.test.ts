@@ -109,17 +109,21 @@ describe('on a mesh that runs', () => {
 
   test('a failure: status 1, one sentence on stderr, nothing on stdout', async () => {
     const ids = mesh.write('wrong.jsonl', '[1, 2]\n[1, 1000]\n');
-    const [bad, missing, usage] = await Promise.all([
+    const [bad, missing, shipped, usage] = await Promise.all([
       policy('score', 'qwen3', '0', '--ids', ids, '--state', mesh.state),
       policy('export', 'nobody', '0', mesh.path('out'), '--state', mesh.state),
+      policy('export', 'words', '0', mesh.path('out'), '--state', mesh.state),
       policy('score', 'qwen3', 'newest', '--ids', ids, '--state', mesh.state),
     ]);
-    for (const { status, stdout, stderr } of [bad, missing, usage]) {
+    for (const { status, stdout, stderr } of [bad, missing, shipped, usage]) {
       expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
       expect(stderr).not.toMatch(/^ +at /m);
     }
     expect(bad.stderr).toContain('ids.line: Line 2: token 1000');
     expect(missing.stderr).toContain('policy.missing: There is no policy nobody. Expected one of: qwen3.');
+    expect(missing.stderr).toContain('npm run policy -- import DIR --name NAME');
+    // A policy that lies beside the program is named with its folder.
+    expect(shipped.stderr).toContain('npm run policy -- import models/words --name words');
     expect(existsSync(mesh.path('out'))).toBe(false);
     expect(usage.stderr).toContain('Expected a whole number');
   });
