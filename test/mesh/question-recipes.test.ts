@@ -66,7 +66,7 @@ const SHAPES = [
 /** Recipes whose policy writes questions, plays against itself or teaches itself. */
 const ASKING = ['trio', 'mae', 'r-zero', 'sppo', 'sdpo'] as const;
 /** What a round of them changes besides, or in place of, the policy's own weights. */
-const CHANGED: Readonly<Record<string, string>> = {
+const CHANGED: Readonly<Record<string, `${string}.safetensors`>> = {
   'r-zero': 'challenger.safetensors',
   sdpo: 'teacher.adapter.safetensors',
 };
