@@ -22,6 +22,7 @@ export const STARTS: Readonly<Record<string, Start>> = {
   'programs-one-instruction': { families: ['programs'], roles: ['proposer', 'solver'] },
   'programs-judge': { families: ['programs'], roles: ['proposer', 'solver', 'judge'] },
   'programs-repair': { families: ['repair'], roles: ['proposer', 'solver'] },
+  'programs-environments': { families: ['environments'], roles: ['proposer', 'solver', 'judge'] },
   style: { families: ['style'], roles: ['responder', 'judge'] },
   'style-contrasts': { families: ['style'], roles: ['responder'] },
   documents: { families: ['documents'], roles: ['author', 'rewriter', 'judge'] },

@@ -22,6 +22,7 @@ import { demonstrateGrid } from './grids/demonstrations.ts';
 import { demonstrateKnowledge } from './knowledge/demonstrations.ts';
 import { demonstrateTwoHop } from './knowledge/two-hop.ts';
 import { demonstratePrograms } from './programs/demonstrations.ts';
+import { demonstrateEnvironments } from './programs/environment-demonstrations.ts';
 import { demonstrateProgramJudge } from './programs/judge-demonstrations.ts';
 import { demonstrateOneInstruction } from './programs/one-instruction.ts';
 import { demonstrateRepair } from './programs/repair-demonstrations.ts';
@@ -103,6 +104,14 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     steps: 1200,
     batch: 64,
     weights: { proposer: 0.5 },
+  },
+  // A review is one token.
+  'programs-environments': {
+    demonstrate: demonstrateEnvironments,
+    from: 'programs',
+    steps: 1600,
+    batch: 64,
+    weights: { proposer: 0.5, judge: 4 },
   },
   // A digit is one token beside a response's dozens.
   style: { demonstrate: demonstrateStyle, steps: 2200, batch: 64, weights: { judge: 4 } },
