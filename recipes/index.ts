@@ -6,6 +6,7 @@ import { azr } from './azr/recipe.ts';
 import { coReward } from './co-reward/recipe.ts';
 import { dapo } from './dapo/recipe.ts';
 import { dsmathV2 } from './dsmath-v2/recipe.ts';
+import { evoenv } from './evoenv/recipe.ts';
 import { fbAlign } from './fb-align/recipe.ts';
 import { genrm } from './genrm/recipe.ts';
 import { igrpo } from './igrpo/recipe.ts';
@@ -65,6 +66,7 @@ export const recipes: readonly Recipe[] = [
   qwenPrm,
   stp,
   ssrSwe,
+  evoenv,
   aprm,
   verifierTraining,
   spark,

@@ -5,6 +5,7 @@
  *
  *     environment  kind:sampler;reference           d:sort;rev +3
  *     task         environment;seed                 d:sort;rev +3;2 1     the solver is asked d:rev +3;1 2
+ *     tasks        environment;seed;…;seed          one task for each seed
  *     proposer     <propose>e:environment<sep>  ->  another environment<eos>
  *     reviewer     <judge>e:environment<sep>    ->  <right><eos> where every instruction matters, <wrong><eos> where one is idle
  */
@@ -131,6 +132,16 @@ export function likeness(a: string, b: string): number {
   return dot / (norm(x) * norm(y));
 }
 
+/** How many of the environments have references that differ from each other in more than digits. */
+export const differentReferences = (texts: readonly string[]): number =>
+  new Set(
+    texts.map((text) =>
+      environmentOf(text)
+        .reference.map(({ op }) => op)
+        .join(' '),
+    ),
+  ).size;
+
 export const proposerPromptAfter = (environment: string): string => `<propose>e:${environment}<sep>`;
 export const reviewPrompt = (environment: string): string => `<judge>e:${environment}<sep>`;
 
@@ -180,23 +191,32 @@ export function randomEnvironment(
   );
 }
 
-/** A task: an environment with one seed. */
-const splitSeed = (task: string) => {
-  const at = task.lastIndexOf(';');
-  return { environment: task.slice(0, at), seed: task.slice(at + 1) };
-};
+/** An environment with its seeds, as a task or several tasks are written. */
+function splitSeeds(text: string): { environment: string; seeds: string[] } {
+  const [sampler, reference, ...seeds] = text.split(';');
+  return { environment: `${sampler};${reference}`, seeds };
+}
 
-/** The question of the family `programs` that a task asks; empty for text that is no task. */
+/** The environment of a task, or of several. */
+export const environmentOfTask = (task: string): string => splitSeeds(task).environment;
+
+/** The tasks that a text with one seed or more stands for. */
+export function tasksOf(text: string): string[] {
+  const { environment, seeds } = splitSeeds(text);
+  return seeds.map((seed) => `${environment};${seed}`);
+}
+
+/** The question of the family `programs` that a task asks, of several the first; empty for text that is no task. */
 export function questionOf(task: string): string {
-  const { environment, seed } = splitSeed(task);
-  const [parsed, list] = [parseEnvironment(environment), parseList(seed)];
-  const instance = parsed.ok && list.ok ? instanceOf(parsed.value, list.value) : null;
+  const { environment, seeds } = splitSeeds(task);
+  const [parsed, seed] = [parseEnvironment(environment), parseList(seeds[0] ?? '')];
+  const instance = parsed.ok && seed.ok ? instanceOf(parsed.value, seed.value) : null;
   if (!instance || !parsed.ok) return '';
-  const reference = splitTask(environment)!.task.split(';')[1]!;
+  const reference = environment.slice(environment.indexOf(';') + 1);
   return taskOf(parsed.value.kind, `${reference};${writeList(instance)}`);
 }
 
-const isHeldOut = (task: string): boolean => isHeldOutEnvironment(splitSeed(task).environment);
+const isHeldOut = (task: string): boolean => isHeldOutEnvironment(environmentOfTask(task));
 
 function drawTask(random: Random, heldOut: boolean): string {
   const environment = randomEnvironment(random, heldOut);

@@ -11,6 +11,7 @@ import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { verboseArithmetic } from '../../tasks/arithmetic/verbose.ts';
 import { chains } from '../../tasks/chains/family.ts';
 import { equations } from '../../tasks/equations/family.ts';
+import { environments } from '../../tasks/programs/environments.ts';
 import { programs } from '../../tasks/programs/family.ts';
 import { repair } from '../../tasks/programs/repair.ts';
 import { rewriting } from '../../tasks/rewriting/family.ts';
@@ -72,7 +73,16 @@ vi.mock('../../tasks/grids/play.ts', async (actual) => {
 });
 
 /** Checkers that are methods of a family; one that was spread from another is a copy, which has to lie for itself. */
-const FAMILIES = [arithmetic, chains, equations, programs, repair, verboseArithmetic, rewriting];
+const FAMILIES = [
+  arithmetic,
+  chains,
+  equations,
+  programs,
+  environments,
+  repair,
+  verboseArithmetic,
+  rewriting,
+];
 
 function lie(): void {
   world.lies = true;
