@@ -7,7 +7,7 @@ export const claim: Claim = {
   description:
     'A policy that writes environments and is trained on those that the layers admit solves more instances of held-out environments than one that is trained on the given ten alone, and than one whose pool near-copies may join. What it writes stays at the edge of what it can do, and without the novelty layer the pool fills with near-copies.',
   rounds: 16,
-  evaluateEvery: 8,
+  evaluateEvery: 16,
   arms: [
     { name: 'evoenv', description: 'as published' },
     {
@@ -19,12 +19,6 @@ export const claim: Claim = {
       name: 'no novelty',
       variant: 'no-novelty',
       description: 'near-copies and repetitions are admitted',
-    },
-    {
-      name: 'no review',
-      variant: 'no-review',
-      seedCount: 4,
-      description: 'the policy does not review what it writes',
     },
     {
       name: 'frozen proposer',
@@ -57,7 +51,6 @@ export const claim: Claim = {
   ],
   observations: [
     endsAbove('evoenv', 'frozen proposer'),
-    endsAbove('evoenv', 'no review'),
     {
       description:
         'evoenv: share of sound environments, last five rounds, among those that reviews let pass above all that were tried',

@@ -152,7 +152,7 @@ export const evoenv: Recipe = {
     setting:
       'An environment is two short programs over lists of numbers. The sampler makes an instance of a random list; the reference says what is right about it, either as the output that it gives, or as the output that an answer of the solver has to give. An interpreter with bounded fuel and memory runs all programs. Ten environments with a reference of one instruction are given. In the start policy a quarter of the answers slip, and a proposer varies what it is shown without regard to the layers.',
     roles:
-      'The proposer is shown an environment of the pool and writes another one, four times for each of six. The solver makes four attempts at each of two instances: of new environments, up to half of a round’s, and of environments of the pool. The reviewer, the same policy at temperature 0.6, says three times of each new environment whether every instruction of its reference matters.',
+      'The proposer is shown an environment of the pool and writes another one, four times for each of four. The solver makes four attempts at each of two instances: of new environments, up to half of a round’s, and of environments of the pool. The reviewer, the same policy at temperature 0.6, says three times of each new environment whether every instruction of its reference matters.',
     rewards:
       'The solver earns 1 for an answer that the scorer accepts. An environment is refused by the first layer that it fails: it parses; it has an instance and an answer on each of eight seeds; instances and answers vary; what the solver is shown is no answer itself; it is no near-copy of a known one (a cosine of 0.8 or more between the instructions of their references); no review calls it unsound; the share p of right attempts lies strictly between 0 and 1. Its author earns 1 - |p - 0.3| / 0.7 for one that passes all layers, and 0 otherwise.',
     credit:
@@ -167,7 +167,7 @@ export const evoenv: Recipe = {
     'The language has neither chance nor state, so that the layer that checks for determinism would refuse nothing and is left out. A scorer’s contract is that it refuses a copy of what the solver is shown.',
     'Reviews ask whether an instruction is idle, which can be checked exactly; the paper’s ask for the meaning of the question, its answer and its scorer.',
     'Novelty is the cosine of counts of instructions and of neighbouring instructions, and not of a language model’s embedding of the source.',
-    'Difficulty is measured by eight attempts at two instances, on which the solver is trained, too, and after the review’s question was asked; the paper tries eight instances before the environment is admitted, and trains afterwards.',
+    'Difficulty is measured by eight attempts at two instances, on which the solver is trained, too, and before the reviews; the paper tries eight instances before the environment is admitted, and trains afterwards.',
     'The proposer’s reward, the optimiser and when an environment leaves the pool could not be checked against the paper’s.',
   ],
   figures: {
@@ -190,12 +190,12 @@ export const evoenv: Recipe = {
   startPolicy: 'programs-environments',
   taskName: environments.name,
   stop: environments.stop,
-  tasks: 24,
+  tasks: 16,
   groupSize: 8,
   state: environmentPool,
   rewards,
   variants: VARIANTS,
-  sets: { main: { optimizer: smallSteps({ learningRate: 2e-4, warmup: 5 }) } },
+  sets: { main: { optimizer: smallSteps({ learningRate: 3e-4, warmup: 5 }) } },
   roles: {
     [PROPOSER]: {
       description: 'writes an environment beside one that it is shown',

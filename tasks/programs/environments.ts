@@ -22,7 +22,7 @@ import type { QuestionKind } from './questions.ts';
 const NAME = 'environments';
 /** The kinds of question that an environment may ask: hard to work out, or hard to find and easy to check. */
 const KINDS = ['deduction', 'abduction'] as const;
-const HELD_OUT_COUNT = 200;
+const HELD_OUT_COUNT = 150;
 /** Seeds on which every environment is tried before it is admitted. */
 const TRIED = 8;
 /** Of the seeds that are tried: the fewest different instances and answers, and the most that may be answered by a copy. */

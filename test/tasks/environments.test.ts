@@ -104,7 +104,7 @@ test('random environments pass the layers, on their side of the split, and have 
       expect(questionOf(`${environment};${seed}`)).not.toBe('');
   }
   const heldOut = environments.heldOut();
-  expect(heldOut).toHaveLength(200);
+  expect(heldOut).toHaveLength(150);
   expect(heldOut.every(environments.isHeldOut)).toBe(true);
 });
 
