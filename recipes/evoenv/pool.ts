@@ -24,8 +24,9 @@ import {
 export const PROPOSER = 'proposer';
 export const REVIEWER = 'reviewer';
 
-/** Environments that are asked for beside one that is shown. */
+/** Environments that are asked for beside one that is shown, and for each of a round’s tasks: layers refuse most. */
 const EACH = 4;
+const ASKED = 2;
 /** Tasks that an environment gives in a round. */
 const INSTANCES = 2;
 const GIVEN_COUNT = 10;
@@ -68,15 +69,15 @@ function refusal(known: readonly string[], novel: boolean): (environment: string
 }
 
 /**
- * Asks for as many environments as a round has tasks, four beside each of some that are known. Those that pass the first layers are at most half of the
- * round’s tasks; known ones are the others. Each is tried by two instances, which differ from round to round.
+ * Asks for twice as many environments as a round has tasks, four beside each of some that are known. Of those that pass the first layers, at most half as
+ * many as there are tasks become tasks; known environments are the others. Each is tried by two instances, which differ from round to round.
  */
 export async function proposeEnvironments(context: RoundContext): Promise<Proposals> {
   const { round } = context;
   const { tasks: count, variant } = round.settings;
   const random = new Random(`${round.id}/environments`);
   const known = [...given(), ...poolOf(await context.recipeState())];
-  const shown = Array.from({ length: variant === 'fixed-pool' ? 0 : Math.ceil(count / EACH) }, () =>
+  const shown = Array.from({ length: variant === 'fixed-pool' ? 0 : Math.ceil((ASKED * count) / EACH) }, () =>
     random.pick(known),
   );
   const proposed = await proposeThrough(

@@ -26,7 +26,6 @@ export function demonstrateSums(random: Random): Demonstration {
   const { before, next } = parsePosition(drawPosition(random, false, random.bool(AT_SUMS)));
   const exact = workOut(before)?.steps;
   const count = 1 + random.int(2);
-  const steps =
-    exact && random.bool(RIGHT) ? exact : Array.from({ length: count }, () => strayStep(random));
+  const steps = exact && random.bool(RIGHT) ? exact : Array.from({ length: count }, () => strayStep(random));
   return { role: 'author', prompt: thoughtPrompt(before), completion: writeThought(steps) + next + STOP };
 }

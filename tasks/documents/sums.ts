@@ -43,7 +43,9 @@ export function parsePosition(task: string): Position {
  * The steps that lead to the digit after the text, where it can be worked out; null where it cannot. Numbers are looked up, and only last digits are
  * kept.
  */
-export function workOut(before: string): { readonly steps: readonly string[]; readonly digit: string } | null {
+export function workOut(
+  before: string,
+): { readonly steps: readonly string[]; readonly digit: string } | null {
   const [first = '', second = ''] = before.split(':');
   const sum = SUM.exec(second.slice(second.lastIndexOf(' ') + 1));
   if (!sum) return null;
@@ -85,7 +87,10 @@ export function drawSums(
   const known = new Set(facts.map(({ name }) => name));
   const sentences = [
     ...Array.from({ length: SUMS }, () => drawSum(random, facts)),
-    ...Array.from({ length: NOISE }, () => drawFacts(random).find(({ name }) => !known.has(name))?.name ?? 'xa'),
+    ...Array.from(
+      { length: NOISE },
+      () => drawFacts(random).find(({ name }) => !known.has(name))?.name ?? 'xa',
+    ),
   ];
   let text = `${writeFacts(facts)}:`;
   const positions = random.shuffle(sentences).map((sentence, i): Position => {

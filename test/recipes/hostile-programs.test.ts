@@ -108,7 +108,7 @@ test.each(HOSTILE)(
           if (prompt.startsWith('<propose>')) return `${[first, second, 'd:+1;rev +3', 'd:+1;sum'][i]!}<eos>`;
           return prompt.startsWith('<judge>') ? '<right><eos>' : ['<answer>1<eos>', '<answer>2<eos>'][i % 2]!;
         },
-        { tasks: 4, groupSize: 4 },
+        { tasks: 2, groupSize: 4 },
       );
     const { proposals, groups, plan } = await written(`d:${hostile};rev`, `a:+1;${hostile}`);
     const outcomes = proposals.samples.map(({ outcome }) => outcome);
