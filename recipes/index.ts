@@ -19,6 +19,7 @@ import { qwenPrm } from './qwen-prm/recipe.ts';
 import { rZero } from './r-zero/recipe.ts';
 import { ragen } from './ragen/recipe.ts';
 import { rise } from './rise/recipe.ts';
+import { rlp } from './rlp/recipe.ts';
 import { rrpo } from './rrpo/recipe.ts';
 import { sage } from './sage/recipe.ts';
 import { sar } from './sar/recipe.ts';
@@ -85,6 +86,7 @@ export const recipes: readonly Recipe[] = [
   tReg,
   rrpo,
   sipretrain,
+  rlp,
 ];
 
 /** Every recipe of the project, in the form in which Workers, learner and commands take them. */
