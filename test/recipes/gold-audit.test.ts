@@ -11,7 +11,6 @@ import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { verboseArithmetic } from '../../tasks/arithmetic/verbose.ts';
 import { chains } from '../../tasks/chains/family.ts';
 import { equations } from '../../tasks/equations/family.ts';
-import { environments } from '../../tasks/programs/environments.ts';
 import { programs } from '../../tasks/programs/family.ts';
 import { repair } from '../../tasks/programs/repair.ts';
 import { rewriting } from '../../tasks/rewriting/family.ts';
@@ -53,6 +52,10 @@ vi.mock('../../tasks/documents/family.ts', async (actual) => {
   const documents = await actual<typeof import('../../tasks/documents/family.ts')>();
   return { ...documents, truthOf: contrary(documents.truthOf, (truth) => 1 - truth) };
 });
+vi.mock('../../tasks/documents/sums.ts', async (actual) => {
+  const sums = await actual<typeof import('../../tasks/documents/sums.ts')>();
+  return { ...sums, thoughtIsExact: contrary(sums.thoughtIsExact, (right) => !right) };
+});
 /** A pair whose order is known by construction has no checker: its two responses change places. */
 vi.mock('../../tasks/style/planted.ts', async (actual) => {
   const planted = await actual<typeof import('../../tasks/style/planted.ts')>();
@@ -73,16 +76,7 @@ vi.mock('../../tasks/grids/play.ts', async (actual) => {
 });
 
 /** Checkers that are methods of a family; one that was spread from another is a copy, which has to lie for itself. */
-const FAMILIES = [
-  arithmetic,
-  chains,
-  equations,
-  programs,
-  environments,
-  repair,
-  verboseArithmetic,
-  rewriting,
-];
+const FAMILIES = [arithmetic, chains, equations, programs, repair, verboseArithmetic, rewriting];
 
 function lie(): void {
   world.lies = true;
