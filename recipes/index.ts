@@ -6,6 +6,7 @@ import { azr } from './azr/recipe.ts';
 import { coReward } from './co-reward/recipe.ts';
 import { dapo } from './dapo/recipe.ts';
 import { dsmathV2 } from './dsmath-v2/recipe.ts';
+import { evoenv } from './evoenv/recipe.ts';
 import { fbAlign } from './fb-align/recipe.ts';
 import { genrm } from './genrm/recipe.ts';
 import { igrpo } from './igrpo/recipe.ts';
@@ -18,6 +19,7 @@ import { qwenPrm } from './qwen-prm/recipe.ts';
 import { rZero } from './r-zero/recipe.ts';
 import { ragen } from './ragen/recipe.ts';
 import { rise } from './rise/recipe.ts';
+import { rlp } from './rlp/recipe.ts';
 import { rrpo } from './rrpo/recipe.ts';
 import { sage } from './sage/recipe.ts';
 import { sar } from './sar/recipe.ts';
@@ -65,6 +67,7 @@ export const recipes: readonly Recipe[] = [
   qwenPrm,
   stp,
   ssrSwe,
+  evoenv,
   aprm,
   verifierTraining,
   spark,
@@ -83,6 +86,7 @@ export const recipes: readonly Recipe[] = [
   tReg,
   rrpo,
   sipretrain,
+  rlp,
 ];
 
 /** Every recipe of the project, in the form in which Workers, learner and commands take them. */

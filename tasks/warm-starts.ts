@@ -16,12 +16,14 @@ import { demonstrateCorpus } from './arithmetic/worked-corpus.ts';
 import { demonstrateAnalyses } from './chains/analysis-demonstrations.ts';
 import { demonstrateChains } from './chains/family.ts';
 import { demonstrateDocument } from './documents/demonstrations.ts';
+import { demonstrateSums } from './documents/sum-demonstrations.ts';
 import { demonstrateEquation } from './equations/demonstrations.ts';
 import { demonstrateGame } from './games/demonstrations.ts';
 import { demonstrateGrid } from './grids/demonstrations.ts';
 import { demonstrateKnowledge } from './knowledge/demonstrations.ts';
 import { demonstrateTwoHop } from './knowledge/two-hop.ts';
 import { demonstratePrograms } from './programs/demonstrations.ts';
+import { demonstrateEnvironments } from './programs/environment-demonstrations.ts';
 import { demonstrateProgramJudge } from './programs/judge-demonstrations.ts';
 import { demonstrateOneInstruction } from './programs/one-instruction.ts';
 import { demonstrateRepair } from './programs/repair-demonstrations.ts';
@@ -106,10 +108,19 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     batch: 64,
     weights: { proposer: 0.5 },
   },
+  // A review is one token.
+  'programs-environments': {
+    demonstrate: demonstrateEnvironments,
+    from: 'programs',
+    steps: 1600,
+    batch: 64,
+    weights: { proposer: 0.5, judge: 4 },
+  },
   // A digit is one token beside a response's dozens.
   style: { demonstrate: demonstrateStyle, steps: 2200, batch: 64, weights: { judge: 4 } },
   'style-contrasts': { demonstrate: demonstrateContrast, from: 'style', steps: 1200, batch: 64 },
   documents: { demonstrate: demonstrateDocument, steps: 3000, batch: 64, weights: { judge: 2 } },
+  'documents-sums': { demonstrate: demonstrateSums, from: 'documents', steps: 1600, batch: 64 },
   search: { demonstrate: demonstrateKnowledge, steps: 800, batch: 64 },
   'search-two-hop': {
     demonstrate: demonstrateTwoHop,

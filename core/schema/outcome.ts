@@ -45,6 +45,8 @@ export const OUTCOMES = {
   'idle-rule': 'it has a rule that changes nothing',
   'no-failing-test': 'the test that it names passes all the same',
   'idle-edit': 'one of its edits can be taken back without repairing a test',
+  unvaried: 'its instances or their answers are too much alike',
+  'near-copy': 'it is too like an environment that is known',
   'no-perfect-response': 'no response can have every point',
 } as const;
 export type Outcome = keyof typeof OUTCOMES;

@@ -4,6 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import type { PolicyPart } from '../../core/training-plan.ts';
+import { evoenv } from '../../recipes/evoenv/recipe.ts';
 import { ssrSwe } from '../../recipes/ssr-swe/recipe.ts';
 import { execute, LIMITS } from '../../tasks/programs/interpreter.ts';
 import { parseProgram } from '../../tasks/programs/language.ts';
@@ -96,3 +97,29 @@ test.each(HOSTILE)('ssr-swe: %s, as a bug or as a repair, ends no round', async 
   const fair = groups.find(({ proposal }) => proposal === proposals.samples[1]!.id)!;
   expect(fair.samples.map(({ rewards }) => rewards.reward)).toEqual([-1, 1]);
 });
+
+test.each(HOSTILE)(
+  'evoenv: %s, as a sampler or as a reference, is refused and costs its author alone',
+  async (_what, hostile) => {
+    const written = (first: string, second: string) =>
+      playWritten(
+        evoenv,
+        (prompt, i) => {
+          if (prompt.startsWith('<propose>')) return `${[first, second, 'd:+1;rev +3', 'd:+1;sum'][i]!}<eos>`;
+          return prompt.startsWith('<judge>') ? '<right><eos>' : ['<answer>1<eos>', '<answer>2<eos>'][i % 2]!;
+        },
+        { tasks: 2, groupSize: 4 },
+      );
+    const { proposals, groups, plan } = await written(`d:${hostile};rev`, `a:+1;${hostile}`);
+    const outcomes = proposals.samples.map(({ outcome }) => outcome);
+    expect(outcomes.slice(0, 2)).not.toContain('ok');
+    expect(outcomes[2]).toBe('ok');
+    for (const { task } of groups) expect(task).not.toContain(hostile);
+    // Two that are refused for another reason leave the same round.
+    const fair = await written('d:+1;*0', 'd:+1;*0');
+    const paid = (all: typeof groups) =>
+      all.map(({ task, samples }) => [task, samples.map(({ rewards }) => rewards)]);
+    expect(paid(groups)).toEqual(paid(fair.groups));
+    expect(plan.updates).toHaveLength(1);
+  },
+);

@@ -1,0 +1,61 @@
+/** The claim of EvoEnv: a policy that is trained on environments of its own solves more of unseen ones than one that stays with the given ones. */
+import type { Claim } from '../../core/claims/claim.ts';
+import { coinArm, doesNotRise, endsAbove, formatArm, POINTS, rises } from '../../core/claims/conditions.ts';
+import { lately } from '../../core/claims/curves.ts';
+
+export const claim: Claim = {
+  description:
+    'A policy that writes environments and is trained on those that the layers admit solves more instances of held-out environments than one that is trained on the given ten alone, and than one whose pool near-copies may join. What it writes stays at the edge of what it can do, and without the novelty layer the pool fills with near-copies.',
+  rounds: 16,
+  evaluateEvery: 16,
+  arms: [
+    { name: 'evoenv', description: 'as published' },
+    {
+      name: 'fixed pool',
+      variant: 'fixed-pool',
+      description: 'all attempts are at the ten environments that are given',
+    },
+    {
+      name: 'no novelty',
+      variant: 'no-novelty',
+      description: 'near-copies and repetitions are admitted',
+    },
+    {
+      name: 'frozen proposer',
+      freeze: ['proposer'],
+      seedCount: 4,
+      description: 'the proposer stays at version 0',
+    },
+    coinArm('a coin says which well-formed answers are right'),
+    formatArm('any well-formed answer is right'),
+  ],
+  partners: [{ partner: 'proposer', trained: 'evoenv', frozen: 'frozen proposer' }],
+  conditions: [
+    endsAbove('evoenv', 'fixed pool'),
+    endsAbove('evoenv', 'no novelty'),
+    rises('evoenv', POINTS),
+    {
+      description:
+        'evoenv: share of tried environments that are neither always nor never solved, last five rounds',
+      measure: (r, s) => lately(r, 'evoenv', s, 'interior'),
+      atLeast: 0.5,
+    },
+    {
+      description:
+        'known environments whose references differ in more than digits at the end, evoenv above no novelty',
+      measure: (r, s) => lately(r, 'evoenv', s, 'different', 1) - lately(r, 'no novelty', s, 'different', 1),
+      atLeast: 5,
+    },
+    doesNotRise('random'),
+    doesNotRise('format'),
+  ],
+  observations: [
+    endsAbove('evoenv', 'frozen proposer'),
+    {
+      description:
+        'evoenv: share of sound environments, last five rounds, among those that reviews let pass above all that were tried',
+      measure: (r, s) => lately(r, 'evoenv', s, 'approvedSound') - lately(r, 'evoenv', s, 'sound'),
+      atLeast: POINTS,
+    },
+  ],
+};
