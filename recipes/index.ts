@@ -17,6 +17,7 @@ import { prime } from './prime/recipe.ts';
 import { qwenPrm } from './qwen-prm/recipe.ts';
 import { rZero } from './r-zero/recipe.ts';
 import { ragen } from './ragen/recipe.ts';
+import { rewardHarness } from './rewardharness/recipe.ts';
 import { rise } from './rise/recipe.ts';
 import { rrpo } from './rrpo/recipe.ts';
 import { sage } from './sage/recipe.ts';
@@ -83,6 +84,7 @@ export const recipes: readonly Recipe[] = [
   tReg,
   rrpo,
   sipretrain,
+  rewardHarness,
 ];
 
 /** Every recipe of the project, in the form in which Workers, learner and commands take them. */

@@ -24,6 +24,7 @@ export const STARTS: Readonly<Record<string, Start>> = {
   'programs-repair': { families: ['repair'], roles: ['proposer', 'solver'] },
   style: { families: ['style'], roles: ['responder', 'judge'] },
   'style-contrasts': { families: ['style'], roles: ['responder'] },
+  'style-rules': { families: ['style'], roles: ['responder', 'judge', 'orchestrator'] },
   documents: { families: ['documents'], roles: ['author', 'rewriter', 'judge'] },
   search: { families: ['knowledge'], roles: ['proposer', 'solver'] },
   'search-two-hop': { families: ['knowledge'], roles: ['proposer', 'solver'] },

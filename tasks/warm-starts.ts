@@ -28,6 +28,7 @@ import { demonstrateRepair } from './programs/repair-demonstrations.ts';
 import { demonstrateRewriting } from './rewriting/demonstrations.ts';
 import { demonstrateContrast } from './style/contrast.ts';
 import { demonstrateStyle } from './style/demonstrations.ts';
+import { demonstrateRules } from './style/rule-demonstrations.ts';
 import { demonstrateWords } from './words/demonstrations.ts';
 import { wordsTokenizer } from './words/tokenizer.ts';
 
@@ -107,6 +108,13 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   // A digit is one token beside a response's dozens.
   style: { demonstrate: demonstrateStyle, steps: 2200, batch: 64, weights: { judge: 4 } },
   'style-contrasts': { demonstrate: demonstrateContrast, from: 'style', steps: 1200, batch: 64 },
+  'style-rules': {
+    demonstrate: demonstrateRules,
+    from: 'style',
+    steps: 2500,
+    batch: 64,
+    weights: { judge: 4 },
+  },
   documents: { demonstrate: demonstrateDocument, steps: 3000, batch: 64, weights: { judge: 2 } },
   search: { demonstrate: demonstrateKnowledge, steps: 800, batch: 64 },
   'search-two-hop': {
