@@ -4,6 +4,7 @@ import { type Registry, registry } from '../core/registry.ts';
 import { aprm } from './aprm/recipe.ts';
 import { azr } from './azr/recipe.ts';
 import { coReward } from './co-reward/recipe.ts';
+import { cosplay } from './cosplay/recipe.ts';
 import { dapo } from './dapo/recipe.ts';
 import { dsmathV2 } from './dsmath-v2/recipe.ts';
 import { fbAlign } from './fb-align/recipe.ts';
@@ -85,6 +86,7 @@ export const recipes: readonly Recipe[] = [
   rrpo,
   sipretrain,
   rewardHarness,
+  cosplay,
 ];
 
 /** Every recipe of the project, in the form in which Workers, learner and commands take them. */

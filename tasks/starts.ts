@@ -22,6 +22,7 @@ export const STARTS: Readonly<Record<string, Start>> = {
   'programs-one-instruction': { families: ['programs'], roles: ['proposer', 'solver'] },
   'programs-judge': { families: ['programs'], roles: ['proposer', 'solver', 'judge'] },
   'programs-repair': { families: ['repair'], roles: ['proposer', 'solver'] },
+  'programs-statements': { families: ['statements'], roles: ['solver', 'tester'] },
   style: { families: ['style'], roles: ['responder', 'judge'] },
   'style-contrasts': { families: ['style'], roles: ['responder'] },
   'style-rules': { families: ['style'], roles: ['responder', 'judge', 'orchestrator'] },

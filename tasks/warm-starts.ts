@@ -25,6 +25,7 @@ import { demonstratePrograms } from './programs/demonstrations.ts';
 import { demonstrateProgramJudge } from './programs/judge-demonstrations.ts';
 import { demonstrateOneInstruction } from './programs/one-instruction.ts';
 import { demonstrateRepair } from './programs/repair-demonstrations.ts';
+import { demonstrateStatements } from './programs/statement-demonstrations.ts';
 import { demonstrateRewriting } from './rewriting/demonstrations.ts';
 import { demonstrateContrast } from './style/contrast.ts';
 import { demonstrateStyle } from './style/demonstrations.ts';
@@ -105,6 +106,7 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     batch: 64,
     weights: { proposer: 0.5 },
   },
+  'programs-statements': { demonstrate: demonstrateStatements, from: 'programs', steps: 1500, batch: 64 },
   // A digit is one token beside a response's dozens.
   style: { demonstrate: demonstrateStyle, steps: 2200, batch: 64, weights: { judge: 4 } },
   'style-contrasts': { demonstrate: demonstrateContrast, from: 'style', steps: 1200, batch: 64 },

@@ -4,7 +4,7 @@ import { deriveId, Random } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import { type EvaluationContext, type RoundContext, sampleOf } from '../../core/round-context.ts';
+import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
 import { proposalId, rolloutId } from '../../core/sample-ids.ts';
 import type { Evaluation } from '../../core/schema/evaluation.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
@@ -26,6 +26,7 @@ import {
   responseOf,
   STYLE_POINTS,
 } from '../../protocols/respond.ts';
+import { samplePrompts } from '../../protocols/sample-prompts.ts';
 import { groupItems, smallSteps } from '../../protocols/solver.ts';
 import { randomStyleTask, styleDifficulty, styleScore } from '../../tasks/style/family.ts';
 import {
@@ -145,27 +146,21 @@ async function proposeEdits(context: RoundContext): Promise<Proposals> {
 
 /** Stage two of such a round: the judge says of every response of the preferences whether a rule holds. */
 async function applyRules(context: RoundContext, tasks: readonly AdmittedTask[]): Promise<RolloutGroup[]> {
-  const { round, tokenizer } = context;
-  const pairs = pairsOf(round);
-  const prompts = tasks.flatMap(({ group, task: rule }) =>
-    pairs.flatMap(({ task, responses }, p) =>
-      responses.map((response, i) => ({
-        ids: tokenizer.encode(ruleJudgePrompt(rule, task, response)),
-        sampleIds: [rolloutId(group, JUDGE, 2 * p + i)],
-      })),
-    ),
+  const responses = pairsOf(context.round).flatMap((pair) =>
+    pair.responses.map((response) => ({ task: pair.task, response })),
   );
-  const completions = await context.generate(JUDGE, prompts);
-  const each = 2 * pairs.length;
+  const asked = tasks.flatMap(({ group, task: rule }) =>
+    responses.map(({ task, response }, i) => ({
+      prompt: ruleJudgePrompt(rule, task, response),
+      sampleIds: [rolloutId(group, JUDGE, i)],
+      parse: parseRuleVerdict,
+    })),
+  );
+  const verdicts = (await samplePrompts(context, JUDGE, asked)).flat();
   return tasks.map((task, t) => ({
-    round: round.id,
+    round: context.round.id,
     ...task,
-    samples: prompts.slice(t * each, (t + 1) * each).map(({ ids, sampleIds }, i) => {
-      const completion = completions[t * each + i]![0]!;
-      const parsed = parseRuleVerdict(tokenizer.decode(completion.ids));
-      const outcome = !completion.stopped ? 'cut-off' : parsed.ok ? 'ok' : parsed.reason;
-      return sampleOf(context, JUDGE, sampleIds[0]!, ids, completion, outcome);
-    }),
+    samples: verdicts.slice(t * responses.length, (t + 1) * responses.length),
   }));
 }
 

@@ -1,0 +1,90 @@
+/** The claim of CoSPlay: tests of one's own choose better among one's own programs than a majority does, and both pools get better by each other. */
+import type { Claim, Condition } from '../../core/claims/claim.ts';
+import { POINTS } from '../../core/claims/conditions.ts';
+import { lately } from '../../core/claims/curves.ts';
+
+const ROUNDS = 4;
+
+/** By how much one figure of an arm's rounds lies above another, or above the same of another arm. */
+const above = (
+  description: string,
+  [arm, figure]: readonly [string, string],
+  [other, lower]: readonly [string, string],
+  bound: Pick<Condition, 'atLeast'> | Pick<Condition, 'atMost' | 'control'>,
+): Condition =>
+  ({
+    description,
+    measure: (results, seed) =>
+      lately(results, arm, seed, figure, ROUNDS) - lately(results, other, seed, lower, ROUNDS),
+    ...bound,
+  }) as Condition;
+
+export const claim: Claim = {
+  description:
+    'Among a policy’s programs to a problem, the one that passes the most of its own tests is right more often than one of the largest group that puts out the same, and that more often than one program alone. Written again with a test that they fail, programs get better, and the tests of the pool do.',
+  rounds: ROUNDS,
+  evaluateEvery: ROUNDS,
+  arms: [
+    { name: 'cosplay', description: 'as published' },
+    {
+      name: 'resampled',
+      variant: 'resampled',
+      description: 'as many programs are written anew, without a word about the program before or the test',
+    },
+    {
+      name: 'shuffled tests',
+      variant: 'shuffled-tests',
+      description: 'control: every test asks for the output of another',
+    },
+    {
+      name: 'exact tests',
+      reward: 'exact-tests',
+      seedCount: 4,
+      description: 'upper bound: the outputs of all tests are exact',
+    },
+    { name: 'random', reward: 'random', seedCount: 4, description: 'control: a program is chosen at random' },
+  ],
+  conditions: [
+    above('cosplay: majority above one program', ['cosplay', 'majority'], ['cosplay', 'one'], {
+      atLeast: POINTS,
+    }),
+    above('cosplay: matrix above majority', ['cosplay', 'matrix'], ['cosplay', 'majority'], {
+      atLeast: POINTS,
+    }),
+    above('cosplay: renewed pools above those written first', ['cosplay', 'renewed'], ['cosplay', 'matrix'], {
+      atLeast: POINTS,
+    }),
+    above('renewed pools, cosplay above resampled', ['cosplay', 'renewed'], ['resampled', 'renewed'], {
+      atLeast: POINTS,
+    }),
+    above(
+      'cosplay: share of exact tests, renewed above first',
+      ['cosplay', 'testsRenewed'],
+      ['cosplay', 'tests'],
+      {
+        atLeast: 0.1,
+      },
+    ),
+    above(
+      'shuffled tests: matrix no better than majority',
+      ['shuffled tests', 'matrix'],
+      ['shuffled tests', 'majority'],
+      {
+        atMost: 0.03,
+        control: true,
+      },
+    ),
+    above('a program chosen at random is no better than one', ['random', 'chosen'], ['random', 'one'], {
+      atMost: 0.03,
+      control: true,
+    }),
+  ],
+  observations: [
+    above(
+      'share of tests that the chosen program passes, where it is exact above where all programs were wrong',
+      ['cosplay', 'passedRight'],
+      ['cosplay', 'passedWrong'],
+      { atLeast: 0.1 },
+    ),
+  ],
+};
