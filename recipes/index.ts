@@ -42,6 +42,7 @@ import { trace } from './trace/recipe.ts';
 import { trio } from './trio/recipe.ts';
 import { ttrl } from './ttrl/recipe.ts';
 import { verifierTraining } from './verifier-training/recipe.ts';
+import { weakSup } from './weak-sup/recipe.ts';
 import { writingZero } from './writing-zero/recipe.ts';
 
 export const recipes: readonly Recipe[] = [
@@ -87,6 +88,7 @@ export const recipes: readonly Recipe[] = [
   sipretrain,
   rewardHarness,
   cosplay,
+  weakSup,
 ];
 
 /** Every recipe of the project, in the form in which Workers, learner and commands take them. */
