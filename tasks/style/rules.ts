@@ -61,7 +61,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map(
 );
 /** Every rule: each check, always and under each of the orders. */
 export const ALL_RULES: readonly string[] = [...RULES.keys()];
-export const isRule = (text: string): boolean => RULES.has(text);
+const isRule = (text: string): boolean => RULES.has(text);
 
 /** By the oracle: whether a rule holds for a response; a rule about another order than the task's holds. False where the task is none. */
 export function ruleHolds(rule: string, task: string, response: string): boolean {
