@@ -106,14 +106,14 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     batch: 64,
     weights: { proposer: 0.5 },
   },
-  'programs-statements': { demonstrate: demonstrateStatements, from: 'programs', steps: 1500, batch: 64 },
+  'programs-statements': { demonstrate: demonstrateStatements, from: 'programs', steps: 1000, batch: 64 },
   // A digit is one token beside a response's dozens.
   style: { demonstrate: demonstrateStyle, steps: 2200, batch: 64, weights: { judge: 4 } },
   'style-contrasts': { demonstrate: demonstrateContrast, from: 'style', steps: 1200, batch: 64 },
   'style-rules': {
     demonstrate: demonstrateRules,
     from: 'style',
-    steps: 2500,
+    steps: 1200,
     batch: 64,
     weights: { judge: 4 },
   },

@@ -1,11 +1,9 @@
 /** The claim of CoSPlay: tests of one's own choose better among one's own programs than a majority does, and both pools get better by each other. */
 import type { Claim, Condition } from '../../core/claims/claim.ts';
 import { POINTS } from '../../core/claims/conditions.ts';
-import { lately } from '../../core/claims/curves.ts';
+import { atEnd } from '../../core/claims/curves.ts';
 
-const ROUNDS = 4;
-
-/** By how much one figure of an arm's rounds lies above another, or above the same of another arm. */
+/** By how much one figure of an arm lies above another, or above the same of another arm. */
 const above = (
   description: string,
   [arm, figure]: readonly [string, string],
@@ -14,16 +12,30 @@ const above = (
 ): Condition =>
   ({
     description,
-    measure: (results, seed) =>
-      lately(results, arm, seed, figure, ROUNDS) - lately(results, other, seed, lower, ROUNDS),
+    measure: (results, seed) => atEnd(results, arm, seed, figure) - atEnd(results, other, seed, lower),
     ...bound,
   }) as Condition;
 
 export const claim: Claim = {
   description:
     'Among a policy’s programs to a problem, the one that passes the most of its own tests is right more often than one of the largest group that puts out the same, and that more often than one program alone. Written again with a test that they fail, programs get better, and the tests of the pool do.',
-  rounds: ROUNDS,
-  evaluateEvery: ROUNDS,
+  // Nothing is trained: one round, and one evaluation, say what there is to say.
+  rounds: 1,
+  evaluateEvery: 1,
+  tasks: 4,
+  pictures: {
+    one: 'One program',
+    majority: 'Majority',
+    matrix: 'Matrix',
+    renewed: 'Renewed',
+    tests: 'Exact tests',
+    testsRenewed: 'Exact tests, renewed',
+  },
+  along: {
+    title: 'Share of problems whose chosen program is exact',
+    xTitle: 'Way of choosing: one program, majority, matrix, matrix of renewed pools',
+    at: { one: 1, majority: 2, matrix: 3, renewed: 4 },
+  },
   arms: [
     { name: 'cosplay', description: 'as published' },
     {

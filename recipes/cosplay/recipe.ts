@@ -1,22 +1,23 @@
 /** CoSPlay: programs and tests that a policy writes to the same problem judge each other, and nothing is trained. The method is told below, as data. */
-import { Random } from '../../core/random.ts';
+import { deriveId, Random } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { RoundContext } from '../../core/round-context.ts';
+import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
-import type { Proposals, RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
+import type { AdmittedTask, RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import { solutionOf } from '../../core/task-family.ts';
-import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
-import { admitTasks } from '../../protocols/drawn-tasks.ts';
+import type { LearnTools, RoundRecords } from '../../core/training-plan.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
-import { SOLVER } from '../../protocols/solver.ts';
+import { familyTasks, SOLVER } from '../../protocols/solver.ts';
 import { parseTest, passes, statements, testIsExact } from '../../tasks/programs/statements.ts';
 import { STOP } from '../../tasks/worked.ts';
 import { claim } from './claim.ts';
 import { fillPools, poolsOf, type Reading, TESTER } from './play.ts';
 import { byMajority, byMatrix, type Pools } from './pools.ts';
+
+const problems = familyTasks(statements);
 
 const VARIANTS = {
   resampled: 'a program that is written anew is told neither the one before nor the test that it fails',
@@ -76,7 +77,7 @@ function score(context: RoundContext, group: RolloutGroup): ScoredGroup {
 }
 
 /** What the oracle says of one problem's pools, for the report alone. */
-function figuresOf(
+function toldOf(
   { round }: Pick<RoundRecords, 'round'>,
   group: ScoredGroup,
   tools: Pick<LearnTools, 'decode'>,
@@ -106,40 +107,55 @@ function figuresOf(
   };
 }
 
-function learn(records: RoundRecords, tools: LearnTools): TrainingPlan {
-  const each = records.groups.map((group) => figuresOf(records, group, tools));
+/** The figures of some problems. */
+function figuresOf(
+  stage: Pick<RoundRecords, 'round'>,
+  groups: readonly ScoredGroup[],
+  tools: Pick<LearnTools, 'decode'>,
+): Record<string, number> {
+  const each = groups.map((group) => toldOf(stage, group, tools));
   const over = (some: typeof each, figure: keyof (typeof each)[number]) =>
     mean(some.map((one) => one[figure]));
   const allWrong = each.filter(({ anyRight }) => anyRight === 0);
   const found = each.filter(({ renewed }) => renewed === 1);
   return {
-    updates: [],
-    figures: {
-      one: over(each, 'one'),
-      majority: over(each, 'majority'),
-      matrix: over(each, 'matrix'),
-      renewed: over(each, 'renewed'),
-      chosen: over(each, 'chosen'),
-      tests: over(each, 'tests'),
-      testsRenewed: over(each, 'testsRenewed'),
-      allWrong: allWrong.length / each.length,
-      ...(allWrong.length
-        ? { rescued: over(allWrong, 'renewed'), passedWrong: over(allWrong, 'passedByChosen') }
-        : {}),
-      ...(found.length ? { passedRight: over(found, 'passedByChosen') } : {}),
-    },
+    one: over(each, 'one'),
+    majority: over(each, 'majority'),
+    matrix: over(each, 'matrix'),
+    renewed: over(each, 'renewed'),
+    chosen: over(each, 'chosen'),
+    tests: over(each, 'tests'),
+    testsRenewed: over(each, 'testsRenewed'),
+    allWrong: allWrong.length / each.length,
+    ...(allWrong.length
+      ? { rescued: over(allWrong, 'renewed'), passedWrong: over(allWrong, 'passedByChosen') }
+      : {}),
+    ...(found.length ? { passedRight: over(found, 'passedByChosen') } : {}),
   };
 }
 
-/** A round's problems: held-out ones, since nothing is trained on them; a run of many rounds comes to the same ones again. */
-function drawProblems({ round, evaluationTasks }: RoundContext): Proposals {
-  const all = statements.heldOut(evaluationTasks);
-  const random = new Random(`${round.id}/problems`);
-  const tasks = Array.from({ length: Math.ceil(round.settings.tasks / all.length) }, () =>
-    random.shuffle(all),
-  );
-  return admitTasks(round, tasks.flat().slice(0, round.settings.tasks));
-}
+const play = (context: RoundContext, tasks: readonly AdmittedTask[]): Promise<RolloutGroup[]> => {
+  const { variant } = context.round.settings;
+  return fillPools(context, tasks, {
+    reading: readingOf(context.round),
+    renews: !choosesAtRandom(context.round) && variant !== 'shuffled-tests',
+    untold: variant === 'resampled',
+  });
+};
+
+/** The pools of the held-out problems. Since nothing is trained, they are filled once in a run; another run, of another seed, fills others. */
+const examine = (context: EvaluationContext): Promise<Record<string, number>> =>
+  context.once('pools', async () => {
+    const { round, tokenizer, evaluationTasks } = context;
+    const tasks = statements.heldOut(evaluationTasks).map((task, index) => ({
+      group: deriveId('evaluate', 'pools', round.settings.seed, task),
+      index,
+      task,
+      proposal: null,
+    }));
+    const groups = (await play(context, tasks)).map((group) => score(context, group));
+    return figuresOf(context, groups, tokenizer);
+  });
 
 export const cosplay: Recipe = {
   name: 'cosplay',
@@ -157,7 +173,7 @@ export const cosplay: Recipe = {
     credit: 'There is none.',
     objective:
       'There is none. The chosen program is the one that passes the most tests; of those that pass as many, one of the largest group that puts out the same on their inputs.',
-    schedule: 'Every round draws held-out problems. No round changes the weights.',
+    schedule: 'Every round draws fresh problems. No round changes the weights.',
   },
   differences: [
     'How the pass matrix is scored in the paper is not known to us; here programs are compared by the number of tests that they pass, and a test is dropped where no program passes it.',
@@ -207,20 +223,14 @@ export const cosplay: Recipe = {
     },
   },
   freezable: [],
-  propose: async (context) => drawProblems(context),
-  rollOut: (context, tasks) => {
-    const { variant } = context.round.settings;
-    return fillPools(context, tasks, {
-      reading: readingOf(context.round),
-      renews: !choosesAtRandom(context.round) && variant !== 'shuffled-tests',
-      untold: variant === 'resampled',
-    });
-  },
+  propose: async (context) => problems(context),
+  rollOut: play,
   judge: async (context, groups) => groups.map((group) => score(context, group)),
-  learn,
+  learn: (records, tools) => ({ updates: [], figures: figuresOf(records, records.groups, tools) }),
   evaluate: async (context) =>
     evaluation(
       await evaluateSolver(context, { family: statements, role: SOLVER, temperature: 1, force: false }),
+      await examine(context),
     ),
   describe: { difficulty: (task) => statements.difficulty(task) },
 };

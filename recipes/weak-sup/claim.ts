@@ -12,9 +12,9 @@ type Labels = keyof typeof LABELS;
 const KINDS = Object.keys(LABELS) as Labels[];
 
 const arms = KINDS.flatMap((labels): Arm[] => [
-  { name: `traces, ${labels}`, reward: labels, description: `answers with steps, ${LABELS[labels]}` },
+  { name: `traces ${labels}`, reward: labels, description: `answers with steps, ${LABELS[labels]}` },
   {
-    name: `answers, ${labels}`,
+    name: `answers ${labels}`,
     reward: labels,
     variant: 'answers',
     description: `answers without steps, ${LABELS[labels]}`,
@@ -24,8 +24,8 @@ const arms = KINDS.flatMap((labels): Arm[] => [
 const risesMore = (labels: Labels): Condition => ({
   description: `sampled accuracy, traces rise more than answers, labels ${labels}`,
   measure: (results, seed) =>
-    rise(results, `traces, ${labels}`, seed, 'sampled') -
-    rise(results, `answers, ${labels}`, seed, 'sampled'),
+    rise(results, `traces ${labels}`, seed, 'sampled') -
+    rise(results, `answers ${labels}`, seed, 'sampled'),
   atLeast: POINTS,
 });
 
@@ -37,7 +37,7 @@ export const claim: Claim = {
   arms: [
     ...arms,
     {
-      name: 'traces, exact',
+      name: 'traces exact',
       reward: 'exact',
       seedCount: 4,
       description: 'reference: answers with steps, exact labels of fresh tasks',
@@ -46,14 +46,14 @@ export const claim: Claim = {
     formatArm('any well-formed answer is worth as much as another'),
   ],
   conditions: [
-    ...KINDS.map((labels) => rises(`traces, ${labels}`, POINTS)),
+    ...KINDS.map((labels) => rises(`traces ${labels}`, POINTS)),
     ...KINDS.map(risesMore),
     doesNotRise('random'),
     doesNotRise('format'),
   ],
   observations: KINDS.map((labels) => ({
-    description: `answers, ${labels}: sampled accuracy falls`,
-    measure: (results, seed) => rise(results, `answers, ${labels}`, seed, 'sampled'),
+    description: `answers ${labels}: sampled accuracy falls`,
+    measure: (results, seed) => rise(results, `answers ${labels}`, seed, 'sampled'),
     atMost: -0.03,
   })),
 };

@@ -2,6 +2,7 @@
 import type { Recipe, RoundShape } from '../../core/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import type { RoundContext } from '../../core/round-context.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { TaskFamily } from '../../core/task-family.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
@@ -10,6 +11,8 @@ import { answersAlone, faithfulness, withTraces } from './forms.ts';
 import { labelledTasks, rewards } from './labels.ts';
 
 const EXAMINED = 250;
+/** Weight of the KL divergence to the start policy. */
+const KL = 0.02;
 
 const shapeOf = (family: TaskFamily): RoundShape =>
   solverAlone({
@@ -28,6 +31,7 @@ const learn = ({ groups }: RoundRecords): TrainingPlan => ({
   updates: solverUpdate(groupItems(groups, grpo), {
     objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
     aggregation: { mode: 'token-mean' },
+    kl: { weight: KL, estimator: 'k3', reference: { set: MAIN_SET, version: 0 } },
   }),
 });
 
@@ -39,13 +43,13 @@ export const weakSup: Recipe = {
     'A study and not a method. A solver is trained by GRPO under three kinds of weak labels: eight exact ones, 64 of which two in five are wrong, and the majority of its own answers. It answers with its steps or without. What is read off is how far held-out accuracy has come when the reward has stopped to rise.',
   method: {
     setting:
-      'Tasks are arithmetic chains. The start policy can answer them with running totals as steps, mostly right, and without, mostly wrong. Which of the two it does is forced by the first token of the answer, so that one start stands for a policy that was taught to reason in steps and for one that was not.',
+      'Tasks are arithmetic chains. The start policy answers them with running totals as steps, of which one in ten has a slip when they are sampled, and without steps, mostly wrong. Which of the two it does is forced by the first token of the answer, so that one start stands for a policy that was taught to reason in steps and for one that was not.',
     roles: 'The solver is the only role, eight answers to each task.',
     rewards:
       'Few: 1 for an exact answer, on eight tasks. Noisy: 1 for the answer of the label, on 64 tasks, two in five of them labelled with a number near the exact one. Majority: 1 for the answer that most of the eight give, on 64 tasks. Otherwise 0.',
     credit: 'Rewards are standardised among the answers to one task (GRPO).',
     objective:
-      'A clipped policy gradient, ratios in [0.8, 1.2], with a mean over tokens. There is no KL term.',
+      'A clipped policy gradient, ratios in [0.8, 1.2], with a mean over tokens, plus 0.02 times a k3 estimate of the KL divergence to version 0.',
     schedule: 'Each round goes once over its batch, in four optimiser steps.',
   },
   differences: [
@@ -59,7 +63,7 @@ export const weakSup: Recipe = {
       'Share of held-out tasks in which the greedy answer follows from steps with an error in the last that is shown.',
   },
   claim,
-  startPolicy: 'arithmetic-base',
+  startPolicy: 'arithmetic-step-slips',
   tasks: 24,
   groupSize: 8,
   variants: { answers: 'answers without steps' },
