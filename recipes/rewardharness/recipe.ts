@@ -379,7 +379,10 @@ export const rewardHarness: Recipe = {
     random: { description: 'control: a coin says what a response is worth', usesGold: false },
   },
   variants: VARIANTS,
-  sets: { [MAIN_SET]: { optimizer: smallSteps({ warmup: 8 }) }, [HELPERS]: { optimizer: null } },
+  sets: {
+    [MAIN_SET]: { optimizer: smallSteps({ learningRate: 3e-4, warmup: 8 }) },
+    [HELPERS]: { optimizer: null },
+  },
   state: libraryState,
   roles: {
     [ORCHESTRATOR]: {

@@ -34,7 +34,7 @@ import {
 const NAME = 'statements';
 /** Inputs on which a program has to be right. */
 const DECIDING = 4;
-const HELD_OUT_COUNT = 200;
+const HELD_OUT_COUNT = 400;
 const SETTINGS: ProgramSettings = { ...DEFAULT_PROGRAMS, instructions: [2, 3], loops: 0 };
 
 /** How a statement says each instruction; those with a digit say it after the word. */
