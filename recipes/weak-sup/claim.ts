@@ -24,8 +24,7 @@ const arms = KINDS.flatMap((labels): Arm[] => [
 const risesMore = (labels: Labels): Condition => ({
   description: `sampled accuracy, traces rise more than answers, labels ${labels}`,
   measure: (results, seed) =>
-    rise(results, `traces ${labels}`, seed, 'sampled') -
-    rise(results, `answers ${labels}`, seed, 'sampled'),
+    rise(results, `traces ${labels}`, seed, 'sampled') - rise(results, `answers ${labels}`, seed, 'sampled'),
   atLeast: POINTS,
 });
 

@@ -53,9 +53,9 @@ export const weakSup: Recipe = {
     schedule: 'Each round goes once over its batch, in four optimiser steps.',
   },
   differences: [
-    'One start whose answers are forced into one form or the other stands for two starts; the paper fine-tunes base models on traces, or on answers, and pretrains further.',
+    'One start whose answers are forced into one form or the other stands for two starts; the paper fine-tunes base models on explicit traces, and pretrains some of them further.',
     'The two forms begin at different accuracies, as the paper’s do, so that what is compared is by how much each rises.',
-    'Faithfulness is exact here: an error is put into the steps, and the answer either follows from them or does not. The paper has it judged.',
+    'Faithfulness is measured by an error that is put into the steps: the answer either follows from them or does not.',
     'A policy of this size, and chains of at most five operators; the paper compares families of models on mathematics.',
   ],
   figures: {
