@@ -37,6 +37,7 @@ export const STARTS: Readonly<Record<string, Start>> = {
   'arithmetic-judges': { families: ARITHMETIC, roles: ['proposer', 'solver', 'judge'] },
   'arithmetic-overthinking': { families: ARITHMETIC, roles: ['proposer', 'solver', 'judge'] },
   'arithmetic-terse': { families: ARITHMETIC, roles: ['solver'] },
+  'arithmetic-two-forms': { families: ARITHMETIC, roles: ['solver'] },
   'arithmetic-verbose': { families: ['arithmetic with checks'], roles: ['solver'] },
   'arithmetic-aided': { families: ARITHMETIC, roles: ['solver', 'hinter'] },
   'arithmetic-revising': { families: ARITHMETIC, roles: ['solver'] },

@@ -11,6 +11,7 @@ import { demonstrateOverthinking } from './arithmetic/overthinking.ts';
 import { demonstrateRevising } from './arithmetic/revising.ts';
 import { demonstrateStepSlips } from './arithmetic/step-slips.ts';
 import { demonstrateTerse } from './arithmetic/terse.ts';
+import { demonstrateTwoForms } from './arithmetic/two-forms.ts';
 import { demonstrateVerbose } from './arithmetic/verbose.ts';
 import { demonstrateCorpus } from './arithmetic/worked-corpus.ts';
 import { demonstrateAnalyses } from './chains/analysis-demonstrations.ts';
@@ -149,6 +150,13 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     from: 'arithmetic-base',
     steps: 100,
     learningRate: 5e-4,
+  },
+  'arithmetic-two-forms': {
+    demonstrate: demonstrateTwoForms,
+    from: 'arithmetic-base',
+    steps: 300,
+    batch: 64,
+    learningRate: 1e-3,
   },
   'arithmetic-verbose': { demonstrate: demonstrateVerbose, from: 'arithmetic-base', steps: 700 },
   // A hint's few tokens are copied, and little else.

@@ -43,7 +43,7 @@ export const weakSup: Recipe = {
     'A study and not a method. A solver is trained by GRPO under three kinds of weak labels: eight exact ones, 64 of which two in five are wrong, and the majority of its own answers. It answers with its steps or without. What is read off is how far held-out accuracy has come when the reward has stopped to rise.',
   method: {
     setting:
-      'Tasks are arithmetic chains. The start policy answers them with running totals as steps, of which one in ten has a slip when they are sampled, and without steps, mostly wrong. Which of the two it does is forced by the first token of the answer, so that one start stands for a policy that was taught to reason in steps and for one that was not.',
+      'Tasks are arithmetic chains. The start policy can answer them with running totals as steps, of which one in ten has a slip when they are sampled, and without, where half of the answers ignore the last term. Which of the two it does is forced by the first token of the answer, so that one start stands for a policy that was taught to reason in steps and for one that was not.',
     roles: 'The solver is the only role, eight answers to each task.',
     rewards:
       'Few: 1 for an exact answer, on eight tasks. Noisy: 1 for the answer of the label, on 64 tasks, two in five of them labelled with a number near the exact one. Majority: 1 for the answer that most of the eight give, on 64 tasks. Otherwise 0.',
@@ -63,7 +63,7 @@ export const weakSup: Recipe = {
       'Share of held-out tasks in which the greedy answer follows from steps with an error in the last that is shown.',
   },
   claim,
-  startPolicy: 'arithmetic-step-slips',
+  startPolicy: 'arithmetic-two-forms',
   tasks: 24,
   groupSize: 8,
   variants: { answers: 'answers without steps' },
