@@ -4,6 +4,7 @@ import { type Registry, registry } from '../core/registry.ts';
 import { aprm } from './aprm/recipe.ts';
 import { azr } from './azr/recipe.ts';
 import { coReward } from './co-reward/recipe.ts';
+import { cosplay } from './cosplay/recipe.ts';
 import { dapo } from './dapo/recipe.ts';
 import { dsmathV2 } from './dsmath-v2/recipe.ts';
 import { evoenv } from './evoenv/recipe.ts';
@@ -18,6 +19,7 @@ import { prime } from './prime/recipe.ts';
 import { qwenPrm } from './qwen-prm/recipe.ts';
 import { rZero } from './r-zero/recipe.ts';
 import { ragen } from './ragen/recipe.ts';
+import { rewardHarness } from './rewardharness/recipe.ts';
 import { rise } from './rise/recipe.ts';
 import { rlp } from './rlp/recipe.ts';
 import { rrpo } from './rrpo/recipe.ts';
@@ -42,6 +44,7 @@ import { trace } from './trace/recipe.ts';
 import { trio } from './trio/recipe.ts';
 import { ttrl } from './ttrl/recipe.ts';
 import { verifierTraining } from './verifier-training/recipe.ts';
+import { weakSup } from './weak-sup/recipe.ts';
 import { writingZero } from './writing-zero/recipe.ts';
 
 export const recipes: readonly Recipe[] = [
@@ -87,6 +90,9 @@ export const recipes: readonly Recipe[] = [
   rrpo,
   sipretrain,
   rlp,
+  rewardHarness,
+  cosplay,
+  weakSup,
 ];
 
 /** Every recipe of the project, in the form in which Workers, learner and commands take them. */

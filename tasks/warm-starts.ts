@@ -11,6 +11,7 @@ import { demonstrateOverthinking } from './arithmetic/overthinking.ts';
 import { demonstrateRevising } from './arithmetic/revising.ts';
 import { demonstrateStepSlips } from './arithmetic/step-slips.ts';
 import { demonstrateTerse } from './arithmetic/terse.ts';
+import { demonstrateTwoForms } from './arithmetic/two-forms.ts';
 import { demonstrateVerbose } from './arithmetic/verbose.ts';
 import { demonstrateCorpus } from './arithmetic/worked-corpus.ts';
 import { demonstrateAnalyses } from './chains/analysis-demonstrations.ts';
@@ -27,10 +28,12 @@ import { demonstrateEnvironments } from './programs/environment-demonstrations.t
 import { demonstrateProgramJudge } from './programs/judge-demonstrations.ts';
 import { demonstrateOneInstruction } from './programs/one-instruction.ts';
 import { demonstrateRepair } from './programs/repair-demonstrations.ts';
+import { demonstrateStatements } from './programs/statement-demonstrations.ts';
 import { demonstrateRewriting } from './rewriting/demonstrations.ts';
 import { demonstrateContrast } from './style/contrast.ts';
 import { demonstrateStyle } from './style/demonstrations.ts';
 import { demonstrateAided as demonstrateAidedWords } from './words/aided.ts';
+import { demonstrateRules } from './style/rule-demonstrations.ts';
 import { demonstrateWords } from './words/demonstrations.ts';
 import { WORDS, WORDS_AIDED } from './words/task-set.ts';
 import { wordsTokenizer } from './words/tokenizer.ts';
@@ -116,9 +119,17 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     batch: 64,
     weights: { proposer: 0.5, judge: 4 },
   },
+  'programs-statements': { demonstrate: demonstrateStatements, from: 'programs', steps: 1000, batch: 64 },
   // A digit is one token beside a response's dozens.
   style: { demonstrate: demonstrateStyle, steps: 2200, batch: 64, weights: { judge: 4 } },
   'style-contrasts': { demonstrate: demonstrateContrast, from: 'style', steps: 1200, batch: 64 },
+  'style-rules': {
+    demonstrate: demonstrateRules,
+    from: 'style',
+    steps: 1200,
+    batch: 64,
+    weights: { judge: 4 },
+  },
   documents: { demonstrate: demonstrateDocument, steps: 3000, batch: 64, weights: { judge: 2 } },
   'documents-sums': { demonstrate: demonstrateSums, from: 'documents', steps: 1600, batch: 64 },
   search: { demonstrate: demonstrateKnowledge, steps: 800, batch: 64 },
@@ -152,6 +163,13 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     from: 'arithmetic-base',
     steps: 100,
     learningRate: 5e-4,
+  },
+  'arithmetic-two-forms': {
+    demonstrate: demonstrateTwoForms,
+    from: 'arithmetic-base',
+    steps: 300,
+    batch: 64,
+    learningRate: 1e-3,
   },
   'arithmetic-verbose': { demonstrate: demonstrateVerbose, from: 'arithmetic-base', steps: 700 },
   // A hint's few tokens are copied, and little else.

@@ -11,8 +11,8 @@ import {
   equationSteps,
   equations,
   flawedEquation,
-  randomEquation,
   parseEquation,
+  randomEquation,
   rootOf,
 } from './family.ts';
 

@@ -19,7 +19,7 @@ import {
   writeSearch,
 } from './proposal.ts';
 import { parseQuestion, writeQuestion } from './question.ts';
-import { type Kind, RELATION_NAMES, RELATIONS, parseDocument, type Triple } from './world.ts';
+import { type Kind, parseDocument, RELATION_NAMES, RELATIONS, type Triple } from './world.ts';
 
 const WORLDS = 64;
 const SIZE = { person: 60, town: 30, guild: 40, land: 20 };

@@ -12,10 +12,10 @@ import { Graph, hopsOf, MAX_HOPS, parseQuestion, type Question, writeQuestion } 
 import { SearchIndex } from './search.ts';
 import {
   drawWorld,
+  parseDocument,
   RELATION_NAMES,
   RELATIONS,
   type Relation,
-  parseDocument,
   type World,
   type WorldSize,
 } from './world.ts';

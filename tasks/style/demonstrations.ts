@@ -44,8 +44,8 @@ function withSlip(random: Random, response: string, { words }: StyleTask): strin
   return response.slice(0, at) + random.pick([...words.join('')]) + response.slice(at + 1);
 }
 
-/** What the judge is shown: responses of every quality, and what a responder might write. */
-function judgedResponse(random: Random, task: StyleTask): string {
+/** What a judge is shown: responses of every quality, and what a responder might write. */
+export function judgedResponse(random: Random, task: StyleTask): string {
   if (random.bool()) return mixedResponse(random, task);
   const response = habitualResponse(random, task);
   return random.bool(SLIP_SHARE) ? withSlip(random, response, task) : response;

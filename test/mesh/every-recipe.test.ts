@@ -18,6 +18,9 @@ afterAll(() => playing.stop());
 /** Recipes that sample with ONNX Runtime here; the others sample with the kernels, in a quarter of the time. */
 const WITH_ONNX = ['trio', 'ragen'];
 
+/** Recipes that train nothing: their versions are those they began with. */
+const UNTRAINED = ['cosplay'];
+
 /** Three rounds, or as many as come before the policy's turn; as many tasks as leave something to learn. */
 const plays = recipes.map(({ name, claim }) => ({
   recipe: name,
@@ -47,18 +50,20 @@ const plays = recipes.map(({ name, claim }) => ({
     'srpo-route',
     'fb-align',
     'sd-zero',
+    'rewardharness',
+    'cosplay',
   ].includes(name)
     ? 2
     : 4,
 }));
 
 test.each(plays)(
-  '$recipe: $rounds rounds in the mesh, and the last one moves the policy',
+  '$recipe: $rounds rounds in the mesh, and the last one moves the policy that is trained',
   async (play) => {
     const { mesh, alone, before } = await playing.play({ ...play, seed: 5, freeze: [], groupSize: 4 });
     expect(mesh).toEqual(alone);
     expect(mesh[weightsFile()]).toMatch(/^[0-9a-f]{64}$/);
-    expect(mesh[weightsFile()]).not.toBe(before[weightsFile()]);
+    expect(mesh[weightsFile()] === before[weightsFile()]).toBe(UNTRAINED.includes(play.recipe));
   },
   300_000,
 );

@@ -5,6 +5,7 @@
  */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Recipe } from '../../core/recipe.ts';
+import { RESPONDER } from '../../protocols/respond.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 import { recipes } from '../../recipes/index.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
@@ -13,6 +14,7 @@ import { chains } from '../../tasks/chains/family.ts';
 import { equations } from '../../tasks/equations/family.ts';
 import { programs } from '../../tasks/programs/family.ts';
 import { repair } from '../../tasks/programs/repair.ts';
+import { statements } from '../../tasks/programs/statements.ts';
 import { rewriting } from '../../tasks/rewriting/family.ts';
 import { type Moment, playLearn } from './played-plan.ts';
 
@@ -56,6 +58,10 @@ vi.mock('../../tasks/documents/sums.ts', async (actual) => {
   const sums = await actual<typeof import('../../tasks/documents/sums.ts')>();
   return { ...sums, thoughtIsExact: contrary(sums.thoughtIsExact, (right) => !right) };
 });
+vi.mock('../../tasks/programs/statements.ts', async (actual) => {
+  const problems = await actual<typeof import('../../tasks/programs/statements.ts')>();
+  return { ...problems, meantOutput: contrary(problems.meantOutput, (output) => output && [...output, 0]) };
+});
 /** A pair whose order is known by construction has no checker: its two responses change places. */
 vi.mock('../../tasks/style/planted.ts', async (actual) => {
   const planted = await actual<typeof import('../../tasks/style/planted.ts')>();
@@ -76,7 +82,7 @@ vi.mock('../../tasks/grids/play.ts', async (actual) => {
 });
 
 /** Checkers that are methods of a family; one that was spread from another is a copy, which has to lie for itself. */
-const FAMILIES = [arithmetic, chains, equations, programs, repair, verboseArithmetic, rewriting];
+const FAMILIES = [arithmetic, chains, equations, programs, repair, verboseArithmetic, rewriting, statements];
 
 function lie(): void {
   world.lies = true;
@@ -97,6 +103,8 @@ afterEach(() => {
 
 /** Recipes whose gold is data, responses known to be right: no checker is asked what to pay. */
 const GOLD_IS_DATA = ['spin'];
+/** Recipes whose gold decides what is remembered, by which later rounds pay. */
+const GOLD_IS_REMEMBERED = ['rewardharness'];
 
 /** Questions as r-zero's votes label them, the third one wrongly. */
 const LABELLED = [
@@ -115,9 +123,10 @@ const LATER: Readonly<Record<string, readonly Moment[]>> = {
   prime: [{ index: 9 }],
   'dsmath-v2': [{ index: 2 }, { index: 10 }, { index: 7 }],
   spark: [{ index: 7 }],
+  rewardharness: [{ index: 4, recipeState: { rules: ['once', 'az:az'], missed: [] } }],
 };
 /** Where gold is used in an earlier phase than the last of a recipe's moments. */
-const GOLD_AT: Readonly<Record<string, Moment>> = { 'dsmath-v2': { index: 2 } };
+const GOLD_AT: Readonly<Record<string, Moment>> = { 'dsmath-v2': { index: 2 }, rewardharness: { index: 1 } };
 const momentsOf = ({ name }: Recipe): readonly Moment[] => [{ index: 1 }, ...(LATER[name] ?? [])];
 
 const free = recipes.flatMap((recipe) =>
@@ -139,7 +148,8 @@ describe('recipes in phases', () => {
     '$name: the last of its moments teaches the policy that is paid',
     async (recipe) => {
       const { taught } = await playLearn(recipe, Object.keys(recipe.rewards)[0]!, momentsOf(recipe).at(-1)!);
-      const plan = expect.objectContaining({ kind: 'policy', role: SOLVER });
+      const role = SOLVER in recipe.roles ? SOLVER : RESPONDER;
+      const plan = expect.objectContaining({ kind: 'policy', role });
       expect(taught).toContainEqual(plan);
     },
   );
@@ -163,7 +173,8 @@ describe('the lie reaches the oracle of', () => {
     lie();
     world.swapsPairs = true;
     const lied = await playLearn(recipe, gold ?? names[0]!, moment);
-    if (gold && !GOLD_IS_DATA.includes(recipe.name))
+    if (GOLD_IS_REMEMBERED.includes(recipe.name)) expect(lied.remembered).not.toEqual(honest.remembered);
+    else if (gold && !GOLD_IS_DATA.includes(recipe.name))
       expect([lied.paid, lied.taught]).not.toEqual([honest.paid, honest.taught]);
     else expect(lied.known).not.toEqual(honest.known);
   });

@@ -4,6 +4,7 @@ import { Random } from '../../core/random.ts';
 import type { Demonstration } from '../../tasks/arithmetic/demonstrations.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { demonstrateTerse } from '../../tasks/arithmetic/terse.ts';
+import { demonstrateTwoForms } from '../../tasks/arithmetic/two-forms.ts';
 import { demonstrateVerbose, verboseArithmetic } from '../../tasks/arithmetic/verbose.ts';
 
 const COUNT = 4000;
@@ -90,4 +91,22 @@ test('checks may stand between the steps and the answer, and nowhere else', () =
     '<step>7<step>-2<ok><ok>',
   ])
     expect(read(text).ok).toBe(false);
+});
+
+test('the one with two forms answers at once as often as not, half of them wrongly, and slips in one step of ten', () => {
+  const read = drawn(demonstrateTwoForms).map((shown) => {
+    const task = taskOf(shown);
+    const solution = arithmetic.parseSolution(task, shown.completion);
+    if (!solution.ok) throw new Error(`${shown.completion} is ${solution.reason}`);
+    expect(arithmetic.isHeldOut(task)).toBe(false);
+    const { steps, right } = arithmetic.exactJudgment(task, solution.value);
+    return { steps, right };
+  });
+  const terse = read.filter(({ steps }) => steps.length === 0);
+  // Four standard errors: 4 · .5 / sqrt(4000) = .032, and 4 · .5 / sqrt(2000) = .045.
+  expect(Math.abs(terse.length / COUNT - 0.5)).toBeLessThan(0.032);
+  expect(Math.abs(share(terse.map(({ right }) => right)) - 0.5)).toBeLessThan(0.045);
+  // First steps alone: a slip is carried on to the totals after it. 4 · sqrt(.1 · .9 / 2000) = .027.
+  const first = read.flatMap(({ steps }) => (steps.length ? [steps[0]!] : []));
+  expect(Math.abs(share(first) - 0.9)).toBeLessThan(0.027);
 });

@@ -1,0 +1,58 @@
+/** The claim of the weak-supervision study: under weak labels answers with steps generalise, and answers without do not. */
+import type { Arm, Claim, Condition } from '../../core/claims/claim.ts';
+import { coinArm, doesNotRise, formatArm, POINTS, rises } from '../../core/claims/conditions.ts';
+import { rise } from '../../core/claims/curves.ts';
+
+const LABELS = {
+  few: 'eight exact labels',
+  noisy: '64 labels, two in five of them wrong',
+  majority: 'the majority of one’s own answers to 64 tasks',
+} as const;
+type Labels = keyof typeof LABELS;
+const KINDS = Object.keys(LABELS) as Labels[];
+
+const arms = KINDS.flatMap((labels): Arm[] => [
+  { name: `traces ${labels}`, reward: labels, description: `answers with steps, ${LABELS[labels]}` },
+  {
+    name: `answers ${labels}`,
+    reward: labels,
+    variant: 'answers',
+    description: `answers without steps, ${LABELS[labels]}`,
+  },
+]);
+
+const risesMore = (labels: Labels): Condition => ({
+  description: `sampled accuracy, traces rise more than answers, labels ${labels}`,
+  measure: (results, seed) =>
+    rise(results, `traces ${labels}`, seed, 'sampled') - rise(results, `answers ${labels}`, seed, 'sampled'),
+  atLeast: POINTS,
+});
+
+export const claim: Claim = {
+  description:
+    'Trained on few labels, on labels of which two in five are wrong, and on the majority of its own answers, a policy that answers with its steps comes to answer more held-out tasks, and gains more of them than one that answers without steps.',
+  rounds: 16,
+  evaluateEvery: 8,
+  arms: [
+    ...arms,
+    {
+      name: 'traces exact',
+      reward: 'exact',
+      seedCount: 4,
+      description: 'reference: answers with steps, exact labels of fresh tasks',
+    },
+    coinArm('a coin says what is right'),
+    formatArm('any well-formed answer is worth as much as another'),
+  ],
+  conditions: [
+    ...KINDS.map((labels) => rises(`traces ${labels}`, POINTS)),
+    ...KINDS.map(risesMore),
+    doesNotRise('random'),
+    doesNotRise('format'),
+  ],
+  observations: KINDS.map((labels) => ({
+    description: `answers ${labels}: sampled accuracy falls`,
+    measure: (results, seed) => rise(results, `answers ${labels}`, seed, 'sampled'),
+    atMost: -0.03,
+  })),
+};
