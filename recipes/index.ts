@@ -18,6 +18,7 @@ import { qwenPrm } from './qwen-prm/recipe.ts';
 import { rZero } from './r-zero/recipe.ts';
 import { ragen } from './ragen/recipe.ts';
 import { rise } from './rise/recipe.ts';
+import { rlsp } from './rlsp/recipe.ts';
 import { rrpo } from './rrpo/recipe.ts';
 import { sage } from './sage/recipe.ts';
 import { sar } from './sar/recipe.ts';
@@ -70,6 +71,7 @@ export const recipes: readonly Recipe[] = [
   spark,
   coReward,
   sar,
+  rlsp,
   igrpo,
   sage,
   sdpo,

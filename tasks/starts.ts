@@ -36,6 +36,7 @@ export const STARTS: Readonly<Record<string, Start>> = {
   'arithmetic-overthinking': { families: ARITHMETIC, roles: ['proposer', 'solver', 'judge'] },
   'arithmetic-terse': { families: ARITHMETIC, roles: ['solver'] },
   'arithmetic-verbose': { families: ['arithmetic with checks'], roles: ['solver'] },
+  'arithmetic-checking': { families: ['arithmetic, checked'], roles: ['solver'] },
   'arithmetic-aided': { families: ARITHMETIC, roles: ['solver', 'hinter'] },
   'arithmetic-revising': { families: ARITHMETIC, roles: ['solver'] },
   'arithmetic-undertrained': { families: ARITHMETIC, roles: ['solver'] },
