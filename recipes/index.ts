@@ -22,6 +22,7 @@ import { rlsp } from './rlsp/recipe.ts';
 import { rrpo } from './rrpo/recipe.ts';
 import { sage } from './sage/recipe.ts';
 import { sar } from './sar/recipe.ts';
+import { scir } from './scir/recipe.ts';
 import { sdZero } from './sd-zero/recipe.ts';
 import { sdpo } from './sdpo/recipe.ts';
 import { selfRewarding } from './self-rewarding/recipe.ts';
@@ -81,6 +82,7 @@ export const recipes: readonly Recipe[] = [
   sdZero,
   spine,
   writingZero,
+  scir,
   laser,
   tReg,
   rrpo,
