@@ -29,6 +29,7 @@ import { selfRewarding } from './self-rewarding/recipe.ts';
 import { selfTaughtEvaluators } from './self-taught-evaluators/recipe.ts';
 import { sipretrain } from './sipretrain/recipe.ts';
 import { spark } from './spark/recipe.ts';
+import { specs } from './specs/recipe.ts';
 import { spin } from './spin/recipe.ts';
 import { spine } from './spine/recipe.ts';
 import { sppo } from './sppo/recipe.ts';
@@ -83,6 +84,7 @@ export const recipes: readonly Recipe[] = [
   spine,
   writingZero,
   scir,
+  specs,
   laser,
   tReg,
   rrpo,
