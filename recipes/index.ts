@@ -22,15 +22,18 @@ import { ragen } from './ragen/recipe.ts';
 import { rewardHarness } from './rewardharness/recipe.ts';
 import { rise } from './rise/recipe.ts';
 import { rlp } from './rlp/recipe.ts';
+import { rlsp } from './rlsp/recipe.ts';
 import { rrpo } from './rrpo/recipe.ts';
 import { sage } from './sage/recipe.ts';
 import { sar } from './sar/recipe.ts';
+import { scir } from './scir/recipe.ts';
 import { sdZero } from './sd-zero/recipe.ts';
 import { sdpo } from './sdpo/recipe.ts';
 import { selfRewarding } from './self-rewarding/recipe.ts';
 import { selfTaughtEvaluators } from './self-taught-evaluators/recipe.ts';
 import { sipretrain } from './sipretrain/recipe.ts';
 import { spark } from './spark/recipe.ts';
+import { specs } from './specs/recipe.ts';
 import { spin } from './spin/recipe.ts';
 import { spine } from './spine/recipe.ts';
 import { sppo } from './sppo/recipe.ts';
@@ -76,6 +79,7 @@ export const recipes: readonly Recipe[] = [
   spark,
   coReward,
   sar,
+  rlsp,
   igrpo,
   sage,
   sdpo,
@@ -85,6 +89,8 @@ export const recipes: readonly Recipe[] = [
   sdZero,
   spine,
   writingZero,
+  scir,
+  specs,
   laser,
   tReg,
   rrpo,

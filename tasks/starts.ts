@@ -41,6 +41,7 @@ export const STARTS: Readonly<Record<string, Start>> = {
   'arithmetic-terse': { families: ARITHMETIC, roles: ['solver'] },
   'arithmetic-two-forms': { families: ARITHMETIC, roles: ['solver'] },
   'arithmetic-verbose': { families: ['arithmetic with checks'], roles: ['solver'] },
+  'arithmetic-checking': { families: ['arithmetic, checked'], roles: ['solver'] },
   'arithmetic-aided': { families: ARITHMETIC, roles: ['solver', 'hinter'] },
   'arithmetic-revising': { families: ARITHMETIC, roles: ['solver'] },
   'arithmetic-undertrained': { families: ARITHMETIC, roles: ['solver'] },

@@ -4,6 +4,7 @@
  */
 import type { Random } from '../core/random.ts';
 import { demonstrateAided } from './arithmetic/aided.ts';
+import { demonstrateChecking } from './arithmetic/checking.ts';
 import { type Demonstration, demonstrate } from './arithmetic/demonstrations.ts';
 import { demonstrateJudging } from './arithmetic/judge-demonstrations.ts';
 import { demonstrateLateSlips } from './arithmetic/late-slips.ts';
@@ -179,6 +180,12 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     demonstrate: demonstrateRevising,
     from: 'arithmetic-step-slips',
     steps: 3000,
+    batch: 64,
+  },
+  'arithmetic-checking': {
+    demonstrate: demonstrateChecking,
+    from: 'arithmetic-step-slips',
+    steps: 1500,
     batch: 64,
   },
   // Stopped early on a small corpus: it answers two in five held-out tasks.

@@ -4,13 +4,12 @@ import { grpo, raw } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { RoundContext } from '../../core/round-context.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
-import type { RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import type { ParseResult } from '../../core/task-family.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
-import { ask } from '../../protocols/ask.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { answers, examined, heldOutStyle } from '../../protocols/evaluate/responder.ts';
-import { coinOf, sealedGold } from '../../protocols/gold.ts';
+import { meanScore, worthOfResponses } from '../../protocols/judged-responses.ts';
 import {
   pointsOfRound,
   RESPONDER,
@@ -18,18 +17,10 @@ import {
   RESPONSE_TOKENS,
   rated,
   respond,
-  responseOf,
   STYLE_POINTS,
 } from '../../protocols/respond.ts';
 import { groupItems, smallSteps } from '../../protocols/solver.ts';
-import {
-  parseResponse,
-  parseScore,
-  randomStyleTask,
-  styleJudgePrompt,
-  styleScore,
-  wordsOf,
-} from '../../tasks/style/family.ts';
+import { parseResponse, parseScore, randomStyleTask, styleScore, wordsOf } from '../../tasks/style/family.ts';
 import { STOP } from '../../tasks/worked.ts';
 import { claim } from './claim.ts';
 import { against, referenceOf } from './compared.ts';
@@ -52,60 +43,17 @@ const VARIANTS = {
  * none parses.
  */
 function flattered(response: string, scores: readonly ParseResult<number>[]): number | null {
-  const read = scores.flatMap((score) => (score.ok ? [score.value] : []));
-  return read.length ? mean(read) / STYLE_POINTS + A_WORD * wordsOf(response) : null;
-}
-
-/** The worth of each response by the run's reward function, as a share of the points, by its sample's id; and the judge's samples. */
-async function worthOf(
-  context: RoundContext,
-  groups: readonly RolloutGroup[],
-): Promise<{ readonly worth: ReadonlyMap<string, number | null>; readonly judgments: readonly Sample[] }> {
-  const { rewardFunction } = context.round.settings;
-  const responses = groups.flatMap(({ task, samples }) =>
-    samples.map((sample) => ({ task, id: sample.id, response: responseOf(context, sample) })),
-  );
-  const nothing = responses.flatMap(({ id, response }) => (response === null ? [[id, 0] as const] : []));
-  const asked = responses.flatMap(({ task, id, response }) =>
-    response === null ? [] : [{ task, id, response }],
-  );
-  if (rewardFunction !== 'judge') {
-    const pay = ({ task, id, response }: (typeof asked)[number]) => {
-      if (rewardFunction === 'format') return 1;
-      if (rewardFunction === 'random') return Number(coinOf(id));
-      return sealedGold(context, styleScore(task, response) / STYLE_POINTS)();
-    };
-    return {
-      worth: new Map([...nothing, ...asked.map((one) => [one.id, pay(one)] as const)]),
-      judgments: [],
-    };
-  }
-  const votes = await ask(
-    context,
-    JUDGE,
-    asked.map(({ task, id, response }) => ({
-      of: id,
-      prompt: styleJudgePrompt(task, response),
-      parse: parseScore,
-    })),
-    VOTES,
-  );
-  const scored = asked.map(
-    ({ id, response }, i) =>
-      [
-        id,
-        flattered(
-          response,
-          votes[i]!.map(({ parsed }) => parsed),
-        ),
-      ] as const,
-  );
-  return { worth: new Map([...nothing, ...scored]), judgments: votes.flat().map(({ sample }) => sample) };
+  const score = meanScore(scores);
+  return score === null ? null : score + A_WORD * wordsOf(response);
 }
 
 async function judge(context: RoundContext, groups: readonly RolloutGroup[]): Promise<ScoredGroup[]> {
   const { variant } = context.round.settings;
-  const { worth, judgments } = await worthOf(context, groups);
+  const { worth, judgments } = await worthOfResponses(context, groups, {
+    role: JUDGE,
+    votes: VOTES,
+    worth: flattered,
+  });
   const earned = groups.flatMap(({ group, samples }) => {
     const worths = samples.map(({ id }) => worth.get(id) ?? null);
     const sibling = worths[referenceOf(group, samples.length)] ?? null;

@@ -30,6 +30,7 @@ const plays = recipes.map(({ name, claim }) => ({
     'genrm',
     'co-reward',
     'sar',
+    'rlsp',
     'mae',
     'self-rewarding',
     'dapo',

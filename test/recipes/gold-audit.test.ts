@@ -8,6 +8,7 @@ import type { Recipe } from '../../core/recipe.ts';
 import { RESPONDER } from '../../protocols/respond.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 import { recipes } from '../../recipes/index.ts';
+import { checkedArithmetic } from '../../tasks/arithmetic/checking.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { verboseArithmetic } from '../../tasks/arithmetic/verbose.ts';
 import { chains } from '../../tasks/chains/family.ts';
@@ -83,6 +84,16 @@ vi.mock('../../tasks/grids/play.ts', async (actual) => {
 
 /** Checkers that are methods of a family; one that was spread from another is a copy, which has to lie for itself. */
 const FAMILIES = [arithmetic, chains, equations, programs, repair, verboseArithmetic, rewriting, statements];
+const FAMILIES = [
+  arithmetic,
+  chains,
+  checkedArithmetic,
+  equations,
+  programs,
+  repair,
+  verboseArithmetic,
+  rewriting,
+];
 
 function lie(): void {
   world.lies = true;

@@ -1,0 +1,77 @@
+/**
+ * What responses to string transformations are worth by a judge that writes a score of each (tasks/style/family.ts), or by what stands in its place:
+ * the points of the rubric, the form alone, or a coin.
+ */
+import { mean } from '../core/rl/statistics.ts';
+import type { RoundContext } from '../core/round-context.ts';
+import type { RolloutGroup, Sample } from '../core/schema/sample.ts';
+import type { ParseResult } from '../core/task-family.ts';
+import { parseScore, styleJudgePrompt, styleScore } from '../tasks/style/family.ts';
+import { ask } from './ask.ts';
+import { coinOf, sealedGold } from './gold.ts';
+import { responseOf, STYLE_POINTS } from './respond.ts';
+
+/** The mean of the scores that parse, as a share of the points; null where none parses. */
+export function meanScore(scores: readonly ParseResult<number>[]): number | null {
+  const read = scores.flatMap((score) => (score.ok ? [score.value] : []));
+  return read.length ? mean(read) / STYLE_POINTS : null;
+}
+
+export interface ScoringJudge {
+  readonly role: string;
+  /** How many scores it writes of each response. */
+  readonly votes: number;
+  /** What a response is worth by its scores, as a share of the points; default `meanScore`. */
+  readonly worth?: (response: string, scores: readonly ParseResult<number>[]) => number | null;
+}
+
+/** The worth of each response by the run's reward function, as a share of the points, by its sample's id; and the judge's samples. */
+export async function worthOfResponses(
+  context: RoundContext,
+  groups: readonly RolloutGroup[],
+  { role, votes, worth = (_, scores) => meanScore(scores) }: ScoringJudge,
+): Promise<{ readonly worth: ReadonlyMap<string, number | null>; readonly judgments: readonly Sample[] }> {
+  const { rewardFunction } = context.round.settings;
+  const responses = groups.flatMap(({ task, samples }) =>
+    samples.map((sample) => ({ task, id: sample.id, response: responseOf(context, sample) })),
+  );
+  const nothing = responses.flatMap(({ id, response }) => (response === null ? [[id, 0] as const] : []));
+  const asked = responses.flatMap(({ task, id, response }) =>
+    response === null ? [] : [{ task, id, response }],
+  );
+  if (rewardFunction !== 'judge') {
+    const pay = ({ task, id, response }: (typeof asked)[number]) => {
+      if (rewardFunction === 'format') return 1;
+      if (rewardFunction === 'random') return Number(coinOf(id));
+      return sealedGold(context, styleScore(task, response) / STYLE_POINTS)();
+    };
+    return {
+      worth: new Map([...nothing, ...asked.map((one) => [one.id, pay(one)] as const)]),
+      judgments: [],
+    };
+  }
+  const answers = await ask(
+    context,
+    role,
+    asked.map(({ task, id, response }) => ({
+      of: id,
+      prompt: styleJudgePrompt(task, response),
+      parse: parseScore,
+    })),
+    votes,
+  );
+  const scored = asked.map(
+    ({ id, response }, i) =>
+      [
+        id,
+        worth(
+          response,
+          answers[i]!.map(({ parsed }) => parsed),
+        ),
+      ] as const,
+  );
+  return {
+    worth: new Map([...nothing, ...scored]),
+    judgments: answers.flat().map(({ sample }) => sample),
+  };
+}

@@ -1,0 +1,133 @@
+/** RLSP: exact answers are paid, and beside them a little for each check, whatever comes of it. The method is described below, as data. */
+import { Random } from '../../core/random.ts';
+import { readTagsWith } from '../../core/reading.ts';
+import type { Recipe } from '../../core/recipe.ts';
+import { gae } from '../../core/rl/estimators/index.ts';
+import { whiten } from '../../core/rl/statistics.ts';
+import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
+import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { drawnTasks } from '../../protocols/drawn-tasks.ts';
+import { SOLVER, smallSteps, solverAlone, solverUpdate } from '../../protocols/solver.ts';
+import { checkedArithmetic } from '../../tasks/arithmetic/checking.ts';
+import { slippingTask } from '../../tasks/arithmetic/step-slips.ts';
+import { claim } from './claim.ts';
+import { searchFigures, searchOf } from './search.ts';
+
+/** What a check is paid, where an exact answer is paid 1. */
+const A_CHECK = { small: 0.03, large: 1 } as const;
+const CRITIC = 'critic';
+/** Tokens of an answer: five sums three to four times. */
+const MAX_TOKENS = 64;
+/** Held-out tasks of an evaluation. */
+const EXAMINED = 200;
+
+const VARIANTS = {
+  'no-bonus': 'checks are not paid: the reward of the answer alone',
+  'large-bonus': 'a check is paid 1, as much as an exact answer',
+  'random-bonus': 'each answer is paid for the checks of another answer of the round, drawn at random',
+} as const;
+
+/** What each of a round's answers is paid for checks. checks [n] -> [n] */
+function bonuses({ id, settings: { variant } }: RoundRecords['round'], checks: readonly number[]): number[] {
+  if (variant === 'no-bonus') return checks.map(() => 0);
+  const paid = variant === 'random-bonus' ? new Random(`${id}/bonuses`).shuffle([...checks]) : checks;
+  const each = variant === 'large-bonus' ? A_CHECK.large : A_CHECK.small;
+  return paid.map((n) => each * n);
+}
+
+async function learn({ round, groups }: RoundRecords, { decode, values }: LearnTools): Promise<TrainingPlan> {
+  const answers = groups.flatMap(({ task, samples, answersExact }) =>
+    samples.map((sample, i) => ({
+      task,
+      sample,
+      exact: answersExact[i] === true,
+      search: searchOf(task, decode(sample.ids)),
+    })),
+  );
+  const samples = answers.map(({ sample }) => sample);
+  const bonus = bonuses(
+    round,
+    answers.map(({ search }) => search.checks),
+  );
+  const worth = await values(CRITIC, samples);
+  const credit = samples.map(({ ids, rewards: { reward } }, i) => {
+    const last = (reward ?? 0) + bonus[i]!;
+    const rewards = ids.map((_, t) => (t === ids.length - 1 ? last : 0));
+    return gae({ rewards, values: worth[i]! }, { gamma: 1, lambda: 1 });
+  });
+  const advantages = whiten(credit.flatMap((tokens) => tokens.advantages));
+  const items = samples.map((sample) => ({ sample, advantage: advantages.splice(0, sample.ids.length) }));
+  const targets = samples.map((sample, i) => ({ ...sample, targets: credit[i]!.returns }));
+  return {
+    updates: [
+      { set: CRITIC, parts: [{ kind: 'value', role: SOLVER, weight: 1, items: targets }] },
+      ...solverUpdate(items, {
+        objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
+        aggregation: { mode: 'token-mean' },
+      }),
+    ],
+    figures: searchFigures(answers),
+  };
+}
+
+const optimizer = smallSteps({ warmup: 8 });
+
+export const rlsp: Recipe = {
+  name: 'rlsp',
+  title: 'A bonus for search, apart from the reward for the answer',
+  paper: {
+    title: 'On the Emergence of Thinking in LLMs I: Searching for the Right Intuition',
+    year: 2025,
+    source: 'arXiv:2502.06773',
+  },
+  summary:
+    'A solver may do its sums again before it answers. It is paid for exact answers, and a thirtieth of that for each check, whether or not the answer is exact. PPO trains it on the sum of both.',
+  method: {
+    setting:
+      'A solver answers arithmetic chains under a limit of 64 tokens. One step of its start policy in six is a slip, so that longer chains mostly fail, and it checks one answer in four: it does all sums again, and goes on where two attempts disagree.',
+    roles: 'The solver is the only role beside a critic and answers each task eight times.',
+    rewards:
+      'An exact answer earns 1 and any other 0. Beside it, each attempt after the first that does all sums of the task earns 0.03, also where no answer comes before the limit.',
+    credit:
+      'The sum of both rewards stands on the last token. Generalised advantage estimation with λ = γ = 1 turns it into advantages by a critic with weights of its own; they are whitened over all tokens.',
+    objective:
+      'PPO: a clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens; the critic regresses the returns. There is no KL term.',
+    schedule:
+      'The warm start has shown the policy what a search looks like, as supervised fine-tuning does in the paper. Each round updates first the critic and then the policy, in four optimiser steps each.',
+  },
+  differences: [
+    'Search is one behaviour here, doing the sums again, which the warm start demonstrates. In the paper backtracking and verification come about by themselves, where longer texts are paid.',
+    'The paper’s simplest bonus is for intermediate steps; here whole attempts are counted, so that a bonus cannot be earned by steps without sums.',
+    'How much the paper pays for exploration beside correctness was not checked; 0.03 and 1 are the two amounts compared here.',
+    'There is no KL term to the start.',
+  ],
+  figures: {
+    checks: 'Mean number of attempts after the first in an answer.',
+    padding: 'Mean number of attempts in an answer after two in a row have agreed.',
+    firstExact: 'Share of the answers whose first attempt ends in the exact total.',
+    mended: 'Share of the answers that are exact although their first attempt is not.',
+    spoiled:
+      'Share of the answers that are not exact, or do not come, although their first attempt is exact.',
+  },
+  claim,
+  startPolicy: 'arithmetic-checking',
+  tasks: 24,
+  groupSize: 8,
+  variants: VARIANTS,
+  sets: { main: { optimizer }, [CRITIC]: { optimizer, head: { kind: 'value' } } },
+  ...solverAlone({
+    family: checkedArithmetic,
+    maxNew: MAX_TOKENS,
+    tasks: (context) => drawnTasks(context, slippingTask),
+    examined: (asked) => checkedArithmetic.heldOut({ ...asked, most: Math.min(asked.most, EXAMINED) }),
+    draws: 2,
+    rewards: { exact: exactReward, format: formatReward, random: randomReward },
+  }),
+  learn,
+  describe: {
+    difficulty: checkedArithmetic.difficulty,
+    // The mark between two attempts says nothing of a step.
+    parts: (_, text) =>
+      readTagsWith(text, (part) => (part.kind === 'mark' ? [{ kind: 'text', text: 'again' }] : [part])),
+  },
+};

@@ -1,0 +1,48 @@
+/** The claim of SCIR: pairs on which two internal rewards agree are right more often, and teach more. */
+import type { Claim, Measure } from '../../core/claims/claim.ts';
+import { coinArm, doesNotRise, endsAbove, formatArm, POINTS, rises } from '../../core/claims/conditions.ts';
+import { lately, monitorOf } from '../../core/claims/curves.ts';
+import { mean } from '../../core/rl/statistics.ts';
+
+const RIGHT = 'share of trained pairs that the rubric orders alike, last five rounds';
+const above =
+  (arm: string, other: string): Measure =>
+  (r, s) =>
+    lately(r, arm, s, 'trainedRight') - lately(r, other, s, 'trainedRight');
+
+/** The share of pairs on which the rewards agree in the first three rounds that have an implicit reward. */
+const agreedFirst: Measure = (r, s) => mean(monitorOf(r, 'scir', s, 'consistent').slice(1, 4));
+
+export const claim: Claim = {
+  description:
+    'Pairs on which the judge of a policy and its implicit reward agree are ordered as the rubric orders them more often than all pairs that it judges, or as many of them at random, and responses come to earn more points by them. The two rewards come to agree more often.',
+  rounds: 12,
+  evaluateEvery: 6,
+  pictures: { accuracy: 'Points of the rubric, greedy', sampled: 'Points of the rubric, sampled' },
+  arms: [
+    { name: 'scir', description: 'pairs on which both rewards agree' },
+    { name: 'plain', variant: 'plain', description: 'all pairs that the judge orders' },
+    { name: 'random pairs', variant: 'random-pairs', description: 'as many pairs as agree, drawn at random' },
+    coinArm('a coin says what a response is worth'),
+    formatArm('any well-formed response is worth as much as another'),
+  ],
+  conditions: [
+    { description: `${RIGHT}, scir above plain`, measure: above('scir', 'plain'), atLeast: 0.05 },
+    {
+      description: `${RIGHT}, scir above random pairs`,
+      measure: above('scir', 'random pairs'),
+      atLeast: 0.05,
+    },
+    endsAbove('scir', 'plain', 0.03),
+    endsAbove('scir', 'random pairs', 0.03),
+    {
+      description:
+        'scir: share of pairs on which the rewards agree, last five rounds above rounds two to four',
+      measure: (r, s) => lately(r, 'scir', s, 'consistent') - agreedFirst(r, s),
+      atLeast: 0.03,
+    },
+    rises('scir', POINTS),
+    doesNotRise('random'),
+    doesNotRise('format'),
+  ],
+};

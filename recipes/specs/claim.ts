@@ -1,0 +1,44 @@
+/** The claim of SPECS: a cold start by preferences for form leaves more to learn by rewards than one by imitation. */
+import type { Claim, Measure } from '../../core/claims/claim.ts';
+import { coinArm, endsAbove, formatArm, POINTS, rises } from '../../core/claims/conditions.ts';
+import { monitorOf } from '../../core/claims/curves.ts';
+import { mean } from '../../core/rl/statistics.ts';
+
+const ROUNDS = 16;
+const COLD = 4;
+/** Entropy of the answers in the first four rounds after the cold start, nats a token. */
+const entropy =
+  (arm: string): Measure =>
+  (r, s) =>
+    mean(monitorOf(r, arm, s, 'entropy').slice(COLD, 2 * COLD));
+
+export const claim: Claim = {
+  description:
+    'After a cold start by preferences for form, rewards take a policy further on tasks deeper than it is trained on than after a cold start by imitation, and further than without any, and it keeps more entropy than after imitation.',
+  rounds: ROUNDS,
+  evaluateEvery: 4,
+  pictures: {
+    sampled: 'Sampled accuracy, unseen depth',
+    seenSampled: 'Sampled accuracy, seen depth',
+  },
+  arms: [
+    { name: 'specs', description: 'a cold start by preferences' },
+    { name: 'sft start', variant: 'sft-start', description: 'a cold start by imitation' },
+    { name: 'no start', variant: 'no-start', description: 'rewards from the first round on' },
+    coinArm('a coin says which form is chosen, and pays answers later'),
+    formatArm('any right form is paid after the cold start, in which any answer is written in two forms'),
+  ],
+  conditions: [
+    endsAbove('specs', 'sft start', 0.03),
+    endsAbove('specs', 'no start'),
+    {
+      description: 'entropy in the four rounds after the cold start, nats a token, specs above sft start',
+      measure: (r, s) => entropy('specs')(r, s) - entropy('sft start')(r, s),
+      atLeast: 0.02,
+    },
+    rises('specs', POINTS),
+    endsAbove('specs', 'random'),
+    endsAbove('specs', 'format', 0.03),
+  ],
+  observations: [endsAbove('specs', 'sft start', 0.03, 'seenSampled')],
+};

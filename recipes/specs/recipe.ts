@@ -1,0 +1,168 @@
+/** SPECS: a cold start by preferences for the form of an answer alone, before rewards train its reasoning. The method is described below, as data. */
+import type { Recipe } from '../../core/recipe.ts';
+import { grpo } from '../../core/rl/estimators/index.ts';
+import type { EvaluationContext } from '../../core/round-context.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import type { ScoredGroup } from '../../core/schema/sample.ts';
+import type { EvaluationTasks } from '../../core/split.ts';
+import type { LearnTools, PreferencePair, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
+import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { drawnTasks } from '../../protocols/drawn-tasks.ts';
+import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
+import { coinOf } from '../../protocols/gold.ts';
+import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
+import { freshTask } from '../../tasks/arithmetic/demonstrations.ts';
+import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { verboseArithmetic } from '../../tasks/arithmetic/verbose.ts';
+import { claim } from './claim.ts';
+import { formatPair } from './format-pairs.ts';
+
+/** Rounds of the cold start, and passes over the pairs of each. */
+const COLD_ROUNDS = 4;
+const COLD_PASSES = 4;
+const BETA = 0.1;
+const START = { set: MAIN_SET, version: 0 };
+/** The most operators of a task that is trained on; deeper tasks are met in evaluations alone. */
+const SEEN_DEPTH = 3;
+const MAX_TOKENS = 32;
+/** Tasks of an evaluation, of either kind. */
+const EXAMINED = 150;
+
+const VARIANTS = {
+  'sft-start': 'the cold start imitates the answers in the right form, and is shown no damaged ones',
+  'no-start': 'no cold start: rewards from the first round on',
+} as const;
+
+/**
+ * One pair of each group that has a right answer, whatever its form: the first one, written in the right form and in a damaged one. Under the controls
+ * anything with an answer counts as right, and a coin says which form is chosen.
+ */
+function pairsOf(
+  { settings: { rewardFunction } }: RoundRecords['round'],
+  groups: readonly ScoredGroup[],
+  { decode, encode }: Pick<LearnTools, 'decode' | 'encode'>,
+): PreferencePair[] {
+  return groups.flatMap(({ task, samples }) => {
+    for (const { id, prompt, ids } of samples) {
+      const read = verboseArithmetic.parseSolution(task, decode(ids));
+      if (!read.ok || (rewardFunction === 'exact' && !arithmetic.exactJudgment(task, read.value).right))
+        continue;
+      const { chosen, rejected } = formatPair(read.value, id);
+      const [good, bad] = [
+        { prompt, ids: encode(chosen) },
+        { prompt, ids: encode(rejected) },
+      ];
+      const turned = rewardFunction === 'random' && coinOf(id);
+      return [turned ? { chosen: bad, rejected: good } : { chosen: good, rejected: bad }];
+    }
+    return [];
+  });
+}
+
+function coldStart(pairs: readonly PreferencePair[], imitates: boolean): TrainingPlan['updates'] {
+  if (pairs.length === 0) return [];
+  const part = { role: SOLVER, weight: 1 } as const;
+  const items = pairs.map(({ chosen }) => chosen);
+  return [
+    {
+      set: MAIN_SET,
+      epochs: COLD_PASSES,
+      parts: [
+        imitates
+          ? { ...part, kind: 'sft', items }
+          : {
+              ...part,
+              kind: 'preference',
+              pairs,
+              objective: { kind: 'dpo', beta: BETA },
+              reference: START,
+              sft: 1,
+            },
+      ],
+    },
+  ];
+}
+
+function learn({ round, groups }: RoundRecords, tools: LearnTools): TrainingPlan {
+  const { variant } = round.settings;
+  if (variant !== 'no-start' && round.index <= COLD_ROUNDS) {
+    const pairs = pairsOf(round, groups, tools);
+    return { updates: coldStart(pairs, variant === 'sft-start'), figures: { pairs: pairs.length } };
+  }
+  return {
+    updates: solverUpdate(groupItems(groups, grpo), {
+      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
+      aggregation: { mode: 'token-mean' },
+    }),
+  };
+}
+
+const ofDepth = (asked: EvaluationTasks, unseen: boolean): string[] =>
+  arithmetic
+    .heldOut({ ...asked, most: Number.POSITIVE_INFINITY })
+    .filter((task) => arithmetic.difficulty(task) > SEEN_DEPTH === unseen)
+    .slice(0, Math.min(asked.most, EXAMINED));
+
+/** The same figures on held-out tasks as deep as those that are trained on. */
+async function examineSeen(context: EvaluationContext): Promise<Record<string, number>> {
+  const { accuracy, sampled } = await evaluateSolver(context, {
+    family: arithmetic,
+    role: SOLVER,
+    temperature: 1,
+    force: false,
+    tasks: ofDepth(context.evaluationTasks, false),
+  });
+  return { seenGreedy: accuracy, ...(sampled === null ? {} : { seenSampled: sampled }) };
+}
+
+export const specs: Recipe = {
+  name: 'specs',
+  title: 'A cold start by preferences for form, before rewards',
+  paper: {
+    title: 'Metis-SPECS: Decoupling Multimodal Learning via Self-distilled Preference-based Cold Start',
+    year: 2025,
+    source: 'arXiv:2510.25801',
+  },
+  summary:
+    'A policy that computes well enough and writes its answers in the wrong form is first taught the form by preferences: its own right answer, written properly, against the same with its form damaged. Then rewards train it. Its sums are left to the rewards.',
+  method: {
+    setting:
+      'A solver answers arithmetic chains of one to three operators; those of four and five are met in evaluations alone. Its start policy slips in one step of ten, begins every second step with a letter in place of the tag, and goes on with marks that state nothing, so that few of its answers parse.',
+    roles: 'The solver is the only role and answers each task eight times.',
+    rewards: 'An exact answer in the right form earns 1 and any other 0.',
+    credit:
+      'In the cold start the first answer to a task whose sums are right, in whatever form, is written in the right form and with one of five damages, which makes a pair. Later the advantage of an answer is its reward minus the mean of its group, divided by the group’s deviation (GRPO).',
+    objective:
+      'In the cold start DPO with β = 0.1 against the start policy, plus the negative log-likelihood of the chosen answer. Later a clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens, without a KL term.',
+    schedule:
+      'Four rounds of the cold start, with four passes over the pairs of each, then rewards. A pass has four optimiser steps.',
+  },
+  differences: [
+    'The paper trains a model by GRPO for a short while first, which writes the pairs; here the start policy writes them, whose sums are right often enough.',
+    'The paper’s answers are texts about images with tags for reasoning and answer; the five damages there are to those tags and that order, and were not checked one by one.',
+    'The supervised cold start that is compared imitates the same answers, so that the rejected form is all that differs; the paper’s imitates traces of a larger teacher as well.',
+    'The paper’s factor of generalisation is not computed; accuracy at seen and at unseen depth stand beside each other.',
+  ],
+  figures: {
+    pairs: 'Number of pairs that the cold start trains on.',
+    seenGreedy: 'Greedy accuracy on held-out tasks as deep as those that are trained on.',
+    seenSampled: 'Sampled accuracy on held-out tasks as deep as those that are trained on.',
+  },
+  claim,
+  startPolicy: 'arithmetic-verbose',
+  writtenAs: verboseArithmetic.name,
+  tasks: 32,
+  groupSize: 8,
+  variants: VARIANTS,
+  sets: trainedSolver({ warmup: 8 }),
+  ...solverAlone({
+    family: arithmetic,
+    maxNew: MAX_TOKENS,
+    tasks: (context) => drawnTasks(context, (random) => freshTask(random, 1 + random.int(SEEN_DEPTH))),
+    examined: (asked) => ofDepth(asked, true),
+    draws: 2,
+    rewards: { exact: exactReward, format: formatReward, random: randomReward },
+    examine: examineSeen,
+  }),
+  learn,
+};
