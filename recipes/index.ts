@@ -3,6 +3,7 @@ import type { Recipe } from '../core/recipe.ts';
 import { type Registry, registry } from '../core/registry.ts';
 import { aprm } from './aprm/recipe.ts';
 import { azr } from './azr/recipe.ts';
+import { cepo } from './cepo/recipe.ts';
 import { coReward } from './co-reward/recipe.ts';
 import { dapo } from './dapo/recipe.ts';
 import { dsmathV2 } from './dsmath-v2/recipe.ts';
@@ -83,6 +84,7 @@ export const recipes: readonly Recipe[] = [
   tReg,
   rrpo,
   sipretrain,
+  cepo,
 ];
 
 /** Every recipe of the project, in the form in which Workers, learner and commands take them. */
