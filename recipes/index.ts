@@ -35,6 +35,7 @@ import { srpoRoute } from './srpo-route/recipe.ts';
 import { ssp } from './ssp/recipe.ts';
 import { ssrSwe } from './ssr-swe/recipe.ts';
 import { stp } from './stp/recipe.ts';
+import { sws } from './sws/recipe.ts';
 import { tReg } from './t-reg/recipe.ts';
 import { tango } from './tango/recipe.ts';
 import { trace } from './trace/recipe.ts';
@@ -85,6 +86,7 @@ export const recipes: readonly Recipe[] = [
   rrpo,
   sipretrain,
   cepo,
+  sws,
 ];
 
 /** Every recipe of the project, in the form in which Workers, learner and commands take them. */
