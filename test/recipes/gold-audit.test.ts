@@ -111,6 +111,7 @@ const LATER: Readonly<Record<string, readonly Moment[]>> = {
   prime: [{ index: 9 }],
   'dsmath-v2': [{ index: 2 }, { index: 10 }, { index: 7 }],
   spark: [{ index: 7 }],
+  sws: [{ index: 7, recipeState: { '1+2-3': [0, 0] } }],
 };
 /** Where gold is used in an earlier phase than the last of a recipe's moments. */
 const GOLD_AT: Readonly<Record<string, Moment>> = { 'dsmath-v2': { index: 2 } };
