@@ -36,3 +36,12 @@ export function drawnTasks(
     );
   return admitTasks(round, [...drawn]);
 }
+
+/** The next tasks of a walk through some tasks, which is shuffled anew for each pass. */
+export function nextTasks({ run, index, settings }: RoundSpec, tasks: readonly string[]): string[] {
+  return Array.from({ length: settings.tasks }, (_, i) => {
+    const at = (index - 1) * settings.tasks + i;
+    const around = Math.floor(at / tasks.length);
+    return new Random(`${run}/around/${around}`).shuffle(tasks)[at % tasks.length]!;
+  });
+}

@@ -3,6 +3,7 @@ import type { Recipe } from '../core/recipe.ts';
 import { type Registry, registry } from '../core/registry.ts';
 import { aprm } from './aprm/recipe.ts';
 import { azr } from './azr/recipe.ts';
+import { cepo } from './cepo/recipe.ts';
 import { coReward } from './co-reward/recipe.ts';
 import { cosplay } from './cosplay/recipe.ts';
 import { dapo } from './dapo/recipe.ts';
@@ -41,6 +42,7 @@ import { srpoRoute } from './srpo-route/recipe.ts';
 import { ssp } from './ssp/recipe.ts';
 import { ssrSwe } from './ssr-swe/recipe.ts';
 import { stp } from './stp/recipe.ts';
+import { sws } from './sws/recipe.ts';
 import { tReg } from './t-reg/recipe.ts';
 import { tango } from './tango/recipe.ts';
 import { trace } from './trace/recipe.ts';
@@ -99,6 +101,8 @@ export const recipes: readonly Recipe[] = [
   rewardHarness,
   cosplay,
   weakSup,
+  cepo,
+  sws,
 ];
 
 /** Every recipe of the project, in the form in which Workers, learner and commands take them. */

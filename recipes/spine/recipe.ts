@@ -16,10 +16,10 @@ import type {
   TrainingPlan,
 } from '../../core/training-plan.ts';
 import { exactReward, formatReward, majorityReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { admitTasks } from '../../protocols/drawn-tasks.ts';
+import { admitTasks, nextTasks } from '../../protocols/drawn-tasks.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
-import { LABEL_FIGURES, labelFigures, nextTestTasks, testTasks } from '../ttrl/recipe.ts';
+import { LABEL_FIGURES, labelFigures, testTasks } from '../ttrl/recipe.ts';
 import { claim } from './claim.ts';
 import { bandBetween, countOf, forkMask, maskOf } from './forks.ts';
 
@@ -145,8 +145,7 @@ export const spine: Recipe = {
     family: arithmetic,
     examined: testTasks,
     rewards: { majority: majorityReward, gold: exactReward, format: formatReward, random: randomReward },
-    tasks: ({ round, evaluationTasks }) =>
-      admitTasks(round, nextTestTasks(round, testTasks(evaluationTasks))),
+    tasks: ({ round, evaluationTasks }) => admitTasks(round, nextTasks(round, testTasks(evaluationTasks))),
   }),
   learn,
 };

@@ -2,20 +2,19 @@
  * TTRL: the policy is trained on the test tasks without their labels; the answer with most votes is taken as the label. The method is described
  * below, as data.
  */
-import { deriveId, Random } from '../../core/random.ts';
+import { deriveId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { majority } from '../../core/rl/rewards/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
-import type { RoundSpec } from '../../core/schema/round.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { type EvaluationTasks, HELD_OUT } from '../../core/split.ts';
 import { rendered, type TaskFamily } from '../../core/task-family.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { exactReward, formatReward, majorityReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { admitTasks } from '../../protocols/drawn-tasks.ts';
+import { admitTasks, nextTasks } from '../../protocols/drawn-tasks.ts';
 import { heldOutAnswers } from '../../protocols/evaluate/solver.ts';
 import { generateWithin } from '../../protocols/evaluate/within-context.ts';
 import { type Fitting, fittingIn, withLeftOut } from '../../protocols/questions/draw.ts';
@@ -45,18 +44,6 @@ interface Tested {
 /** The held-out chains, which are trained on. */
 export const testTasks = (asked: EvaluationTasks = HELD_OUT) =>
   arithmetic.heldOut(asked).filter((task) => arithmetic.difficulty(task) <= MOST_OPERATORS);
-
-/** The next tasks of a walk through the test set, which is shuffled anew for each pass. */
-export function nextTestTasks(
-  { run, index, settings }: RoundSpec,
-  tests: readonly string[] = testTasks(),
-): string[] {
-  return Array.from({ length: settings.tasks }, (_, i) => {
-    const at = (index - 1) * settings.tasks + i;
-    const around = Math.floor(at / tests.length);
-    return new Random(`${run}/around/${around}`).shuffle(tests)[at % tests.length]!;
-  });
-}
 
 /** The votes that are trained on; the majority counts all votes. */
 const trainedVotes = (group: ScoredGroup): ScoredGroup => ({
@@ -153,10 +140,10 @@ const played = (tested: Tested) =>
     tasks: (context) => {
       const { round, evaluationTasks } = context;
       const tests = tested.tests(evaluationTasks);
-      if (!tested.fitting) return admitTasks(round, nextTestTasks(round, tests));
+      if (!tested.fitting) return admitTasks(round, nextTasks(round, tests));
       const { fits, leftOut } = tested.fitting(context);
       const fit = tests.filter(fits);
-      return withLeftOut(context, admitTasks(round, fit.length ? nextTestTasks(round, fit) : []), leftOut);
+      return withLeftOut(context, admitTasks(round, fit.length ? nextTasks(round, fit) : []), leftOut);
     },
     examine: (context) => examine(tested, context),
   });

@@ -45,6 +45,7 @@ test('the recipes that carry something say so', () => {
     'ssp',
     'ssr-swe',
     'stp',
+    'sws',
     'tango',
   ]);
 });

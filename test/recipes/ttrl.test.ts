@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { labelFigures, nextTestTasks } from '../../recipes/ttrl/recipe.ts';
+import { nextTasks } from '../../protocols/drawn-tasks.ts';
+import { labelFigures, testTasks } from '../../recipes/ttrl/recipe.ts';
 import { arithmetic, runningTotals } from '../../tasks/arithmetic/family.ts';
 import { playSolver, policyPart } from './play-solver.ts';
 
@@ -56,7 +57,7 @@ test('gold pays the truth', async () => {
 
 test('a walk through the test set meets each task once before any comes again', async () => {
   const { round } = await playSolver({ ...order, tasks: 75 }, script);
-  const rounds = Array.from({ length: 10 }, (_, i) => nextTestTasks({ ...round, index: i + 1 }));
+  const rounds = Array.from({ length: 10 }, (_, i) => nextTasks({ ...round, index: i + 1 }, testTasks()));
   const [first, second] = [rounds.slice(0, 5).flat(), rounds.slice(5).flat()];
   // Of 500 held-out chains of 2, 3, 4 and 5 operators three quarters have two to four.
   expect(new Set(first).size).toBe(375);

@@ -1,0 +1,44 @@
+/** The claim of SwS: new tasks of the kinds that were failed teach more of these kinds than new tasks of any kind. */
+import type { Claim } from '../../core/claims/claim.ts';
+import {
+  coinArm,
+  doesNotRise,
+  endsAbove,
+  endsNoLower,
+  formatArm,
+  rises,
+} from '../../core/claims/conditions.ts';
+import { lately } from '../../core/claims/curves.ts';
+
+export const claim: Claim = {
+  description:
+    'The first phase fails deep chains, so that new tasks are deep. Deep held-out chains are then answered better than with new tasks of any depth and than without new tasks, and all held-out chains no worse.',
+  rounds: 14,
+  evaluateEvery: 7,
+  quickRounds: 7,
+  arms: [
+    { name: 'sws', description: 'as published' },
+    {
+      name: 'random augmentation',
+      variant: 'random-augmentation',
+      description: 'new tasks are of any depth',
+    },
+    { name: 'none', variant: 'none', description: 'no new tasks' },
+    coinArm('a coin pays answers'),
+    formatArm('any well-formed answer is paid'),
+  ],
+  conditions: [
+    {
+      description: 'sums of a new task, last five rounds, sws above random augmentation',
+      measure: (r, s) => lately(r, 'sws', s, 'madeDepth') - lately(r, 'random augmentation', s, 'madeDepth'),
+      atLeast: 1,
+    },
+    endsAbove('sws', 'random augmentation', 0.02, 'deep'),
+    endsAbove('sws', 'none', 0.02, 'deep'),
+    endsNoLower('sws', 'none', 0.02),
+    rises('sws', 0.05),
+    doesNotRise('random'),
+    doesNotRise('format'),
+  ],
+  observations: [endsAbove('random augmentation', 'none', 0.02, 'deep'), endsAbove('sws', 'none', 0.02)],
+};
