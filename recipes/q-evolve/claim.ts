@@ -17,16 +17,22 @@ const FAILED = 'area under the ROC curve of advantages for useful turns of faile
 export const claim: Claim = {
   description:
     'A critic that learns from episodes by expectile regression tells turns that bring the goal nearer from others, also in episodes that fail, where outcomes say nothing. Paid by its advantages, an agent succeeds more often and sooner than paid by outcomes, and the better for an expectile above the mean; the same advantages at other turns do not serve it so.',
-  rounds: 20,
+  rounds: 10,
   evaluateEvery: 5,
   pictures: { sampled: 'Success in held-out rooms, sampled at temperature 1' },
   arms: [
     { name: 'q-evolve', description: 'as published' },
     { name: 'outcome', variant: 'outcome', description: 'GRPO: all turns are paid the episode’s outcome' },
-    { name: 'mean', variant: 'expectile-50', description: 'τ = 0.5: the critic regresses means' },
+    {
+      name: 'mean',
+      variant: 'expectile-50',
+      seedCount: 4,
+      description: 'τ = 0.5: the critic regresses means',
+    },
     {
       name: 'shuffled',
       variant: 'shuffled',
+      seedCount: 4,
       description: 'advantages of other turns whose episodes ended alike',
     },
     coinArm('a fair coin pays each episode'),

@@ -32,7 +32,7 @@ const CRITIC = 'critic';
 /** τ of the critic's expectile. */
 const EXPECTILE = 0.7;
 /** Passes over a round's episodes. */
-const CRITIC_EPOCHS = 4;
+const CRITIC_EPOCHS = 2;
 const POLICY_EPOCHS = 1;
 
 const VARIANTS = {
@@ -214,7 +214,7 @@ export const qEvolve: Recipe = {
   startPolicy: 'grids',
   taskName: 'push',
   stop: STOP,
-  tasks: 16,
+  tasks: 8,
   groupSize: 8,
   rewards: {
     success: { usesGold: true, description: '1 for an episode that reaches its goal' },
@@ -223,7 +223,7 @@ export const qEvolve: Recipe = {
   variants: VARIANTS,
   sets: {
     [MAIN_SET]: { optimizer },
-    [CRITIC]: { optimizer: { ...optimizer, minibatches: 4 }, head: { kind: 'value' } },
+    [CRITIC]: { optimizer: { ...optimizer, minibatches: 8 }, head: { kind: 'value' } },
   },
   roles: {
     [AGENT]: { description: 'plays', placement: 'turn', sampling: { maxNew: TURN_TOKENS, temperature: 1 } },

@@ -120,7 +120,7 @@ test('the critic learns from all episodes and the experts, and the policy from i
   const { plan, groups, policy, critic, advantages } = await play();
   const turns = groups.flatMap(({ samples }) => samples);
   expect(plan.updates.map(({ set, epochs }) => [set, epochs])).toEqual([
-    ['critic', 4],
+    ['critic', 2],
     ['main', 1],
   ]);
   // Two episodes and an expert's in each of two rooms.
