@@ -1,5 +1,4 @@
 /** Q-Evolve: a critic by implicit Q-learning turns episodes into rewards of their turns. The method is described below, as data. */
-
 import { episodesOf } from '../../core/play-episodes.ts';
 import { deriveId, Random } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
@@ -31,9 +30,8 @@ import { type PaidEpisode, processRewards, regression, statesOf, valuesBefore } 
 const CRITIC = 'critic';
 /** τ of the critic's expectile. */
 const EXPECTILE = 0.7;
-/** Passes over a round's episodes. */
+/** Passes of the critic over a round's episodes. */
 const CRITIC_EPOCHS = 2;
-const POLICY_EPOCHS = 1;
 
 const VARIANTS = {
   outcome: 'no critic: every turn of an episode has the advantage of its return in its world (GRPO)',
@@ -90,12 +88,13 @@ function usefulness(
   advantages: readonly number[],
   decode: LearnTools['decode'],
 ): Record<string, number> {
-  const turns = episodes.flatMap(({ group, turns, reward }) =>
-    usefulTurns(
+  const turns = episodes.flatMap(({ group, turns }) => {
+    const failed = group.answersExact[group.samples.indexOf(turns[0]!)] !== true;
+    return usefulTurns(
       openGrid(group.task),
       turns.map(({ ids }) => decode(ids)),
-    ).map((useful) => ({ useful, failed: reward === 0 })),
-  );
+    ).map((useful) => ({ useful, failed }));
+  });
   const aucOf = (at: readonly number[]) =>
     areaUnderRoc(
       at.map((i) => advantages[i]!),
@@ -146,7 +145,6 @@ async function learn(records: RoundRecords, tools: LearnTools): Promise<Training
         : []),
       {
         set: MAIN_SET,
-        epochs: POLICY_EPOCHS,
         parts: [
           {
             kind: 'policy',
@@ -195,7 +193,7 @@ export const qEvolve: Recipe = {
     objective:
       'A clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens, on the episodes on which the critic is trained. There is no KL term.',
     schedule:
-      'Each round trains first the critic, then the policy. Advantages are those of the critic that the rounds before left.',
+      'Each round trains first the critic, in two passes over its episodes, then the policy in one. Advantages are those of the critic that the rounds before left.',
   },
   differences: [
     'Values alone are learnt: worlds here have no chance, so that the Q of a turn is its reward and the value of the state that it led to. The paper learns Q beside them.',

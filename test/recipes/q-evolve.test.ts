@@ -121,7 +121,7 @@ test('the critic learns from all episodes and the experts, and the policy from i
   const turns = groups.flatMap(({ samples }) => samples);
   expect(plan.updates.map(({ set, epochs }) => [set, epochs])).toEqual([
     ['critic', 2],
-    ['main', 1],
+    ['main', undefined],
   ]);
   // Two episodes and an expert's in each of two rooms.
   expect(critic!.items).toHaveLength(6);
