@@ -17,6 +17,7 @@ import { llamaRl } from './llama-rl/recipe.ts';
 import { mae } from './mae/recipe.ts';
 import { oneShot } from './one-shot/recipe.ts';
 import { prime } from './prime/recipe.ts';
+import { qEvolve } from './q-evolve/recipe.ts';
 import { qwenPrm } from './qwen-prm/recipe.ts';
 import { rZero } from './r-zero/recipe.ts';
 import { ragen } from './ragen/recipe.ts';
@@ -103,6 +104,7 @@ export const recipes: readonly Recipe[] = [
   weakSup,
   cepo,
   sws,
+  qEvolve,
 ];
 
 /** Every recipe of the project, in the form in which Workers, learner and commands take them. */

@@ -35,6 +35,7 @@ import { demonstrateContrast } from './style/contrast.ts';
 import { demonstrateStyle } from './style/demonstrations.ts';
 import { demonstrateAided as demonstrateAidedWords } from './words/aided.ts';
 import { demonstrateRules } from './style/rule-demonstrations.ts';
+import { demonstrateTemporalGraph } from './temporal-graphs/demonstrations.ts';
 import { demonstrateWords } from './words/demonstrations.ts';
 import { WORDS, WORDS_AIDED } from './words/task-set.ts';
 import { wordsTokenizer } from './words/tokenizer.ts';
@@ -145,6 +146,7 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   equations: { demonstrate: demonstrateEquation, weights: { judge: 2 } },
   rewriting: { demonstrate: demonstrateRewriting, batch: 64, weights: { judge: 2 } },
   games: { demonstrate: demonstrateGame, steps: 1500 },
+  'temporal-graphs': { demonstrate: demonstrateTemporalGraph, steps: 1200, batch: 64 },
   'arithmetic-late-slips': { demonstrate: demonstrateLateSlips, from: 'arithmetic-base', steps: 1500 },
   'arithmetic-judges': {
     demonstrate: demonstrateJudging,

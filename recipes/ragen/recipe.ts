@@ -1,7 +1,6 @@
 /** RAGEN: an agent in small worlds, paid for whole episodes of several turns (StarPO). The method is described below, as data. */
 import { deriveId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
-import { mean } from '../../core/rl/statistics.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import {
@@ -11,13 +10,19 @@ import {
   worldsAtRandom,
   worldsThatDiffer,
 } from '../../protocols/episode-credit.ts';
-import { coinOf, sealedGold } from '../../protocols/gold.ts';
+import {
+  AGENT,
+  evaluateGrid,
+  GRID_CONTROLS,
+  judgeGrid,
+  rollGrid,
+  TURN_TOKENS,
+} from '../../protocols/grid-agent.ts';
 import { LAKE_CELLS } from '../../tasks/grids/lake.ts';
 import { gridTask } from '../../tasks/grids/play.ts';
 import { gridEnding, gridParts, gridTitle } from '../../tasks/grids/reading.ts';
 import { STOP } from '../../tasks/worked.ts';
 import { ragenClaim } from './claim.ts';
-import { AGENT, evaluateGrid, rollGrid, scoreGrid, TURN_TOKENS } from './grid-agent.ts';
 import { hostedGrid } from './hosted.ts';
 
 interface Settings {
@@ -123,11 +128,7 @@ export const ragen: Recipe = {
       usesGold: true,
       description: 'the episode’s return: 1 for the goal, -0.1 for each action and for each that is refused',
     },
-    format: {
-      usesGold: false,
-      description: 'control: the share of an episode’s turns that keep to the grammar',
-    },
-    random: { usesGold: false, description: 'control: a fair coin' },
+    ...GRID_CONTROLS,
   },
   variants: {
     'filter-50': 'StarPO-S on half of the worlds',
@@ -154,15 +155,7 @@ export const ragen: Recipe = {
     drawnTasks(context, (random) => gridTask('lake', deriveId('world', random.uint32()))),
   rollOut: rollGrid,
   judge: async (context, groups) =>
-    groups.map((group) =>
-      scoreGrid(context, group, (outcome, turns) => {
-        const { rewardFunction } = context.round.settings;
-        if (rewardFunction === 'random') return Number(coinOf(turns[0]!.id));
-        if (rewardFunction === 'format') return mean(turns.map(({ outcome: kept }) => Number(kept === 'ok')));
-        const { total, actions } = sealedGold(context, outcome())();
-        return total - ACTION_COST * actions;
-      }),
-    ),
+    judgeGrid(context, groups, ({ total, actions }) => total - ACTION_COST * actions),
   learn,
   evaluate: (context) => evaluateGrid(context, ['lake']),
   hosted: [hostedGrid('lake'), hostedGrid('push')],

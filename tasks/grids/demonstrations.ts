@@ -2,7 +2,7 @@
  * Demonstrations of an agent on lakes and boxes, for the warm start: one turn each, after the whole episode so far. They are imperfect on purpose:
  * most agents stray from the shortest way, so that a policy that imitates them reaches the goal only sometimes.
  */
-import type { Random } from '../../core/random.ts';
+import { Random } from '../../core/random.ts';
 import type { Demonstration } from '../arithmetic/demonstrations.ts';
 import { agentPrompt, type Environment, MAX_ACTIONS, type Situation, writeActions } from '../environment.ts';
 import { MOVE_NAMES, type Move, neighbour } from './board.ts';
@@ -34,14 +34,15 @@ function demonstrateTurn<State>(
   return { actions, to };
 }
 
-/** All turns of one episode. */
+/** All turns of one episode in the world of that seed. */
 function demonstrateEpisode<State>(
   random: Random,
   environment: Environment<State>,
+  seed: string,
+  stray: number,
   best: (state: State) => readonly Move[],
 ): Demonstration[] {
-  const stray = random.bool(STRAY_SHARE) ? STRAY : 0;
-  let now = environment.reset(`demonstration/${random.uint32()}`);
+  let now = environment.reset(seed);
   let prompt = agentPrompt(now.observation);
   const turns: Demonstration[] = [];
   while (!now.done && turns.length < MAX_GRID_TURNS) {
@@ -67,9 +68,17 @@ function bestOnIce({ map, at }: Lake): Move[] {
 }
 
 /** One turn of an episode on a lake or, as often, with a box; never in a held-out world. */
-export const demonstrateGrid = (random: Random): Demonstration =>
-  random.pick(
-    random.bool()
-      ? demonstrateEpisode(random, LAKE, bestOnIce)
-      : demonstrateEpisode(random, PUSH, bestPushMoves),
+export function demonstrateGrid(random: Random): Demonstration {
+  const onLake = random.bool();
+  const stray = random.bool(STRAY_SHARE) ? STRAY : 0;
+  const seed = `demonstration/${random.uint32()}`;
+  return random.pick(
+    onLake
+      ? demonstrateEpisode(random, LAKE, seed, stray, bestOnIce)
+      : demonstrateEpisode(random, PUSH, seed, stray, bestPushMoves),
   );
+}
+
+/** An episode that goes a shortest way in the box world of a task, which is not a held-out one; how many moves a turn has is drawn. */
+export const expertPush = (task: string): Demonstration[] =>
+  demonstrateEpisode(new Random(`expert/${task}`), PUSH, task.split(' ')[1]!, 0, bestPushMoves);

@@ -4,8 +4,8 @@
  */
 import { wrongInput } from '../../core/errors.ts';
 import { type Environment, parseActions, playTurn, type Situation } from '../environment.ts';
-import { lake } from './lake.ts';
-import { boxPush } from './push.ts';
+import { lake, lakeDistance } from './lake.ts';
+import { boxPush, pushDistance } from './push.ts';
 
 /** Turns an agent may take: five boards of the larger kind and their answers fit a context of 256 tokens. */
 export const MAX_GRID_TURNS = 5;
@@ -23,21 +23,26 @@ export interface GridGame {
   readonly turn: (situation: Situation<unknown>, text: string) => Situation<unknown>;
   /** Actions taken so far, refused ones included. */
   readonly taken: (situation: Situation<unknown>) => number;
+  /** Fewest moves from here to the goal, 0 at it; null when it is out of reach. */
+  readonly distance: (situation: Situation<unknown>) => number | null;
 }
 
 const gameOf = <State extends { readonly turns: number }>(
   environment: Environment<State>,
   seed: string,
+  distance: (state: State) => number | null,
 ): GridGame => ({
   start: () => environment.reset(seed),
   turn: (situation, text) => playTurn(environment, situation as Situation<State>, text),
   taken: ({ state }) => (state as State).turns,
+  distance: ({ state }) => distance(state as State),
 });
 
 const KINDS = {
-  lake: (heldOut: boolean, seed: string) => gameOf(lake({ maxTurns: GRID_ACTIONS, heldOut }), seed),
+  lake: (heldOut: boolean, seed: string) =>
+    gameOf(lake({ maxTurns: GRID_ACTIONS, heldOut }), seed, ({ map, at }) => lakeDistance(map, at)),
   push: (heldOut: boolean, seed: string) =>
-    gameOf(boxPush({ distance: PUSH_DISTANCE, maxTurns: GRID_ACTIONS, heldOut }), seed),
+    gameOf(boxPush({ distance: PUSH_DISTANCE, maxTurns: GRID_ACTIONS, heldOut }), seed, pushDistance),
 };
 export type GridKind = keyof typeof KINDS;
 
@@ -82,4 +87,17 @@ export function gridOutcome(game: GridGame, texts: readonly string[]): GridOutco
     turns: texts.length,
     actions: game.taken(now),
   };
+}
+
+/** Which turns of these texts bring the goal nearer: [turns]. */
+export function usefulTurns(game: GridGame, texts: readonly string[]): boolean[] {
+  let now = game.start();
+  let before = game.distance(now);
+  return texts.map((text) => {
+    now = game.turn(now, text);
+    const after = game.distance(now);
+    const nearer = after !== null && before !== null && after < before;
+    before = after;
+    return nearer;
+  });
 }

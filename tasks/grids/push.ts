@@ -11,6 +11,16 @@ import { isMove, lines, MOVE_NAMES, type Move, neighbour, shortest } from './boa
 const SIDE = 5;
 const CELLS = SIDE * SIDE;
 
+/** What the cells of an observation are. */
+export const PUSH_CELLS: Readonly<Record<string, string>> = {
+  p: 'agent',
+  q: 'agent on the place',
+  b: 'box',
+  t: 'place of the box',
+  w: 'wall',
+  '.': 'floor',
+};
+
 export interface PushWorld {
   /** 25 of `.` floor and `w` wall, in reading order. */
   readonly floor: string;

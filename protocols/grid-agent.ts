@@ -1,13 +1,14 @@
 /** An agent in grid worlds: its episodes, their outcomes, and its success in worlds that it was not trained on. */
-import { episodesOf, type Played, playEpisodes } from '../../core/play-episodes.ts';
-import { deriveId } from '../../core/random.ts';
-import { mean } from '../../core/rl/statistics.ts';
-import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
-import { rolloutId } from '../../core/sample-ids.ts';
-import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
-import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import type { EvaluationTasks } from '../../core/split.ts';
-import { agentPrompt, parseActions } from '../../tasks/environment.ts';
+import { episodesOf, type Played, playEpisodes } from '../core/play-episodes.ts';
+import { deriveId } from '../core/random.ts';
+import { mean } from '../core/rl/statistics.ts';
+import type { RewardInfo } from '../core/role.ts';
+import type { EvaluationContext, RoundContext } from '../core/round-context.ts';
+import { rolloutId } from '../core/sample-ids.ts';
+import { type Evaluation, evaluation } from '../core/schema/evaluation.ts';
+import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../core/schema/sample.ts';
+import type { EvaluationTasks } from '../core/split.ts';
+import { agentPrompt, parseActions } from '../tasks/environment.ts';
 import {
   agentSees,
   type GridKind,
@@ -16,7 +17,8 @@ import {
   gridTask,
   MAX_GRID_TURNS,
   openGrid,
-} from '../../tasks/grids/play.ts';
+} from '../tasks/grids/play.ts';
+import { coinOf, sealedGold } from './gold.ts';
 
 export const AGENT = 'agent';
 /** `<answer>`, five actions separated by spaces, the stop token, and one token more, by which an answer that is too long is noticed. */
@@ -70,7 +72,7 @@ export async function rollGrid(
 }
 
 /** Rewards by episode, written on each of its turns; an answer is exact where the episode succeeded. */
-export function scoreGrid(
+function scoreGrid(
   { tokenizer }: Pick<RoundContext, 'tokenizer'>,
   group: RolloutGroup,
   rewardOf: (outcome: () => GridOutcome, turns: readonly Sample[]) => number,
@@ -89,6 +91,30 @@ export function scoreGrid(
     solutionsExact: answersExact,
   };
 }
+
+/** The rewards that are controls: they know nothing of the goal. */
+export const GRID_CONTROLS: Readonly<Record<'format' | 'random', RewardInfo>> = {
+  format: {
+    usesGold: false,
+    description: 'control: the share of an episode’s turns that keep to the grammar',
+  },
+  random: { usesGold: false, description: 'control: a fair coin' },
+};
+
+/** Pays each episode what `earned` says of its outcome, or by the control that the run selects. */
+export const judgeGrid = (
+  context: RoundContext,
+  groups: readonly RolloutGroup[],
+  earned: (outcome: GridOutcome) => number,
+): ScoredGroup[] =>
+  groups.map((group) =>
+    scoreGrid(context, group, (outcome, turns) => {
+      const { rewardFunction } = context.round.settings;
+      if (rewardFunction === 'random') return Number(coinOf(turns[0]!.id));
+      if (rewardFunction === 'format') return mean(turns.map(({ outcome: kept }) => Number(kept === 'ok')));
+      return earned(sealedGold(context, outcome())());
+    }),
+  );
 
 /** Worlds of each kind in an evaluation. */
 export const EXAM_WORLDS = 150;

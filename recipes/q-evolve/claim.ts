@@ -1,0 +1,69 @@
+/** The claim of Q-Evolve: an in-sample critic tells useful turns from wasted ones, and an agent learns more by its credit than by outcomes. */
+import type { Claim, Measure } from '../../core/claims/claim.ts';
+import { coinArm, doesNotRise, endsAbove, formatArm, POINTS, rises } from '../../core/claims/conditions.ts';
+import { curveOf, lately } from '../../core/claims/curves.ts';
+import { mean } from '../../core/rl/statistics.ts';
+
+const above =
+  (figure: string, arm: string, other: string): Measure =>
+  (r, s) =>
+    lately(r, arm, s, figure) - lately(r, other, s, figure);
+/** Mean of all evaluations after the first: how soon an arm gets good. */
+const along = (r: Parameters<Measure>[0], arm: string, s: number) =>
+  mean(curveOf(r, arm, s, 'sampled').slice(1));
+
+const FAILED = 'area under the ROC curve of advantages for useful turns of failed episodes, last five rounds';
+
+export const claim: Claim = {
+  description:
+    'A critic that learns from episodes by expectile regression tells turns that bring the goal nearer from others, also in episodes that fail, where outcomes say nothing. Paid by its advantages, an agent succeeds more often and sooner than paid by outcomes, and the better for an expectile above the mean; the same advantages at other turns do not serve it so.',
+  rounds: 10,
+  evaluateEvery: 5,
+  pictures: { sampled: 'Success in held-out rooms, sampled at temperature 1' },
+  arms: [
+    { name: 'q-evolve', description: 'as published' },
+    { name: 'outcome', variant: 'outcome', description: 'GRPO: all turns are paid the episode’s outcome' },
+    {
+      name: 'mean',
+      variant: 'expectile-50',
+      seedCount: 4,
+      description: 'τ = 0.5: the critic regresses means',
+    },
+    {
+      name: 'shuffled',
+      variant: 'shuffled',
+      seedCount: 4,
+      description: 'advantages of other turns whose episodes ended alike',
+    },
+    coinArm('a fair coin pays each episode'),
+    formatArm('an episode is paid for keeping to the grammar'),
+  ],
+  conditions: [
+    {
+      description: `q-evolve: ${FAILED}`,
+      measure: (r, s) => lately(r, 'q-evolve', s, 'failedAuc'),
+      atLeast: 0.6,
+    },
+    {
+      description: `${FAILED}, q-evolve above shuffled`,
+      measure: above('failedAuc', 'q-evolve', 'shuffled'),
+      atLeast: POINTS,
+    },
+    {
+      description: 'the same area over all turns, q-evolve above outcome',
+      measure: above('auc', 'q-evolve', 'outcome'),
+      atLeast: POINTS,
+    },
+    rises('q-evolve', 0.1),
+    endsAbove('q-evolve', 'outcome'),
+    {
+      description: 'sampled success, mean of all evaluations after the start, q-evolve above outcome',
+      measure: (r, s) => along(r, 'q-evolve', s) - along(r, 'outcome', s),
+      atLeast: 0.03,
+    },
+    endsAbove('q-evolve', 'mean', 0.03),
+    endsAbove('q-evolve', 'shuffled'),
+    doesNotRise('random'),
+    doesNotRise('format'),
+  ],
+};
