@@ -361,6 +361,31 @@ describe('seats', () => {
     });
   });
 
+  test('whitening and the critic keep seats apart', async () => {
+    const { recipe, round, proposals, group } = await seated();
+    const values = async (_: string, sequences: readonly { readonly ids: readonly number[] }[]) =>
+      sequences.map(({ ids }) => new Float32Array(ids.length));
+    const planned = async (variant: string) => {
+      const asked = { ...round, settings: { ...round.settings, variant } };
+      const records = { round: asked, proposals, groups: [group], recipeState: undefined, version: 7 };
+      return (await recipe.learn(records, { values } as never)).updates;
+    };
+    const mean = (numbers: readonly number[]) => numbers.reduce((sum, n) => sum + n, 0) / numbers.length;
+    for (const variant of ['reinforce-plus-plus', 'ppo']) {
+      const policy = (await planned(variant)).at(-1)!;
+      expect(policy.parts.map(({ role }) => role)).toEqual(['proposer', 'solver']);
+      // Whitened over a seat's own tokens, the advantages of each have the mean 0; over both they would not.
+      for (const part of policy.parts)
+        if (part.kind === 'policy')
+          expect(mean(part.items.flatMap(({ advantage }) => advantage))).toBeCloseTo(0, 4);
+    }
+    const [critic] = await planned('ppo');
+    expect([critic!.set, critic!.parts.map(({ kind, role }) => `${kind} ${role}`)]).toEqual([
+      'critic',
+      ['value proposer', 'value solver'],
+    ]);
+  });
+
   test('the round’s figures tell seats apart', async () => {
     const { recipe, round, proposals, group } = await seated();
     const records = { round, proposals, groups: [group], recipeState: undefined, version: 7 };
