@@ -1,4 +1,5 @@
 /** The weak-supervision study: which labels, and which form of answers, let training on rewards generalise. The method is told below, as data. */
+import { readTags } from '../../core/reading.ts';
 import type { Recipe, RoundShape } from '../../core/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import type { RoundContext } from '../../core/round-context.ts';
@@ -26,6 +27,10 @@ const traces = shapeOf(withTraces);
 const answers = shapeOf(answersAlone);
 const shape = ({ round }: Pick<RoundContext, 'round'>): RoundShape =>
   round.settings.variant === 'answers' ? answers : traces;
+
+/** A solver’s text with the token that the prompt ended in, so that its first part is read as what it is; prompts begin with a tag of their own. */
+const begun = (text: string): string =>
+  text.startsWith('<') ? text : `${text.includes('<answer>') ? '<step>' : '<answer>'}${text}`;
 
 const learn = ({ groups }: RoundRecords): TrainingPlan => ({
   updates: solverUpdate(groupItems(groups, grpo), {
@@ -73,5 +78,6 @@ export const weakSup: Recipe = {
   rollOut: (context, tasks) => shape(context).rollOut(context, tasks),
   judge: (context, groups) => shape(context).judge(context, groups),
   evaluate: (context) => shape(context).evaluate(context),
+  describe: { ...traces.describe, parts: (_role, text) => readTags(begun(text)) },
   learn,
 };

@@ -46,6 +46,9 @@ test('written anew: programs that fail a test which the chosen one passes, and t
   const broken = { ...POOLS, tests: [...POOLS.tests.slice(0, 3), { input: [7], output: [7] }] };
   expect(anew(broken).tests).toEqual([3]);
   expect(anew({ ...POOLS, programs: [null] })).toEqual({ repairs: [], tests: [] });
+  // `-3 rev` passes one test and `rev` none: the worst is first.
+  const worst = { ...POOLS, programs: ['+3 rev', '-3 rev', 'rev'] };
+  expect(anew(worst).repairs.map(({ at }) => at)).toEqual([2, 1]);
   const many = { ...POOLS, programs: ['+3 rev', ...new Array<string>(6).fill('rev')] };
   expect(anew(many).repairs).toHaveLength(4);
 });
@@ -57,7 +60,8 @@ test('a program takes the place of the one before if it passes more tests, and a
     programs: ['+3 rev', 'rev +3', 'rev -3', null],
     tests: [...POOLS.tests.slice(0, 3), fresh],
   });
-  expect(renewed(POOLS, anew(POOLS), [null, null], [null])).toEqual(POOLS);
+  // `rev -3` passes as many as the program before it, which stays.
+  expect(renewed(POOLS, anew(POOLS), ['rev -3', null], [null])).toEqual(POOLS);
 });
 
 /** What the policy is asked, and the program that the statement means, by the held-out problems of a round. */

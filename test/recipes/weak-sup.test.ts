@@ -100,6 +100,18 @@ test('answers without steps are a variant: the prompt begins the answer', async 
     }
 });
 
+test('a reader sees what the prompt has begun', () => {
+  const kinds = (text: string) =>
+    weakSup.describe!.parts!('solver', text).map(({ kind, text: part }) => [kind, part]);
+  expect(kinds('7<step>-2<answer>-2<eos>')).toEqual([
+    ['step', '7'],
+    ['step', '-2'],
+    ['answer', '-2'],
+  ]);
+  expect(kinds('-2<eos>')).toEqual([['answer', '-2']]);
+  expect(kinds('<solve>3+4-9<sep><step>')[0]).toEqual(['text', '3+4-9']);
+});
+
 test('corrupted steps: the last that is shown is one too high, and what follows from it is one too high as well', () => {
   // Totals 7, -2, 3: the second is shown as -1, and 5 more are 4.
   expect(corruptedSteps('3+4-9+5')).toEqual({ prefix: '<step>7<step>-1', follows: '4' });
