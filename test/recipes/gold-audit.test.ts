@@ -14,6 +14,7 @@ import { equations } from '../../tasks/equations/family.ts';
 import { programs } from '../../tasks/programs/family.ts';
 import { repair } from '../../tasks/programs/repair.ts';
 import { rewriting } from '../../tasks/rewriting/family.ts';
+import { temporalGraphs } from '../../tasks/temporal-graphs/family.ts';
 import { type Moment, playLearn } from './played-plan.ts';
 
 const { world, contrary } = vi.hoisted(() => {
@@ -52,6 +53,10 @@ vi.mock('../../tasks/documents/family.ts', async (actual) => {
   const documents = await actual<typeof import('../../tasks/documents/family.ts')>();
   return { ...documents, truthOf: contrary(documents.truthOf, (truth) => 1 - truth) };
 });
+vi.mock('../../tasks/temporal-graphs/family.ts', async (actual) => {
+  const graphs = await actual<typeof import('../../tasks/temporal-graphs/family.ts')>();
+  return { ...graphs, linksF1: contrary(graphs.linksF1, (f1) => 1 - f1) };
+});
 /** A pair whose order is known by construction has no checker: its two responses change places. */
 vi.mock('../../tasks/style/planted.ts', async (actual) => {
   const planted = await actual<typeof import('../../tasks/style/planted.ts')>();
@@ -72,7 +77,16 @@ vi.mock('../../tasks/grids/play.ts', async (actual) => {
 });
 
 /** Checkers that are methods of a family; one that was spread from another is a copy, which has to lie for itself. */
-const FAMILIES = [arithmetic, chains, equations, programs, repair, verboseArithmetic, rewriting];
+const FAMILIES = [
+  arithmetic,
+  chains,
+  equations,
+  programs,
+  repair,
+  verboseArithmetic,
+  rewriting,
+  temporalGraphs,
+];
 
 function lie(): void {
   world.lies = true;
