@@ -146,7 +146,13 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   equations: { demonstrate: demonstrateEquation, weights: { judge: 2 } },
   rewriting: { demonstrate: demonstrateRewriting, batch: 64, weights: { judge: 2 } },
   games: { demonstrate: demonstrateGame, steps: 1500 },
-  'temporal-graphs': { demonstrate: demonstrateTemporalGraph, steps: 1200, batch: 64 },
+  // Who can copy facts learns to list links in less time.
+  'temporal-graphs': {
+    demonstrate: demonstrateTemporalGraph,
+    from: 'documents',
+    steps: 5000,
+    batch: 32,
+  },
   'arithmetic-late-slips': { demonstrate: demonstrateLateSlips, from: 'arithmetic-base', steps: 1500 },
   'arithmetic-judges': {
     demonstrate: demonstrateJudging,

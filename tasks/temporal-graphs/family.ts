@@ -2,8 +2,8 @@
  * Links of temporal graphs: the neighbourhood of a node as a list of timed links, and the question to whom the node links next. A solution goes
  * through the node's contacts with the times of their links and the time at which it expects the next one, `?` where it expects none.
  *
- *     task       links:node time                ab1cd1ab3ac4:a5, in which a links to b at times 1 and 3
- *     solver     <solve>ab1cd1ab3ac4:a5<sep> -> <step>b13:5<step>c4:?<answer>b<eos>, or <answer>b<eos>
+ *     task       links:node time                ab3cd4ab5ac6:a7, in which a links to b at times 3 and 5
+ *     solver     <solve>ab3cd4ab5ac6:a7<sep> -> <step>b35:7<step>c6:?<answer>b<eos>, or <answer>b<eos>
  *     judge      <judge>task<sep>solution<sep> -> <ok><ok><right><eos>
  */
 import type { Random } from '../../core/random.ts';

@@ -82,8 +82,8 @@ export function contextOf(query: Query, nodes: number): Query {
 
 /** Nodes of a graph, and of the neighbourhood that is asked about. */
 const NODES = 10;
-const NEIGHBOURHOOD = 6;
-const MOST_LINKS = 20;
+const NEIGHBOURHOOD = 5;
+const MOST_LINKS = 16;
 /** How often a contact is drawn so that it is due at the query's time. */
 const DUE = 0.45;
 

@@ -17,6 +17,7 @@ import { programs } from '../../tasks/programs/family.ts';
 import { repair } from '../../tasks/programs/repair.ts';
 import { statements } from '../../tasks/programs/statements.ts';
 import { rewriting } from '../../tasks/rewriting/family.ts';
+import { temporalGraphs } from '../../tasks/temporal-graphs/family.ts';
 import { type Moment, playLearn } from './played-plan.ts';
 
 const { world, contrary } = vi.hoisted(() => {
@@ -62,6 +63,9 @@ vi.mock('../../tasks/documents/sums.ts', async (actual) => {
 vi.mock('../../tasks/programs/statements.ts', async (actual) => {
   const problems = await actual<typeof import('../../tasks/programs/statements.ts')>();
   return { ...problems, meantOutput: contrary(problems.meantOutput, (output) => output && [...output, 0]) };
+vi.mock('../../tasks/temporal-graphs/family.ts', async (actual) => {
+  const graphs = await actual<typeof import('../../tasks/temporal-graphs/family.ts')>();
+  return { ...graphs, linksF1: contrary(graphs.linksF1, (f1) => 1 - f1) };
 });
 /** A pair whose order is known by construction has no checker: its two responses change places. */
 vi.mock('../../tasks/style/planted.ts', async (actual) => {
@@ -93,6 +97,7 @@ const FAMILIES = [
   verboseArithmetic,
   rewriting,
   statements,
+  temporalGraphs,
 ];
 
 function lie(): void {

@@ -17,6 +17,7 @@ import { programs } from '../../tasks/programs/family.ts';
 import { abduction, deduction, induction } from '../../tasks/programs/questions.ts';
 import { rewriting } from '../../tasks/rewriting/family.ts';
 import { randomStyleTask, stylePrompt } from '../../tasks/style/family.ts';
+import { temporalGraphs } from '../../tasks/temporal-graphs/family.ts';
 import { writeSolution } from '../../tasks/worked.ts';
 import { anyText } from './any-text.ts';
 
@@ -25,7 +26,8 @@ const draw = (family: TaskFamily, seed: string, count = 60) => {
   return Array.from({ length: count }, () => family.random(random));
 };
 
-describe.each([chains, equations, deduction, abduction, induction, rewriting])('$name', (family) => {
+const FAMILIES = [chains, equations, deduction, abduction, induction, rewriting, temporalGraphs];
+describe.each(FAMILIES)('$name', (family) => {
   const task = family.random(new Random('families/one'));
 
   test('no text makes a parser throw', () => {
