@@ -38,7 +38,7 @@ describe.skipIf(!chromiumPath)(`the page of the real mesh${CHROMIUM_NEEDED}`, ()
     const order = { recipe: 'trio', seed: 3, tasks: 4, groupSize: 2, rounds: 2, engine: 'kernels' as const };
     const { run, round } = await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, order);
     await page.waitForSelector('.stages');
-    expect(await page.locator('#title h1').innerText()).toBe('trio reward mix · seed 3');
+    expect(await page.locator('#title h1').innerText()).toBe('trio reward mix · engine kernels · seed 3');
     // there is no learner here: the round waits for it with all of its groups judged
     await page.waitForSelector('.stages li.active:nth-child(4)', { timeout: 100_000 });
     expect(await page.locator('.stages li:nth-child(3)').innerText()).toContain('4 of 4');

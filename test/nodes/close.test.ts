@@ -107,10 +107,7 @@ async function joinBy(
 const nodeOf = async (name: string) =>
   (await playing.gateway.listNodes()).find((node) => node.name === name)!;
 
-const order = (seed: number) => ({
-  ...{ recipe: 'trio', seed, rounds: 1, freeze: [], tasks: 6, groupSize: 4 },
-  engine: 'kernels' as const,
-});
+const order = (seed: number) => ({ recipe: 'trio', seed, rounds: 1, freeze: [], tasks: 6, groupSize: 4 });
 const startOf = (seed: number) => `${runOf(shipped, order(seed)).settings.policy}@0`;
 
 test('a server samples for the mesh, and is told how close it is', async () => {
