@@ -63,6 +63,7 @@ vi.mock('../../tasks/documents/sums.ts', async (actual) => {
 vi.mock('../../tasks/programs/statements.ts', async (actual) => {
   const problems = await actual<typeof import('../../tasks/programs/statements.ts')>();
   return { ...problems, meantOutput: contrary(problems.meantOutput, (output) => output && [...output, 0]) };
+});
 vi.mock('../../tasks/temporal-graphs/family.ts', async (actual) => {
   const graphs = await actual<typeof import('../../tasks/temporal-graphs/family.ts')>();
   return { ...graphs, linksF1: contrary(graphs.linksF1, (f1) => 1 - f1) };
