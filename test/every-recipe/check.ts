@@ -1,11 +1,11 @@
 /**
  * `npm run check:recipes [-- NAME …]`: every recipe comes to the same bytes in the mesh as in one process, and its page is walked through in a
- * browser. With names, those recipes alone; without, what came of each is written to bench/results/recipes.json.
+ * browser. With names, those recipes alone. What came of each is written to bench/results/recipes.json.
  */
 import '../../install/require-node.mjs';
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { startVitest } from 'vitest/node';
-import { thisMachine } from '../../bench/machine.ts';
+import { type Machine, thisMachine } from '../../bench/machine.ts';
 import { fail } from '../../cli/shared/fail.ts';
 import { recipes, shipped } from '../../recipes/index.ts';
 import { CHOSEN } from './chosen.ts';
@@ -43,19 +43,27 @@ async function play(named: readonly string[]): Promise<{ name: string; mesh: Cam
     .map(({ name }) => ({ name, mesh: cameOf(name, PLAYED.mesh), page: cameOf(name, PLAYED.page) }));
 }
 
+/** What came of each recipe the last time that it passed, by its name, and on which machine and commit that was. */
+type Results = Record<string, { readonly mesh: Came; readonly page: Came; readonly machine: Machine }>;
+
+const earlier = (): Results =>
+  existsSync(RESULTS) ? (JSON.parse(readFileSync(RESULTS, 'utf8')) as { recipes: Results }).recipes : {};
+
 try {
   const named = process.argv.slice(2).map((name) => shipped.find(name).name);
+  const machine = thisMachine();
   const came = await play(named);
-  const failed = came.filter(
-    ({ mesh, page }) => mesh.state !== 'passed' || !/^(?:passed|skipped)$/.test(page.state),
+  const passed = came.filter(
+    ({ mesh, page }) => mesh.state === 'passed' && /^(?:passed|skipped)$/.test(page.state),
   );
-  if (failed.length)
-    console.error(`These recipes did not pass: ${failed.map(({ name }) => name).join(', ')}.`);
-  else if (!named.length) {
-    const result = { command: 'npm run check:recipes', machine: thisMachine(), recipes: came };
-    writeFileSync(RESULTS, `${JSON.stringify(result, null, 2)}\n`);
-    console.log(`Written to ${RESULTS}.`);
-  }
+  const results: Results = { ...earlier() };
+  for (const { name, mesh, page } of passed) results[name] = { mesh, page, machine };
+  const kept = recipes.flatMap(({ name }) => (results[name] ? [[name, results[name]]] : []));
+  const record = { command: 'npm run check:recipes', recipes: Object.fromEntries(kept) };
+  writeFileSync(RESULTS, `${JSON.stringify(record, null, 2)}\n`);
+  console.log(`${passed.length} of ${came.length} recipes passed; ${RESULTS} has them.`);
+  const failed = came.filter((one) => !passed.includes(one)).map(({ name }) => name);
+  if (failed.length) console.error(`These did not pass: ${failed.join(', ')}.`);
   process.exit(failed.length || process.exitCode ? 1 : 0);
 } catch (error) {
   fail(error);

@@ -58,9 +58,9 @@ const plays = recipes.map(({ name, claim }) => ({
     : 4,
 }));
 
-test.each(plays)(
-  '$recipe: $rounds rounds in the mesh, and the last one moves the policy that is trained',
-  async (play) => {
+test.each(plays.map((play) => [play.recipe, play.rounds, play] as const))(
+  '%s: %i rounds in the mesh, and the last one moves the policy that is trained',
+  async (_, __, play) => {
     const { mesh, alone, before } = await playing.play({ ...play, seed: 5, freeze: [], groupSize: 4 });
     expect(mesh).toEqual(alone);
     expect(mesh[weightsFile()]).toMatch(/^[0-9a-f]{64}$/);

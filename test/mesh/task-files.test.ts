@@ -303,7 +303,10 @@ test('grpo trains an imported checkpoint on a file with a reward module, by its 
   expect(samples).toHaveLength(18);
   expect(judgments.map(({ of }) => of).sort()).toEqual(samples.map(({ id }) => id).sort());
   for (const { role, policy, outcome, of, text } of judgments) {
-    expect({ role, policy }).toEqual({ role: 'judge-style', policy: { name: 'words', version: 0 } });
+    expect({ role, policy }).toEqual({
+      role: 'judge-style',
+      policy: { name: 'words', version: 0, engine: 'kernels' },
+    });
     const { rewards, missing } = samples.find(({ id }) => id === of)!;
     const said = /<answer>(\d+)<\/answer>/.exec(text!.completion)?.[1];
     if (outcome === 'ok') expect(rewards.style).toBe(Number(said) / 1000);
