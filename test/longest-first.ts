@@ -21,6 +21,8 @@ const LONG = [
   'nodes/nodes',
   'mesh/ahead',
   'mesh/rounds',
+  'mesh/agent-seats',
+  'cli/agent-seats',
   'cli/two-starts',
   'mesh/restart',
   'cli/policy/policy',
