@@ -1,14 +1,6 @@
 /** The claim of RLP: thoughts that are paid for what they tell about the next token make it likelier, more than as many tokens of plain pretraining do. */
 import type { Claim } from '../../core/claims/claim.ts';
-import {
-  coinArm,
-  difference,
-  doesNotRise,
-  endsAbove,
-  formatArm,
-  POINTS,
-  rises,
-} from '../../core/claims/conditions.ts';
+import { coinArm, doesNotRise, endsAbove, formatArm, POINTS, rises } from '../../core/claims/conditions.ts';
 import { atEnd, early, lately } from '../../core/claims/curves.ts';
 
 export const claim: Claim = {
@@ -24,24 +16,6 @@ export const claim: Claim = {
   arms: [
     { name: 'rlp', description: 'as published' },
     { name: 'nll', variant: 'nll', description: 'next-token prediction on as many tokens' },
-    {
-      name: 'uncentred',
-      variant: 'uncentred',
-      seedCount: 4,
-      description: 'the gain over the slower copy is the advantage',
-    },
-    {
-      name: 'frozen baseline',
-      variant: 'frozen-baseline',
-      seedCount: 4,
-      description: 'the gain over the start policy is the advantage',
-    },
-    {
-      name: 'no baseline',
-      variant: 'no-baseline',
-      seedCount: 4,
-      description: 'the log-likelihood after the thought is the advantage',
-    },
     coinArm('a coin pays thoughts'),
     formatArm('any well-formed thought is paid'),
   ],
@@ -66,17 +40,5 @@ export const claim: Claim = {
     },
     doesNotRise('random'),
     doesNotRise('format'),
-  ],
-  observations: [
-    {
-      description: 'sampled accuracy at the end, uncentred: slower copy above frozen baseline',
-      measure: difference('uncentred', 'frozen baseline'),
-      atLeast: POINTS,
-    },
-    {
-      description: 'sampled accuracy at the end, uncentred: slower copy above no baseline',
-      measure: difference('uncentred', 'no baseline'),
-      atLeast: POINTS,
-    },
   ],
 };

@@ -14,9 +14,9 @@ import {
 } from '../../tasks/documents/sums.ts';
 
 export const THINKER = 'thinker';
-const HELD_OUT = 200;
+const HELD_OUT = 150;
 /** Samples of each digit behind the sampled accuracy. */
-const DRAWS = 4;
+const DRAWS = 2;
 
 const heldOutPositions = heldOutTasks(
   'sums',
