@@ -18,6 +18,7 @@ import { qEvolve } from './q-evolve/recipe.ts';
 import { qwenPrm } from './qwen-prm/recipe.ts';
 import { rZero } from './r-zero/recipe.ts';
 import { ragen } from './ragen/recipe.ts';
+import { realTg } from './real-tg/recipe.ts';
 import { rise } from './rise/recipe.ts';
 import { rrpo } from './rrpo/recipe.ts';
 import { sage } from './sage/recipe.ts';
@@ -85,6 +86,7 @@ export const recipes: readonly Recipe[] = [
   rrpo,
   sipretrain,
   qEvolve,
+  realTg,
 ];
 
 /** Every recipe of the project, in the form in which Workers, learner and commands take them. */
