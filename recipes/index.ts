@@ -22,6 +22,7 @@ import { qwenPrm } from './qwen-prm/recipe.ts';
 import { rZero } from './r-zero/recipe.ts';
 import { ragen } from './ragen/recipe.ts';
 import { rewardHarness } from './rewardharness/recipe.ts';
+import { realTg } from './real-tg/recipe.ts';
 import { rise } from './rise/recipe.ts';
 import { rlp } from './rlp/recipe.ts';
 import { rlsp } from './rlsp/recipe.ts';
@@ -105,6 +106,7 @@ export const recipes: readonly Recipe[] = [
   cepo,
   sws,
   qEvolve,
+  realTg,
 ];
 
 /** Every recipe of the project, in the form in which Workers, learner and commands take them. */

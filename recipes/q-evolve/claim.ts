@@ -66,4 +66,6 @@ export const claim: Claim = {
     doesNotRise('random'),
     doesNotRise('format'),
   ],
+  diagnosis:
+    'At this size the method does not do what the paper reports. Sampled success rises by 4.6 points (−0.6 to 9.8), as it does when outcomes pay all turns alike (5.3), and greedy success falls in every arm, by 6.3 points here: a policy is sharpened and adds no skill. In episodes that fail, advantages tell useful turns from others no better than chance (0.51), so that there is nothing in them that outcomes do not say; over all turns the area is 0.03 above that of outcomes (0 to 0.07). Advantages that change places among turns of episodes that ended alike come out 2 points lower (−2.2 to 6.2), and an expectile above the mean buys nothing. The critic has 640 episodes in ten rounds, with one bit each, and is read one round late; the paper’s critic has a base model of billions of parameters and expert episodes in the same data. Seeds differ by up to 16 points at the end, more than any two arms that are paid for success.',
 };
