@@ -45,7 +45,7 @@ export const weakSup: Recipe = {
   title: 'A study of training on few labels, wrong labels and none',
   paper: { title: 'When Can LLMs Learn to Reason with Weak Supervision?', year: 2026 },
   summary:
-    'A study and not a method. A solver is trained by GRPO under three kinds of weak labels: eight exact ones, 64 of which two in five are wrong, and the majority of its own answers. It answers with its steps or without. What is read off is how far held-out accuracy has come when the reward has stopped to rise.',
+    'A study and not a method. A solver is trained by GRPO under three kinds of weak labels: eight exact ones, 64 of which two in five are wrong, and the majority of its own answers. It answers with its steps or without. What is read off is how far held-out accuracy has come, and how soon the reward saturates.',
   method: {
     setting:
       'Tasks are arithmetic chains. The start policy can answer them with running totals as steps, of which one in ten has a slip when they are sampled, and without, where half of the answers ignore the last term. Which of the two it does is forced by the first token of the answer, so that one start stands for a policy that was taught to reason in steps and for one that was not.',
