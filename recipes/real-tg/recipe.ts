@@ -69,7 +69,7 @@ export const realTg: Recipe = {
     'A solver reads the links around a node of a temporal graph, goes through its contacts in writing, and names the nodes to which it links next. It is paid the F1 of these nodes, and what it writes before them is neither paid nor checked.',
   method: {
     setting:
-      'A graph of ten nodes has links at times 1 to 8. A node links to a contact again after the time between the last two such links. Walks that go back in time from the node that is asked about choose five nodes, whose links are the task; the solver is to name the one to three nodes to which the node links next, at time 7, 8 or 9. The start policy lists the times of each contact’s links, with slips in six of ten steps; in four of ten solutions it expects the next by their gap, in the others one time after the last.',
+      'A graph of ten nodes has links at times 1 to 8. A node links to a contact again after the time between the last two such links. Walks that go back in time from the node that is asked about choose five nodes, whose links are the task; the solver is to name the one to three nodes to which the node links next, at time 7, 8 or 9. The start policy lists the times of each contact’s links, with slips in more than half of the steps; in four of ten solutions it expects the next by their gap, in the others one time after the last.',
     roles:
       'The solver is the only role. It answers each task eight times, with nodes named by letters of the first half of the alphabet.',
     rewards:
