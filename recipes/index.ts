@@ -19,7 +19,6 @@ import { qwenPrm } from './qwen-prm/recipe.ts';
 import { rZero } from './r-zero/recipe.ts';
 import { ragen } from './ragen/recipe.ts';
 import { rise } from './rise/recipe.ts';
-import { rlp } from './rlp/recipe.ts';
 import { rrpo } from './rrpo/recipe.ts';
 import { sage } from './sage/recipe.ts';
 import { sar } from './sar/recipe.ts';
@@ -86,7 +85,6 @@ export const recipes: readonly Recipe[] = [
   tReg,
   rrpo,
   sipretrain,
-  rlp,
 ];
 
 /** Every recipe of the project, in the form in which Workers, learner and commands take them. */

@@ -52,10 +52,6 @@ vi.mock('../../tasks/documents/family.ts', async (actual) => {
   const documents = await actual<typeof import('../../tasks/documents/family.ts')>();
   return { ...documents, truthOf: contrary(documents.truthOf, (truth) => 1 - truth) };
 });
-vi.mock('../../tasks/documents/sums.ts', async (actual) => {
-  const sums = await actual<typeof import('../../tasks/documents/sums.ts')>();
-  return { ...sums, thoughtIsExact: contrary(sums.thoughtIsExact, (right) => !right) };
-});
 /** A pair whose order is known by construction has no checker: its two responses change places. */
 vi.mock('../../tasks/style/planted.ts', async (actual) => {
   const planted = await actual<typeof import('../../tasks/style/planted.ts')>();
