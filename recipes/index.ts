@@ -24,7 +24,6 @@ import { ragen } from './ragen/recipe.ts';
 import { rewardHarness } from './rewardharness/recipe.ts';
 import { realTg } from './real-tg/recipe.ts';
 import { rise } from './rise/recipe.ts';
-import { rlp } from './rlp/recipe.ts';
 import { rlsp } from './rlsp/recipe.ts';
 import { rrpo } from './rrpo/recipe.ts';
 import { sage } from './sage/recipe.ts';
@@ -99,7 +98,6 @@ export const recipes: readonly Recipe[] = [
   tReg,
   rrpo,
   sipretrain,
-  rlp,
   rewardHarness,
   cosplay,
   weakSup,

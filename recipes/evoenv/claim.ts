@@ -58,4 +58,6 @@ export const claim: Claim = {
       atLeast: POINTS,
     },
   ],
+  diagnosis:
+    'The layers build the pool that they are meant to build, and it teaches no more than the ten environments that are given. Sampled accuracy rises by 10.4 points with environments of the policy’s own, by 9.7 with the given ten alone and by 9.5 where near-copies may join: differences of 0.7 (−1.4 to 2.7) and 0.9 (−1.5 to 3.2), where five were asked. Greedy accuracy rises in no arm, so that the policy is sharpened and no skill gained; with environments of its own it loses 2.8 points less than with the fixed pool, which cannot be told from chance (−0.9 to 6.4). Without the novelty layer the pool does fill with near-copies: 26 of the known environments differ in more than digits, instead of 50. What is tried stays where some attempts are right and others are not (58 %). Reviews are strict and right: they refuse one environment in five, also sound ones, and all that they let pass in the last five rounds were sound, as were 92 % of those that were tried. Two reasons are likely and none is tested by an arm: an environment gives new instances in every round, so that ten of them are many tasks; and what the start lacks is care, which the simplest references teach as well as longer ones.',
 };

@@ -56,10 +56,6 @@ vi.mock('../../tasks/documents/family.ts', async (actual) => {
   const documents = await actual<typeof import('../../tasks/documents/family.ts')>();
   return { ...documents, truthOf: contrary(documents.truthOf, (truth) => 1 - truth) };
 });
-vi.mock('../../tasks/documents/sums.ts', async (actual) => {
-  const sums = await actual<typeof import('../../tasks/documents/sums.ts')>();
-  return { ...sums, thoughtIsExact: contrary(sums.thoughtIsExact, (right) => !right) };
-});
 vi.mock('../../tasks/programs/statements.ts', async (actual) => {
   const problems = await actual<typeof import('../../tasks/programs/statements.ts')>();
   return { ...problems, meantOutput: contrary(problems.meantOutput, (output) => output && [...output, 0]) };
