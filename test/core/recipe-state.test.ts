@@ -40,6 +40,7 @@ test('the recipes that carry something say so', () => {
     'evoenv',
     'mae',
     'r-zero',
+    'rewardharness',
     'spin',
     'sppo',
     'ssp',
