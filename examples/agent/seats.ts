@@ -14,9 +14,12 @@ async function says({ baseURL, apiKey }: Access, content: string): Promise<strin
   return choices[0]!.message.content ?? '';
 }
 
-/** The result of the sum in a question, such as 3 + 4 - 9; null where it has none. */
+/**
+ * The result of the sum that a question ends with, such as 3 + 4 - 9 =; null where it has none. Nor has one with angle brackets: the mesh
+ * refuses prompts that hold a token which separates messages, and a proposer may write one.
+ */
 function resultOf(question: string): number | null {
-  const [sum] = /\d+(?: [+-] \d+)+/.exec(question) ?? [];
+  const [, sum] = /^[^<>]*?(\d+(?: [+-] \d+)+) =$/.exec(question.trim()) ?? [];
   return sum === undefined
     ? null
     : sum.split(/ (?=[+-])/).reduce((total, part) => total + Number(part.replace(' ', '')), 0);
