@@ -49,4 +49,6 @@ export const claim: Claim = {
     endsAbove('cepo', 'grpo', 0.02, 'accuracy'),
     endsAbove('one context', 'grpo', 0.02),
   ],
+  diagnosis:
+    'The contrast of two contexts points at the token that decides an attempt, and pointing there buys nothing. Evidence is 1.11 nats stronger at the decisive token than behind it (1.04 to 1.18), where one context has 0.59 less and the solutions of another task have none. But a policy that is weighted by it ends where GRPO ends (−0.1 points of sampled accuracy, −1.1 to 0.9), where one context ends, and where weights from another task’s solutions end, so that no gain is due to the evidence. The weights are gentle by the paper’s own bounds: a token’s advantage changes by a tenth at most, λ falling from 0.5, and answers here have a dozen tokens, of which the advantage reaches the decisive one anyway. All arms sharpen more than they learn: sampled accuracy rises by ten points, greedy accuracy by two to three.',
 };

@@ -41,4 +41,6 @@ export const claim: Claim = {
     doesNotRise('format'),
   ],
   observations: [endsAbove('random augmentation', 'none', 0.02, 'deep'), endsAbove('sws', 'none', 0.02)],
+  diagnosis:
+    'The failed tasks are found and what is made follows them: new tasks have 1.3 sums more than with augmentation at random. What this buys is below the bound: deep chains are answered 0.8 points better than with new tasks of any depth (−0.5 to 2.0) and 1.1 better than without new tasks (−0.4 to 2.7), where 2 were asked. All arms gain 14 to 15 points on deep chains, and greedy accuracy hardly moves, so that the gain is sharpening and not skill. The second phase has eight rounds; whether more of them would part the arms cannot be seen.',
 };
