@@ -170,7 +170,7 @@ export const cosplay: Recipe = {
       'The coder writes eight programs to each problem, and the tester eight tests, each an input with the output that it expects. Twice, up to four programs are written again, with the program before and a test that it fails, and tests that no program passes are written anew. Both are the start policy.',
     rewards:
       'A sample earns 1 where the chosen program agrees with it: the same program, or a test that it passes. The reward changes no weights, and its distance from what is exact is the gap that the report shows.',
-    credit: 'There is none.',
+    credit: 'There is none, since no sample trains anything.',
     objective:
       'There is none. The chosen program is the one that passes the most tests; of those that pass as many, one of the largest group that puts out the same on their inputs.',
     schedule: 'Every round draws fresh problems. No round changes the weights.',

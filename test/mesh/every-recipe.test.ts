@@ -5,13 +5,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SMALLER_WEIGHTS } from '../../core/policy.ts';
 import { weightsFile } from '../../core/schema/policy.ts';
+import { ttrl } from '../../recipes/ttrl/recipe.ts';
 import { chosenRecipes } from '../every-recipe/chosen.ts';
 import { openPlaying, type Playing } from './playing.ts';
 
 const recipes = await chosenRecipes();
 let playing: Playing;
 beforeAll(async () => {
-  playing = await openPlaying(['arithmetic-base', ...recipes.map(({ startPolicy }) => startPolicy)]);
+  const starts = [ttrl, ...recipes].map(({ startPolicy }) => startPolicy);
+  playing = await openPlaying(['arithmetic-base', ...starts]);
 }, 120_000);
 afterAll(() => playing.stop());
 
@@ -78,7 +80,7 @@ const forms = [
 test.each(forms)(
   'sampled in another form, %j, the mesh still comes to the bytes of one process',
   async (form) => {
-    const order = { recipe: 'ttrl', seed: 5, rounds: 1, freeze: [], tasks: 4, groupSize: 4 };
+    const order = { recipe: ttrl.name, seed: 5, rounds: 1, freeze: [], tasks: 4, groupSize: 4 };
     const { mesh, alone } = await playing.play({ ...order, ...form });
     expect(mesh).toEqual(alone);
     const { engine, weights = 'float32' } = form;
