@@ -1,6 +1,6 @@
 /**
  * A reward that an HTTP service gives, one request a group. Its answer is recorded before it is used: the service is asked once, an audit
- * takes the answer from the record, and what cannot be used is missing data of a kind.
+ * takes the answer from the record, and what cannot be used is recorded as missing data with its kind.
  */
 import * as v from 'valibot';
 import type { RewardRollout, RewardTask } from './reward-function.ts';

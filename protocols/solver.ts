@@ -117,14 +117,19 @@ export const trainedSolver = (change?: Partial<OptimizerSettings>): Recipe['sets
   [MAIN_SET]: { optimizer: smallSteps(change) },
 });
 
-/** One update of the solver's weights by a policy objective; no update where no sample carries a signal. */
-export const solverUpdate = (
+/** One update of the main weights by a policy objective on the samples of a role; no update where no sample carries a signal. */
+export const policyUpdate = (
+  role: string,
   items: readonly PolicyItem[],
   how: Omit<PolicyPart, 'kind' | 'role' | 'weight' | 'items'>,
 ): Update[] =>
-  items.length
-    ? [{ set: MAIN_SET, parts: [{ kind: 'policy', role: SOLVER, weight: 1, items, ...how }] }]
-    : [];
+  items.length ? [{ set: MAIN_SET, parts: [{ kind: 'policy', role, weight: 1, items, ...how }] }] : [];
+
+/** The same on the solver's samples. */
+export const solverUpdate = (
+  items: readonly PolicyItem[],
+  how: Omit<PolicyPart, 'kind' | 'role' | 'weight' | 'items'>,
+): Update[] => policyUpdate(SOLVER, items, how);
 
 /** Samples with their advantages, without those that have none. samples [n], advantages [n] -> at most n. */
 export const withAdvantages = (samples: readonly Sample[], advantages: readonly Maybe[]): PolicyItem[] =>

@@ -1,6 +1,6 @@
 /**
  * One episode of a run, held in an environment that somebody else hosts: the policy is asked through the episode's endpoint, what it calls is
- * called in the environment, and what the environment paid is the reward. Whatever goes wrong with the environment is missing data of a kind.
+ * called in the environment, and what the environment paid is the reward. Whatever goes wrong with the environment is recorded as missing data with its kind.
  */
 import { missingBy } from '../../api/environment-http.ts';
 import { linearSchema } from '../../core/checkers/json-schema.ts';

@@ -5,14 +5,20 @@
 import type { Renderer } from '../../core/renderer/renderer.ts';
 import { solvedMessages } from '../../core/renderer/role-messages.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
+import { type SolverGame, solverAlone } from '../solver.ts';
 import type { TaughtAttempt } from '../taught-attempts.ts';
 import type { Needs } from './draw.ts';
+import type { QuestionGame } from './game.ts';
 import { readTask } from './task-text.ts';
 
 /** What a question needs where a teacher reads a solution and scores an answer of at most `maxNew` tokens each. */
-export const solved =
+const solved =
   (maxNew: number): Needs =>
   (messages) => ({ messages: solvedMessages(messages, ''), tokens: 2 * maxNew });
+
+/** A solver alone over questions that leave its teacher room for a solution. */
+export const taughtSolver = ({ family, maxNew, tasks }: QuestionGame, rewards: SolverGame['rewards']) =>
+  solverAlone({ family, maxNew, rewards, tasks: (context) => tasks(context, undefined, solved(maxNew)) });
 
 /** How a recipe with a teacher differs from its paper on questions of files. */
 export const SIBLINGS_ALONE =

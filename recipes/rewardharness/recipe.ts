@@ -27,7 +27,7 @@ import {
   STYLE_POINTS,
 } from '../../protocols/respond.ts';
 import { samplePrompts } from '../../protocols/sample-prompts.ts';
-import { groupItems, smallSteps } from '../../protocols/solver.ts';
+import { groupItems, policyUpdate, smallSteps } from '../../protocols/solver.ts';
 import { randomStyleTask, styleDifficulty, styleScore } from '../../tasks/style/family.ts';
 import {
   type Edit,
@@ -262,23 +262,10 @@ function learn(records: RoundRecords, tools: LearnTools): TrainingPlan {
   const points = pointsOfRound(groups, tools.decode);
   const paid = mean(groups.flatMap(({ samples }) => samples.map(({ rewards }) => rewards.reward ?? 0)));
   return {
-    updates: items.length
-      ? [
-          {
-            set: MAIN_SET,
-            parts: [
-              {
-                kind: 'policy',
-                role: RESPONDER,
-                weight: 1,
-                items,
-                objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-                aggregation: { mode: 'token-mean' },
-              },
-            ],
-          },
-        ]
-      : [],
+    updates: policyUpdate(RESPONDER, items, {
+      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
+      aggregation: { mode: 'token-mean' },
+    }),
     figures: { points, overpaid: paid - points },
   };
 }

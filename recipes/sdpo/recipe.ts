@@ -7,7 +7,7 @@ import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { onQuestions, type QuestionGame } from '../../protocols/questions/game.ts';
-import { SIBLINGS_ALONE, solved, taughtAnswers } from '../../protocols/questions/taught-answers.ts';
+import { SIBLINGS_ALONE, taughtAnswers, taughtSolver } from '../../protocols/questions/taught-answers.ts';
 import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import {
   rewardsAlone,
@@ -112,12 +112,7 @@ export const sdpo: Recipe = {
 /** The recipe on questions of files, for any policy. */
 export const sdpoOn = (game: QuestionGame): Recipe => ({
   ...onQuestions(sdpo, {
-    ...solverAlone({
-      family: game.family,
-      maxNew: game.maxNew,
-      rewards,
-      tasks: (context) => game.tasks(context, undefined, solved(game.maxNew)),
-    }),
+    ...taughtSolver(game, rewards),
     learn: (records, tools) =>
       planTraining(
         ({ groups }, _, shuffled) => taughtAnswers(groups, tools.renderer(), { shuffled }),

@@ -6,7 +6,7 @@ import type { Sample } from '../../core/schema/sample.ts';
 import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/training-plan.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { onQuestions, type QuestionGame } from '../../protocols/questions/game.ts';
-import { SIBLINGS_ALONE, solved, taughtAnswers } from '../../protocols/questions/taught-answers.ts';
+import { SIBLINGS_ALONE, taughtAnswers, taughtSolver } from '../../protocols/questions/taught-answers.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { siblingOrFeedback, type TaughtAttempt, taughtAttempts } from '../../protocols/taught-attempts.ts';
 import { slowTeacher, TEACHER_RATE, TEACHER_SET, teacherPass } from '../../protocols/teacher-pass.ts';
@@ -126,12 +126,7 @@ export const srpoRoute: Recipe = {
 /** The recipe on questions of files, for any policy. */
 export const srpoRouteOn = (game: QuestionGame): Recipe => ({
   ...onQuestions(srpoRoute, {
-    ...solverAlone({
-      family: game.family,
-      maxNew: game.maxNew,
-      rewards,
-      tasks: (context) => game.tasks(context, undefined, solved(game.maxNew)),
-    }),
+    ...taughtSolver(game, rewards),
     learn: async (records, tools) => planTraining(taughtAnswers(records.groups, tools.renderer()), records),
   }),
   differences: [SIBLINGS_ALONE, ...srpoRoute.differences!.slice(0, 3)],

@@ -19,7 +19,7 @@ import {
   respond,
   STYLE_POINTS,
 } from '../../protocols/respond.ts';
-import { groupItems, smallSteps } from '../../protocols/solver.ts';
+import { groupItems, policyUpdate, smallSteps } from '../../protocols/solver.ts';
 import { parseResponse, parseScore, randomStyleTask, styleScore, wordsOf } from '../../tasks/style/family.ts';
 import { STOP } from '../../tasks/worked.ts';
 import { claim } from './claim.ts';
@@ -87,23 +87,10 @@ function learn({ round, groups }: RoundRecords, { decode }: LearnTools): Trainin
   const items = groupItems(groups, round.settings.variant === 'scalar' ? grpo : raw);
   const gap = overrated(groups, decode);
   return {
-    updates: items.length
-      ? [
-          {
-            set: MAIN_SET,
-            parts: [
-              {
-                kind: 'policy',
-                role: RESPONDER,
-                weight: 1,
-                items,
-                objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-                aggregation: { mode: 'token-mean' },
-              },
-            ],
-          },
-        ]
-      : [],
+    updates: policyUpdate(RESPONDER, items, {
+      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
+      aggregation: { mode: 'token-mean' },
+    }),
     figures: { points: pointsOfRound(groups, decode), ...(gap === undefined ? {} : { overrated: gap }) },
   };
 }

@@ -1,7 +1,6 @@
 /** The commands of agents against a mesh: they print what an agent needs, play a run's episodes in an environment, and say what is wrong. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Command } from 'commander';
 import { expect, test, vi } from 'vitest';
 import { command as agents } from '../../cli/agents/command.ts';
 import { command as environment } from '../../cli/environment/command.ts';
@@ -21,10 +20,10 @@ import {
   clientOf,
   contents,
   held,
-  learns,
   opened,
   ordered,
   post,
+  recipe,
   refusal,
   restart,
   rewards,
@@ -33,6 +32,7 @@ import {
   silence,
   withAgents,
 } from './agent-scene.ts';
+import { learns, printed } from './learns.ts';
 
 withAgents();
 
@@ -68,28 +68,13 @@ function checkpointWithTools(): VersionFiles {
   };
 }
 
-/** What the command prints; the mesh is the one that the environment names. */
-async function printed(command: Command, ...args: string[]): Promise<string> {
-  vi.stubEnv('ROLLMESH_URL', scene.mesh.url);
-  vi.stubEnv('LEARNER_TOKEN', scene.mesh.secrets.LEARNER_TOKEN);
-  const lines: unknown[] = [];
-  const log = vi.spyOn(console, 'log').mockImplementation((line: unknown) => void lines.push(line));
-  try {
-    await command.exitOverride().parseAsync(args, { from: 'user' });
-  } finally {
-    log.mockRestore();
-    vi.unstubAllEnvs();
-  }
-  return lines.join('\n');
-}
-
 test('`agents` prints what an agent needs, and `trajectories` what it did', async () => {
   const { round, access } = await ordered(1, 2);
   const { run } = access;
-  expect(await printed(agents(), run)).toBe(
+  expect(await printed(scene, agents(), run)).toBe(
     `ROLLMESH_AGENT_URL=${access.url}\nROLLMESH_AGENT_TOKEN=${access.token}`,
   );
-  expect(JSON.parse(await printed(agents(), 'last', '--json'))).toEqual(access);
+  expect(JSON.parse(await printed(scene, agents(), 'last', '--json'))).toEqual(access);
   const [one, two] = [await held(access), await held(access)];
   const first = await asks(one, 'What is 1 + 4?');
   const said = first.choices[0]!.message;
@@ -107,7 +92,7 @@ test('`agents` prints what an agent needs, and `trajectories` what it did', asyn
   await scene.reach(round, ['training']);
   const samples = (await contents(round))[0]!.samples!;
   const out = join(root, 'rollouts.jsonl');
-  expect(await printed(trajectories(), run, '--out', out)).toBe(`${out}: 2 rollouts of 1 rounds`);
+  expect(await printed(scene, trajectories(), run, '--out', out)).toBe(`${out}: 2 rollouts of 1 rounds`);
   type Row = { id: string; run: string; policy: string; turns: Record<string, unknown>[] };
   const rows = (path: string): Row[] =>
     readFileSync(path, 'utf8')
@@ -129,9 +114,9 @@ test('`agents` prints what an agent needs, and `trajectories` what it did', asyn
   });
   expect(rows(out)[0]!.turns[0]!.rewards).toEqual({ reward: 0.5, turn: 0.125 });
   const missing = join(root, 'missing.jsonl');
-  await printed(trajectories(), 'last', '--only', 'missing', '--out', missing);
+  await printed(scene, trajectories(), 'last', '--only', 'missing', '--out', missing);
   expect(rows(missing).map(({ id }) => id)).toEqual([samples[2]!.id]);
-  const refused = (...args: string[]) => expect(printed(trajectories(), ...args)).rejects;
+  const refused = (...args: string[]) => expect(printed(scene, trajectories(), ...args)).rejects;
   await refused(run, '--out', out).toMatchObject({ code: 'file.exists' });
   await refused(run, '--only', 'wrong', '--out', join(root, 'none')).toMatchObject({
     code: 'trajectories.none',
@@ -155,7 +140,9 @@ test('`environment play` holds the episodes of a run in an environment, and says
   const faults = vi.spyOn(console, 'error').mockImplementation(() => {});
   const ends = scene.reach(round, ['training']).then(() => scene.gateway.stopRun(run, 'test'));
   const args = ['play', server.url, run, '--answer-tool', 'submit', '--turns', '2', '--at-once', '1'];
-  expect(await printed(environment(), ...args)).toBe(`3 episodes of run ${run} were held in ${server.url}`);
+  expect(await printed(scene, environment(), ...args)).toBe(
+    `3 episodes of run ${run} were held in ${server.url}`,
+  );
   await ends;
   expect(faults.mock.calls.flat().join()).toContain('answers GET /sums/prompt with 401');
   faults.mockRestore();
@@ -189,8 +176,8 @@ test('three rounds of grpo train an imported policy that calls tools by its own 
   await importPolicy(scene.gateway, name, checkpointWithTools(), {});
   const { access } = await ordered(1, 4, { policy: name, rounds: 3 });
   const { run } = access;
-  const end = await learns();
-  const said = await printed(environment(), 'play', server.url, run, '--turns', '2');
+  const end = await learns(scene, recipe);
+  const said = await printed(scene, environment(), 'play', server.url, run, '--turns', '2');
   expect(said).toBe(`12 episodes of run ${run} were held in ${server.url}`);
   const rounds = await scene.gateway.listRounds(run);
   const last = rounds.find(({ index }) => index === 3)!;

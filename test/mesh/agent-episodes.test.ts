@@ -1,6 +1,6 @@
 /**
  * Agents of somebody else: they open episodes of a run, speak to the policy through OpenAI's own client, and post what an episode is worth.
- * The rounds go on as any others, and whatever an agent does wrong is refused by name, or missing data of a kind.
+ * The rounds go on as any others. Whatever an agent does wrong is refused by name, or recorded as missing data with its kind.
  */
 import { describe, expect, test } from 'vitest';
 import { readStart } from '../../cli/shared/import-policy.ts';
@@ -14,7 +14,6 @@ import {
   clientOf,
   contents,
   held,
-  learns,
   opened,
   ordered,
   post,
@@ -26,6 +25,7 @@ import {
   thrown,
   withAgents,
 } from './agent-scene.ts';
+import { learns } from './learns.ts';
 
 withAgents();
 
@@ -59,7 +59,7 @@ describe('an episode', () => {
         expect((await rewards(episode, i / 4)).status).toBe(200);
       }
       expect((await opened(access)).state).toBe('wait');
-      const end = await learns();
+      const end = await learns(scene, recipe);
       const done = await scene.reach(round, ['done', 'failed']);
       await end();
       expect(done).toMatchObject({ state: 'done', groups: { trained: 2, failed: 0 } });

@@ -10,10 +10,6 @@ import { taskRecipe } from '../../cli/task-recipe.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import type { EpisodeAnswer } from '../../core/schema/agent.ts';
 import type { GroupContent } from '../../core/schema/answers.ts';
-import { openDevice } from '../../learner/device/device.ts';
-import { openAudit } from '../../learner/loop/auditor.ts';
-import { runLearner } from '../../learner/loop/loop.ts';
-import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { ALONE, openScene, type Scene } from './scene.ts';
 
 export type Held = Extract<EpisodeAnswer, { state: 'open' }> & { readonly baseURL: string };
@@ -156,28 +152,4 @@ export async function silence({ episode }: Held): Promise<void> {
     .prepare('UPDATE episodes SET touched_at = 1 WHERE grp = ? AND sample = ?')
     .bind(episode.slice(0, 32), Number(episode.slice(33)))
     .run();
-}
-
-/** Starts a learner. @returns what ends it */
-export async function learns(): Promise<() => Promise<void>> {
-  const stop = new AbortController();
-  await openDevice({ device: 'cpu', threads: 1 });
-  const learning = runLearner(
-    { queue: scene.queue, gateway: scene.gateway, trainer: new RoundTrainer(), log: () => {} },
-    {
-      recipes: { recipes: [recipe], find: () => recipe, hosted: new Map() },
-      meshKey: scene.mesh.secrets.MESH_KEY,
-      maxStaleness: 2,
-      // Every sample is drawn again, and has to come to the same bits.
-      audit: openAudit(1),
-      device: 'test',
-      leaseMs: 60_000,
-      longestIdleMs: 100,
-    },
-    stop.signal,
-  );
-  return async () => {
-    stop.abort();
-    await learning;
-  };
 }

@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { command as environment } from '../../cli/environment/command.ts';
 import { openRecipes } from '../../cli/recipe-modules.ts';
 import { ensureShipped, importPolicy } from '../../cli/shared/import-policy.ts';
@@ -18,15 +18,12 @@ import type { Message } from '../../core/renderer/message.ts';
 import { textOf } from '../../core/renderer/policy-text.ts';
 import type { EpisodeAnswer } from '../../core/schema/agent.ts';
 import type { ReadableSample } from '../../core/schema/answers.ts';
-import { openDevice } from '../../learner/device/device.ts';
-import { openAudit } from '../../learner/loop/auditor.ts';
-import { runLearner } from '../../learner/loop/loop.ts';
-import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { toHfConfig } from '../../model/hf-config.ts';
 import { writeSafetensors } from '../../model/safetensors.ts';
 import { byteTokenizer, SMOLLM_TEMPLATE } from '../core/renderer/checkpoints.ts';
 import { randomTensors, smallConfig } from '../model/checkpoints.ts';
 import { orsServer } from '../ors-server.ts';
+import { learns, printed } from './learns.ts';
 import { ALONE, openScene, type Scene } from './scene.ts';
 
 type Open = Extract<EpisodeAnswer, { state: 'open' }>;
@@ -140,27 +137,11 @@ async function samplesOf(round: string): Promise<ReadableSample[]> {
 
 /** Calls `work` while a learner trains what is there. */
 async function learning<T>(work: () => Promise<T>): Promise<T> {
-  const stop = new AbortController();
-  await openDevice({ device: 'cpu', threads: 1 });
-  const learner = runLearner(
-    { queue: scene.queue, gateway: scene.gateway, trainer: new RoundTrainer(), log: () => {} },
-    {
-      recipes: { recipes: [recipe], find: () => recipe, hosted: new Map() },
-      meshKey: scene.mesh.secrets.MESH_KEY,
-      maxStaleness: 2,
-      // Every sample is drawn again, and has to come to the same bits.
-      audit: openAudit(1),
-      device: 'test',
-      leaseMs: 60_000,
-      longestIdleMs: 100,
-    },
-    stop.signal,
-  );
+  const end = await learns(scene, recipe);
   try {
     return await work();
   } finally {
-    stop.abort();
-    await learner;
+    await end();
   }
 }
 
@@ -378,21 +359,6 @@ describe('what names another seat is refused by name', () => {
 });
 
 describe('as commands', () => {
-  /** Runs a command against the mesh and returns what it prints. */
-  async function printed(command: ReturnType<typeof trajectories>, ...args: string[]): Promise<string> {
-    vi.stubEnv('ROLLMESH_URL', scene.mesh.url);
-    vi.stubEnv('LEARNER_TOKEN', scene.mesh.secrets.LEARNER_TOKEN);
-    const lines: unknown[] = [];
-    const log = vi.spyOn(console, 'log').mockImplementation((text: unknown) => void lines.push(text));
-    try {
-      await command.exitOverride().parseAsync(args, { from: 'user' });
-    } finally {
-      log.mockRestore();
-      vi.unstubAllEnvs();
-    }
-    return lines.join('\n');
-  }
-
   test('`trajectories` has a row for each seat, with the episode that they share', async () => {
     const { run, round, access } = await ordered();
     for (let i = 0; i < 2; i++) {
@@ -408,7 +374,7 @@ describe('as commands', () => {
     }
     await scene.reach(round, ['training']);
     const out = join(root, 'rollouts.jsonl');
-    expect(await printed(trajectories(), run, '--out', out)).toBe(`${out}: 4 rollouts of 1 rounds`);
+    expect(await printed(scene, trajectories(), run, '--out', out)).toBe(`${out}: 4 rollouts of 1 rounds`);
     const rows = readFileSync(out, 'utf8')
       .trim()
       .split('\n')
@@ -424,7 +390,7 @@ describe('as commands', () => {
   test('`environment play` opens no episode of such a run, and says why', async () => {
     const server = await orsServer();
     const { run, access } = await ordered();
-    await expect(printed(environment(), 'play', server.url, run)).rejects.toMatchObject({
+    await expect(printed(scene, environment(), 'play', server.url, run)).rejects.toMatchObject({
       code: 'run.seats',
     });
     await server.stop();

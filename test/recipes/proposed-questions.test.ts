@@ -5,38 +5,14 @@ import { planTraining } from '../../core/plan-training.ts';
 import { playStages } from '../../core/play-stages.ts';
 import type { Completion, TokenIds } from '../../core/policy.ts';
 import { registry } from '../../core/registry.ts';
-import { textOf } from '../../core/renderer/policy-text.ts';
 import { openRoundContext } from '../../core/round-context.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import type { LearnTools, PolicyPart, PreferencePart } from '../../core/training-plan.ts';
 import { questionRecipeFrom } from '../../recipes/on-questions.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
-import { QWEN_TEMPLATE, versionFiles } from '../core/renderer/checkpoints.ts';
+import { chatOf, SAY, sayTask } from './say.ts';
 
-const task = (question: string, answer: string, line: number) => ({
-  messages: [{ role: 'user' as const, content: question }],
-  answer,
-  metadata: {},
-  difficulty: null,
-  file: 'f',
-  line,
-});
-const data = {
-  name: 'say',
-  start: 's',
-  checker: 'exact',
-  extract: ['answer', 'whole'],
-  sources: [{ weight: 1, tasks: [task('Say one', 'one', 1), task('Say two', 'two', 2)] }],
-  heldOut: [task('Say three', 'three', 3)],
-  settings: { maxNew: 24 },
-};
-const chat = textOf(
-  versionFiles(
-    { eos_token: '<|im_end|>', chat_template: QWEN_TEMPLATE },
-    { config: { max_position_embeddings: 1024 } },
-  ),
-  'p',
-);
+const chat = chatOf(1024);
 const decode = (ids: readonly number[]) => chat.tokenizer.decode([...ids]);
 
 interface Played {
@@ -63,7 +39,7 @@ async function play({
   given = {},
   says,
 }: Played) {
-  const recipe = questionRecipeFrom({ ...data, ...given, recipe: name });
+  const recipe = questionRecipeFrom({ ...SAY, ...given, recipe: name });
   const { settings } = runOf(registry([recipe]), {
     recipe: recipe.name,
     seed: 0,
@@ -190,7 +166,10 @@ test.each([
       start: 'words',
       checker: 'auto',
       sources: [
-        { weight: 1, tasks: [task('Calculate 12 + 34.', '46', 1), task('Calculate 51 - 17.', '34', 2)] },
+        {
+          weight: 1,
+          tasks: [sayTask('Calculate 12 + 34.', '46', 1), sayTask('Calculate 51 - 17.', '34', 2)],
+        },
       ],
     },
     says: (role) => (role === 'proposer' ? [text] : role === 'judge' ? ['<answer>yes</answer>'] : ['154']),

@@ -3,39 +3,19 @@ import { expect, test } from 'vitest';
 import { playStages } from '../../core/play-stages.ts';
 import type { Completion } from '../../core/policy.ts';
 import { registry } from '../../core/registry.ts';
-import { textOf } from '../../core/renderer/policy-text.ts';
 import { openRoundContext } from '../../core/round-context.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import type { LearnTools, PreferencePart } from '../../core/training-plan.ts';
 import { questionRecipeFrom } from '../../recipes/on-questions.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
-import { QWEN_TEMPLATE, versionFiles } from '../core/renderer/checkpoints.ts';
+import { chatOf, SAY, sayTask } from './say.ts';
 
-const task = (question: string, line: number) => ({
-  messages: [{ role: 'user' as const, content: question }],
-  answer: 'one',
-  metadata: {},
-  difficulty: null,
-  file: 'f',
-  line,
-});
 const recipe = questionRecipeFrom({
+  ...SAY,
   recipe: 'self-rewarding',
-  name: 'say',
-  start: 's',
-  checker: 'exact',
-  extract: ['answer', 'whole'],
-  sources: [{ weight: 1, tasks: [task('Say one', 1)] }],
-  heldOut: [task('Say two', 2)],
-  settings: { maxNew: 24 },
+  sources: [{ weight: 1, tasks: [sayTask('Say one', 'one', 1)] }],
 });
-const chat = textOf(
-  versionFiles(
-    { eos_token: '<|im_end|>', chat_template: QWEN_TEMPLATE },
-    { config: { max_position_embeddings: 1024 } },
-  ),
-  'p',
-);
+const chat = chatOf(1024);
 
 /** Plays a round in which the policy writes these answers, and grades each as it is said. */
 async function play(grades: Readonly<Record<string, string>>, rewardFunction?: string) {

@@ -2,39 +2,12 @@
 import { expect, test } from 'vitest';
 import { playStages } from '../../core/play-stages.ts';
 import { registry } from '../../core/registry.ts';
-import { textOf } from '../../core/renderer/policy-text.ts';
 import { openRoundContext } from '../../core/round-context.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import type { DistillationPart, LearnTools, PolicyPart } from '../../core/training-plan.ts';
 import { questionRecipeFrom } from '../../recipes/on-questions.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
-import { QWEN_TEMPLATE, versionFiles } from '../core/renderer/checkpoints.ts';
-
-const task = (question: string, answer: string, line: number) => ({
-  messages: [{ role: 'user' as const, content: question }],
-  answer,
-  metadata: {},
-  difficulty: null,
-  file: 'f',
-  line,
-});
-const data = {
-  name: 'say',
-  start: 's',
-  checker: 'exact',
-  extract: ['answer', 'whole'],
-  sources: [{ weight: 1, tasks: [task('Say one', 'one', 1), task('Say two', 'two', 2)] }],
-  heldOut: [task('Say six', 'six', 3)],
-  settings: { maxNew: 24 },
-} as const;
-const chatOf = (positions: number) =>
-  textOf(
-    versionFiles(
-      { eos_token: '<|im_end|>', chat_template: QWEN_TEMPLATE },
-      { config: { max_position_embeddings: positions } },
-    ),
-    'p',
-  );
+import { chatOf, SAY } from './say.ts';
 
 interface Options {
   readonly variant?: string;
@@ -46,10 +19,10 @@ interface Options {
 async function play(
   name: 'sdpo' | 'srpo-route',
   answers: Readonly<Record<string, readonly string[]>>,
-  { variant, positions = 1024, settings = data.settings }: Options = {},
+  { variant, positions = 1024, settings = SAY.settings }: Options = {},
 ) {
   const chat = chatOf(positions);
-  const recipe = questionRecipeFrom({ ...data, recipe: name, settings });
+  const recipe = questionRecipeFrom({ ...SAY, recipe: name, settings });
   const order = runOf(registry([recipe]), {
     recipe: recipe.name,
     seed: 0,
