@@ -1,6 +1,7 @@
 /**
  * The recipes that are played in the mesh and whose pages are walked through. `npm run check` takes the flagships and, of the others, as few as
- * use every protocol, task family and kind of weights that any recipe uses; `npm run check:recipes` takes all (docs/decisions/0033).
+ * use every task family and kind of weights that any recipe uses, and in the mesh every protocol; `npm run check:recipes` takes all
+ * (docs/decisions/0033).
  */
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
@@ -85,13 +86,22 @@ export function covering(
   return chosen;
 }
 
-/** The recipes that this run of the tests plays, in the order of the index. Throws `recipe.unknown` where one does not exist. */
-export async function chosenRecipes(wanted = process.env[CHOSEN]): Promise<readonly Recipe[]> {
+/**
+ * The recipes that this run of the tests plays, in the order of the index: in the mesh, or on the page, which shows what came of a group and
+ * not the protocol that made it. Throws `recipe.unknown` where one does not exist.
+ */
+export async function chosenRecipes(
+  where: 'mesh' | 'page',
+  wanted = process.env[CHOSEN],
+): Promise<readonly Recipe[]> {
   if (wanted === 'all') return recipes;
   if (wanted) return wanted.split(',').map((name) => shipped.find(name));
-  const protocols = await protocolsOf(recipes.map(({ name }) => name));
+  const protocols = where === 'mesh' ? await protocolsOf(recipes.map(({ name }) => name)) : undefined;
   const held = new Map(
-    recipes.map((recipe) => [recipe.name, new Set([...protocols.get(recipe.name)!, ...featuresOf(recipe)])]),
+    recipes.map((recipe) => [
+      recipe.name,
+      new Set([...(protocols?.get(recipe.name) ?? []), ...featuresOf(recipe)]),
+    ]),
   );
   const names = covering(held, ALWAYS);
   return recipes.filter(({ name }) => names.includes(name));

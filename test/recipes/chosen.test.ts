@@ -1,4 +1,4 @@
-/** Which recipes `npm run check` plays in the mesh. */
+/** Which recipes `npm run check` plays in the mesh, and whose pages it walks through. */
 import { expect, test } from 'vitest';
 import { RollmeshError } from '../../core/errors.ts';
 import { recipes } from '../../recipes/index.ts';
@@ -15,7 +15,7 @@ test('the first, then always the one that holds most of what is missing', () => 
 });
 
 test('the flagships are played, every task family, and a recipe for each way to hold weights', async () => {
-  const chosen = await chosenRecipes('');
+  const chosen = await chosenRecipes('mesh', '');
   const names = chosen.map(({ name }) => name);
   expect(names).toEqual(expect.arrayContaining(ALWAYS));
   expect(new Set(chosen.map(({ taskName }) => taskName))).toEqual(
@@ -30,8 +30,17 @@ test('the flagships are played, every task family, and a recipe for each way to 
   expect(names.length).toBeLessThan(recipes.length);
 });
 
+test('on the page, every task family, and fewer recipes than in the mesh', async () => {
+  const pages = await chosenRecipes('page', '');
+  expect(pages.map(({ name }) => name)).toEqual(expect.arrayContaining(ALWAYS));
+  expect(new Set(pages.map(({ taskName }) => taskName))).toEqual(
+    new Set(recipes.map(({ taskName }) => taskName)),
+  );
+  expect(pages.length).toBeLessThan((await chosenRecipes('mesh', '')).length);
+});
+
 test('those that are named, or all', async () => {
-  expect((await chosenRecipes('dapo,trio')).map(({ name }) => name)).toEqual(['dapo', 'trio']);
-  expect(await chosenRecipes('all')).toBe(recipes);
-  await expect(chosenRecipes('dapo,none')).rejects.toBeInstanceOf(RollmeshError);
+  expect((await chosenRecipes('mesh', 'dapo,trio')).map(({ name }) => name)).toEqual(['dapo', 'trio']);
+  expect(await chosenRecipes('page', 'all')).toBe(recipes);
+  await expect(chosenRecipes('mesh', 'dapo,none')).rejects.toBeInstanceOf(RollmeshError);
 });
