@@ -51,7 +51,7 @@ function between(text: string, name: string, lines: readonly string[]): string {
   ];
   const [from, to] = [text.indexOf(begin), text.indexOf(end)];
   if (from < 0 || to < from) throw new Error(`internal: README.md lacks the marks of ${name}`);
-  return `${text.slice(0, from + begin.length)}\n${lines.join('\n')}\n\n${text.slice(to)}`;
+  return `${text.slice(0, from + begin.length)}${lines.join('\n')}\n${text.slice(to)}`;
 }
 
 /** The README with the caption of its first picture and the table of all claims as the pages have them. */

@@ -56,6 +56,8 @@ test('the README quotes the table of the page as it is', async () => {
   for (const row of overview(records)) expect(page).toContain(row);
   for (const row of overview(records, 'docs/claims.md')) expect(readme).toContain(row);
   expect(() => quotedIn('no marks', records)).toThrow(/lacks the marks/);
+  // It is read on one page, the table included.
+  expect(readme.trimEnd().split('\n').length).toBeLessThan(150);
 });
 
 test('the mean of equal values is printed as they are', () => {
