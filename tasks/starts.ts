@@ -42,6 +42,10 @@ export const STARTS: Readonly<Record<string, Start>> = {
   'arithmetic-two-forms': { families: ARITHMETIC, roles: ['solver'] },
   'arithmetic-verbose': { families: ['arithmetic with checks'], roles: ['solver'] },
   'arithmetic-checking': { families: ['arithmetic, checked'], roles: ['solver'] },
+  'arithmetic-rambling': {
+    families: ['arithmetic, rambled'],
+    roles: ['solver', 'segmenter', 'scorer'],
+  },
   'arithmetic-aided': { families: ARITHMETIC, roles: ['solver', 'hinter'] },
   'arithmetic-revising': { families: ARITHMETIC, roles: ['solver'] },
   'arithmetic-undertrained': { families: ARITHMETIC, roles: ['solver'] },

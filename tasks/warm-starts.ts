@@ -9,6 +9,7 @@ import { type Demonstration, demonstrate } from './arithmetic/demonstrations.ts'
 import { demonstrateJudging } from './arithmetic/judge-demonstrations.ts';
 import { demonstrateLateSlips } from './arithmetic/late-slips.ts';
 import { demonstrateOverthinking } from './arithmetic/overthinking.ts';
+import { demonstrateRambling } from './arithmetic/rambling.ts';
 import { demonstrateRevising } from './arithmetic/revising.ts';
 import { demonstrateStepSlips } from './arithmetic/step-slips.ts';
 import { demonstrateTerse } from './arithmetic/terse.ts';
@@ -192,6 +193,12 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     demonstrate: demonstrateChecking,
     from: 'arithmetic-step-slips',
     steps: 1500,
+    batch: 64,
+  },
+  'arithmetic-rambling': {
+    demonstrate: demonstrateRambling,
+    from: 'arithmetic-step-slips',
+    steps: 1200,
     batch: 64,
   },
   // Stopped early on a small corpus: it answers two in five held-out tasks.
