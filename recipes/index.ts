@@ -29,6 +29,7 @@ import { rrpo } from './rrpo/recipe.ts';
 import { sage } from './sage/recipe.ts';
 import { sar } from './sar/recipe.ts';
 import { scir } from './scir/recipe.ts';
+import { scma } from './scma/recipe.ts';
 import { sdZero } from './sd-zero/recipe.ts';
 import { sdpo } from './sdpo/recipe.ts';
 import { selfRewarding } from './self-rewarding/recipe.ts';
@@ -83,6 +84,7 @@ export const recipes: readonly Recipe[] = [
   coReward,
   sar,
   rlsp,
+  scma,
   igrpo,
   sage,
   sdpo,
