@@ -34,6 +34,7 @@ export const STARTS: Readonly<Record<string, Start>> = {
   equations: { families: ['equations'], roles: ['proposer', 'solver', 'judge'] },
   rewriting: { families: ['rewriting'], roles: ['proposer', 'solver', 'judge'] },
   games: { families: ['kuhn', 'tic-tac-toe'], roles: ['player'] },
+  cipher: { families: ['cipher'], roles: ['solver', 'judge'] },
   'temporal-graphs': { families: ['temporal graphs'], roles: ['solver'] },
   'arithmetic-late-slips': { families: ARITHMETIC, roles: ['proposer', 'solver'] },
   'arithmetic-judges': { families: ARITHMETIC, roles: ['proposer', 'solver', 'judge'] },

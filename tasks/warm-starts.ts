@@ -18,6 +18,7 @@ import { demonstrateVerbose } from './arithmetic/verbose.ts';
 import { demonstrateCorpus } from './arithmetic/worked-corpus.ts';
 import { demonstrateAnalyses } from './chains/analysis-demonstrations.ts';
 import { demonstrateChains } from './chains/family.ts';
+import { demonstrateCipher } from './cipher/demonstrations.ts';
 import { demonstrateDocument } from './documents/demonstrations.ts';
 import { demonstrateEquation } from './equations/demonstrations.ts';
 import { demonstrateGame } from './games/demonstrations.ts';
@@ -145,6 +146,7 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   equations: { demonstrate: demonstrateEquation, weights: { judge: 2 } },
   rewriting: { demonstrate: demonstrateRewriting, batch: 64, weights: { judge: 2 } },
   games: { demonstrate: demonstrateGame, steps: 1500 },
+  cipher: { demonstrate: demonstrateCipher, from: 'style', steps: 1500, batch: 64, weights: { judge: 2 } },
   // Who can copy facts learns to list links in less time.
   'temporal-graphs': {
     demonstrate: demonstrateTemporalGraph,
