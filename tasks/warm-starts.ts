@@ -200,7 +200,7 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   'arithmetic-rambling': {
     demonstrate: demonstrateRambling,
     from: 'arithmetic-step-slips',
-    steps: 1200,
+    steps: 2000,
     batch: 64,
   },
   // Stopped early on a small corpus: it answers two in five held-out tasks.

@@ -24,7 +24,7 @@ import {
 export const SEGMENTER = 'segmenter';
 export const SCORER = 'scorer';
 /** What a token costs that is of no importance, where an exact answer is paid 1. */
-export const A_TOKEN = 0.02;
+export const A_TOKEN = 0.05;
 
 export const rewards = { exact: exactReward, format: formatReward, random: randomReward };
 

@@ -97,11 +97,11 @@ export const scma: Recipe = {
     'One policy reasons, cuts its reasoning into chunks and says how important each chunk is. Exact answers are paid, and the tokens before an answer cost the more the less important their chunk is. All three roles earn what the answer earns.',
   method: {
     setting:
-      'A reasoner answers arithmetic chains in lines. Its start policy leaves out one total in four and is wrong more often after that; between totals it writes a line of filler as often as not. Segmenter and scorer were taught to see totals and filler apart: of the segmenter’s marks one in ten, and of the scorer’s digits one in five is as it falls.',
+      'A reasoner answers arithmetic chains in lines. Its start policy jumps to the answer in four of ten cases before all totals are stated, and is wrong more often the more it leaves out; before a total or the answer it writes a line of filler as often as not. Segmenter and scorer were taught to see totals and filler apart: of the segmenter’s marks one in ten, and of the scorer’s digits one in five is as it falls.',
     roles:
       'The solver is the reasoner and answers each task eight times. The segmenter marks at which lines of an answer a chunk begins, so that no line is lost, and the scorer gives each chunk an importance from 1 to 5, once for each answer. All three are one set of weights and differ by their prompts.',
     rewards:
-      'An exact answer earns 1 and any other 0. Each token before the answer costs 0.02 · (5 - s)/4, where s is the score of its chunk; where the segmentation or the scores do not parse each token costs 0.02, and so does each of a text without an answer. A segmentation and its scores earn what their answer earns.',
+      'An exact answer earns 1 and any other 0. Each token before the answer costs 0.05 · (5 - s)/4, where s is the score of its chunk; where the segmentation or the scores do not parse each token costs 0.05, and so does each of a text without an answer. A segmentation and its scores earn what their answer earns.',
     credit:
       'The advantage of an answer is its reward minus the mean of its task’s answers, divided by their deviation (GRPO). Its segmentation and its scores have the same advantage.',
     objective:

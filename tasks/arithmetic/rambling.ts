@@ -1,14 +1,15 @@
 /**
- * Arithmetic chains for a solver that rambles and leaves out sums, and two readers of what it writes before its answer: a segmenter says at which
+ * Arithmetic chains for a solver that rambles and jumps to its answer, and two readers of what it writes before its answer: a segmenter says at which
  * lines a chunk begins, and a scorer how important each chunk is, from 1 to 5.
  *
  *     solver     <solve>3+4-9<sep>                          ->  line* <answer>total<eos>       line: <step>total, or filler: <step>word
  *     segmenter  <propose><step>7<step>hm<step>so<sep>      ->  ||.<eos>                       `|` where a chunk begins, `.` where it goes on
  *     scorer     <judge><step>7|<step>hm<step>so<sep>       ->  51<eos>                        a digit for each chunk
  *
- * A solver may write any number of lines, none included; the answer decides whether it is right. In the warm start it leaves out one total in four,
- * and a total after one that was left out is wrong more often; between totals it writes a line of filler as often as not. Segmenters mostly begin a
- * chunk at every total and at the first line of filler after one; scorers mostly call totals important and filler not.
+ * A solver may write any number of lines, none included; the answer decides whether it is right. In the warm start four solvers in ten jump to the
+ * answer before they have stated all totals, and are wrong more often the more they leave out; before a total or the answer a line of filler comes as
+ * often as not. Segmenters mostly begin a chunk at every total and at the first line of filler after one; scorers mostly call totals important and
+ * filler not.
  */
 import type { Random } from '../../core/random.ts';
 import { invalid, ok, type ParseResult, type Solution, type TaskFamily } from '../../core/task-family.ts';
@@ -19,10 +20,10 @@ import { slippingTask } from './step-slips.ts';
 
 /** Tokens of an answer; no demonstration is longer. */
 const MAX_TOKENS = 64;
-/** Share of totals that are left out. */
-const LEFT_OUT = 0.25;
-/** Probability that a total is wrong: after the total before it, and more for each one that was left out between them. */
-const SLIP = { next: 0.08, more: 0.25 } as const;
+/** Share of solvers that jump to the answer before all totals are stated. */
+const JUMPS = 0.4;
+/** Probability that a total or the answer is wrong: after the total before it, and more for each one that was left out between them. */
+const SLIP = { next: 0.08, more: 0.3 } as const;
 /** How often one more line of filler comes before a total or the answer, and the most lines of filler in a demonstration. */
 const GOES_ON = 0.5;
 const MOST_FILLER = 7;
@@ -109,22 +110,21 @@ function ramble(random: Random, task: string): Solution {
       written++;
     }
   };
-  let [error, leftOut] = [0, 0];
-  const state = (total: number) => {
+  let error = 0;
+  const state = (total: number, leftOut = 0) => {
     if (random.bool(SLIP.next + SLIP.more * leftOut)) error = off(random, total + error) - total;
-    leftOut = 0;
     return String(total + error);
   };
   const exact = runningTotals(task);
-  for (const total of exact)
-    if (random.bool(LEFT_OUT)) leftOut++;
-    else {
-      fill();
-      lines.push(state(total));
-    }
+  const stated = random.bool(JUMPS) ? random.int(exact.length) : exact.length;
+  for (const total of exact.slice(0, stated)) {
+    fill();
+    lines.push(state(total));
+  }
   fill();
   // An answer after the last total repeats it.
-  const answer = leftOut ? state(exact.at(-1)!) : lines.findLast(isTotal)!;
+  const answer =
+    stated < exact.length ? state(exact.at(-1)!, exact.length - stated - 1) : lines.findLast(isTotal)!;
   return { steps: lines, answer };
 }
 

@@ -10,6 +10,7 @@ import { SOLVER } from '../../protocols/solver.ts';
 import { recipes } from '../../recipes/index.ts';
 import { checkedArithmetic } from '../../tasks/arithmetic/checking.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { rambledArithmetic } from '../../tasks/arithmetic/rambling.ts';
 import { verboseArithmetic } from '../../tasks/arithmetic/verbose.ts';
 import { chains } from '../../tasks/chains/family.ts';
 import { equations } from '../../tasks/equations/family.ts';
@@ -90,6 +91,7 @@ const FAMILIES = [
   checkedArithmetic,
   equations,
   programs,
+  rambledArithmetic,
   repair,
   verboseArithmetic,
   rewriting,

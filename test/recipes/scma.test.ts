@@ -66,10 +66,10 @@ test('tokens cost by the importance of their chunk, and all three roles have the
     `<judge><step>hm|<step>${total}<sep>`,
     '<judge><step>so<sep>',
   ]);
-  // `<step>hm` has 3 tokens of score 1, the total scores 5: 1 - 0.02 · 3. `<step>so` has 3 tokens of score 3: 0 - 0.02 · 3 / 2.
-  expect(rewards).toEqual([0.94, -0.03].map((r) => expect.closeTo(r, 12)));
+  // `<step>hm` has 3 tokens of score 1, the total scores 5: 1 - 0.05 · 3. `<step>so` has 3 tokens of score 3: 0 - 0.05 · 3 / 2.
+  expect(rewards).toEqual([0.85, -0.075].map((r) => expect.closeTo(r, 12)));
   expect([shared, readers]).toEqual([true, [SEGMENTER, SEGMENTER, SCORER, SCORER]]);
-  // The mean is 0.455 and the deviation 0.97 / √2: advantages ±1/√2.
+  // The mean is 0.3875 and the deviation 0.925 / √2: advantages ±1/√2.
   const parts = plan.updates[0]!.parts as PolicyPart[];
   expect(parts.map(({ role }) => role)).toEqual(['solver', SEGMENTER, SCORER]);
   for (const { role, items } of parts) {
@@ -87,15 +87,15 @@ test('what cannot be read costs all of its tokens', async () => {
   // A segmentation with too few marks: nobody is asked for scores.
   const unread = await play({ marks: (lines) => '|'.repeat(Math.max(1, lines - 1)) });
   expect(unread.readers).toEqual([SEGMENTER, SEGMENTER, SCORER]);
-  expect(unread.rewards[0]).toBeCloseTo(1 - 0.02 * (3 + 1 + unread.total.length), 12);
+  expect(unread.rewards[0]).toBeCloseTo(1 - 0.05 * (3 + 1 + unread.total.length), 12);
   expect(unread.shared).toBe(true);
   expect(unread.plan.figures!.readable).toBe(0.5);
   // Scores that are too few.
   const unscored = await play({ scores: { hm: '1', so: '3' } });
-  expect(unscored.rewards[0]).toBeCloseTo(1 - 0.02 * (3 + 1 + unscored.total.length), 12);
+  expect(unscored.rewards[0]).toBeCloseTo(1 - 0.05 * (3 + 1 + unscored.total.length), 12);
   // A text without an answer: 6 tokens, and nobody reads it.
   const cutOff = await play({ second: '<step>so<step>so' });
-  expect([cutOff.rewards[1], cutOff.readers]).toEqual([expect.closeTo(-0.12, 12), [SEGMENTER, SCORER]]);
+  expect([cutOff.rewards[1], cutOff.readers]).toEqual([expect.closeTo(-0.3, 12), [SEGMENTER, SCORER]]);
   // An answer without lines costs nothing, and there is nothing to read.
   const terse = await play({ second: '<answer>99<eos>' });
   expect([terse.rewards[1], terse.readers]).toEqual([0, [SEGMENTER, SCORER]]);
@@ -107,7 +107,7 @@ test('without readers tokens cost nothing, or all the same', async () => {
   expect(exact.plan.updates[0]!.parts.map(({ role }) => role)).toEqual(['solver']);
   const length = await play({ variant: 'length' });
   expect(length.rewards).toEqual(
-    [1 - 0.02 * (3 + 1 + length.total.length), -0.06].map((r) => expect.closeTo(r, 12)),
+    [1 - 0.05 * (3 + 1 + length.total.length), -0.15].map((r) => expect.closeTo(r, 12)),
   );
   expect(length.prompts).toEqual([]);
 });
@@ -116,20 +116,20 @@ test('shuffled, the scores of all answers to a task change places', async () => 
   const seen = new Set<string>();
   for (const seed of Array.from({ length: 12 }, (_, i) => i)) {
     const { rewards, total } = await play({ variant: 'shuffled-importance', seed });
-    // The second answer has one chunk of 3 tokens, and so costs 0.06, 0.03 or 0 by the score that it gets.
-    const second = Math.round(-rewards[1]! * 100) / 100;
-    const left = { 0.06: [5, 3], 0.03: [1, 5], 0: [1, 3] }[second]!;
+    // The second answer has one chunk of 3 tokens, and so costs 0.15, 0.075 or 0 by the score that it gets.
+    const second = Math.round(-rewards[1]! * 1000) / 1000;
+    const left = { 0.15: [5, 3], 0.075: [1, 5], 0: [1, 3] }[second]!;
     const costs = [left, [...left].reverse()].map(
-      ([a, b]) => 1 - 0.02 * ((3 * (5 - a!)) / 4 + ((1 + total.length) * (5 - b!)) / 4),
+      ([a, b]) => 1 - 0.05 * ((3 * (5 - a!)) / 4 + ((1 + total.length) * (5 - b!)) / 4),
     );
     expect(costs.some((cost) => Math.abs(cost - rewards[0]!) < 1e-9)).toBe(true);
-    seen.add(second.toFixed(2));
+    seen.add(second.toFixed(3));
   }
-  expect([...seen].sort()).toEqual(['0.00', '0.03', '0.06']);
+  expect([...seen].sort()).toEqual(['0.000', '0.075', '0.150']);
 });
 
 test('a coin and the format are paid less what tokens cost', async () => {
-  const cost = [0.06, 0.03];
+  const cost = [0.15, 0.075];
   const { rewards: format } = await play({ rewardFunction: 'format' });
   expect(format).toEqual(cost.map((c) => expect.closeTo(1 - c, 12)));
   const { rewards: random } = await play({ rewardFunction: 'random' });

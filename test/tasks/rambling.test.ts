@@ -61,7 +61,7 @@ test('segmentations lose no line, and scores are one for each chunk', () => {
     expect(parseScores(chunks, text)).toEqual({ ok: false, reason: 'off-grammar' });
 });
 
-test('demonstrations keep to the grammar and the training side; readers are mostly right, and left-out totals cost accuracy', () => {
+test('demonstrations keep to the grammar and the training side; readers are mostly right, and jumps cost accuracy', () => {
   const random = new Random('rambling');
   const tokenizer = openTokenizer(characterTokenizer().json);
   const solved: { kept: number; exact: boolean; filler: number; totals: number }[] = [];
@@ -102,7 +102,7 @@ test('demonstrations keep to the grammar and the training side; readers are most
   const mean = (of: readonly number[]) => of.reduce((a, b) => a + b, 0) / of.length;
   const accuracy = (all: boolean) =>
     mean(solved.filter(({ kept }) => (kept === 1) === all).map(({ exact }) => Number(exact)));
-  expect(mean(solved.map(({ kept }) => kept))).toBeCloseTo(0.75, 1);
+  expect(mean(solved.map(({ kept }) => kept))).toBeCloseTo(0.7, 1);
   expect(accuracy(true)).toBeGreaterThan(accuracy(false) + 0.15);
   expect(mean(solved.map(({ filler }) => filler))).toBeGreaterThan(2);
   expect(scores.total[0]! / scores.total[1]!).toBeGreaterThan(4);
