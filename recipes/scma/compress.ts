@@ -51,7 +51,7 @@ function shuffled(group: string, chunks: readonly (readonly Chunk[] | null)[]): 
     chunks.flatMap((each) => (each ?? []).map(({ score }) => score)),
   );
   let next = 0;
-  return chunks.map((each) => each && each.map((chunk) => ({ ...chunk, score: scores[next++]! })));
+  return chunks.map((each) => each?.map((chunk) => ({ ...chunk, score: scores[next++]! })) ?? null);
 }
 
 export async function judge(context: RoundContext, groups: readonly RolloutGroup[]): Promise<ScoredGroup[]> {

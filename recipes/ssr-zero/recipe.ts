@@ -1,6 +1,6 @@
 /** SSR-Zero: a policy is paid for its translations what it says itself that they are worth. The method is described below, as data. */
-import type { Recipe } from '../../core/recipe.ts';
 import { Random } from '../../core/random.ts';
+import type { Recipe } from '../../core/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { RoundContext } from '../../core/round-context.ts';

@@ -8,9 +8,10 @@
  *
  * A solution’s steps are the words of the translation, which is its answer.
  */
-import { drawUntil, heldOutTasks, isHeldOutKey } from '../../core/split.ts';
+
 import type { Random } from '../../core/random.ts';
-import { invalid, ok, type Judgment, type Solution, type TaskFamily } from '../../core/task-family.ts';
+import { drawUntil, heldOutTasks, isHeldOutKey } from '../../core/split.ts';
+import { invalid, type Judgment, ok, type Solution, type TaskFamily } from '../../core/task-family.ts';
 import { parseJudgment, STOP, withoutStop } from '../worked.ts';
 
 const NAME = 'cipher';
