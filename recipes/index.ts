@@ -43,6 +43,7 @@ import { sppo } from './sppo/recipe.ts';
 import { srpoRoute } from './srpo-route/recipe.ts';
 import { ssp } from './ssp/recipe.ts';
 import { ssrSwe } from './ssr-swe/recipe.ts';
+import { ssrZero } from './ssr-zero/recipe.ts';
 import { stp } from './stp/recipe.ts';
 import { sws } from './sws/recipe.ts';
 import { tReg } from './t-reg/recipe.ts';
@@ -94,6 +95,7 @@ export const recipes: readonly Recipe[] = [
   sdZero,
   spine,
   writingZero,
+  ssrZero,
   scir,
   specs,
   laser,
