@@ -13,6 +13,7 @@ import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { rambledArithmetic } from '../../tasks/arithmetic/rambling.ts';
 import { verboseArithmetic } from '../../tasks/arithmetic/verbose.ts';
 import { chains } from '../../tasks/chains/family.ts';
+import { cipher } from '../../tasks/cipher/family.ts';
 import { equations } from '../../tasks/equations/family.ts';
 import { programs } from '../../tasks/programs/family.ts';
 import { repair } from '../../tasks/programs/repair.ts';
@@ -89,6 +90,7 @@ const FAMILIES = [
   arithmetic,
   chains,
   checkedArithmetic,
+  cipher,
   equations,
   programs,
   rambledArithmetic,
