@@ -3,8 +3,8 @@
  * lines a chunk begins, and a scorer how important each chunk is, from 1 to 5.
  *
  *     solver     <solve>3+4-9<sep>                          ->  line* <answer>total<eos>       line: <step>total, or filler: <step>word
- *     segmenter  <propose><step>7<step>hm<step>so<sep>      ->  ||.<eos>                       `|` where a chunk begins, `.` where it goes on
- *     scorer     <judge><step>7|<step>hm<step>so<sep>       ->  51<eos>                        a digit for each chunk
+ *     segmenter  <propose><step>7<step>hm<step>so<sep>      ->  ;;.<eos>                       `;` where a chunk begins, `.` where it goes on
+ *     scorer     <judge><step>7;<step>hm<step>so<sep>       ->  51<eos>                        a digit for each chunk
  *
  * A solver may write any number of lines, none included; the answer decides whether it is right. In the warm start four solvers in ten jump to the
  * answer before they have stated all totals, and are wrong more often the more they leave out; before a total or the answer a line of filler comes as
@@ -80,16 +80,16 @@ export const rambledArithmetic: TaskFamily = {
 export const segmentPrompt = (lines: readonly string[]): string => `<propose>${writeLines(lines)}<sep>`;
 
 export const scorePrompt = (chunks: readonly (readonly string[])[]): string =>
-  `<judge>${chunks.map(writeLines).join('|')}<sep>`;
+  `<judge>${chunks.map(writeLines).join(';')}<sep>`;
 
 /** Lines cut into chunks [chunks][lines], none of which is lost. Reasons: off-grammar, verdict-count. */
 export function parseSegments(lines: readonly string[], text: string): ParseResult<string[][]> {
-  const [, marks] = /^(\|[|.]*)<eos>$/.exec(text) ?? [];
+  const [, marks] = /^(;[;.]*)<eos>$/.exec(text) ?? [];
   if (marks === undefined) return invalid('off-grammar');
   if (marks.length !== lines.length) return invalid('verdict-count');
   const chunks: string[][] = [];
   for (const [i, line] of lines.entries())
-    if (marks[i] === '|') chunks.push([line]);
+    if (marks[i] === ';') chunks.push([line]);
     else chunks.at(-1)!.push(line);
   return ok(chunks);
 }
@@ -132,7 +132,7 @@ function segment(random: Random, lines: readonly string[]): string {
   return lines
     .map((line, i) => {
       const begins = isTotal(line) || i === 0 || isTotal(lines[i - 1]!);
-      return i === 0 || begins !== random.bool(MARK_SLIP) ? '|' : '.';
+      return i === 0 || begins !== random.bool(MARK_SLIP) ? ';' : '.';
     })
     .join('');
 }

@@ -26,7 +26,7 @@ interface Texts {
 /** Plays one task with two answers. */
 async function play({
   second = '<step>so<answer>99<eos>',
-  marks = (lines) => '|'.repeat(lines),
+  marks = (lines) => ';'.repeat(lines),
   scores = { hm: '15', so: '3' },
   ...more
 }: WriteOptions & Texts = {}) {
@@ -37,7 +37,7 @@ async function play({
       const lines = prompt.split('<step>').slice(1);
       if (!prompt.startsWith('<solve>')) prompts.push(prompt);
       if (prompt.startsWith('<propose>')) return `${marks(lines.length)}<eos>`;
-      if (prompt.startsWith('<judge>')) return `${scores[lines[0]!.replace(/[|<].*/, '')]}<eos>`;
+      if (prompt.startsWith('<judge>')) return `${scores[lines[0]!.replace(/[;<].*/, '')]}<eos>`;
       const totals = runningTotals(prompt.slice('<solve>'.length, -'<sep>'.length));
       return i === 0 ? `<step>hm<step>${totals[0]}<answer>${totals.at(-1)}<eos>` : second;
     },
@@ -63,7 +63,7 @@ test('tokens cost by the importance of their chunk, and all three roles have the
   expect(prompts).toEqual([
     `<propose><step>hm<step>${total}<sep>`,
     '<propose><step>so<sep>',
-    `<judge><step>hm|<step>${total}<sep>`,
+    `<judge><step>hm;<step>${total}<sep>`,
     '<judge><step>so<sep>',
   ]);
   // `<step>hm` has 3 tokens of score 1, the total scores 5: 1 - 0.05 · 3. `<step>so` has 3 tokens of score 3: 0 - 0.05 · 3 / 2.
@@ -85,7 +85,7 @@ test('tokens cost by the importance of their chunk, and all three roles have the
 
 test('what cannot be read costs all of its tokens', async () => {
   // A segmentation with too few marks: nobody is asked for scores.
-  const unread = await play({ marks: (lines) => '|'.repeat(Math.max(1, lines - 1)) });
+  const unread = await play({ marks: (lines) => ';'.repeat(Math.max(1, lines - 1)) });
   expect(unread.readers).toEqual([SEGMENTER, SEGMENTER, SCORER]);
   expect(unread.rewards[0]).toBeCloseTo(1 - 0.05 * (3 + 1 + unread.total.length), 12);
   expect(unread.shared).toBe(true);

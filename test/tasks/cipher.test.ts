@@ -77,6 +77,7 @@ test('a sentence and its translation are held out together, and what is drawn ne
 test('translators are fooled by three false friends, and judges overlook a part of that and nothing else', () => {
   const random = new Random('cipher demonstrations');
   const tokenizer = openTokenizer(characterTokenizer().json);
+  const unknown = tokenizer.id('<unk>');
   const share = (of: readonly boolean[]) => of.filter(Boolean).length / of.length;
   const fooled: boolean[] = [];
   const slipped: boolean[] = [];
@@ -88,6 +89,7 @@ test('translators are fooled by three false friends, and judges overlook a part 
       .split('<sep>')
       .filter(Boolean) as [string, string?];
     expect(cipher.isHeldOut(sentence)).toBe(false);
+    expect(tokenizer.encode(prompt + completion)).not.toContain(unknown);
     const solution = solutionOfWords([...translation]);
     const { steps } = cipher.exactJudgment(sentence, solution);
     const source = [...translationOf(sentence)].map(meaningOf);

@@ -50,11 +50,11 @@ test('segmentations lose no line, and scores are one for each chunk', () => {
   const lines = ['hm', 'so', '7', 'ok'];
   const chunks = [['hm', 'so'], ['7'], ['ok']];
   expect(segmentPrompt(lines)).toBe('<propose><step>hm<step>so<step>7<step>ok<sep>');
-  expect(parseSegments(lines, '|.||<eos>')).toEqual({ ok: true, value: chunks });
-  expect(parseSegments(lines, '|.|<eos>')).toEqual({ ok: false, reason: 'verdict-count' });
-  for (const text of ['.|||<eos>', '|.||', '', '|x||<eos>'])
+  expect(parseSegments(lines, ';.;;<eos>')).toEqual({ ok: true, value: chunks });
+  expect(parseSegments(lines, ';.;<eos>')).toEqual({ ok: false, reason: 'verdict-count' });
+  for (const text of ['.;;;<eos>', ';.;;', '', ';x;;<eos>'])
     expect(parseSegments(lines, text)).toEqual({ ok: false, reason: 'off-grammar' });
-  expect(scorePrompt(chunks)).toBe('<judge><step>hm<step>so|<step>7|<step>ok<sep>');
+  expect(scorePrompt(chunks)).toBe('<judge><step>hm<step>so;<step>7;<step>ok<sep>');
   expect(parseScores(chunks, '152<eos>')).toEqual({ ok: true, value: [1, 5, 2] });
   expect(parseScores(chunks, '15<eos>')).toEqual({ ok: false, reason: 'verdict-count' });
   for (const text of ['062<eos>', '152', '<eos>'])
@@ -64,12 +64,14 @@ test('segmentations lose no line, and scores are one for each chunk', () => {
 test('demonstrations keep to the grammar and the training side; readers are mostly right, and jumps cost accuracy', () => {
   const random = new Random('rambling');
   const tokenizer = openTokenizer(characterTokenizer().json);
+  const unknown = tokenizer.id('<unk>');
   const solved: { kept: number; exact: boolean; filler: number; totals: number }[] = [];
   const scores = { total: [0, 0], filler: [0, 0] };
   for (let i = 0; i < 4000; i++) {
     const { role, prompt, completion } = demonstrateRambling(random);
     const told = prompt.replace(/^<\w+>/, '').slice(0, -'<sep>'.length);
     const length = tokenizer.encode(completion).length;
+    expect([...tokenizer.encode(prompt), ...tokenizer.encode(completion)]).not.toContain(unknown);
     if (role === 'solver') {
       expect(rambledArithmetic.isHeldOut(told)).toBe(false);
       expect(length).toBeLessThanOrEqual(rambledArithmetic.maxNew.solver);
@@ -86,7 +88,7 @@ test('demonstrations keep to the grammar and the training side; readers are most
       continue;
     }
     expect(length).toBeLessThanOrEqual(READER_TOKENS);
-    const chunks = told.split('|').map((chunk) => chunk.split('<step>').slice(1));
+    const chunks = told.split(';').map((chunk) => chunk.split('<step>').slice(1));
     if (role === 'segmenter') expect(parseSegments(chunks.flat(), completion).ok).toBe(true);
     else {
       const parsed = parseScores(chunks, completion);
