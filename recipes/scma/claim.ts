@@ -22,8 +22,8 @@ const apart =
 export const claim: Claim = {
   description:
     'Where a token costs the less the more important a scorer calls its chunk, a reasoner leaves out filler and goes on stating its totals; where every token costs the same it leaves out totals too and is exact less often. Scores that are shuffled among answers do not do the same, and readers that learn with the reasoner go on telling totals from filler.',
-  rounds: 10,
-  evaluateEvery: 10,
+  rounds: 16,
+  evaluateEvery: 8,
   pictures: {
     sampled: 'Sampled accuracy on held-out tasks',
     filler: 'Tokens of filler in a held-out answer',
