@@ -52,4 +52,6 @@ export const claim: Claim = {
     doesNotRise('format'),
   ],
   observations: [endsAbove('ssr-zero', 'frozen judge', 0.03), endsAbove('frozen judge', 'ssr-zero', 0.03)],
+  diagnosis:
+    'Paid by its own judgment alone, the translator goes from 39.3 to 66.0 % sampled and from 30.3 to 99.9 % greedy on sentences that it has not seen; with the same scores dealt to other translations of the sentence, with a coin and for form it stays where it was. By the measure of this page that is skill. It is also a choice that the start had already: its demonstrations translate false friends rightly in 45 % of the cases, and its judge, whose greedy verdicts are 99 % right, says which way is right. Judging is the easier task here by construction, and the reward spreads what the judge knows to the translator. An exact checker’s word beside the score is worth 3.3 points (2.7 to 4.0), just around the bound of 3. That the judge shares the weights that are trained makes no difference: a judge that stays at version 0 teaches as much (0.6 points, −0.8 to 2.0). The judge’s accuracy on the version’s own translations falls from 99.4 to 96.8 %, also on those of the start, though nobody trains it; in longer runs that may matter. Its scores do not drift away from the truth: they exceed the share of right words by 0.04 at the beginning and by 0.02 at the end.',
 };
