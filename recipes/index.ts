@@ -29,6 +29,7 @@ import { rrpo } from './rrpo/recipe.ts';
 import { sage } from './sage/recipe.ts';
 import { sar } from './sar/recipe.ts';
 import { scir } from './scir/recipe.ts';
+import { scma } from './scma/recipe.ts';
 import { sdZero } from './sd-zero/recipe.ts';
 import { sdpo } from './sdpo/recipe.ts';
 import { selfRewarding } from './self-rewarding/recipe.ts';
@@ -42,6 +43,7 @@ import { sppo } from './sppo/recipe.ts';
 import { srpoRoute } from './srpo-route/recipe.ts';
 import { ssp } from './ssp/recipe.ts';
 import { ssrSwe } from './ssr-swe/recipe.ts';
+import { ssrZero } from './ssr-zero/recipe.ts';
 import { stp } from './stp/recipe.ts';
 import { sws } from './sws/recipe.ts';
 import { tReg } from './t-reg/recipe.ts';
@@ -83,6 +85,7 @@ export const recipes: readonly Recipe[] = [
   coReward,
   sar,
   rlsp,
+  scma,
   igrpo,
   sage,
   sdpo,
@@ -92,6 +95,7 @@ export const recipes: readonly Recipe[] = [
   sdZero,
   spine,
   writingZero,
+  ssrZero,
   scir,
   specs,
   laser,

@@ -34,6 +34,7 @@ export const STARTS: Readonly<Record<string, Start>> = {
   equations: { families: ['equations'], roles: ['proposer', 'solver', 'judge'] },
   rewriting: { families: ['rewriting'], roles: ['proposer', 'solver', 'judge'] },
   games: { families: ['kuhn', 'tic-tac-toe'], roles: ['player'] },
+  cipher: { families: ['cipher'], roles: ['solver', 'judge'] },
   'temporal-graphs': { families: ['temporal graphs'], roles: ['solver'] },
   'arithmetic-late-slips': { families: ARITHMETIC, roles: ['proposer', 'solver'] },
   'arithmetic-judges': { families: ARITHMETIC, roles: ['proposer', 'solver', 'judge'] },
@@ -42,6 +43,10 @@ export const STARTS: Readonly<Record<string, Start>> = {
   'arithmetic-two-forms': { families: ARITHMETIC, roles: ['solver'] },
   'arithmetic-verbose': { families: ['arithmetic with checks'], roles: ['solver'] },
   'arithmetic-checking': { families: ['arithmetic, checked'], roles: ['solver'] },
+  'arithmetic-rambling': {
+    families: ['arithmetic, rambled'],
+    roles: ['solver', 'segmenter', 'scorer'],
+  },
   'arithmetic-aided': { families: ARITHMETIC, roles: ['solver', 'hinter'] },
   'arithmetic-revising': { families: ARITHMETIC, roles: ['solver'] },
   'arithmetic-undertrained': { families: ARITHMETIC, roles: ['solver'] },

@@ -9,6 +9,7 @@ import { type Demonstration, demonstrate } from './arithmetic/demonstrations.ts'
 import { demonstrateJudging } from './arithmetic/judge-demonstrations.ts';
 import { demonstrateLateSlips } from './arithmetic/late-slips.ts';
 import { demonstrateOverthinking } from './arithmetic/overthinking.ts';
+import { demonstrateRambling } from './arithmetic/rambling.ts';
 import { demonstrateRevising } from './arithmetic/revising.ts';
 import { demonstrateStepSlips } from './arithmetic/step-slips.ts';
 import { demonstrateTerse } from './arithmetic/terse.ts';
@@ -17,6 +18,7 @@ import { demonstrateVerbose } from './arithmetic/verbose.ts';
 import { demonstrateCorpus } from './arithmetic/worked-corpus.ts';
 import { demonstrateAnalyses } from './chains/analysis-demonstrations.ts';
 import { demonstrateChains } from './chains/family.ts';
+import { demonstrateCipher } from './cipher/demonstrations.ts';
 import { demonstrateDocument } from './documents/demonstrations.ts';
 import { demonstrateEquation } from './equations/demonstrations.ts';
 import { demonstrateGame } from './games/demonstrations.ts';
@@ -144,6 +146,7 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   equations: { demonstrate: demonstrateEquation, weights: { judge: 2 } },
   rewriting: { demonstrate: demonstrateRewriting, batch: 64, weights: { judge: 2 } },
   games: { demonstrate: demonstrateGame, steps: 1500 },
+  cipher: { demonstrate: demonstrateCipher, from: 'style', steps: 1500, batch: 64, weights: { judge: 2 } },
   // Who can copy facts learns to list links in less time.
   'temporal-graphs': {
     demonstrate: demonstrateTemporalGraph,
@@ -192,6 +195,12 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     demonstrate: demonstrateChecking,
     from: 'arithmetic-step-slips',
     steps: 1500,
+    batch: 64,
+  },
+  'arithmetic-rambling': {
+    demonstrate: demonstrateRambling,
+    from: 'arithmetic-step-slips',
+    steps: 2000,
     batch: 64,
   },
   // Stopped early on a small corpus: it answers two in five held-out tasks.

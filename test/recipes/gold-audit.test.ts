@@ -10,8 +10,10 @@ import { SOLVER } from '../../protocols/solver.ts';
 import { recipes } from '../../recipes/index.ts';
 import { checkedArithmetic } from '../../tasks/arithmetic/checking.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { rambledArithmetic } from '../../tasks/arithmetic/rambling.ts';
 import { verboseArithmetic } from '../../tasks/arithmetic/verbose.ts';
 import { chains } from '../../tasks/chains/family.ts';
+import { cipher } from '../../tasks/cipher/family.ts';
 import { equations } from '../../tasks/equations/family.ts';
 import { programs } from '../../tasks/programs/family.ts';
 import { repair } from '../../tasks/programs/repair.ts';
@@ -88,8 +90,10 @@ const FAMILIES = [
   arithmetic,
   chains,
   checkedArithmetic,
+  cipher,
   equations,
   programs,
+  rambledArithmetic,
   repair,
   verboseArithmetic,
   rewriting,

@@ -1,0 +1,140 @@
+/** SCMA: a segmenter and a scorer of importance help a reasoner to leave out what does not matter. The method is described below, as data. */
+import type { Recipe } from '../../core/recipe.ts';
+import { grpo } from '../../core/rl/estimators/index.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import type { EvaluationContext } from '../../core/round-context.ts';
+import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/training-plan.ts';
+import { drawnTasks } from '../../protocols/drawn-tasks.ts';
+import { heldOutAnswers, heldOutFigures } from '../../protocols/evaluate/solver.ts';
+import { groupItems, SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
+import { isFiller, READER_TOKENS, rambledArithmetic, totalsKept } from '../../tasks/arithmetic/rambling.ts';
+import { slippingTask } from '../../tasks/arithmetic/step-slips.ts';
+import { claim } from './claim.ts';
+import {
+  judge,
+  readingFigures,
+  rewards,
+  SCORER,
+  SEGMENTER,
+  VARIANTS,
+  withSharedAdvantages,
+} from './compress.ts';
+
+/** Held-out tasks of an evaluation, and samples of each. */
+const EXAMINED = 200;
+const DRAWS = 2;
+
+function learn({ groups }: RoundRecords, tools: LearnTools): TrainingPlan {
+  const advantages = new Map(
+    groupItems(groups, grpo).map(({ sample, advantage }) => [sample.id, advantage as number]),
+  );
+  const parts = [SOLVER, SEGMENTER, SCORER].flatMap((role): UpdatePart[] => {
+    const items = withSharedAdvantages(groups, role, advantages);
+    if (items.length === 0) return [];
+    return [
+      {
+        kind: 'policy',
+        role,
+        weight: 1,
+        items,
+        objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
+        aggregation: { mode: 'token-mean' },
+      },
+    ];
+  });
+  return {
+    updates: parts.length ? [{ set: MAIN_SET, parts }] : [],
+    figures: readingFigures(groups, tools),
+  };
+}
+
+/** Filler and totals are counted in sampled answers that parse. */
+async function evaluate(context: EvaluationContext): Promise<Evaluation> {
+  const { evaluationTasks: asked } = context;
+  const tasks = rambledArithmetic.heldOut({ ...asked, most: Math.min(asked.most, EXAMINED) });
+  const ask = (seed: string, temperature: number) =>
+    heldOutAnswers({ family: rambledArithmetic, role: SOLVER, tasks }, context, { seed, temperature });
+  const greedy = await ask('greedy', 0);
+  const sampled = [];
+  for (let draw = 0; draw < DRAWS; draw++) sampled.push(...(await ask(`natural/${draw}`, 1)));
+  const read = sampled.flatMap((said, i) =>
+    said.ok ? [{ task: tasks[i % tasks.length]!, lines: said.value.steps }] : [],
+  );
+  const fillerTokens = (lines: readonly string[]) =>
+    context.tokenizer.encode(
+      lines
+        .filter(isFiller)
+        .map((line) => `<step>${line}`)
+        .join(''),
+    ).length;
+  return evaluation(heldOutFigures(rambledArithmetic, tasks, { greedy, sampled }), {
+    filler: mean(read.map(({ lines }) => fillerTokens(lines))),
+    kept: mean(read.map(({ task, lines }) => totalsKept(task, lines))),
+  });
+}
+
+const { roles, ...alone } = solverAlone({
+  family: rambledArithmetic,
+  rewards,
+  tasks: (context) => drawnTasks(context, slippingTask),
+});
+const reader = (description: string) => ({
+  description,
+  sampling: { maxNew: READER_TOKENS, temperature: 1 },
+});
+
+export const scma: Recipe = {
+  name: 'scma',
+  title: 'A segmenter and a scorer of importance shorten a reasoner’s answers',
+  paper: {
+    title: 'Self-Compression of Chain-of-Thought via Multi-Agent Reinforcement Learning',
+    year: 2026,
+    source: 'arXiv:2601.21919',
+  },
+  summary:
+    'One policy reasons, cuts its reasoning into chunks and says how important each chunk is. Exact answers are paid, and the tokens before an answer cost the more the less important their chunk is. All three roles earn what the answer earns.',
+  method: {
+    setting:
+      'A reasoner answers arithmetic chains in lines. Its start policy jumps to the answer in four of ten cases before all totals are stated, and is wrong more often the more it leaves out; before a total or the answer it writes a line of filler as often as not. Segmenter and scorer were taught to see totals and filler apart: of the segmenter’s marks one in ten, and of the scorer’s digits one in five is as it falls.',
+    roles:
+      'The solver is the reasoner and answers each task eight times. The segmenter marks at which lines of an answer a chunk begins, so that no line is lost, and the scorer gives each chunk an importance from 1 to 5, once for each answer. All three are one set of weights and differ by their prompts.',
+    rewards:
+      'An exact answer earns 1 and any other 0. Each token before the answer costs 0.05 · (5 - s)/4, where s is the score of its chunk; where the segmentation or the scores do not parse each token costs 0.05, and so does each of a text without an answer. A segmentation and its scores earn what their answer earns.',
+    credit:
+      'The advantage of an answer is its reward minus the mean of its task’s answers, divided by their deviation (GRPO). Its segmentation and its scores have the same advantage.',
+    objective:
+      'A clipped policy gradient with ratios in [0.8, 1.2] and a mean over the tokens of each role, summed over the three roles. There is no KL term.',
+    schedule: 'Each round goes once over its batch, in four optimiser steps.',
+  },
+  differences: [
+    'The paper’s formula for the penalty could not be checked. This one is linear in length and in importance, and it is taken from wrong answers too.',
+    'The segmenter marks lines in place of writing the reasoning again with tags, so that it cannot change it.',
+    'Scores lower what their own answer costs, so that the scorer gains by calling everything important. Nothing here prevents it, and figures show how far it goes.',
+    'What is superfluous has words of its own here and is told by them; superfluous sentences of a language model are harder to see.',
+  ],
+  figures: {
+    filler: 'Mean tokens of filler in sampled held-out answers that parse.',
+    kept: 'Share of the task’s totals that sampled held-out answers state, right or wrong, mean over answers that parse.',
+    readable: 'Share of the segmented answers whose segmentation and scores parse.',
+    totalImportance: 'Mean score, 1 to 5, of the chunks in which totals stand, over totals.',
+    fillerImportance: 'Mean score, 1 to 5, of the chunks in which filler stands, over lines of filler.',
+  },
+  claim,
+  startPolicy: 'arithmetic-rambling',
+  tasks: 16,
+  groupSize: 8,
+  variants: VARIANTS,
+  sets: trainedSolver({ warmup: 8 }),
+  ...alone,
+  roles: {
+    ...roles,
+    [SEGMENTER]: reader('marks where chunks of an answer begin'),
+    [SCORER]: reader('scores how important each chunk is'),
+  },
+  freezable: [SEGMENTER, SCORER],
+  judge,
+  learn,
+  evaluate,
+};
