@@ -24,6 +24,7 @@ import { ragen } from './ragen/recipe.ts';
 import { rewardHarness } from './rewardharness/recipe.ts';
 import { realTg } from './real-tg/recipe.ts';
 import { rise } from './rise/recipe.ts';
+import { rlp } from './rlp/recipe.ts';
 import { rlsp } from './rlsp/recipe.ts';
 import { rrpo } from './rrpo/recipe.ts';
 import { sage } from './sage/recipe.ts';
@@ -105,6 +106,7 @@ export const recipes: readonly Recipe[] = [
   sws,
   qEvolve,
   realTg,
+  rlp,
 ];
 
 /** Every recipe of the project, in the form in which Workers, learner and commands take them. */

@@ -18,6 +18,7 @@ import { demonstrateCorpus } from './arithmetic/worked-corpus.ts';
 import { demonstrateAnalyses } from './chains/analysis-demonstrations.ts';
 import { demonstrateChains } from './chains/family.ts';
 import { demonstrateDocument } from './documents/demonstrations.ts';
+import { demonstrateSums } from './documents/sum-demonstrations.ts';
 import { demonstrateEquation } from './equations/demonstrations.ts';
 import { demonstrateGame } from './games/demonstrations.ts';
 import { demonstrateGrid } from './grids/demonstrations.ts';
@@ -132,6 +133,7 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     weights: { judge: 4 },
   },
   documents: { demonstrate: demonstrateDocument, steps: 3000, batch: 64, weights: { judge: 2 } },
+  'documents-sums': { demonstrate: demonstrateSums, from: 'documents', steps: 1600, batch: 64 },
   search: { demonstrate: demonstrateKnowledge, steps: 800, batch: 64 },
   'search-two-hop': {
     demonstrate: demonstrateTwoHop,

@@ -64,6 +64,10 @@ vi.mock('../../tasks/temporal-graphs/family.ts', async (actual) => {
   const graphs = await actual<typeof import('../../tasks/temporal-graphs/family.ts')>();
   return { ...graphs, linksF1: contrary(graphs.linksF1, (f1) => 1 - f1) };
 });
+vi.mock('../../tasks/documents/sums.ts', async (actual) => {
+  const sums = await actual<typeof import('../../tasks/documents/sums.ts')>();
+  return { ...sums, thoughtIsExact: contrary(sums.thoughtIsExact, (right) => !right) };
+});
 /** A pair whose order is known by construction has no checker: its two responses change places. */
 vi.mock('../../tasks/style/planted.ts', async (actual) => {
   const planted = await actual<typeof import('../../tasks/style/planted.ts')>();

@@ -1,0 +1,44 @@
+/** The claim of RLP: thoughts that are paid for what they tell about the next token make it likelier, more than as many tokens of plain pretraining do. */
+import type { Claim } from '../../core/claims/claim.ts';
+import { coinArm, doesNotRise, endsAbove, formatArm, POINTS, rises } from '../../core/claims/conditions.ts';
+import { atEnd, early, lately } from '../../core/claims/curves.ts';
+
+export const claim: Claim = {
+  description:
+    'A policy that is paid for the gain in likelihood that its thoughts bring predicts digits that can be worked out more often than one that spends as many tokens on next-token prediction, whether that one thinks or not. Thoughts come to be worth something where there is something to work out, and nothing where there is not.',
+  rounds: 16,
+  evaluateEvery: 16,
+  pictures: {
+    sampled: 'Digits predicted after a thought, sampled at temperature 1',
+    accuracy: 'Digits predicted after a thought, greedy',
+    plainSampled: 'Digits predicted without a thought, sampled',
+  },
+  arms: [
+    { name: 'rlp', description: 'as published' },
+    { name: 'nll', variant: 'nll', description: 'next-token prediction on as many tokens' },
+    coinArm('a coin pays thoughts'),
+    formatArm('any well-formed thought is paid'),
+  ],
+  conditions: [
+    rises('rlp', POINTS),
+    endsAbove('rlp', 'nll'),
+    {
+      description: 'sampled accuracy at the end, rlp after a thought above nll without one',
+      measure: (r, s) => atEnd(r, 'rlp', s, 'sampled') - atEnd(r, 'nll', s, 'plainSampled'),
+      atLeast: POINTS,
+    },
+    {
+      description: 'rlp: gain where digits can be worked out, nats, last five rounds above the first three',
+      measure: (r, s) => lately(r, 'rlp', s, 'gain') - early(r, 'rlp', s, 'gain'),
+      atLeast: 0.1,
+    },
+    {
+      description: 'rlp: gain where digits follow from nothing, nats, last five rounds',
+      measure: (r, s) => lately(r, 'rlp', s, 'noiseGain'),
+      atMost: 0.05,
+      control: true,
+    },
+    doesNotRise('random'),
+    doesNotRise('format'),
+  ],
+};
