@@ -133,7 +133,12 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     weights: { judge: 4 },
   },
   documents: { demonstrate: demonstrateDocument, steps: 3000, batch: 64, weights: { judge: 2 } },
-  'documents-sums': { demonstrate: demonstrateSums, from: 'documents', steps: 1600, batch: 64 },
+  'documents-sums': {
+    demonstrate: demonstrateSums,
+    from: 'arithmetic-step-slips',
+    steps: 1200,
+    batch: 64,
+  },
   search: { demonstrate: demonstrateKnowledge, steps: 800, batch: 64 },
   'search-two-hop': {
     demonstrate: demonstrateTwoHop,

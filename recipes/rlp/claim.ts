@@ -6,8 +6,8 @@ import { atEnd, early, lately } from '../../core/claims/curves.ts';
 export const claim: Claim = {
   description:
     'A policy that is paid for the gain in likelihood that its thoughts bring predicts digits that can be worked out more often than one that spends as many tokens on next-token prediction, whether that one thinks or not. Thoughts come to be worth something where there is something to work out, and nothing where there is not.',
-  rounds: 16,
-  evaluateEvery: 16,
+  rounds: 12,
+  evaluateEvery: 12,
   pictures: {
     sampled: 'Digits predicted after a thought, sampled at temperature 1',
     accuracy: 'Digits predicted after a thought, greedy',
@@ -16,6 +16,24 @@ export const claim: Claim = {
   arms: [
     { name: 'rlp', description: 'as published' },
     { name: 'nll', variant: 'nll', description: 'next-token prediction on as many tokens' },
+    {
+      name: 'uncentred',
+      variant: 'uncentred',
+      seedCount: 4,
+      description: 'the gain over the slower copy is the advantage, other thoughts are not compared with',
+    },
+    {
+      name: 'frozen baseline',
+      variant: 'frozen-baseline',
+      seedCount: 4,
+      description: 'the gain over the start policy is the advantage',
+    },
+    {
+      name: 'no baseline',
+      variant: 'no-baseline',
+      seedCount: 4,
+      description: 'the log-likelihood after the thought is the advantage',
+    },
     coinArm('a coin pays thoughts'),
     formatArm('any well-formed thought is paid'),
   ],
@@ -27,6 +45,8 @@ export const claim: Claim = {
       measure: (r, s) => atEnd(r, 'rlp', s, 'sampled') - atEnd(r, 'nll', s, 'plainSampled'),
       atLeast: POINTS,
     },
+    endsAbove('uncentred', 'frozen baseline'),
+    endsAbove('uncentred', 'no baseline'),
     {
       description: 'rlp: gain where digits can be worked out, nats, last five rounds above the first three',
       measure: (r, s) => lately(r, 'rlp', s, 'gain') - early(r, 'rlp', s, 'gain'),

@@ -17,7 +17,6 @@ import { coinOf } from '../../protocols/gold.ts';
 import { rolloutIds } from '../../protocols/roll-out.ts';
 import { samplePrompts } from '../../protocols/sample-prompts.ts';
 import { rewardNamed, smallSteps, withAdvantages } from '../../protocols/solver.ts';
-import { prefixOf, suffixOf } from '../../tasks/documents/family.ts';
 import {
   drawPosition,
   drawSums,
@@ -101,13 +100,13 @@ async function judge(context: RoundContext, groups: readonly RolloutGroup[]): Pr
   });
 }
 
-/** Documents of the corpus with `count` tokens after their facts, or a few more. */
+/** Documents of the corpus with `count` tokens after their first ones, or a few more. */
 function corpus(seed: string, count: number, encode: LearnTools['encode']): SftPart['items'] {
   const random = new Random(seed);
   const items: { prompt: number[]; ids: number[] }[] = [];
   for (let tokens = 0; tokens < count; tokens += items.at(-1)!.ids.length) {
-    const { text } = drawSums(random);
-    items.push({ prompt: encode(prefixOf(text)), ids: encode(suffixOf(text) + STOP) });
+    const ids = encode(drawSums(random).text + STOP);
+    items.push({ prompt: ids.slice(0, 1), ids: ids.slice(1) });
   }
   return items;
 }
@@ -161,9 +160,9 @@ export const rlp: Recipe = {
     'The policy thinks before a token of a document. A thought is paid for the gain in the token’s log-likelihood after it, over what a slowly following copy of the policy gives the token without a thought. There are no questions, no answers and no verifier.',
   method: {
     setting:
-      'A document states five facts, a name with a number each. Two sums over three of the names follow, of which the last digit is told, and two sentences whose digits follow from nothing, in any order. The start policy was pretrained on such documents. It has seen thoughts before some of their digits, of which one in three works the digit out, and the others are about other numbers.',
+      'A document holds two sums of five digits, whose running totals are one digit each, and two names with a digit that follows from nothing, in any order. The start policy was pretrained on such documents. It has seen thoughts before some of their digits: of those before sums three in ten go through the running totals, four stop after the first one, and three are digits from nowhere.',
     roles:
-      'The thinker reads a document up to a digit, in half of the cases one that can be worked out, and thinks eight times, for 24 tokens at most.',
+      'The thinker reads a document up to a digit, in half of the cases one that can be worked out, and thinks eight times, for 16 tokens at most.',
     rewards:
       'A thought earns log p(digit | document, thought) - log p′(digit | document) in nats, with p the policy that the round trains from and p′ an average of its versions with decay 0.9, which is shown no thought. A thought that was cut off is ended for it. No gradient flows through the reward.',
     credit:
@@ -174,8 +173,8 @@ export const rlp: Recipe = {
       'Each round thinks before 16 digits and makes one pass over the thoughts, in four optimiser steps; then the average follows.',
   },
   differences: [
-    'Documents of some fifty tokens in a notation of their own, whose digits can be worked out or cannot be; the paper pretrains on web text and textbooks.',
-    'Eight thoughts of 24 tokens at most instead of sixteen of 2,048, before one digit of a document; digits that can be worked out are half of all, and no other tokens are thought about.',
+    'Documents of some thirty tokens in a notation of their own, whose digits can be worked out or cannot be; the paper pretrains on web text and textbooks.',
+    'Eight thoughts of 16 tokens at most instead of sixteen of 2,048, before one digit of a document; digits that can be worked out are half of all, and no other tokens are thought about.',
     'The average has decay 0.9 after each round of four steps; the paper’s has 0.999 after each step.',
     'The start was shown thoughts, which a language model writes by itself.',
     'The step size and the range of the ratios could not be checked against the paper’s.',

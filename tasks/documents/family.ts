@@ -111,12 +111,14 @@ export const roundedUp = (number: number): number => number + (number % 2);
 const CONSONANTS = [...'bdfgklmnprstvz'];
 const VOWELS = [...'aeiou'];
 
+export const drawName = (random: Random): string => random.pick(CONSONANTS) + random.pick(VOWELS);
+
 /** The facts of a document that is held out or not; at least one number is odd. */
 export const drawFacts = (random: Random, heldOut = false): Fact[] =>
   drawUntil(
     () => {
       const names = new Set<string>();
-      while (names.size < FACTS) names.add(random.pick(CONSONANTS) + random.pick(VOWELS));
+      while (names.size < FACTS) names.add(drawName(random));
       return [...names].map((name) => ({ name, number: 1 + random.int(8) }));
     },
     (facts) => oddNumbers(facts) > 0 && isHeldOutDocument(`${writeFacts(facts)}:`) === heldOut,

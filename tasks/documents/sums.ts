@@ -1,30 +1,27 @@
 /**
- * Documents in which some tokens can be worked out and others cannot. Facts about five names come first, as in `family.ts`; then two sums over three of
- * the names, of which only the last digit is told, and two sentences on other names, whose digits follow from nothing. A thought before a digit may
- * look up the numbers and add them.
+ * Documents in which some tokens can be worked out and others cannot: sums, whose result is one digit as all their running totals are, and names with
+ * a number that follows from nothing. A thought before a digit may go through the running totals.
  *
- *     document   facts:sentences<eos>        be3 da7 ko2 mi5 tu1:be+ko-da=8 zu5 mi-tu+be=7 fa0<eos>
- *     position   before?next                 be3 da7 ko2 mi5 tu1:be+ko-da=?8          the digit to be predicted
- *     thought    before<step>             ->  3+2=5<step>5-7=8<answer>                  and then the digit
+ *     document   sentences<eos>              3+4-2+1-5=1 zu5 9-3-4+2+4=8 fa0<eos>
+ *     position   before?next                 3+4-2+1-5=1 zu5 9-3-4+2+4=?8             the digit to be predicted
+ *     thought    before<step>             ->  6<step>2<step>4<step>8<answer>            and then the digit
  */
 import type { Random } from '../../core/random.ts';
+import { drawUntil, isHeldOutKey } from '../../core/split.ts';
 import { invalid, ok, type ParseResult } from '../../core/task-family.ts';
-import { drawFacts, type Fact, isHeldOutDocument, prefixOf, writeFacts } from './family.ts';
+import { runningTotals } from '../arithmetic/family.ts';
+import { drawName } from './family.ts';
 
 /** Ends a thought: the digit follows it. */
 export const THOUGHT_END = '<answer>';
-/** Operations of a whole thought and their tokens, separators and end included, and as many again. */
-const OPERATIONS = 2;
-export const THOUGHT_TOKENS = 4 * (3 * OPERATIONS);
+const OPERATIONS = 4;
+/** The tokens of a thought of all running totals, a separator or the end after each, and as many again. */
+export const THOUGHT_TOKENS = 2 * (2 * OPERATIONS);
 
 const SUMS = 2;
 const NOISE = 2;
-const SUM = /^([a-z]{2})([+-])([a-z]{2})([+-])([a-z]{2})=$/;
-const THOUGHT = /^\d[+-]\d=\d(?:<step>\d[+-]\d=\d)*$/;
-
-/** The last digit of a sum or a difference, 0 … 9: 3-7 is 6, as 13-7. */
-const lastDigit = (x: number): number => ((x % 10) + 10) % 10;
-const applied = (x: number, sign: string, y: number): number => lastDigit(sign === '+' ? x + y : x - y);
+const SUM = new RegExp(`^\\d(?:[+-]\\d){${OPERATIONS}}=$`);
+const THOUGHT = /^\d(?:<step>\d)*$/;
 
 /** A digit of a document with the text before it. */
 export interface Position {
@@ -39,23 +36,15 @@ export function parsePosition(task: string): Position {
   return { before: task.slice(0, at), next: task.slice(at + 1) };
 }
 
-/**
- * The steps that lead to the digit after the text, where it can be worked out; null where it cannot. Numbers are looked up, and only last digits are
- * kept.
- */
-export function workOut(
-  before: string,
-): { readonly steps: readonly string[]; readonly digit: string } | null {
-  const [first = '', second = ''] = before.split(':');
-  const sum = SUM.exec(second.slice(second.lastIndexOf(' ') + 1));
-  if (!sum) return null;
-  const numbers = new Map(first.split(' ').map((fact) => [fact.slice(0, 2), Number(fact[2])]));
-  const [, a, plus, b, more, c] = sum;
-  const [x, y, z] = [a, b, c].map((name) => numbers.get(name!));
-  if (x === undefined || y === undefined || z === undefined) return null;
-  const middle = applied(x, plus!, y);
-  const digit = applied(middle, more!, z);
-  return { steps: [`${x}${plus}${y}=${middle}`, `${middle}${more}${z}=${digit}`], digit: String(digit) };
+/** The sentence that a text ends in: the part after its last space. */
+const lastSentence = (before: string): string => before.slice(before.lastIndexOf(' ') + 1);
+
+/** The running totals of the sum that the text ends in, one for each operation; null where it ends in no sum, or a total is not one digit. */
+export function workOut(before: string): readonly string[] | null {
+  const sum = lastSentence(before);
+  if (!SUM.test(sum)) return null;
+  const totals = runningTotals(sum.slice(0, -1));
+  return totals.every((total) => total >= 0 && total <= 9) ? totals.map(String) : null;
 }
 
 export const isComputable = (task: string): boolean => workOut(parsePosition(task).before) !== null;
@@ -69,33 +58,42 @@ export function parseThought(text: string): ParseResult<readonly string[]> {
 export const thoughtPrompt = (before: string): string => `${before}<step>`;
 export const writeThought = (steps: readonly string[]): string => steps.join('<step>') + THOUGHT_END;
 
-/** By the oracle: does the thought look up the right numbers and add them rightly? False where there is nothing to work out. */
+/** By the oracle: does the thought go through all running totals? False where there is nothing to work out. */
 export const thoughtIsExact = (before: string, steps: readonly string[]): boolean =>
-  workOut(before)?.steps.join() === steps.join();
+  workOut(before)?.join() === steps.join();
 
-const drawSum = (random: Random, facts: readonly Fact[]): string => {
-  const [a, b, c] = random.shuffle(facts).map(({ name }) => name);
-  return `${a}${random.pick(['+', '-'])}${b}${random.pick(['+', '-'])}${c}=`;
-};
+const isHeldOutSum = (sum: string): boolean => isHeldOutKey('sums', sum);
 
-/** A document on the wanted side of the split, with the positions of its digits after the facts. */
+/** A sum on the wanted side of the split. Each running total is drawn from all that one operation leads to. */
+const drawSum = (random: Random, heldOut: boolean): string =>
+  drawUntil(
+    () => {
+      let total = random.int(10);
+      let sum = String(total);
+      for (let i = 0; i < OPERATIONS; i++) {
+        const next = random.int(10);
+        const sign = next === total ? random.pick(['+', '-']) : next > total ? '+' : '-';
+        sum += sign + String(Math.abs(next - total));
+        total = next;
+      }
+      return `${sum}=`;
+    },
+    (sum) => isHeldOutSum(sum) === heldOut,
+  );
+
+/** A document with sums on the wanted side of the split, and the positions of its digits that follow a sum or a name. */
 export function drawSums(
   random: Random,
   heldOut = false,
 ): { readonly text: string; readonly positions: readonly Position[] } {
-  const facts = drawFacts(random, heldOut);
-  const known = new Set(facts.map(({ name }) => name));
   const sentences = [
-    ...Array.from({ length: SUMS }, () => drawSum(random, facts)),
-    ...Array.from(
-      { length: NOISE },
-      () => drawFacts(random).find(({ name }) => !known.has(name))?.name ?? 'xa',
-    ),
+    ...Array.from({ length: SUMS }, () => drawSum(random, heldOut)),
+    ...Array.from({ length: NOISE }, () => drawName(random)),
   ];
-  let text = `${writeFacts(facts)}:`;
+  let text = '';
   const positions = random.shuffle(sentences).map((sentence, i): Position => {
     const before = `${text}${i > 0 ? ' ' : ''}${sentence}`;
-    const next = workOut(before)?.digit ?? String(random.int(10));
+    const next = workOut(before)?.at(-1) ?? String(random.int(10));
     text = before + next;
     return { before, next };
   });
@@ -109,4 +107,6 @@ export function drawPosition(random: Random, heldOut = false, computable = rando
   return writePosition(random.pick(wanted));
 }
 
-export const isHeldOutPosition = (task: string): boolean => isHeldOutDocument(prefixOf(task));
+/** Held out by the sum that is asked for: no document of the training side has it. */
+export const isHeldOutPosition = (task: string): boolean =>
+  isHeldOutSum(lastSentence(parsePosition(task).before));

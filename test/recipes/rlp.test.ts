@@ -7,7 +7,7 @@ import { playWritten, type WriteOptions } from '../../testing/index.ts';
 /** A thought that works the digit out where it can be, another thought, one that is cut off, and no thought. */
 const write = (prompt: string, i: number): string => {
   const worked = workOut(prompt.slice(0, -'<step>'.length));
-  return [writeThought(worked?.steps ?? ['1+1=2']), '9+9=0<answer>', '9+9=0', '?<answer>'][i]!;
+  return [writeThought(worked ?? ['2']), '0<step>0<answer>', '0<step>0', '?<answer>'][i]!;
 };
 
 /** Log-probabilities of the digit: after the four thoughts before each of two digits, and without a thought. */
@@ -49,8 +49,8 @@ test('a thought is trained by its gain minus the mean gain of the others', async
   const { before, next } = parsePosition(groups[0]!.task);
   const texts = after!.sequences.map(({ prompt }) => tokenizer.decode(prompt));
   expect(texts.slice(1, 4)).toEqual([
-    `${before}<step>9+9=0<answer>`,
-    `${before}<step>9+9=0<answer>`,
+    `${before}<step>0<step>0<answer>`,
+    `${before}<step>0<step>0<answer>`,
     `${before}<step>?<answer>`,
   ]);
   expect(after!.sequences.slice(0, 4).map(({ ids }) => tokenizer.decode(ids))).toEqual([
@@ -89,8 +89,10 @@ test('next-token prediction has as many tokens as the thoughts', async () => {
   expect(all).toBeGreaterThanOrEqual(thoughts);
   expect(all - tokens.at(-1)!).toBeLessThan(thoughts);
   for (const { prompt, ids } of items) {
-    expect(tokenizer.decode(prompt)).toMatch(/^(?:[a-z]{2}[1-8] ){4}[a-z]{2}[1-8]:$/);
-    expect(tokenizer.decode(ids)).toMatch(/=\d.*<eos>$/);
+    expect(prompt).toHaveLength(1);
+    expect(tokenizer.decode([...prompt, ...ids])).toMatch(
+      /^(?:(?:\d(?:[+-]\d){4}=|[a-z]{2})\d(?: |<eos>$)){4}$/,
+    );
   }
 });
 

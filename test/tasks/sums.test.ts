@@ -17,57 +17,71 @@ import {
 } from '../../tasks/documents/sums.ts';
 import { anyText } from './any-text.ts';
 
-const FACTS = 'be3 da7 ko2 mi5 tu8';
-
-test('a sum is worked out from the facts, by last digits', () => {
-  expect(workOut(`${FACTS}:be+ko-da=`)).toEqual({ steps: ['3+2=5', '5-7=8'], digit: '8' });
-  expect(workOut(`${FACTS}:zu5 da+tu+mi=`)).toEqual({ steps: ['7+8=5', '5+5=0'], digit: '0' });
-  expect(workOut(`${FACTS}:be+ko-da=8 zu5 ko-tu-be=`)).toEqual({ steps: ['2-8=4', '4-3=1'], digit: '1' });
-  // A name that nothing is said of, what is no sum of three, and a sentence on another name.
-  for (const nothing of [`${FACTS}:be+xa-da=`, `${FACTS}:be+ko=`, `${FACTS}:zu`, `${FACTS}:`, ''])
-    expect(workOut(nothing)).toBeNull();
+test('a sum at the end of a text is worked out by its running totals', () => {
+  expect(workOut('3+4-2+1-5=')).toEqual(['7', '5', '6', '1']);
+  expect(workOut('zu5 3+4-2+1-5=1 9-3-4+2+4=')).toEqual(['6', '2', '4', '8']);
+  // A name, a sum that is no longer at the end, totals beyond one digit, other numbers of operations.
+  for (const nothing of [
+    '3+4-2+1-5=1 zu',
+    '3+4-2+1-5=1',
+    '3+8-2+1-5=',
+    '3-4+2+1-1=',
+    '3+4=',
+    '1+1+1+1+1+1=',
+    '',
+  ])
+    expect(workOut(nothing), nothing).toBeNull();
 });
 
 test('a position is the text before a digit, and the digit', () => {
-  const task = `${FACTS}:be+ko-da=?8`;
-  expect(parsePosition(task)).toEqual({ before: `${FACTS}:be+ko-da=`, next: '8' });
+  const task = 'zu5 3+4-2+1-5=?1';
+  expect(parsePosition(task)).toEqual({ before: 'zu5 3+4-2+1-5=', next: '1' });
   expect(writePosition(parsePosition(task))).toBe(task);
-  expect([isComputable(task), isComputable(`${FACTS}:zu?5`)]).toEqual([true, false]);
+  expect([isComputable(task), isComputable('3+4-2+1-5=1 zu?5')]).toEqual([true, false]);
 });
 
-test('a thought is steps with an end, and exact where it works the digit out', () => {
-  const exact = '3+2=5<step>5-7=8<answer>';
-  expect(parseThought(exact)).toEqual({ ok: true, value: ['3+2=5', '5-7=8'] });
-  expect(writeThought(['3+2=5', '5-7=8'])).toBe(exact);
-  for (const text of ['<answer>', '3+2=5', '3+2=5<step><answer>', '3+2=15<answer>', '3+2=5<answer><answer>'])
+test('a thought is digits with an end, and exact where it goes through all running totals', () => {
+  const exact = '7<step>5<step>6<step>1<answer>';
+  expect(parseThought(exact)).toEqual({ ok: true, value: ['7', '5', '6', '1'] });
+  expect(writeThought(['7', '5', '6', '1'])).toBe(exact);
+  for (const text of ['<answer>', '7<step>5', '7<step><answer>', '7<step>15<answer>', '7<answer><answer>'])
     expect(parseThought(text), text).toEqual({ ok: false, reason: 'off-grammar' });
-  const before = `${FACTS}:be+ko-da=`;
-  expect(thoughtIsExact(before, ['3+2=5', '5-7=8'])).toBe(true);
-  expect(thoughtIsExact(before, ['3+2=5'])).toBe(false);
-  expect(thoughtIsExact(`${FACTS}:zu`, ['3+2=5', '5-7=8'])).toBe(false);
+  const before = 'zu5 3+4-2+1-5=';
+  expect(thoughtIsExact(before, ['7', '5', '6', '1'])).toBe(true);
+  expect(thoughtIsExact(before, ['7'])).toBe(false);
+  expect(thoughtIsExact(before, ['7', '5', '6', '2'])).toBe(false);
+  expect(thoughtIsExact('3+4-2+1-5=1 zu', ['5'])).toBe(false);
 });
 
 test('documents: two sums that are right and two digits from nothing, on their side of the split', () => {
   const random = new Random('sums');
-  const digits = new Set<string>();
-  for (let i = 0; i < 200; i++) {
+  const noise = new Set<string>();
+  const results = new Map<string, number>();
+  for (let i = 0; i < 400; i++) {
     const heldOut = i % 2 === 1;
     const { text, positions } = drawSums(random, heldOut);
+    expect(text).toMatch(/^\S+ \S+ \S+ \S+$/);
     expect(positions).toHaveLength(4);
     const sums = positions.filter(({ before }) => workOut(before) !== null);
     expect(sums).toHaveLength(2);
-    for (const { before, next } of positions) expect(text.startsWith(before + next)).toBe(true);
-    for (const { before, next } of sums) expect(next).toBe(workOut(before)!.digit);
     for (const position of positions) {
-      expect(isHeldOutPosition(writePosition(position))).toBe(heldOut);
+      const { before, next } = position;
+      expect(text.startsWith(before + next)).toBe(true);
       if (!sums.includes(position)) {
-        digits.add(position.next);
-        const name = position.before.slice(-2);
-        expect(text.slice(0, text.indexOf(':'))).not.toContain(name);
+        noise.add(next);
+        continue;
       }
+      // By another reading of the sum than the family's: its signed digits, added.
+      const digits = before.slice(before.lastIndexOf(' ') + 1).match(/[+-]?\d/g)!;
+      expect(digits.map(Number).reduce((a, b) => a + b, 0)).toBe(Number(next));
+      results.set(next, (results.get(next) ?? 0) + 1);
+      expect(isHeldOutPosition(writePosition(position))).toBe(heldOut);
     }
   }
-  expect(digits.size).toBe(10);
+  expect(noise.size).toBe(10);
+  // 800 sums: each of the ten results 80 times, give or take four standard deviations.
+  expect(results.size).toBe(10);
+  for (const count of results.values()) expect(Math.abs(count - 80)).toBeLessThan(34);
   const drawn = Array.from({ length: 600 }, () => isComputable(drawPosition(random)));
   expect(drawn.filter(Boolean).length / 600).toBeCloseTo(0.5, 1);
 });
@@ -85,27 +99,30 @@ test('no text makes the family throw', () => {
   );
 });
 
-test('demonstrations: documents and thoughts on the training side, of which two in five at sums work the digit out', () => {
+test('demonstrations: documents and thoughts without held-out sums; of thoughts at sums three in ten are whole, four stop early', () => {
   const random = new Random('demonstrations');
-  let [thoughts, right, wrong] = [0, 0, 0];
-  for (let i = 0; i < 1000; i++) {
+  let [thoughts, whole, first, stray] = [0, 0, 0, 0];
+  for (let i = 0; i < 2000; i++) {
     const { role, prompt, completion } = demonstrateSums(random);
     expect(role).toBe('author');
-    expect(isHeldOutPosition(prompt)).toBe(false);
     expect(completion.endsWith('<eos>')).toBe(true);
+    for (const [sum] of (prompt + completion).matchAll(/\d(?:[+-]\d){4}=/g))
+      expect(isHeldOutPosition(`${sum}?0`)).toBe(false);
     if (!prompt.endsWith('<step>')) continue;
     thoughts++;
     const before = prompt.slice(0, -'<step>'.length);
     const [, thought, digit] = /^(.+<answer>)(\d)<eos>$/.exec(completion)!;
     const parsed = parseThought(thought!);
     if (!parsed.ok) throw new Error(completion);
-    const worked = workOut(before);
-    if (!worked) continue;
+    const totals = workOut(before);
+    if (!totals) continue;
     // The digit is the document's, whatever was thought.
-    expect(digit).toBe(worked.digit);
-    if (thoughtIsExact(before, parsed.value)) right++;
-    else wrong++;
+    expect(digit).toBe(totals.at(-1));
+    if (thoughtIsExact(before, parsed.value)) whole++;
+    else if (parsed.value.join() === totals[0]) first++;
+    else stray++;
   }
-  expect(thoughts / 1000).toBeCloseTo(0.5, 1);
-  expect(right / (right + wrong)).toBeCloseTo(0.4, 1);
+  expect(thoughts / 2000).toBeCloseTo(0.5, 1);
+  expect(whole / (whole + first + stray)).toBeCloseTo(0.3, 1);
+  expect(first / (whole + first + stray)).toBeCloseTo(0.4, 1);
 });
