@@ -20,7 +20,7 @@ import { rewardNamed, smallSteps, withAdvantages } from '../../protocols/solver.
 import {
   drawPosition,
   drawSums,
-  isComputable,
+  operationsOf,
   parsePosition,
   parseThought,
   THOUGHT_END,
@@ -160,7 +160,7 @@ export const rlp: Recipe = {
     'The policy thinks before a token of a document. A thought is paid for the gain in the token’s log-likelihood after it, over what a slowly following copy of the policy gives the token without a thought. There are no questions, no answers and no verifier.',
   method: {
     setting:
-      'A document holds two sums of five digits, whose running totals are one digit each, and two names with a digit that follows from nothing, in any order. The start policy was pretrained on such documents. It has seen thoughts before some of their digits: of those before sums three in ten go through the running totals, four stop after the first one, and three are digits from nowhere.',
+      'A document holds two sums of two to five digits, of which only last digits are kept, and two names with a digit that follows from nothing, in any order. The start policy was pretrained on such documents. It has seen thoughts before some of their digits: of those before sums three in ten go through the running totals, four stop after the first one, and three are digits from nowhere.',
     roles:
       'The thinker reads a document up to a digit, in half of the cases one that can be worked out, and thinks eight times, for 16 tokens at most.',
     rewards:
@@ -170,7 +170,7 @@ export const rlp: Recipe = {
     objective:
       'A clipped policy gradient on the tokens of thoughts, ratios in [0.8, 1.28], as a mean over each thought and then over thoughts. There is no KL term.',
     schedule:
-      'Each round thinks before 16 digits and makes one pass over the thoughts, in four optimiser steps; then the average follows.',
+      'Each round thinks before 32 digits and makes one pass over the thoughts, in four optimiser steps; then the average follows.',
   },
   differences: [
     'Documents of some thirty tokens in a notation of their own, whose digits can be worked out or cannot be; the paper pretrains on web text and textbooks.',
@@ -189,12 +189,12 @@ export const rlp: Recipe = {
   startPolicy: 'documents-sums',
   taskName: 'sums',
   stop: THOUGHT_END,
-  tasks: 16,
+  tasks: 32,
   groupSize: 8,
   rewards,
   variants: VARIANTS,
   sets: {
-    [MAIN_SET]: { optimizer: smallSteps({ learningRate: 3e-4, warmup: 5 }) },
+    [MAIN_SET]: { optimizer: smallSteps({ warmup: 10 }) },
     [SLOW_SET]: { optimizer: null, average: { of: MAIN_SET, decay: 0.9 } },
   },
   roles: {
@@ -210,5 +210,5 @@ export const rlp: Recipe = {
   judge,
   learn,
   evaluate: evaluateThoughts,
-  describe: { difficulty: (task) => Number(isComputable(task)) },
+  describe: { difficulty: operationsOf },
 };

@@ -1,26 +1,27 @@
 /**
- * Documents in which some tokens can be worked out and others cannot: sums, whose result is one digit as all their running totals are, and names with
- * a number that follows from nothing. A thought before a digit may go through the running totals.
+ * Documents in which some tokens can be worked out and others cannot: sums of two to five digits, of which only last digits are kept (8+4 is 2 and 3-7
+ * is 6), and names with a number that follows from nothing. A thought before a digit may go through the running totals.
  *
- *     document   sentences<eos>              3+4-2+1-5=1 zu5 9-3-4+2+4=8 fa0<eos>
- *     position   before?next                 3+4-2+1-5=1 zu5 9-3-4+2+4=?8             the digit to be predicted
- *     thought    before<step>             ->  6<step>2<step>4<step>8<answer>            and then the digit
+ *     document   sentences<eos>              8+4=2 zu5 9-3-4+2+4=8 fa0<eos>
+ *     position   before?next                 8+4=2 zu5 9-3-4+2+4=?8                    the digit to be predicted
+ *     thought    before<step>             ->  6<step>2<step>4<step>8<answer>             and then the digit
  */
 import type { Random } from '../../core/random.ts';
 import { drawUntil, isHeldOutKey } from '../../core/split.ts';
 import { invalid, ok, type ParseResult } from '../../core/task-family.ts';
-import { runningTotals } from '../arithmetic/family.ts';
+import { randomTask, runningTotals } from '../arithmetic/family.ts';
 import { drawName } from './family.ts';
 
 /** Ends a thought: the digit follows it. */
 export const THOUGHT_END = '<answer>';
+/** The most operations of a sum. */
 const OPERATIONS = 4;
-/** The tokens of a thought of all running totals, a separator or the end after each, and as many again. */
+/** The tokens of the longest thought of all running totals, a separator or the end after each, and as many again. */
 export const THOUGHT_TOKENS = 2 * (2 * OPERATIONS);
 
 const SUMS = 2;
 const NOISE = 2;
-const SUM = new RegExp(`^\\d(?:[+-]\\d){${OPERATIONS}}=$`);
+const SUM = new RegExp(`^\\d(?:[+-]\\d){1,${OPERATIONS}}=$`);
 const THOUGHT = /^\d(?:<step>\d)*$/;
 
 /** A digit of a document with the text before it. */
@@ -39,12 +40,11 @@ export function parsePosition(task: string): Position {
 /** The sentence that a text ends in: the part after its last space. */
 const lastSentence = (before: string): string => before.slice(before.lastIndexOf(' ') + 1);
 
-/** The running totals of the sum that the text ends in, one for each operation; null where it ends in no sum, or a total is not one digit. */
+/** The last digits of the running totals of the sum that the text ends in, one for each operation; null where it ends in no sum. */
 export function workOut(before: string): readonly string[] | null {
   const sum = lastSentence(before);
   if (!SUM.test(sum)) return null;
-  const totals = runningTotals(sum.slice(0, -1));
-  return totals.every((total) => total >= 0 && total <= 9) ? totals.map(String) : null;
+  return runningTotals(sum.slice(0, -1)).map((total) => String(((total % 10) + 10) % 10));
 }
 
 export const isComputable = (task: string): boolean => workOut(parsePosition(task).before) !== null;
@@ -64,20 +64,10 @@ export const thoughtIsExact = (before: string, steps: readonly string[]): boolea
 
 const isHeldOutSum = (sum: string): boolean => isHeldOutKey('sums', sum);
 
-/** A sum on the wanted side of the split. Each running total is drawn from all that one operation leads to. */
+/** A sum on the wanted side of the split, of each length equally often. */
 const drawSum = (random: Random, heldOut: boolean): string =>
   drawUntil(
-    () => {
-      let total = random.int(10);
-      let sum = String(total);
-      for (let i = 0; i < OPERATIONS; i++) {
-        const next = random.int(10);
-        const sign = next === total ? random.pick(['+', '-']) : next > total ? '+' : '-';
-        sum += sign + String(Math.abs(next - total));
-        total = next;
-      }
-      return `${sum}=`;
-    },
+    () => `${randomTask(random, 1 + random.int(OPERATIONS))}=`,
     (sum) => isHeldOutSum(sum) === heldOut,
   );
 
@@ -110,3 +100,6 @@ export function drawPosition(random: Random, heldOut = false, computable = rando
 /** Held out by the sum that is asked for: no document of the training side has it. */
 export const isHeldOutPosition = (task: string): boolean =>
   isHeldOutSum(lastSentence(parsePosition(task).before));
+
+/** Operations of the sum before the digit; 0 where there is nothing to work out. */
+export const operationsOf = (task: string): number => workOut(parsePosition(task).before)?.length ?? 0;
