@@ -18,6 +18,7 @@ import { demonstrateCorpus } from './arithmetic/worked-corpus.ts';
 import { demonstrateAnalyses } from './chains/analysis-demonstrations.ts';
 import { demonstrateChains } from './chains/family.ts';
 import { demonstrateDocument } from './documents/demonstrations.ts';
+import { demonstrateQuestion } from './documents/question-demonstrations.ts';
 import { demonstrateSums } from './documents/sum-demonstrations.ts';
 import { demonstrateEquation } from './equations/demonstrations.ts';
 import { demonstrateGame } from './games/demonstrations.ts';
@@ -136,9 +137,10 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   'documents-sums': {
     demonstrate: demonstrateSums,
     from: 'arithmetic-step-slips',
-    steps: 1200,
+    steps: 1500,
     batch: 64,
   },
+  'documents-questions': { demonstrate: demonstrateQuestion, from: 'documents', steps: 800, batch: 64 },
   search: { demonstrate: demonstrateKnowledge, steps: 800, batch: 64 },
   'search-two-hop': {
     demonstrate: demonstrateTwoHop,

@@ -37,7 +37,7 @@ export const writeDocument = ({ facts, told }: Document): string =>
   `${writeFacts(facts)}:${writeFacts(told)}`;
 
 /** Facts about distinct names; null for any other text. */
-function parseFacts(text: string): Fact[] | null {
+export function parseFacts(text: string): Fact[] | null {
   if (!SENTENCES.test(text)) return null;
   const facts = text.split(' ').map((fact) => ({ name: fact.slice(0, 2), number: Number(fact[2]) }));
   return new Set(facts.map(({ name }) => name)).size === facts.length ? facts : null;
