@@ -17,6 +17,7 @@ import { llamaRl } from './llama-rl/recipe.ts';
 import { mae } from './mae/recipe.ts';
 import { oneShot } from './one-shot/recipe.ts';
 import { prime } from './prime/recipe.ts';
+import { qgScst } from './qg-scst/recipe.ts';
 import { qEvolve } from './q-evolve/recipe.ts';
 import { qwenPrm } from './qwen-prm/recipe.ts';
 import { rZero } from './r-zero/recipe.ts';
@@ -107,6 +108,7 @@ export const recipes: readonly Recipe[] = [
   qEvolve,
   realTg,
   rlp,
+  qgScst,
 ];
 
 /** Every recipe of the project, in the form in which Workers, learner and commands take them. */

@@ -12,6 +12,7 @@ import { checkedArithmetic } from '../../tasks/arithmetic/checking.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { verboseArithmetic } from '../../tasks/arithmetic/verbose.ts';
 import { chains } from '../../tasks/chains/family.ts';
+import { questions } from '../../tasks/documents/questions.ts';
 import { equations } from '../../tasks/equations/family.ts';
 import { programs } from '../../tasks/programs/family.ts';
 import { repair } from '../../tasks/programs/repair.ts';
@@ -68,6 +69,10 @@ vi.mock('../../tasks/documents/sums.ts', async (actual) => {
   const sums = await actual<typeof import('../../tasks/documents/sums.ts')>();
   return { ...sums, thoughtIsExact: contrary(sums.thoughtIsExact, (right) => !right) };
 });
+vi.mock('../../tasks/documents/questions.ts', async (actual) => {
+  const asked = await actual<typeof import('../../tasks/documents/questions.ts')>();
+  return { ...asked, meaningOverlap: contrary(asked.meaningOverlap, (overlap) => 1 - overlap) };
+});
 /** A pair whose order is known by construction has no checker: its two responses change places. */
 vi.mock('../../tasks/style/planted.ts', async (actual) => {
   const planted = await actual<typeof import('../../tasks/style/planted.ts')>();
@@ -99,6 +104,7 @@ const FAMILIES = [
   rewriting,
   statements,
   temporalGraphs,
+  questions,
 ];
 
 function lie(): void {
