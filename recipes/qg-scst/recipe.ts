@@ -64,7 +64,7 @@ function learn({ round, groups }: RoundRecords, { encode }: LearnTools): Trainin
   const drawn = groups.map((group) => writtenBy(group, SOLVER));
   const samples = drawn.flatMap((group) => group.samples);
   const keys = drawn.flatMap((group) => group.samples.map(() => group.group));
-  const greedyRewards = groups.map((group) => writtenBy(group, GREEDY).samples[0]!.rewards['reward'] ?? null);
+  const greedyRewards = groups.map((group) => writtenBy(group, GREEDY).samples[0]!.rewards.reward ?? null);
   const paid = samples.map(({ rewards: { reward } }) => reward ?? null);
   const ofGreedy = drawn.flatMap((group, g) => group.samples.map(() => greedyRewards[g]!));
   /** Advantages by each baseline, all of the same questions [samples]; null where a reward is missing. */

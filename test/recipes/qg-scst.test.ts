@@ -31,7 +31,7 @@ test('a question is credited with its reward above that of the greedy one, which
     'greedy',
     ...Array.from({ length: 4 }, () => 'solver'),
   ]);
-  expect(played.groups[0]!.samples.map(({ rewards }) => rewards['reward'])).toEqual([1, 1, 0, 1, 1]);
+  expect(played.groups[0]!.samples.map(({ rewards }) => rewards.reward)).toEqual([1, 1, 0, 1, 1]);
   expect(policy(played).items).toHaveLength(8);
   expect(
     policy(played)
@@ -83,7 +83,7 @@ test.each([
       return questionsFor(facts, answer)[0] === reference;
     });
     expect(new Set(same)).toEqual(new Set([true, false]));
-    expect(groups.map(({ samples }) => samples[1]!.rewards['reward'])).toEqual(
+    expect(groups.map(({ samples }) => samples[1]!.rewards.reward)).toEqual(
       same.map((is) => (is ? 1 : otherWords)),
     );
   },
@@ -102,6 +102,6 @@ test('controls: whatever parses is paid 1, so that nothing is above the greedy q
   const format = await play(['right', 'wrong', 'right', 'wrong'], { rewardFunction: 'format' });
   expect(policy(format).items.map(({ advantage }) => advantage)).toEqual(Array.from({ length: 8 }, () => 0));
   const random = await play(['right', 'wrong', 'right', 'wrong'], { rewardFunction: 'random', tasks: 8 });
-  const paid = random.groups.flatMap(({ samples }) => samples.map(({ rewards }) => rewards['reward']));
+  const paid = random.groups.flatMap(({ samples }) => samples.map(({ rewards }) => rewards.reward));
   expect(new Set(paid)).toEqual(new Set([0, 1]));
 });
