@@ -1,27 +1,28 @@
 /**
- * Documents in which some tokens can be worked out and others cannot: sums of two to five digits, of which only last digits are kept (8+4 is 2 and 3-7
- * is 6), and names with a number that follows from nothing. A thought before a digit may go through the running totals.
+ * Documents in which some tokens can be worked out and others cannot: sums whose running totals are kept between 0 and 9 (8+4 is 9 and 3-7 is 0), so
+ * that they have to be added in order, and names with a number that follows from nothing. A thought before a digit may go through the running totals.
  *
- *     document   sentences<eos>              8+4=2 zu5 9-3-4+2+4=8 fa0<eos>
- *     position   before?next                 8+4=2 zu5 9-3-4+2+4=?8                    the digit to be predicted
- *     thought    before<step>             ->  6<step>2<step>4<step>8<answer>             and then the digit
+ *     document   sentences<eos>              8+4-2=7 zu5 9-3-8+2+4=6 fa0<eos>
+ *     position   before?next                 8+4-2=7 zu5 9-3-8+2+4=?6                  the digit to be predicted
+ *     thought    before<step>             ->  6<step>0<step>2<step>6<answer>             and then the digit
  */
 import type { Random } from '../../core/random.ts';
 import { drawUntil, isHeldOutKey } from '../../core/split.ts';
 import { invalid, ok, type ParseResult } from '../../core/task-family.ts';
-import { randomTask, runningTotals } from '../arithmetic/family.ts';
+import { randomTask } from '../arithmetic/family.ts';
 import { drawName } from './family.ts';
 
 /** Ends a thought: the digit follows it. */
 export const THOUGHT_END = '<answer>';
-/** The most operations of a sum. */
-const OPERATIONS = 4;
+/** The fewest and the most operations of a sum. */
+const FEWEST = 2;
+const MOST = 6;
 /** The tokens of the longest thought of all running totals, a separator or the end after each, and as many again. */
-export const THOUGHT_TOKENS = 2 * (2 * OPERATIONS);
+export const THOUGHT_TOKENS = 2 * (2 * MOST);
 
 const SUMS = 2;
 const NOISE = 2;
-const SUM = new RegExp(`^\\d(?:[+-]\\d){1,${OPERATIONS}}=$`);
+const SUM = new RegExp(`^\\d(?:[+-]\\d){${FEWEST},${MOST}}=$`);
 const THOUGHT = /^\d(?:<step>\d)*$/;
 
 /** A digit of a document with the text before it. */
@@ -40,11 +41,16 @@ export function parsePosition(task: string): Position {
 /** The sentence that a text ends in: the part after its last space. */
 const lastSentence = (before: string): string => before.slice(before.lastIndexOf(' ') + 1);
 
-/** The last digits of the running totals of the sum that the text ends in, one for each operation; null where it ends in no sum. */
+/** The running totals of the sum that the text ends in, one for each operation; null where it ends in no sum. */
 export function workOut(before: string): readonly string[] | null {
   const sum = lastSentence(before);
   if (!SUM.test(sum)) return null;
-  return runningTotals(sum.slice(0, -1)).map((total) => String(((total % 10) + 10) % 10));
+  const [first, ...terms] = sum.match(/[+-]?\d/g)!.map(Number);
+  let total = first!;
+  return terms.map((term) => {
+    total = Math.min(9, Math.max(0, total + term));
+    return String(total);
+  });
 }
 
 export const isComputable = (task: string): boolean => workOut(parsePosition(task).before) !== null;
@@ -67,7 +73,7 @@ const isHeldOutSum = (sum: string): boolean => isHeldOutKey('sums', sum);
 /** A sum on the wanted side of the split, of each length equally often. */
 const drawSum = (random: Random, heldOut: boolean): string =>
   drawUntil(
-    () => `${randomTask(random, 1 + random.int(OPERATIONS))}=`,
+    () => `${randomTask(random, FEWEST + random.int(MOST - FEWEST + 1))}=`,
     (sum) => isHeldOutSum(sum) === heldOut,
   );
 
