@@ -137,8 +137,9 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   'documents-sums': {
     demonstrate: demonstrateSums,
     from: 'arithmetic-step-slips',
-    steps: 1500,
+    steps: 300,
     batch: 64,
+    learningRate: 1e-3,
   },
   'documents-questions': { demonstrate: demonstrateQuestion, from: 'documents', steps: 800, batch: 64 },
   search: { demonstrate: demonstrateKnowledge, steps: 800, batch: 64 },

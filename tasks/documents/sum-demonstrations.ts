@@ -10,7 +10,7 @@ import { STOP } from '../worked.ts';
 import { drawPosition, drawSums, parsePosition, thoughtPrompt, workOut, writeThought } from './sums.ts';
 
 /** Share of demonstrations that hold a thought; of these, share at digits that can be worked out. */
-const THOUGHTS = 0.5;
+const THOUGHTS = 0.7;
 const AT_SUMS = 0.8;
 const SHARES = { whole: 0.3, first: 0.4, stray: 0.3 } as const;
 

@@ -1,9 +1,9 @@
 /**
- * Documents in which some tokens can be worked out and others cannot: sums whose running totals are kept between 0 and 9 (8+4 is 9 and 3-7 is 0), so
+ * Documents in which some tokens can be worked out and others cannot: sums whose running totals are kept between 0 and 9 (8+4 is 9, 3-7 is 0), so
  * that they have to be added in order, and names with a number that follows from nothing. A thought before a digit may go through the running totals.
  *
- *     document   sentences<eos>              8+4-2=7 zu5 9-3-8+2+4=6 fa0<eos>
- *     position   before?next                 8+4-2=7 zu5 9-3-8+2+4=?6                  the digit to be predicted
+ *     document   sentences<eos>              8+4-2+1=8 zu5 9-3-8+2+4=6 fa0<eos>
+ *     position   before?next                 8+4-2+1=8 zu5 9-3-8+2+4=?6                the digit to be predicted
  *     thought    before<step>             ->  6<step>0<step>2<step>6<answer>             and then the digit
  */
 import type { Random } from '../../core/random.ts';
@@ -15,7 +15,7 @@ import { drawName } from './family.ts';
 /** Ends a thought: the digit follows it. */
 export const THOUGHT_END = '<answer>';
 /** The fewest and the most operations of a sum. */
-const FEWEST = 2;
+const FEWEST = 3;
 const MOST = 6;
 /** The tokens of the longest thought of all running totals, a separator or the end after each, and as many again. */
 export const THOUGHT_TOKENS = 2 * (2 * MOST);
