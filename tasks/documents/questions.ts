@@ -2,8 +2,10 @@
  * Questions about a passage of facts for which an answer is given. Three forms of question ask for a name: by its number, or by the name beside it.
  * Several questions therefore mean the same, in other words.
  *
- *     task     facts:answer?reference          be3 da7 ko2 mi5 tu1:ko?after da
- *     asker    <propose>facts:answer<sep>  ->  before mi<eos>                          or has 2, or after da, which all ask for ko
+ *     task     facts:answer?reference        be3 da7 ko2 mi5 tu1:ko?after da
+ *     solver   <propose>facts<sep>         ->  before mi<eos>                         or has 2, or after da, which all ask for ko
+ *
+ * In the facts of the prompt a tag stands before the answer: be3 da7 <answer>ko2 mi5 tu1.
  */
 import type { Random } from '../../core/random.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -88,7 +90,11 @@ export function drawAsked(random: Random, heldOut = false): Asked {
 
 const isHeldOut = (task: string): boolean => isHeldOutDocument(prefixOf(task));
 
-export const askPrompt = (task: string): string => `<propose>${task.slice(0, task.indexOf('?'))}<sep>`;
+/** The passage with a tag before the answer, as systems that write questions mark the span. */
+function askPrompt(task: string): string {
+  const { facts, answer } = parseAsked(task)!;
+  return `<propose>${writeFacts(facts).replace(answer, `<answer>${answer}`)}<sep>`;
+}
 
 const parseSolution = (_task: string, text: string): ParseResult<Solution> => {
   const answer = withoutStop(text);

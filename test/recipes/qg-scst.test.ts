@@ -3,10 +3,11 @@ import type { PolicyPart, SftPart } from '../../core/training-plan.ts';
 import { qgScst } from '../../recipes/qg-scst/recipe.ts';
 import { parseAsked, questionsFor } from '../../tasks/documents/questions.ts';
 import { playWritten, type WriteOptions } from '../../testing/index.ts';
+import { promptedTask } from '../tasks/prompted-question.ts';
 
 /** A question with the answer of the prompt alone, and one with another answer. */
 function written(prompt: string): { right: string; wrong: string } {
-  const { facts, answer } = parseAsked(`${prompt.slice('<propose>'.length, -'<sep>'.length)}?has 1`)!;
+  const { facts, answer } = parseAsked(promptedTask(prompt))!;
   const other = facts.find(({ name }) => name !== answer)!.name;
   return { right: `${questionsFor(facts, answer)[0]}<eos>`, wrong: `${questionsFor(facts, other)[0]}<eos>` };
 }

@@ -12,6 +12,7 @@ import {
   wordOverlap,
 } from '../../tasks/documents/questions.ts';
 import { anyText } from './any-text.ts';
+import { promptedTask } from './prompted-question.ts';
 
 const TASK = 'be3 da7 ko2 mi5 tu7:ko?after da';
 const { facts } = parseAsked(TASK)!;
@@ -52,9 +53,9 @@ test('tasks have a reference with the answer alone, on their side of the split; 
     expect(questions.isHeldOut(task)).toBe(false);
     const { facts: passage, answer, reference } = parseAsked(task)!;
     expect(answersTo(passage, reference)).toEqual([answer]);
-    expect(questions.solverPrompt(task)).not.toContain('?');
   }
   expect(questions.heldOut().every(questions.isHeldOut)).toBe(true);
+  expect(questions.solverPrompt(TASK)).toBe('<propose>be3 da7 <answer>ko2 mi5 tu7<sep>');
   const said = (text: string) => questions.parseSolution(TASK, text);
   const parsed = said('has 2<eos>');
   if (!parsed.ok) throw new Error('has 2');
@@ -92,7 +93,7 @@ test('demonstrations: all forms, one in three about another name, none about hel
   for (let i = 0; i < 1500; i++) {
     const { role, prompt, completion } = demonstrateQuestion(random);
     expect(role).toBe('solver');
-    const task = `${prompt.slice('<propose>'.length, -'<sep>'.length)}?has 1`;
+    const task = promptedTask(prompt);
     expect(questions.isHeldOut(task)).toBe(false);
     const parsed = questions.parseSolution(task, completion);
     if (!parsed.ok) throw new Error(completion);
