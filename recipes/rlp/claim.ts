@@ -45,6 +45,11 @@ export const claim: Claim = {
       measure: (r, s) => atEnd(r, 'rlp', s, 'sampled') - atEnd(r, 'nll', s, 'plainSampled'),
       atLeast: POINTS,
     },
+    {
+      description: 'rlp: sampled accuracy at the end, after a thought above that without one',
+      measure: (r, s) => atEnd(r, 'rlp', s, 'sampled') - atEnd(r, 'rlp', s, 'plainSampled'),
+      atLeast: POINTS,
+    },
     endsAbove('uncentred', 'frozen baseline'),
     endsAbove('uncentred', 'no baseline'),
     {
@@ -61,4 +66,5 @@ export const claim: Claim = {
     doesNotRise('random'),
     doesNotRise('format'),
   ],
+  observations: [rises('rlp', POINTS, 'accuracy'), endsAbove('rlp', 'uncentred', 0.02)],
 };
