@@ -142,6 +142,7 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     batch: 64,
     learningRate: 1e-3,
   },
+  // Stopped early, while half of its greedy questions ask for the answer.
   'documents-questions': { demonstrate: demonstrateQuestion, from: 'documents', steps: 200, batch: 64 },
   search: { demonstrate: demonstrateKnowledge, steps: 800, batch: 64 },
   'search-two-hop': {

@@ -16,7 +16,7 @@ export const claim: Claim = {
   arms: [
     { name: 'qg-scst', description: 'as published' },
     { name: 'words', reward: 'words', description: 'the overlap in words alone is paid' },
-    { name: 'no baseline', variant: 'no-baseline', seedCount: 4, description: 'the reward is the advantage' },
+    { name: 'no baseline', variant: 'no-baseline', description: 'the reward is the advantage' },
     {
       name: 'group baseline',
       variant: 'group-baseline',
