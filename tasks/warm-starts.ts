@@ -138,9 +138,8 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   'documents-sums': {
     demonstrate: demonstrateSums,
     from: 'arithmetic-step-slips',
-    steps: 200,
+    steps: 450,
     batch: 64,
-    learningRate: 1e-3,
   },
   // Stopped early, while half of its greedy questions ask for the answer.
   'documents-questions': { demonstrate: demonstrateQuestion, from: 'documents', steps: 200, batch: 64 },

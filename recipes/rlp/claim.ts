@@ -6,12 +6,16 @@ import { atEnd, early, lately } from '../../core/claims/curves.ts';
 export const claim: Claim = {
   description:
     'A policy that is paid for the gain in likelihood that its thoughts bring predicts digits that can be worked out more often than one that spends as many tokens on next-token prediction, whether that one thinks or not. Thoughts come to be worth something where there is something to work out, and nothing where there is not.',
+  // An earlier attempt had 30 to 37.
+  seeds: [38, 39, 40, 41, 42, 43, 44, 45],
   rounds: 12,
   evaluateEvery: 12,
   pictures: {
     sampled: 'Digits predicted after a thought, sampled at temperature 1',
     accuracy: 'Digits predicted after a thought, greedy',
     plainSampled: 'Digits predicted without a thought, sampled',
+    plain: 'Digits predicted without a thought, greedy',
+    exactThoughts: 'Greedy thoughts that go through all running totals',
   },
   arms: [
     { name: 'rlp', description: 'as published' },

@@ -10,6 +10,7 @@ import {
   parsePosition,
   parseThought,
   THOUGHT_END,
+  thoughtIsExact,
   thoughtPrompt,
 } from '../../tasks/documents/sums.ts';
 
@@ -25,13 +26,13 @@ const heldOutPositions = heldOutTasks(
   isHeldOutPosition,
 );
 
-/** Shares of the digits that are predicted rightly, and of thoughts that are well-formed. Thoughts and digits are drawn at the temperature. */
+/** Shares of the digits that are predicted rightly, and of thoughts that are well-formed and exact. Thoughts and digits are drawn at the temperature. */
 async function predicted(
   context: EvaluationContext,
   tasks: readonly string[],
   seed: string,
   temperature: number,
-): Promise<{ thought: number; plain: number; wellFormed: number }> {
+): Promise<{ thought: number; plain: number; wellFormed: number; exact: number }> {
   const { tokenizer } = context;
   const drawn = async (prompts: readonly (readonly number[])[], what: string, maxNew?: number) =>
     (
@@ -61,10 +62,12 @@ async function predicted(
   );
   const right = (all: readonly (readonly number[])[]) =>
     mean(all.map((ids, i) => Number(tokenizer.decode([...ids]) === parsePosition(tasks[i]!).next)));
+  const said = thoughts.map((ids) => parseThought(tokenizer.decode([...ids])));
   return {
     thought: right(digits),
     plain: right(plain),
-    wellFormed: mean(thoughts.map((ids) => Number(parseThought(tokenizer.decode([...ids])).ok))),
+    wellFormed: mean(said.map(({ ok }) => Number(ok))),
+    exact: mean(said.map((one, i) => Number(one.ok && thoughtIsExact(befores[i]!, one.value)))),
   };
 }
 
@@ -81,6 +84,11 @@ export async function evaluateThoughts(context: EvaluationContext): Promise<Eval
       sampled: mean(sampled.map(({ thought }) => thought)),
       formatRate: greedy.wellFormed,
     },
-    { plain: greedy.plain, plainSampled: mean(sampled.map(({ plain }) => plain)) },
+    {
+      plain: greedy.plain,
+      plainSampled: mean(sampled.map(({ plain }) => plain)),
+      exactThoughts: greedy.exact,
+      exactSampled: mean(sampled.map(({ exact }) => exact)),
+    },
   );
 }

@@ -160,9 +160,9 @@ export const rlp: Recipe = {
     'The policy thinks before a token of a document. A thought is paid for the gain in the token’s log-likelihood after it, over what a slowly following copy of the policy gives the token without a thought. There are no questions, no answers and no verifier.',
   method: {
     setting:
-      'A document holds two sums of four to seven digits, whose running totals are kept between 0 and 9, and two names with a digit that follows from nothing, in any order. The start policy was pretrained on such documents. It has seen thoughts before some of their digits: of those before sums three in ten go through the running totals, four stop after the first one, and three are digits from nowhere.',
+      'A document holds two sums of three to five digits, whose running totals have one digit, and two names with a digit that follows from nothing, in any order. The start policy was pretrained on such documents. It has seen thoughts before some of their digits: of those before sums four in ten go through the running totals, four stop after the first one, and two are digits from nowhere.',
     roles:
-      'The thinker reads a document up to a digit, in half of the cases one that can be worked out, and thinks eight times, for 24 tokens at most.',
+      'The thinker reads a document up to a digit, in half of the cases one that can be worked out, and thinks eight times, for 16 tokens at most.',
     rewards:
       'A thought earns log p(digit | document, thought) - log p′(digit | document) in nats, with p the policy that the round trains from and p′ an average of its versions with decay 0.9, which is shown no thought. A thought that was cut off is ended for it. No gradient flows through the reward.',
     credit:
@@ -173,8 +173,8 @@ export const rlp: Recipe = {
       'Each round thinks before 32 digits and makes one pass over the thoughts, in four optimiser steps; then the average follows.',
   },
   differences: [
-    'Documents of some forty tokens in a notation of their own, whose digits can be worked out or cannot be; the paper pretrains on web text and textbooks.',
-    'Eight thoughts of 24 tokens at most instead of sixteen of 2,048, before one digit of a document; digits that can be worked out are half of all, and no other tokens are thought about.',
+    'Documents of some thirty tokens in a notation of their own, whose digits can be worked out or cannot be; the paper pretrains on web text and textbooks.',
+    'Eight thoughts of 16 tokens at most instead of sixteen of 2,048, before one digit of a document; digits that can be worked out are half of all, and no other tokens are thought about.',
     'The average has decay 0.9 after each round of four steps; the paper’s has 0.999 after each step.',
     'The start was shown thoughts, which a language model writes by itself.',
     'The step size and the range of the ratios could not be checked against the paper’s.',
@@ -184,6 +184,8 @@ export const rlp: Recipe = {
     noiseGain: 'Mean gain of thoughts before digits that follow from nothing, nats.',
     plain: 'Held-out greedy accuracy of digits that can be worked out, predicted without a thought.',
     plainSampled: 'The same accuracy where the digit is sampled.',
+    exactThoughts: 'Share of greedy thoughts before held-out sums that go through all running totals.',
+    exactSampled: 'The same share of thoughts that are sampled.',
   },
   claim,
   startPolicy: 'documents-sums',

@@ -1,6 +1,6 @@
 /**
  * Demonstrations of an author of documents with sums, for a warm start that continues from `arithmetic-step-slips`. It is shown whole documents, and in
- * some of them a thought before a digit. Of the thoughts before sums three in ten go through all running totals, four stop after the first one, and the
+ * some of them a thought before a digit. Of the thoughts before sums four in ten go through all running totals, four stop after the first one, and the
  * others are of digits from nowhere; the digit after them is the document’s own all the same, so that a thought may be worth nothing. Held-out sums are
  * never shown.
  */
@@ -10,9 +10,9 @@ import { STOP } from '../worked.ts';
 import { drawPosition, drawSums, parsePosition, thoughtPrompt, workOut, writeThought } from './sums.ts';
 
 /** Share of demonstrations that hold a thought; of these, share at digits that can be worked out. */
-const THOUGHTS = 0.7;
+const THOUGHTS = 0.8;
 const AT_SUMS = 0.8;
-const SHARES = { whole: 0.3, first: 0.4, stray: 0.3 } as const;
+const SHARES = { whole: 0.4, first: 0.4, stray: 0.2 } as const;
 
 /** One to four digits from nowhere. */
 const strayThought = (random: Random): string[] =>

@@ -1,22 +1,22 @@
 /**
- * Documents in which some tokens can be worked out and others cannot: sums whose running totals are kept between 0 and 9 (8+4 is 9, 3-7 is 0), so
- * that they have to be added in order, and names with a number that follows from nothing. A thought before a digit may go through the running totals.
+ * Documents in which some tokens can be worked out and others cannot: sums, whose running totals have one digit, and names with a number that follows
+ * from nothing. A thought before a digit may go through the running totals.
  *
- *     document   sentences<eos>              8+4-2+1=8 zu5 9-3-8+2+4=6 fa0<eos>
- *     position   before?next                 8+4-2+1=8 zu5 9-3-8+2+4=?6                the digit to be predicted
- *     thought    before<step>             ->  6<step>0<step>2<step>6<answer>             and then the digit
+ *     document   sentences<eos>              3+4-2+1-5=1 zu5 9-3-4+2+4=8 fa0<eos>
+ *     position   before?next                 3+4-2+1-5=1 zu5 9-3-4+2+4=?8             the digit to be predicted
+ *     thought    before<step>             ->  6<step>2<step>4<step>8<answer>            and then the digit
  */
 import type { Random } from '../../core/random.ts';
 import { drawUntil, isHeldOutKey } from '../../core/split.ts';
 import { invalid, ok, type ParseResult } from '../../core/task-family.ts';
-import { randomTask } from '../arithmetic/family.ts';
+import { runningTotals } from '../arithmetic/family.ts';
 import { drawName } from './family.ts';
 
 /** Ends a thought: the digit follows it. */
 export const THOUGHT_END = '<answer>';
 /** The fewest and the most operations of a sum. */
-const FEWEST = 3;
-const MOST = 6;
+const FEWEST = 2;
+const MOST = 4;
 /** The tokens of the longest thought of all running totals, a separator or the end after each, and as many again. */
 export const THOUGHT_TOKENS = 2 * (2 * MOST);
 
@@ -41,16 +41,12 @@ export function parsePosition(task: string): Position {
 /** The sentence that a text ends in: the part after its last space. */
 const lastSentence = (before: string): string => before.slice(before.lastIndexOf(' ') + 1);
 
-/** The running totals of the sum that the text ends in, one for each operation; null where it ends in no sum. */
+/** The running totals of the sum that the text ends in, one for each operation; null where it ends in no sum, or a total is not one digit. */
 export function workOut(before: string): readonly string[] | null {
   const sum = lastSentence(before);
   if (!SUM.test(sum)) return null;
-  const [first, ...terms] = sum.match(/[+-]?\d/g)!.map(Number);
-  let total = first!;
-  return terms.map((term) => {
-    total = Math.min(9, Math.max(0, total + term));
-    return String(total);
-  });
+  const totals = runningTotals(sum.slice(0, -1));
+  return totals.every((total) => total >= 0 && total <= 9) ? totals.map(String) : null;
 }
 
 export const isComputable = (task: string): boolean => workOut(parsePosition(task).before) !== null;
@@ -70,10 +66,17 @@ export const thoughtIsExact = (before: string, steps: readonly string[]): boolea
 
 const isHeldOutSum = (sum: string): boolean => isHeldOutKey('sums', sum);
 
-/** A sum on the wanted side of the split, of each length equally often. */
+/** A sum on the wanted side of the split. Each running total is drawn from the ten digits. */
 const drawSum = (random: Random, heldOut: boolean): string =>
   drawUntil(
-    () => `${randomTask(random, FEWEST + random.int(MOST - FEWEST + 1))}=`,
+    () => {
+      const totals = Array.from({ length: FEWEST + random.int(MOST - FEWEST + 1) + 1 }, () => random.int(10));
+      const terms = totals.slice(1).map((total, i) => {
+        const change = total - totals[i]!;
+        return `${change < 0 || (change === 0 && random.bool()) ? '-' : '+'}${Math.abs(change)}`;
+      });
+      return `${totals[0]}${terms.join('')}=`;
+    },
     (sum) => isHeldOutSum(sum) === heldOut,
   );
 
