@@ -92,8 +92,8 @@ const isHeldOut = (task: string): boolean => isHeldOutDocument(prefixOf(task));
 
 /** The passage with a tag before the answer, as systems that write questions mark the span. */
 function askPrompt(task: string): string {
-  const { facts, answer } = parseAsked(task)!;
-  return `<propose>${writeFacts(facts).replace(answer, `<answer>${answer}`)}<sep>`;
+  const [, passage = '', answer = ''] = TASK.exec(task) ?? [];
+  return `<propose>${passage.replace(answer, `<answer>${answer}`)}<sep>`;
 }
 
 const parseSolution = (_task: string, text: string): ParseResult<Solution> => {

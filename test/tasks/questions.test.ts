@@ -79,6 +79,7 @@ test('no text makes the family throw', () => {
       wordOverlap(task, question);
       meaningOverlap(task, question);
       questions.parseSolution(task, question);
+      questions.solverPrompt(task);
       questions.isHeldOut(task);
       questions.difficulty(task);
     }),
