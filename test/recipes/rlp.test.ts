@@ -1,8 +1,18 @@
 import { expect, test } from 'vitest';
+import { registry } from '../../core/registry.ts';
+import { openEvaluationContext } from '../../core/round-context.ts';
+import { roundOf } from '../../core/schema/round.ts';
 import type { LearnTools, PolicyPart, Sequence, SftPart } from '../../core/training-plan.ts';
 import { rlp } from '../../recipes/rlp/recipe.ts';
-import { isComputable, parsePosition, workOut, writeThought } from '../../tasks/documents/sums.ts';
-import { playWritten, type WriteOptions } from '../../testing/index.ts';
+import { bindingsOf, runOf } from '../../recipes/run-order.ts';
+import {
+  isComputable,
+  isHeldOutPosition,
+  parsePosition,
+  workOut,
+  writeThought,
+} from '../../tasks/documents/sums.ts';
+import { playWritten, scriptedPolicy, textTokenizer, type WriteOptions } from '../../testing/index.ts';
 
 /** A thought that works the digit out where it can be, another thought, one that is cut off, and no thought. */
 const write = (prompt: string, i: number): string => {
@@ -108,4 +118,47 @@ test('the judge knows no reward of a gain; the controls pay the form and a coin,
   for (const { task, answersExact } of gain.groups)
     if (!isComputable(task)) expect(answersExact).toEqual([null, null, null, null]);
   expect(Object.values(rlp.rewards).some(({ usesGold }) => usesGold)).toBe(false);
+});
+
+test('an evaluation predicts the digits of unseen sums after a thought and without one', async () => {
+  // It thinks well before sums that begin with an even digit, and is cut off before others. The digit is the last one that it thought, or 0 without a thought.
+  const begin = (before: string) => Number(before[before.lastIndexOf(' ') + 1]);
+  const asked = new Set<string>();
+  const tokenizer = textTokenizer();
+  const policy = scriptedPolicy(tokenizer, (prompt) => {
+    if (prompt.endsWith('<answer>')) return prompt.at(-'<answer>'.length - 1)!;
+    if (!prompt.endsWith('<step>')) return '0';
+    const before = prompt.slice(0, -'<step>'.length);
+    asked.add(before);
+    return begin(before) % 2 === 0 ? writeThought(workOut(before)!) : '0<step>0';
+  });
+  const { settings } = runOf(registry([rlp]), { recipe: 'rlp', seed: 0, rounds: 1, freeze: [] });
+  const context = openEvaluationContext(
+    {
+      recipe: rlp,
+      round: roundOf(settings, bindingsOf(rlp, settings), 1, 0),
+      tokenizer,
+      recipeState: () => Promise.resolve(undefined),
+      evaluationTasks: { heldOut: true, most: 40 },
+      use: (_ref, work) => work(policy),
+    },
+    0,
+    new Map(),
+  );
+  const { heldOut, figures } = await rlp.evaluate(context);
+  const befores = [...asked];
+  expect(befores).toHaveLength(40);
+  for (const before of befores) expect(isHeldOutPosition(`${before}?0`)).toBe(true);
+  const share = (test: (before: string) => boolean) => befores.filter(test).length / 40;
+  const whole = share((before) => begin(before) % 2 === 0);
+  const zero = (before: string) => workOut(before)!.at(-1) === '0';
+  const right = share((before) => begin(before) % 2 === 0 || zero(before));
+  expect(heldOut).toMatchObject({ n: 40, accuracy: right, sampled: right, formatRate: whole });
+  expect(figures).toEqual({
+    plain: share(zero),
+    plainSampled: share(zero),
+    exactThoughts: whole,
+    exactSampled: whole,
+  });
+  expect(right).toBeGreaterThan(share(zero));
 });
