@@ -17,6 +17,7 @@ import { llamaRl } from './llama-rl/recipe.ts';
 import { mae } from './mae/recipe.ts';
 import { oneShot } from './one-shot/recipe.ts';
 import { prime } from './prime/recipe.ts';
+import { qgScst } from './qg-scst/recipe.ts';
 import { qEvolve } from './q-evolve/recipe.ts';
 import { qwenPrm } from './qwen-prm/recipe.ts';
 import { rZero } from './r-zero/recipe.ts';
@@ -24,6 +25,7 @@ import { ragen } from './ragen/recipe.ts';
 import { rewardHarness } from './rewardharness/recipe.ts';
 import { realTg } from './real-tg/recipe.ts';
 import { rise } from './rise/recipe.ts';
+import { rlp } from './rlp/recipe.ts';
 import { rlsp } from './rlsp/recipe.ts';
 import { rrpo } from './rrpo/recipe.ts';
 import { sage } from './sage/recipe.ts';
@@ -109,6 +111,8 @@ export const recipes: readonly Recipe[] = [
   sws,
   qEvolve,
   realTg,
+  rlp,
+  qgScst,
 ];
 
 /** Every recipe of the project, in the form in which Workers, learner and commands take them. */

@@ -28,6 +28,8 @@ export const STARTS: Readonly<Record<string, Start>> = {
   'style-contrasts': { families: ['style'], roles: ['responder'] },
   'style-rules': { families: ['style'], roles: ['responder', 'judge', 'orchestrator'] },
   documents: { families: ['documents'], roles: ['author', 'rewriter', 'judge'] },
+  'documents-questions': { families: ['questions'], roles: ['solver'] },
+  'documents-sums': { families: ['sums'], roles: ['author'] },
   search: { families: ['knowledge'], roles: ['proposer', 'solver'] },
   'search-two-hop': { families: ['knowledge'], roles: ['proposer', 'solver'] },
   grids: { families: ['lake', 'push'], roles: ['agent'] },

@@ -20,6 +20,8 @@ import { demonstrateAnalyses } from './chains/analysis-demonstrations.ts';
 import { demonstrateChains } from './chains/family.ts';
 import { demonstrateCipher } from './cipher/demonstrations.ts';
 import { demonstrateDocument } from './documents/demonstrations.ts';
+import { demonstrateQuestion } from './documents/question-demonstrations.ts';
+import { demonstrateSums } from './documents/sum-demonstrations.ts';
 import { demonstrateEquation } from './equations/demonstrations.ts';
 import { demonstrateGame } from './games/demonstrations.ts';
 import { demonstrateGrid } from './grids/demonstrations.ts';
@@ -134,6 +136,15 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     weights: { judge: 4 },
   },
   documents: { demonstrate: demonstrateDocument, steps: 3000, batch: 64, weights: { judge: 2 } },
+  // Stopped early: with more steps it predicts sums as well without a thought as with one.
+  'documents-sums': {
+    demonstrate: demonstrateSums,
+    from: 'arithmetic-step-slips',
+    steps: 450,
+    batch: 64,
+  },
+  // Stopped early, while half of its greedy questions ask for the answer.
+  'documents-questions': { demonstrate: demonstrateQuestion, from: 'documents', steps: 200, batch: 64 },
   search: { demonstrate: demonstrateKnowledge, steps: 800, batch: 64 },
   'search-two-hop': {
     demonstrate: demonstrateTwoHop,

@@ -37,7 +37,7 @@ export const writeDocument = ({ facts, told }: Document): string =>
   `${writeFacts(facts)}:${writeFacts(told)}`;
 
 /** Facts about distinct names; null for any other text. */
-function parseFacts(text: string): Fact[] | null {
+export function parseFacts(text: string): Fact[] | null {
   if (!SENTENCES.test(text)) return null;
   const facts = text.split(' ').map((fact) => ({ name: fact.slice(0, 2), number: Number(fact[2]) }));
   return new Set(facts.map(({ name }) => name)).size === facts.length ? facts : null;
@@ -111,12 +111,14 @@ export const roundedUp = (number: number): number => number + (number % 2);
 const CONSONANTS = [...'bdfgklmnprstvz'];
 const VOWELS = [...'aeiou'];
 
+export const drawName = (random: Random): string => random.pick(CONSONANTS) + random.pick(VOWELS);
+
 /** The facts of a document that is held out or not; at least one number is odd. */
 export const drawFacts = (random: Random, heldOut = false): Fact[] =>
   drawUntil(
     () => {
       const names = new Set<string>();
-      while (names.size < FACTS) names.add(random.pick(CONSONANTS) + random.pick(VOWELS));
+      while (names.size < FACTS) names.add(drawName(random));
       return [...names].map((name) => ({ name, number: 1 + random.int(8) }));
     },
     (facts) => oddNumbers(facts) > 0 && isHeldOutDocument(`${writeFacts(facts)}:`) === heldOut,

@@ -14,6 +14,7 @@ import { rambledArithmetic } from '../../tasks/arithmetic/rambling.ts';
 import { verboseArithmetic } from '../../tasks/arithmetic/verbose.ts';
 import { chains } from '../../tasks/chains/family.ts';
 import { cipher } from '../../tasks/cipher/family.ts';
+import { questions } from '../../tasks/documents/questions.ts';
 import { equations } from '../../tasks/equations/family.ts';
 import { programs } from '../../tasks/programs/family.ts';
 import { repair } from '../../tasks/programs/repair.ts';
@@ -66,6 +67,14 @@ vi.mock('../../tasks/temporal-graphs/family.ts', async (actual) => {
   const graphs = await actual<typeof import('../../tasks/temporal-graphs/family.ts')>();
   return { ...graphs, linksF1: contrary(graphs.linksF1, (f1) => 1 - f1) };
 });
+vi.mock('../../tasks/documents/sums.ts', async (actual) => {
+  const sums = await actual<typeof import('../../tasks/documents/sums.ts')>();
+  return { ...sums, thoughtIsExact: contrary(sums.thoughtIsExact, (right) => !right) };
+});
+vi.mock('../../tasks/documents/questions.ts', async (actual) => {
+  const asked = await actual<typeof import('../../tasks/documents/questions.ts')>();
+  return { ...asked, meaningOverlap: contrary(asked.meaningOverlap, (overlap) => 1 - overlap) };
+});
 /** A pair whose order is known by construction has no checker: its two responses change places. */
 vi.mock('../../tasks/style/planted.ts', async (actual) => {
   const planted = await actual<typeof import('../../tasks/style/planted.ts')>();
@@ -99,6 +108,7 @@ const FAMILIES = [
   rewriting,
   statements,
   temporalGraphs,
+  questions,
 ];
 
 function lie(): void {

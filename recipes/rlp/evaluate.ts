@@ -1,0 +1,94 @@
+/** How well the digits of held-out documents that can be worked out are predicted, after a thought and without one. */
+import { deriveId } from '../../core/random.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import type { EvaluationContext } from '../../core/round-context.ts';
+import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
+import { heldOutTasks } from '../../core/split.ts';
+import {
+  drawPosition,
+  isHeldOutPosition,
+  parsePosition,
+  parseThought,
+  THOUGHT_END,
+  thoughtIsExact,
+  thoughtPrompt,
+} from '../../tasks/documents/sums.ts';
+
+export const THINKER = 'thinker';
+const HELD_OUT = 150;
+/** Samples of each digit behind the sampled accuracy. */
+const DRAWS = 2;
+
+const heldOutPositions = heldOutTasks(
+  'sums',
+  HELD_OUT,
+  (random, heldOut) => drawPosition(random, heldOut, true),
+  isHeldOutPosition,
+);
+
+/** Shares of the digits that are predicted rightly, and of thoughts that are well-formed and exact. Thoughts and digits are drawn at the temperature. */
+async function predicted(
+  context: EvaluationContext,
+  tasks: readonly string[],
+  seed: string,
+  temperature: number,
+): Promise<{ thought: number; plain: number; wellFormed: number; exact: number }> {
+  const { tokenizer } = context;
+  const drawn = async (prompts: readonly (readonly number[])[], what: string, maxNew?: number) =>
+    (
+      await context.generate(
+        THINKER,
+        prompts.map((ids, i) => ({
+          ids: [...ids],
+          sampleIds: [deriveId('evaluate', seed, what, tasks[i]!)],
+        })),
+        { temperature, ...(maxNew === undefined ? {} : { maxNew }) },
+      )
+    ).map(([completion]) => completion!.ids);
+  const befores = tasks.map((task) => parsePosition(task).before);
+  const prompts = befores.map((before) => tokenizer.encode(thoughtPrompt(before)));
+  const thoughts = await drawn(prompts, 'thought');
+  const end = tokenizer.encode(THOUGHT_END);
+  const afterThought = thoughts.map((ids, i) => [
+    ...prompts[i]!,
+    ...ids,
+    ...(ids.at(-1) === end[0] ? [] : end),
+  ]);
+  const digits = await drawn(afterThought, 'digit', 1);
+  const plain = await drawn(
+    befores.map((before) => tokenizer.encode(before)),
+    'plain',
+    1,
+  );
+  const right = (all: readonly (readonly number[])[]) =>
+    mean(all.map((ids, i) => Number(tokenizer.decode([...ids]) === parsePosition(tasks[i]!).next)));
+  const said = thoughts.map((ids) => parseThought(tokenizer.decode([...ids])));
+  return {
+    thought: right(digits),
+    plain: right(plain),
+    wellFormed: mean(said.map(({ ok }) => Number(ok))),
+    exact: mean(said.map((one, i) => Number(one.ok && thoughtIsExact(befores[i]!, one.value)))),
+  };
+}
+
+export async function evaluateThoughts(context: EvaluationContext): Promise<Evaluation> {
+  const tasks = heldOutPositions(context.evaluationTasks);
+  const greedy = await predicted(context, tasks, 'greedy', 0);
+  const sampled: Awaited<ReturnType<typeof predicted>>[] = [];
+  for (let draw = 0; draw < DRAWS; draw++)
+    sampled.push(await predicted(context, tasks, `sampled/${draw}`, 1));
+  return evaluation(
+    {
+      n: tasks.length,
+      accuracy: greedy.thought,
+      sampled: mean(sampled.map(({ thought }) => thought)),
+      formatRate: greedy.wellFormed,
+    },
+    {
+      plain: greedy.plain,
+      plainSampled: mean(sampled.map(({ plain }) => plain)),
+      exactThoughts: greedy.exact,
+      exactSampled: mean(sampled.map(({ exact }) => exact)),
+    },
+  );
+}
