@@ -48,6 +48,7 @@ import { tReg } from './t-reg/recipe.ts';
 import { tango } from './tango/recipe.ts';
 import { trace } from './trace/recipe.ts';
 import { trio } from './trio/recipe.ts';
+import { ttcs } from './ttcs/recipe.ts';
 import { ttrl } from './ttrl/recipe.ts';
 import { verifierTraining } from './verifier-training/recipe.ts';
 import { weakSup } from './weak-sup/recipe.ts';
@@ -105,6 +106,7 @@ export const recipes: readonly Recipe[] = [
   sws,
   qEvolve,
   realTg,
+  ttcs,
 ];
 
 /** Every recipe of the project, in the form in which Workers, learner and commands take them. */
