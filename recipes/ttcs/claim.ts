@@ -5,9 +5,9 @@ import { lately } from '../../core/claims/curves.ts';
 
 export const claim: Claim = {
   description:
-    'On test questions of which the start policy answers one in five, and whose majorities are mostly wrong, training on variants beside them raises accuracy, and training on the questions alone does not. Variants that nobody pays for being different become copies, and chains drawn at random help less than variants.',
-  rounds: 16,
-  evaluateEvery: 4,
+    'On test questions that the start policy answers right one time in four, and of whose majorities most are wrong, training on variants beside them raises accuracy, and training on the questions alone does not. Variants that nobody pays for being different become copies, and chains drawn at random help less than variants.',
+  rounds: 12,
+  evaluateEvery: 6,
   arms: [
     { name: 'ttcs', description: 'as published' },
     {

@@ -36,7 +36,7 @@ const EACH = 4;
 /** Between which shares of the most frequent answer a group is trained on, ends included. */
 const KEPT = { low: 0.25, high: 0.75 } as const;
 /** Passes over a solver's batch. */
-const EPOCHS = 3;
+const EPOCHS = 2;
 /** Samples of each test question behind the sampled accuracy. */
 const DRAWS = 4;
 
@@ -207,9 +207,9 @@ export const ttcs: Recipe = {
     'At test time a synthesizer writes variants of the unlabelled test questions and is paid for those on which the solver is in two minds and which are no copies. The solver trains on test questions and variants, with its own majority as the label.',
   method: {
     setting:
-      'The test questions are 96 held-out arithmetic chains of four and five sums, which are trained on without labels. The start policy writes its steps, and the later a sum comes, the more often it takes a plus for a minus or a minus for a plus: it answers about one test question in five, and on most of them its answers agree on a wrong one.',
+      'The test questions are 96 held-out arithmetic chains of four and five sums, which are trained on without labels. The start policy writes its steps, and the later a sum comes, the more often it takes a plus for a minus or a minus for a plus: one answer in four to a test question is right, and on more than half of these questions its most frequent answer is wrong.',
     roles:
-      'The synthesizer is shown a test question and writes four variants of it. The solver answers each test question and each variant 16 times; the two start as copies of one policy and have weights of their own.',
+      'The synthesizer is shown a test question and writes four variants of it. The solver answers each test question and each variant twelve times; the two start as copies of one policy and have weights of their own.',
     rewards:
       'An answer earns 1 if it is the one that most attempts at its question give, otherwise 0. A variant earns (4s(1 - s))^1.2, where s is the share of that answer. If it is close to its source, with the same operators or a BLEU above one half, this is multiplied by 1 less their BLEU. The share of the batch in the variant’s cluster by BLEU is subtracted, and nothing earns less than 0; text that is no question earns 0.',
     credit:
@@ -217,13 +217,13 @@ export const ttcs: Recipe = {
     objective:
       'A clipped policy gradient with ratios in [0.8, 1.28] and a mean over tokens, for both. There is no KL term.',
     schedule:
-      'Each round takes the next eight of a walk through the test questions and asks for 32 variants. The attempts at these 40 questions pay the synthesizer and train the solver, whose batch is gone over three times.',
+      'Each round takes the next six of a walk through the test questions and asks for 24 variants. The attempts at these 30 questions pay the synthesizer and train the solver, whose batch is gone over twice.',
   },
   differences: [
     'Both train in every round, on the same attempts. The paper’s scripts alternate five steps of the synthesizer with fifteen of the solver.',
     'BLEU is taken over characters, and the skeleton of a chain is its operators; the paper compares texts and equations.',
     'The synthesizer may write a chain of any length, so that a variant of a hard question can be an easier one. Its start was taught copies, chains with one change, shorter ones and unrelated ones.',
-    '16 votes a question, 96 test questions and 16 rounds; the paper has benchmarks such as AIME and goes over them for longer.',
+    'Twelve votes a question where the paper has ten, 96 test questions and twelve rounds; the paper has benchmarks such as AIME and goes over them for longer.',
   ],
   figures: {
     testLabels: 'Share of the round’s test questions whose most frequent answer is exact.',
@@ -237,11 +237,11 @@ export const ttcs: Recipe = {
   },
   claim,
   startPolicy: 'arithmetic-variants',
-  tasks: 40,
-  groupSize: 16,
+  tasks: 30,
+  groupSize: 12,
   variants: VARIANTS,
   sets: {
-    ...trainedSolver({ warmup: 8 }),
+    ...trainedSolver({ learningRate: 2e-4, warmup: 8 }),
     [SYNTHESIZER]: { optimizer: smallSteps({ learningRate: 5e-4, warmup: 4, minibatches: 2 }) },
   },
   ...played,
