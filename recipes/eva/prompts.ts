@@ -16,7 +16,7 @@ import {
 } from '../../tasks/style/family.ts';
 
 /** Prompts of the first round, and the words of each. */
-const SEEDS = 48;
+const SEEDS = 96;
 const SEED_WORDS = 3;
 /** The most words that a response may be asked for. */
 const MOST_ASKED = 9;

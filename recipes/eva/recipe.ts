@@ -84,8 +84,9 @@ function solverUpdates({ round, groups }: RoundRecords): Update[] {
   const pairs = winRatePairs(withWinRates(groups));
   const objective: PreferenceObjective =
     variant === 'sppo' ? { kind: 'sppo', beta: 1 } : { kind: 'dpo', beta: 0.1 };
-  // Each round is an iteration, whose reference is the policy that wrote its responses.
-  const reference = { set: MAIN_SET, version: round.roles[RESPONDER]!.version };
+  // Win rates are relative to the policy that wrote the responses.
+  const version = variant === 'sppo' ? round.roles[RESPONDER]!.version : 0;
+  const reference = { set: MAIN_SET, version };
   return pairs.length
     ? [
         {
@@ -123,22 +124,22 @@ export const eva: Recipe = {
     'A solver responds to prompts and learns by DPO from its best and its worst response to each. A creator rewrites prompts, the more often the more the best response to one earns above the mean, so that the prompts go on having something to teach.',
   method: {
     setting:
-      'A prompt is a string transformation: words of a source, in a wanted order and number. The 48 prompts of the first round have three words; held-out ones have three to eight. The start policy is careless: it keeps the order, avoids repetition and keeps the number about half of the time each, and it was taught on sources of three to six words.',
+      'A prompt is a string transformation: words of a source, in a wanted order and number. The 96 prompts of the first round have three words; held-out ones have three to eight. The start policy is careless: it keeps the order, avoids repetition and keeps the number about half of the time each, and it was taught on sources of three to six words.',
     roles:
-      'The solver, called responder, writes six responses to each prompt. The creator is a rule and is not trained: it rewrites a prompt in depth, with one more word in the source or asked for, or in breadth, with other words and another order.',
+      'The solver, called responder, writes five responses to each prompt. The creator is a rule and is not trained: it rewrites a prompt in depth, with one more word in the source or asked for, or in breadth, with other words and another order.',
     rewards: 'A response earns its share of the rubric’s five points; a text that is no response earns 0.',
     credit:
       'The regret of a prompt is the best reward among its responses less their mean. Prompts of the last round are rewritten in proportion to it. The best and the worst response to a prompt make a pair; equal rewards make none.',
     objective:
-      'DPO with β = 0.1 against the policy that wrote the responses. Variants train SPPO on the same pairs, with win rates by reward and β = 1, or policy gradients on all responses with the mean of the others as a baseline (RLOO).',
+      'DPO with β = 0.1 against the start policy. Variants train SPPO on the same pairs against the policy that wrote them, with win rates by reward and β = 1, or policy gradients on all responses with the mean of the others as a baseline (RLOO).',
     schedule:
-      'The first round trains on the given prompts. From then on three quarters of a round’s 48 prompts were rewritten from those of the round before, and the others are drawn uniformly from all that were trained on. Each round goes once over its pairs, in four optimiser steps.',
+      'The first round trains on the given prompts. From then on three quarters of a round’s 96 prompts were rewritten from those of the round before, and the others are drawn uniformly from all that were trained on. Each round goes once over its pairs, in four optimiser steps.',
   },
   differences: [
     'The creator rewrites by rule, where the paper prompts a language model to; neither is trained.',
     'Regret is the best reward less the mean; the paper compares this with the best less the worst, and prefers the latter.',
     'Rewards are the points of an exact rubric, in the paper those of a reward model.',
-    'A round evolves prompts once and trains once, on 48 prompts; the paper has few iterations on thousands.',
+    'A round evolves prompts once and trains once, on 96 prompts, and the reference of DPO stays the start policy; the paper has few iterations on thousands of prompts, each with the policy that it begins from as the reference.',
   ],
   figures: {
     ...RESPONSE_FIGURES,
@@ -151,8 +152,8 @@ export const eva: Recipe = {
   startPolicy: 'style',
   taskName: 'style',
   stop: STOP,
-  tasks: 48,
-  groupSize: 6,
+  tasks: 96,
+  groupSize: 5,
   state: promptBuffer,
   rewards: {
     rubric: { description: 'the share of the rubric’s points', usesGold: true },

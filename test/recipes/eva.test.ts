@@ -103,7 +103,7 @@ const round = async (more: WriteOptions = {}) => {
   return { ...played, part: played.plan.updates[0]!.parts[0]! };
 };
 
-test('DPO is trained on the best and the worst response, against the policy that wrote them', async () => {
+test('DPO is trained on the best and the worst response, against the start policy', async () => {
   const { groups, plan, part } = await round();
   expect(part).toMatchObject({
     kind: 'preference',
@@ -126,6 +126,8 @@ test('DPO is trained on the best and the worst response, against the policy that
 test('SPPO is trained on win rates by reward, RLOO on rewards less the mean of the others', async () => {
   const sppo = (await round({ variant: 'sppo' })).part as PreferencePart;
   expect(sppo.objective).toEqual({ kind: 'sppo', beta: 1 });
+  const at = { set: 'main', version: 3 };
+  expect((await round({ variant: 'sppo', index: 4 })).part).toMatchObject({ reference: at });
   // The best wins against two and half against itself, of three.
   expect(sppo.pairs[0]!.winRates).toEqual([2.5 / 3, 0.5 / 3].map((rate) => expect.closeTo(rate)));
   const rloo = (await round({ variant: 'rloo' })).part as PolicyPart;
