@@ -8,6 +8,7 @@ import { coReward } from './co-reward/recipe.ts';
 import { cosplay } from './cosplay/recipe.ts';
 import { dapo } from './dapo/recipe.ts';
 import { dsmathV2 } from './dsmath-v2/recipe.ts';
+import { eva } from './eva/recipe.ts';
 import { evoenv } from './evoenv/recipe.ts';
 import { fbAlign } from './fb-align/recipe.ts';
 import { genrm } from './genrm/recipe.ts';
@@ -107,6 +108,7 @@ export const recipes: readonly Recipe[] = [
   qEvolve,
   realTg,
   ttcs,
+  eva,
 ];
 
 /** Every recipe of the project, in the form in which Workers, learner and commands take them. */

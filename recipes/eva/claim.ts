@@ -6,8 +6,8 @@ import { early, lately } from '../../core/claims/curves.ts';
 export const claim: Claim = {
   description:
     'Prompts that are rewritten in proportion to regret teach a solver more than prompts that are rewritten at random, prompts that are rewritten where least is earned, and prompts that are never rewritten. The prompts become more complex as the solver gets better.',
-  rounds: 12,
-  evaluateEvery: 6,
+  rounds: 14,
+  evaluateEvery: 7,
   pictures: { accuracy: 'Points of the rubric, greedy', sampled: 'Points of the rubric, sampled' },
   arms: [
     { name: 'eva', description: 'as published, with DPO' },

@@ -161,7 +161,7 @@ export const eva: Recipe = {
     random: { description: 'control: a coin says what a response is worth', usesGold: false },
   },
   variants: VARIANTS,
-  sets: { [MAIN_SET]: { optimizer: smallSteps({ warmup: 8 }) } },
+  sets: { [MAIN_SET]: { optimizer: smallSteps({ learningRate: 2e-4, warmup: 8 }) } },
   roles: { [RESPONDER]: { description: 'responds', sampling: { maxNew: RESPONSE_TOKENS, temperature: 1 } } },
   freezable: [],
   propose,
