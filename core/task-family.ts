@@ -42,7 +42,7 @@ export interface TaskFamily {
    */
   renderedBy?(renderer: Renderer): TaskFamily;
   random(random: Random): string;
-  /** The tasks of an evaluation. Without an argument: all that are never proposed, demonstrated or trained on, but for test-time training (ttrl). */
+  /** The tasks of an evaluation. Without an argument: all that are never proposed, demonstrated or trained on, but for test-time training (ttrl, spine, ttcs). */
   heldOut(asked?: EvaluationTasks): readonly string[];
   isHeldOut(task: string): boolean;
   /** A scalar that says how hard a task is (here: number of operators). */

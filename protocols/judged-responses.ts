@@ -4,12 +4,12 @@
  */
 import { mean } from '../core/rl/statistics.ts';
 import type { RoundContext } from '../core/round-context.ts';
-import type { RolloutGroup, Sample } from '../core/schema/sample.ts';
+import type { RolloutGroup, Sample, ScoredGroup } from '../core/schema/sample.ts';
 import type { ParseResult } from '../core/task-family.ts';
 import { parseScore, styleJudgePrompt, styleScore } from '../tasks/style/family.ts';
 import { ask } from './ask.ts';
 import { coinOf, sealedGold } from './gold.ts';
-import { responseOf, STYLE_POINTS } from './respond.ts';
+import { rated, responseOf, STYLE_POINTS } from './respond.ts';
 
 /** The mean of the scores that parse, as a share of the points; null where none parses. */
 export function meanScore(scores: readonly ParseResult<number>[]): number | null {
@@ -25,6 +25,36 @@ export interface ScoringJudge {
   readonly worth?: (response: string, scores: readonly ParseResult<number>[]) => number | null;
 }
 
+interface Responded {
+  readonly task: string;
+  /** The sample's. */
+  readonly id: string;
+  readonly response: string;
+}
+
+/** What a response is worth without a judge, by the run's reward function, as a share of the points: by the rubric, the form or a coin. */
+function worthWithoutJudge(context: RoundContext, { task, id, response }: Responded): number {
+  const { rewardFunction } = context.round.settings;
+  if (rewardFunction === 'format') return 1;
+  if (rewardFunction === 'random') return Number(coinOf(id));
+  return sealedGold(context, styleScore(task, response) / STYLE_POINTS)();
+}
+
+/** The judge stage of a recipe without a judge; a text that is no response earns 0. */
+export const ratedWithoutJudge = (context: RoundContext, groups: readonly RolloutGroup[]): ScoredGroup[] =>
+  rated(
+    groups,
+    new Map(
+      groups.flatMap(({ task, samples }) =>
+        samples.map((sample) => {
+          const response = responseOf(context, sample);
+          const { id } = sample;
+          return [id, response === null ? 0 : worthWithoutJudge(context, { task, id, response })] as const;
+        }),
+      ),
+    ),
+  );
+
 /** The worth of each response by the run's reward function, as a share of the points, by its sample's id; and the judge's samples. */
 export async function worthOfResponses(
   context: RoundContext,
@@ -36,17 +66,12 @@ export async function worthOfResponses(
     samples.map((sample) => ({ task, id: sample.id, response: responseOf(context, sample) })),
   );
   const nothing = responses.flatMap(({ id, response }) => (response === null ? [[id, 0] as const] : []));
-  const asked = responses.flatMap(({ task, id, response }) =>
+  const asked: readonly Responded[] = responses.flatMap(({ task, id, response }) =>
     response === null ? [] : [{ task, id, response }],
   );
   if (rewardFunction !== 'judge') {
-    const pay = ({ task, id, response }: (typeof asked)[number]) => {
-      if (rewardFunction === 'format') return 1;
-      if (rewardFunction === 'random') return Number(coinOf(id));
-      return sealedGold(context, styleScore(task, response) / STYLE_POINTS)();
-    };
     return {
-      worth: new Map([...nothing, ...asked.map((one) => [one.id, pay(one)] as const)]),
+      worth: new Map([...nothing, ...asked.map((one) => [one.id, worthWithoutJudge(context, one)] as const)]),
       judgments: [],
     };
   }

@@ -8,6 +8,7 @@ import { coReward } from './co-reward/recipe.ts';
 import { cosplay } from './cosplay/recipe.ts';
 import { dapo } from './dapo/recipe.ts';
 import { dsmathV2 } from './dsmath-v2/recipe.ts';
+import { eva } from './eva/recipe.ts';
 import { evoenv } from './evoenv/recipe.ts';
 import { fbAlign } from './fb-align/recipe.ts';
 import { genrm } from './genrm/recipe.ts';
@@ -52,6 +53,7 @@ import { tReg } from './t-reg/recipe.ts';
 import { tango } from './tango/recipe.ts';
 import { trace } from './trace/recipe.ts';
 import { trio } from './trio/recipe.ts';
+import { ttcs } from './ttcs/recipe.ts';
 import { ttrl } from './ttrl/recipe.ts';
 import { verifierTraining } from './verifier-training/recipe.ts';
 import { weakSup } from './weak-sup/recipe.ts';
@@ -113,6 +115,8 @@ export const recipes: readonly Recipe[] = [
   realTg,
   rlp,
   qgScst,
+  ttcs,
+  eva,
 ];
 
 /** Every recipe of the project, in the form in which Workers, learner and commands take them. */

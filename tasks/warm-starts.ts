@@ -14,6 +14,7 @@ import { demonstrateRevising } from './arithmetic/revising.ts';
 import { demonstrateStepSlips } from './arithmetic/step-slips.ts';
 import { demonstrateTerse } from './arithmetic/terse.ts';
 import { demonstrateTwoForms } from './arithmetic/two-forms.ts';
+import { demonstrateVariants } from './arithmetic/variants.ts';
 import { demonstrateVerbose } from './arithmetic/verbose.ts';
 import { demonstrateCorpus } from './arithmetic/worked-corpus.ts';
 import { demonstrateAnalyses } from './chains/analysis-demonstrations.ts';
@@ -200,6 +201,13 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     demonstrate: demonstrateRevising,
     from: 'arithmetic-step-slips',
     steps: 3000,
+    batch: 64,
+  },
+  // A variant is the chain itself or nearly, so that the synthesizer has to learn to copy.
+  'arithmetic-variants': {
+    demonstrate: demonstrateVariants,
+    from: 'arithmetic-late-slips',
+    steps: 1400,
     batch: 64,
   },
   'arithmetic-checking': {

@@ -235,8 +235,8 @@ seed, lies wholly beyond its bound, **fails** where the interval lies wholly on 
 conditions hold and **partly** shown where some do that are not about controls; where none does it is **not shown** if one fails, and else **within noise**.
 
 A claim is registered before its one run of eight seeds is played. Records without a registration are older than that rule: they have three or five seeds, which few intervals
-survive, and were found after the attempts that each section lists. Held-out tasks are never proposed or trained on, except by ttrl, whose method it is to train on its test
-set’s questions without their answers.
+survive, and were found after the attempts that each section lists. Held-out tasks are never proposed or trained on, except by ttrl, spine and ttcs, whose method it is to train on the
+test set’s questions without their answers.
 
 In the table, of each claim’s first arm, from start to end with the 95 % interval of the change, in percent: **skill** is the accuracy of greedy answers, with their steps forced where
 answers have steps, so that the choice to write steps is left out. **Sharpening** is by how many points more the accuracy of sampled answers rose than skill did: what training made likelier

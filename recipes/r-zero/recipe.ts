@@ -16,9 +16,10 @@ import type {
 } from '../../core/training-plan.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { groupItems, SOLVER, smallSteps, trainedSolver, withAdvantages } from '../../protocols/solver.ts';
+import { voteFigures, votesOf } from '../../protocols/votes.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { challengePlay, type LabelReward, type Phase } from './challenge-play.ts';
-import { CHALLENGER, challenge, collection, labelledSet, voteFigures, votesOf } from './challenges.ts';
+import { CHALLENGER, challenge, collection, labelledSet } from './challenges.ts';
 import { phaseOf, rZeroClaim } from './claim.ts';
 
 /** The number of the challenger's questions that share a baseline. */

@@ -3,33 +3,11 @@
  * time. The checker's rewards make it a game between right and wrong answers; votes make one that needs no reference answer.
  */
 import type { Recipe } from '../../core/recipe.ts';
-import { winRates } from '../../core/rl/selection/index.ts';
-import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, majorityReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { onQuestions, type QuestionGame } from '../../protocols/questions/game.ts';
 import { SOLVER, solverAlone } from '../../protocols/solver.ts';
-import { pairsOf, planPairs, sppo } from './recipe.ts';
-
-/** The probability that an answer is preferred to another, by their rewards. */
-const preferred = (reward: number, other: number): number =>
-  reward === other ? 0.5 : Number(reward > other);
-
-/** The groups with the win rate of each answer in place of its reward; an answer without a reward is left out. */
-export const withWinRates = (groups: readonly ScoredGroup[]): ScoredGroup[] =>
-  groups.map((group) => {
-    const known = group.samples.flatMap(({ id, rewards: { reward } }) =>
-      typeof reward === 'number' ? [{ id, reward }] : [],
-    );
-    const rates = winRates(known.map((a) => known.map((b) => preferred(a.reward, b.reward))));
-    const rateOf = new Map(known.map(({ id }, i) => [id, rates[i]!]));
-    return {
-      ...group,
-      samples: group.samples.map((sample) => ({
-        ...sample,
-        rewards: { ...sample.rewards, reward: rateOf.get(sample.id) ?? null },
-      })),
-    };
-  });
+import { winRatePairs, withWinRates } from '../../protocols/win-rates.ts';
+import { planPairs, sppo } from './recipe.ts';
 
 export const sppoOn = ({ family, maxNew, tasks }: QuestionGame): Recipe =>
   onQuestions(
@@ -65,6 +43,7 @@ export const sppoOn = ({ family, maxNew, tasks }: QuestionGame): Recipe =>
           random: randomReward,
         },
       }),
-      learn: (records, tools) => planPairs(SOLVER, pairsOf(withWinRates(records.groups)), records, tools),
+      learn: (records, tools) =>
+        planPairs(SOLVER, winRatePairs(withWinRates(records.groups)), records, tools),
     },
   );

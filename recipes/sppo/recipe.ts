@@ -2,7 +2,7 @@
 import type { Recipe } from '../../core/recipe.ts';
 import { readState } from '../../core/recipe-state.ts';
 import { exploitability } from '../../core/rl/measures/exploitability.ts';
-import { bestAgainstWorst, winRates } from '../../core/rl/selection/index.ts';
+import { winRates } from '../../core/rl/selection/index.ts';
 import type { RoundContext } from '../../core/round-context.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
@@ -24,8 +24,8 @@ import {
   rated,
   respond,
   responseOf,
-  sequenceOf,
 } from '../../protocols/respond.ts';
+import { winRatePairs } from '../../protocols/win-rates.ts';
 import { isHeldOutStyle } from '../../tasks/style/family.ts';
 import { drawnWin, mixtureOf, preference, STYLE_WINS, styleGameTask } from '../../tasks/style/game.ts';
 import { STOP } from '../../tasks/worked.ts';
@@ -53,17 +53,6 @@ async function judge(context: RoundContext, groups: readonly RolloutGroup[]): Pr
   return rated(groups, new Map(rates));
 }
 
-/** The best and the worst response by win rate, with both rates. */
-export const pairsOf = (groups: readonly ScoredGroup[]) =>
-  groups.flatMap(({ samples }) => {
-    const rates = samples.map(({ rewards }) => rewards.reward ?? null);
-    const pair = bestAgainstWorst(rates);
-    if (!pair) return [];
-    const [chosen, rejected] = [samples[pair.chosen]!, samples[pair.rejected]!];
-    const both: [number, number] = [rates[pair.chosen]!, rates[pair.rejected]!];
-    return [{ chosen: sequenceOf(chosen), rejected: sequenceOf(rejected), winRates: both }];
-  });
-
 const OBJECTIVES: Readonly<Record<string, PreferenceObjective>> = {
   '': { kind: 'sppo', beta: BETA },
   dpo: { kind: 'dpo', beta: 0.1 },
@@ -72,7 +61,7 @@ const OBJECTIVES: Readonly<Record<string, PreferenceObjective>> = {
 /** One pass over the pairs of a role's responses, each with the win rates of the preferred one and of the other. */
 export async function planPairs(
   role: string,
-  pairs: ReturnType<typeof pairsOf>,
+  pairs: ReturnType<typeof winRatePairs>,
   { round, recipeState }: Pick<RoundRecords, 'round' | 'recipeState'>,
   tools: LearnTools,
 ): Promise<TrainingPlan> {
@@ -163,7 +152,7 @@ export const sppo: Recipe = {
   judge,
   learn: async (records, tools) => {
     const { groups } = records;
-    const plan = await planPairs(RESPONDER, pairsOf(groups), records, tools);
+    const plan = await planPairs(RESPONDER, winRatePairs(groups), records, tools);
     return { ...plan, figures: { ...plan.figures, points: pointsOfRound(groups, tools.decode) } };
   },
   evaluate: async (context) => {

@@ -1,26 +1,22 @@
 /** T-REG: the reference, asked for better and for worse, says which tokens of a pair deserve the preference. The method is told below, as data. */
 import type { Recipe } from '../../core/recipe.ts';
 import { bestAgainstWorst } from '../../core/rl/selection/index.ts';
-import type { RoundContext } from '../../core/round-context.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
-import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
+import type { ScoredGroup } from '../../core/schema/sample.ts';
 import type { LearnTools, PreferencePair, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { answers, examined, heldOutStyle } from '../../protocols/evaluate/responder.ts';
-import { coinOf, sealedGold } from '../../protocols/gold.ts';
+import { ratedWithoutJudge } from '../../protocols/judged-responses.ts';
 import {
   pointsOfRound,
   RESPONDER,
   RESPONSE_FIGURES,
   RESPONSE_TOKENS,
-  rated,
   respond,
-  responseOf,
-  STYLE_POINTS,
   sequenceOf,
 } from '../../protocols/respond.ts';
 import { smallSteps } from '../../protocols/solver.ts';
-import { randomStyleTask, styleScore } from '../../tasks/style/family.ts';
+import { randomStyleTask } from '../../tasks/style/family.ts';
 import { STOP } from '../../tasks/worked.ts';
 import { claim } from './claim.ts';
 import { contrasted, shuffledRewards } from './contrast.ts';
@@ -33,23 +29,6 @@ const VARIANTS = {
   dpo: 'DPO on the same pairs, without token rewards',
   'shuffled-rewards': 'each response’s token rewards stand at tokens that are drawn',
 } as const;
-
-/** Stage three: points of the rubric as a share; a text that is no response has none. */
-const judge = (context: RoundContext, groups: readonly RolloutGroup[]): ScoredGroup[] => {
-  const { rewardFunction } = context.round.settings;
-  const worth = (task: string, id: string, response: string): number => {
-    if (rewardFunction === 'format') return 1;
-    if (rewardFunction === 'random') return Number(coinOf(id));
-    return sealedGold(context, styleScore(task, response) / STYLE_POINTS)();
-  };
-  const rewards = groups.flatMap(({ task, samples }) =>
-    samples.map((sample) => {
-      const response = responseOf(context, sample);
-      return [sample.id, response === null ? 0 : worth(task, sample.id, response)] as const;
-    }),
-  );
-  return rated(groups, new Map(rewards));
-};
 
 /** Best against worst of each group by reward; equal rewards make no pair. */
 const pairsOf = (groups: readonly ScoredGroup[]) =>
@@ -156,7 +135,7 @@ export const tReg: Recipe = {
   freezable: [],
   propose: async (context) => drawnTasks(context, (random) => randomStyleTask(random)),
   rollOut: respond,
-  judge: async (context, groups) => judge(context, groups),
+  judge: async (context, groups) => ratedWithoutJudge(context, groups),
   learn,
   evaluate: async (context) => {
     const tasks = heldOutStyle(context.evaluationTasks);

@@ -101,7 +101,7 @@ export const styleJudgePrompt = (task: string, response: string): string =>
   `<judge>${task}<sep>${response}<sep>`;
 
 const LETTERS = 'abdegiklmnoprstu';
-const randomWord = (random: Random): string =>
+export const randomWord = (random: Random): string =>
   Array.from({ length: 2 + random.int(4) }, () => random.pick([...LETTERS])).join('');
 
 /** Held out by its source words, so that no held-out source is seen under any instruction. */

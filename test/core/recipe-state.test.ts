@@ -37,6 +37,7 @@ test('the recipes that carry something say so', () => {
   const stateful = recipes.flatMap(({ name, state }) => (state ? [name] : []));
   expect(stateful.sort()).toEqual([
     'azr',
+    'eva',
     'evoenv',
     'mae',
     'r-zero',

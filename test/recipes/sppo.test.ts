@@ -6,8 +6,9 @@ import { openEvaluationContext, openRoundContext, type RoundContextParts } from 
 import { roundOf } from '../../core/schema/round.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import type { LearnTools, Sequence } from '../../core/training-plan.ts';
+import { winRatePairs } from '../../protocols/win-rates.ts';
 import { lateOf, outplays } from '../../recipes/sppo/claim.ts';
-import { pairsOf, sppo } from '../../recipes/sppo/recipe.ts';
+import { sppo } from '../../recipes/sppo/recipe.ts';
 import { isHeldOutStyle, styleScore } from '../../tasks/style/family.ts';
 import { mixtureOf, preference, STYLE_WINS, styleGameTask, styleOf } from '../../tasks/style/game.ts';
 import { scriptedPolicy, textTokenizer } from '../protocols/scripted-policy.ts';
@@ -101,7 +102,7 @@ const group = (rates: readonly (number | null)[]): ScoredGroup => ({
 });
 
 test('best against worst with their win rates; a group of equals makes no pair', () => {
-  expect(pairsOf([group([0.5, 0.9, 0.1, 0.9, null]), group([0.5, 0.5])])).toEqual([
+  expect(winRatePairs([group([0.5, 0.9, 0.1, 0.9, null]), group([0.5, 0.5])])).toEqual([
     { chosen: { prompt: [9], ids: [1] }, rejected: { prompt: [9], ids: [2] }, winRates: [0.9, 0.1] },
   ]);
 });

@@ -1,0 +1,49 @@
+/** The claim of eva: prompts rewritten where most is to be gained teach more than prompts rewritten at random, where least is earned, or not at all. */
+import type { Claim } from '../../core/claims/claim.ts';
+import { coinArm, doesNotRise, endsAbove, formatArm, POINTS, rises } from '../../core/claims/conditions.ts';
+import { early, lately } from '../../core/claims/curves.ts';
+
+export const claim: Claim = {
+  description:
+    'Prompts that are rewritten in proportion to regret teach a solver more than prompts that are rewritten at random, prompts that are rewritten where least is earned, and prompts that are never rewritten. The prompts become more complex as the solver gets better.',
+  rounds: 14,
+  evaluateEvery: 7,
+  pictures: { accuracy: 'Points of the rubric, greedy', sampled: 'Points of the rubric, sampled' },
+  arms: [
+    { name: 'eva', description: 'as published, with DPO' },
+    { name: 'uniform', variant: 'uniform', description: 'the prompts to rewrite are drawn uniformly' },
+    {
+      name: 'lowest reward',
+      variant: 'lowest-reward',
+      description: 'prompts are rewritten the more often the less their responses earn',
+    },
+    {
+      name: 'no evolution',
+      variant: 'no-evolution',
+      description: 'the prompts of the first round throughout',
+    },
+    coinArm('a coin says what a response is worth'),
+    formatArm('any well-formed response is worth as much as another'),
+  ],
+  conditions: [
+    endsAbove('eva', 'no evolution', 0.03),
+    endsAbove('eva', 'uniform', 0.02),
+    endsAbove('eva', 'lowest reward', 0.02),
+    {
+      description: 'eva: complexity of the prompts, last five rounds above the first three',
+      measure: (r, s) => lately(r, 'eva', s, 'complexity') - early(r, 'eva', s, 'complexity'),
+      atLeast: 0.5,
+    },
+    rises('eva', POINTS),
+    doesNotRise('random'),
+    doesNotRise('format'),
+  ],
+  observations: [
+    endsAbove('eva', 'no evolution', 0.03, 'long'),
+    {
+      description: 'regret of the prompts, last five rounds, eva above uniform',
+      measure: (r, s) => lately(r, 'eva', s, 'regret') - lately(r, 'uniform', s, 'regret'),
+      atLeast: 0.02,
+    },
+  ],
+};

@@ -1,0 +1,116 @@
+/** The creator's part of eva: which prompts are rewritten, and into what. Prompts are string transformations, whose number of words and length vary. */
+import * as v from 'valibot';
+import { Random } from '../../core/random.ts';
+import { readState } from '../../core/recipe-state.ts';
+import { mean, present } from '../../core/rl/statistics.ts';
+import type { ScoredGroup } from '../../core/schema/sample.ts';
+import { drawUntil } from '../../core/split.ts';
+import {
+  isHeldOutStyle,
+  MAX_WORDS,
+  parseStyleTask,
+  randomStyleTask,
+  randomWord,
+  type StyleTask,
+  writeStyleTask,
+} from '../../tasks/style/family.ts';
+
+/** Prompts of the first round, and the words of each. */
+const SEEDS = 96;
+const SEED_WORDS = 3;
+/** The most words that a response may be asked for. */
+const MOST_ASKED = 9;
+
+const rated = v.object({
+  task: v.string(),
+  /** The best reward among the responses to the prompt, less the mean. */
+  regret: v.number(),
+  /** The mean reward. */
+  reward: v.number(),
+});
+export type Rated = Readonly<v.InferOutput<typeof rated>>;
+
+/** All prompts that were trained on, and what the last round's responses to its prompts earned. */
+export const promptBuffer = v.object({ buffer: v.array(v.string()), last: v.array(rated) });
+export type PromptBuffer = Readonly<v.InferOutput<typeof promptBuffer>>;
+
+let drawnSeeds: readonly string[] | undefined;
+/** The prompts of the first round, the same in every run. */
+export function seeds(): readonly string[] {
+  if (!drawnSeeds) {
+    const random = new Random('eva/seeds');
+    const drawn = new Set<string>();
+    while (drawn.size < SEEDS) drawn.add(randomStyleTask(random, SEED_WORDS));
+    drawnSeeds = [...drawn];
+  }
+  return drawnSeeds;
+}
+
+export const bufferIn = (recipeState: unknown): PromptBuffer =>
+  readState(promptBuffer, recipeState) ?? { buffer: [...seeds()], last: [] };
+
+/** What the responses to each prompt of a round earned; a prompt without a reward is left out. */
+export const ratedOf = (groups: readonly Pick<ScoredGroup, 'task' | 'samples'>[]): Rated[] =>
+  groups.flatMap(({ task, samples }) => {
+    const rewards = present(samples.map(({ rewards: { reward } }) => reward ?? null));
+    if (!rewards.length) return [];
+    const reward = mean(rewards);
+    return [{ task, regret: Math.max(...rewards) - reward, reward }];
+  });
+
+export const HOW = ['regret', 'uniform', 'lowest-reward'] as const;
+/** By what the creator chooses: what could still be gained, nothing, or how little is earned. */
+export type How = (typeof HOW)[number];
+
+/** How often each prompt is chosen, in proportion; all alike where none has any weight. [prompts] */
+export function weightsOf(prompts: readonly Rated[], how: How): number[] {
+  const weight = {
+    regret: (one: Rated) => one.regret,
+    uniform: () => 1,
+    'lowest-reward': (one: Rated) => 1 - one.reward,
+  };
+  const weights = prompts.map(weight[how]);
+  return weights.some((each) => each > 0) ? weights : prompts.map(() => 1);
+}
+
+/** The prompt with one more word, or with one more word asked for; null where it can have neither. */
+function deeper(random: Random, task: StyleTask): StyleTask | null {
+  const { least, most, words } = task;
+  const longer = words.length < MAX_WORDS ? [{ ...task, words: [...words, randomWord(random)] }] : [];
+  const asked = { ...task, least: least + 1, most: Math.max(most, least + 1) };
+  const stricter = asked.most <= MOST_ASKED && parseStyleTask(writeStyleTask(asked)).ok ? [asked] : [];
+  const ways = [...longer, ...stricter];
+  return ways.length ? random.pick(ways) : null;
+}
+
+/** Another prompt of as many words, of which as many are asked for: other words, in some order. */
+const broader = (random: Random, { least, most, words }: StyleTask): StyleTask | null => {
+  const other = parseStyleTask(randomStyleTask(random, words.length));
+  return other.ok ? { ...other.value, least, most } : null;
+};
+
+/** A prompt rewritten in depth or in breadth, each one time in two; it has a perfect response and is not held out. */
+export function evolved(random: Random, prompt: string): string {
+  const parsed = parseStyleTask(prompt);
+  if (!parsed.ok) throw new Error(`internal: ${prompt} is no prompt: ${parsed.reason}`);
+  return drawUntil(
+    () => {
+      const way = random.bool() ? deeper : broader;
+      const task = way(random, parsed.value);
+      return task ? writeStyleTask(task) : '';
+    },
+    (task) => parseStyleTask(task).ok && !isHeldOutStyle(task),
+  );
+}
+
+/** The next round's prompts: `fresh` of them evolved from the last round's, the others drawn from all that were trained on. */
+export function nextPrompts(
+  random: Random,
+  { buffer, last }: PromptBuffer,
+  how: How,
+  { count, fresh }: { readonly count: number; readonly fresh: number },
+): string[] {
+  const weights = weightsOf(last, how);
+  const made = Array.from({ length: fresh }, () => evolved(random, last[random.weighted(weights)]!.task));
+  return [...made, ...random.shuffle(buffer).slice(0, count - fresh)];
+}

@@ -1,0 +1,261 @@
+/** TTCS: at test time a synthesizer writes variants of the test questions, and a solver trains on both by majority. The method is described below, as data. */
+import type { Recipe } from '../../core/recipe.ts';
+import { grpo } from '../../core/rl/estimators/index.ts';
+import { clusterShares } from '../../core/rl/measures/average-linkage.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import type { RoundContext } from '../../core/round-context.ts';
+import { proposalId } from '../../core/sample-ids.ts';
+import type { RunSettings } from '../../core/schema/round.ts';
+import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import { type EvaluationTasks, HELD_OUT } from '../../core/split.ts';
+import { charBleu } from '../../core/text/bleu.ts';
+import type { ProposalTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
+import { exactReward, formatReward, majorityReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { admitTasks, drawnTasks, nextTasks } from '../../protocols/drawn-tasks.ts';
+import { admit, passed, proposeThrough } from '../../protocols/proposals.ts';
+import {
+  groupItems,
+  smallSteps,
+  solverAlone,
+  solverUpdate,
+  trainedSolver,
+  withAdvantages,
+} from '../../protocols/solver.ts';
+import { type Vote, voteFigures, votesOf } from '../../protocols/votes.ts';
+import { freshTask } from '../../tasks/arithmetic/demonstrations.ts';
+import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { variantPrompt } from '../../tasks/arithmetic/variants.ts';
+import { claim } from './claim.ts';
+import { isClose, SYNTHESIZER, variantReward } from './variants.ts';
+
+/** The least number of operators of a test question, and how many of these questions there are. */
+const LEAST_OPERATORS = 4;
+const TESTS = 96;
+/** Variants that are asked for of each test question. */
+const EACH = 4;
+/** Between which shares of the most frequent answer a group is trained on, ends included. */
+const KEPT = { low: 0.25, high: 0.75 } as const;
+/** Passes over a solver's batch. */
+const EPOCHS = 2;
+/** Samples of each test question behind the sampled accuracy. */
+const DRAWS = 4;
+
+const VARIANTS = {
+  ttrl: 'all tasks are test questions, all groups are trained on, and nobody writes variants: TTRL',
+  'no-discount': 'variants that are close to their source are paid as others are',
+  'random-variants': 'in place of variants there are chains drawn at random, of two to five sums',
+} as const;
+
+/** The test questions: held-out chains of four and five sums, which are trained on. */
+export const testQuestions = (asked: EvaluationTasks = HELD_OUT): string[] =>
+  arithmetic
+    .heldOut(asked)
+    .filter((task) => arithmetic.difficulty(task) >= LEAST_OPERATORS)
+    .slice(0, TESTS);
+
+/** How many of a round's tasks are test questions; they come first. */
+const testsOf = ({ tasks, variant }: RunSettings): number =>
+  variant === 'ttrl' ? tasks : Math.max(1, Math.floor(tasks / (1 + EACH)));
+
+async function propose(context: RoundContext): Promise<Proposals> {
+  const { round, evaluationTasks } = context;
+  const { settings } = round;
+  const asked = testsOf(settings);
+  const tests = testQuestions(evaluationTasks);
+  const sources = nextTasks({ ...round, settings: { ...settings, tasks: asked } }, tests);
+  if (settings.variant === 'ttrl') return admitTasks(round, sources);
+  if (settings.variant === 'random-variants') {
+    const drawn = drawnTasks(context, (random) => freshTask(random, 2 + random.int(4)), EACH * asked);
+    return admitTasks(round, [...sources, ...drawn.tasks.map(({ task }) => task)]);
+  }
+  const proposed = await proposeThrough(
+    context,
+    SYNTHESIZER,
+    sources.map((task, s) => ({
+      prompt: variantPrompt(task),
+      sampleIds: Array.from({ length: EACH }, (_, i) => proposalId(round.id, SYNTHESIZER, EACH * s + i)),
+    })),
+    {
+      parse: arithmetic.parseProposal,
+      // Test questions are trained on in any case; other held-out chains are not.
+      isHeldOut: (task) => arithmetic.isHeldOut(task) && !tests.includes(task),
+    },
+  );
+  return {
+    round: round.id,
+    samples: proposed.map(({ sample }) => sample),
+    tasks: admit(round, [...sources.map((task) => ({ task, proposal: null })), ...passed(proposed)]),
+  };
+}
+
+const votes = (groups: readonly ScoredGroup[], { decode }: Pick<ProposalTools, 'decode'>): Vote[] =>
+  votesOf(arithmetic, groups, decode);
+
+/** The test question that a variant was written for, as its prompt shows it. */
+const sourceOf = ({ prompt }: Sample, { decode }: ProposalTools): string => {
+  const [before, after] = variantPrompt('?').split('?') as [string, string];
+  return decode(prompt).slice(before.length, -after.length);
+};
+
+/** A variant without its stop token. */
+const textOf = ({ ids }: Sample, { decode }: ProposalTools): string =>
+  decode(ids).replace(arithmetic.stop, '');
+
+/** What the variants earn, by the id of the sample; a variant that was held out or whose attempts are missing has no reward. */
+function payProposals({ round, proposals, groups }: RoundRecords, tools: ProposalTools) {
+  const voted = votes(groups, tools);
+  const shares = new Map(groups.map(({ proposal }, i) => [proposal, voted[i]!.share]));
+  const texts = proposals.samples.map((sample) => textOf(sample, tools));
+  const repeated = clusterShares(texts, charBleu);
+  return new Map(
+    proposals.samples.map((sample, i) => {
+      const { id, outcome } = sample;
+      if (outcome === 'held-out') return [id, null];
+      if (outcome !== 'ok') return [id, 0];
+      const share = shares.get(id);
+      if (share === undefined) return [id, null];
+      const source = sourceOf(sample, tools);
+      const discounted = round.settings.variant !== 'no-discount' && isClose(texts[i]!, source);
+      return [id, variantReward(share, discounted ? charBleu(texts[i]!, source) : 0, repeated[i]!)];
+    }),
+  );
+}
+
+/** The objective of both. */
+const CLIPPED = {
+  objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.28 },
+  aggregation: { mode: 'token-mean' },
+} as const;
+
+/** The synthesizer's update, with variants of one test question compared with one another. */
+function synthesizerUpdate({ samples }: Proposals): TrainingPlan['updates'] {
+  const items = withAdvantages(
+    samples,
+    grpo(
+      samples.map(({ rewards: { reward } }) => reward ?? null),
+      samples.map((_, i) => Math.floor(i / EACH)),
+    ),
+  );
+  return items.length
+    ? [
+        {
+          set: SYNTHESIZER,
+          parts: [{ kind: 'policy', role: SYNTHESIZER, weight: 1, items, ...CLIPPED }],
+        },
+      ]
+    : [];
+}
+
+/** What became of a round's test questions and variants, for the report alone; the oracle knows which labels are exact. */
+function questionFigures(
+  { round, proposals, groups }: RoundRecords,
+  voted: readonly Vote[],
+  tools: ProposalTools,
+) {
+  const isTest = (i: number) => groups[i]!.index < testsOf(round.settings);
+  const [tests, made] = [voted.filter((_, i) => isTest(i)), voted.filter((_, i) => !isTest(i))];
+  const written = proposals.samples.filter(({ outcome }) => outcome === 'ok');
+  const likeness = written.map((sample) => charBleu(textOf(sample, tools), sourceOf(sample, tools)));
+  const ofMade = voteFigures(arithmetic, made);
+  return {
+    ...(tests.length ? { testLabels: voteFigures(arithmetic, tests).labelAccuracy! } : {}),
+    ...(made.length
+      ? { variantLabels: ofMade.labelAccuracy!, agreement: ofMade.agreement, variantSums: ofMade.difficulty }
+      : {}),
+    ...(written.length
+      ? { likeness: mean(likeness), copies: mean(likeness.map((like) => Number(like === 1))) }
+      : {}),
+  };
+}
+
+function learn(records: RoundRecords, tools: ProposalTools): TrainingPlan {
+  const { round, proposals, groups } = records;
+  const voted = votes(groups, tools);
+  const isTrained = ({ share }: Vote) =>
+    round.settings.variant === 'ttrl' || (share >= KEPT.low && share <= KEPT.high);
+  const trained = groups.filter((_, i) => isTrained(voted[i]!));
+  const labels = voteFigures(arithmetic, voted.filter(isTrained)).labelAccuracy!;
+  return {
+    updates: [
+      ...synthesizerUpdate(proposals),
+      ...solverUpdate(groupItems(trained, grpo), CLIPPED).map((update) => ({ ...update, epochs: EPOCHS })),
+    ],
+    figures: {
+      ...questionFigures(records, voted, tools),
+      trained: trained.length / groups.length,
+      ...(trained.length ? { trainedLabels: labels } : {}),
+    },
+  };
+}
+
+const played = solverAlone({
+  family: arithmetic,
+  examined: testQuestions,
+  draws: DRAWS,
+  rewards: { majority: majorityReward, gold: exactReward, format: formatReward, random: randomReward },
+});
+
+export const ttcs: Recipe = {
+  name: 'ttcs',
+  title: 'Variants of the test questions make a curriculum for training on them',
+  paper: {
+    title: 'TTCS: Test-Time Curriculum Synthesis for Self-Evolving',
+    year: 2026,
+    source: 'arXiv:2601.22628',
+  },
+  summary:
+    'At test time a synthesizer writes variants of the unlabelled test questions and is paid for those on which the solver is in two minds and which are no copies. The solver trains on test questions and variants, with its own majority as the label.',
+  method: {
+    setting:
+      'The test questions are 96 held-out arithmetic chains of four and five sums, which are trained on without labels. The start policy writes its steps, and the later a sum comes, the more often it takes a plus for a minus or a minus for a plus: one answer in four to a test question is right, and on more than half of these questions its most frequent answer is wrong.',
+    roles:
+      'The synthesizer is shown a test question and writes four variants of it. The solver answers each test question and each variant twelve times; the two start as copies of one policy and have weights of their own.',
+    rewards:
+      'An answer earns 1 if it is the one that most attempts at its question give, otherwise 0. A variant earns (4s(1 - s))^1.2, where s is the share of that answer. If it is close to its source, with the same operators or a BLEU above one half, this is multiplied by 1 less their BLEU. The share of the batch in the variant’s cluster by BLEU is subtracted, and nothing earns less than 0; text that is no question earns 0.',
+    credit:
+      'Rewards are normalised within the answers to a question, and within the four variants of a test question (GRPO). Questions whose most frequent answer has a share below a quarter or above three quarters are left out.',
+    objective:
+      'A clipped policy gradient with ratios in [0.8, 1.28] and a mean over tokens, for both. There is no KL term.',
+    schedule:
+      'Each round takes the next six of a walk through the test questions and asks for 24 variants. The attempts at these 30 questions pay the synthesizer and train the solver, whose batch is gone over twice.',
+  },
+  differences: [
+    'Both train in every round, on the same attempts. The paper’s scripts alternate five steps of the synthesizer with fifteen of the solver.',
+    'BLEU is taken over characters, and the skeleton of a chain is its operators; the paper compares texts and equations.',
+    'The synthesizer may write a chain of any length, so that a variant of a hard question can be an easier one. Its start was taught copies, chains with one change, shorter ones and unrelated ones.',
+    'Twelve votes a question where the paper has ten, 96 test questions and twelve rounds; the paper has benchmarks such as AIME and goes over them for longer.',
+  ],
+  figures: {
+    testLabels: 'Share of the round’s test questions whose most frequent answer is exact.',
+    variantLabels: 'Share of the variants whose most frequent answer is exact.',
+    agreement: 'Mean share of the attempts at a variant that give its most frequent answer.',
+    variantSums: 'Mean number of sums of a variant.',
+    likeness: 'Mean BLEU of a variant and its test question, over characters: 1 for a copy.',
+    copies: 'Share of the variants that are copies of their test question.',
+    trained: 'Share of the questions that the solver is trained on.',
+    trainedLabels: 'Share of those questions whose most frequent answer is exact.',
+  },
+  claim,
+  startPolicy: 'arithmetic-variants',
+  tasks: 30,
+  groupSize: 12,
+  variants: VARIANTS,
+  sets: {
+    ...trainedSolver({ learningRate: 2e-4, warmup: 8 }),
+    [SYNTHESIZER]: { optimizer: smallSteps({ learningRate: 5e-4, warmup: 4, minibatches: 2 }) },
+  },
+  ...played,
+  roles: {
+    [SYNTHESIZER]: {
+      description: 'is shown a test question and writes a variant of it',
+      speaksAs: 'proposer',
+      set: SYNTHESIZER,
+      sampling: { maxNew: arithmetic.maxNew.proposer, temperature: 1 },
+    },
+    ...played.roles,
+  },
+  freezable: [SYNTHESIZER],
+  propose,
+  payProposals,
+  learn,
+};
