@@ -6,6 +6,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WorkClient } from '../../api/work-client.ts';
 import { auditMesh } from '../../cli/audit/audit-mesh.ts';
 import { auditLines } from '../../cli/audit/audit-table.ts';
+import { deviationOf } from '../../core/audit/chance.ts';
+import type { Completion } from '../../core/policy.ts';
+import { deriveId } from '../../core/random.ts';
 import { weightsFile } from '../../core/schema/policy.ts';
 import { CLOSE_ENGINES } from '../../core/schema/work.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
@@ -19,6 +22,8 @@ import { openPlaying, type Playing } from '../mesh/playing.ts';
 
 /** How far the server's log-probabilities are off, nats. */
 let off = 0;
+/** The temperature at which the server draws, whatever it is asked for; it states log-probabilities at temperature 1. */
+let heat = 1;
 let asked = 0;
 let playing: Playing;
 let policy: OpenPolicy;
@@ -52,11 +57,18 @@ beforeAll(async () => {
       model,
     } = JSON.parse(Buffer.concat(chunks).toString()) as Asked;
     asked++;
-    const made = turn.then(() =>
-      policy.generate([{ ids: prompt, sampleIds: [`server/${seed}`] }], { maxNew, temperature, stop }),
-    );
+    const made = turn.then(async () => {
+      const settings = { maxNew, temperature: temperature * heat, stop };
+      const [[drawn]] = (await policy.generate(
+        [{ ids: prompt, sampleIds: [`server/${seed}`] }],
+        settings,
+      )) as [[Completion]];
+      if (heat === 1) return drawn;
+      const [scores] = await policy.score([[...prompt, ...drawn.ids]]);
+      return { ...drawn, logprobs: scores!.logprobs.slice(prompt.length - 1) };
+    });
     turn = made.catch(() => undefined);
-    const { ids, logprobs, stopped } = (await made)[0]![0]!;
+    const { ids, logprobs, stopped } = await made;
     const choice = {
       finish_reason: stopped ? 'stop' : 'length',
       logprobs: { tokens: ids.map((id) => `token_id:${id}`), token_logprobs: logprobs.map((x) => x - off) },
@@ -129,6 +141,9 @@ test('a server samples for the mesh, and is told how close it is', async () => {
   // Last digits of float32.
   expect(node.mismatch.most).toBeGreaterThan(0);
   expect(node.mismatch.most).toBeLessThan(1e-3);
+  // Its draws were compared with those of the mesh, and are as far from them as chance is.
+  expect(node.mismatch.squares).toBeGreaterThan(0);
+  expect(Math.abs(deviationOf(node.mismatch))).toBeLessThan(5);
   // Afterwards anybody can score them again.
   const [round] = await playing.gateway.newestRounds();
   const audit = { recipes: shipped, round: round!.id, meshKey: undefined, seed: 'any' };
@@ -153,6 +168,26 @@ test('one that is a tenth of a nat off is shut out, and the run comes to the byt
   const node = await nodeOf('liar');
   expect(node).toMatchObject({ state: 'shut-out', audited: 0 });
   expect(node.reason).toMatch(/^audit\.log-probability: .* 0\.100 nats off on average and 0\.100 at most/);
+}, 300_000);
+
+test('one that draws at another temperature and says what is true of its tokens is shut out, and its groups are drawn again', async () => {
+  off = 0;
+  heat = 0.4;
+  const { token } = await playing.gateway.makeNode('cold', 'close');
+  const { child, said } = await join('cold', token, startOf(34));
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const { mesh, alone } = await playing.play({ ...order(34), tasks: 16 });
+  heat = 1;
+  expect(mesh).toEqual(alone);
+  expect(await ended).toBe(1);
+  expect(said()).toContain('node.shut-out');
+  const node = await nodeOf('cold');
+  expect(node.state).toBe('shut-out');
+  // Every token was stated with its log-probability: only how they were drawn is wrong.
+  expect(node.mismatch.most).toBeLessThan(1e-3);
+  expect(node.reason).toMatch(
+    /^audit\.chance: Over \d+ tokens it does not draw as the policy does: its tokens are likelier/,
+  );
 }, 300_000);
 
 test.skipIf(!nativeInstalled)(
@@ -191,6 +226,20 @@ test('a close engine names the command that installs it where it is not there, a
     );
   expect(run('--engine', 'onnxruntime-node', 'onnx')).toMatch(/^1 node\.engine: .* beside another engine/);
   expect(run('--engine', 'webgpu', '--threads', '2')).toMatch(/^1 node\.engine: --threads is 2/);
+});
+
+test('what an audit came to is added up over rounds, and once where a round is audited again', async () => {
+  const { gateway } = playing;
+  const { id } = await gateway.makeNode('sums', 'close');
+  const of = { tokens: 10, sum: 0.5, most: 0.25, drift: -2, squares: 4, slack: 0.125 };
+  const round = (index: number) => deriveId('test round', String(index));
+  const note = (index: number) =>
+    gateway.noteAudited({ round: round(index), nodes: { [id]: 1 }, mismatch: { [id]: of } });
+  expect(await note(1)).toEqual({ [id]: of });
+  expect(await note(1)).toEqual({ [id]: of });
+  const both = { tokens: 20, sum: 1, most: 0.25, drift: -4, squares: 8, slack: 0.25 };
+  expect(await note(2)).toEqual({ [id]: both });
+  expect((await nodeOf('sums')).mismatch).toEqual(both);
 });
 
 test('the token of an exact node is refused for a server, and a close node gets what it serves alone', async () => {
