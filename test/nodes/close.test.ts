@@ -119,12 +119,19 @@ async function joinBy(
 const nodeOf = async (name: string) =>
   (await playing.gateway.listNodes()).find((node) => node.name === name)!;
 
-const order = (seed: number) => ({ recipe: 'trio', seed, rounds: 1, freeze: [], tasks: 6, groupSize: 4 });
-const startOf = (seed: number) => `${runOf(shipped, order(seed)).settings.policy}@0`;
+const order = (seed: number, tasks = 6) => ({
+  recipe: 'trio',
+  seed,
+  rounds: 1,
+  freeze: [],
+  tasks,
+  groupSize: 4,
+});
+const startOf = (asked: ReturnType<typeof order>) => `${runOf(shipped, asked).settings.policy}@0`;
 
 test('a server samples for the mesh, and is told how close it is', async () => {
   const { token } = await playing.gateway.makeNode('far', 'close');
-  const { child } = await join('far', token, startOf(31));
+  const { child } = await join('far', token, startOf(order(31)));
   const { mesh, alone, before } = await playing.play(order(31));
   const ended = new Promise((resolve) => child.once('exit', resolve));
   child.kill('SIGTERM');
@@ -159,7 +166,7 @@ test('a server samples for the mesh, and is told how close it is', async () => {
 test('one that is a tenth of a nat off is shut out, and the run comes to the bytes of one process', async () => {
   off = 0.1;
   const { token } = await playing.gateway.makeNode('liar', 'close');
-  const { child, said } = await join('liar', token, startOf(32));
+  const { child, said } = await join('liar', token, startOf(order(32)));
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
   const { mesh, alone } = await playing.play(order(32));
   expect(mesh).toEqual(alone);
@@ -174,9 +181,9 @@ test('one that draws at another temperature and says what is true of its tokens 
   off = 0;
   heat = 0.4;
   const { token } = await playing.gateway.makeNode('cold', 'close');
-  const { child, said } = await join('cold', token, startOf(34));
+  const { child, said } = await join('cold', token, startOf(order(34, 16)));
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  const { mesh, alone } = await playing.play({ ...order(34), tasks: 16 });
+  const { mesh, alone } = await playing.play(order(34, 16));
   heat = 1;
   expect(mesh).toEqual(alone);
   expect(await ended).toBe(1);
