@@ -1,4 +1,7 @@
-/** Nodes join and are killed at random while a run plays: no group is lost or trained twice, and the versions are those of one process. */
+/**
+ * Nodes join and are killed at random while a run plays: no group is lost or trained twice, and the versions are those of one process.
+ * `npm run soak -- --nodes 3` does so with processes, for as long as it is told.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
 import { runIdOf } from '../../core/schema/round.ts';
@@ -7,8 +10,7 @@ import { runOf } from '../../recipes/run-order.ts';
 import { openPlaying, type Playing } from '../mesh/playing.ts';
 import { type InProcessNode, startNode } from './in-process-node.ts';
 
-/** `CHURN=40 npx vitest run test/nodes/churn` plays so many. */
-const ROUNDS = Number(process.env.CHURN ?? 3);
+const ROUNDS = 3;
 /** The most nodes at once, and how often one joins or is killed, ms. */
 const MOST = 3;
 const EVERY_MS = 700;

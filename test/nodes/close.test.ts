@@ -17,7 +17,7 @@ import { nodeArguments } from '../../mesh/installation.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { shipped } from '../../recipes/index.ts';
 import { runOf } from '../../recipes/run-order.ts';
-import { NATIVE_NEEDED, nativeInstalled } from '../infer/native.ts';
+import { NATIVE_NEEDED, nativeInstalled, VULKAN_DRIVER } from '../infer/native.ts';
 import { openPlaying, type Playing } from '../mesh/playing.ts';
 
 /** How far the server's log-probabilities are off, nats. */
@@ -88,6 +88,8 @@ afterAll(async () => {
 /** `rollmesh node --server`, once the mesh has heard of it. */
 const join = (name: string, token: string, serves: string) =>
   joinBy(name, token, [
+    '--threads',
+    '2',
     '--server',
     `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     '--serves',
@@ -101,9 +103,14 @@ async function joinBy(
   token: string,
   options: readonly string[],
 ): Promise<{ child: ChildProcess; said: () => string }> {
-  const args = ['--mesh', playing.url, '--threads', '2', ...options];
+  const args = ['--mesh', playing.url, ...options];
   const child = spawn(process.execPath, [...nodeArguments('cli/rollmesh'), 'node', ...args], {
-    env: { ...process.env, ROLLMESH_NODE_TOKEN: token, ROLLMESH_SERVER_KEY: 'a-key' },
+    env: {
+      ...process.env,
+      ROLLMESH_NODE_TOKEN: token,
+      ROLLMESH_SERVER_KEY: 'a-key',
+      VK_ICD_FILENAMES: VULKAN_DRIVER,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   children.push(child);
@@ -197,17 +204,21 @@ test('one that draws at another temperature and says what is true of its tokens 
   );
 }, 300_000);
 
-test.skipIf(!nativeInstalled)(
-  `native ONNX Runtime samples what other engines were asked for, and is right${NATIVE_NEEDED}`,
-  async () => {
-    const { token } = await playing.gateway.makeNode('native', 'close');
-    const { child } = await joinBy('native', token, ['--engine', 'onnxruntime-node']);
-    const wanted = { ...order(33), engine: 'kernels-plain' as const };
+// A software driver computes some hundred tokens a minute, so that WebGPU has a small round.
+test.skipIf(!nativeInstalled).each([
+  { engine: 'onnxruntime-node', seed: 33, tasks: 6, threads: '2' },
+  { engine: 'webgpu', seed: 35, tasks: 2, threads: '1' },
+] as const)(
+  `$engine samples what other engines were asked for, and is right${NATIVE_NEEDED}`,
+  async ({ engine, seed, tasks, threads }) => {
+    const { token } = await playing.gateway.makeNode(engine, 'close');
+    const { child } = await joinBy(engine, token, ['--engine', engine, '--threads', threads]);
+    const wanted = { ...order(seed, tasks), engine: 'kernels-plain' as const };
     await playing.play(wanted);
     const ended = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGTERM');
     expect(await ended).toBe(0);
-    const node = await nodeOf('native');
+    const node = await nodeOf(engine);
     expect(node).toMatchObject({ exactness: 'close', state: 'away', reason: null });
     expect(node.samples).toBeGreaterThan(0);
     expect(node.audited).toBe(node.requests);
