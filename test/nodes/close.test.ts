@@ -7,23 +7,24 @@ import { WorkClient } from '../../api/work-client.ts';
 import { auditMesh } from '../../cli/audit/audit-mesh.ts';
 import { auditLines } from '../../cli/audit/audit-table.ts';
 import { deviationOf } from '../../core/audit/chance.ts';
-import type { Completion } from '../../core/policy.ts';
+import type { Completion, SamplingSettings } from '../../core/policy.ts';
 import { deriveId } from '../../core/random.ts';
 import { weightsFile } from '../../core/schema/policy.ts';
+import { runIdOf } from '../../core/schema/round.ts';
 import { CLOSE_ENGINES } from '../../core/schema/work.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { type OpenPolicy, openVersion } from '../../infer/open-version.ts';
 import { nodeArguments } from '../../mesh/installation.ts';
+import type { Compute } from '../../node/lend.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { shipped } from '../../recipes/index.ts';
 import { runOf } from '../../recipes/run-order.ts';
 import { NATIVE_NEEDED, nativeInstalled, VULKAN_DRIVER } from '../infer/native.ts';
 import { openPlaying, type Playing } from '../mesh/playing.ts';
+import { startNode } from './in-process-node.ts';
 
 /** How far the server's log-probabilities are off, nats. */
 let off = 0;
-/** The temperature at which the server draws, whatever it is asked for; it states log-probabilities at temperature 1. */
-let heat = 1;
 let asked = 0;
 let playing: Playing;
 let policy: OpenPolicy;
@@ -57,18 +58,11 @@ beforeAll(async () => {
       model,
     } = JSON.parse(Buffer.concat(chunks).toString()) as Asked;
     asked++;
-    const made = turn.then(async () => {
-      const settings = { maxNew, temperature: temperature * heat, stop };
-      const [[drawn]] = (await policy.generate(
-        [{ ids: prompt, sampleIds: [`server/${seed}`] }],
-        settings,
-      )) as [[Completion]];
-      if (heat === 1) return drawn;
-      const [scores] = await policy.score([[...prompt, ...drawn.ids]]);
-      return { ...drawn, logprobs: scores!.logprobs.slice(prompt.length - 1) };
-    });
+    const made = turn.then(() =>
+      policy.generate([{ ids: prompt, sampleIds: [`server/${seed}`] }], { maxNew, temperature, stop }),
+    );
     turn = made.catch(() => undefined);
-    const { ids, logprobs, stopped } = await made;
+    const { ids, logprobs, stopped } = (await made)[0]![0]!;
     const choice = {
       finish_reason: stopped ? 'stop' : 'length',
       logprobs: { tokens: ids.map((id) => `token_id:${id}`), token_logprobs: logprobs.map((x) => x - off) },
@@ -184,24 +178,60 @@ test('one that is a tenth of a nat off is shut out, and the run comes to the byt
   expect(node.reason).toMatch(/^audit\.log-probability: .* 0\.100 nats off on average and 0\.100 at most/);
 }, 300_000);
 
-test('one that draws at another temperature and says what is true of its tokens is shut out, and its groups are drawn again', async () => {
-  off = 0;
-  heat = 0.4;
-  const { token } = await playing.gateway.makeNode('cold', 'close');
-  const { child, said } = await join('cold', token, startOf(order(34, 16)));
-  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  const { mesh, alone } = await playing.play(order(34, 16));
-  heat = 1;
-  expect(mesh).toEqual(alone);
-  expect(await ended).toBe(1);
-  expect(said()).toContain('node.shut-out');
+/** Draws at a temperature of its own, and states the log-probabilities that the policy gives to what it drew. */
+function atTemperature(temperature: number): Compute {
+  const opened = new Map<string, Promise<OpenPolicy>>();
+  return async (requests, files) => {
+    const made: Completion[][][] = [];
+    for (const { policy: ref, config, weights, prompts, settings } of requests) {
+      const key = `${ref.name}@${ref.version}`;
+      const version = {
+        'config.json': files[config.sha256]!,
+        [weightsFile(ref.set)]: files[weights.sha256]!,
+      };
+      opened.set(key, opened.get(key) ?? openVersion(nodeEngines, ref, version));
+      const policy = await opened.get(key)!;
+      const drawn = await policy.generate(prompts, { ...(settings as SamplingSettings), temperature });
+      const scores = await policy.score(
+        prompts.flatMap(({ ids }, p) => drawn[p]!.map((completion) => [...ids, ...completion.ids])),
+      );
+      let at = 0;
+      made.push(
+        prompts.map(({ ids }, p) =>
+          drawn[p]!.map((completion) => ({
+            ...completion,
+            logprobs: scores[at++]!.logprobs.slice(ids.length - 1),
+          })),
+        ),
+      );
+    }
+    return made;
+  };
+}
+
+test('a node that draws at another temperature, and says what is true of its tokens, is found over its rounds', async () => {
+  const { gateway, url } = playing;
+  const { token } = await gateway.makeNode('cold', 'close');
+  const cold = await startNode(url, token, atTemperature(0.3));
+  const rounds = 8;
+  const asked = { ...order(34), rounds, tasks: 12, groupSize: 8, engine: 'kernels' as const };
+  await playing.play(asked);
+  await expect(cold.ended).rejects.toMatchObject({ code: 'node.shut-out' });
   const node = await nodeOf('cold');
   expect(node.state).toBe('shut-out');
-  // Every token was stated with its log-probability: only how they were drawn is wrong.
-  expect(node.mismatch.most).toBeLessThan(1e-3);
   expect(node.reason).toMatch(
     /^audit\.chance: Over \d+ tokens it does not draw as the policy does: its tokens are likelier/,
   );
+  // Every token was stated with its log-probability, and it was audited and right before: only how the tokens were drawn is wrong.
+  expect(node.mismatch.most).toBeLessThan(1e-3);
+  expect(node.audited).toBeGreaterThan(0);
+  // What it had a part in and was not trained yet was drawn again: every group is trained, and the last round is without it.
+  const of = await gateway.listRounds(runIdOf(runOf(shipped, asked).settings));
+  expect(of).toHaveLength(rounds);
+  for (const { id } of of)
+    expect((await gateway.getGroups(id)).every(({ state }) => state === 'trained')).toBe(true);
+  const last = await gateway.getShares(of[0]!.id);
+  expect(last.filter(({ name }) => name === 'cold')).toEqual([]);
 }, 300_000);
 
 // A software driver computes some hundred tokens a minute, so that WebGPU has a small round.

@@ -15,15 +15,18 @@ export interface InProcessNode {
   readonly troubles: string[];
 }
 
-/** `falsify` changes what the node returns; `before` is awaited before it computes. */
+/** What an honest node computes by. */
+export function honestly(): Compute {
+  const computer = new Computer(nodeEngines);
+  return (requests, files) => computer.compute(requests, files);
+}
+
 export async function startNode(
   url: string,
   token: string,
-  falsify: (completions: Awaited<ReturnType<Compute>>) => Awaited<ReturnType<Compute>> = (same) => same,
-  before: () => Promise<void> = () => Promise.resolve(),
+  compute: Compute = honestly(),
 ): Promise<InProcessNode> {
   const stop = new AbortController();
-  const computer = new Computer(nodeEngines);
   const identity = await identityOf(token);
   const troubles: string[] = [];
   let dead = false;
@@ -40,12 +43,7 @@ export async function startNode(
       engines: ['onnx', 'kernels', 'kernels-plain'],
       weights: ['int8', 'int4', 'w8a8'],
     },
-    threads: [
-      async (requests, files) => {
-        await before();
-        return falsify(await computer.compute(requests, files));
-      },
-    ],
+    threads: [compute],
     events: { answered: () => {}, trouble: (error: RollmeshError) => troubles.push(error.code) },
     signal: stop.signal,
     idleMs: 100,

@@ -11,7 +11,7 @@ import { nodeArguments } from '../../mesh/installation.ts';
 import { shipped } from '../../recipes/index.ts';
 import { runOf } from '../../recipes/run-order.ts';
 import { openPlaying, type Playing } from '../mesh/playing.ts';
-import { startNode } from './in-process-node.ts';
+import { honestly, startNode } from './in-process-node.ts';
 
 const PLAYED = ['trio', 'ssp'];
 /** Each stage has more requests than one node holds at once. */
@@ -49,7 +49,13 @@ test.each(PLAYED)(
     );
     const both = meeting(tokens.length);
     const nodes = await Promise.all(
-      tokens.map((token) => startNode(url, token, undefined, () => both(token))),
+      tokens.map((token) => {
+        const compute = honestly();
+        return startNode(url, token, async (...asked) => {
+          await both(token);
+          return compute(...asked);
+        });
+      }),
     );
     const { mesh, alone } = await playing.play({ recipe, ...ORDER });
     for (const node of nodes) await node.stop();
