@@ -31,7 +31,7 @@ export const addMismatch = (a: Mismatch, b: Mismatch): Mismatch => ({
 });
 
 /** Of each sequence, the scores of what follows its prompt. A token that the policy could not have written counts as one in e^1000. */
-async function scoredAfter(
+export async function scoredAfter(
   policy: Policy,
   rows: readonly { readonly prompt: readonly number[]; readonly ids: readonly number[] }[],
 ): Promise<ScoredTokens[]> {
