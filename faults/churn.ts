@@ -3,7 +3,10 @@ import type { GatewayClient } from '../api/gateway-client.ts';
 import type { Random } from '../core/random.ts';
 import { Child } from './child.ts';
 
-/** On average, a node joins or is killed so often, ms. */
+/**
+ * How long it lasts on average, once a node has started or is dead, until the next one joins or is killed, ms. On a busy machine it is as long as
+ * a node takes to start: one that never comes to work tests nothing.
+ */
 const EVERY_MS = 2_500;
 
 export interface ChurnOptions {
@@ -28,15 +31,18 @@ export class Churn {
   readonly #ended: Promise<void>;
   #over = false;
   #wake = () => {};
+  #everyMs = EVERY_MS;
   #joined = 0;
   #killed = 0;
 
   constructor(options: ChurnOptions) {
     this.#options = options;
     this.#ended = this.#go();
+    // A node that cannot start at all ends it; who stops it is told.
+    this.#ended.catch(() => undefined);
   }
 
-  /** Kills those that are left. */
+  /** Kills those that are left. Throws where a node ended by itself before it had started. */
   async stop(): Promise<Churned> {
     this.#over = true;
     this.#wake();
@@ -54,7 +60,7 @@ export class Churn {
         this.#killed++;
       } else await this.#join();
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, random.int(2 * EVERY_MS));
+        const timer = setTimeout(resolve, random.int(2 * this.#everyMs));
         this.#wake = () => {
           clearTimeout(timer);
           resolve();
@@ -67,17 +73,21 @@ export class Churn {
   async #join(): Promise<void> {
     const { url, gateway, log } = this.#options;
     // The mesh may be down at this moment; an order that it heard without being able to say so leaves a node that never comes.
-    const made = await gateway.makeNode(`churn-${this.#joined + 1}-${Date.now()}`).catch(() => null);
+    const made = await gateway
+      .makeNode(`churn-${this.#joined + 1}-${Date.now().toString(36)}`)
+      .catch(() => null);
     if (!made) return;
+    const node = new Child({
+      script: 'cli/rollmesh',
+      args: ['node', '--mesh', url, '--threads', '1', '--json'],
+      cwd: process.cwd(),
+      env: { ROLLMESH_NODE_TOKEN: made.token },
+      log,
+    });
+    this.#nodes.push(node);
+    const began = performance.now();
+    await node.ready();
+    this.#everyMs = Math.max(EVERY_MS, Math.ceil(performance.now() - began));
     this.#joined++;
-    this.#nodes.push(
-      new Child({
-        script: 'cli/rollmesh',
-        args: ['node', '--mesh', url, '--threads', '1', '--json'],
-        cwd: process.cwd(),
-        env: { ROLLMESH_NODE_TOKEN: made.token },
-        log,
-      }),
-    );
   }
 }

@@ -53,7 +53,10 @@ async function watchLanes(url: string): Promise<{ complaints: readonly string[];
       { timeout: 120_000, interval: 100 },
     )
     .toEqual(NODES);
-  return { complaints, history: await page.locator('.lanes').innerText() };
+  const history = await page.locator('.lanes').innerText();
+  // The page would complain that the mesh is gone when the run ends.
+  await page.close();
+  return { complaints, history };
 }
 
 test.skipIf(!chromiumPath)(

@@ -132,7 +132,7 @@ test('a verifier reads what is stored, writes nothing and leases nothing', async
   expect(await refusal(await post(`/api/rounds/${round}/report`, {}, token))).toBe('401 token.wrong');
   expect(await refusal(await post('/api/nodes', { name: 'third' }, token))).toBe('401 token.wrong');
   expect(await refusal(await get(`/api/rounds/${round}/work`, token))).toBe('401 token.wrong');
-  expect(await refusal(await get('/v1/models', token))).toBe('401 token.wrong');
+  expect((await get('/v1/models', token)).status).toBe(401);
   await scene.gateway.revokeNode('verifier');
   expect(await refusal(await get(`/api/objects/${keys.proposals(round)}`, token))).toBe('401 token.wrong');
 });
