@@ -76,7 +76,7 @@ const LEARNER = ['--device=cpu', `--threads=${THREADS}`, '--eval-every=0', '--le
 /** The time without progress after which the clock drives a round again: far longer than a stage of such small rounds. */
 const VARS = { STALL_SECONDS: '3', RETRY_SECONDS: '1' };
 /** With nodes: what one holds is taken back soon, since it may be dead, and isolates leave the sampling to them. */
-const NODE_VARS = { ISOLATES_WITH_NODES: 'rest', LEASE_SECONDS: '3', STALL_SECONDS: '30' };
+const NODE_VARS = { ISOLATES_WITH_NODES: 'rest', LEASE_SECONDS: '10', STALL_SECONDS: '60' };
 const CRON_MS = 500;
 const POLL_MS = 200;
 /** How long a kill point may wait after the last round before another round is ordered for it, ms. */
