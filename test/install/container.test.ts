@@ -1,6 +1,6 @@
 /**
  * The image of a node without a container runtime: what the Dockerfile copies is laid into an empty folder, what it installs is linked there
- * (`.ci/guest` runs `npm ci`), and its entry point is started by the line that the image would start it by, as a user without rights.
+ * (`.ci/run` runs `npm ci`), and its entry point is started by the line that the image would start it by, as a user without rights.
  */
 import { spawn } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
