@@ -34,7 +34,7 @@ export interface UnderFire {
   /** How many learners there are; default 1. */
   readonly learners?: number;
   readonly meshOptions?: NonNullable<ClusterOptions['meshOptions']>;
-  /** The most nodes at once, which join and are killed at random and do all the sampling while one is there; default 0. */
+  /** The most nodes at once, which join and are killed at random and sample beside the isolates; default 0. */
   readonly nodes?: number;
   /** The run is given up after this time, ms. */
   readonly limitMs: number;
@@ -75,8 +75,8 @@ const THREADS = 1;
 const LEARNER = ['--device=cpu', `--threads=${THREADS}`, '--eval-every=0', '--lease-seconds=1'];
 /** The time without progress after which the clock drives a round again: far longer than a stage of such small rounds. */
 const VARS = { STALL_SECONDS: '3', RETRY_SECONDS: '1' };
-/** With nodes: what one holds is taken back soon, since it may be dead, and isolates leave the sampling to them. */
-const NODE_VARS = { ISOLATES_WITH_NODES: 'rest', LEASE_SECONDS: '10', STALL_SECONDS: '60' };
+/** With nodes: what one holds is taken back soon, since it may be dead. */
+const NODE_VARS = { LEASE_SECONDS: '5', STALL_SECONDS: '60' };
 const CRON_MS = 500;
 const POLL_MS = 200;
 /** How long a kill point may wait after the last round before another round is ordered for it, ms. */
