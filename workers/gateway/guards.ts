@@ -70,7 +70,7 @@ export async function nodeOf(db: Database, authorization: string | undefined): P
 export const knowVerifier = createMiddleware<GatewayTypes>(async function knowVerifier(c, next) {
   const reads = c.req.method === 'GET';
   const node = reads ? await nodeOf(c.var.services.db, c.req.header('authorization')) : undefined;
-  c.set('verifier', node !== undefined && node.verifies && node.revokedAt === null);
+  c.set('verifier', node?.verifies === true && node.revokedAt === null);
   await next();
 });
 

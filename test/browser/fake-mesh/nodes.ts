@@ -1,6 +1,6 @@
 /** Four nodes: an exact one, a close one, one that an audit has shut out, and a verifier. */
 import { deriveId } from '../../../core/random.ts';
-import { type NodeAnswer, NO_MISMATCH, type RoundShares } from '../../../core/schema/work.ts';
+import { NO_MISMATCH, type NodeAnswer, type RoundShares } from '../../../core/schema/work.ts';
 import { BEGAN, HOSTILE } from './drawn.ts';
 
 const node = (name: string, of: Partial<NodeAnswer>): NodeAnswer => ({
