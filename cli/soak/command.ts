@@ -117,6 +117,8 @@ function soakLines(report: FireReport): string[] {
 }
 
 async function run(options: SoakOptions): Promise<boolean> {
+  // An exit ends the processes of the run, too, which are in groups of their own and do not hear Ctrl-C.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   const stateDir = options.state
     ? openStateFolder(options.state, true)
     : mkdtempSync(join(tmpdir(), 'rollmesh-soak-'));
