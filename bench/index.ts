@@ -62,7 +62,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   },
   nodes: {
     about: 'what a second node gains, in groups a second',
-    options: '[--turns N] [--json]',
+    options: '[--turns N] [--tasks N] [--json]',
     load: () => import('./nodes.ts'),
   },
   overlap: {

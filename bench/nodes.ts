@@ -22,7 +22,7 @@ import { summarise } from './statistics.ts';
 import { widened } from './widened.ts';
 
 const POLL_MS = 50;
-const RUN = { recipe: 'trio', tasks: 16, groupSize: 16 };
+const RUN = { recipe: 'trio', groupSize: 16 };
 /** Units of the feed-forward layers: those of the start policy, and enough that a node works ten times as long on a group as the mesh. */
 const WIDTHS = [176, 24_576];
 
@@ -64,6 +64,7 @@ async function playTurn(
   mesh: Mesh,
   gateway: GatewayClient,
   members: readonly Member[],
+  tasks: number,
   seed: number,
 ): Promise<Turn> {
   const workerd = childrenNamed('workerd');
@@ -72,7 +73,12 @@ async function playTurn(
     mesh: sum([process.pid, ...workerd].map((pid) => cpuMs(pid) ?? 0)),
     workerd: sum(workerd.map((pid) => cpuMs(pid) ?? 0)),
   });
-  const { round } = await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, { ...RUN, rounds: 1, seed });
+  const { round } = await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, {
+    ...RUN,
+    tasks,
+    rounds: 1,
+    seed,
+  });
   let begun: ReturnType<typeof read> | undefined;
   for (;;) {
     const state = await gateway.getRound(round!);
@@ -99,7 +105,7 @@ const NO_WORK = { batch: 0, task: 0, sample: 0 };
  * Groups a second on cores of their own by the elastic model. The local mesh, whose Workers and database share a thread, is its one proposer,
  * which works on a group at a time and hands it on; a node is an isolate of the rollout. `node` and `mesh`: CPU ms a group.
  */
-function modelled(nodes: number, node: number, mesh: number, cores: number): number {
+function modelled(tasks: number, nodes: number, node: number, mesh: number, cores: number): number {
   const work: Work = {
     open: 0,
     propose: { base: 0, task: mesh },
@@ -112,7 +118,7 @@ function modelled(nodes: number, node: number, mesh: number, cores: number): num
     concurrency: 1,
     queues: nodes,
     ramp: false,
-    proposers: RUN.tasks,
+    proposers: tasks,
     batch: 1,
     judgeWait: 0,
     delivery: 0,
@@ -122,12 +128,12 @@ function modelled(nodes: number, node: number, mesh: number, cores: number): num
     learner: { poll: 0, pull: 0, fetch: 0, width: 1, publish: 0, speed: 1 },
   };
   const load = { isolates: nodes, rounds: 1, runs: 1, inFlight: 1, maxStaleness: 0 };
-  const { tasks, groupSize: group } = RUN;
+  const { groupSize: group } = RUN;
   return simulate(work, platform, { ...load, tasks, group }).samplesPerSecond / group;
 }
 
 /** Turns of one and of two nodes over a policy of some width, and what they come to. */
-async function measure(width: number, turnsOfEach: number, say: (line: string) => void) {
+async function measure(width: number, tasks: number, turnsOfEach: number, say: (line: string) => void) {
   const stateDir = mkdtempSync(join(tmpdir(), 'rollmesh-nodes-'));
   const { files, parameters } = widened(await readStart(DEFAULT_START_POLICY), width);
   say(`feed-forward layers of ${width} units, ${parameters} parameters`);
@@ -152,7 +158,7 @@ async function measure(width: number, turnsOfEach: number, say: (line: string) =
           child.kill('SIGTERM');
           await ended;
         }
-        const played = await playTurn(mesh, gateway, members, seed++);
+        const played = await playTurn(mesh, gateway, members, tasks, seed++);
         // The first turn of each opens engines and compiles code.
         if (turn > 0) turns.push(played);
         const rate = (1000 * played.groups) / played.wallMs;
@@ -178,7 +184,7 @@ async function measure(width: number, turnsOfEach: number, say: (line: string) =
       nodesCpuMsPerGroup: node,
       meshCpuMsPerGroup: meshCpu,
       workerdCpuMsPerGroup: perGroup(of(nodes), 'workerdCpuMs'),
-      modelledGroupsPerSecond: modelled(nodes, node.median, meshCpu.median, cores),
+      modelledGroupsPerSecond: modelled(tasks, nodes, node.median, meshCpu.median, cores),
     };
   });
   const [one, two] = measured as [(typeof measured)[number], (typeof measured)[number]];
@@ -190,20 +196,31 @@ async function measure(width: number, turnsOfEach: number, say: (line: string) =
   return { feedForward: width, parameters, turns, measured, gain, modelledGain };
 }
 
-/** `--turns N` (3) of each number of nodes, `--json`: one JSON object. Results also go to bench/results/nodes.json. */
+/** `--turns N` (3) of each number of nodes, `--tasks N` (16) a turn, `--json`: one JSON object. Results also go to bench/results/nodes.json. */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
-    options: { turns: { type: 'string', default: '3' }, json: { type: 'boolean', default: false } },
+    options: {
+      turns: { type: 'string', default: '3' },
+      tasks: { type: 'string', default: '16' },
+      json: { type: 'boolean', default: false },
+    },
   });
+  const tasks = Number(values.tasks);
   const sizes = [];
   for (const width of WIDTHS)
     sizes.push(
-      await measure(width, Number(values.turns), (line) => {
+      await measure(width, tasks, Number(values.turns), (line) => {
         if (!values.json) console.log(line);
       }),
     );
-  const result = { bench: 'nodes', machine: thisMachine(), load: loadavg()[0], run: RUN, sizes };
+  const result = {
+    bench: 'nodes',
+    machine: thisMachine(),
+    load: loadavg()[0],
+    run: { ...RUN, tasks },
+    sizes,
+  };
   if (values.json) console.log(JSON.stringify(result));
   mkdirSync('bench/results', { recursive: true });
   writeFileSync('bench/results/nodes.json', `${JSON.stringify(result, null, 2)}\n`);
