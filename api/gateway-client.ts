@@ -65,12 +65,15 @@ import { keys, MOST_AHEAD } from '../core/schema/round.ts';
 import {
   type AuditedNodes,
   type Exactness,
+  type Mismatch,
   type NodeAnswer,
+  type NodeOrder,
   type NodeShutOut,
   nodeListing,
   nodeMade,
   nodeRevoked,
   nodeShutOut,
+  notedNodes,
   type RoundShares,
   type RoundWork,
   roundShares,
@@ -81,7 +84,7 @@ import { storeFile } from './store-file.ts';
 import type { Tally } from './tally.ts';
 export interface GatewayClientOptions {
   readonly url: string;
-  /** The value of LEARNER_TOKEN. */
+  /** The value of LEARNER_TOKEN, or a verifier's token, which reads. */
   readonly token: string;
   readonly fetch?: typeof fetch;
   readonly backOff?: BackOff;
@@ -386,8 +389,16 @@ export class GatewayClient {
   }
 
   /** Makes a node; its token is told this once. Throws `node.exists` if the name is taken. */
-  makeNode(name: string, exactness: Exactness = 'exact'): Promise<v.InferOutput<typeof nodeMade>> {
-    return this.#json('/api/nodes', nodeMade, 'POST', { name, exactness });
+  makeNode(
+    name: string,
+    exactness: Exactness = 'exact',
+    verifies = false,
+  ): Promise<v.InferOutput<typeof nodeMade>> {
+    return this.#json('/api/nodes', nodeMade, 'POST', {
+      name,
+      exactness,
+      ...(verifies ? { verifies } : {}),
+    } satisfies NodeOrder);
   }
 
   /** The nodes, the oldest first. */
@@ -415,9 +426,13 @@ export class GatewayClient {
     return (await this.#json(`/api/rounds/${round}/shares`, roundShares)).shares;
   }
 
-  /** Notes how many requests of each node an audit found right, and how close the close ones were. */
-  async noteAudited(audited: AuditedNodes): Promise<void> {
-    await this.#send('POST', '/api/nodes/audited', JSON.stringify(audited));
+  /**
+   * Notes how many requests of each node an audit found right, and how close the close ones were.
+   *
+   * @returns what the comparisons of each close node come to in all rounds
+   */
+  async noteAudited(audited: AuditedNodes): Promise<Readonly<Record<string, Mismatch>>> {
+    return (await this.#json('/api/nodes/audited', notedNodes, 'POST', audited)).mismatch;
   }
 
   /** The dead letters, newest first; replayed ones only if `includeReplayed` is true. */

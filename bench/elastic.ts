@@ -112,22 +112,32 @@ function modelOf(observations: readonly Observation[], openMs: readonly number[]
     learner: { ...platform.learner, speed: GPU_SPEED },
   });
   const heavy = heavier(fit.work, HEAVIER);
+  /** The name of a sweep with the learner's speed, which nobody measured. */
+  const named = (name: string, { learner }: Platform) =>
+    `${name} (learner: ${learner.speed} ${learner.speed === 1 ? 'core, as measured' : 'cores, assumed'})`;
   return {
     fit,
     counted,
     checks: inOrder(observations, CHECKED).map((observation) => check(fit, observation)),
     platform: { designed: DEPLOYED, changed: CHANGED },
     sweeps: {
-      'as designed, 64 tasks × 8': sweepOf(DEPLOYED, { tasks: 64 }),
-      'as designed, 4096 tasks × 8': sweepOf(DEPLOYED, { tasks: 4096 }),
-      'changed, 4096 tasks × 8': sweepOf(CHANGED, { tasks: 4096 }),
-      'changed, 4096 tasks × 8, two rounds in flight': sweepOf(CHANGED, { tasks: 4096, inFlight: 2 }),
-      [`as designed, 4096 tasks × 8, ${HEAVIER} times the work`]: sweepOf(
+      [named('as designed, 64 tasks × 8', DEPLOYED)]: sweepOf(DEPLOYED, { tasks: 64 }),
+      [named('as designed, 4096 tasks × 8', DEPLOYED)]: sweepOf(DEPLOYED, { tasks: 4096 }),
+      [named('changed, 4096 tasks × 8', CHANGED)]: sweepOf(CHANGED, { tasks: 4096 }),
+      [named('changed, 4096 tasks × 8, two rounds in flight', CHANGED)]: sweepOf(CHANGED, {
+        tasks: 4096,
+        inFlight: 2,
+      }),
+      [named(`as designed, 4096 tasks × 8, ${HEAVIER} times the work`, onGpu(DEPLOYED))]: sweepOf(
         onGpu(DEPLOYED),
         { tasks: 4096 },
         heavy,
       ),
-      [`changed, 4096 tasks × 8, ${HEAVIER} times the work`]: sweepOf(onGpu(CHANGED), { tasks: 4096 }, heavy),
+      [named(`changed, 4096 tasks × 8, ${HEAVIER} times the work`, onGpu(CHANGED))]: sweepOf(
+        onGpu(CHANGED),
+        { tasks: 4096 },
+        heavy,
+      ),
     },
   };
 }

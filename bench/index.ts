@@ -20,6 +20,11 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     options: '[--rounds N] [--seed N] [--port N] [--json]',
     load: () => import('./agent.ts'),
   },
+  chance: {
+    about: 'after how many completions the audit finds a close node at another temperature',
+    options: '[--nodes N] [--json]',
+    load: () => import('./chance.ts'),
+  },
   elastic: {
     about: 'how far the mesh stretches: a model, held against local runs',
     options: '[--again] [--json]',
@@ -57,7 +62,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   },
   nodes: {
     about: 'what a second node gains, in groups a second',
-    options: '[--turns N] [--json]',
+    options: '[--turns N] [--tasks N] [--json]',
     load: () => import('./nodes.ts'),
   },
   overlap: {

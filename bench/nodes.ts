@@ -1,24 +1,30 @@
 /**
  * Measures what a second node gains: rounds of one run of settings are sampled by one Node process and by two, in turns, while no learner
- * runs. The machine may be busy with other work, so the processes' CPU times are measured too, and a model of them says what the same
+ * runs; once by the start policy, whose rollouts cost a node less than they cost the mesh, and once by the same policy made larger
+ * (widened.ts), so that the rollouts are what takes the time. The machine may be busy with other work, so the processes' CPU times are measured too, and a model of them says what the same
  * work gives on cores of its own.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { GatewayClient } from '../api/gateway-client.ts';
 import { orderRounds } from '../api/signed-webhook.ts';
-import { ensureShipped } from '../cli/shared/import-policy.ts';
+import { DEFAULT_START_POLICY, importPolicy, readStart } from '../cli/shared/import-policy.ts';
 import { nodeArguments } from '../mesh/installation.ts';
 import { type Mesh, startMesh } from '../mesh/start.ts';
+import type { Platform, Work } from './elastic/parameters.ts';
+import { simulate } from './elastic/simulate.ts';
 import { thisMachine } from './machine.ts';
 import { childrenNamed, cpuMs } from './processes.ts';
 import { summarise } from './statistics.ts';
+import { widened } from './widened.ts';
 
 const POLL_MS = 50;
-const RUN = { recipe: 'trio', tasks: 32, groupSize: 16 };
+const RUN = { recipe: 'trio', groupSize: 16 };
+/** Units of the feed-forward layers: those of the start policy, and enough that a node works ten times as long on a group as the mesh. */
+const WIDTHS = [176, 24_576];
 
 interface Turn {
   readonly nodes: number;
@@ -28,6 +34,8 @@ interface Turn {
   /** CPU time in that span: of the nodes together, and of the mesh. */
   readonly nodesCpuMs: number;
   readonly meshCpuMs: number;
+  /** Of the mesh's, that of workerd, where the Workers and the local D1, R2 and queues run; the rest is Miniflare's Node process. */
+  readonly workerdCpuMs: number;
 }
 
 interface Member {
@@ -56,14 +64,21 @@ async function playTurn(
   mesh: Mesh,
   gateway: GatewayClient,
   members: readonly Member[],
+  tasks: number,
   seed: number,
 ): Promise<Turn> {
   const workerd = childrenNamed('workerd');
   const read = () => ({
     nodes: sum(members.map(({ child }) => cpuMs(child.pid!) ?? 0)),
     mesh: sum([process.pid, ...workerd].map((pid) => cpuMs(pid) ?? 0)),
+    workerd: sum(workerd.map((pid) => cpuMs(pid) ?? 0)),
   });
-  const { round } = await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, { ...RUN, rounds: 1, seed });
+  const { round } = await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, {
+    ...RUN,
+    tasks,
+    rounds: 1,
+    seed,
+  });
   let begun: ReturnType<typeof read> | undefined;
   for (;;) {
     const state = await gateway.getRound(round!);
@@ -77,29 +92,51 @@ async function playTurn(
         wallMs: state.trainingAt! - state.rolloutAt!,
         nodesCpuMs: ended.nodes - begun!.nodes,
         meshCpuMs: ended.mesh - begun!.mesh,
+        workerdCpuMs: ended.workerd - begun!.workerd,
       };
     }
     await sleep(POLL_MS);
   }
 }
 
-/**
- * Groups a second on cores of their own: no part is faster than its CPU time, and all together have no more than `cores`. `node` and `mesh`:
- * CPU ms a group.
- */
-const modelled = (nodes: number, node: number, mesh: number, cores: number): number =>
-  1000 * Math.min(nodes / node, 1 / mesh, cores / (node + mesh));
+const NO_WORK = { batch: 0, task: 0, sample: 0 };
 
-/** `--turns N` (3) of each number of nodes, `--json`: one JSON object. Results also go to bench/results/nodes.json. */
-export async function run(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: { turns: { type: 'string', default: '3' }, json: { type: 'boolean', default: false } },
-  });
-  const say = (line: string) => {
-    if (!values.json) console.log(line);
+/**
+ * Groups a second on cores of their own by the elastic model. The local mesh, whose Workers and database share a thread, is its one proposer,
+ * which works on a group at a time and hands it on; a node is an isolate of the rollout. `node` and `mesh`: CPU ms a group.
+ */
+function modelled(tasks: number, nodes: number, node: number, mesh: number, cores: number): number {
+  const work: Work = {
+    open: 0,
+    propose: { base: 0, task: mesh },
+    rollout: { ...NO_WORK, sample: node / RUN.groupSize },
+    judge: NO_WORK,
+    learner: { base: 0, sample: 0, change: 0 },
   };
+  const platform: Platform = {
+    cores,
+    concurrency: 1,
+    queues: nodes,
+    ramp: false,
+    proposers: tasks,
+    batch: 1,
+    judgeWait: 0,
+    delivery: 0,
+    send: 0,
+    d1: { read: 0, write: 0, row: 0, way: 0, reads: 0, writes: 1 },
+    r2: { get: 0, put: 0 },
+    learner: { poll: 0, pull: 0, fetch: 0, width: 1, publish: 0, speed: 1 },
+  };
+  const load = { isolates: nodes, rounds: 1, runs: 1, inFlight: 1, maxStaleness: 0 };
+  const { groupSize: group } = RUN;
+  return simulate(work, platform, { ...load, tasks, group }).samplesPerSecond / group;
+}
+
+/** Turns of one and of two nodes over a policy of some width, and what they come to. */
+async function measure(width: number, tasks: number, turnsOfEach: number, say: (line: string) => void) {
   const stateDir = mkdtempSync(join(tmpdir(), 'rollmesh-nodes-'));
+  const { files, parameters } = widened(await readStart(DEFAULT_START_POLICY), width);
+  say(`feed-forward layers of ${width} units, ${parameters} parameters`);
   const mesh = await startMesh({
     stateDir,
     rateLimit: 1_000_000,
@@ -109,9 +146,9 @@ export async function run(args: readonly string[]): Promise<void> {
   const turns: Turn[] = [];
   try {
     const gateway = new GatewayClient({ url: mesh.url, token: mesh.secrets.LEARNER_TOKEN });
-    await ensureShipped(gateway);
+    await importPolicy(gateway, DEFAULT_START_POLICY, files, {});
     let seed = 0;
-    for (let turn = 0; turn <= Number(values.turns); turn++)
+    for (let turn = 0; turn <= turnsOfEach; turn++)
       for (const wanted of [1, 2]) {
         while (members.length < wanted)
           members.push(await joined(mesh, gateway, `bench-${turn}-${members.length + 1}`));
@@ -121,7 +158,7 @@ export async function run(args: readonly string[]): Promise<void> {
           child.kill('SIGTERM');
           await ended;
         }
-        const played = await playTurn(mesh, gateway, members, seed++);
+        const played = await playTurn(mesh, gateway, members, tasks, seed++);
         // The first turn of each opens engines and compiles code.
         if (turn > 0) turns.push(played);
         const rate = (1000 * played.groups) / played.wallMs;
@@ -135,7 +172,7 @@ export async function run(args: readonly string[]): Promise<void> {
     rmSync(stateDir, { recursive: true, force: true });
   }
   const of = (nodes: number) => turns.filter((turn) => turn.nodes === nodes);
-  const perGroup = (some: readonly Turn[], field: 'nodesCpuMs' | 'meshCpuMs') =>
+  const perGroup = (some: readonly Turn[], field: 'nodesCpuMs' | 'meshCpuMs' | 'workerdCpuMs') =>
     summarise(some.map((turn) => turn[field] / turn.groups));
   const cores = cpus().length;
   const measured = [1, 2].map((nodes) => {
@@ -146,16 +183,44 @@ export async function run(args: readonly string[]): Promise<void> {
       groupsPerSecond: rate,
       nodesCpuMsPerGroup: node,
       meshCpuMsPerGroup: meshCpu,
-      modelledGroupsPerSecond: modelled(nodes, node.median, meshCpu.median, cores),
+      workerdCpuMsPerGroup: perGroup(of(nodes), 'workerdCpuMs'),
+      modelledGroupsPerSecond: modelled(tasks, nodes, node.median, meshCpu.median, cores),
     };
   });
   const [one, two] = measured as [(typeof measured)[number], (typeof measured)[number]];
   const gain = two.groupsPerSecond.median / one.groupsPerSecond.median;
   const modelledGain = two.modelledGroupsPerSecond / one.modelledGroupsPerSecond;
-  const result = { bench: 'nodes', machine: thisMachine(), run: RUN, turns, measured, gain, modelledGain };
   say(
     `a second node gives ${gain.toFixed(2)}x the groups a second; by the CPU times, on ${cores} cores of their own, ${modelledGain.toFixed(2)}x`,
   );
+  return { feedForward: width, parameters, turns, measured, gain, modelledGain };
+}
+
+/** `--turns N` (3) of each number of nodes, `--tasks N` (16) a turn, `--json`: one JSON object. Results also go to bench/results/nodes.json. */
+export async function run(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      turns: { type: 'string', default: '3' },
+      tasks: { type: 'string', default: '16' },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  const tasks = Number(values.tasks);
+  const sizes = [];
+  for (const width of WIDTHS)
+    sizes.push(
+      await measure(width, tasks, Number(values.turns), (line) => {
+        if (!values.json) console.log(line);
+      }),
+    );
+  const result = {
+    bench: 'nodes',
+    machine: thisMachine(),
+    load: loadavg()[0],
+    run: { ...RUN, tasks },
+    sizes,
+  };
   if (values.json) console.log(JSON.stringify(result));
   mkdirSync('bench/results', { recursive: true });
   writeFileSync('bench/results/nodes.json', `${JSON.stringify(result, null, 2)}\n`);

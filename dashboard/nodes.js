@@ -37,6 +37,7 @@ const STATE_WORDS = {
   away: 'away',
   revoked: 'token revoked',
   'shut-out': 'shut out',
+  verifier: 'trains versions again',
 };
 
 /**
@@ -62,7 +63,7 @@ export function showNodes(element, listed, shares, round) {
           `${counted(requests, 'request')}, ${counted(samples, 'completion')}, ${whole(tokens)} tokens in all`,
           audited ? `${whole(audited)} audited and right` : 'not audited yet',
           mismatch.tokens
-            ? `close: ${(mismatch.sum / mismatch.tokens).toPrecision(2)} nats off on average, ${mismatch.most.toPrecision(2)} at most`
+            ? `close: ${(mismatch.sum / mismatch.tokens).toPrecision(2)} nats off on average, ${mismatch.most.toPrecision(2)} at most, draws ${deviations(mismatch)}`
             : '',
           lost ? `${whole(lost)} lost` : '',
         ];
@@ -78,6 +79,13 @@ export function showNodes(element, listed, shares, round) {
     ),
   );
 }
+
+/**
+ * How far a close node's draws are from those of the policy (core/audit/chance.ts).
+ * @param {Node['mismatch']} mismatch
+ */
+const deviations = ({ drift, squares }) =>
+  `${(squares > 0 ? drift / Math.sqrt(squares) : 0).toFixed(1)} standard deviations from chance`;
 
 /**
  * @param {string} name

@@ -11,6 +11,9 @@ import { OpenPolicies } from '../infer/open-policies.ts';
 /** The bytes of files by their sha256, as far as the computer has to open them. */
 export type FileBytes = Readonly<Record<string, Uint8Array>>;
 
+/** What a thread says first: it can compute. */
+export const READY = 'ready';
+
 /** What a thread is told, and what it answers: completions [requests][prompts][samples]. */
 export interface ComputeCall {
   readonly call: number;

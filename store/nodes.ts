@@ -1,9 +1,9 @@
 /** The rows of nodes: programs outside the mesh that compute for it, each with a token of its own. */
 import { asc, eq, sql } from 'drizzle-orm';
-import type { AuditedNodes, NodeAnswer } from '../core/schema/work.ts';
+import type { AuditedNodes, Mismatch, NodeAnswer } from '../core/schema/work.ts';
 import { type Database, openRounds, writeAll } from './database.ts';
 import { nodes } from './schema.ts';
-import { releaseOf } from './work.ts';
+import { nodesOf, releaseOf } from './work.ts';
 
 export type NodeRow = typeof nodes.$inferSelect;
 
@@ -21,7 +21,7 @@ export const nodeOfName = async (db: Database, name: string): Promise<NodeRow | 
 /** Inserts a node. @returns false if the name is taken */
 export async function insertNode(
   db: Database,
-  node: Pick<NodeRow, 'id' | 'name' | 'exactness' | 'tokenSha256' | 'publicKey' | 'createdAt'>,
+  node: Pick<NodeRow, 'id' | 'name' | 'exactness' | 'verifies' | 'tokenSha256' | 'publicKey' | 'createdAt'>,
 ): Promise<boolean> {
   const [inserted] = await writeAll(db, [db.insert(nodes).values(node).onConflictDoNothing()]);
   return inserted === 1;
@@ -72,26 +72,51 @@ export async function revokeNode(db: Database, id: string, now: number): Promise
   return released!;
 }
 
-/** Notes how many requests of each node an audit found right, and how close the close ones were. */
-export const noteAudited = (db: Database, { nodes: right, mismatch }: AuditedNodes, now: number) =>
-  writeAll(db, [
+const mismatchOf = (row: NodeRow): Mismatch => ({
+  tokens: row.comparedTokens,
+  sum: row.mismatchSum,
+  most: row.mismatchMost,
+  drift: row.drift,
+  squares: row.driftSquares,
+  slack: row.driftSlack,
+});
+
+/**
+ * Notes how many requests of each node an audit found right, and how close the close ones were, once for each round.
+ *
+ * @returns what the comparisons of each close node come to, this round's among them
+ */
+export async function noteAudited(
+  db: Database,
+  { round, nodes: right, mismatch }: AuditedNodes,
+  now: number,
+): Promise<Record<string, Mismatch>> {
+  await writeAll(db, [
     ...Object.entries(right).map(([id, n]) =>
       db
         .update(nodes)
         .set({ audited: sql`audited + ${n}`, auditedAt: now })
         .where(eq(nodes.id, id)),
     ),
-    ...Object.entries(mismatch).map(([id, { tokens, sum, most }]) =>
+    ...Object.entries(mismatch).map(([id, { tokens, sum, most, drift, squares, slack }]) =>
       db
         .update(nodes)
         .set({
           comparedTokens: sql`compared_tokens + ${tokens}`,
           mismatchSum: sql`mismatch_sum + ${sum}`,
           mismatchMost: sql`max(mismatch_most, ${most})`,
+          drift: sql`drift + ${drift}`,
+          driftSquares: sql`drift_squares + ${squares}`,
+          driftSlack: sql`drift_slack + ${slack}`,
+          comparedRound: round,
         })
-        .where(eq(nodes.id, id)),
+        .where(sql`id = ${id} AND compared_round IS NOT ${round}`),
     ),
   ]);
+  const compared = Object.keys(mismatch);
+  const rows = compared.length ? await nodesOf(db, compared) : [];
+  return Object.fromEntries(rows.map((row) => [row.id, mismatchOf(row)]));
+}
 
 /** All nodes in the order in which they were made. */
 export async function listNodes(db: Database, now: number): Promise<NodeAnswer[]> {
@@ -105,20 +130,24 @@ export async function listNodes(db: Database, now: number): Promise<NodeAnswer[]
     .orderBy(asc(nodes.createdAt))
     .limit(1000);
   return rows.map(({ row, leased }) => {
-    const { tokenSha256: _, publicKey: __, comparedTokens, mismatchSum, mismatchMost, ...told } = row;
-    const { revokedAt, shutOutAt, seenAt, ...seen } = told;
+    const { revokedAt, shutOutAt, seenAt } = row;
     const live = seenAt !== null && seenAt > now - LIVE_MS;
     const state =
       shutOutAt !== null
         ? 'shut-out'
         : revokedAt !== null
           ? 'revoked'
-          : leased
-            ? 'working'
-            : live
-              ? 'idle'
-              : 'away';
-    const mismatch = { tokens: comparedTokens, sum: mismatchSum, most: mismatchMost };
-    return { ...seen, seenAt: seenAt || null, leased, state, mismatch };
+          : row.verifies
+            ? 'verifier'
+            : leased
+              ? 'working'
+              : live
+                ? 'idle'
+                : 'away';
+    const { id, name, exactness, kind, threads, createdAt, reason } = row;
+    const { requests, samples, tokens, lost, audited, auditedAt } = row;
+    const done = { requests, samples, tokens, lost, audited, auditedAt, mismatch: mismatchOf(row) };
+    const is = { id, name, exactness, kind, threads, createdAt, reason, state } as const;
+    return { ...is, ...done, seenAt: seenAt || null, leased };
   });
 }

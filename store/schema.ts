@@ -241,6 +241,8 @@ export const nodes = sqliteTable(
     publicKey: text('public_key').notNull(),
     createdAt: integer('created_at').notNull(),
     exactness: text({ enum: EXACTNESS }).notNull().default('exact'),
+    /** Whether its token opens what is stored, for reading alone, so that it can train versions again, and no leases. */
+    verifies: integer({ mode: 'boolean' }).notNull().default(false),
     kind: text({ enum: NODE_KINDS }),
     threads: integer(),
     /** When it last asked for work, at a precision of some seconds; 0 = it said that it leaves. */
@@ -260,6 +262,12 @@ export const nodes = sqliteTable(
     comparedTokens: integer('compared_tokens').notNull().default(0),
     mismatchSum: real('mismatch_sum').notNull().default(0),
     mismatchMost: real('mismatch_most').notNull().default(0),
+    /** How far its draws were from those of the mesh, as core/audit/chance.ts sums it up: nats, nats², nats. */
+    drift: real().notNull().default(0),
+    driftSquares: real('drift_squares').notNull().default(0),
+    driftSlack: real('drift_slack').notNull().default(0),
+    /** The round whose comparison was added last: an audit that is repeated adds nothing. */
+    comparedRound: text('compared_round'),
   },
   (t) => [uniqueIndex('nodes_by_name').on(t.name)],
 );

@@ -299,6 +299,7 @@ export async function nodeWorkOf(db: Database, round: string): Promise<RoundWork
       stage,
       group: group === PROPOSALS ? null : group,
       samples: request.prompts.flatMap(({ sampleIds }) => sampleIds),
+      settings: request.settings,
       weights: weightsHash(request),
       sha256: sha256!,
       seal: seal!,
@@ -306,7 +307,7 @@ export async function nodeWorkOf(db: Database, round: string): Promise<RoundWork
   };
 }
 
-const nodesOf = (db: Database, ids: readonly string[]) =>
+export const nodesOf = (db: Database, ids: readonly string[]) =>
   db
     .select()
     .from(nodes)

@@ -1,4 +1,5 @@
 /** Prints an audit's findings for people. */
+import { deviationOf } from '../../core/audit/chance.ts';
 import type { AuditClass } from '../../core/audit/findings.ts';
 import { duration, percent, whole } from '../shared/figures.ts';
 import type { AuditReport } from './audit-mesh.ts';
@@ -26,7 +27,7 @@ function closeLines({ close }: AuditReport): string[] {
   const { samples, mismatch } = close;
   const { tokens, sum, most } = mismatch;
   const found = tokens
-    ? `${whole(tokens)} of their tokens were scored again: ${(sum / tokens).toPrecision(2)} nats off on average, ${most.toPrecision(2)} at most`
+    ? `${whole(tokens)} of their tokens were scored again: ${(sum / tokens).toPrecision(2)} nats off on average, ${most.toPrecision(2)} at most, and draws ${deviationOf(mismatch).toFixed(1)} standard deviations from chance`
     : 'none of their tokens was scored again';
   return [`Close nodes answered ${whole(samples)} samples, which cannot be drawn again; ${found}.`];
 }

@@ -1,5 +1,6 @@
 /** `rollmesh node-token`: makes, lists and revokes the tokens of nodes. */
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
+import { deviationOf } from '../../core/audit/chance.ts';
 import type { NodeAnswer } from '../../core/schema/work.ts';
 import { calledAs } from '../called-as.ts';
 import { heading, row } from '../policy/tables.ts';
@@ -10,6 +11,11 @@ import { openMesh } from '../shared/mesh-access.ts';
 interface Common {
   readonly state: string;
   readonly json: boolean;
+}
+
+interface Created extends Common {
+  readonly close: boolean;
+  readonly verifier: boolean;
 }
 
 const NODES = [
@@ -31,8 +37,10 @@ const cells = (node: NodeAnswer) => [
 ];
 
 /** What audits found of a close node. */
-const closeness = ({ mismatch: { tokens, sum, most } }: NodeAnswer): string =>
-  `close: ${(sum / tokens).toPrecision(2)} nats off on average and ${most.toPrecision(2)} at most, over ${whole(tokens)} tokens that were scored again`;
+const closeness = ({ mismatch }: NodeAnswer): string => {
+  const { tokens, sum, most } = mismatch;
+  return `close: ${(sum / tokens).toPrecision(2)} nats off on average and ${most.toPrecision(2)} at most, over ${whole(tokens)} tokens that were scored again; draws ${deviationOf(mismatch).toFixed(1)} standard deviations from chance`;
+};
 
 export function command(): Command {
   const command = new Command(calledAs('node-token')).description(
@@ -53,10 +61,18 @@ export function command(): Command {
       'for a node whose engine differs in the last digits (--server): it is audited by scoring again, with tolerances, and not bit by bit',
       false,
     )
-    .action(async (name: string, { state, json, close: isClose }: Common & { readonly close: boolean }) => {
+    .addOption(
+      new Option(
+        '--verifier',
+        'for `rollmesh verify --mesh`: it reads all that is stored, answers of tasks included, writes nothing, and samples nothing',
+      )
+        .default(false)
+        .conflicts('close'),
+    )
+    .action(async (name: string, { state, json, close: isClose, verifier }: Created) => {
       const { gateway, close } = await openMesh(state);
       try {
-        const made = await gateway.makeNode(name, isClose ? 'close' : 'exact');
+        const made = await gateway.makeNode(name, isClose ? 'close' : 'exact', verifier);
         console.log(json ? JSON.stringify(made) : made.token);
       } finally {
         await close();

@@ -136,8 +136,12 @@ async function runNode({
         })
       : undefined;
   const threads: readonly Thread[] = Array.from({ length: count }, () =>
-    asking ? { compute: asking, stop: () => Promise.resolve() } : startThread(close),
+    asking
+      ? { ready: Promise.resolve(), compute: asking, stop: () => Promise.resolve() }
+      : startThread(close),
   );
+  // What is leased before would wait, and others could not have it.
+  await Promise.all(threads.map(({ ready }) => ready));
   const lines = setInterval(line, LINE_MS);
   say(
     'node',

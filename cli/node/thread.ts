@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { CloseEngine, SamplingRequest } from '../../core/schema/work.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { nativeEngines } from '../../infer/ort-native.ts';
-import { type ComputeAnswer, type ComputeCall, Computer } from '../../node/compute.ts';
+import { type ComputeAnswer, type ComputeCall, Computer, READY } from '../../node/compute.ts';
 
 /** The close engine that computes, whatever engine a request names; null = the engine that it names. */
 const close = workerData as CloseEngine | null;
@@ -24,3 +24,4 @@ port.on('message', ({ call, requests, files }: ComputeCall) => {
       } satisfies ComputeAnswer),
   );
 });
+port.postMessage(READY);

@@ -3,10 +3,12 @@ import { Worker } from 'node:worker_threads';
 import { RollmeshError } from '../../core/errors.ts';
 import type { CloseEngine } from '../../core/schema/work.ts';
 import { moduleFile, NODE_FLAGS } from '../../mesh/installation.ts';
-import type { ComputeAnswer } from '../../node/compute.ts';
+import { type ComputeAnswer, READY } from '../../node/compute.ts';
 import type { Compute } from '../../node/lend.ts';
 
 export interface Thread {
+  /** Resolves once it can compute; what it is to compute would wait for it. */
+  readonly ready: Promise<void>;
   readonly compute: Compute;
   readonly stop: () => Promise<void>;
 }
@@ -26,13 +28,19 @@ export function startThread(close: CloseEngine | null): Thread {
     for (const { reject } of waiting.values()) reject(error);
     waiting.clear();
   };
-  worker.on('message', (answer: ComputeAnswer) => {
+  const ready = new Promise<void>((resolve, reject) => {
+    worker.once('message', () => resolve());
+    worker.once('error', reject);
+  });
+  worker.on('message', (answer: ComputeAnswer | typeof READY) => {
+    if (answer === READY) return;
     waiting.get(answer.call)?.resolve(answer);
     waiting.delete(answer.call);
   });
   worker.on('error', fail);
   worker.on('exit', () => fail(new Error('internal: a thread of the node has ended')));
   return {
+    ready,
     async compute(requests, files) {
       const call = calls++;
       const answer = await new Promise<ComputeAnswer>((resolve, reject) => {

@@ -28,6 +28,17 @@ export function remoteMesh(url: string): OpenStore {
   return { gateway: new GatewayClient({ url: gatewayAddress(url), token }), close: async () => {} };
 }
 
+/** Opens a mesh elsewhere for reading alone, with the token of a verifier from the environment. */
+export function verifiersMesh(url: string): OpenStore {
+  const token = process.env.ROLLMESH_NODE_TOKEN;
+  if (!token)
+    throw wrongInput('environment.missing', 'The variable ROLLMESH_NODE_TOKEN is not set.', {
+      expected: `the token of a verifier of ${url}`,
+      next: 'Have one made where the mesh is: `npm run rollmesh -- node-token create NAME --verifier`.',
+    });
+  return { gateway: new GatewayClient({ url: gatewayAddress(url), token }), close: async () => {} };
+}
+
 export async function openMesh(state: string): Promise<OpenStore> {
   const { ROLLMESH_URL: url, LEARNER_TOKEN: token } = process.env;
   if (url && token) return remoteMesh(url);

@@ -5,12 +5,13 @@ import { dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { thisMachine } from '../../bench/machine.ts';
 import { wrongInput } from '../../core/errors.ts';
+import type { Engine } from '../../core/policy.ts';
 import { Random } from '../../core/random.ts';
 import { KILL_POINTS, type KillPoint } from '../../faults/kill-points.ts';
 import type { RunOrder } from '../../recipes/run-order.ts';
 import { calledAs } from '../called-as.ts';
 import { duration, percent } from '../shared/figures.ts';
-import { aheadOption, formerOption, share, whole } from '../shared/run-options.ts';
+import { aheadOption, engineOption, formerOption, share, whole } from '../shared/run-options.ts';
 import { openStateFolder } from '../shared/state-folder.ts';
 import { type FireReport, faultsOf, underFire } from './soak-run.ts';
 
@@ -22,6 +23,8 @@ interface SoakOptions {
   readonly tasks: number;
   readonly groupSize: number;
   readonly ahead?: number;
+  readonly nodes?: number;
+  readonly engine?: Engine;
   readonly faults: number;
   readonly state?: string;
   readonly json: boolean;
@@ -73,12 +76,13 @@ function recordOf(options: SoakOptions, report: FireReport) {
     kills: report.killPoints.length,
     byMoment,
     ...balance,
+    nodes: report.nodes,
     differing,
     wallMs,
   };
 }
 
-const orderOf = ({ seed, rounds, tasks, groupSize, ahead }: SoakOptions): RunOrder => ({
+const orderOf = ({ seed, rounds, tasks, groupSize, ahead, engine }: SoakOptions): RunOrder => ({
   recipe: 'trio',
   seed,
   rounds,
@@ -86,6 +90,7 @@ const orderOf = ({ seed, rounds, tasks, groupSize, ahead }: SoakOptions): RunOrd
   tasks,
   groupSize,
   ...(ahead === undefined ? {} : { ahead }),
+  ...(engine === undefined ? {} : { engine }),
 });
 
 const wrongOf = ({ balance, differing }: FireReport): string[] => [
@@ -94,11 +99,16 @@ const wrongOf = ({ balance, differing }: FireReport): string[] => [
 ];
 
 function soakLines(report: FireReport): string[] {
-  const { balance, differing, killPoints, wallMs } = report;
+  const { balance, differing, killPoints, nodes, wallMs } = report;
   return [
     '',
     `${killPoints.length} kills in ${duration(wallMs)}: ${balance.rounds} rounds ended, ${balance.admitted} groups admitted, ${balance.trained} trained once, ` +
       `${balance.failed} failed with a kind, ${balance.lost} lost, ${balance.trainedTwice} trained twice.`,
+    ...(nodes
+      ? [
+          `Nodes: ${nodes.joined} joined and ${nodes.killed} were killed; they answered ${nodes.requests} requests, and ${nodes.lost} were taken back from them.`,
+        ]
+      : []),
     differing === null
       ? 'Groups failed, so the weights are not comparable with an reference run.'
       : `Weights: ${balance.rounds - differing.length} of ${balance.rounds} versions are byte for byte those of the reference run.`,
@@ -107,6 +117,8 @@ function soakLines(report: FireReport): string[] {
 }
 
 async function run(options: SoakOptions): Promise<boolean> {
+  // An exit ends the processes of the run, too, which are in groups of their own and do not hear Ctrl-C.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   const stateDir = options.state
     ? openStateFolder(options.state, true)
     : mkdtempSync(join(tmpdir(), 'rollmesh-soak-'));
@@ -121,6 +133,7 @@ async function run(options: SoakOptions): Promise<boolean> {
     stateDir,
     order: orderOf(options),
     nextStrike: drawStrikes(options, () => performance.now() > until),
+    ...(options.nodes ? { nodes: options.nodes } : {}),
     ...(options.faults > 0 ? faultsOf(`soak/${options.seed}`, options.faults) : {}),
     limitMs: minutes * 60_000 + REST_MS,
     onStrike: ({ name }, n) => say(`${String(n).padStart(4)}  ${name}`),
@@ -151,6 +164,8 @@ export const command = (): Command =>
     .option('--group-size <n>', 'rollouts a task', whole(2), 4)
     .addOption(formerOption('--group <n>', '--group-size'))
     .addOption(aheadOption())
+    .addOption(engineOption())
+    .option('--nodes <n>', 'so many node processes at most, which join and are killed at random', whole(1))
     .option('--faults <share>', 'share of calls at the edges that fail; 0 = kills alone', share, 0.01)
     .option('--state <dir>', 'folder of its state, emptied first (default: a temporary one)')
     .option('--out <file>', 'also write the result there; with --damage, go on from what it holds')

@@ -2,10 +2,13 @@
  * A run under faults: real processes are killed at kill points, and calls between the parts fail; then the records are checked, and
  * the weights are compared with those of the reference run.
  */
+import { join } from 'node:path';
 import { GatewayClient } from '../../api/gateway-client.ts';
 import { orderRounds } from '../../api/signed-webhook.ts';
 import { RollmeshError } from '../../core/errors.ts';
+import { Random } from '../../core/random.ts';
 import type { VersionFile } from '../../core/schema/policy.ts';
+import { Churn, type Churned } from '../../faults/churn.ts';
 import { Cluster, type ClusterOptions } from '../../faults/cluster.ts';
 import { FaultInjector } from '../../faults/fault-injector.ts';
 import type { FaultSettings } from '../../faults/fault-settings.ts';
@@ -31,6 +34,8 @@ export interface UnderFire {
   /** How many learners there are; default 1. */
   readonly learners?: number;
   readonly meshOptions?: NonNullable<ClusterOptions['meshOptions']>;
+  /** The most nodes at once, which join and are killed at random and sample beside the isolates; default 0. */
+  readonly nodes?: number;
   /** The run is given up after this time, ms. */
   readonly limitMs: number;
   readonly onStrike?: (killPoint: KillPoint, n: number) => void;
@@ -49,11 +54,19 @@ export const faultsOf = (
   }),
 });
 
+export interface NodesUnderFire extends Churned {
+  /** Requests that they answered, and requests that were taken back from them. */
+  readonly requests: number;
+  readonly lost: number;
+}
+
 export interface FireReport {
   readonly killPoints: readonly KillPoint[];
   readonly balance: Balance;
   /** Versions whose files differ from the reference run's; null where groups failed, since nothing is promised then. */
   readonly differing: readonly number[] | null;
+  /** Of the nodes, if there were any. */
+  readonly nodes: NodesUnderFire | null;
   readonly wallMs: number;
 }
 
@@ -62,6 +75,8 @@ const THREADS = 1;
 const LEARNER = ['--device=cpu', `--threads=${THREADS}`, '--eval-every=0', '--lease-seconds=1'];
 /** The time without progress after which the clock drives a round again: far longer than a stage of such small rounds. */
 const VARS = { STALL_SECONDS: '3', RETRY_SECONDS: '1' };
+/** With nodes: what one holds is taken back soon, since it may be dead. */
+const NODE_VARS = { LEASE_SECONDS: '5', STALL_SECONDS: '60' };
 const CRON_MS = 500;
 const POLL_MS = 200;
 /** How long a kill point may wait after the last round before another round is ordered for it, ms. */
@@ -78,7 +93,7 @@ export async function underFire(fire: UnderFire): Promise<FireReport> {
   const cluster = await Cluster.create({
     root: fire.root,
     stateDir: fire.stateDir,
-    vars: VARS,
+    vars: fire.nodes ? { ...VARS, ...NODE_VARS } : VARS,
     cronMs: CRON_MS,
     learnerArgs: LEARNER,
     handler: () => handler,
@@ -86,21 +101,35 @@ export async function underFire(fire: UnderFire): Promise<FireReport> {
     ...(fire.learners ? { learners: fire.learners } : {}),
     ...(fire.meshOptions ? { meshOptions: fire.meshOptions } : {}),
   });
+  let churn: Churn | undefined;
   try {
     await cluster.start('mesh');
     await cluster.start('learner');
     const gateway = new GatewayClient({ url: cluster.url, token: cluster.secrets.LEARNER_TOKEN });
     await ensureShipped(gateway);
     injector.attach(cluster);
+    if (fire.nodes)
+      churn = new Churn({
+        url: cluster.url,
+        gateway,
+        most: fire.nodes,
+        random: new Random(`churn/${fire.order.seed}`),
+        log: join(cluster.stateDir, 'nodes.log'),
+      });
     const ledger = await playToTheEnd(fire, cluster, gateway, injector, began);
+    const churned = await churn?.stop();
+    const listed = churned ? await gateway.listNodes() : [];
+    const total = (field: 'requests' | 'lost') => listed.reduce((sum, node) => sum + node[field], 0);
     const balanced = balance(ledger);
     return {
       killPoints: injector.done,
       balance: balanced,
       differing: balanced.failed ? null : await differingVersions(fire.order, ledger),
+      nodes: churned ? { ...churned, requests: total('requests'), lost: total('lost') } : null,
       wallMs: Math.round(performance.now() - began),
     };
   } finally {
+    await churn?.stop();
     await cluster.stop();
   }
 }

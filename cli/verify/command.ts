@@ -19,9 +19,13 @@ export const command = (): Command =>
     )
     .option('--threads <n>', 'threads of the CPU device (default: as many as trained the version)', whole(1))
     .option('--state <dir>', 'folder of all local state', '.rollmesh')
+    .option(
+      '--mesh <url>',
+      'a mesh elsewhere, which need not be trusted and trusts you with reading alone: set ROLLMESH_NODE_TOKEN to the token of a verifier',
+    )
     .option('--recipe <module>', 'a recipe of your own, where the version is of it (repeat)', collect, [])
     .option('--json', 'one JSON object a line', false)
-    .addHelpText('after', '\nA deployed mesh: set ROLLMESH_URL, LEARNER_TOKEN and MESH_KEY.')
+    .addHelpText('after', '\nYour own deployed mesh: set ROLLMESH_URL, LEARNER_TOKEN and MESH_KEY.')
     .action(async (asked: VersionName, options: VerifyOptions) => {
       // Loaded only now: the learner takes a second, and help needs none of it.
       const { verify } = await import('./verify.ts');

@@ -6,7 +6,7 @@ import { readSecrets } from '../../mesh/secrets.ts';
 import { printable } from '../printable.ts';
 import { openRecipesOf } from '../recipe-modules.ts';
 import { duration } from '../shared/figures.ts';
-import { openMesh } from '../shared/mesh-access.ts';
+import { openMesh, verifiersMesh } from '../shared/mesh-access.ts';
 import type { VersionName } from '../shared/version-name.ts';
 import { type VerifiedVersion, VersionChain, verifyVersion } from './verify-version.ts';
 
@@ -16,6 +16,8 @@ export interface VerifyOptions {
   readonly device: 'auto' | 'cpu' | 'webgpu';
   readonly threads?: number;
   readonly state: string;
+  /** A mesh elsewhere, which is opened with a verifier's token. */
+  readonly mesh?: string;
   readonly json: boolean;
 }
 
@@ -43,8 +45,8 @@ export function verifiedLines(of: VerifiedVersion, name: string, device: string)
 }
 
 export async function verify({ name, version }: VersionName, options: VerifyOptions): Promise<boolean> {
-  const { from = version - 1, state, json, threads } = options;
-  const store = await openMesh(state);
+  const { from = version - 1, state, mesh, json, threads } = options;
+  const store = mesh === undefined ? await openMesh(state) : verifiersMesh(mesh);
   let device: Device | undefined;
   try {
     const chain = await VersionChain.open(store.gateway, name);
@@ -59,7 +61,8 @@ export async function verify({ name, version }: VersionName, options: VerifyOpti
     const { settings } = await chain.manifest(versions.at(-1)!);
     const used = threads ?? threadsOf(String(settings.device ?? ''));
     device = await openDevice({ device: options.device, ...(used === undefined ? {} : { threads: used }) });
-    const meshKey = process.env.MESH_KEY ?? readSecrets('.').MESH_KEY;
+    // The key in this folder is that of the mesh that runs here.
+    const meshKey = process.env.MESH_KEY ?? (mesh === undefined ? readSecrets('.').MESH_KEY : undefined);
     const how = { recipes: registry, meshKey, objectives: objectiveModules(modules) };
     let same = 0;
     for (const wanted of versions) {

@@ -6,13 +6,13 @@
 import type { RoundContext } from '../round-context.ts';
 import { openRoundContext } from '../round-context.ts';
 import type { Sample } from '../schema/sample.ts';
-import type { Mismatch, RoundWork } from '../schema/work.ts';
+import { type Mismatch, NO_MISMATCH, type RoundWork } from '../schema/work.ts';
 import { completionsSha256, isSealed } from '../work-seal.ts';
 import { type AuditTools, drawShare, type RoundRecord } from './audit-round.ts';
 import { AuditLedger, compareSample, type Finding } from './findings.ts';
 import { episodesOfRecord } from './recorded-episodes.ts';
 import { recordedPolicy } from './recorded-policy.ts';
-import { scoreAgain } from './score-again.ts';
+import { addMismatch, scoreAgain } from './score-again.ts';
 
 type Answered = RoundWork['work'][number];
 
@@ -79,11 +79,10 @@ export async function rescoreClose(
   const close = closeWork(work).sort((a, b) => (a.id < b.id ? -1 : 1));
   if (!close.length) return null;
   const recorded = samplesOf(record);
-  let total: Mismatch = { tokens: 0, sum: 0, most: 0 };
+  let total: Mismatch = NO_MISMATCH;
   for (const request of drawShare(close, fraction, `${seed}/close`)) {
-    const { mismatch, finding } = await scoreAgain(tools.use, [request], (id) => recorded.get(id));
-    const { tokens, sum, most } = mismatch;
-    total = { tokens: total.tokens + tokens, sum: total.sum + sum, most: Math.max(total.most, most) };
+    const { mismatch, finding } = await scoreAgain(tools.use, [request], (id) => recorded.get(id), seed);
+    total = addMismatch(total, mismatch);
     const { group, samples } = request;
     ledger.check(
       finding === null,
@@ -103,7 +102,7 @@ export interface NodeFinding {
 export interface NodeAudit {
   /** Requests of each node that were sampled or scored again and found right. */
   readonly right: Readonly<Record<string, number>>;
-  /** Of each close node, how far its log-probabilities were from those of the trusted policies. */
+  /** Of each close node, how far its log-probabilities and its draws were from those of the trusted policies. */
   readonly mismatch: Readonly<Record<string, Mismatch>>;
   /** The first difference of each node that has one. */
   readonly wrong: readonly NodeFinding[];
@@ -134,7 +133,7 @@ export async function redrawNodes(
     let finding: Finding | null;
     if (exactness === 'close') {
       const recorded = samplesOf(record);
-      const scored = await scoreAgain(tools.use, [...drawn], (id) => recorded.get(id));
+      const scored = await scoreAgain(tools.use, [...drawn], (id) => recorded.get(id), seed);
       mismatch[node] = scored.mismatch;
       finding = scored.finding;
     } else finding = await redrawn(record, tools, [...drawn]);

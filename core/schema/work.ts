@@ -90,14 +90,26 @@ export type Exactness = (typeof EXACTNESS)[number];
  */
 export const CLOSE = { mean: 0.02, most: 0.5 } as const;
 
-/** How far a node's log-probabilities were from those of the mesh's own engine, over the tokens that audits scored again, nats. */
+const amount = v.pipe(v.number(), v.finite(), v.minValue(0));
+
+/**
+ * How far a node's log-probabilities were from those of the mesh's own engine, over the tokens that audits scored again, nats; and how far
+ * its draws were from those of the mesh after the same prompts, as core/audit/chance.ts says.
+ */
 export const mismatch = v.object({
   tokens: count,
   /** Sum of the absolute differences. */
-  sum: v.pipe(v.number(), v.finite(), v.minValue(0)),
-  most: v.pipe(v.number(), v.finite(), v.minValue(0)),
+  sum: amount,
+  most: amount,
+  /** Sum over completions of the node's surprise less that of the mesh's own draw; above 0 where the node writes likelier tokens. */
+  drift: v.optional(v.pipe(v.number(), v.finite()), 0),
+  /** Sum of the squares of these differences, nats². */
+  squares: v.optional(amount, 0),
+  /** How far an engine whose log-probabilities are off by `CLOSE.mean` may drift. */
+  slack: v.optional(amount, 0),
 });
 export type Mismatch = v.InferOutput<typeof mismatch>;
+export const NO_MISMATCH: Mismatch = { tokens: 0, sum: 0, most: 0, drift: 0, squares: 0, slack: 0 };
 
 export const leaseOrder = v.strictObject({
   kind: v.picklist(NODE_KINDS),
@@ -143,8 +155,11 @@ export type WorkResult = v.InferOutput<typeof workResult>;
 
 export const workTaken = v.object({ work: id });
 
-/** Why a node gets no more work: its operator revoked its token, or an audit found that it does not compute what it says. */
-export const NODE_STATES = ['idle', 'working', 'away', 'revoked', 'shut-out'] as const;
+/**
+ * `revoked` and `shut-out` get no more work: the operator revoked the token, or an audit found that the node does not compute what it says.
+ * A `verifier` reads records and trains versions again, and samples nothing.
+ */
+export const NODE_STATES = ['idle', 'working', 'away', 'revoked', 'shut-out', 'verifier'] as const;
 
 /** A node as everybody may see it. */
 export const nodeAnswer = v.object({
@@ -168,7 +183,7 @@ export const nodeAnswer = v.object({
   audited: count,
   auditedAt: v.nullable(count),
   /** Of a close node: how close it was so far. */
-  mismatch: v.optional(mismatch, { tokens: 0, sum: 0, most: 0 }),
+  mismatch: v.optional(mismatch, NO_MISMATCH),
   /** Why it is shut out; null = it is not. */
   reason: v.nullable(v.string()),
 });
@@ -189,7 +204,13 @@ export const roundShares = v.object({
 });
 export type RoundShares = v.InferOutput<typeof roundShares>;
 
-export const nodeOrder = v.strictObject({ name, exactness: v.exactOptional(v.picklist(EXACTNESS)) });
+export const nodeOrder = v.strictObject({
+  name,
+  exactness: v.exactOptional(v.picklist(EXACTNESS)),
+  /** For a program that trains versions again: the token reads everything that is stored, answers of tasks included, and leases nothing. */
+  verifies: v.exactOptional(v.boolean()),
+});
+export type NodeOrder = v.InferOutput<typeof nodeOrder>;
 /** The token is told once, when it is made: the mesh keeps its hash and the key that checks its seals. */
 export const nodeMade = v.object({ id, name, token: v.string() });
 export const nodeRevoked = v.object({ id, name, released: count });
@@ -212,6 +233,7 @@ export const roundWork = v.object({
       /** The group; null for proposals. */
       group: v.nullable(id),
       samples: v.array(id),
+      settings: leasedSettings,
       weights: hash,
       /** sha256 of the completions as core/work-seal.ts writes them. */
       sha256: hash,
@@ -222,9 +244,12 @@ export const roundWork = v.object({
 export type RoundWork = v.InferOutput<typeof roundWork>;
 
 export const auditedNodes = v.strictObject({
+  round: id,
   /** Requests of each node that were sampled or scored again and found right, by the node's id. */
   nodes: v.record(id, count),
   /** Of each close node, what scoring again came to, those requests included that were not right. */
   mismatch: v.optional(v.record(id, mismatch), {}),
 });
 export type AuditedNodes = v.InferOutput<typeof auditedNodes>;
+/** Of each node of `mismatch`, what audits came to in all rounds so far. */
+export const notedNodes = v.object({ mismatch: v.record(id, mismatch) });

@@ -7,10 +7,12 @@ import { randomBytes } from 'node:crypto';
 import type { GatewayClient } from '../../api/gateway-client.ts';
 import { checkNodeSeals, closeSamples, type NodeAudit, redrawNodes } from '../../core/audit/audit-nodes.ts';
 import { redrawRound, rereadRound } from '../../core/audit/audit-round.ts';
+import { deviationOf, mayBeByChance } from '../../core/audit/chance.ts';
 import { AuditLedger, type Finding } from '../../core/audit/findings.ts';
 import { RollmeshError } from '../../core/errors.ts';
 import { deriveId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
+import type { Mismatch, RoundWork } from '../../core/schema/work.ts';
 import { type Gathered, refuseRound } from './gather.ts';
 import type { GroupFailure, RoundState } from './ports.ts';
 import { withRoundPolicies } from './round-policies.ts';
@@ -56,7 +58,7 @@ export async function auditGathered(
       await checkNodeSeals(ledger, record, work);
       return redrawNodes(record, tools, work, fraction, seedOf(spec.id), suspectsOf(ledger));
     });
-    await settleNodes(gateway, nodes);
+    await settleNodes(gateway, spec.id, work, nodes);
   } catch (error) {
     if (!(error instanceof RollmeshError) || error.code !== 'version.manifest') throw error;
     const { kind, code, message } = error;
@@ -86,23 +88,45 @@ const suspectsOf = ({ findings }: AuditLedger): ReadonlySet<string | null> =>
     ),
   );
 
+/** What is wrong with a node's draws in all rounds together; null = they may be by chance. */
+function biasOf(sums: Mismatch): string | null {
+  if (mayBeByChance(sums)) return null;
+  const which =
+    sums.drift > 0 ? 'likelier, as at a lower temperature' : 'less likely, as at a higher temperature';
+  return `Over ${sums.tokens} tokens it does not draw as the policy does: its tokens are ${which} (${deviationOf(sums).toPrecision(3)} standard deviations).`;
+}
+
 /**
  * Notes which nodes were right. Shuts out those that were not; the mesh then samples again what they had a part in, and the round comes back.
  *
  * @throws RollmeshError `node.shut-out` of kind `retry` where there was one
  */
-async function settleNodes(gateway: NodeGateway, { right, wrong, mismatch }: NodeAudit): Promise<void> {
-  if (Object.keys(right).length || Object.keys(mismatch).length)
-    await gateway.noteAudited({ nodes: right, mismatch });
-  const told: string[] = [];
-  for (const { node, name, finding } of wrong) {
-    const { groups } = await gateway.shutOutNode(
+async function settleNodes(
+  gateway: NodeGateway,
+  round: string,
+  { nodes }: RoundWork,
+  { right, wrong, mismatch }: NodeAudit,
+): Promise<void> {
+  const found = new Map(
+    wrong.map(({ node, finding }) => [
       node,
-      `audit.${finding.class}: ${finding.message} Sample ${finding.sample}.`,
-    );
-    told.push(
-      `Node ${name} is shut out, and ${groups || 'all'} groups are sampled again: ${finding.message}`,
-    );
+      {
+        message: finding.message,
+        reason: `audit.${finding.class}: ${finding.message} Sample ${finding.sample}.`,
+      },
+    ]),
+  );
+  if (Object.keys(right).length || Object.keys(mismatch).length)
+    for (const [node, sums] of Object.entries(await gateway.noteAudited({ round, nodes: right, mismatch }))) {
+      const message = biasOf(sums);
+      if (message !== null && !found.has(node))
+        found.set(node, { message, reason: `audit.chance: ${message}` });
+    }
+  const told: string[] = [];
+  for (const [node, { message, reason }] of found) {
+    const { groups } = await gateway.shutOutNode(node, reason);
+    const name = nodes.find(({ id }) => id === node)!.name;
+    told.push(`Node ${name} is shut out, and ${groups || 'all'} groups are sampled again: ${message}`);
   }
   if (told.length) throw new RollmeshError('retry', 'node.shut-out', told.join(' '));
 }

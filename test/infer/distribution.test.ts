@@ -12,9 +12,8 @@ import { openVersion } from '../../infer/open-version.ts';
 import { nativeEngines } from '../../infer/ort-native.ts';
 import { createRemotePolicy } from '../../infer/remote/policy.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
-import { NATIVE_NEEDED, nativeInstalled } from './native.ts';
+import { NATIVE_NEEDED, nativeInstalled, VULKAN_DRIVER } from './native.ts';
 
-const SOFTWARE_DRIVER = '/usr/lib/chromium/vk_swiftshader_icd.json';
 const DRAWS = 1024;
 const PREFIXES = [
   [1, 5, 6, 7],
@@ -145,8 +144,8 @@ describe.skipIf(!nativeInstalled)(`native ONNX Runtime${NATIVE_NEEDED}`, () => {
   });
 
   test.each(CLOSE_ENGINES)('%s runs the graph unchanged, within a thousandth of a nat', async (engine) => {
-    // A software driver, which the tests take where no other is named, needs seconds for few tokens.
-    if (engine === 'webgpu' && !process.env.VK_ICD_FILENAMES) process.env.VK_ICD_FILENAMES = SOFTWARE_DRIVER;
+    // A software driver needs seconds for few tokens.
+    if (engine === 'webgpu') process.env.VK_ICD_FILENAMES = VULKAN_DRIVER;
     const policy = await openVersion(nativeEngines(engine), ref, files);
     const prompts = PREFIXES.map((ids, p) => ({ ids, sampleIds: [`a/${p}`, `b/${p}`] }));
     const drawn = await policy.generate(prompts, { maxNew: 6, temperature: 1, stop: [] });

@@ -12,3 +12,5 @@ function found(): boolean {
 
 export const nativeInstalled = found();
 export const NATIVE_NEEDED = nativeInstalled ? '' : ' (needs the package onnxruntime-node)';
+/** The driver by which tests of WebGPU compute: the one that the environment names, or Chromium's, which is software. */
+export const VULKAN_DRIVER = process.env.VK_ICD_FILENAMES ?? '/usr/lib/chromium/vk_swiftshader_icd.json';

@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { checkNodeSeals, closeSamples, redrawNodes } from '../../core/audit/audit-nodes.ts';
 import { type RoundRecord, redrawRound } from '../../core/audit/audit-round.ts';
+import { mayBeByChance } from '../../core/audit/chance.ts';
 import { AuditLedger } from '../../core/audit/findings.ts';
 import { deriveId } from '../../core/random.ts';
 import type { Sample } from '../../core/schema/sample.ts';
@@ -16,8 +17,11 @@ let honest: HonestRound;
 let solver: NodeIdentity;
 let judge: NodeIdentity;
 let nodes: RoundWork['nodes'];
+let settings: RoundWork['work'][number]['settings'];
 beforeAll(async () => {
   honest = await playHonestRound(1, 4, 2);
+
+  settings = { maxNew: 32, temperature: 1, stop: [honest.tools.tokenizer.id(honest.record.recipe.stop!)] };
   nodes = [];
   const identities: NodeIdentity[] = [];
   for (const name of ['solver', 'judge']) {
@@ -46,6 +50,7 @@ async function answered(
     stage,
     group,
     samples: samples.map((one) => one.id),
+    settings,
     weights: WEIGHTS,
     sha256,
     seal,
@@ -162,6 +167,9 @@ describe('a close solver', () => {
     const { tokens, sum, most } = mismatch[solver.node]!;
     const counted = [...record.proposals.samples, ...record.groups.flatMap(({ samples }) => samples)];
     expect(tokens).toBe(counted.reduce((n, { ids }) => n + ids.length, 0));
+    // Half the draws compared are the mesh's own; what the node did to its log-probabilities does not concern how it drew.
+    expect(mismatch[solver.node]!.squares).toBeGreaterThan(0);
+    expect(mayBeByChance(mismatch[solver.node]!)).toBe(true);
     // The proposals were exact; scoring and sampling come within rounding of one another.
     const solved = record.groups.flatMap(({ samples }) => samples).reduce((n, { ids }) => n + ids.length, 0);
     expect(sum).toBeCloseTo(1e-3 * solved, 2);

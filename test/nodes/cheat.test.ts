@@ -1,7 +1,7 @@
 /** A node that does not compute what it says is found by the learner's audit, shut out, and what it had a part in is sampled again. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openPlaying, type Playing } from '../mesh/playing.ts';
-import { startNode } from './in-process-node.ts';
+import { honestly, startNode } from './in-process-node.ts';
 
 let playing: Playing;
 beforeAll(async () => {
@@ -16,10 +16,11 @@ test('one bit of one log-probability: shut out, and the version is that of one p
   const { gateway, url } = playing;
   const [honest, cheat] = [await gateway.makeNode('honest'), await gateway.makeNode('cheat')];
   // The last log-probability of a completion moves by its last bits; the gateway cannot see that.
+  const right = honestly();
   const nodes = [
     await startNode(url, honest.token),
-    await startNode(url, cheat.token, (made) =>
-      made.map((request) =>
+    await startNode(url, cheat.token, async (...asked) =>
+      (await right(...asked)).map((request) =>
         request.map((row) =>
           row.map((completion) => ({
             ...completion,

@@ -1,78 +1,38 @@
-/** Nodes join and are killed at random while a run plays: no group is lost or trained twice, and the versions are those of one process. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Random } from '../../core/random.ts';
-import { runIdOf } from '../../core/schema/round.ts';
-import { shipped } from '../../recipes/index.ts';
-import { runOf } from '../../recipes/run-order.ts';
-import { openPlaying, type Playing } from '../mesh/playing.ts';
-import { type InProcessNode, startNode } from './in-process-node.ts';
+/**
+ * Node processes join and are killed at random while a run plays: no group is lost or trained twice, and the versions are those of one
+ * process. Shows what no test of a single node can: leases that die in every state. `npm run soak -- --nodes 3` does so for as long as it is told.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { underFire } from '../../cli/soak/soak-run.ts';
 
-/** `CHURN=40 npx vitest run test/nodes/churn` plays so many. */
-const ROUNDS = Number(process.env.CHURN ?? 3);
-/** The most nodes at once, and how often one joins or is killed, ms. */
-const MOST = 3;
-const EVERY_MS = 700;
+const stateDir = mkdtempSync(join(tmpdir(), 'rollmesh-churn-'));
+afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
 
-let playing: Playing;
-beforeAll(async () => {
-  playing = await openPlaying(['arithmetic-base'], {
-    vars: { ISOLATES_WITH_NODES: 'rest', LEASE_SECONDS: '3' },
-    cronMs: 1_000,
-  });
-}, 180_000);
-afterAll(() => playing.stop());
-
-test(
-  'joined and killed at random: 0 lost, 0 twice, the bytes of one process',
-  async () => {
-    const { gateway, url } = playing;
-    const random = new Random('churn');
-    const alive: InProcessNode[] = [];
-    let [joined, killed] = [0, 0];
-    const join = async () => {
-      const { token } = await gateway.makeNode(`node-${++joined}`);
-      alive.push(await startNode(url, token));
-    };
-    await join();
-    let over = false;
-    const churning = (async () => {
-      while (!over) {
-        await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
-        if (alive.length && (alive.length === MOST || random.int(2))) {
-          alive.splice(random.int(alive.length), 1)[0]!.kill();
-          killed++;
-        } else await join();
-      }
-    })();
-    const order = {
+test('joined and killed at random: 0 lost, 0 twice, the bytes of one process', async () => {
+  const { balance, differing, nodes } = await underFire({
+    root: process.cwd(),
+    stateDir,
+    order: {
       recipe: 'trio',
-      seed: 21,
-      rounds: ROUNDS,
+      seed: 17,
+      rounds: 4,
       freeze: [],
-      tasks: 6,
+      tasks: 4,
       groupSize: 4,
-      engine: 'kernels-plain' as const,
-    };
-    const { mesh, alone } = await playing.play(order);
-    over = true;
-    await churning;
-    for (const node of alive) await node.stop();
-    expect(mesh).toEqual(alone);
-    expect(joined).toBeGreaterThan(1);
-    expect(killed).toBeGreaterThan(0);
-    const { settings } = runOf(shipped, order);
-    const trained: string[] = [];
-    for (const { id } of await gateway.listRounds(runIdOf(settings))) {
-      const groups = await gateway.getGroups(id);
-      expect(groups.map(({ state }) => state)).toEqual(groups.map(() => 'trained'));
-      trained.push(...groups.map(({ group }) => group));
-    }
-    expect(new Set(trained).size).toBe(trained.length);
-    console.log(`${ROUNDS} rounds, ${trained.length} groups: ${joined} nodes joined, ${killed} were killed`);
-    const committed: string[] = [];
-    for (let version = 1; version <= ROUNDS; version++)
-      committed.push(...(await gateway.getManifest({ name: settings.policy, version })).groups);
-    expect(committed.sort()).toEqual(trained.sort());
-  },
-  100_000 * ROUNDS,
-);
+      engine: 'kernels',
+    },
+    nextStrike: () => null,
+    nodes: 3,
+    limitMs: 280_000,
+  });
+  const { rounds, admitted, ...books } = balance;
+  expect(rounds).toBe(4);
+  expect(books).toEqual({ trained: admitted, failed: 0, lost: 0, trainedTwice: 0, errors: [] });
+  expect(differing).toEqual([]);
+  expect(nodes!.joined).toBeGreaterThan(1);
+  expect(nodes!.killed).toBeGreaterThan(0);
+  expect(nodes!.requests).toBeGreaterThan(0);
+}, 300_000);

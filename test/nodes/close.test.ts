@@ -6,16 +6,22 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WorkClient } from '../../api/work-client.ts';
 import { auditMesh } from '../../cli/audit/audit-mesh.ts';
 import { auditLines } from '../../cli/audit/audit-table.ts';
+import { deviationOf } from '../../core/audit/chance.ts';
+import type { Completion, SamplingSettings } from '../../core/policy.ts';
+import { deriveId } from '../../core/random.ts';
 import { weightsFile } from '../../core/schema/policy.ts';
+import { runIdOf } from '../../core/schema/round.ts';
 import { CLOSE_ENGINES } from '../../core/schema/work.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { type OpenPolicy, openVersion } from '../../infer/open-version.ts';
 import { nodeArguments } from '../../mesh/installation.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
+import type { Compute } from '../../node/lend.ts';
 import { shipped } from '../../recipes/index.ts';
 import { runOf } from '../../recipes/run-order.ts';
-import { NATIVE_NEEDED, nativeInstalled } from '../infer/native.ts';
+import { NATIVE_NEEDED, nativeInstalled, VULKAN_DRIVER } from '../infer/native.ts';
 import { openPlaying, type Playing } from '../mesh/playing.ts';
+import { startNode } from './in-process-node.ts';
 
 /** How far the server's log-probabilities are off, nats. */
 let off = 0;
@@ -76,6 +82,8 @@ afterAll(async () => {
 /** `rollmesh node --server`, once the mesh has heard of it. */
 const join = (name: string, token: string, serves: string) =>
   joinBy(name, token, [
+    '--threads',
+    '2',
     '--server',
     `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     '--serves',
@@ -89,9 +97,14 @@ async function joinBy(
   token: string,
   options: readonly string[],
 ): Promise<{ child: ChildProcess; said: () => string }> {
-  const args = ['--mesh', playing.url, '--threads', '2', ...options];
+  const args = ['--mesh', playing.url, ...options];
   const child = spawn(process.execPath, [...nodeArguments('cli/rollmesh'), 'node', ...args], {
-    env: { ...process.env, ROLLMESH_NODE_TOKEN: token, ROLLMESH_SERVER_KEY: 'a-key' },
+    env: {
+      ...process.env,
+      ROLLMESH_NODE_TOKEN: token,
+      ROLLMESH_SERVER_KEY: 'a-key',
+      VK_ICD_FILENAMES: VULKAN_DRIVER,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   children.push(child);
@@ -108,11 +121,11 @@ const nodeOf = async (name: string) =>
   (await playing.gateway.listNodes()).find((node) => node.name === name)!;
 
 const order = (seed: number) => ({ recipe: 'trio', seed, rounds: 1, freeze: [], tasks: 6, groupSize: 4 });
-const startOf = (seed: number) => `${runOf(shipped, order(seed)).settings.policy}@0`;
+const startOf = (asked: ReturnType<typeof order>) => `${runOf(shipped, asked).settings.policy}@0`;
 
 test('a server samples for the mesh, and is told how close it is', async () => {
   const { token } = await playing.gateway.makeNode('far', 'close');
-  const { child } = await join('far', token, startOf(31));
+  const { child } = await join('far', token, startOf(order(31)));
   const { mesh, alone, before } = await playing.play(order(31));
   const ended = new Promise((resolve) => child.once('exit', resolve));
   child.kill('SIGTERM');
@@ -129,6 +142,9 @@ test('a server samples for the mesh, and is told how close it is', async () => {
   // Last digits of float32.
   expect(node.mismatch.most).toBeGreaterThan(0);
   expect(node.mismatch.most).toBeLessThan(1e-3);
+  // Its draws were compared with those of the mesh, and are as far from them as chance is.
+  expect(node.mismatch.squares).toBeGreaterThan(0);
+  expect(Math.abs(deviationOf(node.mismatch))).toBeLessThan(5);
   // Afterwards anybody can score them again.
   const [round] = await playing.gateway.newestRounds();
   const audit = { recipes: shipped, round: round!.id, meshKey: undefined, seed: 'any' };
@@ -144,7 +160,7 @@ test('a server samples for the mesh, and is told how close it is', async () => {
 test('one that is a tenth of a nat off is shut out, and the run comes to the bytes of one process', async () => {
   off = 0.1;
   const { token } = await playing.gateway.makeNode('liar', 'close');
-  const { child, said } = await join('liar', token, startOf(32));
+  const { child, said } = await join('liar', token, startOf(order(32)));
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
   const { mesh, alone } = await playing.play(order(32));
   expect(mesh).toEqual(alone);
@@ -155,17 +171,76 @@ test('one that is a tenth of a nat off is shut out, and the run comes to the byt
   expect(node.reason).toMatch(/^audit\.log-probability: .* 0\.100 nats off on average and 0\.100 at most/);
 }, 300_000);
 
-test.skipIf(!nativeInstalled)(
-  `native ONNX Runtime samples what other engines were asked for, and is right${NATIVE_NEEDED}`,
-  async () => {
-    const { token } = await playing.gateway.makeNode('native', 'close');
-    const { child } = await joinBy('native', token, ['--engine', 'onnxruntime-node']);
-    const wanted = { ...order(33), engine: 'kernels-plain' as const };
+/** Draws at a temperature of its own, and states the log-probabilities that the policy gives to what it drew. */
+function atTemperature(temperature: number): Compute {
+  const opened = new Map<string, Promise<OpenPolicy>>();
+  return async (requests, files) => {
+    const made: Completion[][][] = [];
+    for (const { policy: ref, config, weights, prompts, settings } of requests) {
+      const key = `${ref.name}@${ref.version}`;
+      const version = {
+        'config.json': files[config.sha256]!,
+        [weightsFile(ref.set)]: files[weights.sha256]!,
+      };
+      opened.set(key, opened.get(key) ?? openVersion(nodeEngines, ref, version));
+      const policy = await opened.get(key)!;
+      const drawn = await policy.generate(prompts, { ...(settings as SamplingSettings), temperature });
+      const scores = await policy.score(
+        prompts.flatMap(({ ids }, p) => drawn[p]!.map((completion) => [...ids, ...completion.ids])),
+      );
+      let at = 0;
+      made.push(
+        prompts.map(({ ids }, p) =>
+          drawn[p]!.map((completion) => ({
+            ...completion,
+            logprobs: scores[at++]!.logprobs.slice(ids.length - 1),
+          })),
+        ),
+      );
+    }
+    return made;
+  };
+}
+
+test('a node that draws at another temperature, and says what is true of its tokens, is found over its rounds', async () => {
+  const { gateway, url } = playing;
+  const { token } = await gateway.makeNode('cold', 'close');
+  const cold = await startNode(url, token, atTemperature(0.3));
+  const rounds = 8;
+  const asked = { ...order(34), rounds, tasks: 12, groupSize: 8, engine: 'kernels' as const };
+  await playing.play(asked);
+  await expect(cold.ended).rejects.toMatchObject({ code: 'node.shut-out' });
+  const node = await nodeOf('cold');
+  expect(node.state).toBe('shut-out');
+  expect(node.reason).toMatch(
+    /^audit\.chance: Over \d+ tokens it does not draw as the policy does: its tokens are likelier/,
+  );
+  // Every token was stated with its log-probability, and it was audited and right before: only how the tokens were drawn is wrong.
+  expect(node.mismatch.most).toBeLessThan(1e-3);
+  expect(node.audited).toBeGreaterThan(0);
+  // What it had a part in and was not trained yet was drawn again: every group is trained, and the last round is without it.
+  const of = await gateway.listRounds(runIdOf(runOf(shipped, asked).settings));
+  expect(of).toHaveLength(rounds);
+  for (const { id } of of)
+    expect((await gateway.getGroups(id)).every(({ state }) => state === 'trained')).toBe(true);
+  const last = await gateway.getShares(of[0]!.id);
+  expect(last.filter(({ name }) => name === 'cold')).toEqual([]);
+}, 300_000);
+
+test.skipIf(!nativeInstalled).each([
+  { engine: 'onnxruntime-node', seed: 33, threads: '2' },
+  { engine: 'webgpu', seed: 35, threads: '1' },
+] as const)(
+  `$engine samples what other engines were asked for, and is right${NATIVE_NEEDED}`,
+  async ({ engine, seed, threads }) => {
+    const { token } = await playing.gateway.makeNode(engine, 'close');
+    const { child } = await joinBy(engine, token, ['--engine', engine, '--threads', threads]);
+    const wanted = { ...order(seed), engine: 'kernels-plain' as const };
     await playing.play(wanted);
     const ended = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGTERM');
     expect(await ended).toBe(0);
-    const node = await nodeOf('native');
+    const node = await nodeOf(engine);
     expect(node).toMatchObject({ exactness: 'close', state: 'away', reason: null });
     expect(node.samples).toBeGreaterThan(0);
     expect(node.audited).toBe(node.requests);
@@ -191,6 +266,20 @@ test('a close engine names the command that installs it where it is not there, a
     );
   expect(run('--engine', 'onnxruntime-node', 'onnx')).toMatch(/^1 node\.engine: .* beside another engine/);
   expect(run('--engine', 'webgpu', '--threads', '2')).toMatch(/^1 node\.engine: --threads is 2/);
+});
+
+test('what an audit came to is added up over rounds, and once where a round is audited again', async () => {
+  const { gateway } = playing;
+  const { id } = await gateway.makeNode('sums', 'close');
+  const of = { tokens: 10, sum: 0.5, most: 0.25, drift: -2, squares: 4, slack: 0.125 };
+  const round = (index: number) => deriveId('test round', String(index));
+  const note = (index: number) =>
+    gateway.noteAudited({ round: round(index), nodes: { [id]: 1 }, mismatch: { [id]: of } });
+  expect(await note(1)).toEqual({ [id]: of });
+  expect(await note(1)).toEqual({ [id]: of });
+  const both = { tokens: 20, sum: 1, most: 0.25, drift: -4, squares: 8, slack: 0.25 };
+  expect(await note(2)).toEqual({ [id]: both });
+  expect((await nodeOf('sums')).mismatch).toEqual(both);
 });
 
 test('the token of an exact node is refused for a server, and a close node gets what it serves alone', async () => {

@@ -1,8 +1,17 @@
-/** Nodes take part in a run: the versions are the bytes of one process, whoever sampled, and each node's share is known. */
+/**
+ * Nodes take part in a run: the versions are the bytes of one process, whoever sampled, and each node's share is known. Afterwards a node
+ * elsewhere trains a version again.
+ */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { nodeArguments } from '../../mesh/installation.ts';
 import { shipped } from '../../recipes/index.ts';
+import { runOf } from '../../recipes/run-order.ts';
 import { openPlaying, type Playing } from '../mesh/playing.ts';
-import { startNode } from './in-process-node.ts';
+import { honestly, startNode } from './in-process-node.ts';
 
 const PLAYED = ['trio', 'ssp'];
 /** Each stage has more requests than one node holds at once. */
@@ -40,7 +49,13 @@ test.each(PLAYED)(
     );
     const both = meeting(tokens.length);
     const nodes = await Promise.all(
-      tokens.map((token) => startNode(url, token, undefined, () => both(token))),
+      tokens.map((token) => {
+        const compute = honestly();
+        return startNode(url, token, async (...asked) => {
+          await both(token);
+          return compute(...asked);
+        });
+      }),
     );
     const { mesh, alone } = await playing.play({ recipe, ...ORDER });
     for (const node of nodes) await node.stop();
@@ -54,3 +69,38 @@ test.each(PLAYED)(
   },
   300_000,
 );
+
+/** `rollmesh verify` in an empty folder, with one token and none of the mesh's secrets in its environment. */
+async function verify(token: string, version: string): Promise<{ code: number | null; said: string }> {
+  const folder = mkdtempSync(join(tmpdir(), 'rollmesh-elsewhere-'));
+  const { LEARNER_TOKEN: _, MESH_KEY: __, ROLLMESH_URL: ___, ...env } = process.env;
+  const args = ['verify', version, '--mesh', playing.url, '--device', 'cpu', '--threads', '1'];
+  const child = spawn(process.execPath, [...nodeArguments('cli/rollmesh'), ...args], {
+    cwd: folder,
+    env: { ...env, ROLLMESH_NODE_TOKEN: token },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Uint8Array) => {
+      said += new TextDecoder().decode(chunk);
+    });
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  rmSync(folder, { recursive: true });
+  return { code, said };
+}
+
+test('a verifier elsewhere trains the version again, and a node that samples may not', async () => {
+  const { gateway } = playing;
+  const { settings } = runOf(shipped, { recipe: 'trio', ...ORDER });
+  const verifier = await gateway.makeNode('elsewhere', 'exact', true);
+  const version = `${settings.policy}@1`;
+  const right = await verify(verifier.token, version);
+  expect(right.said).toContain(`same bytes  version 1 of ${settings.policy}`);
+  expect(right.said).toContain('the seals were not checked');
+  expect(right.code).toBe(0);
+  const node = await gateway.makeNode('samples');
+  const refused = await verify(node.token, version);
+  expect(refused.said).toContain('token.wrong');
+  expect(refused.code).toBe(1);
+}, 120_000);

@@ -1,5 +1,6 @@
 /** What the routes of nodes refuse, each by name, and what a node gets to see. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { GatewayClient } from '../../api/gateway-client.ts';
 import { WorkClient } from '../../api/work-client.ts';
 import type { Completion } from '../../core/policy.ts';
 import { keys } from '../../core/schema/round.ts';
@@ -34,7 +35,11 @@ async function join(name: string): Promise<Member> {
 
 beforeAll(async () => {
   scene = await openScene({
-    vars: { ISOLATES_WITH_NODES: 'rest', LEASE_SECONDS: String(LEASE_SECONDS) },
+    vars: {
+      ISOLATES_WITH_NODES: 'rest',
+      LEASE_SECONDS: String(LEASE_SECONDS),
+      READ_TOKEN: 'of-the-readers'.padEnd(64, '0'),
+    },
     rateLimit: 10_000,
   });
   first = await join('first');
@@ -110,6 +115,26 @@ test('tokens: one that is missing, unknown, of another party, or used for anothe
   expect(await refusal(await get(`/api/rounds/${round}/work`, own))).toBe('401 token.wrong');
   expect(await refusal(await post('/api/nodes', { name: 'third' }, own))).toBe('401 token.wrong');
   expect(await refusal(await post(`/api/rounds/${round}/report`, {}, own))).toBe('401 token.wrong');
+});
+
+test('a verifier reads what is stored, writes nothing and leases nothing', async () => {
+  const { token } = await scene.gateway.makeNode('verifier', 'exact', true);
+  expect((await scene.gateway.listNodes()).find(({ name }) => name === 'verifier')!.state).toBe('verifier');
+  const { spec } = await scene.gateway.getRound(round);
+  const version = { name: spec.settings.policy, version: 0 };
+  const elsewhere = new GatewayClient({ url: scene.mesh.url, token });
+  expect(await elsewhere.getManifest(version)).toEqual(await scene.gateway.getManifest(version));
+  expect((await elsewhere.getRound(round)).spec).toEqual(spec);
+  expect(await elsewhere.getGroups(round)).toHaveLength((await scene.gateway.getGroups(round)).length);
+  // A node that samples reads neither, although its token is of the same form.
+  expect(await refusal(await get(`/api/rounds/${round}`, first!.token))).toBe('401 token.wrong');
+  expect(await refusal(await post('/api/work/lease', ORDER, token))).toBe('403 node.verifier');
+  expect(await refusal(await post(`/api/rounds/${round}/report`, {}, token))).toBe('401 token.wrong');
+  expect(await refusal(await post('/api/nodes', { name: 'third' }, token))).toBe('401 token.wrong');
+  expect(await refusal(await get(`/api/rounds/${round}/work`, token))).toBe('401 token.wrong');
+  expect((await get('/v1/models', token)).status).toBe(401);
+  await scene.gateway.revokeNode('verifier');
+  expect(await refusal(await get(`/api/objects/${keys.proposals(round)}`, token))).toBe('401 token.wrong');
 });
 
 test('bodies: too large, of another shape, with more than is asked', async () => {

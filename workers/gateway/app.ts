@@ -7,7 +7,7 @@ import { agentAccessRoutes, agentRoutes } from './agent-routes.ts';
 import { deadLetterRoutes } from './dead-letter-routes.ts';
 import { environmentRoutes } from './environment-routes.ts';
 import { events } from './events.ts';
-import { boundRequest, limitRate, pagesOfOthers, readersOnly } from './guards.ts';
+import { boundRequest, knowVerifier, limitRate, pagesOfOthers, readersOnly } from './guards.ts';
 import { errorResponse } from './http-error.ts';
 import { learnerRoutes } from './learner-routes.ts';
 import { meshMetrics } from './mesh-metrics.ts';
@@ -44,6 +44,7 @@ export function gatewayApp(services: Services): Hono<GatewayTypes> {
   app.route('/', webhook);
   app.route('/api/work', workRoutes);
   app.route('/agents', agentRoutes);
+  app.use(knowVerifier);
   app.use(limitRate('reads'));
   app.use(tellLearner);
   app.use('/api/*', readersOnly);

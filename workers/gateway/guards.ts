@@ -6,6 +6,9 @@ import { cors } from 'hono/cors';
 import { createMiddleware } from 'hono/factory';
 import { isOpenToPages } from '../../core/cross-origin.ts';
 import { equalInConstantTime } from '../../core/provenance.ts';
+import { tokenSha256 } from '../../core/work-seal.ts';
+import type { Database } from '../../store/database.ts';
+import { getNode, type NodeRow } from '../../store/nodes.ts';
 import { HttpError } from './http-error.ts';
 import type { GatewayTypes } from './services.ts';
 
@@ -54,13 +57,32 @@ const unauthorized = (who: string) =>
     expected: 'Authorization: Bearer <token>',
   });
 
+const NODE_TOKEN = /^Bearer (([0-9a-f]{32})\.[0-9a-f]{64})$/;
+
+/** The node whose token a request's header has, whatever it may do; undefined where there is none. */
+export async function nodeOf(db: Database, authorization: string | undefined): Promise<NodeRow | undefined> {
+  const [, token, node] = NODE_TOKEN.exec(authorization ?? '') ?? [];
+  const row = node === undefined ? undefined : await getNode(db, node);
+  return row && equalInConstantTime(tokenSha256(token!), row.tokenSha256) ? row : undefined;
+}
+
+/** Notes whether a request that reads comes from a verifier: with its token it may read what the learner may. */
+export const knowVerifier = createMiddleware<GatewayTypes>(async function knowVerifier(c, next) {
+  const reads = c.req.method === 'GET';
+  const node = reads ? await nodeOf(c.var.services.db, c.req.header('authorization')) : undefined;
+  c.set('verifier', node?.verifies === true && node.revokedAt === null);
+  await next();
+});
+
+const readsAll = (c: Context<GatewayTypes>) => c.var.verifier || isLearner(c);
+
 /**
  * Limits the rate for each caller's address, which Cloudflare's edge writes into a header. Locally nobody writes it and a client could
- * choose its own, so all callers share one limit there. The learner, recognised by its token, is not limited.
+ * choose its own, so all callers share one limit there. The learner and verifiers, recognised by their tokens, are not limited.
  */
 export const limitRate = (which: 'hooks' | 'reads') =>
   createMiddleware<GatewayTypes>(async function limitedRate(c, next) {
-    if (which === 'hooks' || !isLearner(c)) {
+    if (which === 'hooks' || !readsAll(c)) {
       const { limits, settings } = c.var.services;
       const address = settings.local ? undefined : c.req.header('cf-connecting-ip');
       const { success } = await limits[which].limit({ key: `${which}:${address ?? 'local'}` });
@@ -77,10 +99,16 @@ export const learnerOnly = createMiddleware<GatewayTypes>(async function learner
   await next();
 });
 
-/** Lets everybody read if no reading token is set; else only holders of that token and the learner. */
+/** Lets the learner and verifiers read objects as they are stored. */
+export const objectReaders = createMiddleware<GatewayTypes>(async function objectReaders(c, next) {
+  if (!readsAll(c)) throw unauthorized('learner');
+  await next();
+});
+
+/** Lets everybody read if no reading token is set; else only holders of that token, the learner and verifiers. */
 export const readersOnly = createMiddleware<GatewayTypes>(async function readersOnly(c, next) {
   const { read } = c.var.services.secrets;
-  if (read.some(Boolean) && !bearerMatches(c, read) && !isLearner(c)) throw unauthorized('reader');
+  if (read.some(Boolean) && !bearerMatches(c, read) && !readsAll(c)) throw unauthorized('reader');
   await next();
 });
 

@@ -1,4 +1,4 @@
-/** The learner's routes: it reads objects, stores versions, and reports rounds and refused groups. All of them need its token. */
+/** The learner's routes: it reads objects, stores versions, and reports rounds and refused groups. All of them need its token; a verifier's token reads objects, too. */
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import {
@@ -34,7 +34,7 @@ import { setUsed } from '../../store/usage.ts';
 import { putVersionFile } from '../../store/versions.ts';
 import { check, readJsonBody } from './body.ts';
 import { commit } from './commit.ts';
-import { learnerOnly } from './guards.ts';
+import { learnerOnly, objectReaders } from './guards.ts';
 import { HttpError } from './http-error.ts';
 import { notFound, versionText } from './parameters.ts';
 import { DAY_MS, prune } from './prune.ts';
@@ -60,7 +60,7 @@ const REPORT_LIMIT = 1024 * 1024;
 const MANIFEST_LIMIT = 1024 * 1024;
 
 export const learnerRoutes = new Hono<GatewayTypes>()
-  .get('/api/objects/*', learnerOnly, async (c) => {
+  .get('/api/objects/*', objectReaders, async (c) => {
     const key = check(objectKey, c.req.path.slice('/api/objects/'.length), 'object.key');
     const object = await c.var.services.bucket.get(key);
     if (!object) throw notFound('object', key);

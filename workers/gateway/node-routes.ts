@@ -11,6 +11,7 @@ import {
   type nodeMade,
   nodeOrder,
   type nodeRevoked,
+  type notedNodes,
   type RoundShares,
   type RoundWork,
   shutOutOrder,
@@ -48,11 +49,12 @@ export const nodeReadRoutes = new Hono<GatewayTypes>()
 /** With the learner's token: tokens of nodes, and what its audit needs and finds. */
 export const nodeRoutes = new Hono<GatewayTypes>()
   .post('/api/nodes', learnerOnly, async (c) => {
-    const { name, exactness = 'exact' } = await readJsonBody(c.req.raw, nodeOrder, 4096);
+    const { name, exactness = 'exact', verifies = false } = await readJsonBody(c.req.raw, nodeOrder, 4096);
     const { db, now } = c.var.services;
     const node = deriveId('node', name, crypto.randomUUID());
     const { token, publicKey } = await makeNodeKeys(node);
-    const row = { id: node, name, exactness, tokenSha256: tokenSha256(token), publicKey, createdAt: now() };
+    const of = { id: node, name, exactness, verifies };
+    const row = { ...of, tokenSha256: tokenSha256(token), publicKey, createdAt: now() };
     if (!(await insertNode(db, row)))
       throw new HttpError(409, 'node.exists', `There is a node ${name} already.`, {
         next: 'Choose another name. A token is told once, and cannot be told again.',
@@ -102,6 +104,5 @@ export const nodeRoutes = new Hono<GatewayTypes>()
   .post('/api/nodes/audited', learnerOnly, async (c) => {
     const audited = await readJsonBody(c.req.raw, auditedNodes, AUDITED_LIMIT);
     const { db, now } = c.var.services;
-    await noteAudited(db, audited, now());
-    return c.json({ nodes: Object.keys(audited.nodes).length });
+    return c.json<v.InferOutput<typeof notedNodes>>({ mismatch: await noteAudited(db, audited, now()) });
   });

@@ -52,5 +52,6 @@ export interface Services {
 
 /** Hono's types for every route of the gateway. */
 export interface GatewayTypes {
-  Variables: { services: Services };
+  /** `verifier`: the request only reads, and comes with the token of a verifier. */
+  Variables: { services: Services; verifier: boolean };
 }

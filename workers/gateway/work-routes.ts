@@ -8,7 +8,6 @@ import { createMiddleware } from 'hono/factory';
 import * as v from 'valibot';
 import { completionFault } from '../../core/audit/read-completion.ts';
 import type { Completion, SamplingSettings } from '../../core/policy.ts';
-import { equalInConstantTime } from '../../core/provenance.ts';
 import { hash } from '../../core/schema/numbers.ts';
 import { id } from '../../core/schema/sample.ts';
 import {
@@ -26,9 +25,9 @@ import {
   workResult,
   type workTaken,
 } from '../../core/schema/work.ts';
-import { completionsSha256, isSealed, tokenSha256 } from '../../core/work-seal.ts';
+import { completionsSha256, isSealed } from '../../core/work-seal.ts';
 import { writeAll } from '../../store/database.ts';
-import { getNode, type NodeRow, noteGone, noteSeen } from '../../store/nodes.ts';
+import { type NodeRow, noteGone, noteSeen } from '../../store/nodes.ts';
 import { putJson } from '../../store/objects.ts';
 import {
   engineText,
@@ -44,7 +43,7 @@ import {
 import { check, readJsonBody } from './body.ts';
 import { continueGroup } from './continue-group.ts';
 import { fileBody } from './file-body.ts';
-import { limitRate } from './guards.ts';
+import { limitRate, nodeOf } from './guards.ts';
 import { HttpError } from './http-error.ts';
 import { notFound } from './parameters.ts';
 import type { GatewayTypes } from './services.ts';
@@ -54,17 +53,14 @@ import { accounted } from './usage.ts';
 const RESULT_LIMIT = 4 * 1024 * 1024;
 const ORDER_LIMIT = 4096;
 
-const TOKEN = /^Bearer (([0-9a-f]{32})\.[0-9a-f]{64})$/;
-
 interface NodeTypes {
   Variables: GatewayTypes['Variables'] & { node: NodeRow };
 }
 
 /** Lets the holder of a node's token pass. Whoever guesses is limited as readers are; a node is not, since it asks as often as it works. */
 const nodesOnly = createMiddleware<NodeTypes>(async function nodesOnly(c, next) {
-  const [, token, node] = TOKEN.exec(c.req.header('authorization') ?? '') ?? [];
-  const row = node === undefined ? undefined : await getNode(c.var.services.db, node);
-  if (!row || !equalInConstantTime(tokenSha256(token!), row.tokenSha256)) {
+  const row = await nodeOf(c.var.services.db, c.req.header('authorization'));
+  if (!row) {
     await limitRate('reads')(c as unknown as Context<GatewayTypes>, async () => undefined);
     throw new HttpError(401, 'node.token', 'This needs the token of a node.', {
       expected: 'Authorization: Bearer <token>, as `rollmesh node-token create` printed it',
@@ -77,6 +73,11 @@ const nodesOnly = createMiddleware<NodeTypes>(async function nodesOnly(c, next) 
   if (row.shutOutAt !== null)
     throw new HttpError(403, 'node.shut-out', `Node ${row.name} is shut out: ${row.reason}`, {
       next: 'Its results were not those of the versions that it named. Whoever runs the mesh can make a new token.',
+    });
+  if (row.verifies)
+    throw new HttpError(403, 'node.verifier', `The token of ${row.name} is that of a verifier.`, {
+      expected: 'the token of a node: a verifier sees answers of tasks, and samples nothing',
+      next: 'Make another one where the mesh is: `npm run rollmesh -- node-token create NAME`.',
     });
   c.set('node', row);
   await next();

@@ -2,6 +2,7 @@
 import { deriveId } from '../../../core/random.ts';
 import { BEGAN, HOSTILE } from './drawn.ts';
 import { groupOf, groupsOf, sampleOf } from './groups.ts';
+import { nodes, shares } from './nodes.ts';
 import type { Run } from './run.ts';
 
 const deadLetters = [
@@ -46,7 +47,7 @@ export function answer(runs: readonly Run[], url: URL): object | null {
   const parts = url.pathname.split('/').slice(2);
   const [kind, id, sub, group] = parts;
   if (kind === 'runs') return { runs: runs.map((run) => run.view()) };
-  if (kind === 'nodes') return { nodes: [] };
+  if (kind === 'nodes') return { nodes };
   if (kind === 'dead-letters') return { deadLetters };
   const [first] = runs;
   if (kind === 'policies' && id && first) {
@@ -75,6 +76,7 @@ export function answer(runs: readonly Run[], url: URL): object | null {
     const limit = Number(url.searchParams.get('limit') ?? 50);
     return { rounds: run?.rounds(limit, before === null ? undefined : Number(before)) ?? [] };
   }
+  if (kind === 'rounds' && id && sub === 'shares') return { shares };
   if (kind === 'rounds' && id && sub === 'groups')
     return group === undefined ? { groups: groupsOf(id) } : groupOf(id, group);
   if (kind === 'rounds' && id && sub === 'contents') {
