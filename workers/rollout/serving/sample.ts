@@ -6,7 +6,7 @@ import type { PolicyText } from '../../../core/renderer/policy-text.ts';
 import type { Dialogue } from '../../../core/renderer/renderer.ts';
 import type { Choice } from '../../../core/serving/answer.ts';
 import type { Prompt, ServingOrder } from '../../../core/serving/order.ts';
-import { CALL_TAG, type CallStyle, callStyle, parseCalls } from '../../../core/serving/tool-calls.ts';
+import { type CallStyle, callMarks, callStyle, parseCalls } from '../../../core/serving/tool-calls.ts';
 import { rowMs } from '../../shared/cpu-budget.ts';
 
 /** A request with its prompts as token ids and everything that sampling them needs. */
@@ -25,28 +25,24 @@ export interface PreparedOrder {
 /** A prompt as token ids. */
 export interface ReadPrompt {
   readonly ids: TokenIds;
-  /** How calls of tools are written; absent where none are offered. */
-  readonly calls?: CallStyle;
   /** Absent where the prompt is no conversation. */
   readonly dialogue?: Dialogue;
 }
 
-/** Throws as the renderer does, and `serving.tools`. */
+/** Throws as the renderer does. */
 export function readPrompt(prompt: Prompt, { renderer, tokenizer }: PolicyText): ReadPrompt {
   if (prompt.kind === 'ids') return { ids: prompt.ids };
   if (prompt.kind === 'text') return { ids: tokenizer.encode(prompt.text) };
-  const { messages, tools } = prompt;
-  const dialogue = renderer().begin(messages, tools);
-  const { ids, text } = dialogue;
-  if (!tools) return { ids, dialogue };
-  if (renderer().begin(messages).text === text)
-    throw wrongInput('serving.tools', 'The chat template of this policy does not know tools.', {
-      next: 'Leave `tools` out, or describe them in a message.',
-    });
-  return { ids, dialogue, calls: callStyle(text) };
+  const dialogue = renderer().begin(prompt.messages, prompt.tools);
+  return { ids: dialogue.ids, dialogue };
 }
 
-/** `read`: the order's prompts. Throws as `readPrompt` does, and `policy.too-long` where a prompt leaves no room. */
+const callStyleOf = (prompt: Prompt, { renderer }: PolicyText): CallStyle | undefined =>
+  prompt.kind === 'messages' && prompt.tools
+    ? callStyle(renderer(), prompt.messages, prompt.tools)
+    : undefined;
+
+/** `read`: the order's prompts. Throws as `readPrompt` and `callStyle` do, and `policy.too-long` where a prompt leaves no room. */
 export function prepare(
   order: ServingOrder,
   text: PolicyText,
@@ -84,14 +80,14 @@ export function prepare(
     },
     stopStrings: order.ignoreEnds ? stopStrings : [...renderer.stopStrings, ...stopStrings],
     stops,
-    calls: read.find(({ calls }) => calls)?.calls,
+    calls: callStyleOf(order.prompts[0]!, text),
   };
 }
 
 /** The strings before which the text of a stream is held back. */
 export const heldBack = ({ stopStrings, calls }: PreparedOrder): string[] => [
   ...stopStrings,
-  ...(calls === 'tags' ? [CALL_TAG] : []),
+  ...(calls ? callMarks(calls) : []),
 ];
 
 /** The text of a completion of a prompt, without what ended it. Calls of tools are still in it. */
@@ -120,7 +116,7 @@ export function choiceOf(
     logprobs,
     tokens: ids.map((id) => text.tokenizer.decode([id])),
     stopped,
-    ...(prepared.calls ? parseCalls(whole, prepared.calls) : { text: whole, calls: [] }),
+    ...(prepared.calls ? parseCalls(whole, prepared.calls, stopped) : { text: whole, calls: [] }),
   };
 }
 

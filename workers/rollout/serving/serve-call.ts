@@ -20,7 +20,6 @@ import {
 } from '../../../core/schema/agent.ts';
 import { expectOwnSampling } from '../../../core/serving/episode-order.ts';
 import { answeredMessage, nameOf, type Prompt, type ServingOrder } from '../../../core/serving/order.ts';
-import { callStyle } from '../../../core/serving/tool-calls.ts';
 import {
   beginCall,
   type CallRow,
@@ -109,7 +108,7 @@ async function readCall(
     const asked = { tools, ...call.dialogue, ids: call.prompt, mask: call.prompt.map(() => 0 as const) };
     try {
       const dialogue = renderer.ask(renderer.answer(asked, call.completion.ids), messages.slice(length));
-      return { ids: dialogue.ids, dialogue, ...(tools ? { calls: callStyle(dialogue.text) } : {}) };
+      return { ids: dialogue.ids, dialogue };
     } catch (error) {
       // A template that rewrites what was said before: the prompt then stands by itself.
       if (!(error instanceof RollmeshError) || error.code !== 'renderer.history') throw error;
@@ -176,7 +175,7 @@ export async function serveCall(
   const parts = await stageParts(mesh, row);
   const { recipe } = parts;
   const text: PolicyText = await textOfRole(parts, role);
-  const { tokenizer, renderer } = text;
+  const { renderer } = text;
   const ref = refOf(spec, role);
   expectOwnSampling(body, roleOf(recipe, role).sampling, ref, renderer().ends().stop);
 
@@ -186,10 +185,7 @@ export async function serveCall(
   const read: ReadPrompt = stored
     ? { ids: stored.prompt }
     : await readCall(mesh, spec.id, episode, { role, turn }, given, text);
-  const calls = given.kind === 'messages' && given.tools ? callStyle(tokenizer.decode(read.ids)) : undefined;
-  const prepared = prepare({ ...order, maxNew: undefined }, text, [
-    { ids: read.ids, ...(calls ? { calls } : {}) },
-  ]);
+  const prepared = prepare({ ...order, maxNew: undefined }, text, [read]);
   const own = samplingOf({ recipe, ...text }, role);
   const settings = {
     ...own,
