@@ -150,7 +150,11 @@ export type AgentAccess = v.InferOutput<typeof agentAccess>;
 export const recordedCall = v.object({
   prompt: v.array(count),
   maxNew: count,
-  completion,
+  completion: v.object({
+    ...completion.entries,
+    /** What the agent was told beside the drawn tokens; absent where it asked for nothing more. */
+    alternatives: v.exactOptional(v.array(v.array(v.object({ id: count, logprob: v.number() })))),
+  }),
   /** Absent where the prompt was no conversation. */
   dialogue: v.exactOptional(
     v.object({

@@ -4,7 +4,7 @@ import type { Completion, Policy, SamplingSettings, TokenIds } from '../../../co
 import { deriveId } from '../../../core/random.ts';
 import type { PolicyText } from '../../../core/renderer/policy-text.ts';
 import type { Dialogue } from '../../../core/renderer/renderer.ts';
-import type { Choice } from '../../../core/serving/answer.ts';
+import type { Choice, NamedAlternative } from '../../../core/serving/answer.ts';
 import type { Prompt, ServingOrder } from '../../../core/serving/order.ts';
 import { type CallStyle, callMarks, callStyle, parseCalls } from '../../../core/serving/tool-calls.ts';
 import { rowMs } from '../../shared/cpu-budget.ts';
@@ -75,6 +75,7 @@ export function prepare(
       temperature: order.temperature,
       topP: order.topP,
       topK: order.topK,
+      ...(order.alternatives ? { alternatives: order.alternatives } : {}),
       stop: stops,
       ...(grammar ? { grammar } : {}),
     },
@@ -103,18 +104,30 @@ export function textOf(
   return ends.length ? whole.slice(0, Math.min(...ends)) : whole;
 }
 
+/** The alternatives to the tokens of a completion from the one at `from` on; undefined where none were asked for. */
+export const namedAlternatives = (
+  { alternatives }: Completion,
+  { tokenizer }: PolicyText,
+  from = 0,
+): NamedAlternative[][] | undefined =>
+  alternatives
+    ?.slice(from)
+    .map((those) => those.map((one) => ({ ...one, text: tokenizer.decode([one.id]) })));
+
 export function choiceOf(
   prepared: PreparedOrder,
   text: PolicyText,
   prompt: number,
-  { ids, logprobs, stopped }: Completion,
+  completion: Completion,
 ): Choice {
+  const { ids, logprobs, stopped } = completion;
   const whole = textOf(prepared, text, prompt, ids);
   return {
     prompt,
     ids,
     logprobs,
     tokens: ids.map((id) => text.tokenizer.decode([id])),
+    alternatives: namedAlternatives(completion, text),
     stopped,
     ...(prepared.calls ? parseCalls(whole, prepared.calls, stopped) : { text: whole, calls: [] }),
   };
@@ -131,6 +144,10 @@ export function expectBudget(needsMs: number, budgetMs: number, completions: num
   );
 }
 
+/** The most processor time that a completion may take, ms; an engine that samples in its graph reads it a second time for the alternatives. */
+export const drawMs = (policy: Policy, prompt: number, { maxNew, alternatives }: SamplingSettings): number =>
+  (alternatives ? 2 : 1) * rowMs(policy, prompt + maxNew);
+
 /** `soFar` is called after every turn of an engine that draws token by token, and resolves to false to end there. */
 export async function sample(
   policy: Policy,
@@ -141,7 +158,7 @@ export async function sample(
 ): Promise<Completion[][]> {
   const { prompts, samplesEach, settings } = prepared;
   const longest = Math.max(...prompts.map((ids) => ids.length));
-  const needsMs = prompts.length * samplesEach * rowMs(policy, longest + settings.maxNew);
+  const needsMs = prompts.length * samplesEach * drawMs(policy, longest, settings);
   expectBudget(needsMs, budgetMs, prompts.length * samplesEach, settings.maxNew);
   return policy.generate(
     prompts.map((ids, p) => ({

@@ -30,11 +30,10 @@ import {
 } from '../../../store/episodes.ts';
 import { putJsonOnce, readJson } from '../../../store/objects.ts';
 import { expectOpen } from '../../shared/agent-episodes.ts';
-import { rowMs } from '../../shared/cpu-budget.ts';
 import { type StageMesh, stageParts } from '../../shared/stage-mesh.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { respond, type SoFar } from './respond.ts';
-import { choiceOf, expectBudget, prepare, type ReadPrompt, readPrompt } from './sample.ts';
+import { choiceOf, drawMs, expectBudget, prepare, type ReadPrompt, readPrompt } from './sample.ts';
 import { headingOf } from './serve.ts';
 
 /** Conversations with equal hashes have equal messages and tools. */
@@ -127,7 +126,7 @@ async function draw(
   soFar: SoFar | undefined,
 ): Promise<Completion> {
   const [[completion]] = (await mesh.session.use(ref, (policy) => {
-    expectBudget(rowMs(policy, ids.length + settings.maxNew), mesh.cpuBudgetMs, 1, settings.maxNew);
+    expectBudget(drawMs(policy, ids.length, settings), mesh.cpuBudgetMs, 1, settings.maxNew);
     return policy.generate(
       [{ ids, sampleIds: [sampleId] }],
       settings,
@@ -149,7 +148,12 @@ const recordOf = (
 ): RecordedCall => ({
   prompt: [...prompt],
   maxNew,
-  completion: { ids: [...completion.ids], logprobs: [...completion.logprobs], stopped: completion.stopped },
+  completion: {
+    ids: [...completion.ids],
+    logprobs: [...completion.logprobs],
+    stopped: completion.stopped,
+    ...(completion.alternatives ? { alternatives: completion.alternatives.map((those) => [...those]) } : {}),
+  },
   ...(dialogue
     ? {
         dialogue: {
@@ -190,6 +194,7 @@ export async function serveCall(
   const settings = {
     ...own,
     maxNew: Math.min(own.maxNew, prepared.settings.maxNew, order.maxNew ?? own.maxNew),
+    ...(order.alternatives ? { alternatives: order.alternatives } : {}),
   };
   const sampleId = callSampleId(episode.group, role, episode.sample, turn);
   const heading = headingOf(endpoint, ref, sampleId, null, mesh.now());
