@@ -22,7 +22,7 @@ const LONG = [
   'mesh/ahead',
   'mesh/rounds',
   'mesh/agent-seats',
-  'cli/agent-seats',
+  'cli/agent-examples',
   'cli/two-starts',
   'mesh/restart',
   'cli/policy/policy',
