@@ -233,13 +233,16 @@ async function atEpisode(c: AgentContext, header: string): Promise<Request> {
 }
 
 /** The model endpoints for requests that name an episode in a header; others go on. `ask` answers a request as the gateway does. */
-export const episodeHeaderRoutes = (ask: (request: Request, env: unknown) => Response | Promise<Response>) =>
-  new Hono<GatewayTypes>()
-    .on(['GET', 'POST'], ['/v1/models', ...ENDPOINTS], async function inEpisode(c, next) {
-      const header = c.req.header(EPISODE_HEADER);
-      return header === undefined ? next() : ask(await atEpisode(c, header), c.env);
-    })
+export function episodeHeaderRoutes(ask: (request: Request, env: unknown) => Response | Promise<Response>) {
+  const inEpisode = createMiddleware<GatewayTypes>(async function inEpisode(c, next) {
+    const header = c.req.header(EPISODE_HEADER);
+    return header === undefined ? next() : ask(await atEpisode(c, header), c.env);
+  });
+  return new Hono<GatewayTypes>()
+    .get('/v1/models', inEpisode)
+    .on('POST', [...ENDPOINTS], inEpisode)
     .onError(toldError);
+}
 
 export const agentRoutes = new Hono<GatewayTypes>()
   .post('/runs/:run/episodes', ownRun, async (c) => {
