@@ -329,6 +329,8 @@ describe.each(TESTED_ENGINES)('a small policy in $name', ({ open }) => {
     await expect(one({ temperature: Number.NaN })).rejects.toMatchObject({ code: 'policy.settings' });
     await expect(one({ topP: 0 })).rejects.toMatchObject({ code: 'policy.settings' });
     await expect(one({ stop: [64] })).rejects.toMatchObject({ code: 'policy.settings' });
+    for (const alternatives of [-1, 0.5])
+      await expect(one({ alternatives })).rejects.toMatchObject({ code: 'policy.settings' });
     const closed = await open(config, tensors);
     await closed.dispose();
     await closed.dispose();
