@@ -150,8 +150,10 @@ export async function run(args: readonly string[]): Promise<void> {
       },
     );
   const { policy, tasksEach: tasks, groupSize, settings } = example;
+  // Before the run: what is committed while it plays is not what it plays.
+  const machine = thisMachine();
   const rows = await played(example, rounds, seed, values.port);
-  const result = { machine: thisMachine(), policy, seed, tasks, groupSize, settings, rounds: rows };
+  const result = { machine, policy, seed, tasks, groupSize, settings, rounds: rows };
   mkdirSync('bench/results', { recursive: true });
   writeFileSync(example.result, `${JSON.stringify(result, null, 2)}\n`);
   const points = rows.map(({ round, reward }) => ({ x: round, y: reward }));
