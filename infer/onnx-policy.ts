@@ -143,7 +143,10 @@ export class OnnxPolicy implements Policy {
         for (const [t, id] of completion.ids.entries()) {
           const own = logits.subarray(at, at + vocabSize);
           const next = settings.grammar?.next.subarray(state, state + vocabSize);
+          // At the edge of what truncation keeps, its last bits may leave out what was drawn.
+          const logit = own[id]!;
           hide(own, next, settings);
+          own[id] = logit;
           completion.alternatives.push(alternativesTo(id, completion.logprobs[t]!, own, settings));
           state = (next?.[id] ?? 0) * vocabSize;
           at += vocabSize;

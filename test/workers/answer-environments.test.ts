@@ -146,6 +146,18 @@ describe.each(FAMILIES)('%s', (environment, family, right) => {
   });
 });
 
+test('a policy without tools hands in its whole answer', async () => {
+  const { client } = await served({ recipes: registry([], hostedFamilies) });
+  const place = { environment: 'arithmetic', split: 'test', index: 0 };
+  const { answer } = totals(arithmetic.heldOut()[0]!);
+  const said = { id: 'one', message: { role: 'assistant', content: answer }, content: answer, calls: [] };
+  const ask: Ask = async () => said;
+  const how = { turns: 4, answerTool: 'submit' };
+  expect(await holdEpisode(orsHost(client), { metadata: place }, 'one', ask, how)).toMatchObject({
+    score: 1,
+  });
+});
+
 test('no tag gets into a solution: such a call is refused, and does not count', async () => {
   const { client } = await served({ recipes: registry([], hostedFamilies) });
   await client.begin({ environment: 'arithmetic', split: 'test', index: 0 }, 'one');
