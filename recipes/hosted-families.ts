@@ -1,5 +1,5 @@
 /** The families of answers that every mesh serves to others, whatever recipes it plays. */
-import { findChecker } from '../core/checkers/registry.ts';
+import { auto } from '../core/checkers/auto.ts';
 import type { HostedEnvironment } from '../core/hosted-environment.ts';
 import { hostedFamily, hostedQuestions } from '../protocols/hosted-answers.ts';
 import { arithmetic } from '../tasks/arithmetic/family.ts';
@@ -68,7 +68,7 @@ export const hostedFamilies: readonly HostedEnvironment[] = [
   ),
   hostedQuestions('words', () => ({
     tasks: wordsTaskSet(),
-    checker: findChecker('auto'),
+    checker: auto,
     extract: ['boxed', 'answer', 'whole'],
   })),
 ];
