@@ -78,10 +78,11 @@ test('two rounds of examples/agent/searcher.ts: the policy calls its tool, reads
   ];
   const { agent, state } = await playedBy(example('searcher'), 2, ...search, '--tasks', '3');
   expect(agent).toEqual({ stdout: '', stderr: '' });
-  const args = ['cli/rollmesh.ts', 'trajectories', 'last', '--state', state];
-  const { stdout } = await promisify(execFile)(process.execPath, [...NODE_FLAGS, ...args]);
+  const out = join(folder, 'search.jsonl');
+  const args = ['cli/rollmesh.ts', 'trajectories', 'last', '--state', state, '--out', out];
+  await promisify(execFile)(process.execPath, [...NODE_FLAGS, ...args]);
   const documents = readFileSync('examples/agent/documents.txt', 'utf8').trim().split('\n');
-  const episodes = stdout
+  const episodes = readFileSync(out, 'utf8')
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as { round: number; turns: Turn[] });

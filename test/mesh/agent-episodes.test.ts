@@ -233,7 +233,7 @@ describe('an episode', () => {
     const { headers } = two;
     expect((await openai.models.list({ headers: headers! })).data).toMatchObject([{ id: two.model }]);
     const generated = await post(`${scene.mesh.url}/inference/v1/generate`, access.token, {
-      model: 'm',
+      model: POLICY,
       token_ids: [5, 6, 7],
       sampling_params: { max_tokens: 3 },
     });

@@ -265,7 +265,7 @@ test('a policy with a notation of its own calls tools, in a stream too', async (
   const query = { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] };
   const tools = [{ type: 'function' as const, function: { name: 'look', parameters: query } }];
   const messages: OpenAI.Chat.ChatCompletionMessageParam[] = [
-    { role: 'user', content: 'the ruler of the home of situ?' },
+    { role: 'user', content: 'the mayor of the home of situ?' },
   ];
   const greedy = { model: 'search-two-hop', tools, temperature: 0, max_tokens: 22 };
   const [choice] = (await openai.chat.completions.create({ ...greedy, messages })).choices;
@@ -289,11 +289,11 @@ test('a policy with a notation of its own calls tools, in a stream too', async (
   const found = { role: 'tool' as const, tool_call_id: call!.id, content: 'the home of situ is rola.' };
   messages.push(choice!.message, found);
   const next = (await openai.chat.completions.create({ ...greedy, messages })).choices[0]!.message;
-  expect(next.tool_calls![0]).toMatchObject({ function: { arguments: '{"query":"ruler rola"}' } });
+  expect(next.tool_calls![0]).toMatchObject({ function: { arguments: '{"query":"mayor rola"}' } });
   messages.push(next, {
     ...found,
     tool_call_id: next.tool_calls![0]!.id,
-    content: 'the ruler of rola is zoma.',
+    content: 'the mayor of rola is zoma.',
   });
   const last = (await openai.chat.completions.create({ ...greedy, messages })).choices[0]!;
   expect(last).toMatchObject({ finish_reason: 'stop', message: { content: '<answer>zoma' } });
