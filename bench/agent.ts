@@ -1,5 +1,5 @@
 /**
- * Whether somebody else's agent gets better by working: a run whose episodes the agent of examples/agent holds, as docs/agents.md tells it. The
+ * Whether somebody else's agent gets better by working: a run whose episodes an agent of examples/agent holds, as docs/agents.md tells it. The
  * mesh, the agent and the learner are the commands and the file that the page names; nothing here knows how they work.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
@@ -11,17 +11,43 @@ import { lineChart } from '../cli/charts/line-chart.ts';
 import { wrongInput } from '../core/errors.ts';
 import { thisMachine } from './machine.ts';
 
-const RESULT = 'bench/results/agent.json';
-const PICTURE = 'docs/agents-curve.svg';
-const TASKS = 16;
-const GROUP_SIZE = 8;
-const RUN = ['--recipe=grpo', '--policy=words', '--agent', '--tasks=examples/agent/sums.jsonl'];
-const SETTINGS = [
-  'maxNew=64',
-  'optimizer.learningRate=1e-4',
-  'optimizer.warmup=4',
-  'optimizer.minibatches=2',
-];
+interface Example {
+  readonly policy: string;
+  readonly agent: string;
+  readonly tasks: string;
+  readonly tasksEach: number;
+  readonly groupSize: number;
+  readonly rounds: number;
+  readonly settings: readonly string[];
+  readonly result: string;
+  readonly picture: string;
+}
+
+const EXAMPLES: Readonly<Record<string, Example>> = {
+  sums: {
+    policy: 'words',
+    agent: 'examples/agent/agent.ts',
+    tasks: 'examples/agent/sums.jsonl',
+    tasksEach: 16,
+    groupSize: 8,
+    rounds: 12,
+    settings: ['maxNew=64', 'optimizer.learningRate=1e-4', 'optimizer.warmup=4', 'optimizer.minibatches=2'],
+    result: 'bench/results/agent.json',
+    picture: 'docs/agents-curve.svg',
+  },
+  search: {
+    policy: 'search-two-hop',
+    agent: 'examples/agent/searcher.ts',
+    tasks: 'examples/agent/search.jsonl',
+    tasksEach: 8,
+    groupSize: 8,
+    rounds: 24,
+    settings: ['maxNew=22', 'optimizer.learningRate=1e-4', 'optimizer.warmup=4', 'optimizer.minibatches=2'],
+    result: 'bench/results/agent-search.json',
+    picture: 'docs/agents-search-curve.svg',
+  },
+};
+
 const NODE = ['--import', './install/typescript.mjs', 'cli/rollmesh.ts'];
 /** How long the mesh may take until its run can be asked for. */
 const PATIENCE_MS = 300_000;
@@ -54,10 +80,16 @@ async function accessTo(state: string, mesh: ChildProcess): Promise<{ url: strin
 }
 
 /** Plays the run. @returns its rounds, as `rollmesh curves` tells them */
-async function played(rounds: number, seed: number, port: string): Promise<readonly Row[]> {
+async function played(
+  { policy, agent: file, tasks, tasksEach, groupSize, settings }: Example,
+  rounds: number,
+  seed: number,
+  port: string,
+): Promise<readonly Row[]> {
   const state = mkdtempSync(join(tmpdir(), 'agent-bench-'));
   const started = [
-    ...['start', ...RUN, '--tasks', String(TASKS), '--group-size', String(GROUP_SIZE)],
+    ...['start', '--recipe=grpo', `--policy=${policy}`, '--agent', `--tasks=${tasks}`],
+    ...['--tasks', String(tasksEach), '--group-size', String(groupSize)],
     ...[
       '--rounds',
       String(rounds),
@@ -68,14 +100,14 @@ async function played(rounds: number, seed: number, port: string): Promise<reado
       '--eval-every',
       String(rounds),
     ],
-    ...['--state', state, '--port', port, ...SETTINGS.flatMap((setting) => ['--set', setting])],
+    ...['--state', state, '--port', port, ...settings.flatMap((setting) => ['--set', setting])],
   ];
   const mesh = spawn(process.execPath, [...NODE, ...started], { stdio: ['ignore', 'inherit', 'inherit'] });
   const meshEnded = ended(mesh);
   try {
     const { url, token } = await accessTo(state, mesh);
     const env = { ...process.env, ROLLMESH_AGENT_URL: url, ROLLMESH_AGENT_TOKEN: token };
-    const agent = spawn(process.execPath, ['examples/agent/agent.ts'], { env, stdio: 'inherit' });
+    const agent = spawn(process.execPath, [file], { env, stdio: 'inherit' });
     if ((await ended(agent)) !== 0) throw new Error('the agent ended with an error');
     if ((await meshEnded) !== 0) throw new Error('the mesh ended with an error');
     const out = join(state, 'curves');
@@ -95,40 +127,38 @@ async function played(rounds: number, seed: number, port: string): Promise<reado
   }
 }
 
-/** `--rounds N` (12), `--seed N` (1), `--port N`, `--json`. Results also go to bench/results/agent.json, and their picture to docs. */
+/** `--example sums|search`, `--rounds N`, `--seed N` (1), `--port N`, `--json`. Results also go to bench/results, and their picture to docs. */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      rounds: { type: 'string', default: '12' },
+      example: { type: 'string', default: 'sums' },
+      rounds: { type: 'string' },
       seed: { type: 'string', default: '1' },
       port: { type: 'string', default: '8797' },
       json: { type: 'boolean', default: false },
     },
   });
-  const [rounds, seed] = [Number(values.rounds), Number(values.seed)];
-  if (!Number.isInteger(rounds) || rounds < 2 || !Number.isInteger(seed) || seed < 0)
+  const example = EXAMPLES[values.example];
+  const [rounds, seed] = [Number(values.rounds ?? example?.rounds), Number(values.seed)];
+  if (!example || !Number.isInteger(rounds) || rounds < 2 || !Number.isInteger(seed) || seed < 0)
     throw wrongInput(
       'bench.options',
-      `There is no bench with --rounds ${values.rounds} --seed ${values.seed}.`,
+      `There is no bench with --example ${values.example} --rounds ${rounds} --seed ${values.seed}.`,
       {
-        expected: 'whole numbers, --rounds from 2 and --seed from 0',
+        expected: `--example ${Object.keys(EXAMPLES).join(' or ')}, and whole numbers, --rounds from 2 and --seed from 0`,
       },
     );
-  const rows = await played(rounds, seed, values.port);
-  const result = {
-    machine: thisMachine(),
-    seed,
-    tasks: TASKS,
-    groupSize: GROUP_SIZE,
-    settings: SETTINGS,
-    rounds: rows,
-  };
+  const { policy, tasksEach: tasks, groupSize, settings } = example;
+  // Before the run: what is committed while it plays is not what it plays.
+  const machine = thisMachine();
+  const rows = await played(example, rounds, seed, values.port);
+  const result = { machine, policy, seed, tasks, groupSize, settings, rounds: rows };
   mkdirSync('bench/results', { recursive: true });
-  writeFileSync(RESULT, `${JSON.stringify(result, null, 2)}\n`);
+  writeFileSync(example.result, `${JSON.stringify(result, null, 2)}\n`);
   const points = rows.map(({ round, reward }) => ({ x: round, y: reward }));
   writeFileSync(
-    PICTURE,
+    example.picture,
     lineChart({
       title: 'Mean reward: results that are right',
       xTitle: 'round',

@@ -17,7 +17,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   },
   agent: {
     about: 'whether an agent gets better by working, over a small run',
-    options: '[--rounds N] [--seed N] [--port N] [--json]',
+    options: '[--example sums|search] [--rounds N] [--seed N] [--port N] [--json]',
     load: () => import('./agent.ts'),
   },
   chance: {

@@ -68,6 +68,15 @@ export interface SamplingSettings {
   readonly stop: TokenIds;
   /** Only tokens that the grammar allows may come; log-probabilities are those among them. A row also ends where the grammar ends. */
   readonly grammar?: TokenGrammar;
+  /** How many of the tokens that were the most likely are told with each that was drawn (0 = none). They change no draw. */
+  readonly alternatives?: number;
+}
+
+/** A token that might have been drawn. */
+export interface Alternative {
+  readonly id: number;
+  /** Log-probability (nats) under the distribution that its place was drawn from. */
+  readonly logprob: number;
 }
 
 export interface Completion {
@@ -77,6 +86,8 @@ export interface Completion {
   readonly logprobs: number[];
   /** True where a stop token or the grammar ended the row; false where maxNew cut it off. */
   readonly stopped: boolean;
+  /** [ids]: the most likely tokens of each place, most likely first; fewer where fewer could be drawn. Absent where none were asked for. */
+  readonly alternatives?: readonly (readonly Alternative[])[];
 }
 
 export interface TokenScores {

@@ -8,12 +8,15 @@ export interface Registry {
   readonly recipes: readonly Recipe[];
   /** Throws `wrong-input` with the code `recipe.unknown` where no recipe has this name. */
   find(name: string): Recipe;
-  /** The environments that these recipes serve to others, by name. */
+  /** The environments that are served to others, by name. */
   readonly hosted: ReadonlyMap<string, HostedEnvironment>;
 }
 
-/** Throws `wrong-input`: `recipe.duplicate` where two recipes have the same name, `environment.duplicate` where two environments have. */
-export function registry(recipes: readonly Recipe[]): Registry {
+/**
+ * `served`: environments that are served beside those of the recipes. Throws `wrong-input`: `recipe.duplicate` where two recipes have the same name,
+ * `environment.duplicate` where two environments have.
+ */
+export function registry(recipes: readonly Recipe[], served: readonly HostedEnvironment[] = []): Registry {
   const byName = new Map<string, Recipe>();
   for (const recipe of recipes) {
     const { name } = recipe;
@@ -25,7 +28,7 @@ export function registry(recipes: readonly Recipe[]): Registry {
     byName.set(name, recipe);
   }
   const hosted = new Map<string, HostedEnvironment>();
-  for (const environment of recipes.flatMap((recipe) => recipe.hosted ?? [])) {
+  for (const environment of [...served, ...recipes.flatMap((recipe) => recipe.hosted ?? [])]) {
     const { name } = environment;
     if (hosted.has(name))
       throw wrongInput('environment.duplicate', `Two environments have the name ${JSON.stringify(name)}.`, {

@@ -7,6 +7,7 @@
  */
 import { wrongInput } from '../core/errors.ts';
 import type {
+  Alternative,
   Completion,
   GeneratePrompt,
   Policy,
@@ -21,6 +22,7 @@ import type { ModelConfig } from '../model/config.ts';
 import { contextLength, policyGraph } from '../model/onnx/policy-graph.ts';
 import { packWeights, type WeightType } from '../model/onnx/weights.ts';
 import type { Tensors } from '../model/safetensors.ts';
+import { alternativesTo, hide } from './alternatives.ts';
 import {
   alignedLength,
   batchesOf,
@@ -109,6 +111,47 @@ export class OnnxPolicy implements Policy {
       batch.forEach(({ prompt, from }, i) => {
         out[prompt]!.splice(from, completions[i]!.length, ...completions[i]!);
       });
+    }
+    return settings.alternatives ? this.#withAlternatives(prompts, out, settings) : out;
+  }
+
+  /** The graph tells what it drew and no more, so the logits are computed again over the whole sequences. */
+  async #withAlternatives(
+    prompts: readonly GeneratePrompt[],
+    drawn: readonly (readonly Completion[])[],
+    settings: SamplingSettings,
+  ): Promise<Completion[][]> {
+    const { vocabSize } = this.#config;
+    const out = drawn.map((completions) =>
+      completions.map((completion) => ({ ...completion, alternatives: [] as Alternative[][] })),
+    );
+    const rows = out.flatMap((completions, p) =>
+      completions.map((completion) => ({ prompt: prompts[p]!.ids, completion })),
+    );
+    const lengthOf = ({ prompt, completion }: (typeof rows)[number]) =>
+      prompt.length + completion.ids.length - 1;
+    for (const chunk of chunksByLength(rows, lengthOf, this.#bounds())) {
+      const inputs = chunk.map(({ prompt, completion }) => [...prompt, ...completion.ids.slice(0, -1)]);
+      const length = alignedLength(Math.max(...inputs.map((ids) => ids.length)));
+      const picks = chunk.flatMap(({ prompt, completion }, row) =>
+        completion.ids.map((_, t) => row * length + prompt.length - 1 + t),
+      );
+      const logits = await this.#open().logits(padRight(inputs, length), chunk.length, picks);
+      let at = 0;
+      for (const { completion } of chunk) {
+        let state = 0;
+        for (const [t, id] of completion.ids.entries()) {
+          const own = logits.subarray(at, at + vocabSize);
+          const next = settings.grammar?.next.subarray(state, state + vocabSize);
+          // At the edge of what truncation keeps, its last bits may leave out what was drawn.
+          const logit = own[id]!;
+          hide(own, next, settings);
+          own[id] = logit;
+          completion.alternatives.push(alternativesTo(id, completion.logprobs[t]!, own, settings));
+          state = (next?.[id] ?? 0) * vocabSize;
+          at += vocabSize;
+        }
+      }
     }
     return out;
   }

@@ -178,6 +178,12 @@ export class PolicySession {
     return { logprobs: floats(out.target_logprobs), entropy: floats(out.entropy) };
   }
 
+  /** The logits after the tokens at `picks`, as for `score`; [picks, vocabulary]. */
+  async logits(ids: readonly number[], rows: number, picks: readonly number[]): Promise<Float32Array> {
+    const out = await this.#run({ ...this.#wholeRows(ids, rows), ...this.#picks(picks) }, ['last_logits']);
+    return floats(out.last_logits);
+  }
+
   /** The feeds for one turn over whole rows, from their first token on. */
   #wholeRows(ids: readonly number[], rows: number): Feeds {
     const { kvHeads, headDim } = this.#config;

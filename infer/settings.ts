@@ -24,13 +24,15 @@ export function checkIds(ids: TokenIds, length: number, vocabSize: number, conte
 
 /** Throws `wrong-input` for a value that is out of range and for a grammar that cannot be followed. */
 export function checkSettings(settings: SamplingSettings, vocabSize: number): void {
-  const { maxNew, temperature, topP = 1, topK = 0, stop } = settings;
+  const { maxNew, temperature, topP = 1, topK = 0, stop, alternatives = 0 } = settings;
   const wrong = (what: string, expected: string) => wrongInput('policy.settings', what, { expected });
   if (!Number.isInteger(maxNew) || maxNew < 0) throw wrong(`maxNew is ${maxNew}.`, 'an integer from 0');
   if (!(temperature >= 0 && Number.isFinite(temperature)))
     throw wrong(`temperature is ${temperature}.`, 'a number from 0');
   if (!(topP > 0 && topP <= 1)) throw wrong(`topP is ${topP}.`, 'a number above 0, at most 1');
   if (!Number.isInteger(topK) || topK < 0) throw wrong(`topK is ${topK}.`, 'an integer from 0');
+  if (!Number.isInteger(alternatives) || alternatives < 0)
+    throw wrong(`alternatives is ${alternatives}.`, 'an integer from 0');
   const bad = stop.find((id) => !isId(id, vocabSize));
   if (bad !== undefined) throw wrong(`Stop token ${bad} is not in the vocabulary.`, 'token ids');
   if (settings.grammar) checkGrammar(settings.grammar, vocabSize);

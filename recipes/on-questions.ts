@@ -8,6 +8,7 @@ import { wrongInput } from '../core/errors.ts';
 import { deriveId } from '../core/random.ts';
 import type { Recipe } from '../core/recipe.ts';
 import type { BoundedModule } from '../core/reward-function.ts';
+import { hostedQuestions } from '../protocols/hosted-answers.ts';
 import { withCurriculum } from '../protocols/questions/curriculum.ts';
 import { type QuestionGame, questionGame } from '../protocols/questions/game.ts';
 import { paidBySum } from '../protocols/questions/paid-by-sum.ts';
@@ -153,12 +154,15 @@ export function questionRecipeFrom(
   const data = v.parse(questionRecipeData, given);
   const { maxNew, examined, optimizer, adapter, curriculum } = data.settings;
   const checker = findChecker(data.checker, [...CHECKERS, program]);
+  const questions = {
+    tasks: { sources: data.sources, heldOut: data.heldOut },
+    checker,
+    extract: data.extract,
+  };
   const made = ON_QUESTIONS[data.recipe](
     questionGame({
+      ...questions,
       name: data.name,
-      tasks: { sources: data.sources, heldOut: data.heldOut },
-      checker,
-      extract: data.extract,
       maxNew,
       examined,
       // Only the generated questions start from these policies; with files the run names its policy.
@@ -180,9 +184,11 @@ export function questionRecipeFrom(
       ...(adapter && !set.head ? { adapter } : {}),
     },
   ]);
+  const name = questionRecipeName(data);
   return {
     ...recipe,
-    name: questionRecipeName(data),
+    name,
+    hosted: [hostedQuestions(name, () => questions)],
     startPolicy: data.start,
     sets: Object.fromEntries(sets),
     ...(recipe.method && {

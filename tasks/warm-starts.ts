@@ -27,6 +27,7 @@ import { demonstrateEquation } from './equations/demonstrations.ts';
 import { demonstrateGame } from './games/demonstrations.ts';
 import { demonstrateGrid } from './grids/demonstrations.ts';
 import { demonstrateKnowledge } from './knowledge/demonstrations.ts';
+import { searchTokenizer } from './knowledge/template.ts';
 import { demonstrateTwoHop } from './knowledge/two-hop.ts';
 import { demonstratePrograms } from './programs/demonstrations.ts';
 import { demonstrateEnvironments } from './programs/environment-demonstrations.ts';
@@ -50,7 +51,7 @@ export interface TokenizerFiles {
   /** Contents of tokenizer.json. */
   readonly json: object;
   /** Contents of tokenizer_config.json, where the policy has a chat template. */
-  readonly config?: object;
+  readonly config?: { readonly eos_token: string; readonly [setting: string]: unknown };
 }
 
 export interface WarmStart {
@@ -147,8 +148,10 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   // Stopped early, while half of its greedy questions ask for the answer.
   'documents-questions': { demonstrate: demonstrateQuestion, from: 'documents', steps: 200, batch: 64 },
   search: { demonstrate: demonstrateKnowledge, steps: 800, batch: 64 },
+  search: { demonstrate: demonstrateKnowledge, tokenizer: searchTokenizer, steps: 800, batch: 64 },
   'search-two-hop': {
     demonstrate: demonstrateTwoHop,
+    tokenizer: searchTokenizer,
     from: 'search',
     steps: 200,
     batch: 64,

@@ -12,7 +12,7 @@ const LONG = [
   'mesh/loop',
   'cli/full-disk',
   'trust/kill-every-stage',
-  'cli/agent-seats',
+  'cli/agent-examples',
   'mesh/task-files',
   'mesh/agent-commands',
   'mesh/question-recipes',

@@ -46,17 +46,27 @@ const offered = ({ name, description, input_schema }: EnvironmentTool) => ({
   function: { name, description, parameters: input_schema ?? { type: 'object', properties: {} } },
 });
 
-/** The name of the tool's one argument. Throws `environment.answer-tool`. */
+/** Of a tool's schema the names of its arguments. */
+interface ArgumentsSchema {
+  readonly properties?: object;
+  readonly required?: readonly string[];
+}
+
+/** The name of the tool's one argument, or of the one that it needs. Throws `environment.answer-tool`. */
 function argumentOf(tools: readonly EnvironmentTool[], wanted: string): string {
   const tool = tools.find(({ name }) => name === wanted);
-  const properties = Object.keys((tool?.input_schema?.properties as object | undefined) ?? {});
-  if (properties.length === 1) return properties[0]!;
+  const { properties: described = {}, required = [] } = (tool?.input_schema ?? {}) as ArgumentsSchema;
+  const properties = Object.keys(described);
+  const [only, ...others] = properties.length > 1 ? required : properties;
+  if (only !== undefined && others.length === 0) return only;
   throw wrongInput(
     'environment.answer-tool',
     tool
       ? `The tool ${wanted} of the environment takes ${properties.length} arguments.`
       : `The environment has no tool ${wanted}.`,
-    { expected: `a tool with one argument among ${tools.map(({ name }) => name).join(', ')}` },
+    {
+      expected: `a tool with one argument, or one that it needs, among ${tools.map(({ name }) => name).join(', ')}`,
+    },
   );
 }
 

@@ -19,7 +19,6 @@ import { randomCheckpoint } from '../../model/init.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { readSafetensors, writeSafetensors } from '../../model/safetensors.ts';
 import { type TokenizerFiles, warmStarts } from '../../tasks/warm-starts.ts';
-import { END } from '../../tasks/words/template.ts';
 import { calledAs } from '../called-as.ts';
 import { readStart } from '../shared/import-policy.ts';
 import { whole } from '../shared/run-options.ts';
@@ -83,7 +82,7 @@ async function pretrain({ name, seed, threads, saveEvery, ...options }: Pretrain
       expected: `--from DIR, the folder of a ${start.from} in the shape ${options.shape}`,
       next: `Make it first: npm run pretrain -- --name ${start.from} --shape ${options.shape} --out DIR`,
     });
-  const end = tokenizer.id(start.tokenizer ? END : '<eos>');
+  const end = tokenizer.id(tokenizerFiles.config?.eos_token ?? '<eos>');
   const config = SHAPES[shape](vocabSize, end);
   // A warm start's step size was chosen for its own shape. With Adam the best one falls as the width grows (arXiv:2203.03466).
   const { hiddenSize: width } = SHAPES[start.shape ?? 'nano'](vocabSize, end);

@@ -206,13 +206,31 @@ export const ROUTES: Readonly<Record<string, readonly RouteReference[]>> = {
   'Models (see [endpoints.md](endpoints.md))': [
     route('GET', '/v1/models', 'caller', 'Lists the policies, as OpenAI lists models.', {}),
     route('GET', '/v1/models/:model', 'caller', 'Shows a policy, as OpenAI shows a model.', {}),
-    route('POST', '/v1/chat/completions', 'caller', 'Answers a conversation.', { body: chatRequest }),
-    route('POST', '/v1/completions', 'caller', 'Goes on from texts or from token ids.', {
-      body: completionRequest,
-    }),
-    route('POST', '/inference/v1/generate', 'caller', 'Takes token ids, returns token ids, as vLLM does.', {
-      body: tokensRequest,
-    }),
+    route(
+      'POST',
+      '/v1/chat/completions',
+      'caller',
+      'Answers a conversation; in an episode, where the header `X-Rollmesh-Episode` names one.',
+      { body: chatRequest },
+    ),
+    route(
+      'POST',
+      '/v1/completions',
+      'caller',
+      'Goes on from texts or from token ids; in an episode likewise.',
+      {
+        body: completionRequest,
+      },
+    ),
+    route(
+      'POST',
+      '/inference/v1/generate',
+      'caller',
+      'Takes token ids, returns token ids, as vLLM does; in an episode likewise.',
+      {
+        body: tokensRequest,
+      },
+    ),
   ],
   'Agents (see [agents.md](agents.md))': [
     route(

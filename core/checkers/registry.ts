@@ -1,6 +1,7 @@
 /** Checkers by name, and how a name with settings is written on a command line and in a file. */
 import * as v from 'valibot';
 import { wrongInput } from '../errors.ts';
+import { auto } from './auto.ts';
 import type { Checker } from './checker.ts';
 import { shown } from './checker.ts';
 import { choice } from './choice.ts';
@@ -8,22 +9,9 @@ import { exact } from './exact.ts';
 import { expression } from './expression.ts';
 import { jsonSchema } from './json-schema.ts';
 import { math } from './math/checker.ts';
-import { numberChecker, parseNumber } from './number.ts';
+import { numberChecker } from './number.ts';
 import { regex } from './regex.ts';
 import { set } from './set.ts';
-
-/** `expression` for a task with numbers and a target, `number` where the answer is one, else `exact`. */
-const auto: Checker = {
-  name: 'auto',
-  description:
-    'expression for a task with metadata.numbers and metadata.target, number where the answer is one, else exact.',
-  prepare: (reference) => {
-    const { answer, metadata } = reference;
-    if (Array.isArray(metadata.numbers) && metadata.target !== undefined)
-      return expression.prepare(reference);
-    return (parseNumber(answer).ok ? numberChecker() : exact).prepare(reference);
-  },
-};
 
 const tolerance = v.object({
   name: v.literal('number'),

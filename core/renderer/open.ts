@@ -12,7 +12,7 @@ export const RENDERER_KINDS = ['auto', 'chat', 'tags', 'plain'] as const;
 export type RendererKind = (typeof RENDERER_KINDS)[number];
 
 export interface RendererSettings {
-  /** `auto`: the tags where the tokenizer has them, else the policy's chat template, else plain text. */
+  /** `auto`: the policy's chat template, else the tags where the tokenizer has them, else plain text. */
   readonly kind?: RendererKind;
   /** Switches of the chat template, such as `enable_thinking`. */
   readonly variables?: Readonly<Record<string, unknown>>;
@@ -107,10 +107,10 @@ export function rendererOf(files: VersionFiles, policy: string, settings: Render
   const isTagged = TAGS.every((tag) => controlTokens.includes(tag));
   const kind =
     settings.kind === undefined || settings.kind === 'auto'
-      ? isTagged
-        ? 'tags'
-        : config.chat_template
-          ? 'chat'
+      ? config.chat_template
+        ? 'chat'
+        : isTagged
+          ? 'tags'
           : 'plain'
       : settings.kind;
 

@@ -49,10 +49,28 @@ export const seats = v.pipe(
 );
 export type Seat = v.InferOutput<typeof seats>[number];
 
+/** By this header a request to the model endpoints is one of an episode: `RUN/EPISODE`, or `RUN/EPISODE/SEAT`. */
+export const EPISODE_HEADER = 'x-rollmesh-episode';
+export const episodeHeader = v.pipe(
+  v.string(),
+  v.regex(
+    /^[0-9a-f]{32}\/[0-9a-f]{32}-\d{1,2}(?:\/[a-z][a-z0-9-]{0,31})?$/,
+    'Expected the value that was told when the episode was opened',
+  ),
+  v.transform((text) => {
+    const [run, episode, seat] = text.split('/') as [string, string, string?];
+    return { run, episode, seat };
+  }),
+);
+
+/** Headers by which a client of the whole mesh asks in an episode. */
+const episodeHeaders = v.record(v.string(), v.string());
+
 /** What an OpenAI client needs to speak for a seat. */
 const seatAccess = v.object({
   baseURL: v.string(),
   apiKey: v.string(),
+  headers: episodeHeaders,
   /** The exact version that answers. */
   model: v.string(),
 });
@@ -75,6 +93,8 @@ export const episodeAnswer = v.variant('state', [
     /** For an OpenAI client: its base URL and the exact version that answers. Absent where the run has several seats. */
     baseURL: v.exactOptional(v.string()),
     model: v.exactOptional(v.string()),
+    /** The same for a client of the whole mesh, with the run's token as its API key. */
+    headers: v.exactOptional(episodeHeaders),
     /** The episode's key. It ends the episode; where the run has one seat, it is the client's API key, too. */
     apiKey: v.string(),
     /** Where the reward is posted, with the episode's key. */
@@ -150,7 +170,11 @@ export type AgentAccess = v.InferOutput<typeof agentAccess>;
 export const recordedCall = v.object({
   prompt: v.array(count),
   maxNew: count,
-  completion,
+  completion: v.object({
+    ...completion.entries,
+    /** What the agent was told beside the drawn tokens; absent where it asked for nothing more. */
+    alternatives: v.exactOptional(v.array(v.array(v.object({ id: count, logprob: v.number() })))),
+  }),
   /** Absent where the prompt was no conversation. */
   dialogue: v.exactOptional(
     v.object({

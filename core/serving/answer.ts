@@ -1,6 +1,11 @@
 /** The answers of the model endpoints, from what was sampled: OpenAI's objects with vLLM's fields for token ids. */
-import type { TokenIds } from '../policy.ts';
+import type { Alternative, TokenIds } from '../policy.ts';
 import type { ToolCall } from './tool-calls.ts';
+
+/** A token that might have been drawn, with its text. */
+export interface NamedAlternative extends Alternative {
+  readonly text: string;
+}
 
 /** One completion as it is answered. */
 export interface Choice {
@@ -11,6 +16,8 @@ export interface Choice {
   readonly logprobs: readonly number[];
   /** The text of each token. */
   readonly tokens: readonly string[];
+  /** [ids]: the most likely tokens of each place; absent where none were asked for. */
+  readonly alternatives?: readonly (readonly NamedAlternative[])[] | undefined;
   /** The text without what ended it and without calls of tools. */
   readonly text: string;
   readonly calls: readonly ToolCall[];
@@ -48,24 +55,43 @@ export const finishOf = ({ calls, stopped }: Pick<Choice, 'calls' | 'stopped'>) 
 
 const nameOf = (id: number, text: string, { tokensAsIds }: Shown) => (tokensAsIds ? `token_id:${id}` : text);
 
+type Drawn = Pick<Choice, 'ids' | 'logprobs' | 'tokens' | 'alternatives'>;
+
+const tokenLogprob = ({ id, logprob, text }: NamedAlternative, shown: Shown) => ({
+  token: nameOf(id, text, shown),
+  logprob,
+  bytes: [...new TextEncoder().encode(text)],
+});
+
+const drawnToken = ({ ids, logprobs, tokens }: Drawn, i: number): NamedAlternative => ({
+  id: ids[i]!,
+  logprob: logprobs[i]!,
+  text: tokens[i]!,
+});
+
 /** The log-probabilities as chat completions and `/inference/v1/generate` have them. */
-export const chatLogprobs = (choice: Pick<Choice, 'ids' | 'logprobs' | 'tokens'>, shown: Shown) => ({
-  content: choice.ids.map((id, i) => ({
-    token: nameOf(id, choice.tokens[i]!, shown),
-    logprob: choice.logprobs[i]!,
-    bytes: [...new TextEncoder().encode(choice.tokens[i])],
-    top_logprobs: [],
+export const chatLogprobs = (choice: Drawn, shown: Shown) => ({
+  content: choice.ids.map((_, i) => ({
+    ...tokenLogprob(drawnToken(choice, i), shown),
+    top_logprobs: (choice.alternatives?.[i] ?? []).map((one) => tokenLogprob(one, shown)),
   })),
   refusal: null,
 });
 
-/** The log-probabilities as completions have them; `offset`: characters of the completion before these tokens. */
-export function textLogprobs(choice: Pick<Choice, 'ids' | 'logprobs' | 'tokens'>, shown: Shown, offset = 0) {
+/**
+ * The log-probabilities as completions have them; `offset`: characters of the completion before these tokens. Each token's alternatives are an
+ * object by their texts, which has the drawn token, too; of several with one text the most likely.
+ */
+export function textLogprobs(choice: Drawn, shown: Shown, offset = 0) {
+  const named = (one: NamedAlternative) => [nameOf(one.id, one.text, shown), one.logprob] as const;
   let at = offset;
   return {
     tokens: choice.ids.map((id, i) => nameOf(id, choice.tokens[i]!, shown)),
     token_logprobs: [...choice.logprobs],
-    top_logprobs: null,
+    top_logprobs:
+      choice.alternatives?.map((those, i) =>
+        Object.fromEntries([named(drawnToken(choice, i)), ...[...those].reverse().map(named)]),
+      ) ?? null,
     text_offset: choice.tokens.map((token) => {
       const here = at;
       at += token.length;
@@ -153,7 +179,7 @@ export function tokensAnswer(
 }
 
 /** A piece of a completion, for a stream: the tokens drawn since the last piece, and the text that is certain now. */
-export interface Piece extends Pick<Choice, 'ids' | 'logprobs' | 'tokens'> {
+export interface Piece extends Drawn {
   readonly index: number;
   readonly text: string;
   /** Characters of the tokens before these. */

@@ -46,6 +46,8 @@ export interface ServingOrder {
   /** Does a last chunk of the stream tell the token counts? */
   readonly streamUsage: boolean;
   readonly logprobs: boolean;
+  /** How many of the most likely tokens are told with each that was drawn. */
+  readonly alternatives: number;
   /** vLLM's `return_token_ids`. */
   readonly tokenIds: boolean;
   /** vLLM's `return_tokens_as_token_ids`: tokens are written `token_id:17`. */
@@ -54,6 +56,8 @@ export interface ServingOrder {
 
 /** The most completions that one request may ask for, over all of its prompts. */
 export const MOST_COMPLETIONS = 64;
+/** The most alternatives to each token, as OpenAI and vLLM have it. */
+const MOST_ALTERNATIVES = 20;
 /** The most characters of all stop strings together: each may need a state of the automaton that ends a completion. */
 const MOST_STOP_CHARACTERS = 64;
 const MOST_TOOLS = 64;
@@ -144,7 +148,7 @@ export const chatRequest = v.looseObject({
   max_tokens: v.nullish(whole(1, 4096)),
   max_completion_tokens: v.nullish(whole(1, 4096)),
   logprobs: v.nullish(v.boolean(), false),
-  top_logprobs: v.nullish(v.number()),
+  top_logprobs: v.nullish(whole(0, MOST_ALTERNATIVES), 0),
   tools: v.nullish(v.pipe(v.array(tool), v.maxLength(MOST_TOOLS))),
   tool_choice: v.nullish(v.unknown()),
 });
@@ -158,7 +162,12 @@ export const completionRequest = v.looseObject({
     v.pipe(v.array(idList), v.minLength(1), v.maxLength(MOST_COMPLETIONS)),
   ]),
   max_tokens: v.nullish(whole(1, 4096), 16),
-  logprobs: v.nullish(v.union([v.boolean(), v.number()])),
+  logprobs: v.nullish(
+    v.union(
+      [v.boolean(), whole(0, MOST_ALTERNATIVES)],
+      `Expected a whole number from 0 to ${MOST_ALTERNATIVES}`,
+    ),
+  ),
   echo: v.nullish(v.boolean()),
   suffix: v.nullish(v.string()),
   best_of: v.nullish(v.number()),
@@ -298,8 +307,11 @@ function toolsOf(tools: readonly Tool[] | null | undefined, choice: unknown): re
 export function chatOrder(body: unknown): ServingOrder {
   const request = read(chatRequest, body);
   refuse(request);
-  if (request.top_logprobs)
-    throw unsupported(`top_logprobs = ${request.top_logprobs}`, 'Set it to 0: the drawn tokens have theirs.');
+  const [logprobs, alternatives] = [request.logprobs ?? false, request.top_logprobs ?? 0];
+  if (alternatives && !logprobs)
+    throw wrongInput('serving.request', `top_logprobs: ${alternatives} without logprobs.`, {
+      next: 'Set logprobs to true.',
+    });
   return {
     ...commonOf(request),
     prompts: [
@@ -310,7 +322,8 @@ export function chatOrder(body: unknown): ServingOrder {
       },
     ],
     maxNew: request.max_completion_tokens ?? request.max_tokens ?? undefined,
-    logprobs: request.logprobs ?? false,
+    logprobs,
+    alternatives,
   };
 }
 
@@ -332,8 +345,6 @@ export function completionOrder(body: unknown): ServingOrder {
   if (request.suffix) throw unsupported('suffix', 'Leave it out.');
   if (request.best_of && request.best_of !== (request.n ?? 1))
     throw unsupported(`best_of = ${request.best_of}`, 'Ask for n completions, and choose among them.');
-  if (typeof request.logprobs === 'number' && request.logprobs > 1)
-    throw unsupported(`logprobs = ${request.logprobs}`, 'Set it to 1: the drawn tokens have theirs.');
   const prompts = promptsOf(request.prompt);
   if (prompts.length * (request.n ?? 1) > MOST_COMPLETIONS)
     throw wrongInput(
@@ -346,6 +357,7 @@ export function completionOrder(body: unknown): ServingOrder {
     prompts,
     maxNew: request.max_tokens ?? 16,
     logprobs: request.logprobs !== null && request.logprobs !== undefined && request.logprobs !== false,
+    alternatives: typeof request.logprobs === 'number' ? request.logprobs : 0,
   };
 }
 
@@ -368,6 +380,7 @@ export function tokensOrder(body: unknown): ServingOrder {
     stream: false,
     streamUsage: false,
     logprobs: params.logprobs !== null && params.logprobs !== undefined,
+    alternatives: 0,
     tokenIds: true,
     tokensAsIds: true,
   };

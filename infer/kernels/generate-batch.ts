@@ -2,8 +2,9 @@
  * Generates a batch: each prompt is prefilled once and its cache shared by its samples; then each turn gives every row one token. A row
  * that has ended leaves the batch, so that later turns compute only the rows that go on.
  */
-import type { Completion, SamplingSettings, TokenIds } from '../../core/policy.ts';
+import type { Alternative, Completion, SamplingSettings, TokenIds } from '../../core/policy.ts';
 import { uniforms } from '../../core/random.ts';
+import { alternativesTo } from '../alternatives.ts';
 import { type Cache, newCache } from './cache.ts';
 import type { Decoder, Work } from './decoder.ts';
 import { type CachePart, type KeptCache, restore } from './kept-turns.ts';
@@ -30,7 +31,12 @@ interface Row {
   readonly prompt: Prompt;
   readonly cache: Cache;
   readonly uniforms: Float32Array;
-  readonly completion: { ids: number[]; logprobs: number[]; stopped: boolean };
+  readonly completion: {
+    ids: number[];
+    logprobs: number[];
+    stopped: boolean;
+    alternatives?: Alternative[][];
+  };
   last: number;
   /** The state of the grammar. */
   state: number;
@@ -73,7 +79,7 @@ export function openBatch(
   const samples = prompts.reduce((sum, { sampleIds }) => sum + sampleIds.length, 0);
   const longest = Math.max(...prompts.map(({ ids }) => ids.length));
   const work = decoder.work(Math.max(samples, Math.min(PORTION, longest)), samples, longest + maxNew + 8);
-  const rows = prompts.map((prompt) => openRows(decoder, work, prompt, maxNew));
+  const rows = prompts.map((prompt) => openRows(decoder, work, prompt, settings));
   const draws = drawsOf(decoder, samples);
   const grammar = grammarOf(decoder, settings);
   const stops = new Set(settings.stop);
@@ -115,7 +121,7 @@ function openRows(
   decoder: Decoder,
   work: Work,
   { ids, sampleIds, known }: BatchPrompt,
-  maxNew: number,
+  { maxNew, alternatives }: SamplingSettings,
 ): Row[] {
   const { heap, config } = decoder;
   const prompt = { cache: newCache(heap, config, ids.length - 1), length: ids.length - 1 };
@@ -125,7 +131,7 @@ function openRows(
     prompt,
     cache: newCache(heap, config, maxNew),
     uniforms: uniforms(id, maxNew),
-    completion: { ids: [], logprobs: [], stopped: false },
+    completion: { ids: [], logprobs: [], stopped: false, ...(alternatives ? { alternatives: [] } : {}) },
     last: ids.at(-1)!,
     state: 0,
   }));
@@ -219,9 +225,10 @@ function drawTokens(
   draws: Draws,
   live: readonly Row[],
   turn: number,
-  { temperature, topK = 0, topP = 1 }: SamplingSettings,
+  settings: SamplingSettings,
   grammar: LaidGrammar | undefined,
 ): void {
+  const { temperature, topK = 0, topP = 1 } = settings;
   const rows = live.length;
   heap.integers(draws.allowed, rows).set(live.map(({ state }) => grammar?.allowed(state) ?? 0));
   heap.floats(draws.uniforms, rows).set(live.map((row) => row.uniforms[turn]!));
@@ -247,6 +254,15 @@ function drawTokens(
     row.last = tokens[i]!;
     row.completion.ids.push(row.last);
     row.completion.logprobs.push(logprobs[i]!);
+    // The draw has hidden what it could not draw.
+    row.completion.alternatives?.push(
+      alternativesTo(
+        row.last,
+        logprobs[i]!,
+        heap.floats(draws.logits + 4 * i * logitsWidth, config.vocabSize),
+        settings,
+      ),
+    );
     if (grammar) row.state = grammar.next(row.state, row.last);
   });
 }

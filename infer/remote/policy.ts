@@ -85,7 +85,11 @@ class RemotePolicy implements Policy {
 
   async dispose(): Promise<void> {}
 
-  #checkSupported({ temperature, topP = 1, topK = 0, grammar }: SamplingSettings): void {
+  #checkSupported({ temperature, topP = 1, topK = 0, grammar, alternatives }: SamplingSettings): void {
+    if (alternatives)
+      throw wrongInput('remote.alternatives', `${alternatives} alternatives to each token are asked for.`, {
+        expected: 'none: a remote policy tells of the tokens that it drew alone',
+      });
     if (grammar)
       throw new RollmeshError(
         'give-up',

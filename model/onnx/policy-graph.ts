@@ -160,6 +160,7 @@ export function policyGraph(config: ModelConfig, type: WeightType = 'float32'): 
     { body: body.build() },
   );
   score(graph, 'last_logits', inputs.targets);
+  graph.output('last_logits', FLOAT, ['picked', vocabSize]);
   graph.output('tokens', INT64, ['turns', 'picked', 1]);
   graph.output('logprobs', FLOAT, ['turns', 'picked', 1]);
   graph.output('target_logprobs', FLOAT, ['picked', 1]);

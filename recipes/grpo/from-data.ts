@@ -18,6 +18,7 @@ import {
   optimizerEntries,
   withLoss,
 } from '../../protocols/method-settings.ts';
+import { hostedQuestions } from '../../protocols/hosted-answers.ts';
 import { ONE_SEAT } from '../../protocols/questions/agent-round.ts';
 import { curriculumSettings } from '../../protocols/questions/curriculum.ts';
 import { rewardSum, rewardsOf } from '../../protocols/questions/reward-data.ts';
@@ -108,13 +109,16 @@ export function grpoFrom(given: unknown, modules: Readonly<Record<string, Bounde
         next: 'Leave --set curriculum out, or --seats.',
       },
     );
+  const questions = {
+    tasks: { sources: data.sources, heldOut: data.heldOut },
+    checker: findChecker(data.checker, [...CHECKERS, program]),
+    extract: data.extract,
+  };
   const recipe = grpoOn({
     startPolicy: data.start,
     questions: {
+      ...questions,
       name: data.name,
-      tasks: { sources: data.sources, heldOut: data.heldOut },
-      checker: findChecker(data.checker, [...CHECKERS, program]),
-      extract: data.extract,
       maxNew,
       temperature,
       examined,
@@ -127,5 +131,6 @@ export function grpoFrom(given: unknown, modules: Readonly<Record<string, Bounde
     ...(data.agent ? { seats: data.seats ?? ONE_SEAT } : {}),
     ...(turnRewards ? { turnRewards } : {}),
   });
-  return { ...withLoss(recipe, loss), name: grpoName(data) };
+  const name = grpoName(data);
+  return { ...withLoss(recipe, loss), name, hosted: [hostedQuestions(name, () => questions)] };
 }

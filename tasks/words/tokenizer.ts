@@ -8,11 +8,7 @@ const VOCABULARY = 1024;
 /** Demonstrations whose words are counted. */
 const TEXTS = 6000;
 
-export function wordsTokenizer(): {
-  readonly vocabSize: number;
-  readonly json: object;
-  readonly config: object;
-} {
+export function wordsTokenizer() {
   const random = new Random('words/tokenizer');
   const texts = Array.from({ length: TEXTS }, () => {
     const { prompt, completion } = demonstrateWords(random);

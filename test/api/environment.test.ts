@@ -130,7 +130,15 @@ describe('an episode', () => {
     expect(heard.map(({ tools }) => tools)).toEqual([[], []]);
     expect(heard[1]!.messages.at(-1)).toEqual({ role: 'user', content: 'Wrong.' });
     expect(server.ran).toEqual(['one submit {"answer":"I say 5"}', 'one submit {"answer":"I say 4"}']);
-    for (const answerTool of ['peek', 'fly'])
+    server.tools[0] = {
+      ...server.tools[0]!,
+      input_schema: {
+        type: 'object',
+        properties: { why: { type: 'string' }, answer: { type: 'string' } },
+        required: ['why', 'answer'],
+      },
+    };
+    for (const answerTool of ['submit', 'peek', 'fly'])
       await expect(hold(policy().ask, { answerTool })).rejects.toMatchObject({
         code: 'environment.answer-tool',
       });

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Completion, Policy, SamplingSettings } from '../../core/policy.ts';
+import type { TokenGrammar } from '../../core/text/token-grammar.ts';
 import { loadOrt } from '../../infer/ort.ts';
 import type { ModelConfig } from '../../model/config.ts';
 import type { Tensors } from '../../model/safetensors.ts';
@@ -81,6 +82,100 @@ describe.each(cases)('$of: $name against float64', ({ name, engine: { open, tole
     });
   });
 });
+
+/** The most likely of the tokens that a grammar and truncation leave, by the float64 reference; each with its log-probability among those left. */
+function referenceAlternatives(
+  logits: readonly number[],
+  { temperature, topK = 0, topP = 1, alternatives = 0 }: SamplingSettings,
+  allowed: (id: number) => boolean,
+): { id: number; logprob: number }[] {
+  const isGreedy = temperature === 0;
+  const shares = (of: readonly number[]) => {
+    const all = softmax(of.map((id) => logits[id]! / (temperature || 1)));
+    return all.map((share, i) => ({ id: of[i]!, share })).sort((a, b) => b.share - a.share);
+  };
+  let left = shares([...logits.keys()].filter(allowed));
+  if (!isGreedy && topK) left = shares(left.slice(0, topK).map(({ id }) => id));
+  let mass = 0;
+  if (!isGreedy && topP < 1)
+    left = left.filter(({ share }) => {
+      mass += share;
+      return mass - share < topP;
+    });
+  return shares(left.map(({ id }) => id))
+    .slice(0, alternatives)
+    .map(({ id, share }) => ({ id, logprob: Math.log(share) }));
+}
+
+describe.each(TESTED_ENGINES)(
+  'the most likely tokens beside the drawn ones in $name',
+  ({ open, tolerance }) => {
+    const config = smallConfig({ num_key_value_heads: 2 });
+    const tensors = randomTensors(config);
+    let policy: Policy;
+    beforeAll(async () => {
+      policy = await open(config, tensors);
+      return () => policy.dispose();
+    });
+    /** Any of the first 24 tokens, then an odd one, and so on; 7 ends. */
+    const grammar: TokenGrammar = {
+      vocabSize: 64,
+      states: 3,
+      next: Int32Array.from({ length: 3 * 64 }, (_, at) => {
+        const [state, id] = [Math.floor(at / 64), at % 64];
+        if (id === 7) return 2;
+        return state === 0 ? (id < 24 ? 1 : -1) : id % 2 ? 0 : -1;
+      }),
+      ends: [false, false, true],
+    };
+
+    test.each<[string, Partial<SamplingSettings>]>([
+      ['as they are', {}],
+      ['greedily', { temperature: 0 }],
+      ['greedily, where truncation means nothing', { temperature: 0, topK: 2, topP: 0.1 }],
+      ['hotter', { temperature: 1.7 }],
+      ['after top-k', { topK: 3 }],
+      ['after top-p', { topP: 0.2, temperature: 0.7 }],
+      ['after both', { topK: 9, topP: 0.5 }],
+      ['after a top-p that leaves one', { topP: 1e-6 }],
+      ['under a grammar', { grammar }],
+      ['under a grammar, truncated', { grammar, topK: 12, topP: 0.6, temperature: 0.8 }],
+      ['ended early', { stop: Array.from({ length: 30 }, (_, i) => i) }],
+    ])('%s', async (_, more) => {
+      const settings = sampling({ ...more, alternatives: 5 });
+      const prompts = [[1, 2, 3, 4, 5, 6, 7], [9, 8], [5]].map((prompt, i) => ({
+        ids: prompt,
+        sampleIds: ids(`p${i}`, 3),
+      }));
+      const out = await policy.generate(prompts, settings);
+      let told = 0;
+      for (const [i, samples] of out.entries())
+        for (const { ids: drawn, logprobs, alternatives } of samples) {
+          expect(alternatives).toHaveLength(drawn.length);
+          const logits = referenceLogits(config, tensors, [...prompts[i]!.ids, ...drawn.slice(0, -1)]);
+          let state = 0;
+          for (const [t, those] of alternatives!.entries()) {
+            const at = state * 64;
+            const next = (id: number) => settings.grammar?.next[at + id] ?? 0;
+            const own = logits[prompts[i]!.ids.length - 1 + t]!;
+            const wanted = referenceAlternatives(own, settings, (id) => next(id) >= 0);
+            expect(those.map(({ id }) => id)).toEqual(wanted.map(({ id }) => id));
+            const [given, right] = [those, wanted].map((all) => all.map(({ logprob }) => logprob));
+            expect(worst(given!, right!)).toBeLessThan(tolerance);
+            // The drawn token has one log-probability.
+            const same = those.find(({ id }) => id === drawn[t]);
+            if (same) expect(same.logprob).toBe(logprobs[t]);
+            state = next(drawn[t]!);
+            told += those.length;
+          }
+        }
+      expect(told).toBeGreaterThan(0);
+      // They change no draw, and none are told unasked.
+      const plain = await policy.generate(prompts, { ...settings, alternatives: 0 });
+      expect(plain).toEqual(out.map((samples) => samples.map(({ alternatives: _told, ...drawn }) => drawn)));
+    });
+  },
+);
 
 describe.each(TESTED_ENGINES)('a small policy in $name', ({ open }) => {
   const config = smallConfig({ num_key_value_heads: 2 });
@@ -234,6 +329,8 @@ describe.each(TESTED_ENGINES)('a small policy in $name', ({ open }) => {
     await expect(one({ temperature: Number.NaN })).rejects.toMatchObject({ code: 'policy.settings' });
     await expect(one({ topP: 0 })).rejects.toMatchObject({ code: 'policy.settings' });
     await expect(one({ stop: [64] })).rejects.toMatchObject({ code: 'policy.settings' });
+    for (const alternatives of [-1, 0.5])
+      await expect(one({ alternatives })).rejects.toMatchObject({ code: 'policy.settings' });
     const closed = await open(config, tensors);
     await closed.dispose();
     await closed.dispose();

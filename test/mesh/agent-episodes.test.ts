@@ -2,6 +2,7 @@
  * Agents of somebody else: they open episodes of a run, speak to the policy through OpenAI's own client, and post what an episode is worth.
  * The rounds go on as any others. Whatever an agent does wrong is refused by name, or recorded as missing data with its kind.
  */
+import OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
 import { readStart } from '../../cli/shared/import-policy.ts';
 import { episodeToken } from '../../core/agent-token.ts';
@@ -9,6 +10,7 @@ import { recordedEpisodes } from '../../core/audit/recorded-episodes.ts';
 import { textOf } from '../../core/renderer/policy-text.ts';
 import {
   EPISODE_SECONDS,
+  type Held,
   POLICY,
   asks,
   clientOf,
@@ -26,6 +28,7 @@ import {
   withAgents,
 } from './agent-scene.ts';
 import { learns } from './learns.ts';
+import { ALONE } from './scene.ts';
 
 withAgents();
 
@@ -51,8 +54,11 @@ describe('an episode', () => {
         const said = await asks(episode, messages[0]!.content, {
           return_token_ids: true,
           logprobs: true,
+          top_logprobs: i,
           ...most,
         });
+        for (const { top_logprobs: told } of said.choices[0]!.logprobs!.content!)
+          expect(told).toHaveLength(i);
         expect(said.model).toBe(episode.model);
         prompts.push((said as unknown as { prompt_token_ids: number[] }).prompt_token_ids);
         answers.push((said.choices[0] as unknown as { token_ids: number[] }).token_ids);
@@ -195,6 +201,66 @@ describe('an episode', () => {
     const ids = (await contents(round))[0]!.samples!.map(({ id }) => `chatcmpl-${id}`);
     expect(ids.slice(0, 3)).toEqual([keyed, plain, fresh]);
     expect(ids).toHaveLength(4);
+  });
+
+  test('one client of the whole mesh asks in every episode that it names in a header', async () => {
+    const { round, access } = await ordered(1, 2);
+    const [one, two] = [await held(access), await held(access)];
+    const openai = new OpenAI({
+      baseURL: `${scene.mesh.url}/v1`,
+      apiKey: access.token,
+      maxRetries: 0,
+      defaultHeaders: ALONE,
+    });
+    type Messages = OpenAI.Chat.ChatCompletionMessageParam[];
+    const ask = ({ headers }: Held, messages: Messages, more: Record<string, string> = {}) =>
+      openai.chat.completions.create(
+        { model: 'm', messages, logprobs: true, top_logprobs: 3, ...({ return_token_ids: true } as object) },
+        { headers: { ...headers, ...more } },
+      );
+    type WithIds = { prompt_token_ids: number[]; choices: { token_ids: number[] }[] };
+    const first: Messages = [{ role: 'user', content: 'What is 3 + 4?' }];
+    const said = await ask(one, first, { 'idempotency-key': 'a' });
+    await ask(two, first);
+    const next = await ask(one, [...first, said.choices[0]!.message, { role: 'user', content: 'Sure?' }]);
+    const ids = said as unknown as WithIds;
+    const before = [...ids.prompt_token_ids, ...ids.choices[0]!.token_ids];
+    expect((next as unknown as WithIds).prompt_token_ids.slice(0, before.length)).toEqual(before);
+    // Sent again, it is the same answer from the record, with all that was told of it.
+    const again = await ask(one, first, { 'idempotency-key': 'a' });
+    expect([again.id, again.choices]).toEqual([said.id, said.choices]);
+    expect(said.choices[0]!.logprobs!.content!.map((token) => token.top_logprobs.length)).toContain(3);
+    const { headers } = two;
+    expect((await openai.models.list({ headers: headers! })).data).toMatchObject([{ id: two.model }]);
+    const generated = await post(`${scene.mesh.url}/inference/v1/generate`, access.token, {
+      model: POLICY,
+      token_ids: [5, 6, 7],
+      sampling_params: { max_tokens: 3 },
+    });
+    // Without the header it is nobody's call.
+    expect(generated.status).toBe(200);
+    // The episode's own key asks in it, too, and no other.
+    const body = { model: 'm', messages: first };
+    const send = (token: string, header: string) =>
+      post(`${scene.mesh.url}/v1/chat/completions`, token, body, { 'x-rollmesh-episode': header });
+    const named = two.headers!['x-rollmesh-episode']!;
+    expect((await send(two.apiKey, named)).status).toBe(200);
+    const foreign = await ordered(1, 2);
+    for (const [token, header] of [
+      [one.apiKey, named],
+      [foreign.access.token, named],
+      ['x', named],
+      [foreign.access.token, named.replace(access.run, foreign.access.run)],
+    ] as const)
+      expect(await refusal(await send(token, header))).toBe('401 agent.token');
+    for (const header of ['', two.episode, `${named}/..`])
+      expect(await refusal(await send(access.token, header))).toBe('422 episode.header');
+    for (const episode of [one, two]) expect((await rewards(episode, 1)).status).toBe(200);
+    expect(await refusal(await send(access.token, named))).toBe('409 episode.rewarded');
+    await scene.reach(round, ['training']);
+    const samples = (await contents(round))[0]!.samples!;
+    expect(samples.map(({ id }) => `chatcmpl-${id}`).slice(0, 2)).toEqual([said.id, next.id]);
+    expect(samples).toHaveLength(4);
   });
 
   test('is sampled as its run samples; anything else is refused by name', async () => {

@@ -268,6 +268,17 @@ describe('what names another seat is refused by name', () => {
     const own = one.rewardURL.replace(/\/reward$/, '/v1');
     expect(await call(own, one.apiKey)).toBe('422 episode.seat');
     expect(await call(own, solver!.apiKey)).toBe('401 agent.token');
+    // Named in a header, a seat is asked with its own key or with the run's token.
+    const named = async (header: string, token: string) => {
+      const headers = { 'x-rollmesh-episode': header };
+      const response = await post(`${scene.mesh.url}/v1/chat/completions`, token, body, headers);
+      return response.ok ? 'answered' : refusal(response);
+    };
+    const header = solver!.headers['x-rollmesh-episode']!;
+    for (const key of [solver!.apiKey, access.token]) expect(await named(header, key)).toBe('answered');
+    for (const key of [proposer!.apiKey, one.apiKey])
+      expect(await named(header, key)).toBe('401 agent.token');
+    expect(await named(header.replace(/\/solver$/, ''), access.token)).toBe('422 episode.seat');
     const models = (baseURL: string, token: string) =>
       fetch(`${baseURL}/models`, { headers: { ...ALONE, authorization: `Bearer ${token}` } });
     expect(await refusal(await models(own, one.apiKey))).toBe('422 episode.seat');

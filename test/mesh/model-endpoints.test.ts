@@ -5,9 +5,12 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ensureShipped, readStart } from '../../cli/shared/import-policy.ts';
 import type { TokenIds } from '../../core/policy.ts';
-import { textOf } from '../../core/renderer/policy-text.ts';
+import { type PolicyText, textOf } from '../../core/renderer/policy-text.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { openVersion } from '../../infer/open-version.ts';
+import { type ModelConfig, parseConfig } from '../../model/config.ts';
+import { readSafetensors, type Tensors } from '../../model/safetensors.ts';
+import { referenceLogits } from '../model/reference.ts';
 import { ALONE, openScene, type Scene } from './scene.ts';
 
 const POLICY = 'words';
@@ -164,6 +167,139 @@ describe('chat completions', () => {
   });
 });
 
+describe('the most likely tokens', () => {
+  const MOST = 4;
+  let config: ModelConfig;
+  let tensors: Tensors;
+  let text: PolicyText;
+  beforeAll(async () => {
+    const files = await readStart(POLICY);
+    config = parseConfig(JSON.parse(new TextDecoder().decode(files['config.json'])));
+    tensors = readSafetensors(files['model.safetensors']!);
+    text = textOf(files, POLICY);
+  });
+
+  /** The most likely tokens in the places of an answer, by a second implementation of the policy in float64 and a softmax of its own. */
+  function wanted(
+    prompt: TokenIds,
+    ids: TokenIds,
+    temperature: number,
+  ): { token: string; logprob: number }[][] {
+    const all = referenceLogits(config, tensors, [...prompt, ...ids.slice(0, -1)]);
+    return ids.map((_, t) => {
+      const scaled = all[prompt.length - 1 + t]!.map((logit) => logit / temperature);
+      const most = Math.max(...scaled);
+      const total = Math.log(scaled.reduce((sum, logit) => sum + Math.exp(logit - most), 0)) + most;
+      return [...scaled.entries()]
+        .sort(([, a], [, b]) => b - a)
+        .slice(0, MOST)
+        .map(([id, logit]) => ({ token: text.tokenizer.decode([id]), logprob: logit - total }));
+    });
+  }
+  const expectClose = (given: { token: string; logprob: number }[], right: typeof given) => {
+    expect(given.map(({ token }) => token)).toEqual(right.map(({ token }) => token));
+    given.forEach(({ logprob }, i) => {
+      expect(logprob).toBeCloseTo(right[i]!.logprob, 3);
+    });
+  };
+  const sampling = { seed: 3, max_tokens: 6, temperature: 0.8, return_token_ids: true };
+
+  test.each(['kernels', 'kernels-plain', 'onnx'])('of a chat by %s, in a stream too', async (engine) => {
+    const settings = { ...sampling, logprobs: true, top_logprobs: MOST, engine };
+    const answer = await ask(settings);
+    const tokens = answer.choices[0]!.logprobs!.content!;
+    const { prompt_token_ids: prompt } = answer as unknown as WithIds;
+    const { token_ids: ids } = answer.choices[0] as unknown as WithIds;
+    const right = wanted(prompt, ids, 0.8);
+    tokens.forEach(({ token, logprob, bytes, top_logprobs: most }, t) => {
+      expectClose(most, right[t]!);
+      expect(most.map((one) => one.bytes)).toEqual(
+        most.map((one) => [...new TextEncoder().encode(one.token)]),
+      );
+      const same = most.find((one) => one.token === token);
+      if (same) expect(same).toEqual({ token, logprob, bytes });
+    });
+    const streamed: unknown[] = [];
+    const stream = await openai.chat.completions.create({
+      ...{ model: POLICY, messages: [...QUESTION], stream: true },
+      ...settings,
+    });
+    for await (const { choices } of stream) streamed.push(...(choices[0]?.logprobs?.content ?? []));
+    expect(streamed).toEqual(tokens);
+    // They change no draw.
+    const plain = await ask({ ...settings, top_logprobs: 0 });
+    expect(plain.choices[0]!.message).toEqual(answer.choices[0]!.message);
+  });
+
+  test('of completions, by their texts; the drawn token is among them', async () => {
+    const prompt = await promptIds();
+    const settings = { model: 'words@0', prompt: [...prompt], ...sampling };
+    const answer = await openai.completions.create({ ...settings, n: 2, logprobs: MOST });
+    for (const choice of answer.choices) {
+      const { tokens, token_logprobs: drawn, top_logprobs: most } = choice.logprobs!;
+      const right = wanted(prompt, (choice as unknown as WithIds).token_ids, 0.8);
+      expect(most).toHaveLength(tokens!.length);
+      most!.forEach((those, t) => {
+        expect(those[tokens![t]!]).toBe(drawn![t]);
+        const { [tokens![t]!]: _drawn, ...others } = those;
+        const among = right[t]!.filter(({ token }) => token !== tokens![t]);
+        expectClose(
+          Object.entries(others)
+            .map(([token, logprob]) => ({ token, logprob }))
+            .sort((a, b) => b.logprob - a.logprob),
+          among,
+        );
+      });
+    }
+    const ids = await openai.completions.create({
+      ...settings,
+      ...{ logprobs: 1, return_tokens_as_token_ids: true },
+    });
+    for (const those of ids.choices[0]!.logprobs!.top_logprobs!)
+      for (const token of Object.keys(those)) expect(token).toMatch(/^token_id:\d+$/);
+  });
+});
+
+test('a policy with a notation of its own calls tools, in a stream too', async () => {
+  await ensureShipped(scene.gateway, 'search-two-hop');
+  const query = { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] };
+  const tools = [{ type: 'function' as const, function: { name: 'look', parameters: query } }];
+  const messages: OpenAI.Chat.ChatCompletionMessageParam[] = [
+    { role: 'user', content: 'the mayor of the home of situ?' },
+  ];
+  const greedy = { model: 'search-two-hop', tools, temperature: 0, max_tokens: 22 };
+  const [choice] = (await openai.chat.completions.create({ ...greedy, messages })).choices;
+  expect(choice!.finish_reason).toBe('tool_calls');
+  expect(choice!.message.content).toBeNull();
+  const [call] = choice!.message.tool_calls!;
+  expect(call).toMatchObject({
+    type: 'function',
+    function: { name: 'look', arguments: '{"query":"home situ"}' },
+  });
+  let [said, streamed] = ['', {}];
+  for await (const { choices } of await openai.chat.completions.create({
+    ...greedy,
+    messages,
+    stream: true,
+  })) {
+    said += choices[0]?.delta.content ?? '';
+    for (const { function: part } of choices[0]?.delta.tool_calls ?? []) streamed = part!;
+  }
+  expect([said, streamed]).toEqual(['', { name: 'look', arguments: '{"query":"home situ"}' }]);
+  const found = { role: 'tool' as const, tool_call_id: call!.id, content: 'the home of situ is rola.' };
+  messages.push(choice!.message, found);
+  const next = (await openai.chat.completions.create({ ...greedy, messages })).choices[0]!.message;
+  expect(next.tool_calls![0]).toMatchObject({ function: { arguments: '{"query":"mayor rola"}' } });
+  messages.push(next, {
+    ...found,
+    tool_call_id: next.tool_calls![0]!.id,
+    content: 'the mayor of rola is zoma.',
+  });
+  const last = (await openai.chat.completions.create({ ...greedy, messages })).choices[0]!;
+  expect(last).toMatchObject({ finish_reason: 'stop', message: { content: '<answer>zoma' } });
+  expect(last.message.tool_calls).toBeUndefined();
+});
+
 describe('completions', () => {
   test('go on from text and from ids alike', async () => {
     const prompt = await promptIds();
@@ -250,6 +386,8 @@ describe('refused, in the form that the client reads', () => {
     ['a version that is not there', { model: 'words@9' }, 404, 'version.missing'],
     ['no name of a model', { model: '../words' }, 422, 'serving.model'],
     ['a prompt that leaves no room', { max_tokens: 4000 }, 422, 'policy.too-long'],
+    ['more alternatives than 20', { logprobs: true, top_logprobs: 21 }, 422, 'serving.request'],
+    ['alternatives without log-probabilities', { top_logprobs: 1 }, 422, 'serving.request'],
     ['a field that is not supported', { logit_bias: { 1: 1 } }, 422, 'serving.unsupported'],
     [
       'tools where the template knows none',

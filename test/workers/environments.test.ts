@@ -1,14 +1,7 @@
 /** The environments that the mesh serves: played through the client of the standard they give what they give in process, and a session is never lost or doubled. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { EnvironmentClient } from '../../api/environment-client.ts';
-import { type Ask, holdEpisode, type Said } from '../../cli/environment/hold-episode.ts';
+import { type Ask, holdEpisode } from '../../cli/environment/hold-episode.ts';
 import { orsHost } from '../../cli/environment/ors-host.ts';
-import { episodesOf } from '../../core/play-episodes.ts';
-import type { Recipe } from '../../core/recipe.ts';
-import { registry } from '../../core/registry.ts';
-import { openRoundContext } from '../../core/round-context.ts';
-import { roundOf } from '../../core/schema/round.ts';
-import type { Sample } from '../../core/schema/sample.ts';
 import { isHeldOutKey } from '../../core/split.ts';
 import { ragen } from '../../recipes/ragen/recipe.ts';
 import { ssp } from '../../recipes/ssp/recipe.ts';
@@ -16,83 +9,9 @@ import { agentPrompt } from '../../tasks/environment.ts';
 import { agentSees, gridOutcome, openGrid } from '../../tasks/grids/play.ts';
 import { isHeldOutQuestion } from '../../tasks/knowledge/episode.ts';
 import { solverPrompt, writeAnswer, writeSearch, writeTask } from '../../tasks/knowledge/proposal.ts';
-import { scriptedPolicy, textTokenizer } from '../protocols/scripted-policy.ts';
+import { called, inProcess, served } from './environment-scene.ts';
 
-const URL_OF_MESH = 'http://mesh/environments';
-const QUICK = { attempts: 2, firstMs: 1, longestMs: 2 };
-
-/** What the routes use of R2, with its conditions. */
-function bucketOf(clock: { now: number }) {
-  const objects = new Map<string, { text: string; etag: string; uploaded: Date }>();
-  let writes = 0;
-  const meta = (key: string) => ({ key, ...objects.get(key)! });
-  return {
-    objects,
-    head: async (key: string) => (objects.has(key) ? meta(key) : null),
-    get: async (key: string) =>
-      objects.has(key) ? { ...meta(key), text: async () => objects.get(key)!.text } : null,
-    put: async (
-      key: string,
-      text: string,
-      { onlyIf }: { onlyIf: { etagMatches?: string; etagDoesNotMatch?: string } },
-    ) => {
-      const etag = objects.get(key)?.etag;
-      if (onlyIf.etagDoesNotMatch === '*' ? etag !== undefined : etag !== onlyIf.etagMatches) return null;
-      objects.set(key, { text, etag: `e${writes++}`, uploaded: new Date(clock.now) });
-      return meta(key);
-    },
-    delete: async (keys: string | string[]) => {
-      for (const key of [keys].flat()) objects.delete(key);
-    },
-    list: async ({ prefix, limit }: { prefix: string; limit: number }) => ({
-      objects: [...objects.keys()]
-        .filter((key) => key.startsWith(prefix))
-        .slice(0, limit)
-        .map(meta),
-    }),
-  };
-}
-
-/** A mesh with these secrets. */
-async function served({ local = true, read }: { local?: boolean; read?: string } = {}) {
-  // Not by its literal name, since the Workers are compiled against other types than the tests.
-  const path: string = '../../workers/gateway/app.ts';
-  const { gatewayApp } = (await import(path)) as {
-    gatewayApp: (services: object) => { fetch: (request: Request) => Promise<Response> };
-  };
-  const clock = { now: Date.UTC(2026, 0, 1) };
-  const bucket = bucketOf(clock);
-  const free = { limit: async () => ({ success: true }) };
-  const isolate = () =>
-    gatewayApp({
-      bucket,
-      recipes: registry([ragen, ssp]),
-      settings: { local, pages: [] },
-      secrets: { read: [read], learner: ['the-learners-token'.padEnd(64, '0')] },
-      limits: { reads: free, hooks: free },
-      now: () => clock.now,
-    });
-  // No request meets the isolate of the one before it: nothing may be kept in one.
-  const isolates = [isolate(), isolate()];
-  let asked = 0;
-  vi.stubGlobal('fetch', async (url: string, init: RequestInit) =>
-    isolates[asked++ % 2]!.fetch(new Request(url, init)),
-  );
-  const client = new EnvironmentClient({ url: URL_OF_MESH, key: read, backOff: QUICK });
-  const send = (method: string, to: string, session: string, body?: object) =>
-    fetch(`${URL_OF_MESH}${to}`, {
-      method,
-      headers: { 'x-session-id': session },
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    });
-  return { client, bucket, clock, send };
-}
 afterEach(() => vi.unstubAllGlobals());
-
-const called = (id: string, name: string, input: object): Said => {
-  const call = { id, name, arguments: JSON.stringify(input) };
-  return { id, message: { role: 'assistant', tool_calls: [call] }, content: '', calls: [call] };
-};
 
 /** Everything that was read and written in an episode, as the policy's text. */
 function listener(
@@ -113,27 +32,6 @@ function listener(
     return called(`call-${said.length}`, ...callOf(written));
   };
   return { ask, said, text: () => text };
-}
-
-function inProcess(recipe: Recipe, roles: Record<string, object>, write: (prompt: string) => string) {
-  const tokenizer = textTokenizer();
-  const policy = scriptedPolicy(tokenizer, write);
-  const rewardFunction = Object.keys(recipe.rewards)[0]!;
-  const settings = { recipe: recipe.name, seed: 0, policy: 'p', rewardFunction, freeze: [], tasks: 1 };
-  const context = openRoundContext({
-    recipe,
-    round: roundOf({ ...settings, groupSize: 1 }, roles, 1, 3),
-    tokenizer,
-    recipeState: () => Promise.resolve(undefined),
-    use: (_ref, work) => work(policy),
-  });
-  return async (task: string): Promise<{ text: string; turns: readonly Sample[] }> => {
-    const admitted = { group: '0'.repeat(32), index: 0, task, proposal: null };
-    const [group] = await recipe.judge(context, await recipe.rollOut(context, [admitted]));
-    const [turns] = episodesOf(group!.samples);
-    const { prompt, ids } = turns!.at(-1)!;
-    return { text: tokenizer.decode([...prompt, ...ids]), turns: turns! };
-  };
 }
 
 test.each(['lake', 'push'] as const)(

@@ -17,8 +17,10 @@ import { refOf } from '../../core/round-context.ts';
 import {
   type AgentAccess,
   type CallOrder,
+  EPISODE_HEADER,
   type EpisodeAnswer,
   type EpisodeKey,
+  episodeHeader,
   episodeName,
   episodeOrder,
   nameOfEpisode,
@@ -28,7 +30,6 @@ import {
   type TurnRewards,
 } from '../../core/schema/agent.ts';
 import { id } from '../../core/schema/sample.ts';
-import { apiError } from '../../core/serving/api-error.ts';
 import { nameOf } from '../../core/serving/order.ts';
 import {
   type AnsweredCall,
@@ -41,12 +42,10 @@ import { getGroup } from '../../store/groups.ts';
 import { getRound, touchRound } from '../../store/rounds.ts';
 import { getRun, lastRoundOf, noteAgentTold, openRoundsOf, type RunRow } from '../../store/runs.ts';
 import { expectOpen } from '../shared/agent-episodes.ts';
-import { failureOf } from '../shared/failures.ts';
-import { log } from '../shared/log.ts';
 import { check, parseJson, readBytes, readJsonBody } from './body.ts';
 import { continueGroup } from './continue-group.ts';
 import { learnerOnly, limitRate } from './guards.ts';
-import { errorResponse, HttpError } from './http-error.ts';
+import { HttpError, toldError } from './http-error.ts';
 import { contextLength } from './model-routes.ts';
 import { notFound } from './parameters.ts';
 import type { GatewayTypes, Services } from './services.ts';
@@ -86,11 +85,14 @@ async function expectToken(
   );
   if (secrets.map((secret) => equalInConstantTime(given, tokenOf(secret!))).some(Boolean)) return;
   await limitRate('reads')(c, async () => undefined);
-  throw new HttpError(401, 'agent.token', `This needs the token of ${what}.`, {
+  throw noToken(what);
+}
+
+const noToken = (what: string) =>
+  new HttpError(401, 'agent.token', `This needs the token of ${what}.`, {
     expected: 'Authorization: Bearer <token>, which OpenAI’s clients call the API key',
     next: 'Take it from the answer to the request that opened the episode; `rollmesh agents RUN` prints that of the run.',
   });
-}
 
 const episodeOf = (c: AgentContext): EpisodeKey => check(episodeName, c.req.param('episode'), 'episode.name');
 
@@ -210,6 +212,38 @@ async function continueHeld(services: Services, round: string, group: string): P
     await continueGroup(services, { round, stage: 'rollout', group, index });
 }
 
+/** The same request at the address of the episode that its header names. The run's token asks in any of the run's episodes. */
+async function atEpisode(c: AgentContext, header: string): Promise<Request> {
+  const { run, episode, seat } = check(episodeHeader, header, 'episode.header');
+  const { db, secrets } = c.var.services;
+  const url = new URL(c.req.url);
+  url.pathname = `/agents/episodes/${episode}${seat ? `/seats/${seat}` : ''}${c.req.path}`;
+  const asked = new Request(url, c.req.raw);
+  const given = c.req.header('authorization') ?? '';
+  const secret = secrets.learner.find(
+    (one) => one !== undefined && equalInConstantTime(given, `Bearer ${runToken(one, run)}`),
+  );
+  // Another token may be the episode's own, or the seat's.
+  if (secret === undefined) return asked;
+  const { round } = await expectOpen(db, check(episodeName, episode, 'episode.name'));
+  if (round.run !== run) throw noToken('the run of this episode');
+  const key = seat ? seatToken(secret, episode, seat) : episodeToken(secret, episode);
+  asked.headers.set('authorization', `Bearer ${key}`);
+  return asked;
+}
+
+/** The model endpoints for requests that name an episode in a header; others go on. `ask` answers a request as the gateway does. */
+export function episodeHeaderRoutes(ask: (request: Request, env: unknown) => Response | Promise<Response>) {
+  const inEpisode = createMiddleware<GatewayTypes>(async function inEpisode(c, next) {
+    const header = c.req.header(EPISODE_HEADER);
+    return header === undefined ? next() : ask(await atEpisode(c, header), c.env);
+  });
+  return new Hono<GatewayTypes>()
+    .get('/v1/models', inEpisode)
+    .on('POST', [...ENDPOINTS], inEpisode)
+    .onError(toldError);
+}
+
 export const agentRoutes = new Hono<GatewayTypes>()
   .post('/runs/:run/episodes', ownRun, async (c) => {
     const { services } = c.var;
@@ -227,6 +261,7 @@ export const agentRoutes = new Hono<GatewayTypes>()
     const own = `${addressOf(c)}/agents/episodes/${episode}`;
     const secret = secrets.learner.find((one) => one !== undefined)!;
     const modelOf = (seat: string) => nameOf(refOf(round.spec, seat));
+    const headersOf = (...seat: string[]) => ({ [EPISODE_HEADER]: [run.id, episode, ...seat].join('/') });
     const [only, ...others] = agent.seats;
     const access = others.length
       ? {
@@ -236,12 +271,13 @@ export const agentRoutes = new Hono<GatewayTypes>()
               {
                 baseURL: `${own}/seats/${seat}/v1`,
                 apiKey: seatToken(secret, episode, seat),
+                headers: headersOf(seat),
                 model: modelOf(seat),
               },
             ]),
           ),
         }
-      : { baseURL: `${own}/v1`, model: modelOf(only!) };
+      : { baseURL: `${own}/v1`, headers: headersOf(), model: modelOf(only!) };
     return c.json<EpisodeAnswer>({
       state: 'open',
       episode,
@@ -332,14 +368,7 @@ export const agentRoutes = new Hono<GatewayTypes>()
       ...(rewards ? { rewards } : {}),
     });
   })
-  .onError((error, c) => {
-    const { status, body } = errorResponse(error);
-    if (status >= 500)
-      log('error', 'request.failed', { path: c.req.path.slice(0, 200), ...failureOf(error) });
-    const { code, message, expected, next } = body.error;
-    const sentences = [message, expected && `Expected ${expected}.`, next].filter(Boolean).join(' ');
-    return c.json(apiError(status, code, sentences), status);
-  });
+  .onError(toldError);
 
 /** How agents get at a run's episodes. */
 export const agentAccessRoutes = new Hono<GatewayTypes>().get('/runs/:id/agents', learnerOnly, async (c) => {

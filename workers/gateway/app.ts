@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import { meshStatistics } from '../../store/statistics.ts';
 import { failureOf } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';
-import { agentAccessRoutes, agentRoutes } from './agent-routes.ts';
+import { agentAccessRoutes, agentRoutes, episodeHeaderRoutes } from './agent-routes.ts';
 import { deadLetterRoutes } from './dead-letter-routes.ts';
 import { environmentRoutes } from './environment-routes.ts';
 import { events } from './events.ts';
@@ -44,6 +44,10 @@ export function gatewayApp(services: Services): Hono<GatewayTypes> {
   app.route('/', webhook);
   app.route('/api/work', workRoutes);
   app.route('/agents', agentRoutes);
+  app.route(
+    '/',
+    episodeHeaderRoutes((request, env) => app.fetch(request, env as object)),
+  );
   app.use(knowVerifier);
   app.use(limitRate('reads'));
   app.use(tellLearner);

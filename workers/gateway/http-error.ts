@@ -1,9 +1,12 @@
 /** Errors as HTTP answers: `{error: {code, message, expected, next}}` for our own; any other is a bare 500 without stack or cause. */
+import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { RollmeshError } from '../../core/errors.ts';
 import type { Refusal } from '../../core/schema/answers.ts';
+import { apiError } from '../../core/serving/api-error.ts';
 import { causesOf } from '../../store/database.ts';
-import { STATUS_OF_KIND } from '../shared/failures.ts';
+import { failureOf, STATUS_OF_KIND } from '../shared/failures.ts';
+import { log } from '../shared/log.ts';
 
 export class HttpError extends Error {
   readonly status: ContentfulStatusCode;
@@ -36,6 +39,15 @@ export function errorResponse(error: unknown): { status: ContentfulStatusCode; b
   const [status, message] =
     error instanceof HttpError ? [error.status, error.message] : [STATUS_OF_KIND[error.kind], error.what];
   return { status, body: bodyOf(error.code, message, error.expected, error.next) };
+}
+
+/** An error as OpenAI's clients read it. */
+export function toldError(error: Error, c: Context): Response {
+  const { status, body } = errorResponse(error);
+  if (status >= 500) log('error', 'request.failed', { path: c.req.path.slice(0, 200), ...failureOf(error) });
+  const { code, message, expected, next } = body.error;
+  const sentences = [message, expected && `Expected ${expected}.`, next].filter(Boolean).join(' ');
+  return c.json(apiError(status, code, sentences), status);
 }
 
 const bodyOf = (code: string, message: string, expected?: string, next?: string): Refusal => ({

@@ -5,14 +5,13 @@
 import { Hono } from 'hono';
 import { RollmeshError } from '../../core/errors.ts';
 import { contextLengthOf } from '../../core/renderer/policy-text.ts';
-import { apiError } from '../../core/serving/api-error.ts';
 import { getPolicy, listPolicies, type PolicyRow } from '../../store/policies.ts';
 import { loadCommitted, type VersionStore } from '../shared/committed.ts';
 import { failureOf } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';
 import { parseJson, readBytes } from './body.ts';
 import { callersOnly } from './guards.ts';
-import { errorResponse, HttpError } from './http-error.ts';
+import { HttpError, toldError } from './http-error.ts';
 import { notFound } from './parameters.ts';
 import type { GatewayTypes } from './services.ts';
 
@@ -81,9 +80,4 @@ export const modelRoutes = new Hono<GatewayTypes>()
       headers: { 'content-type': answer.headers.get('content-type') ?? 'application/json' },
     });
   })
-  .onError((error, c) => {
-    const { status, body } = errorResponse(error);
-    const { code, message, expected, next } = body.error;
-    const sentences = [message, expected && `Expected ${expected}.`, next].filter(Boolean).join(' ');
-    return c.json(apiError(status, code, sentences), status);
-  });
+  .onError(toldError);

@@ -1,6 +1,7 @@
 /** The gateway Worker: HTTP, the clock, and the dead-letter queue. This file only connects its bindings. */
 import { originsOf } from '../../core/cross-origin.ts';
 import { type Registry, registry } from '../../core/registry.ts';
+import { hostedFamilies } from '../../recipes/hosted-families.ts';
 import { openDatabase } from '../../store/database.ts';
 import { MAX_DELIVERIES } from '../shared/consume.ts';
 import type { StageQueue } from '../shared/messages.ts';
@@ -86,7 +87,7 @@ const servicesOf = (env: GatewayEnv, recipes: Registry): Services => ({
 
 /** Makes the gateway Worker for these recipes. Throws `wrong-input` where two of them have the same name. */
 export function gatewayWorker(options: WorkerOptions): ExportedHandler<GatewayEnv> {
-  const recipes = registry(options.recipes);
+  const recipes = registry(options.recipes, hostedFamilies);
   // One app per isolate, since bindings do not change while it lives.
   let app: ReturnType<typeof gatewayApp> | undefined;
   return {

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { chatOrder, completionOrder, modelOf, tokensOrder } from '../../../core/serving/order.ts';
+import {
+  chatOrder,
+  completionOrder,
+  modelOf,
+  type ServingOrder,
+  tokensOrder,
+} from '../../../core/serving/order.ts';
 
 const USER = { role: 'user', content: 'What is 2 + 3?' };
 const chat = (more: object = {}) => chatOrder({ model: 'words', messages: [USER], ...more });
@@ -101,6 +107,19 @@ test('tokens in, tokens out: top_k of -1 is off, as in vLLM', () => {
   });
 });
 
+test('log-probabilities are told of the drawn tokens alone, or of the most likely ones, too', () => {
+  const told = ({ logprobs, alternatives }: ServingOrder) => [logprobs, alternatives];
+  expect(told(chat())).toEqual([false, 0]);
+  expect(told(chat({ logprobs: true }))).toEqual([true, 0]);
+  expect(told(chat({ logprobs: true, top_logprobs: 20 }))).toEqual([true, 20]);
+  expect(told(completion({}))).toEqual([false, 0]);
+  expect(told(completion({ logprobs: 0 }))).toEqual([true, 0]);
+  expect(told(completion({ logprobs: true }))).toEqual([true, 0]);
+  expect(told(completion({ logprobs: 3 }))).toEqual([true, 3]);
+  // What trainers send along with every request.
+  expect(told(tokens({ logprobs: 1 }))).toEqual([true, 0]);
+});
+
 describe('refused', () => {
   test.each([
     ['messages', () => chatOrder({ model: 'words' })],
@@ -116,6 +135,11 @@ describe('refused', () => {
     ['max_tokens', () => completion({ max_tokens: 0 })],
     ['prompt', () => completion({ prompt: [[]] })],
     ['token_ids', () => tokensOrder({ model: 'words', token_ids: [-1], sampling_params: {} })],
+    ['top_logprobs', () => chat({ logprobs: true, top_logprobs: 21 })],
+    ['top_logprobs', () => chat({ logprobs: true, top_logprobs: 1.5 })],
+    ['top_logprobs: 2 without logprobs', () => chat({ top_logprobs: 2 })],
+    ['logprobs', () => completion({ logprobs: 21 })],
+    ['logprobs', () => completion({ logprobs: -1 })],
     ['completions of 9 prompts', () => completion({ prompt: Array(9).fill('a'), n: 8 })],
   ])('%s', (path, order) => {
     expect(order).toThrow(expect.objectContaining({ code: 'serving.request' }));
@@ -129,7 +153,6 @@ describe('refused', () => {
     ['repetition_penalty', () => tokens({ repetition_penalty: 1.1 })],
     ['logit_bias', () => chat({ logit_bias: { 5: 1 } })],
     ['response_format', () => chat({ response_format: { type: 'json_object' } })],
-    ['top_logprobs', () => chat({ logprobs: true, top_logprobs: 5 })],
     [
       'tool_choice',
       () => chat({ tools: [{ type: 'function', function: { name: 'f' } }], tool_choice: 'required' }),
@@ -137,7 +160,7 @@ describe('refused', () => {
     ['echo', () => completion({ echo: true })],
     ['suffix', () => completion({ suffix: 'end' })],
     ['best_of', () => completion({ best_of: 3 })],
-    ['logprobs', () => completion({ logprobs: 5 })],
+    ['logprobs', () => tokens({ logprobs: 5 })],
     ['prompt_logprobs', () => tokens({ prompt_logprobs: 1 })],
     ['stream', () => tokens({}, { stream: true })],
   ])('what would change the answer and is not supported: %s', (field, order) => {

@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
+import { readStart } from '../../../cli/shared/import-policy.ts';
+import type { Message } from '../../../core/renderer/message.ts';
+import { rendererOf } from '../../../core/renderer/open.ts';
+import { textOf } from '../../../core/renderer/policy-text.ts';
 import { growingText } from '../../../core/serving/growing-text.ts';
-import { callStyle, parseCalls } from '../../../core/serving/tool-calls.ts';
+import { callMarks, callStyle, parseCalls } from '../../../core/serving/tool-calls.ts';
+import { QWEN_TEMPLATE, versionFiles } from '../renderer/checkpoints.ts';
+
+const startFiles = await readStart('search-two-hop');
 
 describe('the text of a stream', () => {
   /** What is told after each state of the text, and at the end. */
@@ -30,7 +37,7 @@ describe('the text of a stream', () => {
 describe('calls of tools', () => {
   test('between tags, with text beside them', () => {
     const text = 'Let me see.\n<tool_call>\n{"name": "add", "arguments": {"a": 1, "b": 2}}\n</tool_call>';
-    expect(parseCalls(text, 'tags')).toEqual({
+    expect(parseCalls(text, 'tags', true)).toEqual({
       text: 'Let me see.',
       calls: [{ name: 'add', arguments: '{"a":1,"b":2}' }],
     });
@@ -38,14 +45,14 @@ describe('calls of tools', () => {
 
   test('two of them, the last one cut off before its closing tag', () => {
     const text = '<tool_call>{"name":"f","arguments":{}}</tool_call><tool_call>{"name":"g","arguments":"{}"}';
-    expect(parseCalls(text, 'tags').calls).toEqual([
+    expect(parseCalls(text, 'tags', true).calls).toEqual([
       { name: 'f', arguments: '{}' },
       { name: 'g', arguments: '{}' },
     ]);
   });
 
   test('an answer that is one object', () => {
-    expect(parseCalls(' {"name": "f", "parameters": {"x": 1}} ', 'json')).toEqual({
+    expect(parseCalls(' {"name": "f", "parameters": {"x": 1}} ', 'json', true)).toEqual({
       text: '',
       calls: [{ name: 'f', arguments: '{"x":1}' }],
     });
@@ -53,12 +60,96 @@ describe('calls of tools', () => {
 
   test('what cannot be read stays text, whole', () => {
     for (const text of ['<tool_call>{"name": 5}</tool_call>', '<tool_call>{oops', 'no call'])
-      expect(parseCalls(text, 'tags')).toEqual({ text, calls: [] });
-    expect(parseCalls('{"answer": 5}', 'json')).toEqual({ text: '{"answer": 5}', calls: [] });
+      expect(parseCalls(text, 'tags', true)).toEqual({ text, calls: [] });
+    expect(parseCalls('{"answer": 5}', 'json', true)).toEqual({ text: '{"answer": 5}', calls: [] });
   });
 
-  test('a prompt that names the tags teaches them', () => {
-    expect(callStyle('… within <tool_call></tool_call> tags …')).toBe('tags');
-    expect(callStyle('Respond with JSON')).toBe('json');
+  const asked: Message[] = [{ role: 'user', content: 'Where is it?' }];
+  const toolOf = (name: string, ...names: string[]) => ({
+    type: 'function',
+    function: {
+      name,
+      parameters: {
+        type: 'object',
+        properties: Object.fromEntries(names.map((one) => [one, { type: 'string' }])),
+      },
+    },
+  });
+
+  test('a prompt that names the tags teaches them, and one that describes tools otherwise teaches JSON', () => {
+    const opened = (template: string) => rendererOf(versionFiles({ chat_template: template }), 'p');
+    expect(callStyle(opened(QWEN_TEMPLATE), asked, [toolOf('f', 'x')])).toBe('tags');
+    const json = `{{- tools | tojson }}{%- for message in messages %}{{- message.content + '<|im_end|>' }}{%- endfor %}`;
+    expect(callStyle(opened(json), asked, [toolOf('f', 'x')])).toBe('json');
+  });
+
+  describe('in a notation of the policy’s own', () => {
+    const search = rendererOf(startFiles, 'search-two-hop');
+    const own = callStyle(search, asked, [toolOf('look', 'query')]);
+
+    test('the template says how they are written', () => {
+      expect(own).toEqual([{ name: 'look', argument: 'query', before: '<step>?', after: '' }]);
+      expect(callMarks(own)).toEqual(['<step>?']);
+      // However the conversation went on.
+      const more: Message[] = [
+        ...asked,
+        { role: 'assistant', content: '<step>?home situ' },
+        { role: 'tool', content: 'the home of situ is rola.' },
+      ];
+      expect(callStyle(search, more, [toolOf('look', 'query')])).toEqual(own);
+    });
+
+    test('a call is what follows, if it ended; text before it stays text', () => {
+      const call = { name: 'look', arguments: '{"query":"home situ"}' };
+      expect(parseCalls('<step>?home situ', own, true)).toEqual({ text: '', calls: [call] });
+      expect(parseCalls('<step>two hops<step>?home situ', own, true)).toEqual({
+        text: '<step>two hops',
+        calls: [call],
+      });
+      for (const text of ['<answer>rola', '<step>?', '<step>home'])
+        expect(parseCalls(text, own, true)).toEqual({ text, calls: [] });
+      expect(parseCalls('<step>?home sit', own, false)).toEqual({ text: '<step>?home sit', calls: [] });
+      const closed = [{ name: 'look', argument: 'query', before: '[', after: ']' }];
+      expect(parseCalls('so [a b] then', closed, false).calls).toEqual([
+        { name: 'look', arguments: '{"query":"a b"}' },
+      ]);
+      expect(parseCalls('so [a b', closed, true).calls).toEqual([]);
+    });
+
+    test('a conversation is written as the policy was taught it', () => {
+      const tools = [toolOf('look', 'query')];
+      const called = {
+        role: 'assistant' as const,
+        content: '',
+        tool_calls: [
+          { type: 'function' as const, function: { name: 'look', arguments: { query: 'home situ' } } },
+        ],
+      };
+      const found = { role: 'tool' as const, content: 'the home of situ is rola.' };
+      const episode = '<solve>Where is it?<sep><step>?home situ<eos>the home of situ is rola.<sep>';
+      expect(search.begin([...asked, called, found], tools).text).toBe(episode);
+      // What the policy wrote is the same text, and its ids are kept.
+      const { tokenizer } = textOf(startFiles, 'search-two-hop');
+      const drawn = search.answer(search.begin(asked, tools), tokenizer.encode('<step>?home situ<eos>'));
+      expect(search.ask(drawn, [found]).text).toBe(episode);
+    });
+
+    test('other tools are refused, and so are those of a template that writes no calls', () => {
+      for (const tools of [[toolOf('f', 'x')], [toolOf('f', 'query'), toolOf('g', 'query')]])
+        expect(() => callStyle(search, asked, tools)).toThrow(/knows one tool, with the argument query/);
+      expect(() => callStyle(search, asked, [toolOf('f', 'query', 'more')])).toThrow(
+        /does not know these tools/,
+      );
+      const deaf = `{%- for message in messages %}{{- message.content + '<|im_end|>' }}{%- endfor %}`;
+      const renderer = rendererOf(versionFiles({ chat_template: deaf }), 'p');
+      expect(() => callStyle(renderer, asked, [toolOf('f', 'x')])).toThrow(/does not know these tools/);
+      // Two tools that would be written alike could not be told apart.
+      const alike = `{%- for message in messages %}{{- message.content }}{%- for call in message.tool_calls or [] %}{{- '!' + call.function.arguments.x }}{%- endfor %}{{- '<|im_end|>' }}{%- endfor %}`;
+      const writes = rendererOf(versionFiles({ chat_template: alike }), 'p');
+      expect(callStyle(writes, asked, [toolOf('f', 'x')])).toEqual([
+        { name: 'f', argument: 'x', before: '!', after: '' },
+      ]);
+      expect(() => callStyle(writes, asked, [toolOf('f', 'x'), toolOf('g', 'x')])).toThrow(/does not know/);
+    });
   });
 });

@@ -191,6 +191,9 @@ test('what cannot be promised is refused before anything is sent', async () => {
   await expect(remote().generate(prompts, { ...settings, grammar })).rejects.toMatchObject({
     code: 'remote.grammar',
   });
+  await expect(remote().generate(prompts, { ...settings, alternatives: 2 })).rejects.toMatchObject({
+    code: 'remote.alternatives',
+  });
   await expect(remote().generate([{ ids: [32], sampleIds: ['x'] }], settings)).rejects.toMatchObject({
     code: 'policy.token',
   });

@@ -4,9 +4,9 @@ import type { Completion, Policy, SamplingSettings, TokenIds } from '../../../co
 import { deriveId } from '../../../core/random.ts';
 import type { PolicyText } from '../../../core/renderer/policy-text.ts';
 import type { Dialogue } from '../../../core/renderer/renderer.ts';
-import type { Choice } from '../../../core/serving/answer.ts';
+import type { Choice, NamedAlternative } from '../../../core/serving/answer.ts';
 import type { Prompt, ServingOrder } from '../../../core/serving/order.ts';
-import { CALL_TAG, type CallStyle, callStyle, parseCalls } from '../../../core/serving/tool-calls.ts';
+import { type CallStyle, callMarks, callStyle, parseCalls } from '../../../core/serving/tool-calls.ts';
 import { rowMs } from '../../shared/cpu-budget.ts';
 
 /** A request with its prompts as token ids and everything that sampling them needs. */
@@ -25,28 +25,24 @@ export interface PreparedOrder {
 /** A prompt as token ids. */
 export interface ReadPrompt {
   readonly ids: TokenIds;
-  /** How calls of tools are written; absent where none are offered. */
-  readonly calls?: CallStyle;
   /** Absent where the prompt is no conversation. */
   readonly dialogue?: Dialogue;
 }
 
-/** Throws as the renderer does, and `serving.tools`. */
+/** Throws as the renderer does. */
 export function readPrompt(prompt: Prompt, { renderer, tokenizer }: PolicyText): ReadPrompt {
   if (prompt.kind === 'ids') return { ids: prompt.ids };
   if (prompt.kind === 'text') return { ids: tokenizer.encode(prompt.text) };
-  const { messages, tools } = prompt;
-  const dialogue = renderer().begin(messages, tools);
-  const { ids, text } = dialogue;
-  if (!tools) return { ids, dialogue };
-  if (renderer().begin(messages).text === text)
-    throw wrongInput('serving.tools', 'The chat template of this policy does not know tools.', {
-      next: 'Leave `tools` out, or describe them in a message.',
-    });
-  return { ids, dialogue, calls: callStyle(text) };
+  const dialogue = renderer().begin(prompt.messages, prompt.tools);
+  return { ids: dialogue.ids, dialogue };
 }
 
-/** `read`: the order's prompts. Throws as `readPrompt` does, and `policy.too-long` where a prompt leaves no room. */
+const callStyleOf = (prompt: Prompt, { renderer }: PolicyText): CallStyle | undefined =>
+  prompt.kind === 'messages' && prompt.tools
+    ? callStyle(renderer(), prompt.messages, prompt.tools)
+    : undefined;
+
+/** `read`: the order's prompts. Throws as `readPrompt` and `callStyle` do, and `policy.too-long` where a prompt leaves no room. */
 export function prepare(
   order: ServingOrder,
   text: PolicyText,
@@ -79,19 +75,20 @@ export function prepare(
       temperature: order.temperature,
       topP: order.topP,
       topK: order.topK,
+      ...(order.alternatives ? { alternatives: order.alternatives } : {}),
       stop: stops,
       ...(grammar ? { grammar } : {}),
     },
     stopStrings: order.ignoreEnds ? stopStrings : [...renderer.stopStrings, ...stopStrings],
     stops,
-    calls: read.find(({ calls }) => calls)?.calls,
+    calls: callStyleOf(order.prompts[0]!, text),
   };
 }
 
 /** The strings before which the text of a stream is held back. */
 export const heldBack = ({ stopStrings, calls }: PreparedOrder): string[] => [
   ...stopStrings,
-  ...(calls === 'tags' ? [CALL_TAG] : []),
+  ...(calls ? callMarks(calls) : []),
 ];
 
 /** The text of a completion of a prompt, without what ended it. Calls of tools are still in it. */
@@ -107,20 +104,32 @@ export function textOf(
   return ends.length ? whole.slice(0, Math.min(...ends)) : whole;
 }
 
+/** The alternatives to the tokens of a completion from the one at `from` on; undefined where none were asked for. */
+export const namedAlternatives = (
+  { alternatives }: Completion,
+  { tokenizer }: PolicyText,
+  from = 0,
+): NamedAlternative[][] | undefined =>
+  alternatives
+    ?.slice(from)
+    .map((those) => those.map((one) => ({ ...one, text: tokenizer.decode([one.id]) })));
+
 export function choiceOf(
   prepared: PreparedOrder,
   text: PolicyText,
   prompt: number,
-  { ids, logprobs, stopped }: Completion,
+  completion: Completion,
 ): Choice {
+  const { ids, logprobs, stopped } = completion;
   const whole = textOf(prepared, text, prompt, ids);
   return {
     prompt,
     ids,
     logprobs,
     tokens: ids.map((id) => text.tokenizer.decode([id])),
+    alternatives: namedAlternatives(completion, text),
     stopped,
-    ...(prepared.calls ? parseCalls(whole, prepared.calls) : { text: whole, calls: [] }),
+    ...(prepared.calls ? parseCalls(whole, prepared.calls, stopped) : { text: whole, calls: [] }),
   };
 }
 
@@ -135,6 +144,10 @@ export function expectBudget(needsMs: number, budgetMs: number, completions: num
   );
 }
 
+/** The most processor time that a completion may take, ms; an engine that samples in its graph reads it a second time for the alternatives. */
+export const drawMs = (policy: Policy, prompt: number, { maxNew, alternatives }: SamplingSettings): number =>
+  (alternatives ? 2 : 1) * rowMs(policy, prompt + maxNew);
+
 /** `soFar` is called after every turn of an engine that draws token by token, and resolves to false to end there. */
 export async function sample(
   policy: Policy,
@@ -145,7 +158,7 @@ export async function sample(
 ): Promise<Completion[][]> {
   const { prompts, samplesEach, settings } = prepared;
   const longest = Math.max(...prompts.map((ids) => ids.length));
-  const needsMs = prompts.length * samplesEach * rowMs(policy, longest + settings.maxNew);
+  const needsMs = prompts.length * samplesEach * drawMs(policy, longest, settings);
   expectBudget(needsMs, budgetMs, prompts.length * samplesEach, settings.maxNew);
   return policy.generate(
     prompts.map((ids, p) => ({

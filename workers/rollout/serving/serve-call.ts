@@ -20,7 +20,6 @@ import {
 } from '../../../core/schema/agent.ts';
 import { expectOwnSampling } from '../../../core/serving/episode-order.ts';
 import { answeredMessage, nameOf, type Prompt, type ServingOrder } from '../../../core/serving/order.ts';
-import { callStyle } from '../../../core/serving/tool-calls.ts';
 import {
   beginCall,
   type CallRow,
@@ -31,11 +30,10 @@ import {
 } from '../../../store/episodes.ts';
 import { putJsonOnce, readJson } from '../../../store/objects.ts';
 import { expectOpen } from '../../shared/agent-episodes.ts';
-import { rowMs } from '../../shared/cpu-budget.ts';
 import { type StageMesh, stageParts } from '../../shared/stage-mesh.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { respond, type SoFar } from './respond.ts';
-import { choiceOf, expectBudget, prepare, type ReadPrompt, readPrompt } from './sample.ts';
+import { choiceOf, drawMs, expectBudget, prepare, type ReadPrompt, readPrompt } from './sample.ts';
 import { headingOf } from './serve.ts';
 
 /** Conversations with equal hashes have equal messages and tools. */
@@ -109,7 +107,7 @@ async function readCall(
     const asked = { tools, ...call.dialogue, ids: call.prompt, mask: call.prompt.map(() => 0 as const) };
     try {
       const dialogue = renderer.ask(renderer.answer(asked, call.completion.ids), messages.slice(length));
-      return { ids: dialogue.ids, dialogue, ...(tools ? { calls: callStyle(dialogue.text) } : {}) };
+      return { ids: dialogue.ids, dialogue };
     } catch (error) {
       // A template that rewrites what was said before: the prompt then stands by itself.
       if (!(error instanceof RollmeshError) || error.code !== 'renderer.history') throw error;
@@ -128,7 +126,7 @@ async function draw(
   soFar: SoFar | undefined,
 ): Promise<Completion> {
   const [[completion]] = (await mesh.session.use(ref, (policy) => {
-    expectBudget(rowMs(policy, ids.length + settings.maxNew), mesh.cpuBudgetMs, 1, settings.maxNew);
+    expectBudget(drawMs(policy, ids.length, settings), mesh.cpuBudgetMs, 1, settings.maxNew);
     return policy.generate(
       [{ ids, sampleIds: [sampleId] }],
       settings,
@@ -150,7 +148,12 @@ const recordOf = (
 ): RecordedCall => ({
   prompt: [...prompt],
   maxNew,
-  completion: { ids: [...completion.ids], logprobs: [...completion.logprobs], stopped: completion.stopped },
+  completion: {
+    ids: [...completion.ids],
+    logprobs: [...completion.logprobs],
+    stopped: completion.stopped,
+    ...(completion.alternatives ? { alternatives: completion.alternatives.map((those) => [...those]) } : {}),
+  },
   ...(dialogue
     ? {
         dialogue: {
@@ -176,7 +179,7 @@ export async function serveCall(
   const parts = await stageParts(mesh, row);
   const { recipe } = parts;
   const text: PolicyText = await textOfRole(parts, role);
-  const { tokenizer, renderer } = text;
+  const { renderer } = text;
   const ref = refOf(spec, role);
   expectOwnSampling(body, roleOf(recipe, role).sampling, ref, renderer().ends().stop);
 
@@ -186,14 +189,12 @@ export async function serveCall(
   const read: ReadPrompt = stored
     ? { ids: stored.prompt }
     : await readCall(mesh, spec.id, episode, { role, turn }, given, text);
-  const calls = given.kind === 'messages' && given.tools ? callStyle(tokenizer.decode(read.ids)) : undefined;
-  const prepared = prepare({ ...order, maxNew: undefined }, text, [
-    { ids: read.ids, ...(calls ? { calls } : {}) },
-  ]);
+  const prepared = prepare({ ...order, maxNew: undefined }, text, [read]);
   const own = samplingOf({ recipe, ...text }, role);
   const settings = {
     ...own,
     maxNew: Math.min(own.maxNew, prepared.settings.maxNew, order.maxNew ?? own.maxNew),
+    ...(order.alternatives ? { alternatives: order.alternatives } : {}),
   };
   const sampleId = callSampleId(episode.group, role, episode.sample, turn);
   const heading = headingOf(endpoint, ref, sampleId, null, mesh.now());

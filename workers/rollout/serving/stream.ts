@@ -11,7 +11,7 @@ import {
 } from '../../../core/serving/answer.ts';
 import { type GrowingText, growingText } from '../../../core/serving/growing-text.ts';
 import type { ServingOrder } from '../../../core/serving/order.ts';
-import { choiceOf, heldBack, type PreparedOrder, textOf } from './sample.ts';
+import { choiceOf, heldBack, namedAlternatives, type PreparedOrder, textOf } from './sample.ts';
 
 const event = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
 export const DONE = 'data: [DONE]\n\n';
@@ -97,7 +97,8 @@ export class CompletionEvents {
       .join('');
   }
 
-  #piece(index: number, { ids, logprobs }: Completion, text: string): Piece {
+  #piece(index: number, completion: Completion, text: string): Piece {
+    const { ids, logprobs } = completion;
     const told = this.#told[index]!;
     const added = ids.slice(told.tokens);
     const tokens = added.map((id) => this.#text.tokenizer.decode([id]));
@@ -106,6 +107,7 @@ export class CompletionEvents {
       ids: added,
       logprobs: logprobs.slice(told.tokens),
       tokens,
+      alternatives: namedAlternatives(completion, this.#text, told.tokens),
       text,
       offset: told.offset,
     };
