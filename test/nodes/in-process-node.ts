@@ -13,6 +13,8 @@ export interface InProcessNode {
   readonly kill: () => void;
   readonly ended: Promise<void>;
   readonly troubles: string[];
+  /** Hashes of the files that it fetched, in their order. */
+  readonly fetched: string[];
 }
 
 /** `falsify` changes what the node returns; `before` is awaited before it computes. */
@@ -26,11 +28,17 @@ export async function startNode(
   const computer = new Computer(nodeEngines);
   const identity = await identityOf(token);
   const troubles: string[] = [];
+  const fetched: string[] = [];
   let dead = false;
   const client = new WorkClient({
     url,
     token: identity.token,
-    fetch: (...request) => (dead ? Promise.reject(new Error('killed')) : fetch(...request)),
+    fetch: (...request) => {
+      if (dead) return Promise.reject(new Error('killed'));
+      const [, sha256] = /\/files\/[0-9a-f]+\/([0-9a-f]+)$/.exec(String(request[0])) ?? [];
+      if (sha256 !== undefined) fetched.push(sha256);
+      return fetch(...request);
+    },
   });
   const ended = lend({
     client,
@@ -54,6 +62,7 @@ export async function startNode(
   return {
     ended,
     troubles,
+    fetched,
     kill: () => {
       dead = true;
       stop.abort();
