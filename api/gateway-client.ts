@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import * as v from 'valibot';
+import { rebuilt } from '../core/delta.ts';
 import { type FailureKind, RollmeshError } from '../core/errors.ts';
 import type { PolicyRef } from '../core/policy.ts';
 import { sha256Hex } from '../core/random.ts';
@@ -47,6 +48,7 @@ import {
 import { FORMER_ROUND, readFormer } from '../core/schema/former-names.ts';
 import { parsed } from '../core/schema/parse.ts';
 import {
+  deltasOf,
   type FileEntry,
   type FileSources,
   type FileStream,
@@ -56,9 +58,11 @@ import {
   manifest,
   manifestSha256,
   objectsOf,
-  storedIn,
+  type StoredObject,
+  seenFrom,
   type VersionFile,
   type VersionFiles,
+  wholeOf,
 } from '../core/schema/policy.ts';
 import type { RoundReport } from '../core/schema/report.ts';
 import { keys, MOST_AHEAD } from '../core/schema/round.ts';
@@ -80,7 +84,8 @@ import {
   roundWork,
 } from '../core/schema/work.ts';
 import { type BackOff, fetchPatiently, PATIENT } from './back-off.ts';
-import { storeFile } from './store-file.ts';
+import { storeDelta } from './store-delta.ts';
+import { type Send, storeFile } from './store-file.ts';
 import type { Tally } from './tally.ts';
 export interface GatewayClientOptions {
   readonly url: string;
@@ -318,59 +323,95 @@ export class GatewayClient {
   }
 
   async #file(of: Manifest, file: VersionFile, entry: FileEntry): Promise<Uint8Array> {
-    const { name, version } = storedIn(of, entry);
-    if (!entry.shards) return this.getObject(keys.version(name, version, file), entry.sha256);
+    const [first, ...rest] = objectsOf(file, entry, of.version);
+    if (!rest.length) return this.#stored(of, first!);
     const bytes = new Uint8Array(entry.bytes);
     let at = 0;
-    for await (const shard of this.streamFile(of, file, entry)) {
-      bytes.set(shard, at);
-      at += shard.length;
+    for await (const piece of this.streamFile(of, file, entry)) {
+      bytes.set(piece, at);
+      at += piece.length;
     }
     return bytes;
   }
 
-  /** The bytes of a file, an object or a shard at a time, each checked. Throws `give-up` where one is not what the manifest says. */
+  #stored({ policy }: Manifest, { name, version, sha256 }: StoredObject): Promise<Uint8Array> {
+    return this.getObject(keys.version(policy, version, name), sha256);
+  }
+
+  /**
+   * The bytes of a file, an object or a shard at a time, each checked; the deltas of a file are in memory meanwhile. Throws `give-up` where an object
+   * is not what the manifest says, and where deltas do not make the file what `rebuilt` throws.
+   */
   async *streamFile(of: Manifest, file: VersionFile, entry: FileEntry): AsyncGenerator<Uint8Array> {
-    const holder = storedIn(of, entry);
-    for (const { name, sha256 } of objectsOf(file, entry))
-      yield await this.getObject(keys.version(holder.name, holder.version, name), sha256);
+    const whole = this.#pieces(of, wholeOf(file, entry, of.version));
+    if (!entry.replay) return yield* whole;
+    const deltas = deltasOf(file, entry, of.version).map((delta) => this.#stored(of, delta));
+    yield* rebuilt(file, entry.replay, whole, await Promise.all(deltas));
+  }
+
+  async *#pieces(of: Manifest, objects: readonly StoredObject[]): AsyncGenerator<Uint8Array> {
+    for (const object of objects) yield await this.#stored(of, object);
   }
 
   /**
    * Uploads the files, large ones shard by shard, then commits them by their manifest, whose `files` are filled in here. It is safe to
    * repeat. Of a file that is streamed no more than a shard is in memory at once. A large file and weights under an adapter are not sent
-   * again where the parent has the same.
+   * again where the parent has the same. `before`: files of the parent that are to be changed by deltas where these are small (`storeDelta`).
    */
-  async putVersion(files: FileSources, about: Omit<Manifest, 'files'>): Promise<Committed> {
+  async putVersion(
+    files: FileSources,
+    about: Omit<Manifest, 'files'>,
+    before: VersionFiles = {},
+  ): Promise<Committed> {
     const entries: Manifest['files'] = {};
     const path = `/api/policies/${about.policy}/versions/${about.version}`;
-    const before = await this.#filesBefore(files, about);
-    for (const [file, source] of Object.entries(files))
+    const send: Send = async (name, sha256, bytes) => {
+      await this.#send('PUT', `${path}/files/${name}`, bytes, { 'x-sha256': sha256 });
+    };
+    const storedBefore = await this.#filesBefore(files, about, before);
+    for (const [file, source] of Object.entries(files) as [VersionFile, Uint8Array | FileStream][])
       if (source)
         entries[file] =
-          before(file, source) ??
-          (await storeFile(source, file, async (name, sha256, bytes) => {
-            await this.#send('PUT', `${path}/files/${name}`, bytes, { 'x-sha256': sha256 });
-          }));
+          storedBefore.same(file, source) ??
+          (await storeDelta(source, file, storedBefore.base(file), send)) ??
+          (await storeFile(source, file, send));
     return this.#json(path, committed, 'PUT', { ...about, files: entries });
   }
 
-  /** Says of a file that is stored once whether the parent has the same, and where it is stored. */
+  /**
+   * `same`: where a file that is stored once is stored already, if the parent has the same. `base`: the parent's file that a delta is made against, if
+   * it is among `before`.
+   */
   async #filesBefore(
     files: FileSources,
     { policy, parent }: Omit<Manifest, 'files'>,
-  ): Promise<(file: string, source: Uint8Array | FileStream) => FileEntry | undefined> {
+    before: VersionFiles,
+  ): Promise<{
+    readonly same: (file: VersionFile, source: Uint8Array | FileStream) => FileEntry | undefined;
+    readonly base: (file: VersionFile) => { bytes: Uint8Array; entry: FileEntry } | undefined;
+  }> {
     const adapts = Object.keys(files).some(isAdapter);
     const isStoredOnce = (file: string, source: Uint8Array | FileStream | undefined): source is Uint8Array =>
-      source instanceof Uint8Array && ((adapts && holdsWeights(file)) || source.length >= STORED_ONCE_BYTES);
+      source instanceof Uint8Array &&
+      ((adapts && holdsWeights(file)) || file in before || source.length >= STORED_ONCE_BYTES);
     if (parent === null || !Object.entries(files).some(([file, source]) => isStoredOnce(file, source)))
-      return () => undefined;
-    const before = await this.getManifest({ name: policy, version: parent });
-    return (file, source) => {
-      const entry = before.files[file];
-      if (!entry || !isStoredOnce(file, source) || entry.bytes !== source.length) return undefined;
-      const same = createHash('sha256').update(source).digest('hex') === entry.sha256;
-      return same ? { ...entry, version: storedIn(before, entry).version } : undefined;
+      return { same: () => undefined, base: () => undefined };
+    const manifest = await this.getManifest({ name: policy, version: parent });
+    const stored = (file: VersionFile) => {
+      const entry = manifest.files[file];
+      return entry && seenFrom(manifest, entry);
+    };
+    return {
+      same: (file, source) => {
+        const entry = stored(file);
+        if (!entry || !isStoredOnce(file, source) || entry.bytes !== source.length) return undefined;
+        const same = createHash('sha256').update(source).digest('hex') === entry.sha256;
+        return same ? entry : undefined;
+      },
+      base: (file) => {
+        const [bytes, entry] = [before[file], stored(file)];
+        return bytes && entry && { bytes, entry };
+      },
     };
   }
 

@@ -9,7 +9,7 @@ import {
 } from '../core/schema/policy.ts';
 
 /** Sends one object; the next is read when it is stored. */
-type Send = (name: string, sha256: string, bytes: Uint8Array<ArrayBuffer>) => Promise<void>;
+export type Send = (name: string, sha256: string, bytes: Uint8Array<ArrayBuffer>) => Promise<void>;
 
 /** The largest object, and the size of shards where a file is larger, bytes. */
 const LIMITS = { object: MAX_FILE_BYTES, shard: SHARD_BYTES };

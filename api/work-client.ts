@@ -7,7 +7,6 @@ import { parsed } from '../core/schema/parse.ts';
 import {
   heartbeatAnswer,
   type LeaseAnswer,
-  type LeasedFile,
   type LeaseOrder,
   leaseAnswer,
   type WorkResult,
@@ -55,8 +54,11 @@ export class WorkClient {
     await this.#post('result', workTaken, result);
   }
 
-  /** A file that a lease names. @throws RollmeshError `file.hash` where the bytes are others */
-  async file(lease: string, { file, sha256 }: LeasedFile): Promise<Uint8Array> {
+  /** A file that a lease names, or the anchor or a delta of one. @throws RollmeshError `file.hash` where the bytes are others */
+  async file(
+    lease: string,
+    { file, sha256 }: { readonly file: string; readonly sha256: string },
+  ): Promise<Uint8Array> {
     const response = await this.#send(`files/${lease}/${sha256}`, { method: 'GET' });
     const bytes = new Uint8Array(await response.arrayBuffer());
     if (sha256Hex(bytes) === sha256) return bytes;

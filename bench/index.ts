@@ -25,6 +25,11 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     options: '[--nodes N] [--json]',
     load: () => import('./chance.ts'),
   },
+  deltas: {
+    about: 'what share of bf16 weights a version changes, by the learning rate',
+    options: '[--versions N] [--json]',
+    load: () => import('./deltas.ts'),
+  },
   elastic: {
     about: 'how far the mesh stretches: a model, held against local runs',
     options: '[--again] [--json]',

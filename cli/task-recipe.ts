@@ -55,6 +55,8 @@ export interface TaskRecipeOptions extends TaskFileOptions {
   readonly set: readonly string[];
   /** Settings that `--adapter` names. */
   readonly adapter?: readonly string[];
+  /** Settings that `--publish` names. */
+  readonly publish?: readonly string[];
   /** The name of one reward, or a weighted sum of several. */
   readonly reward?: string;
   /** Agents hold the episodes, and post the rewards. */
@@ -364,6 +366,13 @@ function adapterOption(text: string): readonly string[] {
   return parts.map((part) => `adapter.${part}`);
 }
 
+/** `--publish bf16` as a setting of the recipe. */
+function publishOption(text: string): readonly string[] {
+  if (text !== 'bf16')
+    throw new InvalidArgumentError('Expected bf16; without the option versions have float32 weights.');
+  return ['optimizer.publish=bf16'];
+}
+
 /** `--seats white,black=words@0`: each by its name, and one that is not trained with the version that plays it. */
 function seatsOption(text: string): readonly Seat[] {
   const listed = text.split(',').map((seat) => {
@@ -406,6 +415,11 @@ export const addTrainingTaskOptions = (command: Command): Command =>
       '--adapter <rank=R,alpha=A>',
       'train a low-rank adapter (LoRA) in place of all weights; short for --set adapter.rank=R --set adapter.alpha=A',
       adapterOption,
+    )
+    .option(
+      '--publish <bf16>',
+      'train all weights and publish them in bf16, by deltas where few of them change; short for --set optimizer.publish=bf16',
+      publishOption,
     )
     .option(
       '--agent',

@@ -300,6 +300,11 @@ export interface OptimizerSettings {
   readonly minibatches: number;
   /** `int8`: a version holds the moments in 8 bits, a quarter of the bytes, and every round begins with what was rounded. Absent = float32. */
   readonly moments?: 'int8';
+  /**
+   * `bf16`: versions have the set's weights in bfloat16, which is what samples, and the optimiser's file the float32 weights that training goes on
+   * with. Such weights are published as deltas where few of them change. Absent = float32 weights.
+   */
+  readonly publish?: 'bf16';
 }
 
 /** Low-rank adapters on all projections (Hu et al., "LoRA", 2021). */

@@ -3,8 +3,10 @@
  * its heartbeats go out while its threads compute; the same loop serves a process and a browser tab.
  */
 import type { WorkClient } from '../api/work-client.ts';
+import { rebuilt } from '../core/delta.ts';
 import { RollmeshError } from '../core/errors.ts';
 import type { Completion } from '../core/policy.ts';
+import { deltaName } from '../core/schema/policy.ts';
 import {
   filesToOpen,
   type LeaseAnswer,
@@ -188,12 +190,35 @@ class VersionFiles {
 
   #get(lease: string, file: LeasedFile): Promise<Uint8Array> {
     const { sha256 } = file;
-    const found = this.#kept.get(sha256) ?? this.#client.file(lease, file).then(shared);
+    const found = this.#kept.get(sha256) ?? this.#fetch(lease, file).then(shared);
     this.#kept.delete(sha256);
     this.#kept.set(sha256, found);
     found.catch(() => this.#kept.delete(sha256));
     for (const oldest of [...this.#kept.keys()].slice(0, -KEPT_FILES)) this.#kept.delete(oldest);
     return found;
+  }
+
+  /** Of a file that is made by deltas only those are fetched that the newest file which is kept lacks; without one, the anchor and all of them. */
+  async #fetch(lease: string, leased: LeasedFile): Promise<Uint8Array> {
+    const { file, replay, bytes } = leased;
+    if (!replay) return this.#client.file(lease, leased);
+    const { anchor, deltas } = replay;
+    const before = [anchor, ...deltas.slice(0, -1).map(({ result: sha256 }) => ({ sha256 }))];
+    const held = before.findLastIndex(({ sha256 }) => this.#kept.has(sha256));
+    const from = Math.max(0, held);
+    const [base, ...missing] = await Promise.all([
+      this.#kept.get(before[from]!.sha256) ?? this.#client.file(lease, { file, sha256: anchor.sha256 }),
+      ...deltas
+        .slice(from)
+        .map(({ sha256 }, i) => this.#client.file(lease, { file: deltaName(file, from + i), sha256 })),
+    ]);
+    const out = new Uint8Array(bytes);
+    let at = 0;
+    for await (const piece of rebuilt(file, replay, [base!], missing)) {
+      out.set(piece, at);
+      at += piece.length;
+    }
+    return out;
   }
 }
 

@@ -87,7 +87,7 @@ const notNegative = v.pipe(number, v.minValue(0));
 const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
 
-/** The schedule of the learning rate after its warm-up, and how the moments are kept. */
+/** The schedule of the learning rate after its warm-up, and how moments and weights are kept. */
 export const optimizerEntries = {
   schedule: v.exactOptional(v.picklist(['constant', 'linear', 'cosine'])),
   /** Optimiser steps of the whole run, over which a schedule decays. */
@@ -96,6 +96,8 @@ export const optimizerEntries = {
   floor: v.exactOptional(v.pipe(notNegative, v.maxValue(1))),
   /** Keeps the moments in 8 bits from round to round. */
   moments: v.exactOptional(v.literal('int8')),
+  /** Publishes the weights in bfloat16, by deltas where few of them change; training goes on in float32. */
+  publish: v.exactOptional(v.literal('bf16')),
 };
 
 export const adapterSettings = v.strictObject({ rank: count, alpha: v.optional(positive, 16) });

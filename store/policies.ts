@@ -1,7 +1,7 @@
 /** The rows of policies and versions. A policy's pointer to its current version moves last, by compare-and-set. */
 import { and, asc, desc, eq, inArray, isNull, or, sql } from 'drizzle-orm';
 import type { PolicyRef } from '../core/policy.ts';
-import { type Manifest, manifestSha256 } from '../core/schema/policy.ts';
+import { type Manifest, manifestSha256, objectsOf } from '../core/schema/policy.ts';
 import { manifestKey, namedVersions, otherRefs, type RoundSpec } from '../core/schema/round.ts';
 import { type Database, openRounds, writeAll } from './database.ts';
 import { insertRound } from './runs.ts';
@@ -93,13 +93,21 @@ export async function noteCommit(db: Database, manifest: Manifest, seen: string 
 const isNoted = (manifest: Manifest) => sql`EXISTS (SELECT 1 FROM commits WHERE policy = ${manifest.policy}
   AND version = ${manifest.version} AND manifest_sha256 = ${manifestSha256(manifest)})`;
 
+const objectsIn = ({ files, version }: Manifest) =>
+  Object.entries(files).flatMap(([file, entry]) => objectsOf(file, entry, version));
+
 /** The bytes that the version itself stores. */
 const bytesOf = (manifest: Manifest) =>
-  Object.values(manifest.files).reduce((sum, file) => sum + (file.version === undefined ? file.bytes : 0), 0);
+  objectsIn(manifest).reduce(
+    (sum, { version, bytes }) => sum + (version === manifest.version ? bytes : 0),
+    0,
+  );
 
 /** The versions that store files of this one, as the column has them. */
-const elsewhereOf = ({ files }: Manifest): string | null => {
-  const others = Object.values(files).flatMap(({ version }) => (version === undefined ? [] : [version]));
+const elsewhereOf = (manifest: Manifest): string | null => {
+  const others = objectsIn(manifest).flatMap(({ version }) =>
+    version === manifest.version ? [] : [version],
+  );
   return others.length ? JSON.stringify([...new Set(others)].sort((a, b) => a - b)) : null;
 };
 

@@ -112,9 +112,9 @@ export async function removeFiles(
 ): Promise<void> {
   const manifest = await readManifest(bucket, { name: policy, version });
   const objects = Object.entries(manifest?.files ?? {}).flatMap(([file, entry]) =>
-    entry.version === undefined
-      ? objectsOf(file, entry).map(({ name }) => keys.version(policy, version, name))
-      : [],
+    objectsOf(file, entry, version).flatMap((object) =>
+      object.version === version ? [keys.version(policy, version, object.name)] : [],
+    ),
   );
   for (let at = 0; at < objects.length; at += DELETED_AT_ONCE)
     await bucket.delete(objects.slice(at, at + DELETED_AT_ONCE));

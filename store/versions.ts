@@ -3,10 +3,13 @@ import type { R2Bucket, ReadableStream } from '@cloudflare/workers-types';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import * as v from 'valibot';
+import { canonicalJson } from '../core/canonical-json.ts';
+import { rebuilt } from '../core/delta.ts';
 import { RollmeshError } from '../core/errors.ts';
 import type { PolicyRef } from '../core/policy.ts';
 import { sha256Hex } from '../core/random.ts';
 import {
+  deltasOf,
   type FileEntry,
   holdsWeights,
   isAdapter,
@@ -15,10 +18,11 @@ import {
   manifestSha256,
   objectsOf,
   type StoredObject,
-  storedIn,
+  seenFrom,
   type VersionFile,
   type VersionFiles,
   versionFile,
+  wholeOf,
 } from '../core/schema/policy.ts';
 import { keys } from '../core/schema/round.ts';
 import { refuseCostlyPatterns } from '../core/text/pattern-cost.ts';
@@ -103,14 +107,15 @@ export const committedAlready = (ref: PolicyRef) =>
 
 /**
  * Checks that every object of a manifest is in the bucket with the manifest's size and hash. R2 computed the hash when it stored the bytes;
- * the hash of a file in shards is computed here. `parent`: the manifest of the parent, as it was committed; null if there is none.
+ * the hash of a file in shards, and of one that is made by deltas, is computed here. `parent`: the manifest of the parent, as it was committed; null
+ * if there is none. Throws `version.files`, and for deltas that do not make their file what `rebuilt` throws.
  */
 export async function verifyFiles(
   bucket: R2Bucket,
   manifest: Manifest,
   parent: Manifest | null,
 ): Promise<void> {
-  const { files } = manifest;
+  const { files, version, policy: name } = manifest;
   refuseElsewhere(manifest, parent);
   for (const required of ['config.json', 'model.safetensors'])
     if (!files[required])
@@ -119,42 +124,71 @@ export async function verifyFiles(
     const known = v.safeParse(versionFile, file);
     if (!known.success)
       throw refused(`The manifest names the file ${JSON.stringify(file)}.`, known.issues[0].message);
-    const holder = storedIn(manifest, entry);
-    for (const { name, bytes, sha256 } of objectsOf(file, entry)) {
-      const object = await bucket.head(versionKey(holder, name));
-      if (object?.size !== bytes || hex(object.checksums.sha256) !== sha256)
+    const objects = objectsOf(file, entry, version);
+    for (const { name: object, bytes, sha256, version } of objects) {
+      const stored = await bucket.head(versionKey({ name, version }, object));
+      if (stored?.size !== bytes || hex(stored.checksums.sha256) !== sha256)
         throw refused(
-          object ? `The stored ${name} is not the one of the manifest.` : `The file ${name} is not stored.`,
+          stored
+            ? `The stored ${object} is not the one of the manifest.`
+            : `The file ${object} is not stored.`,
           `${bytes} bytes with sha256 ${sha256}`,
         );
     }
-    if (entry.shards && entry.version === undefined) await verifyShards(bucket, holder, file, entry);
+    if (objects.length > 1 && bringsFile(manifest, entry)) await verifyWhole(bucket, manifest, file, entry);
   }
 }
 
+/** Does the version itself store the file, or the last delta of it? */
+const bringsFile = ({ version }: Manifest, entry: FileEntry): boolean =>
+  objectsOf('', entry, version).at(-1)!.version === version;
+
 /**
  * Refuses files that another version stores, unless they are the parent's: retention keeps what the current version names, so such a file
- * cannot be removed before this version, which names it too, is the current one.
+ * cannot be removed before this version, which names it too, is the current one. A file that is made by deltas may go on from the parent's by
+ * deltas of its own.
  */
-function refuseElsewhere({ version, parent, files }: Manifest, before: Manifest | null): void {
-  for (const [file, entry] of Object.entries(files)) {
-    if (entry.version === undefined) continue;
+function refuseElsewhere(manifest: Manifest, before: Manifest | null): void {
+  const { version, parent } = manifest;
+  for (const [file, entry] of Object.entries(manifest.files)) {
+    const elsewhere = objectsOf(file, entry, version).filter((object) => object.version !== version);
+    if (!elsewhere.length && entry.version === undefined) continue;
     const theirs = before?.files[file];
     const same =
-      theirs?.sha256 === entry.sha256 && before && storedIn(before, theirs).version === entry.version;
+      theirs &&
+      before &&
+      canonicalJson(inherited(manifest, entry)) === canonicalJson(seenFrom(before, theirs));
     if (!same)
       throw refused(
-        `The ${file} of version ${version} is said to be stored in version ${entry.version}.`,
+        `The ${file} of version ${version} is said to be stored in version ${elsewhere[0]?.version ?? version}.`,
         `the parent's file where the parent, version ${parent}, has it`,
       );
   }
 }
 
-/** Checks that the shards of a file, one after another, are the file that the manifest names. */
-async function verifyShards(bucket: R2Bucket, ref: PolicyRef, file: string, entry: FileEntry): Promise<void> {
+/** The file that a file's own deltas, if it has any, are applied to. */
+function inherited(manifest: Manifest, entry: FileEntry): FileEntry {
+  const { replay } = entry;
+  const deltas = replay?.deltas.filter(
+    ({ version }) => version !== undefined && version !== manifest.version,
+  );
+  if (!replay || !deltas) return entry;
+  const { anchor } = replay;
+  return deltas.length
+    ? { sha256: deltas.at(-1)!.result, bytes: anchor.bytes, replay: { anchor, deltas } }
+    : anchor;
+}
+
+/** Checks that the shards or the deltas of a file make the file that the manifest names. */
+async function verifyWhole(
+  bucket: R2Bucket,
+  manifest: Manifest,
+  file: string,
+  entry: FileEntry,
+): Promise<void> {
   const hash = sha256.create();
   let bytes = 0;
-  for await (const chunk of fileBytes(bucket, ref, file, entry)) {
+  for await (const chunk of fileBytes(bucket, manifest, file, entry)) {
     hash.update(chunk);
     bytes += chunk.length;
   }
@@ -168,13 +202,13 @@ async function verifyShards(bucket: R2Bucket, ref: PolicyRef, file: string, entr
 
 /** Reads the model that a manifest commits, and refuses a torn file, tensors that do not fit the config and numbers that are not finite. */
 export async function verifyModel(bucket: R2Bucket, manifest: Manifest): Promise<void> {
-  const ref = { name: manifest.policy, version: manifest.version };
   const text = await loadFile(bucket, manifest, 'config.json', manifest.files['config.json']!);
   const config = parseConfig(parseJson(new TextDecoder().decode(text)));
   for (const [file, entry] of Object.entries(manifest.files)) {
     // What another version stores was checked when that was committed.
-    if (entry.version !== undefined) continue;
-    if (holdsWeights(file)) await checkPieces(config, streamSafetensors(fileBytes(bucket, ref, file, entry)));
+    if (!bringsFile(manifest, entry)) continue;
+    if (holdsWeights(file))
+      await checkPieces(config, streamSafetensors(fileBytes(bucket, manifest, file, entry)));
     if (!isAdapter(file)) continue;
     const adapter = readAdapter(await loadFile(bucket, manifest, file, entry));
     if (adapter) checkAdapter(config, adapter);
@@ -246,30 +280,33 @@ async function loadFile(
   file: string,
   entry: FileEntry,
 ): Promise<Uint8Array> {
-  const ref = storedIn(manifest, entry);
-  const objects = objectsOf(file, entry);
-  if (objects.length === 1) return loadObject(bucket, ref, objects[0]!);
+  const objects = objectsOf(file, entry, manifest.version);
+  if (objects.length === 1) return loadObject(bucket, manifest, objects[0]!);
   const bytes = new Uint8Array(entry.bytes);
   let at = 0;
-  for (const object of objects) {
-    bytes.set(await loadObject(bucket, ref, object), at);
-    at += object.bytes;
+  for await (const chunk of fileBytes(bucket, manifest, file, entry)) {
+    bytes.set(chunk, at);
+    at += chunk.length;
   }
   return bytes;
 }
 
-async function loadObject(bucket: R2Bucket, ref: PolicyRef, expected: StoredObject): Promise<Uint8Array> {
-  const object = await bucket.get(versionKey(ref, expected.name));
-  if (!object) throw missingVersion(ref, `${expected.name} is gone`);
+async function loadObject(bucket: R2Bucket, of: Manifest, stored: StoredObject): Promise<Uint8Array> {
+  const object = await bucket.get(keyOf(of, stored));
+  if (!object) throw missingVersion(holderOf(of, stored), `${stored.name} is gone`);
   const bytes = new Uint8Array(await object.arrayBuffer());
-  refuseOther(ref, expected, bytes.length, sha256Hex(bytes));
+  refuseOther(of, stored, bytes.length, sha256Hex(bytes));
   return bytes;
 }
 
+const holderOf = ({ policy: name }: Manifest, { version }: StoredObject): PolicyRef => ({ name, version });
+const keyOf = (of: Manifest, stored: StoredObject) => versionKey(holderOf(of, stored), stored.name);
+
 /** Throws `missing-version` unless the bytes of an object are those of the manifest. */
-function refuseOther(ref: PolicyRef, { name, bytes, sha256 }: StoredObject, length: number, found: string) {
+function refuseOther(of: Manifest, stored: StoredObject, length: number, found: string) {
+  const { name, bytes, sha256 } = stored;
   if (length === bytes && found === sha256) return;
-  throw missingVersion(ref, `${name} has sha256 ${found}, its manifest says ${sha256}`);
+  throw missingVersion(holderOf(of, stored), `${name} has sha256 ${found}, its manifest says ${sha256}`);
 }
 
 /** The manifest of a committed version, checked against the hash in the database (null if the database has none). */
@@ -297,18 +334,31 @@ export async function streamFile(
 ): Promise<AsyncGenerator<Uint8Array> | null> {
   const committed = await committedManifest(bucket, ref, manifestHash);
   const entry = committed.files[file];
-  return entry ? fileBytes(bucket, storedIn(committed, entry), file, entry) : null;
+  return entry ? fileBytes(bucket, committed, file, entry) : null;
 }
 
+/** The bytes of a file; its deltas, if it has any, are in memory meanwhile. */
 async function* fileBytes(
   bucket: R2Bucket,
-  ref: PolicyRef,
+  of: Manifest,
   file: string,
   entry: FileEntry,
 ): AsyncGenerator<Uint8Array> {
-  for (const stored of objectsOf(file, entry)) {
-    const object = await bucket.get(versionKey(ref, stored.name));
-    if (!object) throw missingVersion(ref, `${stored.name} is gone`);
+  const whole = objectBytes(bucket, of, wholeOf(file, entry, of.version));
+  if (!entry.replay) return yield* whole;
+  const deltas: Uint8Array[] = [];
+  for (const stored of deltasOf(file, entry, of.version)) deltas.push(await loadObject(bucket, of, stored));
+  yield* rebuilt(file, entry.replay, whole, deltas);
+}
+
+async function* objectBytes(
+  bucket: R2Bucket,
+  of: Manifest,
+  objects: readonly StoredObject[],
+): AsyncGenerator<Uint8Array> {
+  for (const stored of objects) {
+    const object = await bucket.get(keyOf(of, stored));
+    if (!object) throw missingVersion(holderOf(of, stored), `${stored.name} is gone`);
     const hash = sha256.create();
     let bytes = 0;
     for await (const chunk of object.body as ReadableStream<Uint8Array>) {
@@ -316,7 +366,7 @@ async function* fileBytes(
       bytes += chunk.length;
       yield chunk;
     }
-    refuseOther(ref, stored, bytes, bytesToHex(hash.digest()));
+    refuseOther(of, stored, bytes, bytesToHex(hash.digest()));
   }
 }
 
@@ -356,16 +406,21 @@ export async function forkVersion(
     parent: null,
     groups: [],
     round: null,
-    files: Object.fromEntries(
-      Object.entries(source.files).map(([file, { version: _elsewhere, ...entry }]) => [file, entry]),
-    ),
+    files: Object.fromEntries(Object.entries(source.files).map(([file, entry]) => [file, ownOf(entry)])),
     settings: { ...source.settings, forkedFrom: `${from.name}@${from.version}` },
   };
   for (const [file, entry] of Object.entries(source.files))
-    for (const { name, sha256 } of objectsOf(file, entry)) {
-      const object = await bucket.get(versionKey(storedIn(source, entry), name));
-      if (!object) throw missingVersion(from, `${name} is gone`);
-      await bucket.put(keys.version(to, 0, name), object.body, { sha256 });
+    for (const stored of objectsOf(file, entry, source.version)) {
+      const object = await bucket.get(keyOf(source, stored));
+      if (!object) throw missingVersion(from, `${stored.name} is gone`);
+      await bucket.put(keys.version(to, 0, stored.name), object.body, { sha256: stored.sha256 });
     }
   return forked;
+}
+
+/** What a manifest says of a file that its own version stores, with its anchor and its deltas. */
+function ownOf({ version: _elsewhere, replay, ...whole }: FileEntry): FileEntry {
+  if (!replay) return whole;
+  const own = <T extends { readonly version?: number }>({ version: _, ...part }: T) => part;
+  return { ...whole, replay: { anchor: own(replay.anchor), deltas: replay.deltas.map(own) } };
 }

@@ -12,10 +12,10 @@ import type { PolicyRef } from '../../core/policy.ts';
 import { TEXT_FILES } from '../../core/renderer/policy-text.ts';
 import {
   adapterFile,
+  broughtBy,
   type FileEntry,
   type FileStream,
   type Manifest,
-  storedIn,
   type VersionFiles,
 } from '../../core/schema/policy.ts';
 import { type Adapter, foldInto, readAdapter } from '../../model/adapter.ts';
@@ -211,7 +211,7 @@ async function writePeft(
       expected: 'a version that a run with --adapter trained',
       next: 'Leave --adapter out: the whole checkpoint is exported.',
     });
-  const base = storedIn(manifest, manifest.files[WEIGHTS]!);
+  const base = broughtBy(manifest, manifest.files[WEIGHTS]!);
   const folder = new Folder(path);
   try {
     await folder.write('adapter_config.json', encode(peftConfig(adapter, `${base.name}@${base.version}`)));

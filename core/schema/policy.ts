@@ -79,49 +79,101 @@ export const MAX_FILE_BYTES = 95 * 1024 * 1024;
 /** A larger file is stored as shards: consecutive pieces of this size, the last of which may be shorter. */
 export const SHARD_BYTES = 90 * 1024 * 1024;
 
-const SHARD = /^(.+)\.shard-(?:0|[1-9][0-9]{0,4})$/;
+const PART = /^(.+)\.(?:shard|delta)-(?:0|[1-9][0-9]{0,4})$/;
 
 /** The name of the object that holds shard `index` (from 0) of a file. */
 export const shardName = (file: string, index: number): string => `${file}.shard-${index}`;
 
-/** The name of an object that a version's files are stored in: a file, or a shard of one, such as `model.safetensors.shard-0`. */
+/** The name of the object that holds the delta at place `index` (from 0) after a file's anchor. */
+export const deltaName = (file: string, index: number): string => `${file}.delta-${index}`;
+
+/** The name of an object that a version's files are stored in: a file, or a shard or delta of one, such as `model.safetensors.shard-0`. */
 export const storedName = v.union(
   [
     versionFile,
     v.custom<string>(
-      (name) => typeof name === 'string' && SHARD.test(name) && v.is(versionFile, SHARD.exec(name)![1]),
+      (name) => typeof name === 'string' && PART.test(name) && v.is(versionFile, PART.exec(name)![1]),
     ),
   ],
-  'Expected a file of a version, or a shard of one such as model.safetensors.shard-0',
+  'Expected a file of a version, or a shard or delta of one such as model.safetensors.shard-0',
 );
 
 /** sha256 and length of stored bytes. */
 const stored = v.object({ sha256: hash, bytes: count });
 
 /**
- * What a manifest says of a file. `shards` are those that it is stored in, in their order; a file that is one object has none. `version` is
- * the version of the policy that stores the file, where it is not the manifest's own: large files and the weights that adapters are trained on
- * are stored once.
+ * A file that is stored whole. `shards` are those that it is stored in, in their order; a file that is one object has none. `version` is
+ * the version of the policy that stores it, where it is not the manifest's own.
  */
-export const fileEntry = v.object({
+const wholeFile = v.object({
   ...stored.entries,
   version: v.exactOptional(count),
   shards: v.exactOptional(v.pipe(v.array(stored), v.minLength(2), v.maxLength(100_000))),
 });
+
+/** The most deltas after an anchor. */
+export const MOST_DELTAS = 16;
+
+/** A file that is made of another, its anchor, by deltas in their order (core/delta.ts). `result` is the sha256 of what each makes. */
+const replay = v.object({
+  anchor: wholeFile,
+  deltas: v.pipe(
+    v.array(v.object({ ...stored.entries, version: v.exactOptional(count), result: hash })),
+    v.minLength(1),
+    v.maxLength(MOST_DELTAS),
+  ),
+});
+export type Replay = v.InferOutput<typeof replay>;
+
+/**
+ * What a manifest says of a file: sha256 and length of its bytes, and where they are. With `replay` the anchor and the deltas say in which version
+ * they are stored, and the file has neither `version` nor `shards` of its own. Large files, the weights that adapters are trained on, and anchors are
+ * stored once and named by later versions.
+ */
+export const fileEntry = v.pipe(
+  v.object({ ...wholeFile.entries, replay: v.exactOptional(replay) }),
+  v.check(
+    ({ sha256, bytes, version, shards, replay }) =>
+      !replay ||
+      (version === undefined &&
+        shards === undefined &&
+        replay.anchor.bytes === bytes &&
+        replay.deltas.at(-1)!.result === sha256),
+    'Expected deltas whose last result is the file',
+  ),
+);
 export type FileEntry = v.InferOutput<typeof fileEntry>;
 
-/** An object that holds a file or a shard of it. */
+/** An object that holds a file, a shard or a delta of it, and the version that stores it. */
 export interface StoredObject {
   readonly name: string;
   readonly sha256: string;
   readonly bytes: number;
+  readonly version: number;
 }
 
-/** The objects whose bytes, one after another, are the file. */
-export const objectsOf = (file: string, { sha256, bytes, shards }: FileEntry): readonly StoredObject[] =>
-  shards
-    ? shards.map((shard, i) => ({ name: shardName(file, i), ...shard }))
-    : [{ name: file, sha256, bytes }];
+/** The objects whose bytes, one after another, are the file, or its anchor where it has deltas. `own`: the version of the manifest. */
+export function wholeOf(file: string, entry: FileEntry, own: number): readonly StoredObject[] {
+  const { sha256, bytes, shards, version = own } = entry.replay?.anchor ?? entry;
+  return shards
+    ? shards.map((shard, i) => ({ name: shardName(file, i), ...shard, version }))
+    : [{ name: file, sha256, bytes, version }];
+}
+
+/** The objects that hold the file's deltas, in their order. */
+export const deltasOf = (file: string, { replay }: FileEntry, own: number): readonly StoredObject[] =>
+  (replay?.deltas ?? []).map(({ sha256, bytes, version = own }, i) => ({
+    name: deltaName(file, i),
+    sha256,
+    bytes,
+    version,
+  }));
+
+/** All objects that the file is made of. */
+export const objectsOf = (file: string, entry: FileEntry, own: number): readonly StoredObject[] => [
+  ...wholeOf(file, entry, own),
+  ...deltasOf(file, entry, own),
+];
 
 /** The manifest is written last: a version without one does not exist. */
 export const manifest = v.object({
@@ -144,10 +196,21 @@ export const manifest = v.object({
 });
 export type Manifest = v.InferOutput<typeof manifest>;
 
-/** The version that stores a file of the manifest. */
-export const storedIn = ({ policy, version }: Manifest, entry: FileEntry) => ({
+/** What a later version's manifest says of a file of this one: where each part of it is stored. */
+export const seenFrom = ({ version: own }: Manifest, { replay, ...whole }: FileEntry): FileEntry => {
+  const placed = <T extends { readonly version?: number }>(part: T) => ({
+    ...part,
+    version: part.version ?? own,
+  });
+  return replay
+    ? { ...whole, replay: { anchor: placed(replay.anchor), deltas: replay.deltas.map(placed) } }
+    : placed(whole);
+};
+
+/** The version that brought a file of the manifest: the one that stores it, or its last delta. */
+export const broughtBy = ({ policy, version }: Manifest, entry: FileEntry) => ({
   name: policy,
-  version: entry.version ?? version,
+  version: (entry.replay?.deltas.at(-1) ?? entry).version ?? version,
 });
 
 /** sha256 of a manifest in canonical JSON. The database keeps it, so that a manifest in the object store cannot be exchanged. */

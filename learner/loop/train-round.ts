@@ -121,7 +121,7 @@ export async function trainRound(
   );
   // The report goes before the publication: after the commit the round is never trained again, so a report lost then would stay lost.
   await gateway.report(spec.id, report);
-  await gateway.putVersion(trained.files, about);
+  await gateway.putVersion(trained.files, about, trained.before);
   return { parent: current, version: next, report: { ...report, learnerMs: learnerMs() } };
 }
 

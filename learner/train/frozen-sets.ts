@@ -4,7 +4,7 @@ import { MAIN_SET, setFiles, type VersionFiles, weightsFile } from '../../core/s
 import type { WeightsRef } from '../../core/training-plan.ts';
 import { type Adapter, checkAdapter, folded, readAdapter } from '../../model/adapter.ts';
 import { type ModelConfig, parseConfig } from '../../model/config.ts';
-import { readSafetensors } from '../../model/safetensors.ts';
+import { readSafetensors, type Tensors } from '../../model/safetensors.ts';
 import { type ParamSet, paramsFrom } from '../nn/params.ts';
 
 /** Loads the files of a version of the run's policy, or of the policy that is named. */
@@ -28,12 +28,13 @@ export function configOf(files: VersionFiles): ModelConfig {
   return parseConfig(JSON.parse(new TextDecoder().decode(file)));
 }
 
-/** A set's weights from a version's files; with `fold` they have the adapter folded in. */
+/** A set's weights from a version's files; with `fold` they have the adapter folded in. `placed` says what is put on the device for the stored ones. */
 export async function weightsOf(
   files: VersionFiles,
   set: string,
   load: LoadVersion,
   fold: boolean,
+  placed: (stored: Tensors) => Tensors = (stored) => stored,
 ): Promise<AdaptedWeights> {
   const start = files[weightsFile(set)] || set === MAIN_SET ? files : await load(0);
   const { weights, adapter: adapterBytes } = setFiles(files, set, start);
@@ -41,7 +42,7 @@ export async function weightsOf(
   if (!weights) throw incomplete('model.safetensors');
   const adapter = adapterBytes && readAdapter(adapterBytes);
   if (adapter) checkAdapter(config, adapter);
-  const tensors = readSafetensors(weights);
+  const tensors = placed(readSafetensors(weights));
   return {
     params: paramsFrom(config, fold && adapter ? new Map(folded(tensors, adapter)) : tensors),
     adapter,

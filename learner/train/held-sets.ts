@@ -12,7 +12,7 @@ import {
 } from '../../core/schema/policy.ts';
 import type { AdapterSettings, OptimizerSettings, SetSettings } from '../../core/training-plan.ts';
 import { type Adapter, ranksOf, writeAdapter } from '../../model/adapter.ts';
-import { readSafetensors, writeSafetensors } from '../../model/safetensors.ts';
+import { readSafetensors, type Tensors, writeSafetensors } from '../../model/safetensors.ts';
 import { AdamW } from '../nn/adamw.ts';
 import { createHead, Head } from '../nn/heads.ts';
 import { createLora, Lora } from '../nn/lora.ts';
@@ -20,7 +20,7 @@ import type { ParamSet } from '../nn/params.ts';
 import { placeTensors, readTensors, type Trainable, together } from '../nn/trainable.ts';
 import { scaleAddInto } from '../ops/in-place.ts';
 import { type LoadVersion, weightsOf } from './frozen-sets.ts';
-import { readOptimizer, writeOptimizer } from './optimizer-file.ts';
+import { exactOf, readOptimizer, writeOptimizer } from './optimizer-file.ts';
 import type { Model } from './readouts.ts';
 import type { Learner } from './update.ts';
 
@@ -101,18 +101,21 @@ export class HeldSets {
     const files: VersionFiles = { ...this.#files };
     for (const set of this.#changed) {
       const { params, adapter, head, optimizer } = this.#held.get(set)!;
+      const { moments, publish } = this.#settingsOf(set).optimizer ?? {};
+      let masters: Tensors | undefined;
       if (adapter) {
         const { alpha } = adapter.settings;
         files[adapterFile(set)] = writeAdapter({ alpha, tensors: await readTensors(adapter) });
       } else {
-        files[weightsFile(set)] = writeSafetensors(await params.toTensors());
+        const tensors = await params.toTensors();
+        files[weightsFile(set)] = writeSafetensors(tensors, publish && 'BF16');
+        if (publish) masters = tensors;
         // An adapter that the set began with is folded into the weights that were trained.
         delete files[adapterFile(set)];
       }
       if (head) files[headFile(set)] = writeSafetensors(await readTensors(head.head));
       if (optimizer) {
-        const { moments } = this.#settingsOf(set).optimizer!;
-        const written = writeOptimizer(await optimizer.exportState(), moments);
+        const written = writeOptimizer(await optimizer.exportState(), moments, masters);
         files[optimizerFile(set)] = written;
         // Training goes on with what the file holds, as it would after a crash.
         if (moments) optimizer.importState(readOptimizer(written));
@@ -150,7 +153,9 @@ export class HeldSets {
 
   async #place(set: string): Promise<HeldSet> {
     const { head: wanted, adapter: adapted, average } = this.#settingsOf(set);
-    const { params, adapter: begun } = await weightsOf(this.#files, set, this.#load, !adapted);
+    const { params, adapter: begun } = await weightsOf(this.#files, set, this.#load, !adapted, (stored) =>
+      adapted ? stored : exactOf(stored, this.#files[optimizerFile(set)]),
+    );
     const begins = (adapted === undefined) === (begun !== undefined);
     // Adapters that are averaged begin alike: a mean of factors that were drawn apart is near neither product.
     const adapter = adapted && this.#adapter(average?.of ?? set, adapted, params, begun);

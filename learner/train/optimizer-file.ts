@@ -1,6 +1,8 @@
 /** The optimiser's state as a safetensors file, so that a version holds all that the next round's training needs. */
 import { wrongInput } from '../../core/errors.ts';
+import { fromBfloat16, toBfloat16 } from '../../model/half.ts';
 import {
+  decode,
   readMetadata,
   readSafetensors,
   readStored,
@@ -23,18 +25,31 @@ const float32 = (data: Float32Array, shape: readonly number[] = [data.length]): 
   shape,
   bytes: new Uint8Array(data.buffer, data.byteOffset, data.byteLength),
 });
+/** The weights in float32, where the version has them in bfloat16. */
+const MASTER = 'master.';
 const kindOf = (name: string): MomentKind => (name.startsWith('mean.') ? 'mean' : 'square');
 
-/** `moments`: 'int8' stores them in 8 bits, which loses some of their precision (small-moments.ts). */
-export function writeOptimizer({ step, tensors }: AdamWState, moments?: 'int8'): Uint8Array {
+/**
+ * `moments`: 'int8' stores them in 8 bits, which loses some of their precision (small-moments.ts). `masters`: the weights in float32, to be kept
+ * beside them.
+ */
+export function writeOptimizer(
+  { step, tensors }: AdamWState,
+  moments?: 'int8',
+  masters: Tensors = new Map(),
+): Uint8Array {
+  const kept = [...masters].map(([name, tensor]) => [MASTER + name, tensor] as const);
   if (!moments)
-    return writeSafetensors(new Map([...tensors, [STEP, { shape: [1], data: Float32Array.of(step) }]]));
+    return writeSafetensors(
+      new Map([...tensors, ...kept, [STEP, { shape: [1], data: Float32Array.of(step) }]]),
+    );
   const stored = new Map<string, StoredTensor>();
   for (const [name, { shape, data }] of tensors) {
     const { codes, scales } = toSmall(data, kindOf(name));
     stored.set(name, { dtype: 'U8', shape, bytes: codes });
     stored.set(`${name}${SCALE}`, float32(scales));
   }
+  for (const [name, { shape, data }] of kept) stored.set(name, float32(data, shape));
   return writeStored(stored.set(STEP, float32(Float32Array.of(step))), METADATA);
 }
 
@@ -44,14 +59,31 @@ export function readOptimizer(bytes: Uint8Array): AdamWState {
     readMetadata(bytes).moments === METADATA.moments ? readSmall(bytes) : readSafetensors(bytes);
   const step = tensors.get(STEP)?.data[0] ?? 0;
   tensors.delete(STEP);
+  for (const name of tensors.keys()) if (name.startsWith(MASTER)) tensors.delete(name);
   return { step, tensors };
+}
+
+/**
+ * The float32 weights that an optimiser's file keeps of weights that are stored in bfloat16; the stored ones where it keeps none, or others: a set that
+ * was since changed without its optimiser begins with what is stored. Throws as `readOptimizer` does.
+ */
+export function exactOf(stored: Tensors, optimizer: Uint8Array | undefined): Tensors {
+  const masters: Tensors = new Map();
+  for (const [name, { dtype, shape, bytes }] of optimizer ? readStored(optimizer) : [])
+    if (name.startsWith(MASTER) && dtype === 'F32')
+      masters.set(name.slice(MASTER.length), { shape: [...shape], data: decode(dtype, bytes) });
+  const same = [...stored].every(([name, { data }]) => {
+    const rounded = toBfloat16(masters.get(name)?.data ?? new Float32Array());
+    return rounded.length === data.length && fromBfloat16(rounded).every((x, i) => x === data[i]);
+  });
+  return same ? masters : stored;
 }
 
 function readSmall(bytes: Uint8Array): Tensors {
   const stored = readStored(bytes);
   const tensors: Tensors = new Map();
   for (const [name, { dtype, shape, bytes: codes }] of stored) {
-    if (name.endsWith(SCALE)) continue;
+    if (name.endsWith(SCALE) || name.startsWith(MASTER)) continue;
     if (name === STEP) {
       tensors.set(name, { shape: [...shape], data: values(stored, name, 1) });
       continue;

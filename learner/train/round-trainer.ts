@@ -6,7 +6,7 @@
  */
 import { wrongInput } from '../../core/errors.ts';
 import { planTraining, type TaughtRecipe } from '../../core/plan-training.ts';
-import type { VersionFiles } from '../../core/schema/policy.ts';
+import { type VersionFiles, weightsFile } from '../../core/schema/policy.ts';
 import type { Earnings, TrainingReport } from '../../core/schema/report.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { Proposals, ScoredGroup } from '../../core/schema/sample.ts';
@@ -40,6 +40,8 @@ export interface RoundToTrain {
 
 export interface TrainedRound {
   readonly files: VersionFiles;
+  /** The parent's weights of the sets that are published in bfloat16, of which deltas are made. */
+  readonly before: VersionFiles;
   readonly report: TrainingReport;
   /** Figures of the recipe and of the training parts, by name. */
   readonly figures: Readonly<Record<string, number>>;
@@ -115,6 +117,7 @@ export class RoundTrainer {
       await sets.average();
       return {
         files: { ...(await sets.files()), ...memoryFile(plan) },
+        before: publishedBefore(recipe, files),
         report: withRoles(reportOf(planned, scores, steps), watched),
         figures: { ...figuresOf(steps), ...plan.figures },
         earnings: plan.earnings,
@@ -169,6 +172,14 @@ const keyOf = ({ recipe, round }: RoundToTrain, version: number): string =>
 
 /** All units of an update, in the order of its first epoch. */
 const unitsOf = (epochs: PlannedUpdate['epochs']) => epochs[0]!.flat();
+
+const publishedBefore = ({ sets }: TaughtRecipe, files: VersionFiles): VersionFiles =>
+  Object.fromEntries(
+    Object.entries(sets).flatMap(([set, { optimizer, adapter }]) => {
+      const weights = files[weightsFile(set)];
+      return weights && optimizer?.publish && !adapter ? [[weightsFile(set), weights]] : [];
+    }),
+  );
 
 const memoryFile = ({ recipeState }: TrainingPlan): VersionFiles =>
   recipeState === undefined ? {} : { 'memory.json': new TextEncoder().encode(JSON.stringify(recipeState)) };

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { GatewayClient } from '../../api/gateway-client.ts';
+import { storeDelta } from '../../api/store-delta.ts';
 import type { Manifest, VersionFiles } from '../../core/schema/policy.ts';
 
 const MIB = 1024 * 1024;
@@ -11,8 +12,16 @@ const entryOf = (bytes: Uint8Array = new Uint8Array()) => ({
 });
 const filled = (bytes: number, value: number) => new Uint8Array(bytes).fill(value);
 
-/** A gateway that has version 4, whose tokenizer version 0 stores. @returns the files and the manifest that it was sent for version 5 */
-async function publish(before: VersionFiles, files: VersionFiles) {
+/**
+ * A gateway that has version 4, whose tokenizer version 0 stores; `entries`: other files that it has by other versions. `deltas`: the files that may be
+ * sent as deltas. @returns the files and the manifest that it was sent for version 5
+ */
+async function publish(
+  before: VersionFiles,
+  files: VersionFiles,
+  deltas: VersionFiles = {},
+  entries: Manifest['files'] = {},
+) {
   const parent: Manifest = {
     policy: 'mine',
     version: 4,
@@ -23,7 +32,9 @@ async function publish(before: VersionFiles, files: VersionFiles) {
     files: Object.fromEntries(Object.entries(before).map(([file, bytes]) => [file, entryOf(bytes)])),
   };
   parent.files['tokenizer.json'] = { ...parent.files['tokenizer.json']!, version: 0 };
+  Object.assign(parent.files, entries);
   const sent: string[] = [];
+  const bodies: Record<string, Uint8Array> = {};
   let manifest: Pick<Manifest, 'files'> | undefined;
   const client = new GatewayClient({
     url: 'http://mesh.test',
@@ -32,22 +43,18 @@ async function publish(before: VersionFiles, files: VersionFiles) {
       const path = new URL(String(url)).pathname;
       if (init?.method !== 'PUT') return Response.json(parent);
       if (path.includes('/files/')) {
-        sent.push(path.slice(path.lastIndexOf('/') + 1));
+        const name = path.slice(path.lastIndexOf('/') + 1);
+        sent.push(name);
+        bodies[name] = new Uint8Array(init.body as Uint8Array<ArrayBuffer>);
         return Response.json({}, { status: 201 });
       }
       manifest = JSON.parse(String(init.body)) as Pick<Manifest, 'files'>;
       return Response.json({ policy: 'mine', version: 5, created: true, nextRound: null });
     },
   });
-  await client.putVersion(files, {
-    policy: 'mine',
-    version: 5,
-    parent: 4,
-    groups: [],
-    round: null,
-    settings: {},
-  });
-  return { sent, files: manifest!.files };
+  const about = { policy: 'mine', version: 5, parent: 4, groups: [], round: null, settings: {} };
+  await client.putVersion(files, about, deltas);
+  return { sent, bodies, files: manifest!.files };
 }
 
 const small = filled(300, 1);
@@ -82,4 +89,86 @@ test('a file of less than a MiB is sent again, and weights under an adapter are 
   const adapted = await publish(tiny, { ...tiny, ...adapter });
   expect(adapted.sent.toSorted()).toEqual(['config.json', 'main.adapter.safetensors', 'tokenizer.json']);
   expect(adapted.files['model.safetensors']).toEqual({ ...entryOf(small), version: 4 });
+});
+
+const WEIGHTS = 'model.safetensors';
+const weights = filled(2 * MIB, 3);
+/** The weights with every n-th number changed: n changes a delta of three bytes each, where gaps have one. */
+const changedEvery = (n: number) => {
+  const out = weights.slice();
+  for (let at = 0; at < out.length; at += 2 * n) out[at] = 77;
+  return out;
+};
+
+test('weights that may be a delta are one where it has less than 30 % of their bytes', async () => {
+  // Of 2^20 numbers one in 100 is changed: 10,486 changes of 3 bytes. One in 5 takes 3/10 of the bytes, and one in 6 a quarter.
+  const few = changedEvery(100);
+  const { sent, bodies, files } = await publish(
+    before,
+    { ...before, [WEIGHTS]: few },
+    { [WEIGHTS]: weights },
+  );
+  expect(sent.toSorted()).toEqual(['config.json', `${WEIGHTS}.delta-0`]);
+  const delta = bodies[`${WEIGHTS}.delta-0`]!;
+  expect(delta.length).toBe(88 + 3 * 10_486);
+  expect(files[WEIGHTS]).toEqual({
+    ...entryOf(few),
+    replay: {
+      anchor: { ...entryOf(weights), version: 4 },
+      deltas: [{ ...entryOf(delta), result: entryOf(few).sha256 }],
+    },
+  });
+  const sentOf = async (result: Uint8Array, base = weights) =>
+    (await publish(before, { ...before, [WEIGHTS]: result }, { [WEIGHTS]: base })).sent.at(-1);
+  expect(await sentOf(changedEvery(5))).toBe(WEIGHTS);
+  expect(await sentOf(changedEvery(6))).toBe(`${WEIGHTS}.delta-0`);
+  // Files that are not named are never sent as deltas, and what is in memory must be what the parent has.
+  expect((await publish(before, { ...before, [WEIGHTS]: few })).sent).toContain(WEIGHTS);
+  expect(await sentOf(few, changedEvery(50))).toBe(WEIGHTS);
+});
+
+test('a delta that is larger than one object may be is not sent', async () => {
+  const base = { bytes: weights, entry: entryOf(weights) };
+  const sizeOf = async (object: number) => {
+    let sent = 0;
+    const send = async (_name: string, _sha256: string, { length }: Uint8Array) => {
+      sent = length;
+    };
+    return (await storeDelta(changedEvery(100), WEIGHTS, base, send, { object })) && sent;
+  };
+  const bytes = 88 + 3 * 10_486;
+  expect(await sizeOf(bytes)).toBe(bytes);
+  expect(await sizeOf(bytes - 1)).toBeNull();
+});
+
+test('a delta goes on from those of the parent, up to sixteen and up to the size of the file', async () => {
+  const few = changedEvery(100);
+  const chain = (count: number, bytes: number) => ({
+    [WEIGHTS]: {
+      ...entryOf(weights),
+      replay: {
+        anchor: { sha256: 'a'.repeat(64), bytes: weights.length, version: 1 },
+        deltas: Array.from({ length: count }, (_, i) => ({
+          sha256: String(i % 10).repeat(64),
+          bytes,
+          // The last is the parent's own.
+          ...(i + 1 === count ? { result: entryOf(weights).sha256 } : { version: 2, result: 'b'.repeat(64) }),
+        })),
+      },
+    },
+  });
+  const onto = (entries: Manifest['files'], result = few) =>
+    publish(before, { ...before, [WEIGHTS]: result }, { [WEIGHTS]: weights }, entries);
+  const third = await onto(chain(2, 1000));
+  expect(third.sent.at(-1)).toBe(`${WEIGHTS}.delta-2`);
+  expect(third.files[WEIGHTS]!.replay!.anchor).toMatchObject({ version: 1 });
+  expect(third.files[WEIGHTS]!.replay!.deltas.map(({ version }) => version)).toEqual([2, 4, undefined]);
+  expect((await onto(chain(15, 1000))).sent.at(-1)).toBe(`${WEIGHTS}.delta-15`);
+  expect((await onto(chain(16, 1000))).sent.at(-1)).toBe(WEIGHTS);
+  expect((await onto(chain(4, 515_000))).sent.at(-1)).toBe(`${WEIGHTS}.delta-4`);
+  expect((await onto(chain(4, 520_000))).sent.at(-1)).toBe(WEIGHTS);
+  // The parent's own bytes are named where they are.
+  const unchanged = await onto(chain(2, 1000), weights);
+  expect(unchanged.sent.toSorted()).toEqual(['config.json']);
+  expect(unchanged.files[WEIGHTS]!.replay!.deltas.map(({ version }) => version)).toEqual([2, 4]);
 });

@@ -26,6 +26,7 @@ test('settings are typed by their schema', () => {
     'optimizer.totalSteps',
     'optimizer.floor',
     'optimizer.moments',
+    'optimizer.publish',
     'curriculum.unanimousWeight',
     'adapter.rank',
     'adapter.alpha',

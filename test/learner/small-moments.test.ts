@@ -2,16 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { type Device, openDevice } from '../../learner/device/device.ts';
-import { disposeResult, lossAndGrads } from '../../learner/nn/loss-and-grads.ts';
-import { packSequences } from '../../learner/nn/pack.ts';
-import { tokenLogProbs } from '../../learner/nn/token-log-probs.ts';
-import * as tf from '../../learner/tfjs.ts';
-import { HeldSets } from '../../learner/train/held-sets.ts';
 import { readOptimizer, writeOptimizer } from '../../learner/train/optimizer-file.ts';
 import { BLOCK, fromSmall, toSmall } from '../../learner/train/small-moments.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { readSafetensors } from '../../model/safetensors.ts';
-import { randomSequences } from './engine-tiny.ts';
+import { openSets, trainRound } from './held-rounds.ts';
 
 const numbers = (small: { codes: Uint8Array; scales: Float32Array }) => ({
   codes: [...small.codes],
@@ -102,14 +97,6 @@ test('a file that lacks a scale, or is cut off, is refused; as a checkpoint it i
 });
 
 describe('a set that is trained', () => {
-  const OPTIMIZER = {
-    learningRate: 1e-3,
-    warmup: 0,
-    betas: [0.9, 0.95],
-    weightDecay: 0.01,
-    clipNorm: 1,
-    minibatches: 1,
-  } as const;
   let start: VersionFiles;
   let device: Device;
   beforeAll(async () => {
@@ -118,33 +105,15 @@ describe('a set that is trained', () => {
   });
   afterAll(() => device.close());
 
-  const open = (files: VersionFiles, moments?: 'int8') =>
-    new HeldSets(files, { main: { optimizer: { ...OPTIMIZER, ...(moments ? { moments } : {}) } } }, () =>
-      Promise.resolve(start),
-    );
-  /** Four steps on sequences of their own, then the files. */
-  async function round(sets: HeldSets, number: number): Promise<VersionFiles> {
-    const { params, optimizer } = await sets.learner('main');
-    for (let i = 0; i < 4; i++) {
-      const sequences = randomSequences([20, 9, 31], `${number}/${i}`);
-      const result = lossAndGrads(params, () =>
-        tf.neg(tf.mean(tokenLogProbs(params, packSequences(sequences)).logp)),
-      );
-      optimizer.step(result.grads, 1e-3).dispose();
-      disposeResult(result);
-      await device.flush();
-    }
-    return sets.files();
-  }
-
   test('goes on as one that was loaded from its files, which are a quarter of the bytes', async () => {
-    const sets = open(start, 'int8');
-    const first = await round(sets, 1);
-    const held = await round(sets.as(first), 2);
-    const loaded = await round(open(first, 'int8'), 2);
+    const int8 = { moments: 'int8' } as const;
+    const sets = openSets(start, int8);
+    const first = await trainRound(device, sets, 1);
+    const held = await trainRound(device, sets.as(first), 2);
+    const loaded = await trainRound(device, openSets(first, int8), 2);
     for (const file of ['model.safetensors', 'optimizer.safetensors'] as const)
       expect(Buffer.from(held[file]!).equals(Buffer.from(loaded[file]!)), file).toBe(true);
-    const whole = await round(open(start), 1);
+    const whole = await trainRound(device, openSets(start), 1);
     expect(first['model.safetensors']).toEqual(whole['model.safetensors']);
     expect(first['optimizer.safetensors']!.length / whole['optimizer.safetensors']!.length).toBeLessThan(
       0.28,

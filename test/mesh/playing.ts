@@ -38,6 +38,7 @@ export interface Playing {
   /** What the Workers logged so far. */
   readonly log: () => string;
   readonly url: string;
+  readonly webhookSecret: string;
   readonly stop: () => Promise<void>;
 }
 
@@ -106,6 +107,7 @@ export async function openPlaying(
     },
     log: () => readFileSync(join(state, 'mesh.log'), 'utf8'),
     url: mesh.url,
+    webhookSecret: mesh.secrets.WEBHOOK_SECRET,
     async stop() {
       stop.abort();
       await learning;

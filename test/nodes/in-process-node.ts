@@ -9,6 +9,9 @@ export interface InProcessNode {
   /** Ends it as a process ends on Ctrl-C. @throws what ended it before */
   readonly stop: () => Promise<void>;
   readonly ended: Promise<void>;
+  readonly troubles: string[];
+  /** Hashes of the files that it fetched, in their order. */
+  readonly fetched: string[];
 }
 
 /** What an honest node computes by. */
@@ -24,8 +27,19 @@ export async function startNode(
 ): Promise<InProcessNode> {
   const stop = new AbortController();
   const identity = await identityOf(token);
+  const troubles: string[] = [];
+  const fetched: string[] = [];
+  const client = new WorkClient({
+    url,
+    token: identity.token,
+    fetch: (...request) => {
+      const [, sha256] = /\/files\/[0-9a-f]+\/([0-9a-f]+)$/.exec(String(request[0])) ?? [];
+      if (sha256 !== undefined) fetched.push(sha256);
+      return fetch(...request);
+    },
+  });
   const ended = lend({
-    client: new WorkClient({ url, token: identity.token }),
+    client,
     identity,
     order: {
       kind: 'process',
@@ -33,13 +47,15 @@ export async function startNode(
       weights: ['int8', 'int4', 'w8a8'],
     },
     threads: [compute],
-    events: { answered: () => {}, trouble: () => {} },
+    events: { answered: () => {}, trouble: (text) => troubles.push(text) },
     signal: stop.signal,
     idleMs: 100,
   });
   ended.catch(() => undefined);
   return {
     ended,
+    troubles,
+    fetched,
     stop: async () => {
       stop.abort();
       await ended;

@@ -83,6 +83,47 @@ test('a version that stores the weights of a later one is kept as long as that o
   expect(await keptOf(policy, rule(1))).toMatchObject({ 2: null });
 });
 
+test('the anchor and every delta of a kept version are kept', async () => {
+  const { policy } = await policyWith(2);
+  const stored = { sha256: 'a'.repeat(64), bytes: 8 };
+  // Version 2 is the anchor; 3, 4 and 5 have a delta each, and 6 is whole again.
+  const deltas = (of: number) =>
+    [3, 4, 5]
+      .filter((version) => version <= of)
+      .map((version) => ({
+        sha256: String(version).repeat(64),
+        bytes: version,
+        result: stored.sha256,
+        ...(version === of ? {} : { version }),
+      }));
+  for (const version of [3, 4, 5]) {
+    const replay = { anchor: { ...stored, version: 2 }, deltas: deltas(version) };
+    const files = { 'model.safetensors': { ...stored, replay } };
+    await noteAndCommit(store.db, manifestOf(policy, version, { files }), [], 10 + version);
+  }
+  expect(await getVersion(store.db, { name: policy, version: 5 })).toMatchObject({
+    bytes: 5,
+    elsewhere: '[2,3,4]',
+  });
+  const later = 'it stores files of a later version';
+  const kept = () => keptOf(policy, rule(1));
+  expect(await kept()).toMatchObject({ 1: null, 2: later, 3: later, 4: later, 5: 'the current version' });
+  await takeUnnamed(store.db, policy, rule(1), 100);
+  expect(await kept()).not.toHaveProperty('1');
+  await noteAndCommit(store.db, manifestOf(policy, 6), [], 16);
+  // The newest goes first, and what it alone named with the next call.
+  for (const last of [5, 4, 3]) {
+    expect(await kept()).toMatchObject({
+      2: later,
+      [last - 1]: later,
+      [last]: null,
+      6: 'the current version',
+    });
+    await takeUnnamed(store.db, policy, rule(1), 100);
+  }
+  expect(await kept()).toMatchObject({ 2: null });
+});
+
 test('the chain goes by parents: after a rollback the numbers between are no part of it', async () => {
   const { policy, round } = await policyWith(4);
   await failRound(store.db, round.id, ['proposing'], 'over', 20);

@@ -1,7 +1,9 @@
 /** Versions in R2: nothing that is torn, swapped, forged or late is ever stored under a manifest or loaded by one. */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { writeDelta } from '../../core/delta.ts';
 import { RollmeshError } from '../../core/errors.ts';
+import type { Manifest } from '../../core/schema/policy.ts';
 import { getDeadLetter, letterId, storeDeadLetter, UNKNOWN_CAUSE } from '../../store/dead-letters.ts';
 import { putJsonOnce } from '../../store/objects.ts';
 import { removeFiles } from '../../store/retention.ts';
@@ -196,6 +198,146 @@ test('a fork copies every shard, and retention removes every shard', async () =>
   await removeFiles(store.db, store.bucket, { policy: ref.name, version: 0 });
   const { objects } = await store.bucket.list({ prefix: `policies/${ref.name}/0/` });
   expect(objects.map(({ key }) => key)).toEqual([versionKey(ref, 'manifest.json')]);
+});
+
+/** The weights of three versions, of which the later two are stored as deltas. */
+const trained = ['weights!', 'weigh7s!', 'w3igh7s!'].map((text) => new TextEncoder().encode(text));
+const of = (bytes: Uint8Array) => ({ sha256: sha256(bytes), bytes: bytes.length });
+const deltas = trained.slice(1).map((bytes, i) => {
+  const base = trained[i]!;
+  return writeDelta({ bytes: base, sha256: sha256(base) }, { bytes, sha256: sha256(bytes) }, 1000)!;
+});
+const deltaKey = (name: string, index: number) =>
+  versionKey({ name, version: index + 1 }, `model.safetensors.delta-${index}`);
+/** The manifest of a version, its weights as deltas in this order. */
+const byDeltas = (name: string, version: number, order = [0, 1].slice(0, version)) =>
+  manifestOf(name, version, {
+    files: {
+      'config.json': { ...of(config), ...(version ? { version: 0 } : {}) },
+      'model.safetensors': version
+        ? {
+            ...of(trained[order.at(-1)! + 1]!),
+            replay: {
+              anchor: { ...of(trained[0]!), version: 0 },
+              deltas: order.map((index) => ({
+                ...of(deltas[index]!),
+                result: sha256(trained[index + 1]!),
+                ...(index + 1 === version ? {} : { version: index + 1 }),
+              })),
+            },
+          }
+        : of(trained[0]!),
+    },
+  }) as Manifest;
+/** Stores three versions with their manifests. */
+async function putDeltas(name: string): Promise<void> {
+  await put(name, 'config.json', config);
+  await put(name, 'model.safetensors', trained[0]!);
+  for (const [index, delta] of deltas.entries())
+    await store.bucket.put(deltaKey(name, index), delta, { sha256: sha256(delta) });
+  for (const version of [0, 1, 2])
+    await putJsonOnce(store.bucket, versionKey({ name, version }, 'manifest.json'), byDeltas(name, version));
+}
+const loaded = (ref: { name: string; version: number }) =>
+  loadVersion(store.bucket, ref, ['model.safetensors'], null).then(
+    (files) => files['model.safetensors'],
+    String,
+  );
+
+test('a file by deltas is loaded and streamed whole, and a delta that is missing, torn or swapped is named', async () => {
+  const name = 'by-deltas';
+  await putDeltas(name);
+  const ref = { name, version: 2 };
+  for (const version of [0, 1, 2]) {
+    expect(await loaded({ name, version })).toEqual(trained[version]);
+    expect(await streamed({ name, version }, 'model.safetensors')).toEqual(trained[version]);
+  }
+  const refusals = async () => [await loaded(ref), await messageOf(streamed(ref, 'model.safetensors'))];
+  for (const bytes of [deltas[1]!, deltas[0]!.slice(1)]) {
+    await store.bucket.put(deltaKey(name, 0), bytes, { sha256: sha256(bytes) });
+    for (const message of await refusals())
+      expect(message).toContain(
+        `Version 1 of ${name} cannot be used: model.safetensors.delta-0 has sha256 ${sha256(bytes)}`,
+      );
+  }
+  await store.bucket.delete(deltaKey(name, 0));
+  for (const message of await refusals()) expect(message).toContain('model.safetensors.delta-0 is gone');
+});
+
+test('deltas are committed only after the parent’s, in their order, if they make the file', async () => {
+  const name = 'deltas-verified';
+  await putDeltas(name);
+  const [first, second] = [byDeltas(name, 1), byDeltas(name, 2)];
+  const verified = (of: Manifest, parent: Manifest | null) =>
+    messageOf(verifyFiles(store.bucket, of, parent));
+  expect(await verified(first, byDeltas(name, 0))).toBe('resolved');
+  expect(await verified(second, first)).toBe('resolved');
+  // The parent's file, as it is: a version that trained another set.
+  const { 'model.safetensors': same } = second.files;
+  const placed = { ...same!.replay!.deltas[1]!, version: 2 };
+  const third = { ...second, version: 3, parent: 2 };
+  third.files = {
+    ...second.files,
+    'model.safetensors': {
+      ...same!,
+      replay: { ...same!.replay!, deltas: [same!.replay!.deltas[0]!, placed] },
+    },
+  };
+  expect(await verified(third, second)).toBe('resolved');
+
+  const elsewhere = 'The model.safetensors of version 2 is said to be stored in version';
+  for (const [of, parent] of [
+    [byDeltas(name, 2, [1]), first], // the parent's delta is left out
+    [second, byDeltas(name, 0)], // a delta that is not the parent's
+  ] as const)
+    expect(await verified(of, parent)).toContain(elsewhere);
+  expect(await verified(byDeltas(name, 2, [1, 0]), first)).toContain(
+    'The file model.safetensors.delta-0 is not stored.',
+  );
+
+  /** Version 2 with other bytes in the place of its own delta. */
+  const withDelta = async (bytes: Uint8Array, file = trained[2]!) => {
+    await store.bucket.put(deltaKey(name, 1), bytes, { sha256: sha256(bytes) });
+    const { replay } = same!;
+    const own = { ...of(bytes), result: sha256(file) };
+    const entry = { ...of(file), replay: { ...replay!, deltas: [replay!.deltas[0]!, own] } };
+    return verified({ ...second, files: { ...second.files, 'model.safetensors': entry } }, first);
+  };
+  expect(await withDelta(deltas[1]!.slice(0, -1))).toContain('A delta cannot be read');
+  const wrongBase = writeDelta(
+    { bytes: trained[0]!, sha256: sha256(trained[0]!) },
+    { bytes: trained[2]!, sha256: sha256(trained[2]!) },
+    1000,
+  )!;
+  expect(await withDelta(wrongBase)).toContain(
+    `Delta 1 of model.safetensors makes the file with sha256 ${sha256(trained[2]!)} of the one with ${sha256(trained[0]!)}`,
+  );
+  expect(await withDelta(deltas[0]!)).toContain('Delta 0 of model.safetensors came in the place of delta 1');
+  const turned = deltas[1]!.slice();
+  turned[turned.length - 1]! ^= 1;
+  expect(await withDelta(turned)).toContain('The deltas of model.safetensors make 8 bytes with sha256');
+  expect(await withDelta(deltas[1]!)).toBe('resolved');
+});
+
+test('a fork copies the anchor and the deltas into its version 0, and retention removes what a version itself stores', async () => {
+  const name = 'deltas-forked';
+  await putDeltas(name);
+  const to = 'deltas-fork';
+  const forked = await forkVersion(ofKnownLength(), { name, version: 2 }, null, to);
+  await verifyFiles(store.bucket, forked, null);
+  await putJsonOnce(store.bucket, versionKey({ name: to, version: 0 }, 'manifest.json'), forked);
+  await removeFiles(store.db, store.bucket, { policy: name, version: 1 });
+  expect(await loaded({ name: to, version: 0 })).toEqual(trained[2]);
+  expect(await loaded({ name, version: 0 })).toEqual(trained[0]);
+  const { objects } = await store.bucket.list({ prefix: `policies/${name}/` });
+  expect(objects.map(({ key }) => key.slice(`policies/${name}/`.length))).toEqual([
+    '0/config.json',
+    '0/manifest.json',
+    '0/model.safetensors',
+    '1/manifest.json',
+    '2/manifest.json',
+    '2/model.safetensors.delta-1',
+  ]);
 });
 
 test('bytes that were swapped after the commit are never loaded', async () => {

@@ -26,7 +26,7 @@ class NotingTrainer {
   train: RoundTrainer['train'] = async ({ groups, load, parent }) => {
     const files = await load(parent);
     this.groups.push(...groups.map(({ group }) => group));
-    return { files, report: NOTHING_TRAINED, figures: {}, earnings: {} };
+    return { files, before: {}, report: NOTHING_TRAINED, figures: {}, earnings: {} };
   };
 }
 

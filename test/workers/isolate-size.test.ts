@@ -24,8 +24,10 @@ const edge = { ...smol, layers: 1, vocabSize: 39_371 };
 
 test('an isolate has room for 100 MiB of weights in the form in which they are held', () => {
   const ref = { name: 'smol', version: 3 };
-  const open = (config: typeof smol, weights?: 'int8' | 'int4' | 'w8a8') => () =>
-    expectRoom(config, { ...ref, ...(weights ? { weights } : {}) });
+  const open =
+    (config: typeof smol, weights?: 'int8' | 'int4' | 'w8a8', deltas = 0) =>
+    () =>
+      expectRoom(config, { ...ref, ...(weights ? { weights } : {}) }, deltas);
   expect(open(smol)).toThrow(
     /Version 3 of smol has 134515008 parameters, 514 MiB in float32.*Expected at most 100 MiB.*rollmesh node/,
   );
@@ -34,6 +36,8 @@ test('an isolate has room for 100 MiB of weights in the form in which they are h
   expect(open(edge)).toThrow('in float32');
   expect(open({ ...edge, vocabSize: 39_300 })).not.toThrow();
   expect(open(edge, 'w8a8')).not.toThrow();
+  expect(open(edge, 'int8', 74 << 20)).not.toThrow();
+  expect(open(edge, 'int8', 75 << 20)).toThrow('101 MiB in int8 with its deltas');
 });
 
 test('other errors are not taken for it', () => {

@@ -1,26 +1,28 @@
-/** A stored file as the body of an answer: one stream of bytes, also where the file is stored in shards. */
+/** What a node fetches as the body of an answer: a file, which is one stream of bytes also where it is stored in shards, or a delta of one. */
 import type { R2Bucket, R2ObjectBody } from '@cloudflare/workers-types';
 import type { PolicyRef } from '../../core/policy.ts';
-import { objectsOf } from '../../core/schema/policy.ts';
-import type { LeasedFile } from '../../core/schema/work.ts';
+import type { StoredObject } from '../../core/schema/policy.ts';
 import { versionKey } from '../../store/versions.ts';
 import { notFound } from './parameters.ts';
 
-/** @throws HttpError 404 where the file, or its first shard, is not stored; where a later one is missing, the stream ends with an error */
+/**
+ * The bytes of objects, one after another.
+ * @throws HttpError 404 where the first is not stored; where a later one is missing, the stream ends with an error
+ */
 export async function fileBody(
   bucket: R2Bucket,
   name: PolicyRef['name'],
-  file: LeasedFile,
+  objects: readonly StoredObject[],
 ): Promise<BodyInit> {
-  const [first, ...rest] = objectsOf(file.file, file).map((object) => object.name);
-  const open = async (object: string): Promise<R2ObjectBody> => {
-    const stored = await bucket.get(versionKey({ name, version: file.version }, object));
+  const [first, ...rest] = objects;
+  const open = async ({ name: object, version }: StoredObject): Promise<R2ObjectBody> => {
+    const stored = await bucket.get(versionKey({ name, version }, object));
     if (!stored) throw notFound('object', object);
     return stored;
   };
   const { body } = await open(first!);
   if (!rest.length) return body;
-  const { readable, writable } = new FixedLengthStream(file.bytes);
+  const { readable, writable } = new FixedLengthStream(objects.reduce((sum, { bytes }) => sum + bytes, 0));
   const send = async () => {
     await body.pipeTo(writable, { preventClose: true });
     for (const object of rest) await (await open(object)).body.pipeTo(writable, { preventClose: true });

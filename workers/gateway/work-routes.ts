@@ -9,12 +9,14 @@ import * as v from 'valibot';
 import { completionFault } from '../../core/audit/read-completion.ts';
 import type { Completion, SamplingSettings } from '../../core/policy.ts';
 import { hash } from '../../core/schema/numbers.ts';
+import { deltasOf, wholeOf } from '../../core/schema/policy.ts';
 import { id } from '../../core/schema/sample.ts';
 import {
   filesToOpen,
   isCloseEngine,
   type heartbeatAnswer,
   type LeaseAnswer,
+  type LeasedFile,
   type LeaseOrder,
   leaseName,
   leaseOrder,
@@ -146,17 +148,19 @@ export const workRoutes = new Hono<NodeTypes>()
     if (!held.length) throw expired(lease);
     for (const { request } of held)
       for (const file of filesToOpen(request))
-        if (file.sha256 === sha256) {
-          const body = await fileBody(bucket, request.policy.name, file);
+        for (const { sha256: named, bytes, objects } of partsOf(file)) {
+          if (named !== sha256) continue;
+          const body = await fileBody(bucket, request.policy.name, objects);
           const headers = {
             'content-type': 'application/octet-stream',
-            'content-length': String(file.bytes),
+            'content-length': String(bytes),
             'cache-control': 'no-store',
           };
           return new Response(body, { headers });
         }
     throw new HttpError(403, 'file.foreign', 'The lease names no file with this hash.', {
-      expected: 'the hash of config.json, of the weights or of the adapter of a leased request',
+      expected:
+        'the hash of config.json, of the weights, of a delta of them or of the adapter of a leased request',
     });
   })
   .post('/result', async (c) => {
@@ -172,6 +176,15 @@ export const workRoutes = new Hono<NodeTypes>()
     if (whole) await continueGroup(services, row);
     return c.json<v.InferOutput<typeof workTaken>>({ work: row.id });
   });
+
+/** What a node may fetch of a file by its hash: the file, or the anchor and the deltas that it is made of. */
+const partsOf = (file: LeasedFile) => {
+  const { sha256, bytes } = file.replay?.anchor ?? file;
+  return [
+    { sha256, bytes, objects: wholeOf(file.file, file, file.version) },
+    ...deltasOf(file.file, file, file.version).map((delta) => ({ ...delta, objects: [delta] })),
+  ];
+};
 
 const enginesOf = ({ engines, weights }: Pick<LeaseOrder, 'engines' | 'weights'>): string[] =>
   (engines.some(isCloseEngine) ? NODE_ENGINES : engines).flatMap((engine) =>

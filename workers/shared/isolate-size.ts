@@ -12,13 +12,13 @@ const BYTES = { float32: 4, int8: 1, w8a8: 1, int4: 0.5 } as const;
 
 const CODE = 'policy.isolate';
 
-/** Throws `policy.isolate` for a policy that is too large for an isolate. */
-export function expectRoom(config: ModelConfig, { name, version, weights }: PolicyRef): void {
+/** Throws `policy.isolate` for a policy that is too large for an isolate. `deltas`: bytes of the deltas that its weights are made by. */
+export function expectRoom(config: ModelConfig, { name, version, weights }: PolicyRef, deltas: number): void {
   const parameters = parameterCount(config);
   const form = weights ?? 'float32';
-  const bytes = BYTES[form] * parameters;
+  const bytes = BYTES[form] * parameters + deltas;
   if (bytes <= MOST_BYTES) return;
-  const size = `${parameters} parameters, ${Math.ceil(bytes / 2 ** 20)} MiB in ${form}`;
+  const size = `${parameters} parameters, ${Math.ceil(bytes / 2 ** 20)} MiB in ${form}${deltas ? ' with its deltas' : ''}`;
   throw new RollmeshError(
     'give-up',
     CODE,

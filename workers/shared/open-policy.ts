@@ -1,12 +1,19 @@
 /** Opens a version's stored files as a live policy: verifies the bytes, checks the tensors, and keeps one session per isolate. */
 import type { PolicyRef } from '../../core/policy.ts';
 import { type PolicyText, TEXT_FILES, textOf } from '../../core/renderer/policy-text.ts';
-import { adapterFile, MAIN_SET, setFiles, type VersionFile, weightsFile } from '../../core/schema/policy.ts';
+import {
+  adapterFile,
+  deltasOf,
+  MAIN_SET,
+  setFiles,
+  type VersionFile,
+  weightsFile,
+} from '../../core/schema/policy.ts';
 import { type OpenPolicy, openStreamed, openVersion } from '../../infer/open-version.ts';
 import { workerdEngines } from '../../infer/workerd-engines.ts';
 import { parseConfig } from '../../model/config.ts';
 import { missingVersion } from '../../store/versions.ts';
-import { loadCommitted, streamCommitted, type VersionStore } from './committed.ts';
+import { loadCommitted, manifestOf, streamCommitted, type VersionStore } from './committed.ts';
 import { expectRoom } from './isolate-size.ts';
 import { log } from './log.ts';
 import { PolicySession } from './policy-session.ts';
@@ -30,7 +37,11 @@ async function open(store: VersionStore, ref: PolicyRef): Promise<OpenPolicy> {
 async function configOf(store: VersionStore, ref: PolicyRef): Promise<Uint8Array> {
   const { 'config.json': config } = await loadCommitted(store, ref, ['config.json']);
   if (!config) throw missingVersion(ref, 'it lacks config.json');
-  expectRoom(parseConfig(JSON.parse(new TextDecoder().decode(config))), ref);
+  const own = await manifestOf(store, ref);
+  const weights = own.files[weightsFile(ref.set)];
+  const deltas = weights ? deltasOf(weightsFile(ref.set), weights, ref.version) : [];
+  const bytes = deltas.reduce((sum, delta) => sum + delta.bytes, 0);
+  expectRoom(parseConfig(JSON.parse(new TextDecoder().decode(config))), ref, bytes);
   return config;
 }
 

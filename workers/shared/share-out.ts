@@ -9,7 +9,7 @@ import type { GeneratePrompt, Policy, PolicyRef, SamplingSettings } from '../../
 import { deriveId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { openRoundContext, type RoundContext } from '../../core/round-context.ts';
-import { type Manifest, setFiles, storedIn, weightsFile } from '../../core/schema/policy.ts';
+import { broughtBy, type Manifest, seenFrom, setFiles, weightsFile } from '../../core/schema/policy.ts';
 import { type LeasedFile, REQUEST_ROWS, type SamplingRequest } from '../../core/schema/work.ts';
 import type { WorkerStage } from '../../core/stages.ts';
 import { completionsSha256 } from '../../core/work-seal.ts';
@@ -245,12 +245,16 @@ async function filesOf(
   return { config, weights, ...(adapter ? { adapter } : {}), vocabSize };
 }
 
-/** The files of a manifest, each with the version that stores it. */
+/** The files of a manifest, each with the version that brought it. */
 const leasedFiles = (manifest: Manifest): Readonly<Partial<Record<string, LeasedFile>>> =>
   Object.fromEntries(
     Object.entries(manifest.files).map(([file, entry]) => [
       file,
-      { file: file as LeasedFile['file'], ...entry, version: storedIn(manifest, entry).version },
+      {
+        file: file as LeasedFile['file'],
+        ...seenFrom(manifest, entry),
+        version: broughtBy(manifest, entry).version,
+      },
     ]),
   );
 

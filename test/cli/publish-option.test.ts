@@ -1,0 +1,32 @@
+/** `--publish`: the setting that it stands for, and what it refuses. */
+import { expect, test } from 'vitest';
+import { changedRecipe } from '../../cli/changed-recipe.ts';
+import { askedRun } from '../../cli/shared/asked-run.ts';
+import { startCommand } from '../../cli/shared/run-options.ts';
+import { addTrainingTaskOptions } from '../../cli/task-recipe.ts';
+
+const parsed = (...args: string[]) =>
+  addTrainingTaskOptions(startCommand())
+    .exitOverride()
+    .configureOutput({ writeErr: () => undefined })
+    .parse(args, { from: 'user' })
+    .opts<Parameters<typeof askedRun>[0]>();
+
+test('it stands for the setting optimizer.publish, of every set that is trained', async () => {
+  expect(parsed().publish).toBeUndefined();
+  expect(() => parsed('--publish', 'f16')).toThrow('Expected bf16');
+  const { known } = await askedRun(parsed('--recipe', 'trio', '--publish', 'bf16'));
+  expect(known.named[0]!.sets.main!.optimizer).toMatchObject({ publish: 'bf16' });
+  const { recipe } = (await changedRecipe('trio', ['optimizer.publish=bf16']))!;
+  expect(known.named[0]!.name).toBe(recipe.name);
+});
+
+test('an adapter beside it is refused, however either is said', async () => {
+  for (const args of [
+    ['--adapter', 'rank=4', '--publish', 'bf16'],
+    ['--set', 'adapter.rank=4', '--set', 'optimizer.publish=bf16'],
+  ])
+    await expect(askedRun(parsed('--recipe', 'trio', ...args))).rejects.toMatchObject({
+      code: 'run.setting',
+    });
+});
