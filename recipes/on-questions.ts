@@ -70,7 +70,7 @@ const MISSING: Readonly<Record<string, string>> = {
   igrpo: 'a policy that was taught to read a draft in the notation of its family',
   laser: 'a token of the tokenizer that nothing else uses',
   'llama-rl':
-    'tasks of its own family, on which it measures a delay; grpo does the same on files with --variant aipo and --ahead',
+    'chains of sums, on which it measures a delay; grpo does the same on files with --variant aipo and --ahead',
   'one-shot': 'a family that can say which of its tasks teaches most',
   'q-evolve': 'an environment of several turns',
   'qwen-prm': 'solutions of which a checker can say line by line what is right',

@@ -52,17 +52,13 @@ async function openRun(args: readonly string[], folder: string) {
     throw wrongInput('sweep.options', 'A sweep plays its runs in this process, with one engine.', {
       next: 'Leave --serve, --nodes and --engine fastest out.',
     });
-  const {
-    files,
-    known,
-    options: { policy, ...options },
-  } = await askedRun(asked);
+  const { files, known, options } = await askedRun(asked);
   const run = runOf(known.registry, orderOf(options));
   const bound = Object.values(bindingsOf(run.recipe, run.settings)).flatMap(({ fixed }) => fixed ?? []);
-  // Every run begins from version 0 of the same policy, under a name of its own.
+  // Every run begins from version 0 of the same policy, in a folder of its own.
   const versions: VersionToCopy[] = [
     {
-      from: { name: policy ?? run.recipe.startPolicy, version: 0 },
+      from: { name: options.policy ?? run.recipe.startPolicy, version: 0 },
       to: { name: run.settings.policy, version: 0 },
     },
     ...bound.map((ref) => ({ from: ref, to: ref })),
