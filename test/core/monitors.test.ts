@@ -146,7 +146,7 @@ test('groups with one reward throughout are a warning only where answers are com
 test('the warning of missing rewards says which are missing why', () => {
   const lacking = (n: number, missing?: Sample['missing']) =>
     sample(n, { rewards: { reward: null }, ...(missing && { missing }) });
-  const warnings = (samples: readonly Sample[]) =>
+  const warnings = (samples: Sample[]) =>
     reportRound(
       {
         recipe: {},
