@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import { type Message, message } from '../../core/renderer/message.ts';
-import { RowFault, readEach } from './read-tasks.ts';
+import { fieldsOf, RowFault, readEach } from './read-tasks.ts';
 import type { Row } from './rows.ts';
 import type { FileTask, PlacedTask } from './task.ts';
 
@@ -21,9 +21,8 @@ function conversation(value: unknown, field: string): Message[] {
 function fieldOf(row: Row['value'], fields: readonly string[]): string {
   const found = fields.find((field) => row[field] !== undefined);
   if (found !== undefined) return found;
-  const named = Object.keys(row).slice(0, 8).join(', ') || 'nothing';
   throw new RowFault(
-    `it has no ${fields.map((field) => `"${field}"`).join(' or ')}; its fields are ${named}`,
+    `it has no ${fields.map((field) => `"${field}"`).join(' or ')}; its fields are ${fieldsOf(row)}`,
   );
 }
 

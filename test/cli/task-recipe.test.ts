@@ -14,9 +14,11 @@ import {
   writeTaskRecipe,
 } from '../../cli/task-recipe.ts';
 import type { Recipe } from '../../core/recipe.ts';
+import { registry } from '../../core/registry.ts';
 import { grpoFrom } from '../../recipes/grpo/from-data.ts';
 import { recipes } from '../../recipes/index.ts';
 import { isQuestionRecipe, QUESTION_RECIPES } from '../../recipes/on-questions.ts';
+import { runOf } from '../../recipes/run-order.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'rollmesh-tasks-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -164,6 +166,12 @@ test('what is missing for a run on files is said', async () => {
     /ttrl takes no curriculum: it walks through all held-out questions/,
   );
   await expect(ask({ recipe: 'tango', set: ['temperature=2'] })).rejects.toThrow(/no setting|temperature/);
+  const known = registry([(await ask({}))!.recipe]);
+  const [{ name }] = known.recipes as [Recipe];
+  const order = { recipe: name, seed: 0, rounds: 1, freeze: [], policy: 'small', variant: 'gspoo' };
+  expect(() => runOf(known, order)).toThrow(
+    /no --variant "gspoo"\. Expected gspo, perhaps, or another of kl, .*recipe -- show grpo`/,
+  );
   const generated = await ask({ policy: 'words', tasks: { count: 4, files: [] } });
   expect(generated?.recipe.taskName).toBe('words, generated');
   expect(

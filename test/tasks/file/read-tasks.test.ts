@@ -99,25 +99,30 @@ test('every wrong line is reported with its number, and nothing is read', async 
     { question: 'a', answer: '1', metadata: 3 },
     { question: 'b', answer: 'seven' },
     { question: 'c', answer: '1' },
+    { question: 'd', solution: '1' },
   ];
   const error = await jsonl(lines, { checker: findChecker('number') }).catch((thrown: Error) => thrown);
   expect(error).toMatchObject({ kind: 'wrong-input', code: 'tasks.lines' });
   const { message } = error as Error;
-  expect(message).toContain('10 lines of t.jsonl cannot be used');
+  expect(message).toContain('11 lines of t.jsonl cannot be used');
   for (const part of [
     'line 2: it is not JSON (',
     'line 3: it is empty',
     'line 4: it is no JSON object',
-    'line 5: it has neither "question" and "messages"; its fields are answer',
+    'line 5: it has neither "question" nor "messages"; its fields are answer',
     'line 6: it has both',
     'line 7: its question is no text',
     'line 8: its last message is the assistant’s',
     'line 9: its messages: 0.role:',
     'line 10: its metadata is no object',
     'line 11: The checker "number" cannot use this answer: "seven" is not read as a number (no-number); expected a number',
+    'and 1 more',
     'nothing was trained',
   ])
     expect(message).toContain(part);
+  await expect(jsonl([{ question: 'd', solution: '1' }])).rejects.toThrow(
+    /line 1: it has no "answer", its fields are question, solution: The checker "exact" cannot use/,
+  );
 });
 
 test('more than ten faults are counted', async () => {
