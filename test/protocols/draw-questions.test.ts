@@ -58,6 +58,14 @@ describe('questions that are too long', () => {
     );
   });
 
+  test('and those that a template does not show are an error, with their places', () => {
+    const mute = { ...policyOf(9), renderer: () => ({ begin: () => ({ ids: [1, 2] }) }) as never };
+    expect(() => drawQuestions(mute, { sources, maxNew: 4, count: 2 })).toThrow(
+      /same prompt for two questions, f:\d and f:\d\. Expected a chat template that writes/,
+    );
+    expect(drawQuestions(mute, { sources, maxNew: 4, count: 1 }).tasks).toHaveLength(1);
+  });
+
   test('are not asked in an evaluation, and have an answer that did not end', async () => {
     const asked: number[] = [];
     const context = {

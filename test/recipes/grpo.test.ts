@@ -271,7 +271,8 @@ describe('rounds', { timeout: 120_000 }, () => {
       startPolicy: 'seed',
     });
     const round = { id: 'r', run: 'r', index: 1, settings: { tasks: 200 } };
-    const context = { round } as unknown as Parameters<typeof recipe.propose>[0];
+    const { renderer } = textOf(await readPolicyFolder('models/arithmetic-base'), 'seed');
+    const context = { round, renderer } as unknown as Parameters<typeof recipe.propose>[0];
     const { tasks: drawn } = await recipe.propose(context);
     const questions = drawn.map(({ task }) => readTask(task).messages[0]!.content);
     expect(drawn).toHaveLength(tasks.sources[0]!.tasks.length);
