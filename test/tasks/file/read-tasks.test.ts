@@ -61,6 +61,20 @@ test('a line is a question or a conversation, with its answer and metadata', asy
   ]);
 });
 
+test('a number with more digits than a double keeps stays what it is', async () => {
+  const line = (answer: string) => `{"question": "a", "answer": ${answer}, "metadata": {"n": 3}}`;
+  const texts = [
+    '12345678901234567890',
+    '-12345678901234567',
+    '0.12345678901234567',
+    '1.5',
+    '9007199254740991',
+  ];
+  const tasks = await readTasks('t.jsonl', utf8(texts.map(line).join('\n')), settings());
+  expect(tasks.map(({ answer }) => answer)).toEqual(texts);
+  expect(tasks[0]!.metadata).toEqual({ n: 3 });
+});
+
 test('fields of other names, a system’s message, GSM8K’s answers and a difficulty', async () => {
   const row = { problem: '2 × 3?', solution: '2 × 3 = 6\n#### 6', level: '4' };
   const [task] = await jsonl([row], {
