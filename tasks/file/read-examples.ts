@@ -3,12 +3,10 @@
  * preferred. Both are kept as tasks: the conversation before the last answer, that answer, and a rejected one in the metadata.
  */
 import * as v from 'valibot';
-import { type Message, message } from '../../core/renderer/message.ts';
-import { fieldsOf, RowFault, readEach } from './read-tasks.ts';
+import type { Message } from '../../core/renderer/message.ts';
+import { fieldsOf, messagesSchema, RowFault, readEach } from './read-tasks.ts';
 import type { Row } from './rows.ts';
 import type { FileTask, PlacedTask } from './task.ts';
-
-const messagesSchema = v.pipe(v.array(message), v.minLength(1));
 
 function conversation(value: unknown, field: string): Message[] {
   const parsed = v.safeParse(messagesSchema, value);

@@ -23,7 +23,17 @@ export interface TaskFileSettings {
 /** Faults that an error lists; the others are counted. */
 const SHOWN = 10;
 
-const messagesSchema = v.pipe(v.array(message), v.minLength(1));
+/** A message that calls a tool may say nothing beside it: its content is null or, in Parquet, not there. */
+const withContent = (said: unknown): unknown =>
+  typeof said === 'object' && said !== null && 'tool_calls' in said && said.tool_calls
+    ? { ...said, content: ('content' in said ? said.content : null) ?? '' }
+    : said;
+
+/** A conversation as files have it. */
+export const messagesSchema = v.pipe(
+  v.array(v.pipe(v.unknown(), v.transform(withContent), message)),
+  v.minLength(1),
+);
 
 /** Ends reading a row, with what is wrong with it. */
 export class RowFault extends Error {}

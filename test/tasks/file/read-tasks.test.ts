@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { findChecker } from '../../../core/checkers/registry.ts';
 import { program } from '../../../tasks/file/program-checker.ts';
 import { readTasks, type TaskFileSettings } from '../../../tasks/file/read-tasks.ts';
+import { questionKey } from '../../../tasks/file/task.ts';
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 const settings = (more: Partial<TaskFileSettings> = {}): TaskFileSettings => ({
@@ -59,6 +60,24 @@ test('a line is a question or a conversation, with its answer and metadata', asy
       line: 2,
     },
   ]);
+});
+
+test('what is said beside a call of a tool may be null, and calls tell questions apart', async () => {
+  const call = (city: string) => ({ type: 'function', function: { name: 'weather', arguments: { city } } });
+  const row = (city: string) => ({
+    messages: [
+      { role: 'user', content: 'Is it warm?' },
+      { role: 'assistant', content: null, tool_calls: [call(city)] },
+      { role: 'tool', content: '30' },
+    ],
+    answer: 'yes',
+  });
+  const tasks = await jsonl([row('Rome'), row('Oslo'), row('Rome')]);
+  expect(tasks[0]!.messages[1]!.content).toBe('');
+  const [rome, oslo, again] = tasks.map(questionKey);
+  expect([rome === again, rome === oslo]).toEqual([true, false]);
+  for (const said of [{ role: 'user' }, { role: 'user', content: null }])
+    await expect(jsonl([{ messages: [said], answer: '1' }])).rejects.toThrow(/0\.content/);
 });
 
 test('a number with more digits than a double keeps stays what it is', async () => {
