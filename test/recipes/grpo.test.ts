@@ -97,23 +97,23 @@ describe('training plans', () => {
   });
 
   test('a running baseline is carried from round to round', async () => {
-    const after = async (variant: string, recipeState?: unknown) => {
+    const planned = async (variant: string, recipeState?: unknown) => {
       const records = { ...recordsOf('grpo', groups()), recipeState };
       return await planTraining(records, noValues, methodOf(variant), { maxNew: 10 });
     };
     // Rewards 1, 0, 0, 1, 1 in their order, each against the baseline before it: b moves by a twentieth of the way.
-    const first = await after('rae');
+    const first = await planned('rae');
     const b = [0, 0.05, 0.0475, 0.045125, 0.09286875];
     expect(advantagesOf(first)).toEqual(close([1, -b[1]!, -b[2]!, 1 - b[3]!, 1 - b[4]!]));
     const left = 0.95 * b[4]! + 0.05;
     expect(first.recipeState).toEqual({ baselines: { solver: expect.closeTo(left, 8) } });
     expect(first.figures).toMatchObject({ 'baseline.solver': expect.closeTo(left, 8) });
-    expect(advantagesOf(await after('rae', first.recipeState))[0]).toBeCloseTo(1 - left, 8);
+    expect(advantagesOf(await planned('rae', first.recipeState))[0]).toBeCloseTo(1 - left, 8);
     // The whole batch against one baseline, which then moves by a tenth of the way to the batch’s mean, 3/5.
-    const batch = await after('batch-baseline', { baselines: { solver: 0.5 } });
+    const batch = await planned('batch-baseline', { baselines: { solver: 0.5 } });
     expect(advantagesOf(batch)).toEqual([0.5, -0.5, -0.5, 0.5, 0.5]);
     expect(batch.recipeState).toEqual({ baselines: { solver: expect.closeTo(0.51, 8) } });
-    expect((await after('rloo', { anything: 'else' })).recipeState).toBeUndefined();
+    expect((await planned('rloo', { anything: 'else' })).recipeState).toBeUndefined();
   });
 
   test('every variant has a training plan, and a missing reward is no zero', async () => {
