@@ -27,6 +27,8 @@ test('settings are typed by their schema', () => {
     'optimizer.floor',
     'optimizer.moments',
     'curriculum.unanimousWeight',
+    'curriculum.lowest',
+    'curriculum.highest',
     'adapter.rank',
     'adapter.alpha',
     'turnRewards',
