@@ -12,6 +12,7 @@ import type { Recipe } from '../core/recipe.ts';
 import { type Registry, registry } from '../core/registry.ts';
 import { name as recipeName } from '../core/schema/sample.ts';
 import { recipes, shipped } from '../recipes/index.ts';
+import { unknownRecipe } from './file-recipes.ts';
 import { readTypeScript } from './typescript-modules.ts';
 
 /** A recipe that came from a module of the user. */
@@ -117,9 +118,8 @@ async function installedModule(reference: string): Promise<string> {
       },
     ],
   });
-  // It is neither a shipped recipe nor a package: the registry's error names the existing recipes.
-  if (file === undefined || !existsSync(file)) shipped.find(reference);
-  return file!;
+  if (file === undefined || !existsSync(file)) throw unknownRecipe(reference);
+  return file;
 }
 
 async function loadRecipe(file: string): Promise<Recipe> {

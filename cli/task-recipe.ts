@@ -40,6 +40,7 @@ import {
 import { type BundledReward, bundleReward, loadReward, tryReward } from './rewards/reward-module.ts';
 import { parseRewards } from './rewards/reward-option.ts';
 import { readRubric } from './rewards/rubric-file.ts';
+import { openRecipes } from './recipe-modules.ts';
 import { DEFAULT_START_POLICY } from './shared/import-policy.ts';
 import type { TasksOption } from './shared/run-options.ts';
 
@@ -478,7 +479,11 @@ export async function taskRecipe(options: TrainingTaskOptions): Promise<TaskReci
   if (recipe !== 'grpo' && recipe !== DISTIL && !isOnExamples) {
     // Without files the recipe plays its own family.
     if (files.length === 0 && !(isOnQuestions && isWordsPolicy(policy))) return null;
-    if (!isOnQuestions) refuseQuestions(recipe);
+    if (!isOnQuestions) {
+      // A name that no recipe has is said first.
+      await openRecipes([recipe]);
+      refuseQuestions(recipe);
+    }
   }
   if (files.length === 0 && (isOnExamples || !isWordsPolicy(policy)))
     throw wrongInput('run.tasks', `Recipe ${recipe} has no tasks.`, {

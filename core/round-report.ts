@@ -1,6 +1,6 @@
 /** Makes a round's report, for the mesh's learner and for a run in one process alike: the same round gives the same report. */
 import { monitorRound } from './monitor/monitors.ts';
-import { warningsOf } from './monitor/warnings.ts';
+import { missingReasons, warningsOf } from './monitor/warnings.ts';
 import type { Recipe } from './recipe.ts';
 import { openEvaluationContext, type RoundContextParts } from './round-context.ts';
 import type { Earnings, EvaluationReport, RoundReport, TrainingReport } from './schema/report.ts';
@@ -60,7 +60,7 @@ export function reportRound(
     figures,
     ...(Object.keys(earnings).length ? { earnings } : {}),
     warnings: [
-      ...warningsOf(monitors, training, settings.weights),
+      ...warningsOf(monitors, training, settings.weights, missingReasons(groups)),
       ...leftOutWords(proposals, recipe.describe ?? {}),
       ...refusals,
     ],

@@ -60,11 +60,45 @@ export const isQuestionRecipe = (name: string): name is QuestionRecipe => Object
 
 /** What the other recipes would need that a file of questions does not have. */
 const MISSING: Readonly<Record<string, string>> = {
+  aprm: 'solutions of which a checker can say line by line what is right',
   azr: 'programs that the policy writes and an interpreter runs',
+  cepo: 'a right solution of every task, written out in the notation of its family',
+  'co-reward': 'every question a second time in other words',
+  cosplay: 'problems whose programs and tests an interpreter runs',
+  'dsmath-v2': 'proofs of which a checker can say line by line what is right',
+  evoenv: 'environments that the policy writes as programs and an interpreter runs',
+  'fb-align': 'a checker that says where an attempt goes wrong, and corrects it there',
+  igrpo: 'a policy that was taught to read a draft in the notation of its family',
+  laser: 'a token of the tokenizer that nothing else uses',
+  'llama-rl':
+    'chains of sums, on which it measures a delay; grpo does the same on files with --variant aipo and --ahead',
   'one-shot': 'a family that can say which of its tasks teaches most',
+  'q-evolve': 'an environment of several turns',
+  'qwen-prm': 'solutions of which a checker can say line by line what is right',
   ragen: 'an environment of several turns',
+  'real-tg': 'graphs whose links have times',
+  rewardharness: 'rules of which a program can say whether they hold for a response',
+  rlsp: 'attempts in which it can count how often all steps are done again',
+  rrpo: 'responses in which an error can be planted by the exchange of a word',
+  sage: 'a right solution of every task, of which a part is a hint',
+  sar: 'a prompt of its family without the question, under which answers are scored again',
+  scir: 'a policy that was taught to score responses in the notation of its family',
+  'sd-zero': 'a policy that was taught to revise an attempt in the notation of its family',
   'self-taught-evaluators': 'a policy that was taught to compare two answers in the notation of its family',
+  sipretrain: 'documents, and a policy that was taught to tell them again',
+  spark: 'solutions of which a verifier says line by line what is right',
+  specs: 'answers in a form of tags, which it teaches before it rewards what is right',
+  spine:
+    'tasks of its own family, on which it finds the tokens where answers fork; ttrl trains on held-out questions of files',
   ssp: 'a search tool and its documents',
+  'ssr-swe': 'programs with tests that an interpreter runs',
+  stp: 'statements whose proofs a checker reads',
+  sws: 'a generator of new tasks of every kind',
+  't-reg': 'a policy that was taught to answer better or worse as it is told',
+  trace: 'a right solution of every task, written out step by step',
+  'verifier-training': 'solutions of which a checker can say line by line what is right',
+  'weak-sup': 'a generator of tasks, a part of which it labels wrongly; grpo takes files of such labels',
+  'writing-zero': 'a policy that was taught to score responses in the notation of its family',
 };
 
 /** Throws `run.tasks` with what the recipe lacks on files of questions. */
@@ -74,7 +108,7 @@ export function refuseQuestions(recipe: string): never {
     'run.tasks',
     `Recipe ${recipe} takes no files of tasks${missing ? `: it needs ${missing}` : ''}.`,
     {
-      expected: `one of ${['grpo', 'distil', ...QUESTION_RECIPES].join(', ')}, which train on files`,
+      expected: `one of ${['grpo', 'distil', ...QUESTION_RECIPES].join(', ')}, which train on questions, or sft, dpo and spin, which train on conversations and pairs`,
       next: 'Choose another --recipe, or leave the files out.',
     },
   );

@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { canonicalJson } from '../core/canonical-json.ts';
 import { wrongInput } from '../core/errors.ts';
+import { nearest } from '../core/nearest.ts';
 import { ENGINES, kernelEngineOf, SMALLER_WEIGHTS } from '../core/policy.ts';
 import { policyNameOf } from '../core/policy-name.ts';
 import type { Recipe } from '../core/recipe.ts';
@@ -110,9 +111,14 @@ export function wrongRound(recipes: Registry, { id, run, index, settings, roles 
 
 function expectOneOf(what: string, value: string, known: readonly string[], recipe: string): void {
   if (known.includes(value)) return;
+  const meant = nearest(value, known);
+  const others = known.filter((name) => name !== meant).join(', ');
+  const all = meant === undefined ? `one of ${others}` : `${meant}, perhaps, or another of ${others}`;
+  // A recipe that is made from files or settings is told by the name that it was asked for by.
+  const shown = recipe.replace(/-[0-9a-f]{10}$/, '');
   throw wrongInput(`run.${what}`, `Recipe ${recipe} has no --${what} ${JSON.stringify(value)}.`, {
-    expected: known.length ? `one of ${known.join(', ')}` : 'none: this recipe takes none',
-    next: `Run \`npm run recipe -- show ${recipe}\`.`,
+    expected: known.length ? all : 'none: this recipe takes none',
+    next: `Run \`npm run recipe -- show ${shown}\`.`,
   });
 }
 

@@ -38,7 +38,7 @@ export const withUrl = (command: Command): Command =>
 
 /** Opens the store, does the work, and closes the store in any case. `make`: the state folder is made if it is missing. */
 export async function withStore<T>(
-  { state, url }: Common,
+  { state, url }: Pick<Common, 'state' | 'url'>,
   work: (gateway: GatewayClient) => Promise<T>,
   make = false,
 ): Promise<T> {

@@ -85,7 +85,10 @@ async function policiesOf(gateway: GatewayClient): Promise<readonly PolicyVersio
 }
 
 /** The policies of a mesh that runs, else those in the database of the state folder: no mesh is started, and nothing is created. */
-async function listed({ state, url }: Common): Promise<readonly PolicyVersions[]> {
+export async function listed({
+  state,
+  url,
+}: Pick<Common, 'state' | 'url'>): Promise<readonly PolicyVersions[]> {
   if (url !== undefined) return policiesOf(remoteMesh(url).gateway);
   const folder = seeStateFolder(state);
   if (folder === undefined) return [];

@@ -13,14 +13,17 @@ import {
 } from '../../core/schema/policy.ts';
 import { importCommand } from '../shared/import-policy.ts';
 
+export const missingPolicy = (name: string, names: readonly string[]): RollmeshError =>
+  new RollmeshError('missing-version', 'policy.missing', `There is no policy ${name}.`, {
+    expected: names.length ? `one of: ${names.join(', ')}` : 'an imported policy',
+    next: `Import it with \`${importCommand(name)}\`, or name its folder with --state DIR.`,
+  });
+
 /** @throws RollmeshError `policy.missing`, which names the policies there are. */
 export async function findPolicy(gateway: GatewayClient, name: string): Promise<PolicyVersions> {
   const names = await gateway.listPolicies();
   if (names.includes(name)) return gateway.getVersions(name);
-  throw new RollmeshError('missing-version', 'policy.missing', `There is no policy ${name}.`, {
-    expected: `one of: ${names.join(', ')}`,
-    next: `Import it with \`${importCommand(name)}\`, or name its folder with --state DIR.`,
-  });
+  throw missingPolicy(name, names);
 }
 
 /** @throws RollmeshError `policy.missing` or `version.missing`. */

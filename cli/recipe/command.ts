@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { recipes } from '../../recipes/index.ts';
 import { calledAs } from '../called-as.ts';
+import { FILE_RECIPES } from '../file-recipes.ts';
 import { openRecipes } from '../recipe-modules.ts';
 import { cite, describeRecipe } from './describe-recipe.ts';
 
@@ -12,8 +13,9 @@ export function command(): Command {
     .description('every recipe in a line')
     .option('--json', 'one JSON object a line', false)
     .action(({ json }: { json: boolean }) => {
-      const width = Math.max(...recipes.map(({ name }) => name.length)) + 2;
-      for (const recipe of recipes)
+      const all = [...recipes, ...FILE_RECIPES];
+      const width = Math.max(...all.map(({ name }) => name.length)) + 2;
+      for (const recipe of all)
         console.log(
           json
             ? JSON.stringify({ name: recipe.name, title: recipe.title, paper: recipe.paper })
@@ -24,6 +26,8 @@ export function command(): Command {
     .command('show <recipe>')
     .description('one recipe in words: a shipped one by its name, or the path of a module')
     .action(async (reference: string) => {
+      const onFiles = FILE_RECIPES.find(({ name }) => name === reference);
+      if (onFiles) return console.log(describeRecipe(onFiles, 'version 0 is that of --policy'));
       const { named } = await openRecipes([reference]);
       console.log(describeRecipe(named[0]!));
     });

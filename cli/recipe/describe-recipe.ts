@@ -13,7 +13,8 @@ export const cite = ({ paper }: Recipe) => [paper.title, paper.year, paper.sourc
 /** Columns of a paragraph. */
 const WIDTH = 100;
 
-export function describeRecipe(recipe: Recipe): string {
+/** `begins`: a clause on the version 0 of its runs, for a recipe that has no start policy of its own. */
+export function describeRecipe(recipe: Recipe, begins = `version 0 is models/${recipe.startPolicy}`): string {
   /** A section: its paragraph, then its items. */
   const section = (title: string, text: string | undefined, items: readonly string[] = []) =>
     text === undefined && !items.length
@@ -52,7 +53,7 @@ export function describeRecipe(recipe: Recipe): string {
     return `${name}: ${[trained, ...more].join('; ')}`;
   });
   const { method, claim } = recipe;
-  const sizes = `A round has ${recipe.tasks} tasks (${recipe.taskName}) with ${recipe.groupSize === 1 ? 'one rollout' : `${recipe.groupSize} rollouts`} each; version 0 is models/${recipe.startPolicy}.`;
+  const sizes = `A round has ${recipe.tasks} tasks (${recipe.taskName}) with ${recipe.groupSize === 1 ? 'one rollout' : `${recipe.groupSize} rollouts`} each; ${begins}.`;
   return [
     ...indented(`${recipe.name}: ${recipe.title}`, ''),
     ...indented(`Paper: ${cite(recipe)}`, ''),

@@ -4,10 +4,13 @@
  */
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { type Literal, parse } from 'acorn';
+import { full } from 'acorn-walk';
 import { type BuildFailure, build } from 'esbuild';
 import { wrongInput } from '../../core/errors.ts';
 import { deriveId } from '../../core/random.ts';
 import { type BoundedModule, REWARD_STEPS, type RewardTask } from '../../core/reward-function.ts';
+import { hardTexts, SHORT, within } from '../shared/pattern-probe.ts';
 import { countSteps, STEP } from './step-counting.ts';
 
 export interface BundledReward {
@@ -26,10 +29,13 @@ const IMPURE = [
 const MARK = '__rollmesh_impure_';
 const marked = (name: string) => `${MARK}${name.replace('.', '_')}`;
 
+/** The limit for all texts that a regular expression is tried on; one that ends takes some milliseconds. */
+const PATTERN_MS = 2_000;
+
 /** Steps that the module may take while it is loaded. */
 const LOAD_STEPS = 10 * REWARD_STEPS;
 
-/** Throws `wrong-input` where the module is not there, cannot be bundled, or is not pure. */
+/** Throws `wrong-input` where the module is not there, cannot be bundled, is not pure, or has an expression that backtracks for ever. */
 export async function bundleReward(path: string): Promise<BundledReward> {
   const file = resolve(path);
   if (!existsSync(file))
@@ -65,6 +71,7 @@ export async function bundleReward(path: string): Promise<BundledReward> {
   });
   const script = outputFiles[0]!.text;
   refuseImpure(path, script);
+  refuseEndlessPatterns(path, script);
   const text = [
     '/** Bundled by rollmesh from a reward module: do not edit. */',
     `let left = ${LOAD_STEPS}, over = false;`,
@@ -86,6 +93,33 @@ function refuseImpure(path: string, script: string): void {
       expected: 'a pure function of the rollout and the task, which gives the same number wherever it runs',
       next: 'For a reward that needs the network, name an HTTP service: --reward https://….',
     });
+}
+
+/**
+ * Throws `reward.pattern` for a regular expression of the script that backtracks for ever: one match is a single step, which nothing ends. Each is
+ * tried on some thousand texts of 60 characters, which take an expression of that kind years, and any other no time.
+ */
+function refuseEndlessPatterns(path: string, script: string): void {
+  const patterns: RegExp[] = [];
+  full(parse(script, { ecmaVersion: 'latest', sourceType: 'script' }), (node) => {
+    const { regex } = node as Literal;
+    if (node.type === 'Literal' && regex)
+      patterns.push(new RegExp(regex.pattern, regex.flags.replace(/[gy]/g, '')));
+  });
+  const endless = patterns.find((pattern) => {
+    const texts = hardTexts(pattern.source).filter((text) => text.length <= 2 * SHORT);
+    return within(PATTERN_MS, () => texts.forEach((text) => void pattern.test(text))) !== 'done';
+  });
+  if (!endless) return;
+  throw wrongInput(
+    'reward.pattern',
+    `The regular expression ${endless} of the reward module ${path} backtracks for ever.`,
+    {
+      expected:
+        'an expression in which no repetition holds another one that can match the same text, as in (a+)+',
+      next: 'Write it otherwise; nothing was trained.',
+    },
+  );
 }
 
 /** Loads a bundled module in this process. Throws `wrong-input` where it fails, does not end, or exports no function. */

@@ -49,7 +49,7 @@ export async function importPolicy(
 }
 
 /** Is there a start policy of that name in either folder? A policy of a user's own may have any other name. */
-const isStart = (name: string): boolean =>
+export const isStart = (name: string): boolean =>
   existsSync(resolve(STARTS, name)) || existsSync(installed(STARTS, name));
 
 /** How a policy that is missing comes into the mesh: a start policy from its folder, another one from the user's. */

@@ -80,8 +80,10 @@ function accuracySentence({ rounds, heldout, from }: Summary): string {
     best.accuracy - end.accuracy > FALLBACK
       ? ` It was at its best, ${percent(best.accuracy, 1)}, after round ${best.round}.`
       : '';
+  // What has no sampled accuracy may be no accuracy either, such as the likelihood of held-out answers.
+  const score = end.sampled === null ? 'the main score' : 'greedy accuracy';
   const greedy =
-    `After ${rounds} ${rounds === 1 ? 'round' : 'rounds'}${from ? ` from version ${from}` : ''}, greedy accuracy on ${n} held-out ${end.task} tasks ` +
+    `After ${rounds} ${rounds === 1 ? 'round' : 'rounds'}${from ? ` from version ${from}` : ''}, ${score} on ${n} held-out ${end.task} tasks ` +
     move(start.accuracy, end.accuracy, n);
   if (!isWorked(start) || !isWorked(end)) return `${greedy}.${fallback}`;
   return (

@@ -10,6 +10,7 @@ import type { EvaluationTasks } from '../../core/split.ts';
 import { runOf } from '../../recipes/run-order.ts';
 import { playInProcess } from '../../run/in-process.ts';
 import type { RunStore } from '../../run/run-store.ts';
+import { findPolicy } from '../policy/stored-version.ts';
 import type { OpenRecipes } from '../recipe-modules.ts';
 import { ensureShipped, importPolicy, namedBy, startsOf } from '../shared/import-policy.ts';
 import { orderOf, type StartOptions } from '../shared/run-options.ts';
@@ -30,7 +31,8 @@ export async function runInOneProcess(
   try {
     const gateway = new GatewayClient({ url: mesh.url, token: mesh.secrets.LEARNER_TOKEN });
     for (const name of startsOf([recipe.startPolicy], namedBy(run))) await ensureShipped(gateway, name);
-    if (!options.policy && !(await gateway.getPolicy(settings.policy))) {
+    if (options.policy) await findPolicy(gateway, settings.policy);
+    else if (!(await gateway.getPolicy(settings.policy))) {
       const start = await gateway.getVersion({ name: recipe.startPolicy, version: 0 });
       await importPolicy(gateway, settings.policy, start, { forkedFrom: `${recipe.startPolicy}@0` });
     }

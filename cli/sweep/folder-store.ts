@@ -20,6 +20,10 @@ export class FolderRunStore implements RunStore {
     return join(this.#folder, 'versions', name, String(version));
   }
 
+  hasVersion(ref: PolicyRef): boolean {
+    return existsSync(this.versionFolder(ref));
+  }
+
   async loadVersion(ref: PolicyRef): Promise<VersionFiles> {
     const folder = this.versionFolder(ref);
     const names = await readdir(folder).catch(() => {
@@ -38,7 +42,7 @@ export class FolderRunStore implements RunStore {
   async commitVersion(ref: PolicyRef, files: VersionFiles): Promise<void> {
     const folder = this.versionFolder(ref);
     // A run that was ended between a version and its record plays the round again, to the same bytes.
-    if (existsSync(folder)) return;
+    if (this.hasVersion(ref)) return;
     const unfinished = `${folder}.writing`;
     await rm(unfinished, { recursive: true, force: true });
     await mkdir(unfinished, { recursive: true });

@@ -3,14 +3,18 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { wrongInput } from '../../core/errors.ts';
+import type { PolicyRef } from '../../core/policy.ts';
 import { type Summary, summary } from '../../core/schema/summary.ts';
 import { HELD_OUT } from '../../core/split.ts';
 import { readSecrets } from '../../mesh/secrets.ts';
-import { runOf } from '../../recipes/run-order.ts';
+import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 import { playInProcess, type RunListener } from '../../run/in-process.ts';
+import { withStore } from '../policy/command-line.ts';
+import { listed } from '../policy/store-commands.ts';
+import { fetchVersion, missingPolicy } from '../policy/stored-version.ts';
 import { openRecipes } from '../recipe-modules.ts';
 import { askedRun } from '../shared/asked-run.ts';
-import { readStart } from '../shared/import-policy.ts';
+import { isStart, readStart } from '../shared/import-policy.ts';
 import { type AskedStartOptions, FASTEST, orderOf, startCommand } from '../shared/run-options.ts';
 import { addTrainingTaskOptions, type TrainingTaskOptions } from '../task-recipe.ts';
 import { FolderRunStore } from './folder-store.ts';
@@ -48,22 +52,58 @@ async function openRun(args: readonly string[], folder: string) {
     throw wrongInput('sweep.options', 'A sweep plays its runs in this process, with one engine.', {
       next: 'Leave --serve, --nodes and --engine fastest out.',
     });
-  const {
-    files,
-    known,
-    options: { policy, ...options },
-  } = await askedRun(asked);
+  const { files, known, options } = await askedRun(asked);
   const run = runOf(known.registry, orderOf(options));
-  // Every run begins from version 0 of the same policy, under a name of its own.
-  const start = await readStart(policy ?? run.recipe.startPolicy);
+  const bound = Object.values(bindingsOf(run.recipe, run.settings)).flatMap(({ fixed }) => fixed ?? []);
+  // Every run begins from version 0 of the same policy, in a folder of its own.
+  const versions: VersionToCopy[] = [
+    {
+      from: { name: options.policy ?? run.recipe.startPolicy, version: 0 },
+      to: { name: run.settings.policy, version: 0 },
+    },
+    ...bound.map((ref) => ({ from: ref, to: ref })),
+  ];
   const recipes = files
     ? () => files.write(join(folder, 'recipes')).then((file) => openRecipes([file]))
     : async () => known;
-  return { run, start, options, recipes };
+  return { run, versions, state: asked.state, options, recipes };
 }
 
-/** Refuses what cannot be played, before anything is. */
-export const checkRun = async (args: readonly string[]): Promise<void> => void (await openRun(args, ''));
+/** A version that a run needs in its folder, and what it is called there. */
+interface VersionToCopy {
+  readonly from: PolicyRef;
+  readonly to: PolicyRef;
+}
+
+/** Is it a start policy, which has a folder of its own? All other versions are in the state folder. */
+const hasFolder = ({ name, version }: PolicyRef): boolean => version === 0 && isStart(name);
+
+/** Refuses what cannot be played, before anything is. Throws `policy.missing` where a policy is not in the state folder. */
+export async function checkRun(args: readonly string[]): Promise<void> {
+  const { versions, state } = await openRun(args, '');
+  const stored = versions.flatMap(({ from }) => (hasFolder(from) ? [] : from.name));
+  if (stored.length === 0) return;
+  const names = (await listed({ state })).map(({ name }) => name);
+  const missing = stored.find((name) => !names.includes(name));
+  if (missing !== undefined) throw missingPolicy(missing, names);
+}
+
+/** Copies versions into the folder of a run, those that are not there yet. Throws `policy.missing` or `version.missing`. */
+async function copyVersions(
+  versions: readonly VersionToCopy[],
+  store: FolderRunStore,
+  state: string,
+): Promise<void> {
+  const wanted = versions.filter(({ to }) => !store.hasVersion(to));
+  const stored = wanted.filter(({ from }) => !hasFolder(from));
+  for (const { from, to } of wanted)
+    if (hasFolder(from)) await store.commitVersion(to, await readStart(from.name));
+  if (stored.length === 0) return;
+  await withStore({ state }, async (gateway) => {
+    for (const { from, to } of stored)
+      await store.commitVersion(to, (await fetchVersion(gateway, from)).files);
+  });
+}
 
 /** Plays the run, or goes on with it. `examine`: held-out tasks of each family in an evaluation at most. */
 export async function playRun(
@@ -72,12 +112,11 @@ export async function playRun(
   listener: Omit<RunListener, 'finished'>,
   examine?: number,
 ): Promise<Summary> {
-  const { run, start, options, recipes } = await openRun(args, folder);
+  const { run, versions, state, options, recipes } = await openRun(args, folder);
   await mkdir(folder, { recursive: true });
   const store = new FolderRunStore(folder);
   const { policy } = run.settings;
-  if ((await store.currentVersion(policy)) === null)
-    await store.commitVersion({ name: policy, version: 0 }, start);
+  await copyVersions(versions, store, state);
   let ended: Summary | undefined;
   await playInProcess(
     run,

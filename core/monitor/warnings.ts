@@ -1,13 +1,15 @@
 /** The rules by which a round's figures become warnings that the run collapses. */
 import type { SmallerWeights } from '../policy.ts';
 import type { RoundMonitors, TrainingReport } from '../schema/report.ts';
+import type { Sample } from '../schema/sample.ts';
 
 /** By how many nats a token, on average, learner and rollouts may differ: through rounding order alone, or with rounded weights. */
 const MISMATCH = { exact: 1e-3, rounded: 0.2 } as const;
 
 interface Rule {
   readonly broken: (monitors: RoundMonitors, training: TrainingReport, weights?: SmallerWeights) => boolean;
-  readonly description: (monitors: RoundMonitors, training: TrainingReport) => string;
+  /** `reasons`: why rewards are missing, as `missingReasons` says it. */
+  readonly description: (monitors: RoundMonitors, training: TrainingReport, reasons: string) => string;
 }
 
 const percent = (value: number | null) => (value === null ? 'unknown' : `${Math.round(100 * value)} %`);
@@ -45,7 +47,8 @@ const RULES: readonly Rule[] = [
   },
   {
     broken: (m) => m.rollouts > 0 && m.missingRewards > m.rollouts / 10,
-    description: (m) => `${m.missingRewards} of ${m.rollouts} rollouts have no reward`,
+    description: (m, _, reasons) =>
+      `${m.missingRewards} of ${m.rollouts} rollouts have no reward${reasons && ` (${reasons})`}`,
   },
   {
     broken: (_, t, weights) => t.mismatch.mean > (weights ? MISMATCH.rounded : MISMATCH.exact),
@@ -62,12 +65,29 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** `weights`: how the samplers held the weights, if not in float32. */
+/** Which rewards are missing why, with the number of rollouts of each: “style: unreadable 3, timed-out 1”. Empty where no reason is recorded. */
+export function missingReasons(
+  groups: readonly { readonly samples: readonly Pick<Sample, 'turn' | 'missing'>[] }[],
+): string {
+  const counts = new Map<string, Map<string, number>>();
+  // All turns of a rollout carry what the first one does.
+  for (const { turn = 0, missing = {} } of groups.flatMap(({ samples }) => samples))
+    for (const [name, kind] of turn === 0 ? Object.entries(missing) : []) {
+      const kinds = counts.get(name) ?? new Map<string, number>();
+      counts.set(name, kinds.set(kind, (kinds.get(kind) ?? 0) + 1));
+    }
+  return [...counts]
+    .map(([name, kinds]) => `${name}: ${[...kinds].map(([kind, count]) => `${kind} ${count}`).join(', ')}`)
+    .join('; ');
+}
+
+/** `weights`: how the samplers held the weights, if not in float32. `reasons`: why rewards are missing, as `missingReasons` says it. */
 export const warningsOf = (
   monitors: RoundMonitors,
   training: TrainingReport,
   weights?: SmallerWeights,
+  reasons = '',
 ): string[] =>
   RULES.filter((rule) => rule.broken(monitors, training, weights)).map((rule) =>
-    rule.description(monitors, training),
+    rule.description(monitors, training, reasons),
   );

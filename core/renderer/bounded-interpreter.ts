@@ -100,7 +100,8 @@ export class BoundedInterpreter extends Interpreter {
     const evaluated = (node: Node) => {
       const value = this.evaluate(node, environment);
       values.push(value);
-      return known(value);
+      // Some filters, such as selectattr, want a text that stands in the template to be one.
+      return node.type === 'StringLiteral' ? node : known(value);
     };
     const args = filter.args.map((node) => {
       const { value, argument } = node as unknown as Partial<Parts>;

@@ -1,17 +1,23 @@
 /**
  * A curriculum by measured pass rate. Where all answers in a question's newest group earned the same, all right or all wrong, the question has
- * nothing to teach a method that compares the answers of a group, and it is drawn less often. A version carries which questions those are.
+ * nothing to teach a method that compares the answers of a group, and it is drawn less often; so is one whose mean reward lies outside bounds, where
+ * the settings name some. A version carries which questions those are.
  */
 import * as v from 'valibot';
+import { wrongInput } from '../../core/errors.ts';
 import { deriveId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { readState } from '../../core/recipe-state.ts';
+import { mean } from '../../core/rl/statistics.ts';
 import type { RoundContext } from '../../core/round-context.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 
 export const curriculumSettings = v.strictObject({
   /** How often a question whose newest group was unanimous is drawn, beside 1 for every other; 0 = only where no other is left. */
   unanimousWeight: v.pipe(v.number(), v.minValue(0), v.maxValue(1)),
+  /** A question counts as unanimous, too, where the mean reward of its newest group, which is the pass rate of a 0/1 reward, is below or above these. */
+  lowest: v.exactOptional(v.pipe(v.number(), v.finite())),
+  highest: v.exactOptional(v.pipe(v.number(), v.finite())),
 });
 export type Curriculum = v.InferOutput<typeof curriculumSettings>;
 
@@ -33,12 +39,21 @@ type Paid = Pick<ScoredGroup, 'task'> & {
 };
 
 /** What the next version carries. A group with fewer than two known rewards changes nothing about its question. */
-export function curriculumAfter(recipeState: unknown, groups: readonly Paid[]): CurriculumState {
+export function curriculumAfter(
+  recipeState: unknown,
+  groups: readonly Paid[],
+  {
+    lowest = Number.NEGATIVE_INFINITY,
+    highest = Number.POSITIVE_INFINITY,
+  }: Pick<Curriculum, 'lowest' | 'highest'> = {},
+): CurriculumState {
   const unanimous = new Set(readState(curriculumState, recipeState)?.unanimous);
   for (const { task, samples } of groups) {
     const rewards = samples.flatMap(({ rewards: { reward } }) => reward ?? []);
     if (rewards.length < 2) continue;
-    if (rewards.every((reward) => reward === rewards[0])) unanimous.add(keyOf(task));
+    const rate = mean(rewards);
+    if (rewards.every((reward) => reward === rewards[0]) || rate < lowest || rate > highest)
+      unanimous.add(keyOf(task));
     else unanimous.delete(keyOf(task));
   }
   return { unanimous: [...unanimous].sort() };
@@ -59,6 +74,11 @@ export function withCurriculum(
   paid: (reward: number) => number = (reward) => reward,
 ): Recipe {
   const { state: own } = recipe;
+  const { lowest, highest } = curriculum;
+  if (lowest !== undefined && highest !== undefined && lowest > highest)
+    throw wrongInput('run.setting', `curriculum.lowest is ${lowest} and curriculum.highest ${highest}.`, {
+      expected: 'a lowest mean reward that is at most the highest',
+    });
   const state = v.object({
     ...curriculumState.entries,
     own: v.exactOptional(v.custom<unknown>((value) => own !== undefined && v.is(own, value))),
@@ -74,7 +94,8 @@ export function withCurriculum(
     state,
     figures: {
       ...recipe.figures,
-      knownUnanimous: 'Number of questions whose newest group was all right or all wrong.',
+      knownUnanimous:
+        'Number of questions whose newest group was all right or all wrong, or outside the bounds of the curriculum.',
     },
     propose: async (context) => {
       const drawing: DrawingContext = {
@@ -100,7 +121,7 @@ export function withCurriculum(
           rewards: { reward: typeof reward === 'number' ? paid(reward) : null },
         })),
       }));
-      const { unanimous } = curriculumAfter(records.recipeState, counted);
+      const { unanimous } = curriculumAfter(records.recipeState, counted, curriculum);
       return {
         ...plan,
         recipeState: {

@@ -79,7 +79,24 @@ export interface DrawnQuestions {
   readonly weightOf?: ((task: string) => number) | undefined;
 }
 
-/** `count` questions, none twice; fewer where the files have fewer that fit. */
+/** Throws `questions.alike` where two different questions become the same prompt: the policy would answer what it is not shown. */
+function expectShown({ renderer }: Pick<Room, 'renderer'>, [one, other]: readonly PlacedTask[]): void {
+  if (!one || !other) return;
+  const [first, second] = [one, other].map(({ messages }) => renderer().begin(messages).ids.join());
+  if (first !== second) return;
+  const [at, and] = [one, other].map(({ file, line }) => `${file}:${line}`);
+  throw new RollmeshError(
+    'give-up',
+    'questions.alike',
+    `The policy is shown the same prompt for two questions, ${at} and ${and}.`,
+    {
+      expected: 'a chat template that writes what the user says',
+      next: 'Correct chat_template in the checkpoint and import it again under another name.',
+    },
+  );
+}
+
+/** `count` questions, none twice; fewer where the files have fewer that fit. Throws `questions.too-long` and `questions.alike`. */
 export function drawQuestions(
   context: Pick<RoundContext, 'round' | 'renderer' | 'contextLength'>,
   { sources, maxNew, count, needs = (messages) => ({ messages, tokens: maxNew }), weightOf }: DrawnQuestions,
@@ -91,5 +108,6 @@ export function drawQuestions(
     accepts,
     weightOf: weightOf && ((task) => weightOf(writeTask(task))),
   });
+  expectShown(context, drawn);
   return withLeftOut(context, admitTasks(round, drawn.map(writeTask)), leftOut);
 }

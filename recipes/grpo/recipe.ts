@@ -2,9 +2,11 @@
  * grpo: group relative policy optimisation (Shao et al., DeepSeekMath, 2024) on questions with reference answers, for any policy. Its variants are
  * methods that differ only in advantages, objective or averaging, so that they can be compared under equal conditions.
  */
+import * as v from 'valibot';
 import { wrongInput } from '../../core/errors.ts';
 import { episodesOf } from '../../core/play-episodes.ts';
 import type { Recipe } from '../../core/recipe.ts';
+import { readState } from '../../core/recipe-state.ts';
 import { gae, reinforcePlusPlus } from '../../core/rl/estimators/index.ts';
 import { mean, whiten } from '../../core/rl/statistics.ts';
 import type { Seat } from '../../core/schema/agent.ts';
@@ -27,7 +29,10 @@ import { type Curriculum, withCurriculum } from '../../protocols/questions/curri
 import { QUESTION_FIGURES, type Questions, questionRound } from '../../protocols/questions/round.ts';
 import { REWARD_FIGURES, rewardFigures } from '../../protocols/questions/weighted-reward.ts';
 import { groupItems, smallSteps } from '../../protocols/solver.ts';
-import { GRPO, type Method, VARIANTS } from './variants.ts';
+import { type Estimator, GRPO, type Method, type RunningBaseline, VARIANTS } from './variants.ts';
+
+/** What a version carries for the variants with a running baseline: that of each role, in the reward's own unit. */
+const runningBaselines = v.object({ baselines: v.record(v.string(), v.number()) });
 
 const CRITIC = 'critic';
 const GAMMA = 1;
@@ -112,6 +117,20 @@ async function byCritic(
   return { items, targets };
 }
 
+/** The estimator for a role's rewards. One with a running baseline leaves the role's next baseline in `baselines`. */
+const estimatorOf = (
+  credit: Estimator | RunningBaseline,
+  role: string,
+  baselines: Record<string, number> = {},
+): Estimator =>
+  typeof credit === 'function'
+    ? credit
+    : (rewards) => {
+        const { advantages, baseline } = credit.against(rewards, baselines[role] ?? 0);
+        baselines[role] = baseline;
+        return advantages;
+      };
+
 /** The mean reward of each of several seats over its episodes that have one. */
 function seatFigures(
   { groups }: Pick<RoundRecords, 'groups'>,
@@ -137,7 +156,7 @@ function figuresOf(groups: readonly ScoredGroup[]): Record<string, number> {
 }
 
 export async function planTraining(
-  records: Pick<RoundRecords, 'groups'>,
+  records: Pick<RoundRecords, 'groups' | 'recipeState'>,
   tools: Pick<LearnTools, 'values'>,
   { credit, objective, aggregation, kl }: Method,
   {
@@ -156,6 +175,10 @@ export async function planTraining(
 ): Promise<TrainingPlan> {
   const byTurn = turnRewards === 'turn';
   const how = { objective, aggregation: aggregation(maxNew), temperature, ...(kl ? { kl } : {}) };
+  const baselines =
+    typeof credit === 'object'
+      ? { ...readState(runningBaselines, records.recipeState)?.baselines }
+      : undefined;
   const written: ScoredGroup[] = [];
   const critic: UpdatePart[] = [];
   const policy: UpdatePart[] = [];
@@ -173,9 +196,7 @@ export async function planTraining(
             items:
               credit === 'whitened-returns'
                 ? whitenedReturns({ groups })
-                : byTurn
-                  ? groupItems(groups, credit)
-                  : episodeItems(groups, credit),
+                : (byTurn ? groupItems : episodeItems)(groups, estimatorOf(credit, role, baselines)),
             targets: [],
           };
     if (targets.length) critic.push({ kind: 'value', role, weight: 1, items: targets });
@@ -186,7 +207,12 @@ export async function planTraining(
       { set: CRITIC, parts: critic, epochs },
       { set: MAIN_SET, parts: policy, epochs },
     ].filter(({ parts }) => parts.length > 0),
-    figures: { ...figuresOf(written), ...seatFigures(records, seats) },
+    figures: {
+      ...figuresOf(written),
+      ...seatFigures(records, seats),
+      ...Object.fromEntries(Object.entries(baselines ?? {}).map(([role, at]) => [`baseline.${role}`, at])),
+    },
+    ...(baselines ? { recipeState: { baselines } } : {}),
   };
 }
 
@@ -237,10 +263,13 @@ export function grpoOn({
       ...(seats && seats.length > 1
         ? { seatReward: 'Mean reward of the seat over those of its episodes that have one.' }
         : {}),
+      baseline:
+        'Running mean of the role’s rewards after the round, against which the next round’s are held, in the reward’s own unit.',
       ...REWARD_FIGURES,
       ...QUESTION_FIGURES,
     },
     startPolicy,
+    state: runningBaselines,
     tasks,
     groupSize,
     variants: Object.fromEntries(

@@ -4,24 +4,34 @@
  */
 import type { Aggregation } from '../../core/rl/aggregation.ts';
 import {
+  batchBaseline,
   groupCentredBatchScaled,
   grpo,
   maxRl,
   meanCentred,
   raw,
   rloo,
+  roleAdvantages,
 } from '../../core/rl/estimators/index.ts';
 import type { PolicyObjectiveSpec } from '../../core/rl/objective.ts';
 import type { Key, Maybe } from '../../core/rl/types.ts';
 import type { PolicyPart } from '../../core/training-plan.ts';
 
 /** Maps rewards [n] and groups [n] to one advantage for each sample [n]. */
-type Estimator = (rewards: ArrayLike<Maybe>, groups: ArrayLike<Key>) => Maybe[];
+export type Estimator = (rewards: ArrayLike<Maybe>, groups: ArrayLike<Key>) => Maybe[];
+
+/** Against a baseline that a version carries: the rewards of one role [n] and its baseline, to advantages [n] and the next baseline. */
+export interface RunningBaseline {
+  readonly against: (
+    rewards: ArrayLike<Maybe>,
+    baseline: number,
+  ) => { advantages: Maybe[]; baseline: number };
+}
 
 export interface Method {
   readonly description: string;
-  /** How rewards become advantages: one for each sample, by REINFORCE++'s whitened returns, or by a critic (GAE). */
-  readonly credit: Estimator | 'whitened-returns' | 'critic';
+  /** How rewards become advantages: one for each sample, by REINFORCE++'s whitened returns, by a critic (GAE), or against a running baseline. */
+  readonly credit: Estimator | 'whitened-returns' | 'critic' | RunningBaseline;
   readonly objective: PolicyObjectiveSpec;
   /** `maxNew` is the longest answer in tokens. */
   readonly aggregation: (maxNew: number) => Aggregation;
@@ -76,6 +86,30 @@ export const VARIANTS: Readonly<Record<string, Method>> = {
   reinforce: {
     description: 'REINFORCE: the bare reward, no baseline and no ratio',
     credit: (rewards) => raw(rewards),
+    objective: { kind: 'reinforce' },
+    aggregation: bySum,
+  },
+  rae: {
+    description:
+      'RAE (SPIRAL): against a running mean of the role’s own rewards, decay 0.95 a reward, policy gradient without a ratio',
+    credit: {
+      against: (rewards, baseline) => {
+        const role = 0;
+        const { advantages, baselines } = roleAdvantages(
+          rewards,
+          Array.from(rewards, () => role),
+          { baselines: new Map([[role, baseline]]) },
+        );
+        return { advantages, baseline: baselines.get(role)! };
+      },
+    },
+    objective: { kind: 'reinforce' },
+    aggregation: bySum,
+  },
+  'batch-baseline': {
+    description:
+      'EvoLMM’s baseline: against a running mean of the batches’ mean rewards, momentum 0.9, policy gradient without a ratio',
+    credit: { against: batchBaseline },
     objective: { kind: 'reinforce' },
     aggregation: bySum,
   },

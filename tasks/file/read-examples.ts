@@ -3,12 +3,10 @@
  * preferred. Both are kept as tasks: the conversation before the last answer, that answer, and a rejected one in the metadata.
  */
 import * as v from 'valibot';
-import { type Message, message } from '../../core/renderer/message.ts';
-import { RowFault, readEach } from './read-tasks.ts';
+import type { Message } from '../../core/renderer/message.ts';
+import { fieldsOf, messagesSchema, RowFault, readEach } from './read-tasks.ts';
 import type { Row } from './rows.ts';
 import type { FileTask, PlacedTask } from './task.ts';
-
-const messagesSchema = v.pipe(v.array(message), v.minLength(1));
 
 function conversation(value: unknown, field: string): Message[] {
   const parsed = v.safeParse(messagesSchema, value);
@@ -21,9 +19,8 @@ function conversation(value: unknown, field: string): Message[] {
 function fieldOf(row: Row['value'], fields: readonly string[]): string {
   const found = fields.find((field) => row[field] !== undefined);
   if (found !== undefined) return found;
-  const named = Object.keys(row).slice(0, 8).join(', ') || 'nothing';
   throw new RowFault(
-    `it has no ${fields.map((field) => `"${field}"`).join(' or ')}; its fields are ${named}`,
+    `it has no ${fields.map((field) => `"${field}"`).join(' or ')}; its fields are ${fieldsOf(row)}`,
   );
 }
 

@@ -23,10 +23,23 @@ export interface TaskFileSettings {
 /** Faults that an error lists; the others are counted. */
 const SHOWN = 10;
 
-const messagesSchema = v.pipe(v.array(message), v.minLength(1));
+/** A message that calls a tool may say nothing beside it: its content is null or, in Parquet, not there. */
+const withContent = (said: unknown): unknown =>
+  typeof said === 'object' && said !== null && 'tool_calls' in said && said.tool_calls
+    ? { ...said, content: ('content' in said ? said.content : null) ?? '' }
+    : said;
+
+/** A conversation as files have it. */
+export const messagesSchema = v.pipe(
+  v.array(v.pipe(v.unknown(), v.transform(withContent), message)),
+  v.minLength(1),
+);
 
 /** Ends reading a row, with what is wrong with it. */
 export class RowFault extends Error {}
+
+/** Names of a row's first fields. */
+export const fieldsOf = (row: Row['value']): string => Object.keys(row).slice(0, 8).join(', ') || 'nothing';
 
 /** `{"task": "3+4-9"}` is a task of the arithmetic family: its own question, and the answer is the oracle's. */
 function fromTask(row: Row['value']): Row['value'] {
@@ -42,9 +55,9 @@ function fromTask(row: Row['value']): Row['value'] {
 function messagesOf(row: Row['value'], { fields = {}, system }: TaskFileSettings): Message[] {
   const [question, messages] = [row[fields.question ?? 'question'], row[fields.messages ?? 'messages']];
   if ((question === undefined) === (messages === undefined)) {
-    const found = Object.keys(row).slice(0, 8).join(', ') || 'nothing';
+    const [either, or] = question === undefined ? ['neither', 'nor'] : ['both', 'and'];
     throw new RowFault(
-      `it has ${question === undefined ? 'neither' : 'both'} "${fields.question ?? 'question'}" and "${fields.messages ?? 'messages'}"; its fields are ${found}`,
+      `it has ${either} "${fields.question ?? 'question'}" ${or} "${fields.messages ?? 'messages'}"; its fields are ${fieldsOf(row)}`,
     );
   }
   const before: Message[] = system === undefined ? [] : [{ role: 'system', content: system }];
@@ -107,9 +120,12 @@ function taskOf(given: Row['value'], settings: TaskFileSettings): FileTask {
   try {
     settings.checker.prepare(task);
   } catch (error) {
-    if (error instanceof RollmeshError && error.kind === 'wrong-input')
-      throw new RowFault(`${error.what.replace(/\.$/, '')}; expected ${error.expected ?? 'another answer'}`);
-    throw error;
+    if (!(error instanceof RollmeshError && error.kind === 'wrong-input')) throw error;
+    const { answer = 'answer' } = settings.fields ?? {};
+    const lacks = row[answer] === undefined ? `it has no "${answer}", its fields are ${fieldsOf(row)}: ` : '';
+    throw new RowFault(
+      `${lacks}${error.what.replace(/\.$/, '')}; expected ${error.expected ?? 'another answer'}`,
+    );
   }
   return task;
 }

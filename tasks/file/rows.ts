@@ -35,6 +35,25 @@ function decode(name: string, bytes: Uint8Array): string {
 
 const TOO_DEEP = `it is nested deeper than ${DEEPEST} levels`;
 
+/** Digits that a double certainly keeps. */
+const KEPT_DIGITS = 15;
+
+/**
+ * JSON in which a number with more digits than a double keeps is its text: an answer of twenty digits has to stay what it is. `source` is the text of
+ * a number as it stands in the line.
+ */
+function parseExactly(text: string): unknown {
+  if (!/[\d.]{16}/.test(text)) return JSON.parse(text);
+  const exact = (_: string, value: unknown, { source }: { readonly source?: string } = {}): unknown =>
+    typeof value === 'number' &&
+    source !== undefined &&
+    /^-?\d+(?:\.\d+)?$/.test(source) &&
+    source.replace(/^-?0*\.?0*|\./g, '').length > KEPT_DIGITS
+      ? source
+      : value;
+  return JSON.parse(text, exact);
+}
+
 /** An empty line is a fault, except at the end of the file: one in the middle is more often a lost task than formatting. */
 function jsonLines(text: string): Rows {
   const rows: Row[] = [];
@@ -44,7 +63,7 @@ function jsonLines(text: string): Rows {
     if (part.trim() === '') faults.push({ line, what: 'it is empty' });
     else
       try {
-        const value: unknown = JSON.parse(part);
+        const value: unknown = parseExactly(part);
         if (isObject(value) && isShallow(value)) rows.push({ line, value });
         else if (isObject(value)) faults.push({ line, what: TOO_DEEP });
         else faults.push({ line, what: 'it is no JSON object' });

@@ -19,13 +19,14 @@ export interface PlacedTask extends FileTask {
 }
 
 /**
- * What makes two tasks the same question: the text of all messages, without regard to case, white space and Unicode composition. Both
- * go to the same side of a split, and one in training and one held out is a leak.
+ * What makes two tasks the same question: the text of all messages, without regard to case, white space and Unicode composition, and the calls of
+ * tools in them. Both go to the same side of a split, and one in training and one held out is a leak.
  */
 export const questionKey = ({ messages }: Pick<FileTask, 'messages'>): string =>
   messages
-    .map(
-      ({ role, content }) =>
-        `${role}: ${content.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim()}`,
-    )
+    .map(({ role, content, tool_calls: calls }) => {
+      const text = content.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim();
+      const called = calls?.map(({ function: { name, arguments: given } }) => [name, given]);
+      return `${role}: ${text}${called ? ` ${JSON.stringify(called)}` : ''}`;
+    })
     .join('\n');

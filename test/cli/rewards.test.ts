@@ -147,6 +147,22 @@ describe('modules', () => {
     expect(scoreByModule(await load('asks.js', asks), rollout, task)).toBe(2);
   });
 
+  test('a regular expression that backtracks for ever is refused, and those that do not are not', async () => {
+    const bundled = (name: string, pattern: string) =>
+      bundleReward(write(name, `export default ({ text }) => (${pattern}.test(text) ? 1 : 0);`));
+    for (const [i, pattern] of ['/^(a+)+$/', '/(?:\\d+[ ,]?)+;/g'].entries())
+      await expect(bundled(`endless${i}.js`, pattern)).rejects.toMatchObject({
+        code: 'reward.pattern',
+        message: expect.stringMatching(/of the reward module .*endless\d\.js backtracks for ever/),
+      });
+    for (const [i, pattern] of [
+      '/(-?\\d+)\\D*$/',
+      '/<think>.*<\\/think>\\s*<answer>.*/s',
+      '/(?:\\d+,)+/',
+    ].entries())
+      expect((await bundled(`quick${i}.js`, pattern)).text).toContain('export default');
+  });
+
   test('a module that fails when it is loaded or rates nothing is refused before anything is trained', async () => {
     await expect(load('load.ts', 'throw new Error("not today");')).rejects.toThrow(
       /fails when it is loaded: not today/,

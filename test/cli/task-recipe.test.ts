@@ -14,8 +14,11 @@ import {
   writeTaskRecipe,
 } from '../../cli/task-recipe.ts';
 import type { Recipe } from '../../core/recipe.ts';
+import { registry } from '../../core/registry.ts';
 import { grpoFrom } from '../../recipes/grpo/from-data.ts';
-import { QUESTION_RECIPES } from '../../recipes/on-questions.ts';
+import { recipes } from '../../recipes/index.ts';
+import { isQuestionRecipe, QUESTION_RECIPES } from '../../recipes/on-questions.ts';
+import { runOf } from '../../recipes/run-order.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'rollmesh-tasks-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -142,7 +145,14 @@ test('what is missing for a run on files is said', async () => {
   await expect(ask({ recipe: 'azr' })).rejects.toThrow(
     /azr takes no files of tasks: it needs programs that the policy writes.*one of grpo, distil, dapo/s,
   );
-  await expect(ask({ recipe: 'ssp' })).rejects.toThrow(/ssp takes no files of tasks: it needs a search tool/);
+  for (const { name } of recipes)
+    if (name !== 'spin' && !isQuestionRecipe(name))
+      await expect(ask({ recipe: name })).rejects.toThrow(
+        new RegExp(`${name} takes no files of tasks: it needs .{20,}`),
+      );
+  await expect(ask({ recipe: 'gropo' })).rejects.toThrow(
+    /no recipe "gropo"\. Expected grpo, perhaps, or another of distil, sft, dpo, trio/,
+  );
   for (const recipe of QUESTION_RECIPES) {
     expect((await ask({ recipe }))?.recipe.name).toMatch(new RegExp(`^${recipe}-`));
     expect(await ask({ recipe, tasks: { count: 4, files: [] } })).toBeNull();
@@ -156,6 +166,12 @@ test('what is missing for a run on files is said', async () => {
     /ttrl takes no curriculum: it walks through all held-out questions/,
   );
   await expect(ask({ recipe: 'tango', set: ['temperature=2'] })).rejects.toThrow(/no setting|temperature/);
+  const known = registry([(await ask({}))!.recipe]);
+  const [{ name }] = known.recipes as [Recipe];
+  const order = { recipe: name, seed: 0, rounds: 1, freeze: [], policy: 'small', variant: 'gspoo' };
+  expect(() => runOf(known, order)).toThrow(
+    /no --variant "gspoo"\. Expected gspo, perhaps, or another of kl, .*recipe -- show grpo`/,
+  );
   const generated = await ask({ policy: 'words', tasks: { count: 4, files: [] } });
   expect(generated?.recipe.taskName).toBe('words, generated');
   expect(

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { monitorRound } from '../../core/monitor/monitors.ts';
 import { warningsOf } from '../../core/monitor/warnings.ts';
+import { reportRound } from '../../core/round-report.ts';
 import type { Outcome } from '../../core/schema/outcome.ts';
 import type { TrainingReport } from '../../core/schema/report.ts';
 import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts';
@@ -140,4 +141,40 @@ test('groups with one reward throughout are a warning only where answers are com
     Array(5).fill(true),
   );
   expect([['distillation'], ['sft'], ['implicit-prm', 'value']].map(said)).toEqual(Array(3).fill(false));
+});
+
+test('the warning of missing rewards says which are missing why', () => {
+  const lacking = (n: number, missing?: Sample['missing']) =>
+    sample(n, { rewards: { reward: null }, ...(missing && { missing }) });
+  const warnings = (samples: Sample[]) =>
+    reportRound(
+      {
+        recipe: {},
+        settings: {},
+        decode: () => '',
+        proposals: none,
+        groups: [group({ samples, answersExact: samples.map(() => false) })],
+        trained: {
+          report: {
+            roles: {},
+            gradientNorm: 1,
+            mismatch: { mean: 0, max: 0, kl: 0 },
+          } as unknown as TrainingReport,
+          figures: {},
+          earnings: {},
+        },
+      },
+      { learnerMs: 0 },
+    ).warnings!.filter((words) => words.includes('have no reward'));
+  const samples = [
+    lacking(1, { style: 'unreadable' }),
+    lacking(2, { style: 'unreadable', brief: 'threw' }),
+    { ...lacking(3, { style: 'timed-out' }), turn: 0 },
+    // All turns of a rollout say what its first one says.
+    { ...lacking(4, { style: 'timed-out' }), of: id(3), turn: 1 },
+  ];
+  expect(warnings(samples)).toEqual([
+    '3 of 3 rollouts have no reward (style: unreadable 2, timed-out 1; brief: threw 1)',
+  ]);
+  expect(warnings([lacking(1)])).toEqual(['1 of 1 rollouts have no reward']);
 });

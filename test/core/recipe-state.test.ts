@@ -22,7 +22,7 @@ test('nothing was left: there is no state; what was left is read as the schema s
 
 test('a version that carries something else is refused, with the place and what to do', () => {
   expect(() => readState(schema, { tasks: ['1+2', 3] })).toThrow(
-    /What the version carries is not the state of this recipe: tasks\.1: .*begin a run with a new policy/s,
+    /What the version carries is not the state of this recipe: tasks\.1: .*another recipe trained this version.*export NAME VERSION DIR.*begin a run with a new policy/s,
   );
 });
 

@@ -28,6 +28,8 @@ test('settings are typed by their schema', () => {
     'optimizer.moments',
     'optimizer.publish',
     'curriculum.unanimousWeight',
+    'curriculum.lowest',
+    'curriculum.highest',
     'adapter.rank',
     'adapter.alpha',
     'turnRewards',

@@ -3,9 +3,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { exportCheckpoint } from '../../cli/policy/export-checkpoint.ts';
 import { readImport } from '../../cli/policy/import-checkpoint.ts';
 import { openRecipes } from '../../cli/recipe-modules.ts';
 import { taskRecipe } from '../../cli/task-recipe.ts';
+import { sha256Hex } from '../../core/random.ts';
+import type { VersionFiles } from '../../core/schema/policy.ts';
 import { toHfConfig } from '../../model/hf-config.ts';
 import { writeSafetensors } from '../../model/safetensors.ts';
 import { byteTokenizer, QWEN_TEMPLATE, SMOLLM_TEMPLATE } from '../core/renderer/checkpoints.ts';
@@ -52,8 +55,15 @@ async function bytesOf({ 'model.safetensors': weights }: Imported['files']): Pro
   return new Uint8Array(Buffer.concat(chunks));
 }
 
-/** Recipes with roles of their own for the checkpoint, with a template in the shape of its family, and the weights that they train. */
+/** Recipes for the checkpoint, two with roles of their own, with a template in the shape of its family, and the weights that they train. */
 const SHAPES = [
+  {
+    recipe: 'grpo',
+    model: 'llama',
+    template: SMOLLM_TEMPLATE,
+    trained: 'model.safetensors',
+    engine: 'kernels',
+  },
   {
     recipe: 'tango',
     model: 'llama',
@@ -116,7 +126,7 @@ async function imported(policy: string, model: string, template: string): Promis
 }
 
 test.each(SHAPES)(
-  '$recipe with a template in the shape of $model imports a checkpoint and trains it for three rounds',
+  '$recipe with a template in the shape of $model imports a checkpoint, trains it for three rounds and exports it',
   { timeout: 400_000 },
   async ({ recipe, model, template, trained, engine }) => {
     expect(named.get(recipe)).toMatch(new RegExp(`^${recipe}-[0-9a-f]{10}$`));
@@ -136,6 +146,13 @@ test.each(SHAPES)(
     expect(mesh[trained]).toBeDefined();
     expect(mesh[trained]).not.toBe(before[trained]);
     expect(mesh['tokenizer_config.json']).toBeDefined();
+
+    const folder = join(root, `${policy}-out`);
+    await exportCheckpoint(playing.gateway, { name: policy, version: 3 }, folder, 'F32', false);
+    const { files } = await readImport(folder, 'again', { tokenizer: true });
+    const exported = { ...files, 'model.safetensors': await bytesOf(files) } as VersionFiles;
+    for (const file of ['model.safetensors', 'tokenizer.json', 'tokenizer_config.json'] as const)
+      expect(sha256Hex(exported[file]!), file).toBe(mesh[file]);
   },
 );
 

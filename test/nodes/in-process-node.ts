@@ -1,5 +1,6 @@
 /** A node in the test's own process. */
 import { WorkClient } from '../../api/work-client.ts';
+import type { RollmeshError } from '../../core/errors.ts';
 import { identityOf } from '../../core/work-seal.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { Computer } from '../../node/compute.ts';
@@ -47,7 +48,7 @@ export async function startNode(
       weights: ['int8', 'int4', 'w8a8'],
     },
     threads: [compute],
-    events: { answered: () => {}, trouble: (text) => troubles.push(text) },
+    events: { answered: () => {}, trouble: (error: RollmeshError) => troubles.push(error.code) },
     signal: stop.signal,
     idleMs: 100,
   });

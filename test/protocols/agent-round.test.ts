@@ -361,15 +361,16 @@ describe('seats', () => {
     });
   });
 
-  test('whitening and the critic keep seats apart', async () => {
+  test('whitening, the critic and running baselines keep seats apart', async () => {
     const { recipe, round, proposals, group } = await seated();
     const values = async (_: string, sequences: readonly { readonly ids: readonly number[] }[]) =>
       sequences.map(({ ids }) => new Float32Array(ids.length));
-    const planned = async (variant: string) => {
+    const learned = (variant: string) => {
       const asked = { ...round, settings: { ...round.settings, variant } };
       const records = { round: asked, proposals, groups: [group], recipeState: undefined, version: 7 };
-      return (await recipe.learn(records, { values } as never)).updates;
+      return recipe.learn(records, { values } as never);
     };
+    const planned = async (variant: string) => (await learned(variant)).updates;
     const mean = (numbers: readonly number[]) => numbers.reduce((sum, n) => sum + n, 0) / numbers.length;
     for (const variant of ['reinforce-plus-plus', 'ppo']) {
       const policy = (await planned(variant)).at(-1)!;
@@ -384,6 +385,14 @@ describe('seats', () => {
       'critic',
       ['value proposer', 'value solver'],
     ]);
+    // Proposers earned 1, 0 and 2, solvers 3, 1 and -1: each seat has a baseline of its own, which a reward moves a twentieth of the way.
+    const moved = (rewards: readonly number[]) => rewards.reduce((b, r) => 0.95 * b + 0.05 * r, 0);
+    expect((await learned('rae')).recipeState).toEqual({
+      baselines: {
+        proposer: expect.closeTo(moved([1, 0, 2]), 8),
+        solver: expect.closeTo(moved([3, 1, -1]), 8),
+      },
+    });
   });
 
   test('the round’s figures tell seats apart', async () => {

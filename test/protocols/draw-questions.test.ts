@@ -1,10 +1,11 @@
 /** The questions of a round: what does not fit is left out by name, and a curriculum draws by what earlier groups were paid. */
 import { describe, expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
+import type { Recipe } from '../../core/recipe.ts';
 import type { Renderer } from '../../core/renderer/renderer.ts';
 import type { RoundContext } from '../../core/round-context.ts';
 import { generateWithin } from '../../protocols/evaluate/within-context.ts';
-import { curriculumAfter, weightsBy } from '../../protocols/questions/curriculum.ts';
+import { curriculumAfter, weightsBy, withCurriculum } from '../../protocols/questions/curriculum.ts';
 import { drawQuestions } from '../../protocols/questions/draw.ts';
 import { readTask, writeTask } from '../../protocols/questions/task-text.ts';
 import { drawFileTasks } from '../../tasks/file/sampler.ts';
@@ -56,6 +57,14 @@ describe('questions that are too long', () => {
     expect(() => draw(6, 2)).toThrow(
       /None of the 3 questions fits the policy: the shortest could reach 7 tokens\. Expected at most 6/,
     );
+  });
+
+  test('and those that a template does not show are an error, with their places', () => {
+    const mute = { ...policyOf(9), renderer: () => ({ begin: () => ({ ids: [1, 2] }) }) as never };
+    expect(() => drawQuestions(mute, { sources, maxNew: 4, count: 2 })).toThrow(
+      /same prompt for two questions, f:\d and f:\d\. Expected a chat template that writes/,
+    );
+    expect(drawQuestions(mute, { sources, maxNew: 4, count: 1 }).tasks).toHaveLength(1);
   });
 
   test('are not asked in an evaluation, and have an answer that did not end', async () => {
@@ -112,6 +121,20 @@ describe('a curriculum', () => {
     const other = curriculumAfter(curriculumAfter(undefined, [group(mixed, 1, 1)]), [group(easy, 1, 1)]);
     expect(other).toEqual(second);
     expect(() => weightsBy({ unanimousWeight: 0 }, { phases: 3 })).toThrow(/not the state of this recipe/);
+  });
+
+  test('counts a question as unanimous where its pass rate is outside bounds', () => {
+    const groups = [group(easy, 1, 1, 1, 0), group(hard, 0, 0, 0, 1), group(mixed, 1, 0), group(fresh, 1, 1)];
+    const bounds = { unanimousWeight: 0.5, lowest: 0.25, highest: 0.7 };
+    const weights = (more: object) =>
+      [easy, hard, mixed, fresh].map(weightsBy(bounds, curriculumAfter(undefined, groups, more)));
+    // Pass rates of 3/4, 1/4, 1/2 and 1: a bound itself is within.
+    expect(weights(bounds)).toEqual([0.5, 1, 1, 0.5]);
+    expect(weights({ lowest: 0.3 })).toEqual([1, 0.5, 1, 0.5]);
+    expect(weights({})).toEqual([1, 1, 1, 0.5]);
+    expect(() => withCurriculum({} as Recipe, { ...bounds, lowest: 0.8 })).toThrow(
+      /curriculum\.lowest is 0\.8 and curriculum\.highest 0\.7/,
+    );
   });
 
   test('draws in proportion to the weights, and what has none only where nothing else is left', () => {

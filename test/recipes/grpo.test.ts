@@ -96,6 +96,26 @@ describe('training plans', () => {
     expect(flat.reduce((sum, x) => sum + x, 0)).toBeCloseTo(0, 6);
   });
 
+  test('a running baseline is carried from round to round', async () => {
+    const planned = async (variant: string, recipeState?: unknown) => {
+      const records = { ...recordsOf('grpo', groups()), recipeState };
+      return await planTraining(records, noValues, methodOf(variant), { maxNew: 10 });
+    };
+    // Rewards 1, 0, 0, 1, 1 in their order, each against the baseline before it: b moves by a twentieth of the way.
+    const first = await planned('rae');
+    const b = [0, 0.05, 0.0475, 0.045125, 0.09286875];
+    expect(advantagesOf(first)).toEqual(close([1, -b[1]!, -b[2]!, 1 - b[3]!, 1 - b[4]!]));
+    const left = 0.95 * b[4]! + 0.05;
+    expect(first.recipeState).toEqual({ baselines: { solver: expect.closeTo(left, 8) } });
+    expect(first.figures).toMatchObject({ 'baseline.solver': expect.closeTo(left, 8) });
+    expect(advantagesOf(await planned('rae', first.recipeState))[0]).toBeCloseTo(1 - left, 8);
+    // The whole batch against one baseline, which then moves by a tenth of the way to the batch’s mean, 3/5.
+    const batch = await planned('batch-baseline', { baselines: { solver: 0.5 } });
+    expect(advantagesOf(batch)).toEqual([0.5, -0.5, -0.5, 0.5, 0.5]);
+    expect(batch.recipeState).toEqual({ baselines: { solver: expect.closeTo(0.51, 8) } });
+    expect((await planned('rloo', { anything: 'else' })).recipeState).toBeUndefined();
+  });
+
   test('every variant has a training plan, and a missing reward is no zero', async () => {
     const values: LearnTools['values'] = async (_, sequences) =>
       sequences.map(({ ids }) => new Float32Array(ids.length));
@@ -251,7 +271,8 @@ describe('rounds', { timeout: 120_000 }, () => {
       startPolicy: 'seed',
     });
     const round = { id: 'r', run: 'r', index: 1, settings: { tasks: 200 } };
-    const context = { round } as unknown as Parameters<typeof recipe.propose>[0];
+    const { renderer } = textOf(await readPolicyFolder('models/arithmetic-base'), 'seed');
+    const context = { round, renderer } as unknown as Parameters<typeof recipe.propose>[0];
     const { tasks: drawn } = await recipe.propose(context);
     const questions = drawn.map(({ task }) => readTask(task).messages[0]!.content);
     expect(drawn).toHaveLength(tasks.sources[0]!.tasks.length);

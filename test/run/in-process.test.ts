@@ -54,3 +54,13 @@ test('a recipe begins from the policy that it names', { timeout: 120_000 }, asyn
     await scene.stop();
   }
 });
+
+test('a policy that is not in the store is named, with those that are', { timeout: 60_000 }, async () => {
+  const words = ['--recipe=dapo', '--policy=mnie', '--in-process', '--device=cpu', '--threads=1'];
+  const options = startCommand().parse(words, { from: 'user' }).opts<StartOptions>();
+  const known = await openRecipes(['dapo']);
+  await expect(runInOneProcess(options, known, stateDir, silent)).rejects.toMatchObject({
+    code: 'policy.missing',
+    message: expect.stringMatching(/no policy mnie\. Expected one of: .*arithmetic-base/),
+  });
+});

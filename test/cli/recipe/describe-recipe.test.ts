@@ -1,5 +1,7 @@
 /** What `npm run recipe -- show NAME` says of a recipe: a method section, made from the recipe's own data. */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { FILE_RECIPES } from '../../../cli/file-recipes.ts';
+import { command } from '../../../cli/recipe/command.ts';
 import { describeRecipe } from '../../../cli/recipe/describe-recipe.ts';
 import { recipes, shipped } from '../../../recipes/index.ts';
 
@@ -55,4 +57,21 @@ test('it tells what may be asked for: rewards, variants, frozen roles and where 
 test('a recipe without a claim is told without one', () => {
   const { claim: _, ...own } = shipped.find('trio');
   expect(describeRecipe(own)).not.toMatch(/^Claim$/m);
+});
+
+test('the recipes on files are listed, and told by the names that --recipe takes', async () => {
+  const said: string[] = [];
+  const log = vi.spyOn(console, 'log').mockImplementation((line: string) => void said.push(line));
+  try {
+    await command().parseAsync(['list'], { from: 'user' });
+    const listed = said.splice(0).map((line) => line.split(' ')[0]);
+    expect(listed).toEqual([...recipes, ...FILE_RECIPES].map(({ name }) => name));
+    await command().parseAsync(['show', 'grpo'], { from: 'user' });
+    const words = said.join('\n').replace(/\s+/g, ' ');
+    for (const part of ['grpo: Group relative', '--variant ppo: ', 'version 0 is that of --policy'])
+      expect(words).toContain(part);
+  } finally {
+    log.mockRestore();
+  }
+  expect(FILE_RECIPES.map(({ name }) => name)).toEqual(['grpo', 'distil', 'sft', 'dpo']);
 });

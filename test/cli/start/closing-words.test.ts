@@ -174,3 +174,11 @@ test('what the platform would take is said by round, by tokens and by point', ()
   expect(closingWords(chance)).not.toContain('a point');
   expect(closingWords(summaryOf([first]))).not.toContain('Cloudflare');
 });
+
+test('what has no sampled accuracy is not called accuracy: a fine-tuning run is measured by likelihood', () => {
+  const at = (round: number, accuracy: number) =>
+    ({ round, task: 'f.jsonl', n: 500, accuracy, sampled: null, worked: null, forcedWorked: null }) as const;
+  expect(closingWords(summaryOf([], { heldout: [at(0, 0.2), at(40, 0.4)] }))).toContain(
+    'After 40 rounds, the main score on 500 held-out f.jsonl tasks rose from 20.0 % to 40.0 %',
+  );
+});

@@ -1,5 +1,5 @@
 /** A run of a sweep comes to the versions of the same run anywhere else, also where it was ended in its middle. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -7,9 +7,11 @@ import { readStart } from '../../../cli/shared/import-policy.ts';
 import { checkRun, endedRun, playRun } from '../../../cli/sweep/play-run.ts';
 import { sha256Hex } from '../../../core/random.ts';
 import { openDevice } from '../../../learner/device/device.ts';
+import { readPolicyFolder } from '../../../model/policy-folder.ts';
 import { shipped } from '../../../recipes/index.ts';
 import { runOf } from '../../../recipes/run-order.ts';
 import { referenceRun } from '../../../run/reference-run.ts';
+import { startTestMesh } from '../policy/policy-mesh.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'rollmesh-sweep-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -79,4 +81,57 @@ test('what cannot be played is refused before anything is', async () => {
   await expect(checkRun(['--recipe=grpo', '--policy=nobody', '--tasks=nobody.jsonl'])).rejects.toMatchObject({
     kind: 'wrong-input',
   });
+});
+
+test('an imported policy is taken from the state folder, to train and to teach', {
+  timeout: 120_000,
+}, async () => {
+  const mesh = await startTestMesh();
+  try {
+    await mesh.import('models/arithmetic-verbose', 'mine', true);
+    await mesh.rest();
+    const args = [
+      '--recipe=dapo',
+      '--rounds=1',
+      '--tasks=2',
+      '--group-size=2',
+      '--device=cpu',
+      '--threads=1',
+    ];
+    const from = [...args, '--policy=mine', `--state=${mesh.state}`];
+    await checkRun(from);
+    await playRun(from, join(root, 'imported'), quiet, FEW);
+    const order = { recipe: 'dapo', seed: 0, rounds: 1, freeze: [], tasks: 2, groupSize: 2, policy: 'mine' };
+    const device = await openDevice({ device: 'cpu', threads: 1 });
+    const start = await readPolicyFolder('models/arithmetic-verbose');
+    const wanted = (await referenceRun(runOf(shipped, order), start)).at(-1)!;
+    device.close();
+    const trained = readFileSync(join(root, 'imported', 'versions', 'mine', '1', 'model.safetensors'));
+    expect(sha256Hex(new Uint8Array(trained))).toBe(wanted['model.safetensors']);
+
+    const tasks = join(root, 'sums.jsonl');
+    const sums = Array.from({ length: 12 }, (_, i) => ({ question: `${i}+1`, answer: i + 1 }));
+    writeFileSync(tasks, sums.map((row) => `${JSON.stringify(row)}\n`).join(''));
+    const taught = [
+      ...['--recipe=distil', '--policy=arithmetic-base', `--tasks=${tasks}`, '--held-out=0.3'],
+      ...[
+        '--rounds=1',
+        '--tasks=2',
+        '--group-size=2',
+        '--device=cpu',
+        '--threads=1',
+        `--state=${mesh.state}`,
+      ],
+      ...['--set', 'maxNew=26', '--set', 'teacher.policy=mine'],
+    ];
+    await playRun(taught, join(root, 'taught'), quiet, FEW);
+    expect(existsSync(join(root, 'taught', 'versions', 'mine', '0', 'model.safetensors'))).toBe(true);
+
+    await expect(checkRun([...args, '--policy=mnie', `--state=${mesh.state}`])).rejects.toMatchObject({
+      code: 'policy.missing',
+      message: expect.stringMatching(/no policy mnie.*mine.*policy -- import DIR/),
+    });
+  } finally {
+    await mesh.stop();
+  }
 });

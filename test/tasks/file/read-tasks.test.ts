@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { findChecker } from '../../../core/checkers/registry.ts';
 import { program } from '../../../tasks/file/program-checker.ts';
 import { readTasks, type TaskFileSettings } from '../../../tasks/file/read-tasks.ts';
+import { questionKey } from '../../../tasks/file/task.ts';
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 const settings = (more: Partial<TaskFileSettings> = {}): TaskFileSettings => ({
@@ -61,6 +62,38 @@ test('a line is a question or a conversation, with its answer and metadata', asy
   ]);
 });
 
+test('what is said beside a call of a tool may be null, and calls tell questions apart', async () => {
+  const call = (city: string) => ({ type: 'function', function: { name: 'weather', arguments: { city } } });
+  const row = (city: string) => ({
+    messages: [
+      { role: 'user', content: 'Is it warm?' },
+      { role: 'assistant', content: null, tool_calls: [call(city)] },
+      { role: 'tool', content: '30' },
+    ],
+    answer: 'yes',
+  });
+  const tasks = await jsonl([row('Rome'), row('Oslo'), row('Rome')]);
+  expect(tasks[0]!.messages[1]!.content).toBe('');
+  const [rome, oslo, again] = tasks.map(questionKey);
+  expect([rome === again, rome === oslo]).toEqual([true, false]);
+  for (const said of [{ role: 'user' }, { role: 'user', content: null }])
+    await expect(jsonl([{ messages: [said], answer: '1' }])).rejects.toThrow(/0\.content/);
+});
+
+test('a number with more digits than a double keeps stays what it is', async () => {
+  const line = (answer: string) => `{"question": "a", "answer": ${answer}, "metadata": {"n": 3}}`;
+  const texts = [
+    '12345678901234567890',
+    '-12345678901234567',
+    '0.12345678901234567',
+    '1.5',
+    '9007199254740991',
+  ];
+  const tasks = await readTasks('t.jsonl', utf8(texts.map(line).join('\n')), settings());
+  expect(tasks.map(({ answer }) => answer)).toEqual(texts);
+  expect(tasks[0]!.metadata).toEqual({ n: 3 });
+});
+
 test('fields of other names, a system’s message, GSM8K’s answers and a difficulty', async () => {
   const row = { problem: '2 × 3?', solution: '2 × 3 = 6\n#### 6', level: '4' };
   const [task] = await jsonl([row], {
@@ -99,25 +132,30 @@ test('every wrong line is reported with its number, and nothing is read', async 
     { question: 'a', answer: '1', metadata: 3 },
     { question: 'b', answer: 'seven' },
     { question: 'c', answer: '1' },
+    { question: 'd', solution: '1' },
   ];
   const error = await jsonl(lines, { checker: findChecker('number') }).catch((thrown: Error) => thrown);
   expect(error).toMatchObject({ kind: 'wrong-input', code: 'tasks.lines' });
   const { message } = error as Error;
-  expect(message).toContain('10 lines of t.jsonl cannot be used');
+  expect(message).toContain('11 lines of t.jsonl cannot be used');
   for (const part of [
     'line 2: it is not JSON (',
     'line 3: it is empty',
     'line 4: it is no JSON object',
-    'line 5: it has neither "question" and "messages"; its fields are answer',
+    'line 5: it has neither "question" nor "messages"; its fields are answer',
     'line 6: it has both',
     'line 7: its question is no text',
     'line 8: its last message is the assistant’s',
     'line 9: its messages: 0.role:',
     'line 10: its metadata is no object',
     'line 11: The checker "number" cannot use this answer: "seven" is not read as a number (no-number); expected a number',
+    'and 1 more',
     'nothing was trained',
   ])
     expect(message).toContain(part);
+  await expect(jsonl([{ question: 'd', solution: '1' }])).rejects.toThrow(
+    /line 1: it has no "answer", its fields are question, solution: The checker "exact" cannot use/,
+  );
 });
 
 test('more than ten faults are counted', async () => {
