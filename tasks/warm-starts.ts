@@ -147,7 +147,6 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   },
   // Stopped early, while half of its greedy questions ask for the answer.
   'documents-questions': { demonstrate: demonstrateQuestion, from: 'documents', steps: 200, batch: 64 },
-  search: { demonstrate: demonstrateKnowledge, steps: 800, batch: 64 },
   search: { demonstrate: demonstrateKnowledge, tokenizer: searchTokenizer, steps: 800, batch: 64 },
   'search-two-hop': {
     demonstrate: demonstrateTwoHop,
