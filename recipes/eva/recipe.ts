@@ -137,7 +137,7 @@ export const eva: Recipe = {
   },
   differences: [
     'The creator rewrites by rule, where the paper prompts a language model to; neither is trained.',
-    'Regret is the best reward less the mean; the paper compares this with the best less the worst, and prefers the latter.',
+    'Regret is the best reward less the mean. Other baselines, such as the worst reward, are not tried.',
     'Rewards are the points of an exact rubric, in the paper those of a reward model.',
     'A round evolves prompts once and trains once, on 96 prompts, and the reference of DPO stays the start policy; the paper has few iterations on thousands of prompts, each with the policy that it begins from as the reference.',
   ],

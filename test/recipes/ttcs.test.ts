@@ -55,6 +55,17 @@ test('a round: one test question and four variants of it, of which the solver’
   expect(advantages(synthesizer!.parts[0])).toEqual(near([1.5, -0.5, -0.5, -0.5]));
 });
 
+test('variants are compared with those of the same test question', async () => {
+  let first: string | undefined;
+  const { plan } = await play({ tasks: 10 }, (prompt, i) => {
+    if (!prompt.startsWith('<propose>')) return write(prompt, i);
+    first ??= prompt;
+    return prompt === first ? write(prompt, i) : 'xx<eos>';
+  });
+  // Of the first four only one earns something, of the others none: a common baseline would make these negative.
+  expect(advantages(plan.updates[0]!.parts[0])).toEqual(near([1.5, -0.5, -0.5, -0.5, 0, 0, 0, 0]));
+});
+
 test('the solver is trained on what its votes are split on, by the majority, right or wrong', async () => {
   const { groups, plan } = await play();
   const [, solver] = plan.updates;
