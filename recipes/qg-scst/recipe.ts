@@ -160,8 +160,12 @@ export const qgScst: Recipe = {
     'Four optimiser steps on one batch, of which the last three are slightly off-policy; REINFORCE has no ratios.',
   ],
   figures: {
-    square:
-      'Mean square of the advantage of a round’s questions, by what is subtracted from their rewards: nothing, the greedy question’s reward, or the mean of the other questions. For the same questions, less is less variance of the gradient.',
+    'square.none':
+      'Mean square of the rewards of a round’s questions: that of their advantages if nothing were subtracted. For the same questions, less is less variance of the gradient.',
+    'square.greedy':
+      'Mean square of the advantages of the same questions if the greedy question’s reward is subtracted.',
+    'square.group':
+      'Mean square of the advantages of the same questions if the mean reward of the others is subtracted.',
     words: 'Mean overlap in words of sampled held-out questions with the references, of those that parse.',
     meaning:
       'Mean overlap in meaning of sampled held-out questions with the references, of those that parse.',
