@@ -38,6 +38,7 @@ export const STARTS: Readonly<Record<string, Start>> = {
   'arithmetic-verbose': { families: ['arithmetic with checks'], roles: ['solver'] },
   'arithmetic-aided': { families: ARITHMETIC, roles: ['solver', 'hinter'] },
   'arithmetic-revising': { families: ARITHMETIC, roles: ['solver'] },
+  'arithmetic-variations': { families: ARITHMETIC, roles: ['solver', 'writer'] },
   'arithmetic-undertrained': { families: ARITHMETIC, roles: ['solver'] },
   words: { families: ['words, generated'], roles: ['proposer', 'solver', 'judge'] },
 };
