@@ -43,6 +43,7 @@ import { srpoRoute } from './srpo-route/recipe.ts';
 import { ssp } from './ssp/recipe.ts';
 import { ssrSwe } from './ssr-swe/recipe.ts';
 import { stp } from './stp/recipe.ts';
+import { svs } from './svs/recipe.ts';
 import { sws } from './sws/recipe.ts';
 import { tReg } from './t-reg/recipe.ts';
 import { tango } from './tango/recipe.ts';
@@ -102,6 +103,7 @@ export const recipes: readonly Recipe[] = [
   cosplay,
   weakSup,
   cepo,
+  svs,
   sws,
   qEvolve,
   realTg,

@@ -13,6 +13,7 @@ import { demonstrateRevising } from './arithmetic/revising.ts';
 import { demonstrateStepSlips } from './arithmetic/step-slips.ts';
 import { demonstrateTerse } from './arithmetic/terse.ts';
 import { demonstrateTwoForms } from './arithmetic/two-forms.ts';
+import { demonstrateVariations } from './arithmetic/variations.ts';
 import { demonstrateVerbose } from './arithmetic/verbose.ts';
 import { demonstrateCorpus } from './arithmetic/worked-corpus.ts';
 import { demonstrateAnalyses } from './chains/analysis-demonstrations.ts';
@@ -192,6 +193,12 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     demonstrate: demonstrateChecking,
     from: 'arithmetic-step-slips',
     steps: 1500,
+    batch: 64,
+  },
+  'arithmetic-variations': {
+    demonstrate: demonstrateVariations,
+    from: 'arithmetic-step-slips',
+    steps: 1000,
     batch: 64,
   },
   // Stopped early on a small corpus: it answers two in five held-out tasks.
