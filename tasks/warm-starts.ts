@@ -197,8 +197,8 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   },
   'arithmetic-variations': {
     demonstrate: demonstrateVariations,
-    from: 'arithmetic-step-slips',
-    steps: 1000,
+    from: 'arithmetic-aided',
+    steps: 2600,
     batch: 64,
   },
   // Stopped early on a small corpus: it answers two in five held-out tasks.

@@ -13,6 +13,7 @@ import { candidatesOf } from '../../protocols/evaluate/best-of-n.ts';
 import { groupItems, SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { freshTask } from '../../tasks/arithmetic/demonstrations.ts';
 import { arithmetic, runningTotals } from '../../tasks/arithmetic/family.ts';
+import { VARIED_SUMS } from '../../tasks/arithmetic/variations.ts';
 import { claim } from './claim.ts';
 import {
   attemptedTask,
@@ -24,8 +25,7 @@ import {
   WRITER,
 } from './variations.ts';
 
-/** Sums in a task, and how many tasks there are to train on. */
-const OPERATORS = 5;
+/** How many tasks there are to train on. */
 const TASKS = 64;
 /** Samples of each task in the evaluation, of which one has to be exact. */
 const PASS_AT = 16;
@@ -36,7 +36,7 @@ function trainedTasks(): readonly string[] {
   if (!trained) {
     const random = new Random('svs/tasks');
     const drawn = new Set<string>();
-    while (drawn.size < TASKS) drawn.add(freshTask(random, OPERATORS));
+    while (drawn.size < TASKS) drawn.add(freshTask(random, VARIED_SUMS));
     trained = [...drawn];
   }
   return trained;
@@ -136,7 +136,7 @@ async function learn({ groups }: RoundRecords, tools: LearnTools): Promise<Train
 
 /** The held-out tasks that are as long as those that are trained on. */
 const examined = (asked?: EvaluationTasks): readonly string[] =>
-  arithmetic.heldOut(asked).filter((task) => arithmetic.difficulty(task) === OPERATORS);
+  arithmetic.heldOut(asked).filter((task) => arithmetic.difficulty(task) === VARIED_SUMS);
 
 /** The share of held-out tasks of whose samples one or more are exact. */
 async function passAt(context: EvaluationContext): Promise<Record<string, number>> {
@@ -169,9 +169,9 @@ export const svs: Recipe = {
     'Where a solver fails at half of its attempts or more, but not at all, the policy reads a right solution and writes other tasks with the same answer. They need no checker: the answer is known. The solver trains on them as well, and the writer is paid where they are neither too easy nor too hard.',
   method: {
     setting:
-      'A solver trains on 64 arithmetic chains of five sums, again and again. Its start policy always writes its steps and slips in one of ten at the first step, in two of ten at the second and so on. It was taught to write a chain with the same answer from a solution, as long or shorter.',
+      'A solver trains on 64 arithmetic chains of five sums, again and again. Its start policy always writes its steps and slips in one of ten at the first step, in two of ten at the second and so on. It was taught to read a solution with its task and to write another task with the same answer: two neighbouring numbers in the other order, or, in one of four, the total of the first numbers in their place.',
     roles:
-      'The solver answers each task eight times. If between one of eight and half of the answers are right, the writer, who shares the solver’s weights, reads the first right solution without its task and writes four variations. Those that are chains, not held out and not the task itself are answered eight times each; equal ones once.',
+      'The solver answers each task eight times. If between one of eight and half of the answers are right, the writer, who shares the solver’s weights, reads the first right solution with its task and writes four variations. Those that are chains, not held out and not the task itself are answered eight times each; equal ones once.',
     rewards:
       'An exact answer to a task earns 1 and any other 0. An answer to a variation earns 1 where it is the answer of the solution that the variation was written from; nobody checks whether it is right. A variation earns 1 where between 1/8 and 5/8 of its answers are paid, otherwise 0.',
     credit:
@@ -182,7 +182,9 @@ export const svs: Recipe = {
       'Each round takes the next 16 of the tasks, shuffled anew each time around, and goes once over its batch, in four optimiser steps.',
   },
   differences: [
+    'The writer reads the task beside the solution. A language model’s solution tells its problem again; here it holds the running totals alone.',
     'There is one right way to work a chain out, so that the right solutions of a task are one text: the writer reads it and writes four variations, where the paper has it read each right solution.',
+    'Variations are chains of the same kind, in another order or shorter, where a language model changes what a problem is about.',
     'A variation that is the task itself counts as a duplicate and earns nothing. A model that words a problem anew can hardly write the same text.',
     'Writing variations had to be taught, in supervised training before; a language model needs no more than a template.',
     'Rounds with variations take more rollouts than rounds without, as in the paper; arms have the same number of updates, not of rollouts.',

@@ -72,7 +72,7 @@ function requestFor(
   if (!solution?.ok) return null;
   return {
     task,
-    prompt: variationPrompt(solution.value),
+    prompt: variationPrompt(solution.value, task.task),
     sampleIds: rolloutIds(task.group, WRITER, VARIATIONS),
   };
 }

@@ -28,7 +28,7 @@ function write(prompt: string, i: number): string {
     const right = arithmetic.difficulty(task) === 5 ? i < 3 : i % 2 === 0;
     return solved(answerOf(task) + Number(!right) * 50);
   }
-  const answer = Number(/<answer>(.*)<sep>$/.exec(prompt)![1]);
+  const answer = Number(/<answer>(.*?)<sep>/.exec(prompt)![1]);
   const within = Math.max(-9, Math.min(9, answer));
   return `${[short(within), short(within), long(within - 1 + 2 * Number(within < 0)), '<answer>'][i]!}<eos>`;
 }
@@ -61,7 +61,7 @@ test('a task that is failed by five of eight is varied, equal variations are ans
   expect(tasks.filter((task) => task === same)).toHaveLength(8);
   expect(tasks.filter((task) => task === other)).toHaveLength(8);
   const written = group.samples.filter(({ role }) => role === 'writer');
-  expect(tokenizer.decode(written[0]!.prompt)).toBe(`<propose><answer>${answer}<sep>`);
+  expect(tokenizer.decode(written[0]!.prompt)).toBe(`<propose><answer>${answer}<sep>${group.task}<sep>`);
   // Half of the answers to the first two are as expected; of the third none, since its answer is another.
   expect(written.map(({ rewards }) => rewards)).toEqual([1, 1, 0, 0].map((variation) => ({ variation })));
   expect(written.map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'ok', 'off-grammar']);
@@ -121,7 +121,9 @@ test('without variations there is one part; with drawn answers no variation is p
 test('the task itself is no variation of it', async () => {
   const { group: first } = await play({ variant: 'rlvr' });
   const copying = (prompt: string, i: number) =>
-    prompt === `<propose><answer>${answerOf(first.task)}<sep>` ? `${first.task}<eos>` : write(prompt, i);
+    prompt === `<propose><answer>${answerOf(first.task)}<sep>${first.task}<sep>`
+      ? `${first.task}<eos>`
+      : write(prompt, i);
   const { groups } = await playWritten(svs, copying, { tasks: 64, groupSize: 8, tools });
   const written = groups
     .find(({ task }) => task === first.task)!

@@ -1,35 +1,34 @@
 import { expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
-import { demonstrateVariations, variationOf } from '../../tasks/arithmetic/variations.ts';
+import { demonstrateVariations, VARIED_SUMS, variationsOf } from '../../tasks/arithmetic/variations.ts';
 
 /** `3+4-9` -> -2, by JavaScript. */
 const totalOf = (task: string): number => Number(new Function(`return ${task}`)());
 
-test('a variation is a chain with the same answer, as long or shorter, and mostly another', () => {
-  const random = new Random('variations');
-  const lengths: number[] = [];
-  let same = 0;
-  for (const task of ['3+4-9', '9+9+9+9+9+9', '0-9-9', '5-5+5-5+5']) {
-    for (let i = 0; i < 500; i++) {
-      const variation = variationOf(random, task);
-      expect(variation).toMatch(/^\d([+-]\d){1,5}$/);
-      expect(totalOf(variation)).toBe(totalOf(task));
-      expect(variation.length).toBeLessThanOrEqual(task.length);
-      lengths.push(Number(variation.length === task.length));
-      same += Number(variation === task);
-    }
-  }
-  // 54 and -18 are reached by nines alone: the sum of six digits and the difference of three can be neither shorter nor other.
-  const asLong = lengths.reduce((sum, value) => sum + value) / lengths.length;
-  expect(asLong).toBeCloseTo((2 * 0.75 + 2) / 4, 1);
-  expect(same).toBe(1000);
+test('a variation has two neighbours in the other order, or a total in place of the first terms', () => {
+  // The first two terms cannot change places where the second is subtracted; equal neighbours give the task itself.
+  expect(variationsOf('3+4-9', true)).toEqual(['4+3-9', '3-9+4']);
+  expect(variationsOf('3-4+9+9', true)).toEqual(['3+9-4+9']);
+  // Running totals 7, -2, 8, 9: the second is no digit, and the last is the whole chain.
+  expect(variationsOf('3+4-9+6+4+1', false)).toEqual(['7-9+6+4+1', '4+4+1', '8+1']);
+  expect(variationsOf('9+9+9+9+9+9', true)).toEqual([]);
+  expect(variationsOf('9+9+9+9+9+9', false)).toEqual([]);
 });
 
-test('demonstrations keep to the grammar and the training side; the writer sees a right solution and no task', () => {
+test('no variation is held out', () => {
+  // The first two terms of a held-out task in the other order: it would be a variation of that one.
+  const heldOut = arithmetic.heldOut().find((task) => /^(\d)\+(?!\1)\d.{8}$/.test(task))!;
+  const before = `${heldOut[2]}+${heldOut[0]}${heldOut.slice(3)}`;
+  expect(totalOf(before)).toBe(totalOf(heldOut));
+  expect(variationsOf(before, true)).not.toContain(heldOut);
+});
+
+test('demonstrations keep to the grammar and the training side; the writer sees a right solution and its task', () => {
   const random = new Random('demonstrations');
   let writers = 0;
-  for (let i = 0; i < 20_000; i++) {
+  let asLong = 0;
+  for (let i = 0; i < 10_000; i++) {
     const { role, prompt, completion } = demonstrateVariations(random);
     if (role === 'solver') {
       const task = prompt.replace('<solve>', '').replace('<sep>', '');
@@ -40,15 +39,19 @@ test('demonstrations keep to the grammar and the training side; the writer sees 
       continue;
     }
     writers++;
-    const [, last, answer] = /^<propose>(?:<step>(-?\d+))+<answer>(-?\d+)<sep>$/.exec(prompt)!;
+    const [, last, answer, task] = /^<propose>(?:<step>(-?\d+))+<answer>(-?\d+)<sep>(.*)<sep>$/.exec(prompt)!;
     const proposed = arithmetic.parseProposal(completion);
     if (!proposed.ok) throw new Error(completion);
-    expect([role, last, totalOf(proposed.value), arithmetic.isHeldOut(proposed.value)]).toEqual([
+    expect([role, last, totalOf(task!), totalOf(proposed.value)]).toEqual([
       'writer',
       answer,
       Number(answer),
-      false,
+      Number(answer),
     ]);
+    expect([arithmetic.difficulty(task!), proposed.value === task]).toEqual([VARIED_SUMS, false]);
+    expect([arithmetic.isHeldOut(task!), arithmetic.isHeldOut(proposed.value)]).toEqual([false, false]);
+    asLong += Number(proposed.value.length === task!.length);
   }
-  expect(writers / 20_000).toBeCloseTo(0.5, 1);
+  expect(writers / 10_000).toBeCloseTo(0.7, 1);
+  expect(asLong / writers).toBeCloseTo(0.75, 1);
 });
