@@ -1,5 +1,4 @@
 /** SvS: the policy turns its right solutions into variations of the tasks that it often fails, and trains on both. The method is described below, as data. */
-import { Random } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -8,7 +7,7 @@ import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import type { EvaluationTasks } from '../../core/split.ts';
 import type { LearnTools, PolicyPart, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
-import { admitTasks, nextTasks } from '../../protocols/drawn-tasks.ts';
+import { admitTasks, fixedTasks, nextTasks } from '../../protocols/drawn-tasks.ts';
 import { candidatesOf } from '../../protocols/evaluate/best-of-n.ts';
 import { groupItems, SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { freshTask } from '../../tasks/arithmetic/demonstrations.ts';
@@ -30,17 +29,8 @@ const TASKS = 64;
 /** Samples of each task in the evaluation, of which one has to be exact. */
 const PASS_AT = 16;
 
-let trained: readonly string[] | undefined;
-/** The tasks that are trained on, the same in every run. */
-function trainedTasks(): readonly string[] {
-  if (!trained) {
-    const random = new Random('svs/tasks');
-    const drawn = new Set<string>();
-    while (drawn.size < TASKS) drawn.add(freshTask(random, VARIED_SUMS));
-    trained = [...drawn];
-  }
-  return trained;
-}
+/** The tasks that are trained on. */
+const trainedTasks = fixedTasks('svs/tasks', TASKS, (random) => freshTask(random, VARIED_SUMS));
 
 /** Samples that are compared with one another, each with its reward as `reward`: attempts at one task or variation, or the variations of a task. */
 interface Compared {
