@@ -15,6 +15,7 @@ import { igrpo } from './igrpo/recipe.ts';
 import { laser } from './laser/recipe.ts';
 import { llamaRl } from './llama-rl/recipe.ts';
 import { mae } from './mae/recipe.ts';
+import { mrRlvr } from './mr-rlvr/recipe.ts';
 import { oneShot } from './one-shot/recipe.ts';
 import { prime } from './prime/recipe.ts';
 import { qEvolve } from './q-evolve/recipe.ts';
@@ -104,6 +105,7 @@ export const recipes: readonly Recipe[] = [
   weakSup,
   cepo,
   svs,
+  mrRlvr,
   sws,
   qEvolve,
   realTg,
