@@ -44,6 +44,7 @@ export const STARTS: Readonly<Record<string, Start>> = {
   'arithmetic-checking': { families: ['arithmetic, checked'], roles: ['solver'] },
   'arithmetic-aided': { families: ARITHMETIC, roles: ['solver', 'hinter'] },
   'arithmetic-revising': { families: ARITHMETIC, roles: ['solver'] },
+  'arithmetic-puzzles': { families: ARITHMETIC, roles: ['solver'] },
   'arithmetic-variations': { families: ARITHMETIC, roles: ['solver', 'writer'] },
   'arithmetic-undertrained': { families: ARITHMETIC, roles: ['solver'] },
   words: { families: ['words, generated'], roles: ['proposer', 'solver', 'judge'] },

@@ -9,6 +9,7 @@ import { type Demonstration, demonstrate } from './arithmetic/demonstrations.ts'
 import { demonstrateJudging } from './arithmetic/judge-demonstrations.ts';
 import { demonstrateLateSlips } from './arithmetic/late-slips.ts';
 import { demonstrateOverthinking } from './arithmetic/overthinking.ts';
+import { demonstratePuzzles } from './arithmetic/puzzles.ts';
 import { demonstrateRevising } from './arithmetic/revising.ts';
 import { demonstrateStepSlips } from './arithmetic/step-slips.ts';
 import { demonstrateTerse } from './arithmetic/terse.ts';
@@ -193,6 +194,12 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     demonstrate: demonstrateChecking,
     from: 'arithmetic-step-slips',
     steps: 1500,
+    batch: 64,
+  },
+  'arithmetic-puzzles': {
+    demonstrate: demonstratePuzzles,
+    from: 'arithmetic-aided',
+    steps: 1000,
     batch: 64,
   },
   'arithmetic-variations': {

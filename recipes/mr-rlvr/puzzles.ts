@@ -1,9 +1,4 @@
-/**
- * Puzzles that are cut from worked solutions, and what they pay:
- *
- *     fill  <solve>3+4-9<sep><step>7<step><sep>      ->  <step>7<step>-2<answer>-2<eos>   some steps are hidden
- *     sort  <solve>3+4-9<sep><step>-2<step>7<sep>    ->  the same                         the steps are shuffled
- */
+/** The two stages: what a round is played on, and what it pays. A puzzle follows from the id of its group and its task. */
 import { Random } from '../../core/random.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { RoundContext } from '../../core/round-context.ts';
@@ -20,16 +15,15 @@ import {
 import { fixedTasks, nextTasks } from '../../protocols/drawn-tasks.ts';
 import { answer } from '../../protocols/roll-out.ts';
 import { rewardNamed, SOLVER } from '../../protocols/solver.ts';
-import { aidedPrompt, beginning, referenceSolution } from '../../tasks/arithmetic/aided.ts';
+import { referenceSolution } from '../../tasks/arithmetic/aided.ts';
 import { freshTask } from '../../tasks/arithmetic/demonstrations.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { type Puzzle, puzzleFrom, puzzlePrompt } from '../../tasks/arithmetic/puzzles.ts';
 
 /** Sums of every task. */
 export const SUMS = 5;
 /** Rounds of the first stage. */
 export const FIRST_STAGE = 6;
-/** Steps that are hidden where steps are to be filled in. */
-const HIDDEN = 3;
 /** Tasks of which there are worked solutions, and tasks of which there are answers. */
 const CORPUS = 256;
 const LABELLED = 32;
@@ -63,27 +57,9 @@ const labelled = fixedTasks('mr-rlvr/labelled', LABELLED, (random) => freshTask(
 export const stageTasks = (round: RoundSpec): string[] =>
   nextTasks(round, isFirst(round) && round.settings.variant !== 'rlvr' ? corpus() : labelled());
 
-export interface Puzzle {
-  readonly kind: 'fill' | 'sort';
-  /** What is shown beside the task. */
-  readonly shown: string;
-  /** The places of the steps in question [steps in question]. */
-  readonly places: readonly number[];
-}
-
-/** The puzzle of a group: of which kind it is, and what is hidden or where it is shown, is drawn. */
-export function puzzleOf({ group, task }: Pick<AdmittedTask, 'group' | 'task'>): Puzzle {
-  const random = new Random(`puzzle/${group}`);
-  const { steps } = referenceSolution(task);
-  const places = steps.map((_, place) => place);
-  if (random.bool()) return { kind: 'sort', shown: beginning(random.shuffle(steps)), places };
-  const hidden = random.shuffle(places).slice(0, HIDDEN);
-  return {
-    kind: 'fill',
-    shown: beginning(steps.map((step, place) => (hidden.includes(place) ? '' : step))),
-    places: hidden,
-  };
-}
+/** The puzzle of a group. */
+export const puzzleOf = ({ group, task }: Pick<AdmittedTask, 'group' | 'task'>): Puzzle =>
+  puzzleFrom(new Random(`puzzle/${group}`), task);
 
 /** The share of the steps in question that are as in the target, which is a list of all steps. */
 export const puzzleScore = (
@@ -117,7 +93,7 @@ export async function rollOutStage(
       group,
       task,
       count: round.settings.groupSize,
-      ...(hasPuzzles(round) ? { prompt: aidedPrompt(task, puzzleOf({ group, task }).shown) } : {}),
+      ...(hasPuzzles(round) ? { prompt: puzzlePrompt(task, puzzleOf({ group, task })) } : {}),
     })),
   );
   return tasks.map((task, t) => ({ round: round.id, ...task, samples: samples[t]! }));

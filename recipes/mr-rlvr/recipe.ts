@@ -67,7 +67,7 @@ export const mrRlvr: Recipe = {
     'Worked solutions are turned into puzzles that check themselves: steps are hidden and have to be filled in, or shuffled and have to be put in order. A first stage pays these by the step, a second one pays exact answers to tasks of which nothing but the answer is known.',
   method: {
     setting:
-      'A solver answers arithmetic chains of five sums. Of 256 chains there are worked solutions, of 32 others answers alone. The start policy always writes its steps and slips in one of ten at the first step, in two of ten at the second and so on; it has read drafts and hints beside a task, and no puzzles.',
+      'A solver answers arithmetic chains of five sums. Of 256 chains there are worked solutions, of 32 others answers alone. The start policy always writes its steps and slips in one of ten at the first step, in two of ten at the second and so on; it was taught to read puzzles, and solves them with such slips.',
     roles:
       'The solver is the only role. It answers each puzzle and each task eight times, and always writes a whole solution.',
     rewards:
@@ -83,6 +83,7 @@ export const mrRlvr: Recipe = {
     'The paper’s formulas for the two scores could not be checked; shares of right steps are the simplest that its abstract admits.',
     'An answer to a puzzle is the whole solution, since the start policy writes nothing else. The steps that are shown are written again and earn nothing.',
     'The steps follow from the task alone, so that a puzzle can be solved without reading what it shows. That is true of worked solutions in the paper as well, and easier here.',
+    'Reading puzzles had to be taught, in supervised training before; a language model needs no more than a template.',
     'The worked solutions come from a generator and are all right; the paper takes those of larger models.',
   ],
   figures: {
@@ -91,7 +92,7 @@ export const mrRlvr: Recipe = {
     dead: 'Share of the tasks of which no answer is exact, so that they teach nothing; not of puzzles.',
   },
   claim,
-  startPolicy: 'arithmetic-aided',
+  startPolicy: 'arithmetic-puzzles',
   tasks: 16,
   groupSize: 8,
   variants: VARIANTS,
