@@ -17,8 +17,8 @@ const above = (r: ArmResults, s: number, figure: string, arm: string, other: str
 export const claim: Claim = {
   description:
     'A solver that also trains on variations of the tasks that it often fails finds an exact answer among sixteen samples for more held-out tasks than one that trains on the tasks alone, keeps more entropy, and a single answer is exact as often. Without an upper band for what is paid variations become easy, and with expected answers that are drawn nothing is gained.',
-  rounds: 12,
-  evaluateEvery: 6,
+  rounds: 10,
+  evaluateEvery: 5,
   arms: [
     { name: 'svs', description: 'as published' },
     { name: 'rlvr', variant: 'rlvr', description: 'the tasks alone, without variations' },
