@@ -159,7 +159,7 @@ export const svs: Recipe = {
     'Where a solver fails at half of its attempts or more, but not at all, the policy reads a right solution and writes other tasks with the same answer. They need no checker: the answer is known. The solver trains on them as well, and the writer is paid where they are neither too easy nor too hard.',
   method: {
     setting:
-      'A solver trains on 64 arithmetic chains of five sums, again and again. Its start policy always writes its steps and slips in one of ten at the first step, in two of ten at the second and so on. It was taught to read a solution with its task and to write another task with the same answer: two neighbouring numbers in the other order, or, in one of four, the total of the first numbers in their place.',
+      'A solver trains on 64 arithmetic chains of five sums, again and again. Its start policy always writes its steps and slips in one of ten at the first step, in two of ten at the second and so on. It was taught to read a solution with its task and to write another task with the same answer: two neighbouring numbers in the other order, or, in one of four, the total of the first numbers in their place. One in three of the tasks that it writes has another answer all the same.',
     roles:
       'The solver answers each task eight times. If between one of eight and half of the answers are right, the writer, who shares the solver’s weights, reads the first right solution with its task and writes four variations. Those that are chains, not held out and not the task itself are answered eight times each; equal ones once.',
     rewards:
