@@ -16,7 +16,7 @@ const above = (r: ArmResults, s: number, figure: string, arm: string, other: str
 
 export const claim: Claim = {
   description:
-    'A solver that also trains on variations of the tasks that it often fails finds an exact answer among sixteen samples for more held-out tasks than one that trains on the tasks alone, keeps more entropy, and a single answer is exact as often. Without an upper band for what is paid variations become easy, and with expected answers that are drawn nothing is gained.',
+    'A solver that also trains on variations of the tasks that it often fails finds an exact answer among eight samples for more held-out tasks than one that trains on the tasks alone, keeps more entropy, and a single answer is exact as often. Without an upper band for what is paid variations become easy, and with expected answers that are drawn nothing is gained.',
   rounds: 10,
   evaluateEvery: 5,
   arms: [
@@ -37,7 +37,7 @@ export const claim: Claim = {
     formatArm('any well-formed answer is paid'),
   ],
   conditions: [
-    endsAbove('svs', 'rlvr', 0.02, 'pass16'),
+    endsAbove('svs', 'rlvr', 0.02, 'pass8'),
     {
       description: 'entropy of answers to the tasks, last five rounds, svs above rlvr, nats',
       measure: (r, s) => above(r, s, 'taskEntropy', 'svs', 'rlvr'),
@@ -49,14 +49,14 @@ export const claim: Claim = {
       measure: (r, s) => above(r, s, 'solveRate', 'no upper band', 'svs'),
       atLeast: 0.1,
     },
-    endsAbove('svs', 'random answers', 0.02, 'pass16'),
+    endsAbove('svs', 'random answers', 0.02, 'pass8'),
     rises('svs', POINTS),
     doesNotRise('random'),
     doesNotRise('format'),
   ],
   observations: [
     endsAbove('svs', 'rlvr', 0.02),
-    endsAbove('svs', 'no upper band', 0.02, 'pass16'),
+    endsAbove('svs', 'no upper band', 0.02, 'pass8'),
     {
       description: 'share of valid variations with the expected answer, last five rounds, svs',
       measure: (r, s) => lately(r, 'svs', s, 'sameAnswer'),

@@ -27,7 +27,7 @@ import {
 /** How many tasks there are to train on. */
 const TASKS = 64;
 /** Samples of each task in the evaluation, of which one has to be exact. */
-const PASS_AT = 16;
+const PASS_AT = 8;
 
 /** The tasks that are trained on. */
 const trainedTasks = fixedTasks('svs/tasks', TASKS, (random) => freshTask(random, VARIED_SUMS));
@@ -135,7 +135,7 @@ async function passAt(context: EvaluationContext): Promise<Record<string, number
     tasks: tasks.length,
     n: PASS_AT,
   });
-  return { pass16: mean(sampled.map(({ exact }) => Number(exact.includes(true)))) };
+  return { pass8: mean(sampled.map(({ exact }) => Number(exact.includes(true)))) };
 }
 
 const { roles, ...alone } = solverAlone({
@@ -177,6 +177,7 @@ export const svs: Recipe = {
     'Variations are chains of the same kind, in another order or shorter, where a language model changes what a problem is about.',
     'A variation that is the task itself counts as a duplicate and earns nothing. A model that words a problem anew can hardly write the same text.',
     'Writing variations had to be taught, in supervised training before; a language model needs no more than a template.',
+    'The paper asks whether one of 32 samples is exact. Here one of sixteen is on 96 of 100 held-out tasks before any training, so that eight are taken.',
     'Rounds with variations take more rollouts than rounds without, as in the paper; arms have the same number of updates, not of rollouts.',
     'Answers and variations are two parts of the loss with the same weight; the paper mixes them in one batch.',
   ],
@@ -187,7 +188,7 @@ export const svs: Recipe = {
     sameAnswer: 'Share of the valid variations that have the answer that is expected, by the oracle.',
     sums: 'Mean number of sums in a valid variation.',
     solveRate: 'Mean share of the answers to a variation that are the expected one.',
-    pass16: 'Share of the held-out tasks of whose sixteen samples one or more are exact.',
+    pass8: 'Share of the held-out tasks of whose eight samples one or more are exact.',
   },
   claim,
   startPolicy: 'arithmetic-variations',
