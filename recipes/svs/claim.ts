@@ -63,4 +63,6 @@ export const claim: Claim = {
       atLeast: 0.5,
     },
   ],
+  diagnosis:
+    'For as many updates variations cost more than they teach. SvS ends 9.9 points of sampled accuracy below RLVR (8.0 to 11.9) and finds an exact answer among eight for 3.6 points fewer tasks (2.4 to 4.8), although it generates nearly four times the tokens. It keeps 0.03 nats more entropy and its greedy accuracy, where RLVR loses 2.8 points of that: it has sharpened less. More entropy buys no diversity here, since a slip is a matter of each step, and what makes one answer right more often makes one of eight right more often. The labels do matter: with drawn answers sampled accuracy ends 4.0 points lower (2.9 to 5.0) and Pass@8 4.7. But more than a third of the valid variations do not have the answer that they are labelled with, the answers to them are seldom paid, and the writer’s part of the loss weighs as much as all answers together; how much of the distance each of these makes was not measured. Without the upper band variations become no easier, as few are answered so often that the band would refuse them.',
 };
