@@ -37,6 +37,24 @@ export function drawnTasks(
   return admitTasks(round, [...drawn]);
 }
 
+/** `count` different tasks, the same in every run; they are drawn when they are first asked for. */
+export function fixedTasks(
+  seed: string,
+  count: number,
+  draw: (random: Random) => string,
+): () => readonly string[] {
+  let fixed: readonly string[] | undefined;
+  return () => {
+    if (!fixed) {
+      const random = new Random(seed);
+      const drawn = new Set<string>();
+      while (drawn.size < count) drawn.add(draw(random));
+      fixed = [...drawn];
+    }
+    return fixed;
+  };
+}
+
 /** The next tasks of a walk through some tasks, which is shuffled anew for each pass. */
 export function nextTasks({ run, index, settings }: RoundSpec, tasks: readonly string[]): string[] {
   return Array.from({ length: settings.tasks }, (_, i) => {

@@ -16,6 +16,7 @@ import { igrpo } from './igrpo/recipe.ts';
 import { laser } from './laser/recipe.ts';
 import { llamaRl } from './llama-rl/recipe.ts';
 import { mae } from './mae/recipe.ts';
+import { mrRlvr } from './mr-rlvr/recipe.ts';
 import { oneShot } from './one-shot/recipe.ts';
 import { prime } from './prime/recipe.ts';
 import { qgScst } from './qg-scst/recipe.ts';
@@ -48,6 +49,7 @@ import { ssp } from './ssp/recipe.ts';
 import { ssrSwe } from './ssr-swe/recipe.ts';
 import { ssrZero } from './ssr-zero/recipe.ts';
 import { stp } from './stp/recipe.ts';
+import { svs } from './svs/recipe.ts';
 import { sws } from './sws/recipe.ts';
 import { tReg } from './t-reg/recipe.ts';
 import { tango } from './tango/recipe.ts';
@@ -110,6 +112,8 @@ export const recipes: readonly Recipe[] = [
   cosplay,
   weakSup,
   cepo,
+  svs,
+  mrRlvr,
   sws,
   qEvolve,
   realTg,

@@ -52,6 +52,8 @@ export const STARTS: Readonly<Record<string, Start>> = {
   'arithmetic-aided': { families: ARITHMETIC, roles: ['solver', 'hinter'] },
   'arithmetic-revising': { families: ARITHMETIC, roles: ['solver'] },
   'arithmetic-variants': { families: ARITHMETIC, roles: ['proposer', 'solver'] },
+  'arithmetic-puzzles': { families: ARITHMETIC, roles: ['solver'] },
+  'arithmetic-variations': { families: ARITHMETIC, roles: ['solver', 'writer'] },
   'arithmetic-undertrained': { families: ARITHMETIC, roles: ['solver'] },
   words: { families: ['words, generated'], roles: ['proposer', 'solver', 'judge'] },
   'words-aided': { families: ['words, generated'], roles: ['proposer', 'solver', 'judge'] },

@@ -10,11 +10,13 @@ import { demonstrateJudging } from './arithmetic/judge-demonstrations.ts';
 import { demonstrateLateSlips } from './arithmetic/late-slips.ts';
 import { demonstrateOverthinking } from './arithmetic/overthinking.ts';
 import { demonstrateRambling } from './arithmetic/rambling.ts';
+import { demonstratePuzzles } from './arithmetic/puzzles.ts';
 import { demonstrateRevising } from './arithmetic/revising.ts';
 import { demonstrateStepSlips } from './arithmetic/step-slips.ts';
 import { demonstrateTerse } from './arithmetic/terse.ts';
 import { demonstrateTwoForms } from './arithmetic/two-forms.ts';
 import { demonstrateVariants } from './arithmetic/variants.ts';
+import { demonstrateVariations } from './arithmetic/variations.ts';
 import { demonstrateVerbose } from './arithmetic/verbose.ts';
 import { demonstrateCorpus } from './arithmetic/worked-corpus.ts';
 import { demonstrateAnalyses } from './chains/analysis-demonstrations.ts';
@@ -222,6 +224,16 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     demonstrate: demonstrateRambling,
     from: 'arithmetic-step-slips',
     steps: 2000,
+  'arithmetic-puzzles': {
+    demonstrate: demonstratePuzzles,
+    from: 'arithmetic-aided',
+    steps: 1000,
+    batch: 64,
+  },
+  'arithmetic-variations': {
+    demonstrate: demonstrateVariations,
+    from: 'arithmetic-aided',
+    steps: 2600,
     batch: 64,
   },
   // Stopped early on a small corpus: it answers two in five held-out tasks.

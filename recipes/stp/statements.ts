@@ -7,6 +7,7 @@ import { proposalId } from '../../core/sample-ids.ts';
 import type { Proposals } from '../../core/schema/sample.ts';
 import { drawUntil, heldOutTasks } from '../../core/split.ts';
 import type { TaskFamily } from '../../core/task-family.ts';
+import { fixedTasks } from '../../protocols/drawn-tasks.ts';
 import { admit, passed, proposeThrough, refuseRepeated } from '../../protocols/proposals.ts';
 import {
   PROPOSE,
@@ -38,16 +39,10 @@ export const derivations: TaskFamily = {
   exactJudgment: (task, solution) => rewriting.exactJudgment(task, solution),
 };
 
-let drawn: readonly string[] | undefined;
-/** The set to prove, the same in every run; no statement in it is held out. */
-export function statements(): readonly string[] {
-  if (drawn) return drawn;
-  const random = new Random('stp/statements');
-  const all = new Set<string>();
-  while (all.size < STATEMENT_COUNT) all.add(derivations.random(random));
-  drawn = [...all];
-  return drawn;
-}
+/** The set to prove; no statement in it is held out. */
+export const statements = fixedTasks('stp/statements', STATEMENT_COUNT, (random) =>
+  derivations.random(random),
+);
 
 /** A text that is trained on, in each round in which it is replayed. */
 const example = v.object({

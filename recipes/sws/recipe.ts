@@ -7,7 +7,7 @@ import type { EvaluationContext, RoundContext } from '../../core/round-context.t
 import type { Proposals, ScoredGroup } from '../../core/schema/sample.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { admitTasks, nextTasks } from '../../protocols/drawn-tasks.ts';
+import { admitTasks, fixedTasks, nextTasks } from '../../protocols/drawn-tasks.ts';
 import { candidatesOf } from '../../protocols/evaluate/best-of-n.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { freshTask } from '../../tasks/arithmetic/demonstrations.ts';
@@ -35,17 +35,8 @@ const VARIANTS = {
 
 const depthFrom = (random: Random, shares: readonly number[]): number => 1 + random.weighted(shares);
 
-let drawnSeeds: readonly string[] | undefined;
-/** The tasks of the first phase, the same in every run. */
-function seeds(): readonly string[] {
-  if (!drawnSeeds) {
-    const random = new Random('sws/seeds');
-    const drawn = new Set<string>();
-    while (drawn.size < SEEDS) drawn.add(freshTask(random, depthFrom(random, SHARES)));
-    drawnSeeds = [...drawn];
-  }
-  return drawnSeeds;
-}
+/** The tasks of the first phase. */
+const seeds = fixedTasks('sws/seeds', SEEDS, (random) => freshTask(random, depthFrom(random, SHARES)));
 
 /** Tasks that the first phase does not have, of depths in these shares [depths]. */
 function madeTasks(random: Random, count: number, shares: readonly number[]): string[] {

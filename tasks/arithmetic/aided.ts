@@ -19,7 +19,7 @@ export const HINT_LEVELS = [1, 2, 3] as const;
 export type HintLevel = (typeof HINT_LEVELS)[number];
 
 /** Probability that the first total is wrong; it grows by the same amount with each further total. */
-const SLIP = 0.1;
+export const SLIP = 0.1;
 /** Share of drafts that the solver copies as its answer. */
 const KEPT_SHARE = 0.5;
 /** Share of hints whose last total is wrong. */

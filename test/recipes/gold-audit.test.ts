@@ -151,6 +151,7 @@ const LATER: Readonly<Record<string, readonly Moment[]>> = {
   'dsmath-v2': [{ index: 2 }, { index: 10 }, { index: 7 }],
   spark: [{ index: 7 }],
   rewardharness: [{ index: 4, recipeState: { rules: ['once', 'az:az'], missed: [] } }],
+  'mr-rlvr': [{ index: 7 }],
   sws: [{ index: 7, recipeState: { '1+2-3': [0, 0] } }],
 };
 /** Where gold is used in an earlier phase than the last of a recipe's moments. */

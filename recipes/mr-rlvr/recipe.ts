@@ -1,0 +1,110 @@
+/** MR-RLVR: puzzles that are cut from worked solutions train the steps before answers are paid. The method is described below, as data. */
+import type { Recipe } from '../../core/recipe.ts';
+import { grpo } from '../../core/rl/estimators/index.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import type { ScoredGroup } from '../../core/schema/sample.ts';
+import { solutionOf } from '../../core/task-family.ts';
+import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
+import { admitTasks } from '../../protocols/drawn-tasks.ts';
+import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
+import { referenceSolution } from '../../tasks/arithmetic/aided.ts';
+import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { claim } from './claim.ts';
+import {
+  hasPuzzles,
+  payStage,
+  puzzleOf,
+  puzzleScore,
+  rewards,
+  rollOutStage,
+  SUMS,
+  stageTasks,
+  VARIANTS,
+} from './puzzles.ts';
+
+/** The mean score of a group’s answers to its puzzle by the worked solution, whatever they were paid. */
+const scoreOf = ({ group, task, samples }: ScoredGroup, tools: Pick<LearnTools, 'decode'>): number =>
+  mean(
+    samples.map((sample) => {
+      const solution = solutionOf(arithmetic, task, sample, tools);
+      return solution.ok
+        ? puzzleScore(puzzleOf({ group, task }), solution.value, referenceSolution(task).steps)
+        : 0;
+    }),
+  );
+
+function puzzleFigures(groups: readonly ScoredGroup[], tools: Pick<LearnTools, 'decode'>) {
+  const scores = groups.map((group) => ({ kind: puzzleOf(group).kind, score: scoreOf(group, tools) }));
+  const of = (wanted: string) => scores.flatMap(({ kind, score }) => (kind === wanted ? [score] : []));
+  const [filled, sorted] = [of('fill'), of('sort')];
+  return {
+    ...(filled.length ? { filled: mean(filled) } : {}),
+    ...(sorted.length ? { sorted: mean(sorted) } : {}),
+  };
+}
+
+/** The share of tasks of which no answer is exact, by the oracle, for the report alone. */
+const deadShare = (groups: readonly ScoredGroup[]): number =>
+  mean(groups.map(({ answersExact }) => Number(!answersExact.includes(true))));
+
+const learn = ({ round, groups }: RoundRecords, tools: LearnTools): TrainingPlan => ({
+  updates: solverUpdate(groupItems(groups, grpo), {
+    objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
+    aggregation: { mode: 'token-mean' },
+  }),
+  figures: hasPuzzles(round) ? puzzleFigures(groups, tools) : { dead: deadShare(groups) },
+});
+
+export const mrRlvr: Recipe = {
+  name: 'mr-rlvr',
+  title: 'Puzzles from worked solutions before answers are paid',
+  paper: {
+    title: 'Masked-and-Reordered Self-Supervision for Reinforcement Learning from Verifiable Rewards',
+    year: 2025,
+    source: 'arXiv:2511.17473',
+  },
+  summary:
+    'Worked solutions are turned into puzzles that check themselves: steps are hidden and have to be filled in, or shuffled and have to be put in order. A first stage pays these by the step, a second one pays exact answers to tasks of which nothing but the answer is known.',
+  method: {
+    setting:
+      'A solver answers arithmetic chains of five sums. Of 256 chains there are worked solutions, of 32 others answers alone. The start policy always writes its steps and slips in one of ten at the first step, in two of ten at the second and so on; it was taught to read puzzles, and solves them with such slips.',
+    roles:
+      'The solver is the only role. It answers each puzzle and each task eight times, and always writes a whole solution.',
+    rewards:
+      'In the first stage a puzzle shows, beside its task, a worked solution with three of its five steps hidden, or its five steps shuffled. An answer earns the share of the hidden steps that are right, or the share of all steps that are at their place. In the second stage an exact answer earns 1 and any other 0.',
+    credit:
+      'The advantage of an answer is its reward minus the mean of its group, divided by the group’s deviation (GRPO).',
+    objective:
+      'A clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens, on answers after the prompt that they were sampled from, the puzzle included. There is no KL term.',
+    schedule:
+      'The first six rounds are the first stage, and all others the second. Each round takes the next 16 tasks of its stage, shuffled anew each time around, and goes once over its batch, in four optimiser steps.',
+  },
+  differences: [
+    'The paper’s formulas for the two scores could not be checked; shares of right steps are the simplest that its abstract admits.',
+    'An answer to a puzzle is the whole solution, since the start policy writes nothing else. The steps that are shown are written again and earn nothing.',
+    'The steps follow from the task alone, so that a puzzle can be solved without reading what it shows. That is true of worked solutions in the paper as well, and easier here.',
+    'Reading puzzles had to be taught, in supervised training before; a language model needs no more than a template.',
+    'The worked solutions come from a generator and are all right; the paper takes those of larger models.',
+  ],
+  figures: {
+    filled: 'Mean share of the hidden steps that are right, in puzzles with hidden steps.',
+    sorted: 'Mean share of the steps that are at their place, in puzzles with shuffled steps.',
+    dead: 'Share of the tasks of which no answer is exact, so that they teach nothing; not of puzzles.',
+  },
+  claim,
+  startPolicy: 'arithmetic-puzzles',
+  tasks: 16,
+  groupSize: 8,
+  variants: VARIANTS,
+  sets: trainedSolver({ warmup: 8 }),
+  ...solverAlone({
+    family: arithmetic,
+    rewards,
+    draws: 4,
+    tasks: ({ round }) => admitTasks(round, stageTasks(round)),
+    examined: (asked) => arithmetic.heldOut(asked).filter((task) => arithmetic.difficulty(task) === SUMS),
+  }),
+  rollOut: rollOutStage,
+  judge: payStage,
+  learn,
+};
