@@ -224,6 +224,8 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     demonstrate: demonstrateRambling,
     from: 'arithmetic-step-slips',
     steps: 2000,
+    batch: 64,
+  },
   'arithmetic-puzzles': {
     demonstrate: demonstratePuzzles,
     from: 'arithmetic-aided',
