@@ -20,8 +20,9 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 180_000,
     fileParallelism: true,
-    // Twice the cores of a small machine: with three, the tests kept 1.5 of two cores busy, since those of processes and meshes wait.
-    maxWorkers: 4,
+    // One more than the cores of a small machine: with two, the tests kept 1.4 of two cores busy, since those of processes and meshes wait.
+    // With four they take no less time, and each alone takes longer.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     projects: [
       // These change nothing that other files see, so the files of a worker share their imports: a third of the time.

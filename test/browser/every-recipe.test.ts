@@ -21,7 +21,7 @@ import { storeRun } from './recorded-mesh/store.ts';
 /** One run goes on for some rounds, so that curves are lines; the others show what one round leaves. */
 const roundsOf = (recipe: string) => (recipe === 'trio' ? 3 : 1);
 const SHOTS = process.env.ROLLMESH_SCREENSHOTS;
-const recipes = await chosenRecipes('page');
+const recipes = chosenRecipes();
 /** The tokenizer of a run's start policy. */
 const readerOf = ({ recipe: { startPolicy } }: PlayedRun['run']) =>
   openTokenizer(JSON.parse(readFileSync(`models/${startPolicy}/tokenizer.json`, 'utf8')));

@@ -1,10 +1,7 @@
 /**
  * The recipes that are played in the mesh and whose pages are walked through. `npm run check` takes the flagships and, of the others, as few as
- * use every task family and kind of weights that any recipe uses, and in the mesh every protocol; `npm run check:recipes` takes all
- * (docs/decisions/0033).
+ * use every task family and kind of weights that any recipe uses; `npm run check:recipes` takes all (docs/decisions/0033).
  */
-import { dirname, join } from 'node:path';
-import { build } from 'esbuild';
 import type { Recipe } from '../../core/recipe.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { recipes, shipped } from '../../recipes/index.ts';
@@ -15,34 +12,7 @@ export const CHOSEN = 'ROLLMESH_RECIPES';
 /** The flagships, and sppo: their pages are looked at by people, and tests look at what is on them. */
 export const ALWAYS = ['trio', 'tango', 'ssp', 'ragen', 'sppo'];
 
-/** Files of `protocols/` that a recipe is made of, by its name. */
-async function protocolsOf(names: readonly string[]): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-  const entries = new Map(names.map((name) => [name, join('recipes', name, 'recipe.ts')]));
-  const { metafile } = await build({
-    entryPoints: [...entries.values()],
-    bundle: true,
-    write: false,
-    metafile: true,
-    outdir: '.',
-    format: 'esm',
-    platform: 'node',
-    packages: 'external',
-  });
-  const reached = (file: string, seen: Set<string>): Set<string> => {
-    seen.add(file);
-    for (const { path } of metafile.inputs[file]!.imports)
-      if (!seen.has(path) && metafile.inputs[path]) reached(path, seen);
-    return seen;
-  };
-  return new Map(
-    [...entries].map(([name, file]) => [
-      name,
-      new Set([...reached(file, new Set())].filter((path) => dirname(path).startsWith('protocols'))),
-    ]),
-  );
-}
-
-/** What the mesh does for a recipe beyond its protocols: the family that its Workers judge by, and the weights that its versions hold. */
+/** What the mesh does for a recipe, and the page shows of it: the family that its Workers judge by, and the weights that its versions hold. */
 function featuresOf({ taskName, sets, roles, state, bindings, payProposals }: Recipe): string[] {
   const weights = Object.entries(sets).flatMap(([name, { head, average, adapter }]) => [
     ...(name === MAIN_SET ? [] : ['weights beside the main ones']),
@@ -86,23 +56,11 @@ export function covering(
   return chosen;
 }
 
-/**
- * The recipes that this run of the tests plays, in the order of the index: in the mesh, or on the page, which shows what came of a group and
- * not the protocol that made it. Throws `recipe.unknown` where one does not exist.
- */
-export async function chosenRecipes(
-  where: 'mesh' | 'page',
-  wanted = process.env[CHOSEN],
-): Promise<readonly Recipe[]> {
+/** The recipes that this run of the tests plays, in the order of the index. Throws `recipe.unknown` where one does not exist. */
+export function chosenRecipes(wanted = process.env[CHOSEN]): readonly Recipe[] {
   if (wanted === 'all') return recipes;
   if (wanted) return wanted.split(',').map((name) => shipped.find(name));
-  const protocols = where === 'mesh' ? await protocolsOf(recipes.map(({ name }) => name)) : undefined;
-  const held = new Map(
-    recipes.map((recipe) => [
-      recipe.name,
-      new Set([...(protocols?.get(recipe.name) ?? []), ...featuresOf(recipe)]),
-    ]),
-  );
+  const held = new Map(recipes.map((recipe) => [recipe.name, new Set(featuresOf(recipe))]));
   const names = covering(held, ALWAYS);
   return recipes.filter(({ name }) => names.includes(name));
 }

@@ -9,7 +9,7 @@ import { ttrl } from '../../recipes/ttrl/recipe.ts';
 import { chosenRecipes } from '../every-recipe/chosen.ts';
 import { openPlaying, type Playing } from './playing.ts';
 
-const recipes = await chosenRecipes('mesh');
+const recipes = chosenRecipes();
 let playing: Playing;
 beforeAll(async () => {
   const starts = [ttrl, ...recipes].map(({ startPolicy }) => startPolicy);

@@ -18,9 +18,9 @@ test('joined and killed at random: 0 lost, 0 twice, the bytes of one process', a
     order: {
       recipe: 'trio',
       seed: 17,
-      rounds: 4,
+      rounds: 12,
       freeze: [],
-      tasks: 4,
+      tasks: 8,
       groupSize: 4,
       engine: 'kernels',
     },
@@ -29,7 +29,7 @@ test('joined and killed at random: 0 lost, 0 twice, the bytes of one process', a
     limitMs: 280_000,
   });
   const { rounds, admitted, ...books } = balance;
-  expect(rounds).toBe(4);
+  expect(rounds).toBe(12);
   expect(books).toEqual({ trained: admitted, failed: 0, lost: 0, trainedTwice: 0, errors: [] });
   expect(differing).toEqual([]);
   expect(nodes!.joined).toBeGreaterThan(1);

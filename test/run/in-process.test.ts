@@ -1,7 +1,7 @@
 /** `npm start -- --in-process`, as its user calls it: from the recipe's own start, and to the bits of a run in memory. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { openRecipes } from '../../cli/recipe-modules.ts';
 import { orderOf, type StartOptions, startCommand } from '../../cli/shared/run-options.ts';
 import { runInOneProcess } from '../../cli/start/process-run.ts';
@@ -59,7 +59,9 @@ test('a policy that is not in the store is named, with those that are', { timeou
   const words = ['--recipe=dapo', '--policy=mnie', '--in-process', '--device=cpu', '--threads=1'];
   const options = startCommand().parse(words, { from: 'user' }).opts<StartOptions>();
   const known = await openRecipes(['dapo']);
-  await expect(runInOneProcess(options, known, stateDir, silent)).rejects.toMatchObject({
+  const other = temporaryFolder();
+  onTestFinished(() => rmSync(other, { recursive: true, force: true }));
+  await expect(runInOneProcess(options, known, other, silent)).rejects.toMatchObject({
     code: 'policy.missing',
     message: expect.stringMatching(/no policy mnie\. Expected one of: .*arithmetic-base/),
   });
