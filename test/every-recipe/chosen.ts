@@ -13,7 +13,7 @@ export const CHOSEN = 'ROLLMESH_RECIPES';
 export const ALWAYS = ['trio', 'tango', 'ssp', 'ragen', 'sppo'];
 
 /** What the mesh does for a recipe, and the page shows of it: the family that its Workers judge by, and the weights that its versions hold. */
-function featuresOf({ taskName, sets, roles, state, bindings, payProposals }: Recipe): string[] {
+function featuresOf({ taskName, sets, state, bindings, payProposals }: Recipe): string[] {
   const weights = Object.entries(sets).flatMap(([name, { head, average, adapter }]) => [
     ...(name === MAIN_SET ? [] : ['weights beside the main ones']),
     ...(head ? [`a head for ${head.kind}`] : []),
@@ -23,7 +23,6 @@ function featuresOf({ taskName, sets, roles, state, bindings, payProposals }: Re
   return [
     `tasks: ${taskName}`,
     ...weights,
-    ...(Object.values(roles).some(({ teaches }) => teaches) ? ['a teacher'] : []),
     ...(state ? ['a recipe state'] : []),
     ...(bindings ? ['roles that older versions play'] : []),
     ...(payProposals ? ['paid proposals'] : []),
