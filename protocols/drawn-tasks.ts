@@ -1,6 +1,6 @@
 /**
- * Tasks from a fixed generator in place of a proposer. They are seeded by the round; none comes twice, and none is held out, which the generator
- * guarantees.
+ * Tasks in place of a proposer: drawn anew for each round, none twice, or taken in turn from a set that is the same in every run. That none is held
+ * out is up to the generator that is passed.
  */
 import { Random } from '../core/random.ts';
 import type { RoundContext } from '../core/round-context.ts';

@@ -1,6 +1,6 @@
 /**
  * Tasks of one answer, served to policies that others train: the question, a tool that takes the answer and ends the episode, and a reward by the
- * checker that pays the same answer in a run of ours.
+ * checker that pays the same answer in a run.
  */
 import type { Checker } from '../core/checkers/checker.ts';
 import type { Extraction } from '../core/checkers/extract.ts';

@@ -27,7 +27,7 @@ export interface ScoringJudge {
 
 interface Responded {
   readonly task: string;
-  /** The sample's. */
+  /** Id of its sample. */
   readonly id: string;
   readonly response: string;
 }

@@ -1,4 +1,4 @@
-/** Win rates of the responses to a prompt, and the pair that they make, for preference objectives. */
+/** Win rates of the responses to a prompt, and the pair that they make, for preference objectives (SPPO: Wu et al., 2024, arXiv:2405.00675). */
 import { bestAgainstWorst, winRates } from '../core/rl/selection/index.ts';
 import type { ScoredGroup } from '../core/schema/sample.ts';
 import type { PreferencePair } from '../core/training-plan.ts';
@@ -8,7 +8,7 @@ import { sequenceOf } from './respond.ts';
 const preferred = (reward: number, other: number): number =>
   reward === other ? 0.5 : Number(reward > other);
 
-/** The groups with the win rate of each response in place of its reward; a response without a reward is left out. */
+/** The groups with the win rate of each response, in [0, 1], in place of its reward; a response without a reward is left out. */
 export const withWinRates = (groups: readonly ScoredGroup[]): ScoredGroup[] =>
   groups.map((group) => {
     const known = group.samples.flatMap(({ id, rewards: { reward } }) =>

@@ -1,10 +1,11 @@
 /** The creator's part of eva: which prompts are rewritten, and into what. Prompts are string transformations, whose number of words and length vary. */
 import * as v from 'valibot';
-import { Random } from '../../core/random.ts';
+import type { Random } from '../../core/random.ts';
 import { readState } from '../../core/recipe-state.ts';
 import { mean, present } from '../../core/rl/statistics.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { drawUntil } from '../../core/split.ts';
+import { fixedTasks } from '../../protocols/drawn-tasks.ts';
 import {
   isHeldOutStyle,
   MAX_WORDS,
@@ -34,17 +35,8 @@ export type Rated = Readonly<v.InferOutput<typeof rated>>;
 export const promptBuffer = v.object({ buffer: v.array(v.string()), last: v.array(rated) });
 export type PromptBuffer = Readonly<v.InferOutput<typeof promptBuffer>>;
 
-let drawnSeeds: readonly string[] | undefined;
-/** The prompts of the first round, the same in every run. */
-export function seeds(): readonly string[] {
-  if (!drawnSeeds) {
-    const random = new Random('eva/seeds');
-    const drawn = new Set<string>();
-    while (drawn.size < SEEDS) drawn.add(randomStyleTask(random, SEED_WORDS));
-    drawnSeeds = [...drawn];
-  }
-  return drawnSeeds;
-}
+/** The prompts of the first round. */
+export const seeds = fixedTasks('eva/seeds', SEEDS, (random) => randomStyleTask(random, SEED_WORDS));
 
 export const bufferIn = (recipeState: unknown): PromptBuffer =>
   readState(promptBuffer, recipeState) ?? { buffer: [...seeds()], last: [] };

@@ -1,7 +1,7 @@
 /** Self-critical training of a writer of questions, paid for meaning beside words. The method is described below, as data. */
 import type { Recipe } from '../../core/recipe.ts';
 import { raw, rloo } from '../../core/rl/estimators/index.ts';
-import { mean } from '../../core/rl/statistics.ts';
+import { mean, present } from '../../core/rl/statistics.ts';
 import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
@@ -78,10 +78,7 @@ function learn({ round, groups }: RoundRecords, { encode }: LearnTools): Trainin
     prompt: encode(questions.solverPrompt(task)),
     ids: encode(parseAsked(task)!.reference + STOP),
   }));
-  const meanSquare = (values: readonly (number | null)[]) => {
-    const known = values.flatMap((value) => (value === null ? [] : [value ** 2]));
-    return known.length ? mean(known) : 0;
-  };
+  const meanSquare = (values: readonly (number | null)[]) => mean(present(values).map((value) => value ** 2));
   return {
     updates: [
       {
@@ -123,8 +120,8 @@ async function evaluate(context: EvaluationContext): Promise<Evaluation> {
     ({ task, question, parsed }) => question !== parsed.reference && meaningOverlap(task, question) === 1,
   );
   return evaluation(heldOutFigures(questions, tasks, { greedy, sampled }), {
-    words: said.length ? mean(said.map(({ task, question }) => wordOverlap(task, question))) : 0,
-    meaning: said.length ? mean(said.map(({ task, question }) => meaningOverlap(task, question))) : 0,
+    words: mean(said.map(({ task, question }) => wordOverlap(task, question))),
+    meaning: mean(said.map(({ task, question }) => meaningOverlap(task, question))),
     paraphrases: inOtherWords.length / sampled.length,
   });
 }
@@ -156,6 +153,7 @@ export const qgScst: Recipe = {
   },
   differences: [
     'Passages, answers and questions have a notation of their own, in which the meaning of a question is computed exactly: the names that answer it. The paper measures meaning by learned evaluators, which can be wrong and can be gamed.',
+    'Overlap in words is the arithmetic mean of two precisions, since questions have two words; BLEU is a geometric mean of four, with a penalty for brevity.',
     'The paper’s weight of the likelihood could not be checked.',
     'Four optimiser steps on one batch, of which the last three are slightly off-policy; REINFORCE has no ratios.',
   ],

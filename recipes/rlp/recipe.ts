@@ -160,7 +160,7 @@ export const rlp: Recipe = {
     'The policy thinks before a token of a document. A thought is paid for the gain in the token’s log-likelihood after it, over what a slowly following copy of the policy gives the token without a thought. There are no questions, no answers and no verifier.',
   method: {
     setting:
-      'A document holds two sums of three to five digits, whose running totals have one digit, and two names with a digit that follows from nothing, in any order. The start policy was pretrained on such documents. It has seen thoughts before some of their digits: of those before sums four in ten go through the running totals, four stop after the first one, and two are digits from nowhere.',
+      'A document holds two sums of three to five digits, whose running totals have one digit, and two names with a digit that follows from nothing, in any order. The start policy was pretrained on such documents. It has seen thoughts before some of their digits: of those before sums four in ten go through the running totals, four stop after the first one, and two are of digits drawn at random.',
     roles:
       'The thinker reads a document up to a digit, in half of the cases one that can be worked out, and thinks eight times, for 16 tokens at most.',
     rewards:

@@ -11,6 +11,7 @@ import { exactReward, formatReward, payAnswers, randomReward } from '../../proto
 import { ask } from '../../protocols/ask.ts';
 import { rewardNamed } from '../../protocols/solver.ts';
 import { parseGroup } from '../../protocols/verify.ts';
+import { beginning } from '../../tasks/arithmetic/aided.ts';
 import {
   isFiller,
   parseScores,
@@ -57,7 +58,7 @@ function shuffled(group: string, chunks: readonly (readonly Chunk[] | null)[]): 
 export async function judge(context: RoundContext, groups: readonly RolloutGroup[]): Promise<ScoredGroup[]> {
   const { rewardFunction, variant } = context.round.settings;
   const { encode } = context.tokenizer;
-  const tokensOf = (lines: readonly string[]) => encode(lines.map((line) => `<step>${line}`).join('')).length;
+  const tokensOf = (lines: readonly string[]) => encode(beginning(lines)).length;
   const linesGS = groups.map((group) =>
     parseGroup(rambledArithmetic, context, group).map((solution) =>
       solution.ok ? solution.value.steps : null,

@@ -9,6 +9,7 @@ import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../c
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { heldOutAnswers, heldOutFigures } from '../../protocols/evaluate/solver.ts';
 import { groupItems, SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
+import { beginning } from '../../tasks/arithmetic/aided.ts';
 import { isFiller, READER_TOKENS, rambledArithmetic, totalsKept } from '../../tasks/arithmetic/rambling.ts';
 import { slippingTask } from '../../tasks/arithmetic/step-slips.ts';
 import { claim } from './claim.ts';
@@ -63,12 +64,7 @@ async function evaluate(context: EvaluationContext): Promise<Evaluation> {
     said.ok ? [{ task: tasks[i % tasks.length]!, lines: said.value.steps }] : [],
   );
   const fillerTokens = (lines: readonly string[]) =>
-    context.tokenizer.encode(
-      lines
-        .filter(isFiller)
-        .map((line) => `<step>${line}`)
-        .join(''),
-    ).length;
+    context.tokenizer.encode(beginning(lines.filter(isFiller))).length;
   return evaluation(heldOutFigures(rambledArithmetic, tasks, { greedy, sampled }), {
     filler: mean(read.map(({ lines }) => fillerTokens(lines))),
     kept: mean(read.map(({ task, lines }) => totalsKept(task, lines))),
@@ -97,7 +93,7 @@ export const scma: Recipe = {
     'One policy reasons, cuts its reasoning into chunks and says how important each chunk is. Exact answers are paid, and the tokens before an answer cost the more the less important their chunk is. All three roles earn what the answer earns.',
   method: {
     setting:
-      'A reasoner answers arithmetic chains in lines. Its start policy jumps to the answer in four of ten cases before all totals are stated, and is wrong more often the more it leaves out; before a total or the answer it writes a line of filler as often as not. Segmenter and scorer were taught to see totals and filler apart: of the segmenter’s marks one in ten, and of the scorer’s digits one in five is as it falls.',
+      'A reasoner answers arithmetic chains in lines. Its start policy jumps to the answer in four of ten cases before all totals are stated, and is wrong more often the more it leaves out; before a total or the answer it writes a line of filler as often as not. Segmenter and scorer were taught to tell totals from filler: one in ten of the segmenter’s marks is wrong, and one in five of the scorer’s digits is drawn at random.',
     roles:
       'The solver is the reasoner and answers each task eight times. The segmenter marks at which lines of an answer a chunk begins, so that no line is lost, and the scorer gives each chunk an importance from 1 to 5, once for each answer. All three are one set of weights and differ by their prompts.',
     rewards:

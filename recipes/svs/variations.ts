@@ -6,7 +6,7 @@ import { Random } from '../../core/random.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { RoundContext } from '../../core/round-context.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { invalid, solutionOf } from '../../core/task-family.ts';
+import { invalid, type Solution, solutionOf } from '../../core/task-family.ts';
 import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
 import { exactReward, formatReward, payAnswers, randomReward } from '../../protocols/answer-rewards.ts';
 import { paidEarly } from '../../protocols/paid-early.ts';
@@ -59,20 +59,31 @@ interface VariationRequest extends Request {
   readonly task: AdmittedTask;
 }
 
+/** The solution of the first attempt at a task that was paid 1, with what each attempt was paid [attempts]; null where there is none. */
+function rightSolution(
+  task: string,
+  attempts: readonly Sample[],
+  paid: readonly (number | null)[],
+  { tokenizer }: Pick<RoundContext, 'tokenizer'>,
+): Solution | null {
+  const right = attempts.find(({ outcome }, i) => paid[i] === 1 && outcome === 'ok');
+  const solution = right && solutionOf(arithmetic, task, right, tokenizer);
+  return solution?.ok ? solution.value : null;
+}
+
 /** The request to the writer for a task whose attempts were paid so; null where none is to be written. */
 function requestFor(
   task: AdmittedTask,
   attempts: readonly Sample[],
   paid: readonly (number | null)[],
-  { tokenizer }: Pick<RoundContext, 'tokenizer'>,
+  context: Pick<RoundContext, 'tokenizer'>,
 ): VariationRequest | null {
   if (!inBand(mean(paid.map(Number)), UNDERPERFORMING)) return null;
-  const right = attempts.find(({ outcome }, i) => paid[i] === 1 && outcome === 'ok');
-  const solution = right && solutionOf(arithmetic, task.task, right, tokenizer);
-  if (!solution?.ok) return null;
+  const solution = rightSolution(task.task, attempts, paid, context);
+  if (!solution) return null;
   return {
     task,
-    prompt: variationPrompt(solution.value, task.task),
+    prompt: variationPrompt(solution, task.task),
     sampleIds: rolloutIds(task.group, WRITER, VARIATIONS),
   };
 }
@@ -117,17 +128,13 @@ export async function solveAndVary(
 }
 
 /** The answer that is expected of the variations of a group; null where there is no right attempt to take it from. */
-function expectedAnswer(paid: ScoredGroup, { tokenizer, round }: RoundContext): string | null {
+function expectedAnswer({ group, task, samples }: ScoredGroup, context: RoundContext): string | null {
+  const { tokenizer, round } = context;
   if (round.settings.variant === 'random-answers')
-    return String(runningTotals(arithmetic.random(new Random(`answer/${paid.group}`))).at(-1));
-  const right = paid.samples.find(
-    (sample) =>
-      sample.rewards.reward === 1 &&
-      sample.outcome === 'ok' &&
-      attemptedTask(sample, tokenizer) === paid.task,
-  );
-  const solution = right && solutionOf(arithmetic, paid.task, right, tokenizer);
-  return solution?.ok ? solution.value.answer : null;
+    return String(runningTotals(arithmetic.random(new Random(`answer/${group}`))).at(-1));
+  const attempts = samples.filter((sample) => attemptedTask(sample, tokenizer) === task);
+  const paid = attempts.map(({ rewards: { reward } }) => reward ?? null);
+  return rightSolution(task, attempts, paid, context)?.answer ?? null;
 }
 
 export async function payVariations(

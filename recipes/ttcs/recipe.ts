@@ -204,7 +204,7 @@ export const ttcs: Recipe = {
     source: 'arXiv:2601.22628',
   },
   summary:
-    'At test time a synthesizer writes variants of the unlabelled test questions and is paid for those on which the solver is in two minds and which are no copies. The solver trains on test questions and variants, with its own majority as the label.',
+    'At test time a synthesizer writes variants of the unlabelled test questions and is paid for those on which the solver’s answers are split and which are no copies. The solver trains on test questions and variants, with its own majority as the label.',
   method: {
     setting:
       'The test questions are 96 held-out arithmetic chains of four and five sums, which are trained on without labels. The start policy writes its steps, and the later a sum comes, the more often it takes a plus for a minus or a minus for a plus: one answer in four to a test question is right, and on more than half of these questions its most frequent answer is wrong.',

@@ -14,6 +14,7 @@
 import type { Random } from '../../core/random.ts';
 import { invalid, ok, type ParseResult, type Solution, type TaskFamily } from '../../core/task-family.ts';
 import type { Demonstration } from '../demonstration.ts';
+import { beginning } from './aided.ts';
 import { off } from './demonstrations.ts';
 import { arithmetic, runningTotals, writeSolution } from './family.ts';
 import { slippingTask } from './step-slips.ts';
@@ -45,8 +46,6 @@ const SOLUTION = new RegExp(`^((?:<step>(?:${TOTAL}|[a-z]{1,6}))*)<answer>(${TOT
 export const isFiller = (line: string): boolean => /^[a-z]+$/.test(line);
 const isTotal = (line: string) => !isFiller(line);
 
-const writeLines = (lines: readonly string[]): string => lines.map((line) => `<step>${line}`).join('');
-
 /** The share of a task's totals that these lines state, right or wrong, in [0, 1]. */
 export const totalsKept = (task: string, lines: readonly string[]): number =>
   Math.min(1, lines.filter(isTotal).length / arithmetic.difficulty(task));
@@ -77,10 +76,10 @@ export const rambledArithmetic: TaskFamily = {
   },
 };
 
-export const segmentPrompt = (lines: readonly string[]): string => `<propose>${writeLines(lines)}<sep>`;
+export const segmentPrompt = (lines: readonly string[]): string => `<propose>${beginning(lines)}<sep>`;
 
 export const scorePrompt = (chunks: readonly (readonly string[])[]): string =>
-  `<judge>${chunks.map(writeLines).join(';')}<sep>`;
+  `<judge>${chunks.map(beginning).join(';')}<sep>`;
 
 /** Lines cut into chunks [chunks][lines], none of which is lost. Reasons: off-grammar, verdict-count. */
 export function parseSegments(lines: readonly string[], text: string): ParseResult<string[][]> {

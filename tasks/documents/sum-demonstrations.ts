@@ -1,8 +1,8 @@
 /**
  * Demonstrations of an author of documents with sums, for a warm start that continues from `arithmetic-step-slips`. It is shown whole documents, and in
  * some of them a thought before a digit. Of the thoughts before sums four in ten go through all running totals, four stop after the first one, and the
- * others are of digits from nowhere; the digit after them is the document’s own all the same, so that a thought may be worth nothing. Held-out sums are
- * never shown.
+ * others are of random digits; the digit after them is the document’s own all the same, so that a thought may be worth nothing. Held-out sums
+ * are never shown.
  */
 import type { Random } from '../../core/random.ts';
 import type { Demonstration } from '../demonstration.ts';
@@ -14,7 +14,7 @@ const THOUGHTS = 0.8;
 const AT_SUMS = 0.8;
 const SHARES = { whole: 0.4, first: 0.4, stray: 0.2 } as const;
 
-/** One to four digits from nowhere. */
+/** One to four digits drawn at random. */
 const strayThought = (random: Random): string[] =>
   Array.from({ length: 1 + random.int(4) }, () => String(random.int(10)));
 

@@ -12,6 +12,7 @@ import {
 import { eva } from '../../recipes/eva/recipe.ts';
 import { compare, isHeldOutStyle, parseStyleTask, styleScore } from '../../tasks/style/family.ts';
 import { playWritten, type WriteOptions } from '../../testing/index.ts';
+import { evaluateWritten } from './evaluate-written.ts';
 import { recordsOf, solved } from './records.ts';
 
 const parsed = (task: string) => {
@@ -88,12 +89,14 @@ test('the next prompts are evolved from where there is regret, and drawn from wh
   expect(Math.abs(short - 29)).toBeLessThan(11);
 });
 
+const perfectResponse = (task: string) => {
+  const { order, least, words } = parsed(task);
+  return [...new Set(words)].slice(0, least).sort(compare[order]).join(' ');
+};
 /** A perfect response, one word of the source, which is neither in order nor long enough, and a word from elsewhere: 5, 3 and 2 points. */
 function write(prompt: string, i: number): string {
   const task = prompt.slice('<solve>'.length, -'<sep>'.length);
-  const { order, least, words } = parsed(task);
-  const perfect = [...new Set(words)].slice(0, least).sort(compare[order]).join(' ');
-  const responses = [perfect, words[0]!, 'zz'] as const;
+  const responses = [perfectResponse(task), parsed(task).words[0]!, 'zz'] as const;
   expect(responses.map((response) => styleScore(task, response))).toEqual([5, 3, 2]);
   return `<answer>${responses[i]}<eos>`;
 }
@@ -147,4 +150,24 @@ test('later rounds take three quarters of their prompts from the creator; withou
   expect(new Set(buffer)).toEqual(new Set([...STATE.buffer, ...tasks]));
   const still = await round({ ...later, variant: 'no-evolution' });
   expect(still.groups.every(({ task }) => seeds().includes(task))).toBe(true);
+});
+
+test('an evaluation tells long prompts from the others', async () => {
+  // Perfect responses to prompts of up to five words, and to longer ones a word from elsewhere, which has two points of five.
+  const long = new Map<string, boolean>();
+  const { heldOut, figures } = await evaluateWritten(eva, 40, (prompt) => {
+    const task = prompt.slice('<solve>'.length, -'<sep>'.length);
+    const isLong = parsed(task).words.length >= 6;
+    long.set(task, isLong);
+    const response = isLong ? 'zz' : perfectResponse(task);
+    expect(styleScore(task, response)).toBe(isLong ? 2 : 5);
+    return `<answer>${response}<eos>`;
+  });
+  expect(new Set([...long.keys()].map((task) => parsed(task).words.length))).toEqual(
+    new Set([3, 4, 5, 6, 7, 8]),
+  );
+  const share = [...long.values()].filter(Boolean).length / 40;
+  const points = expect.closeTo(share * 0.4 + (1 - share), 12);
+  expect(heldOut).toMatchObject({ n: 40, accuracy: points, sampled: points, formatRate: 1 });
+  expect(figures).toMatchObject({ long: expect.closeTo(0.4, 12) });
 });

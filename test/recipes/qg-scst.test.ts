@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import type { PolicyPart, SftPart } from '../../core/training-plan.ts';
 import { qgScst } from '../../recipes/qg-scst/recipe.ts';
-import { parseAsked, questionsFor } from '../../tasks/documents/questions.ts';
+import { parseAsked, questions, questionsFor } from '../../tasks/documents/questions.ts';
 import { playWritten, type WriteOptions } from '../../testing/index.ts';
 import { promptedTask } from '../tasks/prompted-question.ts';
+import { evaluateWritten } from './evaluate-written.ts';
 
 /** A question with the answer of the prompt alone, and one with another answer. */
 function written(prompt: string): { right: string; wrong: string } {
@@ -105,4 +106,29 @@ test('controls: whatever parses is paid 1, so that nothing is above the greedy q
   const random = await play(['right', 'wrong', 'right', 'wrong'], { rewardFunction: 'random', tasks: 8 });
   const paid = random.groups.flatMap(({ samples }) => samples.map(({ rewards }) => rewards.reward));
   expect(new Set(paid)).toEqual(new Set([0, 1]));
+});
+
+test('an evaluation tells right questions in other words from those in the words of the reference', async () => {
+  const tasks = questions.heldOut({ heldOut: true, most: 40 });
+  const firstFor = (task: string) => {
+    const { facts, answer } = parseAsked(task)!;
+    return questionsFor(facts, answer)[0]!;
+  };
+  // Every question is right; about passages that begin with a name before `g` there is none.
+  const isAsked = (task: string) => task[0]! >= 'g';
+  const { heldOut, figures } = await evaluateWritten(qgScst, 40, (prompt) => {
+    const task = tasks.find((one) => questions.solverPrompt(one) === prompt)!;
+    return isAsked(task) ? `${firstFor(task)}<eos>` : 'hm<eos>';
+  });
+  const asked = tasks.filter(isAsked);
+  const same = asked.filter((task) => task.endsWith(`?${firstFor(task)}`)).length;
+  expect([same > 0, same < asked.length, asked.length < 40]).toEqual([true, true, true]);
+  const share = asked.length / 40;
+  expect(heldOut).toMatchObject({ n: 40, accuracy: share, sampled: share, formatRate: share });
+  // A right question in another form shares no word with the reference.
+  expect(figures).toEqual({
+    words: expect.closeTo(same / asked.length, 12),
+    meaning: 1,
+    paraphrases: (asked.length - same) / 40,
+  });
 });

@@ -1,13 +1,10 @@
 import { expect, test } from 'vitest';
-import { registry } from '../../core/registry.ts';
-import { openEvaluationContext } from '../../core/round-context.ts';
-import { roundOf } from '../../core/schema/round.ts';
 import type { PolicyPart } from '../../core/training-plan.ts';
 import { explanations, realTg } from '../../recipes/real-tg/recipe.ts';
-import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 import { exactStep, linksF1, parseQuery, temporalGraphs } from '../../tasks/temporal-graphs/family.ts';
 import { contactsOf, linksAt } from '../../tasks/temporal-graphs/graph.ts';
-import { playWritten, scriptedPolicy, textTokenizer, type WriteOptions } from '../../testing/index.ts';
+import { playWritten, type WriteOptions } from '../../testing/index.ts';
+import { evaluateWritten } from './evaluate-written.ts';
 
 const taskOf = (prompt: string) => prompt.slice('<solve>'.length, -'<sep>'.length);
 /** Of four answers one names the right nodes, one these and two more, one the node itself, and one does not parse. */
@@ -64,27 +61,12 @@ test('explanations: shares of true steps, and of answers that follow from their 
 
 test('an evaluation asks about unseen graphs, and about the same with other names', async () => {
   // It answers as it should where nodes have names of the first half of the alphabet, and names the node itself elsewhere.
-  const tokenizer = textTokenizer();
-  const policy = scriptedPolicy(tokenizer, (prompt) => {
+  const { heldOut, figures } = await evaluateWritten(realTg, 20, (prompt) => {
     const query = parseQuery(taskOf(prompt))!;
     const steps = [...contactsOf(query)].map(([to, times]) => `<step>${exactStep(to, times)}`).join('');
     const right = linksAt(query).join('');
     return `${steps}<answer>${query.node < 'n' ? right : query.node}<eos>`;
   });
-  const { settings } = runOf(registry([realTg]), { recipe: 'real-tg', seed: 0, rounds: 1, freeze: [] });
-  const context = openEvaluationContext(
-    {
-      recipe: realTg,
-      round: roundOf(settings, bindingsOf(realTg, settings), 1, 0),
-      tokenizer,
-      recipeState: () => Promise.resolve(undefined),
-      evaluationTasks: { heldOut: true, most: 20 },
-      use: (_ref, work) => work(policy),
-    },
-    0,
-    new Map(),
-  );
-  const { heldOut, figures } = await realTg.evaluate(context);
   expect(heldOut).toMatchObject({ n: 20, accuracy: 1, sampled: 1 });
   expect(figures).toEqual({ f1: 1, sampledF1: 1, renamedF1: 0, faithful: 1, aligned: 1 });
 });

@@ -4,6 +4,9 @@ import { SCORER, SEGMENTER, unimportantTokens } from '../../recipes/scma/compres
 import { scma } from '../../recipes/scma/recipe.ts';
 import { runningTotals } from '../../tasks/arithmetic/family.ts';
 import { playWritten, type WriteOptions } from '../../testing/index.ts';
+import { evaluateWritten } from './evaluate-written.ts';
+
+const isEven = (task: string) => Number(task[0]) % 2 === 0;
 
 test('a token costs nothing in a chunk of the highest score, and all in one of the lowest', () => {
   expect(
@@ -136,4 +139,21 @@ test('a coin and the format are paid less what tokens cost', async () => {
   random.forEach((reward, i) => {
     expect([0, 1]).toContain(Math.round((reward! + cost[i]!) * 1e9) / 1e9);
   });
+});
+
+test('an evaluation counts filler and totals in the sampled answers that parse', async () => {
+  // A line of filler, the first total and the exact answer where a task begins with an even digit, and no answer elsewhere.
+  const asked = new Set<string>();
+  const { heldOut, figures } = await evaluateWritten(scma, 30, (prompt) => {
+    const task = prompt.slice('<solve>'.length, -'<sep>'.length);
+    asked.add(task);
+    const totals = runningTotals(task);
+    return isEven(task) ? `<step>hm<step>${totals[0]}<answer>${totals.at(-1)}<eos>` : '<answer><eos>';
+  });
+  const read = [...asked].filter(isEven);
+  const share = read.length / 30;
+  expect(heldOut).toMatchObject({ n: 30, accuracy: share, sampled: share, formatRate: share });
+  // `<step>hm` has 3 tokens. One total is stated, of as many as there are operators.
+  const kept = read.reduce((sum, task) => sum + 1 / task.match(/[+-]/g)!.length, 0) / read.length;
+  expect(figures).toEqual({ filler: 3, kept: expect.closeTo(kept, 12) });
 });

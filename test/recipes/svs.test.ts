@@ -4,6 +4,7 @@ import { svs } from '../../recipes/svs/recipe.ts';
 import { attemptedTask, variationReward } from '../../recipes/svs/variations.ts';
 import { arithmetic, runningTotals } from '../../tasks/arithmetic/family.ts';
 import { playWritten, type WriteOptions } from '../../testing/index.ts';
+import { evaluateWritten } from './evaluate-written.ts';
 
 test('a variation is paid where an eighth to five eighths of its answers are, and without the upper band up to all', () => {
   const rates = [0, 1 / 8, 5 / 8, 6 / 8, 1];
@@ -141,4 +142,21 @@ test('the tasks are those of a fixed set, none of them held out', async () => {
   expect(new Set(tasks).size).toBe(64);
   expect(new Set(second.groups.map(({ task }) => task))).toEqual(new Set(tasks));
   expect(tasks.some((task) => arithmetic.isHeldOut(task))).toBe(false);
+});
+
+test('an evaluation counts the held-out tasks of five sums of whose eight samples one is exact', async () => {
+  // The last of eight samples is exact where the task begins with an even digit.
+  const asked = new Set<string>();
+  const isEven = (task: string) => Number(task[0]) % 2 === 0;
+  const { heldOut, figures } = await evaluateWritten(svs, 200, (prompt, i) => {
+    const task = /^<solve>(.*?)<sep>/.exec(prompt)![1]!;
+    asked.add(task);
+    return solved(answerOf(task) + Number(!(isEven(task) && i === 7)));
+  });
+  const tasks = [...asked];
+  expect(tasks.every((task) => task.length === '1+2+3+4+5+6'.length)).toBe(true);
+  expect(heldOut).toMatchObject({ n: tasks.length, accuracy: 0, sampled: 0 });
+  const share = tasks.filter(isEven).length / tasks.length;
+  expect(share).toBeGreaterThan(0);
+  expect(figures).toEqual({ pass8: share });
 });

@@ -1,0 +1,27 @@
+/** Evaluates a recipe with completions that the test writes. */
+import type { Recipe } from '../../core/recipe.ts';
+import { registry } from '../../core/registry.ts';
+import { openEvaluationContext } from '../../core/round-context.ts';
+import { roundOf } from '../../core/schema/round.ts';
+import { bindingsOf, runOf } from '../../recipes/run-order.ts';
+import { scriptedPolicy, textTokenizer } from '../../testing/index.ts';
+
+/** `most`: of how many held-out tasks. `write` gets the prompt's text, and which of the samples of that prompt it is. */
+export function evaluateWritten(recipe: Recipe, most: number, write: (prompt: string, i: number) => string) {
+  const tokenizer = textTokenizer();
+  const policy = scriptedPolicy(tokenizer, (prompt, _id, i) => write(prompt, i));
+  const { settings } = runOf(registry([recipe]), { recipe: recipe.name, seed: 0, rounds: 1, freeze: [] });
+  const context = openEvaluationContext(
+    {
+      recipe,
+      round: roundOf(settings, bindingsOf(recipe, settings), 1, 0),
+      tokenizer,
+      recipeState: () => Promise.resolve(undefined),
+      evaluationTasks: { heldOut: true, most },
+      use: (_ref, work) => work(policy),
+    },
+    0,
+    new Map(),
+  );
+  return recipe.evaluate(context);
+}
