@@ -1,22 +1,12 @@
 /** Publishes a file as a delta against the parent's, where that is much smaller than the file. */
 import { createHash } from 'node:crypto';
 import { writeDelta } from '../core/delta.ts';
-import {
-  deltaName,
-  type FileEntry,
-  type FileStream,
-  MAX_FILE_BYTES,
-  MOST_DELTAS,
-} from '../core/schema/policy.ts';
+import { roomForDeltas } from '../core/isolate-room.ts';
+import { deltaName, type FileEntry, type FileStream, MOST_DELTAS } from '../core/schema/policy.ts';
 import type { Send } from './store-file.ts';
 
 /** A delta of this share of the file or more is not worth its replay: the file is stored whole, as a new anchor. */
 const DELTA_SHARE = 0.3;
-/** So large may the deltas of an anchor be together, in files: whoever has no version yet fetches at most twice the file. */
-const REPLAY_SHARE = 1;
-
-/** What may be stored, bytes: a delta is one object. */
-const LIMITS = { object: MAX_FILE_BYTES };
 
 const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
@@ -29,18 +19,13 @@ export async function storeDelta(
   file: string,
   base: { readonly bytes: Uint8Array; readonly entry: FileEntry } | undefined,
   send: Send,
-  limits = LIMITS,
 ): Promise<FileEntry | null> {
   // What is in memory may be of a version that another learner committed with other bytes.
   if (!base || !(source instanceof Uint8Array) || hashOf(base.bytes) !== base.entry.sha256) return null;
   const { replay: { anchor, deltas } = { anchor: base.entry, deltas: [] } } = base.entry;
   if (deltas.length === MOST_DELTAS) return null;
   const before = deltas.reduce((sum, { bytes }) => sum + bytes, 0);
-  const most = Math.min(
-    limits.object + 1,
-    DELTA_SHARE * source.length,
-    REPLAY_SHARE * source.length - before,
-  );
+  const most = Math.min(DELTA_SHARE * source.length, roomForDeltas(source.length) - before);
   const sha256 = hashOf(source);
   const of = { bytes: base.bytes, sha256: base.entry.sha256 };
   const delta = writeDelta(of, { bytes: source, sha256 }, most);

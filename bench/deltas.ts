@@ -117,6 +117,7 @@ async function train(learningRate: number, versions: number): Promise<Version[]>
   return out;
 }
 
+/** `--versions N` (8) at each learning rate, `--json`: one JSON object. Results also go to bench/results/deltas.json. */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],

@@ -46,8 +46,11 @@ export class Churn {
   async stop(): Promise<Churned> {
     this.#over = true;
     this.#wake();
-    await this.#ended;
-    await Promise.all(this.#nodes.map((node) => node.kill()));
+    try {
+      await this.#ended;
+    } finally {
+      await Promise.all(this.#nodes.map((node) => node.kill()));
+    }
     return { joined: this.#joined, killed: this.#killed };
   }
 

@@ -82,7 +82,8 @@ const mismatchOf = (row: NodeRow): Mismatch => ({
 });
 
 /**
- * Notes how many requests of each node an audit found right, and how close the close ones were, once for each round.
+ * Notes how many requests of each node an audit found right, and how close the close ones were. What is noted of a close node in the round that
+ * was noted last changes nothing.
  *
  * @returns what the comparisons of each close node come to, this round's among them
  */

@@ -31,6 +31,9 @@ export function startThread(close: CloseEngine | null): Thread {
   const ready = new Promise<void>((resolve, reject) => {
     worker.once('message', () => resolve());
     worker.once('error', reject);
+    worker.once('exit', () =>
+      reject(new Error('internal: a thread of the node ended before it could compute')),
+    );
   });
   worker.on('message', (answer: ComputeAnswer | typeof READY) => {
     if (answer === READY) return;

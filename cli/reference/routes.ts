@@ -28,7 +28,8 @@ import {
 export const CALLERS = {
   everyone: 'No token.',
   signer: 'A signature by `WEBHOOK_SECRET`: Standard Webhooks, `x-rollmesh-signature`, or GitHub’s.',
-  reader: 'No token, or `READ_TOKEN` where one is set. The learner’s token opens it as well.',
+  reader:
+    'No token, or `READ_TOKEN` where one is set. The learner’s token opens it as well, and so does a verifier’s.',
   caller:
     'As readers; but a deployed mesh without `READ_TOKEN` answers only the learner’s token, since a request causes work.',
   environments: 'As callers of the models; the token may stand in `X-API-Key` as well.',
@@ -360,9 +361,13 @@ export const ROUTES: Readonly<Record<string, readonly RouteReference[]>> = {
     }),
   ],
   'The learner': [
-    route('GET', '/api/objects/*', 'learner', 'Reads an object under rounds/ or policies/.', {
-      answer: 'bytes',
-    }),
+    route(
+      'GET',
+      '/api/objects/*',
+      'learner',
+      'Reads an object under rounds/ or policies/; a verifier’s token reads it as well.',
+      { answer: 'bytes' },
+    ),
     route(
       'PUT',
       '/api/policies/:name/versions/:n/files/:file',

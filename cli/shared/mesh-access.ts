@@ -17,27 +17,34 @@ export function gatewayAddress(text: string): string {
   });
 }
 
-/** Opens a mesh elsewhere with the learner's token from the environment, since everybody on a machine can see its command lines. */
-export function remoteMesh(url: string): OpenStore {
-  const token = process.env.LEARNER_TOKEN;
+/** Opens a mesh elsewhere with a token from the environment, since everybody on a machine can see its command lines. */
+function meshElsewhere(url: string, variable: string, whose: string, next: string): OpenStore {
+  const token = process.env[variable];
   if (!token)
-    throw wrongInput('environment.missing', 'The variable LEARNER_TOKEN is not set.', {
-      expected: `the learner’s token of ${url}`,
-      next: 'For a mesh that was deployed from this folder: set -a; . .deploy/learner.env; set +a',
+    throw wrongInput('environment.missing', `The variable ${variable} is not set.`, {
+      expected: `${whose} token of ${url}`,
+      next,
     });
   return { gateway: new GatewayClient({ url: gatewayAddress(url), token }), close: async () => {} };
 }
 
-/** Opens a mesh elsewhere for reading alone, with the token of a verifier from the environment. */
-export function verifiersMesh(url: string): OpenStore {
-  const token = process.env.ROLLMESH_NODE_TOKEN;
-  if (!token)
-    throw wrongInput('environment.missing', 'The variable ROLLMESH_NODE_TOKEN is not set.', {
-      expected: `the token of a verifier of ${url}`,
-      next: 'Have one made where the mesh is: `npm run rollmesh -- node-token create NAME --verifier`.',
-    });
-  return { gateway: new GatewayClient({ url: gatewayAddress(url), token }), close: async () => {} };
-}
+/** Opens a mesh elsewhere with the learner's token. Throws `environment.missing` and `url.invalid`. */
+export const remoteMesh = (url: string): OpenStore =>
+  meshElsewhere(
+    url,
+    'LEARNER_TOKEN',
+    'the learner’s',
+    'For a mesh that was deployed from this folder: set -a; . .deploy/learner.env; set +a',
+  );
+
+/** Opens a mesh elsewhere for reading alone, with the token of a verifier. Throws `environment.missing` and `url.invalid`. */
+export const verifiersMesh = (url: string): OpenStore =>
+  meshElsewhere(
+    url,
+    'ROLLMESH_NODE_TOKEN',
+    'a verifier’s',
+    'Have one made where the mesh is: `npm run rollmesh -- node-token create NAME --verifier`.',
+  );
 
 export async function openMesh(state: string): Promise<OpenStore> {
   const { ROLLMESH_URL: url, LEARNER_TOKEN: token } = process.env;

@@ -129,8 +129,11 @@ export async function underFire(fire: UnderFire): Promise<FireReport> {
       wallMs: Math.round(performance.now() - began),
     };
   } finally {
-    await churn?.stop();
-    await cluster.stop();
+    try {
+      await churn?.stop();
+    } finally {
+      await cluster.stop();
+    }
   }
 }
 

@@ -116,19 +116,21 @@ interface ReadAnswer {
   readonly calls: ToolCall[];
 }
 
-/** A call in the policy's own notation, and the text before it. */
+/** The first call in the policy's own notation, and the text before it. */
 function parseOwnCall(text: string, own: readonly OwnCall[], ended: boolean): ReadAnswer {
-  for (const { name, argument, before, after } of own) {
+  const found = own.flatMap(({ name, argument, before, after }) => {
     const at = text.indexOf(before);
     const from = at + before.length;
     const end = after ? text.indexOf(after, from) : ended ? text.length : -1;
-    if (at < 0 || end <= from) continue;
-    return {
-      text: text.slice(0, at).trim(),
-      calls: [{ name, arguments: JSON.stringify({ [argument]: text.slice(from, end) }) }],
-    };
-  }
-  return { text, calls: [] };
+    return at < 0 || end <= from ? [] : { at, name, argument, given: text.slice(from, end) };
+  });
+  const [first] = found.sort((a, b) => a.at - b.at);
+  if (!first) return { text, calls: [] };
+  const { at, name, argument, given } = first;
+  return {
+    text: text.slice(0, at).trim(),
+    calls: [{ name, arguments: JSON.stringify({ [argument]: given }) }],
+  };
 }
 
 /** The calls in an answer, and the text beside them. An answer whose calls cannot be read stays text, whole. `ended`: it was not cut off. */

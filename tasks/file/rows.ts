@@ -35,12 +35,12 @@ function decode(name: string, bytes: Uint8Array): string {
 
 const TOO_DEEP = `it is nested deeper than ${DEEPEST} levels`;
 
-/** Digits that a double certainly keeps. */
+/** Digits that a double certainly keeps; it keeps more where they are those that it is written with. */
 const KEPT_DIGITS = 15;
 
 /**
- * JSON in which a number with more digits than a double keeps is its text: an answer of twenty digits has to stay what it is. `source` is the text of
- * a number as it stands in the line.
+ * JSON in which a number with digits that a double does not keep is its text: an answer of twenty digits has to stay what it is. `source` is the text
+ * of a number as it stands in the line.
  */
 function parseExactly(text: string): unknown {
   if (!/[\d.]{16}/.test(text)) return JSON.parse(text);
@@ -48,7 +48,8 @@ function parseExactly(text: string): unknown {
     typeof value === 'number' &&
     source !== undefined &&
     /^-?\d+(?:\.\d+)?$/.test(source) &&
-    source.replace(/^-?0*\.?0*|\./g, '').length > KEPT_DIGITS
+    source.replace(/^-?0*\.?0*|\./g, '').length > KEPT_DIGITS &&
+    String(value) !== source
       ? source
       : value;
   return JSON.parse(text, exact);

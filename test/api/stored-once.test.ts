@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { GatewayClient } from '../../api/gateway-client.ts';
-import { storeDelta } from '../../api/store-delta.ts';
+import { roomForDeltas } from '../../core/isolate-room.ts';
 import type { Manifest, VersionFiles } from '../../core/schema/policy.ts';
 
 const MIB = 1024 * 1024;
@@ -127,18 +127,20 @@ test('weights that may be a delta are one where it has less than 30 % of their b
   expect(await sentOf(few, changedEvery(50))).toBe(WEIGHTS);
 });
 
-test('a delta that is larger than one object may be is not sent', async () => {
-  const base = { bytes: weights, entry: entryOf(weights) };
-  const sizeOf = async (object: number) => {
-    let sent = 0;
-    const send = async (_name: string, _sha256: string, { length }: Uint8Array) => {
-      sent = length;
-    };
-    return (await storeDelta(changedEvery(100), WEIGHTS, base, send, { object })) && sent;
-  };
-  const bytes = 88 + 3 * 10_486;
-  expect(await sizeOf(bytes)).toBe(bytes);
-  expect(await sizeOf(bytes - 1)).toBeNull();
+test('an isolate that has room for weights has room for their deltas, and so has the gateway', () => {
+  // A file of F MiB of bf16 weights is held as 2F in float32, F/2 in eight bits and F/4 in four; an isolate has room for 100 MiB.
+  for (const [file, room] of [
+    [2, 2],
+    [33, 33],
+    [40, 20],
+    [50, 0],
+    [60, 60],
+    [80, 60],
+    [190, 5],
+    [300, 25],
+    [1000, 64],
+  ] as const)
+    expect([file, roomForDeltas(file * MIB) / MIB]).toEqual([file, room]);
 });
 
 test('a delta goes on from those of the parent, up to sixteen and up to the size of the file', async () => {

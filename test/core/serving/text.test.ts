@@ -114,6 +114,12 @@ describe('calls of tools', () => {
         { name: 'look', arguments: '{"query":"a b"}' },
       ]);
       expect(parseCalls('so [a b', closed, true).calls).toEqual([]);
+      // Of several the first in the answer, whichever tool was named first.
+      const two = [...closed, { name: 'add', argument: 'sum', before: '{', after: '}' }];
+      expect(parseCalls('so {1+1} and [a b]', two, true)).toEqual({
+        text: 'so',
+        calls: [{ name: 'add', arguments: '{"sum":"1+1"}' }],
+      });
     });
 
     test('a conversation is written as the policy was taught it', () => {

@@ -81,7 +81,10 @@ test('what is said beside a call of a tool may be null, and calls tell questions
 });
 
 test('a number with more digits than a double keeps stays what it is', async () => {
-  const line = (answer: string) => `{"question": "a", "answer": ${answer}, "metadata": {"n": 3}}`;
+  // What other programs write of a double, such as a third, is that double.
+  const metadata = { n: 3, third: 0.3333333333333333, sum: 0.30000000000000004 };
+  const line = (answer: string) =>
+    `{"question": "a", "answer": ${answer}, "metadata": ${JSON.stringify(metadata)}}`;
   const texts = [
     '12345678901234567890',
     '-12345678901234567',
@@ -91,7 +94,7 @@ test('a number with more digits than a double keeps stays what it is', async () 
   ];
   const tasks = await readTasks('t.jsonl', utf8(texts.map(line).join('\n')), settings());
   expect(tasks.map(({ answer }) => answer)).toEqual(texts);
-  expect(tasks[0]!.metadata).toEqual({ n: 3 });
+  expect(tasks[0]!.metadata).toEqual(metadata);
 });
 
 test('fields of other names, a system’s message, GSM8K’s answers and a difficulty', async () => {
