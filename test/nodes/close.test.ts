@@ -130,13 +130,14 @@ test('a server samples for the mesh, and is told how close it is', async () => {
   const ended = new Promise((resolve) => child.once('exit', resolve));
   child.kill('SIGTERM');
   await ended;
-  expect(asked).toBeGreaterThan(0);
   // It trained on what the server sampled, which is not what one process would have sampled.
   expect(mesh[weightsFile()]).not.toBe(before[weightsFile()]);
   expect(mesh[weightsFile()]).not.toBe(alone[weightsFile()]);
   const node = await nodeOf('far');
   expect(node).toMatchObject({ exactness: 'close', state: 'away', reason: null });
-  expect(node.samples).toBe(asked);
+  // The mesh takes a request back from a machine that is too busy to answer in time.
+  expect(node.samples).toBeGreaterThan(0);
+  expect(node.samples).toBeLessThanOrEqual(asked);
   expect(node.audited).toBe(node.requests);
   expect(node.mismatch.tokens).toBe(node.tokens);
   // Last digits of float32.
@@ -150,11 +151,11 @@ test('a server samples for the mesh, and is told how close it is', async () => {
   const audit = { recipes: shipped, round: round!.id, meshKey: undefined, seed: 'any' };
   const report = await auditMesh(playing.gateway, { ...audit, fraction: 1 });
   expect(report.findings).toEqual([]);
-  expect(report.close).toMatchObject({ samples: asked, mismatch: { tokens: node.tokens } });
+  expect(report.close).toMatchObject({ samples: node.samples, mismatch: { tokens: node.tokens } });
   const lines = auditLines(report).join('\n');
-  expect(lines).toContain(`Close nodes answered ${asked} samples, which cannot be drawn again`);
+  expect(lines).toContain(`Close nodes answered ${node.samples} samples, which cannot be drawn again`);
   const unscored = await auditMesh(playing.gateway, { ...audit, fraction: 0 });
-  expect(unscored.close).toMatchObject({ samples: asked, mismatch: { tokens: 0 } });
+  expect(unscored.close).toMatchObject({ samples: node.samples, mismatch: { tokens: 0 } });
 }, 300_000);
 
 test('one that is a tenth of a nat off is shut out, and the run comes to the bytes of one process', async () => {
