@@ -96,6 +96,20 @@ const usage = () => {
 
 const isHelp = (text: string) => text === '--help' || text === '-h' || text === 'help';
 
+/** Refuses an option whose number is none, before minutes are spent and a record is written over. Throws `bench.options`. */
+function expectNumbers({ options }: Bench, args: readonly string[]): void {
+  for (const [, option] of options.matchAll(/(--[a-z-]+) N\b/g)) {
+    const at = args.findIndex((arg) => arg === option || arg.startsWith(`${option}=`));
+    if (at < 0) continue;
+    const given = args[at] === option ? args[at + 1] : args[at]!.slice(option!.length + 1);
+    const least = option === '--seed' || option === '--port' ? 0 : 1;
+    if (given !== undefined && !(/^\d+$/.test(given) && Number(given) >= least))
+      throw wrongInput('bench.options', `${option} is ${JSON.stringify(given)}.`, {
+        expected: `a whole number from ${least}`,
+      });
+  }
+}
+
 async function run([name, ...args]: readonly string[]): Promise<void> {
   if (name === undefined || isHelp(name)) return console.log(usage());
   const bench = Object.hasOwn(BENCHES, name) ? BENCHES[name] : undefined;
@@ -105,6 +119,7 @@ async function run([name, ...args]: readonly string[]): Promise<void> {
       next: 'See `npm run bench -- --help`.',
     });
   if (args.some(isHelp)) return console.log(usageOf(name, bench));
+  expectNumbers(bench, args);
   try {
     await (await bench.load()).run(args);
   } catch (error) {
