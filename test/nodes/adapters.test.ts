@@ -1,46 +1,26 @@
 /** Runs that train an adapter: nodes, Workers and one process fold it into the base alike, and the base is stored once. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { changedRecipe } from '../../cli/changed-recipe.ts';
 import { exportCheckpoint } from '../../cli/policy/export-checkpoint.ts';
 import { versionRows } from '../../cli/policy/tables.ts';
-import { openRecipes } from '../../cli/recipe-modules.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { openVersion } from '../../infer/open-version.ts';
 import { readAdapter } from '../../model/adapter.ts';
 import { readSafetensors } from '../../model/safetensors.ts';
 import { runOf } from '../../recipes/run-order.ts';
-import { openPlaying, type Playing } from '../mesh/playing.ts';
+import { type ChangedMesh, openChangedMesh } from './changed-mesh.ts';
 import { startNode } from './in-process-node.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'rollmesh-adapters-'));
-let playing: Playing;
-let registry: Awaited<ReturnType<typeof openRecipes>>['registry'];
-let recipe: string;
+let opened: ChangedMesh;
 beforeAll(async () => {
-  const changed = await changedRecipe('trio', ['adapter.rank=4', 'adapter.alpha=8']);
-  const opened = await openRecipes([await changed!.write(root)]);
-  registry = opened.registry;
-  recipe = opened.named[0]!.name;
-  playing = await openPlaying(
-    [opened.named[0]!.startPolicy],
-    {
-      recipes: opened.modules.map(({ file }) => file),
-      vars: { ISOLATES_WITH_NODES: 'rest', LEASE_SECONDS: '300' },
-      cronMs: 500,
-    },
-    registry,
-  );
+  opened = await openChangedMesh('trio', ['adapter.rank=4', 'adapter.alpha=8']);
 }, 120_000);
-afterAll(async () => {
-  await playing.stop();
-  rmSync(root, { recursive: true, force: true });
-});
+afterAll(() => opened.stop());
 
 test('two rounds by a node and Workers are the bytes of one process, and what is exported says the same', async () => {
+  const { playing, registry, recipe, root } = opened;
   const { gateway, url } = playing;
   const { token } = await gateway.makeNode('folds');
   const node = await startNode(url, token);

@@ -1,45 +1,25 @@
 /** Runs that publish weights in bf16: versions by deltas are the bytes of one process, for Workers, for nodes, and for one that comes late. */
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { orderRounds } from '../../api/signed-webhook.ts';
-import { changedRecipe } from '../../cli/changed-recipe.ts';
 import { exportCheckpoint } from '../../cli/policy/export-checkpoint.ts';
-import { openRecipes } from '../../cli/recipe-modules.ts';
 import { runIdOf } from '../../core/schema/round.ts';
 import { runOf } from '../../recipes/run-order.ts';
-import { openPlaying, type Playing } from '../mesh/playing.ts';
+import { type ChangedMesh, openChangedMesh } from './changed-mesh.ts';
 import { startNode } from './in-process-node.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'rollmesh-deltas-'));
 const WEIGHTS = 'model.safetensors';
-let playing: Playing;
-let registry: Awaited<ReturnType<typeof openRecipes>>['registry'];
-let recipe: string;
+let opened: ChangedMesh;
 beforeAll(async () => {
   // Steps of the size that larger policies are trained with.
-  const changed = await changedRecipe('trio', ['optimizer.publish=bf16', 'optimizer.learningRate=1e-6']);
-  const opened = await openRecipes([await changed!.write(root)]);
-  registry = opened.registry;
-  recipe = opened.named[0]!.name;
-  playing = await openPlaying(
-    [opened.named[0]!.startPolicy],
-    {
-      recipes: opened.modules.map(({ file }) => file),
-      vars: { ISOLATES_WITH_NODES: 'rest', LEASE_SECONDS: '300' },
-      cronMs: 500,
-    },
-    registry,
-  );
+  opened = await openChangedMesh('trio', ['optimizer.publish=bf16', 'optimizer.learningRate=1e-6']);
 }, 120_000);
-afterAll(async () => {
-  await playing.stop();
-  rmSync(root, { recursive: true, force: true });
-});
+afterAll(() => opened.stop());
 
 test('three rounds come to the bytes of one process, and whoever comes late replays the deltas', async () => {
+  const { playing, registry, recipe, root } = opened;
   const { gateway, url } = playing;
   const node = await startNode(url, (await gateway.makeNode('early')).token);
   const order = {

@@ -1,0 +1,44 @@
+/** A mesh for a recipe whose settings are changed as `--set` changes them, in which nodes compute and isolates rest while there are any. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { changedRecipe } from '../../cli/changed-recipe.ts';
+import { openRecipes } from '../../cli/recipe-modules.ts';
+import type { Registry } from '../../core/registry.ts';
+import { openPlaying, type Playing } from '../mesh/playing.ts';
+
+export interface ChangedMesh {
+  readonly playing: Playing;
+  readonly registry: Registry;
+  /** The name of the changed recipe. */
+  readonly recipe: string;
+  /** For files of the test; `stop` removes it. */
+  readonly root: string;
+  readonly stop: () => Promise<void>;
+}
+
+/** `set`: pairs of a setting's path and its value, such as `adapter.rank=4`. */
+export async function openChangedMesh(recipe: string, set: readonly string[]): Promise<ChangedMesh> {
+  const root = mkdtempSync(join(tmpdir(), 'rollmesh-changed-'));
+  const changed = await changedRecipe(recipe, set);
+  const { registry, named, modules } = await openRecipes([await changed!.write(root)]);
+  const playing = await openPlaying(
+    [named[0]!.startPolicy],
+    {
+      recipes: modules.map(({ file }) => file),
+      vars: { ISOLATES_WITH_NODES: 'rest', LEASE_SECONDS: '300' },
+      cronMs: 500,
+    },
+    registry,
+  );
+  return {
+    playing,
+    registry,
+    recipe: named[0]!.name,
+    root,
+    stop: async () => {
+      await playing.stop();
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+}
