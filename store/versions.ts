@@ -166,7 +166,7 @@ function refuseElsewhere(manifest: Manifest, before: Manifest | null): void {
   }
 }
 
-/** The file that a file's own deltas, if it has any, are applied to. */
+/** The file to which the deltas that a version itself published for `entry` are applied; `entry` where it published none. */
 function inherited(manifest: Manifest, entry: FileEntry): FileEntry {
   const { replay } = entry;
   const deltas = replay?.deltas.filter(
@@ -337,7 +337,7 @@ export async function streamFile(
   return entry ? fileBytes(bucket, committed, file, entry) : null;
 }
 
-/** The bytes of a file; its deltas, if it has any, are in memory meanwhile. */
+/** The bytes of a file, piece by piece. If deltas make it, all of them are held in memory while it is read. */
 async function* fileBytes(
   bucket: R2Bucket,
   of: Manifest,

@@ -54,7 +54,7 @@ export const HOW = ['regret', 'uniform', 'lowest-reward'] as const;
 /** By what the creator chooses: what could still be gained, nothing, or how little is earned. */
 export type How = (typeof HOW)[number];
 
-/** How often each prompt is chosen, in proportion; all alike where none has any weight. [prompts] */
+/** The weight with which each prompt is drawn, [prompts], up to a common factor; where every weight would be 0, all have 1. */
 export function weightsOf(prompts: readonly Rated[], how: How): number[] {
   const weight = {
     regret: (one: Rated) => one.regret,
