@@ -85,6 +85,11 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     options: '[--turns N] [--json]',
     load: () => import('./scaling.ts'),
   },
+  words: {
+    about: 'what training adds to the policy that reads English, on questions nobody here wrote',
+    options: '[--recipe grpo|trio] [--seeds N] [--rounds N] [--jobs N] [--state DIR] [--json]',
+    load: () => import('./words.ts'),
+  },
 };
 
 const usageOf = (name: string, { about, options }: Bench) =>

@@ -245,7 +245,7 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     demonstrate: demonstrateWords,
     shape: 'small',
     tokenizer: wordsTokenizer,
-    steps: 1800,
+    steps: 6400,
     batch: 44,
     learningRate: 2.5e-3,
   },
