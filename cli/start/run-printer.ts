@@ -44,7 +44,8 @@ export async function textPrinter(flags = ''): Promise<RunPrinter> {
   const { default: ora } = await import('ora');
   const spinner = ora({
     stream: stdout,
-    isSilent: stdout.isTTY !== true || env.TERM === 'dumb',
+    // On a terminal that has no width (a pseudo terminal whose size nobody set) ora would clear lines for ever.
+    isSilent: stdout.isTTY !== true || !stdout.columns || env.TERM === 'dumb',
     // Ctrl-C is the run's own.
     discardStdin: false,
     color: paint === plain ? false : 'cyan',
@@ -73,7 +74,7 @@ export async function textPrinter(flags = ''): Promise<RunPrinter> {
       shown++;
     },
     status: (text) => {
-      const room = (stdout.columns || 80) - 5;
+      const room = Math.max(10, stdout.columns - 5);
       const cut = printable(text.length > room ? `${text.slice(0, room)}…` : text);
       if (text) spinner.start(paint('dim', cut));
       else spinner.stop();

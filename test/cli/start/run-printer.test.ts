@@ -45,8 +45,11 @@ test('on a terminal the status spins below what is said, cut to its width, and e
   expect(end.join('\n')).toMatch(/^\s*Stopped after round 1 of 4/);
 });
 
-test('in a file only lines are told', async () => {
-  const text = await written(null, (printer) => {
+test.each([
+  ['in a file', null],
+  ['on a terminal without a width', 0],
+])('%s only lines are told', async (_, columns) => {
+  const text = await written(columns, (printer) => {
     printer.status('round 1 is proposed by version 0');
     printer.notice('the learner restarted');
     printer.status('');
