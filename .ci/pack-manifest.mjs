@@ -7,7 +7,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
 /** The local mesh and deployments need these, and a learner does without them. */
-const OPTIONAL = ['drizzle-orm', 'hono', 'miniflare', 'wrangler'];
+const OPTIONAL = ['c12', 'drizzle-orm', 'hono', 'miniflare', 'wrangler'];
 /** Whoever wants a learner on a GPU installs this beside the package: it is large. */
 const PEER = ['webgpu'];
 /** The package brings the part of these that it uses, see `.ci/build`. */

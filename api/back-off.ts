@@ -1,8 +1,10 @@
-/** Retries requests. The wait between attempts is what the server asks for, or else doubles with jitter. */
+/** Retries requests by p-retry. The rules of which answers are tried again, and that a server's `retry-after` is waited for, are ours. */
+import pRetry, { type Options } from 'p-retry';
+
 export interface BackOff {
   /** The number of attempts, the first included. */
   readonly attempts: number;
-  /** The wait before the second attempt, in ms. */
+  /** The wait before the second attempt, in ms; it doubles with each, times a factor of 1 to 2 that is drawn. */
   readonly firstMs: number;
   readonly longestMs: number;
 }
@@ -11,41 +13,42 @@ export const PATIENT: BackOff = { attempts: 8, firstMs: 250, longestMs: 15_000 }
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** The answer's `retry-after` header (in seconds) converted to ms, if it has one. */
-function askedMs(response: Response | undefined): number | undefined {
-  const seconds = Number(response?.headers.get('retry-after') ?? Number.NaN);
-  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;
+const worthAnother = (status: number) => status === 408 || status === 429 || status >= 500;
+
+/** An answer that asks for another attempt. */
+export class AskAgain extends Error {
+  /** The answer's `retry-after`, which is in seconds; 0 where it has none. */
+  readonly afterMs: number;
+
+  constructor(response: Response) {
+    super(`The server answered ${response.status}.`);
+    const seconds = Number(response.headers.get('retry-after'));
+    this.afterMs = seconds > 0 && Number.isFinite(seconds) ? seconds * 1000 : 0;
+  }
 }
 
-const worthAnother = (status: number) => status === 408 || status === 429 || status >= 500;
+/** The options of p-retry: what an answer asks for is waited before the back-off's own wait. */
+export const retrying = ({ attempts, firstMs, longestMs }: BackOff): Options => ({
+  retries: attempts - 1,
+  minTimeout: firstMs,
+  maxTimeout: longestMs,
+  randomize: true,
+  onFailedAttempt: async ({ error }) => {
+    if (error instanceof AskAgain) await sleep(Math.min(longestMs, error.afterMs));
+  },
+});
 
 /**
  * Fetches until the answer is final. Network errors, 408, 429 and 5xx are tried again; any other answer is returned as it
  * is. After the last attempt, any answer is returned and a network error is thrown.
  */
-export async function fetchPatiently(
+export const fetchPatiently = (
   send: () => Promise<Response>,
-  { attempts, firstMs, longestMs }: BackOff = PATIENT,
-): Promise<Response> {
-  for (let attempt = 1; ; attempt++) {
-    let response: Response | undefined;
-    try {
-      response = await send();
-      if (!worthAnother(response.status) || attempt === attempts) return response;
-      await response.body?.cancel();
-    } catch (error) {
-      if (attempt === attempts) throw error;
-    }
-    await waited(response, { firstMs, longestMs }, attempt);
-  }
-}
-
-/** Waits after an attempt, the first of which is 1: as long as its answer asks for, or else longer each time. */
-export async function waited(
-  response: Response | undefined,
-  { firstMs, longestMs }: Pick<BackOff, 'firstMs' | 'longestMs'>,
-  attempt: number,
-): Promise<void> {
-  const doubled = firstMs * 2 ** (attempt - 1) * (0.5 + Math.random());
-  await sleep(Math.min(longestMs, askedMs(response) ?? doubled));
-}
+  backOff: BackOff = PATIENT,
+): Promise<Response> =>
+  pRetry(async (attempt) => {
+    const response = await send();
+    if (!worthAnother(response.status) || attempt === backOff.attempts) return response;
+    await response.body?.cancel();
+    throw new AskAgain(response);
+  }, retrying(backOff));

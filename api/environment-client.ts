@@ -4,6 +4,7 @@
  * number that the server gave the call, and where it gave none, the episode has no reward.
  */
 import { EventSourceParserStream } from 'eventsource-parser/stream';
+import pRetry from 'p-retry';
 import * as v from 'valibot';
 import {
   type EnvironmentBlock,
@@ -19,7 +20,7 @@ import {
   environmentTools,
 } from '../core/schema/environment.ts';
 import { parsed } from '../core/schema/parse.ts';
-import { waited } from './back-off.ts';
+import { AskAgain, retrying } from './back-off.ts';
 import {
   bounded,
   type EnvironmentClientOptions,
@@ -92,14 +93,13 @@ export class EnvironmentClient {
     const asked = `POST ${path}`;
     const signal = AbortSignal.timeout(this.#http.timeoutMs);
     let id: string | undefined;
-    for (let attempt = 0; ; attempt++) {
+    const once = async (attempt: number) => {
       const body = { name, input, ...(id === undefined ? {} : { task_id: id }) };
       try {
         const response = await this.#http.fetch('POST', path, { body, session, signal });
-        if (response.status === 429 && attempt < RESUMED) {
+        if (response.status === 429 && attempt <= RESUMED) {
           await response.body?.cancel();
-          await waited(response, this.#http.backOff, attempt + 1);
-          continue;
+          throw new AskAgain(response);
         }
         if (!response.ok) throw await refusedBy(response, asked);
         const text = await readCall(response, asked, (given) => {
@@ -107,13 +107,16 @@ export class EnvironmentClient {
         });
         return parsed(environmentOutput, jsonOf(text, asked), unreadable(asked));
       } catch (error) {
-        if (missingBy(error)) throw error;
-        if (signal.aborted) throw this.#http.timedOut(asked);
-        // Without a number nobody can say whether the tool has run.
-        if (id === undefined || attempt === RESUMED) throw this.#http.unreachable(asked, error);
-        await waited(undefined, this.#http.backOff, attempt + 1);
+        if (missingBy(error) || error instanceof AskAgain) throw error;
+        throw signal.aborted ? this.#http.timedOut(asked) : this.#http.unreachable(asked, error);
       }
-    }
+    };
+    return pRetry(once, {
+      ...retrying({ ...this.#http.backOff, attempts: RESUMED + 1 }),
+      // Without a number nobody can say whether the tool has run.
+      shouldRetry: ({ error }) =>
+        error instanceof AskAgain || (id !== undefined && missingBy(error) === 'unreachable'),
+    });
   }
 
   /** Ends a session. What goes wrong with that changes no reward: the server gives sessions up by itself. */

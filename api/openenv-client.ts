@@ -3,6 +3,7 @@
  * HTTP, and a WebSocket for each episode, which is one session of the server. Answers have no numbers and come in the order of the requests,
  * so that a step is sent once, an answer that nobody asked for ends the episode, and with a connection the session is lost.
  */
+import pRetry from 'p-retry';
 import { Agent, WebSocket } from 'undici';
 import type { EnvironmentTool } from '../core/schema/environment.ts';
 import {
@@ -15,7 +16,7 @@ import {
   openEnvTools,
 } from '../core/schema/openenv.ts';
 import { parsed } from '../core/schema/parse.ts';
-import { waited } from './back-off.ts';
+import { retrying } from './back-off.ts';
 import {
   type EnvironmentClientOptions,
   EnvironmentHttp,
@@ -74,53 +75,52 @@ export class OpenEnvClient {
   async begin(
     order: Readonly<Record<string, unknown>>,
   ): Promise<{ readonly session: OpenEnvSession; readonly first: OpenEnvObservation }> {
-    const until = Date.now() + this.#http.timeoutMs;
-    for (let attempt = 1; ; attempt++) {
-      const session = await this.#connected();
-      try {
-        const first = await session.reset(order);
-        if (first !== 'full') return { session, first };
-      } catch (error) {
+    const { backOff, timeoutMs } = this.#http;
+    const full = failed(
+      'refused',
+      `The environment had no room for another session within ${timeoutMs / 1000} s.`,
+      'a smaller --at-once, or an environment that serves more sessions at the same time',
+    );
+    const once = async () => {
+      const session = await pRetry(() => this.#connected(), retrying(backOff));
+      const first = await session.reset(order).catch((error: unknown) => {
         session.close();
         throw error;
-      }
+      });
+      if (first !== 'full') return { session, first };
       session.close();
-      if (Date.now() > until)
-        throw failed(
-          'refused',
-          `The environment had no room for another session within ${this.#http.timeoutMs / 1000} s.`,
-          'a smaller --at-once, or an environment that serves more sessions at the same time',
-        );
-      await waited(undefined, this.#http.backOff, attempt);
-    }
+      throw full;
+    };
+    return pRetry(once, {
+      ...retrying({ ...backOff, attempts: Number.POSITIVE_INFINITY }),
+      maxRetryTime: timeoutMs,
+      shouldRetry: ({ error }) => error === full,
+    });
   }
 
   /** Nothing has begun before a connection is open, so that it may be asked for again. */
   async #connected(): Promise<OpenEnvSession> {
-    const { url, keyHeader, backOff, timeoutMs } = this.#http;
-    for (let attempt = 1; ; attempt++) {
-      const inbox = new Inbox();
-      const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/ws`, {
-        dispatcher: this.#dispatcher,
-        headers: keyHeader,
-      });
-      const opened = new Promise<boolean>((resolve) => {
-        socket.onopen = () => resolve(true);
-        socket.onmessage = ({ data }) => inbox.put({ text: String(data) });
-        socket.onerror = ({ error }) => {
-          inbox.put({ closed: error });
-          resolve(false);
-        };
-        socket.onclose = ({ code }) => {
-          inbox.put({ closed: new Error(`the connection was closed with the code ${code}`) });
-          resolve(false);
-        };
-      });
-      if (await within(opened, timeoutMs)) return new OpenEnvSession(socket, inbox, this.#http);
-      socket.close();
-      if (attempt === backOff.attempts) throw this.#http.unreachable('a WebSocket at /ws', inbox.early());
-      await waited(undefined, backOff, attempt);
-    }
+    const { url, keyHeader, timeoutMs } = this.#http;
+    const inbox = new Inbox();
+    const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/ws`, {
+      dispatcher: this.#dispatcher,
+      headers: keyHeader,
+    });
+    const opened = new Promise<boolean>((resolve) => {
+      socket.onopen = () => resolve(true);
+      socket.onmessage = ({ data }) => inbox.put({ text: String(data) });
+      socket.onerror = ({ error }) => {
+        inbox.put({ closed: error });
+        resolve(false);
+      };
+      socket.onclose = ({ code }) => {
+        inbox.put({ closed: new Error(`the connection was closed with the code ${code}`) });
+        resolve(false);
+      };
+    });
+    if (await within(opened, timeoutMs)) return new OpenEnvSession(socket, inbox, this.#http);
+    socket.close();
+    throw this.#http.unreachable('a WebSocket at /ws', inbox.early());
   }
 }
 

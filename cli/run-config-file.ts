@@ -1,18 +1,37 @@
-/** Reads `rollmesh.config.ts` of the working directory, or the file that `--config` names, and puts its flags before those of the command line. */
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+/**
+ * Reads `rollmesh.config.ts` of the working directory, or the file that `--config` names, by c12, and puts its flags before those of the
+ * command line. It may be written in TypeScript, JavaScript, JSON, YAML or TOML.
+ */
+import { relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { LoadConfigOptions } from 'c12';
 import { wrongInput } from '../core/errors.ts';
 import { flagsOf } from '../core/run-config.ts';
 import { readTypeScript } from './typescript-modules.ts';
 
-/** The names that a configuration has where none is given. */
-export const CONFIGURATIONS = [
-  'rollmesh.config.ts',
-  'rollmesh.config.mts',
-  'rollmesh.config.js',
-  'rollmesh.config.mjs',
-];
+type Fields = Record<string, unknown>;
+
+/** Settings decide the id of a run, so that they come from one file: no layers, no rc files, nothing remote, nothing of the environment. */
+const ONE_FILE: LoadConfigOptions<Fields> = {
+  name: 'rollmesh',
+  rcFile: false,
+  packageJson: false,
+  dotenv: false,
+  envName: false,
+  extend: false,
+  giget: false,
+  merger: (...layers) => layers.find(Boolean)!,
+};
+
+/** Modules are imported as recipes are, so that they find `rollmesh`. */
+const importer = {
+  async import(path: string): Promise<unknown> {
+    await readTypeScript();
+    const module = (await import(pathToFileURL(path).href)) as { readonly default?: unknown };
+    if (module.default === undefined) throw new Error('it has no default export');
+    return module.default;
+  },
+} as NonNullable<LoadConfigOptions['jiti']>;
 
 /** `--config FILE` or `--config=FILE`, and the other arguments. */
 function named(args: readonly string[]): { file: string | undefined; others: readonly string[] } {
@@ -33,25 +52,31 @@ function named(args: readonly string[]): { file: string | undefined; others: rea
 export async function withConfig(args: readonly string[]): Promise<string[]> {
   if (args.includes('--help') || args.includes('-h')) return [...args];
   const { file, others } = named(args);
-  const path = file ?? CONFIGURATIONS.find((name) => existsSync(name));
-  if (path === undefined) return [...others];
-  if (!existsSync(path))
-    throw wrongInput('config.path', `There is no configuration ${path}.`, {
+  // Loaded only now, since most commands read no configuration.
+  const { loadConfig } = await import('c12');
+  const { config, _configFile: path } = await loadConfig<Fields>({
+    ...ONE_FILE,
+    jiti: importer,
+    ...(file === undefined ? {} : { configFile: file }),
+  }).catch((cause: unknown) => {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw wrongInput(
+      'config.module',
+      `The configuration ${file ?? 'rollmesh.config'} cannot be loaded: ${why}`,
+      { cause },
+    );
+  });
+  if (path === undefined && file === undefined) return [...others];
+  if (path === undefined)
+    throw wrongInput('config.path', `There is no configuration ${file}.`, {
       expected: 'the path of a module such as rollmesh.config.ts',
     });
-  await readTypeScript();
-  let loaded: { readonly default?: unknown };
-  try {
-    loaded = (await import(pathToFileURL(resolve(path)).href)) as typeof loaded;
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw wrongInput('config.module', `The configuration ${path} cannot be loaded: ${why}`, { cause });
-  }
-  const flags = flagsOf(loaded.default, path);
+  const name = file ?? relative('', path);
+  const flags = flagsOf(config, name);
   const isFile = (flag: string) => /^--tasks=(?!\d+$)/.test(flag);
   const namesFiles = others.some(
     (arg, i) => isFile(arg) || (arg === '--tasks' && !/^\d+$/.test(others[i + 1] ?? '')),
   );
-  console.error(`Settings of ${path}: ${flags.join(' ')}`);
+  console.error(`Settings of ${name}: ${flags.join(' ')}`);
   return [...flags.filter((flag) => !(namesFiles && isFile(flag))), ...others];
 }

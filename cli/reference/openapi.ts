@@ -1,5 +1,7 @@
-/** The table of routes as an OpenAPI 3.1 document. */
+/** The table of routes as an OpenAPI 3.1 document, by hono-openapi: an app that has the table's routes and answers nothing describes itself. */
 import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema';
+import { Hono } from 'hono';
+import { type DescribeRouteOptions, describeRoute, generateSpecs, validator } from 'hono-openapi';
 import type * as v from 'valibot';
 import * as agent from '../../core/schema/agent.ts';
 import * as answers from '../../core/schema/answers.ts';
@@ -43,37 +45,13 @@ function schemaOf(schema: v.GenericSchema): Json {
 
 const MEDIA = { bytes: 'application/octet-stream', text: 'text/plain', events: 'text/event-stream' } as const;
 
-function content(body: NonNullable<RouteReference['body']>): Json {
+function content(body: NonNullable<RouteReference['body']>): Record<string, { schema: object }> {
   if (typeof body === 'string') return { [MEDIA[body]]: { schema: { type: 'string' } } };
   return { 'application/json': { schema: schemaOf(body) } };
 }
 
-/** `:name` as OpenAPI writes it; the rest of a path is one parameter. */
-export const openApiPath = (path: string): string => path.replace(/:(\w+)/g, '{$1}').replace('*', '{key}');
-
-function parametersOf({ path, query }: RouteReference): Json[] {
-  const inPath = [...openApiPath(path).matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema: { type: 'string' },
-  }));
-  if (!query) return inPath;
-  const { properties = {}, required = [] } = schemaOf(query) as {
-    properties?: Readonly<Record<string, Json>>;
-    required?: readonly string[];
-  };
-  const inQuery = Object.entries(properties).map(([name, schema]) => ({
-    name,
-    in: 'query',
-    required: required.includes(name),
-    schema,
-  }));
-  return [...inPath, ...inQuery];
-}
-
 /** The security schemes that open a route to its caller; `{}` means that none is needed. */
-const SECURITY: Readonly<Record<Caller, readonly Json[]>> = {
+const SECURITY: Readonly<Record<Caller, Record<string, string[]>[]>> = {
   everyone: [],
   signer: [{ signer: [] }],
   reader: [{}, { reader: [] }, { learner: [] }],
@@ -85,11 +63,10 @@ const SECURITY: Readonly<Record<Caller, readonly Json[]>> = {
   agent: [{ agent: [] }],
 };
 
-const operationOf = (tag: string, route: RouteReference): Json => ({
+const operationOf = (tag: string, route: RouteReference): DescribeRouteOptions => ({
   tags: [tag],
   summary: route.does,
   security: SECURITY[route.who],
-  parameters: parametersOf(route),
   ...(route.body === undefined ? {} : { requestBody: { required: true, content: content(route.body) } }),
   responses: {
     [String(route.status ?? 200)]: {
@@ -105,41 +82,46 @@ const operationOf = (tag: string, route: RouteReference): Json => ({
 
 const withoutLinks = (heading: string): string => heading.replace(/ \(see .*\)$/, '');
 
+/** The rest of a path is one parameter. */
+const inFull = (path: string): string => path.replace('*', ':key{.+}');
+
 /** @param version the version of the package */
-export function openApi(version: string): Json {
-  const paths: Record<string, Record<string, Json>> = {};
+export function openApi(version: string) {
+  const app = new Hono();
   for (const [heading, routes] of Object.entries(ROUTES))
-    for (const route of routes) {
-      paths[openApiPath(route.path)] ??= {};
-      paths[openApiPath(route.path)]![route.method.toLowerCase()] = operationOf(withoutLinks(heading), route);
-    }
-  const bearer = (who: Caller) => ({ type: 'http', scheme: 'bearer', description: CALLERS[who] });
-  return {
-    openapi: '3.1.0',
-    info: { title: 'rollmesh gateway', version, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
-    tags: Object.keys(ROUTES).map((heading) => ({ name: withoutLinks(heading) })),
-    paths,
-    components: {
-      securitySchemes: {
-        signer: {
-          type: 'apiKey',
-          in: 'header',
-          name: 'webhook-signature',
-          description: CALLERS.signer,
-        },
-        environments: {
-          type: 'apiKey',
-          in: 'header',
-          name: 'x-api-key',
-          description: CALLERS.environments,
-        },
-        reader: bearer('reader'),
-        learner: bearer('learner'),
-        node: bearer('node'),
-        agents: bearer('agents'),
-        agent: bearer('agent'),
+    for (const route of routes)
+      app.on(
+        route.method,
+        inFull(route.path),
+        describeRoute(operationOf(withoutLinks(heading), route)),
+        ...(route.query ? [validator('query', route.query)] : []),
+      );
+  const bearer = (who: Caller) => ({ type: 'http', scheme: 'bearer', description: CALLERS[who] }) as const;
+  const apiKey = (who: Caller, name: string) =>
+    ({ type: 'apiKey', in: 'header', name, description: CALLERS[who] }) as const;
+  return generateSpecs(app, {
+    excludeStaticFile: false,
+    defaultValidationErrorResponse: false,
+    documentation: {
+      info: {
+        title: 'rollmesh gateway',
+        description: 'The HTTP interface of a mesh.',
+        version,
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
-      schemas: toJsonSchemaDefs(DEFINITIONS, CONVERSION),
+      tags: Object.keys(ROUTES).map((heading) => ({ name: withoutLinks(heading) })),
+      components: {
+        securitySchemes: {
+          signer: apiKey('signer', 'webhook-signature'),
+          environments: apiKey('environments', 'x-api-key'),
+          reader: bearer('reader'),
+          learner: bearer('learner'),
+          node: bearer('node'),
+          agents: bearer('agents'),
+          agent: bearer('agent'),
+        },
+        schemas: toJsonSchemaDefs(DEFINITIONS, CONVERSION) as Record<string, object>,
+      },
     },
-  };
+  });
 }

@@ -6,6 +6,6 @@ import { referencePage } from './page.ts';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 writeFileSync('docs/api.md', referencePage());
-writeFileSync('dashboard/openapi.json', `${JSON.stringify(openApi(version), null, 1)}\n`);
+writeFileSync('dashboard/openapi.json', `${JSON.stringify(await openApi(version), null, 1)}\n`);
 mkdirSync('dashboard/glossary', { recursive: true });
 writeFileSync('dashboard/glossary/index.html', glossaryPage());

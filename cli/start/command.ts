@@ -44,7 +44,7 @@ export const command = (): Command =>
       const recipes = files ? await openRecipes([await files.write(writtenRecipes(stateDir))]) : known;
       const printer = options.json
         ? jsonPrinter()
-        : textPrinter(options.state === DEFAULT_STATE ? '' : ` --state ${options.state}`);
+        : await textPrinter(options.state === DEFAULT_STATE ? '' : ` --state ${options.state}`);
       const run = options.inProcess
         ? (await import('./process-run.ts')).runInOneProcess
         : (await import('./mesh-run.ts')).runInMesh;

@@ -3,7 +3,7 @@ import type { EvaluationReport } from '../../core/schema/report.ts';
 import type { RoundLine, Summary } from '../../core/schema/summary.ts';
 import { asCalled } from '../called-as.ts';
 import { printable, printableLines } from '../printable.ts';
-import { paintFor } from '../shared/colour.ts';
+import { paintFor, plain } from '../shared/colour.ts';
 import { closingWords } from './closing-words.ts';
 import { explainStart, noticeLines, roundLines, type Start, startLine, stoppedLine } from './progress.ts';
 
@@ -14,7 +14,7 @@ export interface RunPrinter {
   finished(summary: Summary): void;
   /** Ctrl-C came after this round; 0 = before the first was done. */
   stopped(after: number, rounds: number): void;
-  /** What is under way: on a terminal one line that the next one replaces, elsewhere nothing. */
+  /** What is under way: on a terminal a spinner beside this text, elsewhere nothing; an empty text ends it. */
   status(text: string): void;
   /** A message for the person at the terminal while the run goes on. */
   notice(text: string): void;
@@ -36,21 +36,24 @@ export function jsonPrinter(): RunPrinter {
   };
 }
 
-/** \r and "erase the line" of ECMA-48. */
-const CLEAR = '\r\u001b[2K';
-
 /** `flags`: what commands need to find the run's policy, such as ` --state DIR`. */
-export function textPrinter(flags = ''): RunPrinter {
-  const paint = paintFor(process.stdout, process.env);
-  const live = process.stdout.isTTY === true && process.env.TERM !== 'dumb';
-  let standing = false;
-  const clear = () => {
-    if (standing) process.stdout.write(CLEAR);
-    standing = false;
-  };
-  const say = (line: string) => {
-    clear();
-    console.log(asCalled(line));
+export async function textPrinter(flags = ''): Promise<RunPrinter> {
+  const { stdout, env } = process;
+  const paint = paintFor(stdout, env);
+  // Loaded only now, for it takes longer than `--help` may. It keeps its line below those that are printed meanwhile.
+  const { default: ora } = await import('ora');
+  const spinner = ora({
+    stream: stdout,
+    // On a terminal that has no width (a pseudo terminal whose size nobody set) ora would clear lines for ever.
+    isSilent: stdout.isTTY !== true || !stdout.columns || env.TERM === 'dumb',
+    // Ctrl-C is the run's own.
+    discardStdin: false,
+    color: paint === plain ? false : 'cyan',
+  });
+  const say = (line: string) => console.log(asCalled(line));
+  const sayLast = (line: string) => {
+    spinner.stop();
+    say(line);
   };
   let rounds = 0;
   let start: EvaluationReport | null = null;
@@ -71,18 +74,16 @@ export function textPrinter(flags = ''): RunPrinter {
       shown++;
     },
     status: (text) => {
-      if (!live) return;
-      const room = (process.stdout.columns || 80) - 3;
-      process.stdout.write(
-        `${CLEAR}${paint('dim', printable(text.length > room ? `${text.slice(0, room)}…` : text))}`,
-      );
-      standing = text !== '';
+      const room = Math.max(10, stdout.columns - 5);
+      const cut = printable(text.length > room ? `${text.slice(0, room)}…` : text);
+      if (text) spinner.start(paint('dim', cut));
+      else spinner.stop();
     },
-    stopped: (after, rounds) => say(stoppedLine(after, rounds)),
+    stopped: (after, rounds) => sayLast(stoppedLine(after, rounds)),
     notice: (text) => {
       for (const part of noticeLines(text, paint)) say(part);
     },
-    waiting: (url) => say(`\nThe mesh is up at ${url} and takes webhooks. Ctrl-C ends it.`),
-    finished: (summary) => say(printableLines(`${shown ? '\n' : ''}${closingWords(summary, flags)}`)),
+    waiting: (url) => sayLast(`\nThe mesh is up at ${url} and takes webhooks. Ctrl-C ends it.`),
+    finished: (summary) => sayLast(printableLines(`${shown ? '\n' : ''}${closingWords(summary, flags)}`)),
   };
 }

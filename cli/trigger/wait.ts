@@ -18,7 +18,7 @@ export async function waitForRounds(
   // Reading needs a token only where the mesh has one; the environment holds it then.
   const token = process.env.READ_TOKEN ?? process.env.LEARNER_TOKEN ?? '';
   const gateway = new GatewayClient({ url: url.replace(/\/$/, ''), token });
-  const printer = json ? jsonPrinter() : textPrinter();
+  const printer = json ? jsonPrinter() : await textPrinter();
   const { settings } = await gateway.getRun(run);
   const from = Math.max(1, rounds - added + 1);
   const page = new URL(`/#run=${run}`, url).href;

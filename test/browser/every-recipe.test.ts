@@ -1,5 +1,5 @@
 /**
- * The pages of recipes, some of them in `npm run check`, every one in `npm run check:recipes`: a short run of each is played in this process, stored as the mesh stores it, and walked through in a browser.
+ * The pages of recipes, some of them in `npm run check`, every one in `npm run check:recipes`, and of a run on a file of questions: a short run of each is played in this process, stored as the mesh stores it, and walked through in a browser.
  * There are no token ids where texts should be, no empty charts or tables, no failed request and no complaint of the content policy.
  * Screenshots of some recipes are written to ROLLMESH_SCREENSHOTS where it names a folder.
  */
@@ -8,9 +8,13 @@ import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../../bench/browser/chromium.ts';
+import { readTaskRecipe } from '../../cli/task-recipe.ts';
 import { episodesOf } from '../../core/play-episodes.ts';
+import { registry } from '../../core/registry.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
 import { humanised } from '../../dashboard/figures.js';
+import { grpoFrom } from '../../recipes/grpo/from-data.ts';
+import { shipped } from '../../recipes/index.ts';
 import { ALWAYS, chosenRecipes } from '../every-recipe/chosen.ts';
 import { openStore } from '../store/fixture.ts';
 import { complaintsOf } from './complaints.ts';
@@ -21,7 +25,21 @@ import { storeRun } from './recorded-mesh/store.ts';
 /** One run goes on for some rounds, so that curves are lines; the others show what one round leaves. */
 const roundsOf = (recipe: string) => (recipe === 'trio' ? 3 : 1);
 const SHOTS = process.env.ROLLMESH_SCREENSHOTS;
-const recipes = chosenRecipes();
+/** GRPO on a file of questions, as `npm start -- --policy words --tasks FILE` makes it. */
+const onQuestions = grpoFrom(
+  (
+    await readTaskRecipe({
+      tasks: ['examples/reasoning-gym/chain_sum.easy.jsonl'],
+      heldOut: '0.2',
+      checker: 'number',
+      extract: ['whole'],
+      set: ['maxNew=64'],
+      start: 'words',
+    })
+  ).data,
+);
+const recipes = [...chosenRecipes(), onQuestions];
+const known = registry([...shipped.recipes, onQuestions]);
 /** The tokenizer of a run's start policy. */
 const readerOf = ({ recipe: { startPolicy } }: PlayedRun['run']) =>
   openTokenizer(JSON.parse(readFileSync(`models/${startPolicy}/tokenizer.json`, 'utf8')));
@@ -41,12 +59,12 @@ describe.skipIf(!chromiumPath)(`the page of every recipe${CHROMIUM_NEEDED}`, () 
     async () => {
       [browser, store] = await Promise.all([openBrowser(), openStore()]);
       for (const [i, { name }] of recipes.entries()) {
-        const run = await playRun(name, roundsOf(name), 5);
+        const run = await playRun(known, name, roundsOf(name), 5);
         played.set(name, run);
         await storeRun(store as never, run, Date.UTC(2026, 4, 4, 9, i));
       }
       context = await browser.newContext();
-      gateway = await serve(store as never);
+      gateway = await serve(store as never, known);
     },
     60_000 + 15_000 * recipes.length,
   );
@@ -337,10 +355,10 @@ describe.skipIf(!chromiumPath)(`the page of every recipe${CHROMIUM_NEEDED}`, () 
         ['dark', { viewport: { width: 1320, height: 900 }, colorScheme: 'dark' }],
       ] as const) {
         const page = await browser.newPage(options);
-        for (const recipe of ALWAYS) {
+        for (const recipe of [...ALWAYS, onQuestions.name]) {
           await page.goto(atRun(recipe));
           await page.waitForSelector('.rounds tbody tr');
-          await page.waitForSelector('#claim:not([hidden])');
+          if (recipe !== onQuestions.name) await page.waitForSelector('#claim:not([hidden])');
           await page.screenshot({ path: join(SHOTS!, `${recipe}-run-${form}.png`), fullPage: true });
           await page.goto(atRun(recipe, `&round=${roundsOf(recipe)}`));
           await page.waitForSelector('.tasks a');

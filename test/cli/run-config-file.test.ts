@@ -48,3 +48,42 @@ test('what is wrong with a configuration is told', async () => {
   );
   expect(await withConfig(['--rounds', '2'])).toEqual(['--rounds', '2']);
 });
+
+test('a configuration may be written as JSON, YAML or TOML', async () => {
+  const flags = ['--recipe=ttrl', '--rounds=7', '--set=optimizer.learningRate=0.00003'];
+  const texts = {
+    json: '{ "recipe": "ttrl", "rounds": 7, "settings": { "optimizer": { "learningRate": 0.00003 } } }',
+    yaml: 'recipe: ttrl\nrounds: 7\nsettings:\n  optimizer: { learningRate: 0.00003 }\n',
+    toml: 'recipe = "ttrl"\nrounds = 7\n[settings.optimizer]\nlearningRate = 0.00003\n',
+  };
+  for (const [kind, text] of Object.entries(texts))
+    expect(await withConfig(['--config', write(`own.config.${kind}`, text)])).toEqual(flags);
+});
+
+test('settings come from one file alone', async () => {
+  const folder = mkdtempSync(join(root, 'project-'));
+  const here = process.cwd();
+  try {
+    process.chdir(folder);
+    for (const [name, text] of [
+      ['.rollmeshrc', 'rounds=9'],
+      ['.env', 'ROLLMESH_ROUNDS=9'],
+      ['package.json', '{ "rollmesh": { "rounds": 9 } }'],
+      ['base.config.ts', 'export default { rounds: 9 };'],
+      ['rollmesh.config.ts', 'export default { recipe: "ttrl" };'],
+    ] as const)
+      writeFileSync(join(folder, name), text);
+    expect(await withConfig([])).toEqual(['--recipe=ttrl']);
+    for (const layered of [
+      'extends: "./base.config.ts"',
+      '$test: { rounds: 9 }',
+      '$env: {}',
+      'rounds: null',
+    ]) {
+      const path = write(`${layered.length}.config.ts`, `export default { recipe: "ttrl", ${layered} };`);
+      await expect(withConfig(['--config', path])).rejects.toThrow(/extends|\$test|\$env|rounds/);
+    }
+  } finally {
+    process.chdir(here);
+  }
+});

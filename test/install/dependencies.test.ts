@@ -60,7 +60,13 @@ test('a clone leaves nothing out that an old npm or Node may skip, and the packa
   expect(all).toEqual({ ...others, 'onnxruntime-node': bundled });
   const optional = { optional: true };
   expect(peerDependenciesMeta).toEqual({ webgpu: optional, 'onnxruntime-node': optional });
-  expect(Object.keys(optionalDependencies).sort()).toEqual(['drizzle-orm', 'hono', 'miniflare', 'wrangler']);
+  expect(Object.keys(optionalDependencies).sort()).toEqual([
+    'c12',
+    'drizzle-orm',
+    'hono',
+    'miniflare',
+    'wrangler',
+  ]);
 });
 
 test('every package is locked by its hash and comes from the registry', () => {

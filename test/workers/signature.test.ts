@@ -1,12 +1,15 @@
 /** Webhook signatures against node:crypto, which did not write the verifier. */
 import { createHmac } from 'node:crypto';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { standardHeaders } from '../../core/standard-webhook.ts';
 import { HttpError } from '../../workers/gateway/http-error.ts';
 import { type SignatureHeaders, verifySignature } from '../../workers/gateway/signature.ts';
 
 const SECRET = 'a-secret-of-some-length';
 const NOW = 1_800_000_000;
+// The library of Standard Webhooks reads the clock itself.
+beforeAll(() => vi.useFakeTimers({ now: NOW * 1000, toFake: ['Date'] }));
+afterAll(() => vi.useRealTimers());
 const bytes = new TextEncoder().encode('{"recipe":"trio"}');
 const hmac = (secret: string, text: string) => createHmac('sha256', secret).update(text).digest('hex');
 const own = (time: number | string, secret = SECRET, body = '{"recipe":"trio"}') =>
@@ -100,6 +103,10 @@ test('Standard Webhooks: the id names the delivery, and id, time and body are al
   expect(codeOf({ standard: { id, timestamp: String(NOW + 1), signature } })).toBe('401 signature.wrong');
   expect(codeOf({ standard: { id: undefined, timestamp, signature } })).toBe('401 signature.malformed');
   expect(codeOf(standard(NOW - 301))).toBe('401 signature.stale');
+  expect(codeOf(standard(NOW + 301))).toBe('401 signature.stale');
+  expect(verify(standard(NOW - 300))).toBe('standard:msg_1');
+  for (const wrong of ['', 'v1', 'v1,', 'v2,AAAA', `v1,${'A'.repeat(43)}=`])
+    expect(codeOf({ standard: { id, timestamp, signature: wrong } })).toBe('401 signature.wrong');
 });
 
 /** The example in the tests of the project's own libraries. */
@@ -109,9 +116,11 @@ test('Standard Webhooks: the published example is signed and verified', () => {
   const headers = standardHeaders(secret, id, time, text);
   expect(headers['webhook-signature']).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
   const signed = { id, timestamp: String(time), signature: headers['webhook-signature'] };
+  vi.setSystemTime(time * 1000);
   const none = { own: undefined, github: undefined, githubDelivery: undefined };
   const body = new TextEncoder().encode(text);
   expect(verifySignature({ ...none, standard: signed }, body, [secret], time)).toBe(`standard:${id}`);
+  vi.setSystemTime(NOW * 1000);
 });
 
 test('Standard Webhooks: one of several signatures is enough, and a secret with whsec_ is base64', () => {

@@ -1,11 +1,11 @@
 /** Plays short runs in this process and keeps their records: what the mesh would have stored in R2 and D1. */
 import { readStart } from '../../../cli/shared/import-policy.ts';
+import type { Registry } from '../../../core/registry.ts';
 import type { VersionFiles } from '../../../core/schema/policy.ts';
 import type { EvaluationReport } from '../../../core/schema/report.ts';
 import { keys, type RoundSpec, roundOf } from '../../../core/schema/round.ts';
 import type { Proposals, ScoredGroup } from '../../../core/schema/sample.ts';
 import type { RoundLine } from '../../../core/schema/summary.ts';
-import { shipped } from '../../../recipes/index.ts';
 import { bindingsOf, type OrderedRun, runOf } from '../../../recipes/run-order.ts';
 import { playInProcess } from '../../../run/in-process.ts';
 import { MemoryRunStore } from '../../../run/run-store.ts';
@@ -29,9 +29,14 @@ export interface PlayedRun {
   readonly versions: readonly VersionFiles[];
 }
 
-export async function playRun(recipe: string, rounds: number, seed: number): Promise<PlayedRun> {
+export async function playRun(
+  recipes: Registry,
+  recipe: string,
+  rounds: number,
+  seed: number,
+): Promise<PlayedRun> {
   const order = { recipe, seed, rounds, freeze: [], tasks: 4, groupSize: 4, engine: 'kernels' as const };
-  const run = runOf(shipped, order);
+  const run = runOf(recipes, order);
   const store = new MemoryRunStore();
   const { policy: name } = run.settings;
   await store.commitVersion({ name, version: 0 }, await readStart(run.recipe.startPolicy));

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
-import { shipped } from '../../../recipes/index.ts';
+import type { Registry } from '../../../core/registry.ts';
 import type { Stored } from './store.ts';
 
 /** Its types are those of workerd, which those of Node do not fit; its code is plain HTTP. */
@@ -26,11 +26,14 @@ async function asset(url: string): Promise<Response> {
   });
 }
 
-export async function serve({ db, bucket }: Stored): Promise<{ url: string; close: () => Promise<void> }> {
+export async function serve(
+  { db, bucket }: Stored,
+  recipes: Registry,
+): Promise<{ url: string; close: () => Promise<void> }> {
   const free = { limit: async () => ({ success: true }) };
   const { gatewayApp } = await import(GATEWAY);
   const app = gatewayApp({
-    recipes: shipped,
+    recipes,
     db,
     bucket,
     assets: { fetch: (request: Request) => asset(request.url) },
