@@ -376,6 +376,20 @@ describe('games', () => {
     expect(new Set(first).size).toBe(2);
   });
 
+  test('games that begin alike are tasks of their own in a file', async () => {
+    const { client } = await served({ recipes: registry([], hostedFamilies) });
+    const { rows } = await orsHost(client).rows({ name: 'kuhn', first: 40 });
+    const asked = (rows as { question: string; metadata: { index: number } }[]).map(
+      ({ question }) => question,
+    );
+    // Three cards, alone or after one of two moves.
+    const situations = asked.map((question) => /\n([jqk](?: [pb])?)(?:\n|$)/.exec(question)![1]!);
+    expect(new Set(situations).size).toBeLessThanOrEqual(9);
+    expect(new Set(asked).size).toBe(40);
+    for (const [i, question] of asked.entries())
+      expect(question.endsWith(`\n\n(task ${i})`)).toBe(situations.indexOf(situations[i]!) < i);
+  });
+
   test('three refused moves cost 0.2 and the game', async () => {
     const { client } = await served({ recipes: registry([], hostedFamilies) });
     expect((await play(client, 'tic-tac-toe', 0, () => 'zero')).score).toBeCloseTo(-1.2, 12);
