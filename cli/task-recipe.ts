@@ -37,10 +37,10 @@ import {
   taskFileBytes,
   taskFileSettings,
 } from './policy/task-file-options.ts';
+import { openRecipes } from './recipe-modules.ts';
 import { type BundledReward, bundleReward, loadReward, tryReward } from './rewards/reward-module.ts';
 import { parseRewards } from './rewards/reward-option.ts';
 import { readRubric } from './rewards/rubric-file.ts';
-import { openRecipes } from './recipe-modules.ts';
 import { DEFAULT_START_POLICY } from './shared/import-policy.ts';
 import type { TasksOption } from './shared/run-options.ts';
 
@@ -374,19 +374,20 @@ function publishOption(text: string): readonly string[] {
   return ['optimizer.publish=bf16'];
 }
 
-/** `--seats white,black=words@0`: each by its name, and one that is not trained with the version that plays it. */
+/** `--seats white,black=words@0,judge=own`: each by its name, one that is not trained with the version that plays it, and which have weights of their own. */
 function seatsOption(text: string): readonly Seat[] {
   const listed = text.split(',').map((seat) => {
-    const [, called, named, version] = /^([^=]*)(?:=(.+)@(\d+))?$/.exec(seat) ?? ['', seat];
+    const [, called, own, named, version] = /^([^=]*)(?:=(?:(own)|(.+)@(\d+)))?$/.exec(seat) ?? ['', seat];
     return {
       name: called,
+      ...(own === undefined ? {} : { own: true }),
       ...(named === undefined ? {} : { policy: { name: named, version: Number(version) } }),
     };
   });
   const { success, output, issues } = v.safeParse(seats, listed);
   if (success) return output;
   throw new InvalidArgumentError(
-    `${issues[0].message}. As in proposer,solver, or white,black=NAME@VERSION for a seat that is not trained.`,
+    `${issues[0].message}. As in proposer,solver; NAME=own for a seat with weights of its own, NAME=POLICY@VERSION for one that is not trained.`,
   );
 }
 
@@ -428,7 +429,7 @@ export const addTrainingTaskOptions = (command: Command): Command =>
     )
     .option(
       '--seats <names>',
-      'with --agent: the seats of an episode, as in proposer,solver; each has a history and rewards of its own. NAME=POLICY@VERSION is played by that version and not trained',
+      'with --agent: the seats of an episode, as in proposer,solver; each has a history and rewards of its own. NAME=own has weights of its own, too; NAME=POLICY@VERSION is played by that version and not trained',
       seatsOption,
     );
 

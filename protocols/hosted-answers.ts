@@ -4,7 +4,7 @@
  */
 import type { Checker } from '../core/checkers/checker.ts';
 import type { Extraction } from '../core/checkers/extract.ts';
-import type { HostedEnvironment, HostedTask, HostedTool } from '../core/hosted-environment.ts';
+import type { HostedEnvironment, HostedSplit, HostedTask, HostedTool } from '../core/hosted-environment.ts';
 import { Random } from '../core/random.ts';
 import { shownQuestion } from '../core/rubric.ts';
 import { drawUntil } from '../core/split.ts';
@@ -26,9 +26,10 @@ const submit = (answer: object, more: Readonly<Record<string, object>> = {}): Ho
   },
 });
 
-const said = (right: boolean, why = 'Wrong.') => ({
-  text: right ? 'Right.' : why,
-  reward: Number(right),
+/** `worth`: from 0, wrong, to 1, right. */
+const said = (worth: number, why = worth === 0 ? 'Wrong.' : `Worth ${worth} of 1.`) => ({
+  text: worth === 1 ? 'Right.' : why,
+  reward: worth,
   finished: true,
 });
 
@@ -47,21 +48,31 @@ const SOLUTION = submit(BETWEEN_TAGS, {
 /** A question as a solver in the tag notation is asked it, without the tags. */
 const untagged = (prompt: string): string => prompt.replace(/^<solve>/, '').replace(/<sep>$/, '');
 
+/** Tasks of one side: how they are drawn, and which are held out. */
+type Drawn = Pick<TaskFamily, 'name' | 'random' | 'isHeldOut'> & {
+  readonly heldOut: () => readonly string[];
+};
+
+const countOf = ({ heldOut }: Drawn, split: HostedSplit): number =>
+  split === 'train' ? TRAINING_TASKS : heldOut().length;
+
+function taskOf({ name, random, heldOut, isHeldOut }: Drawn, split: HostedSplit, index: number): string {
+  if (split === 'test') return heldOut()[index]!;
+  const drawing = new Random(`hosted/${name}/${index}`);
+  return drawUntil(
+    () => random(drawing),
+    (task) => !isHeldOut(task),
+  );
+}
+
 /** `rules`: what is asked, and how steps and answer are written. The test tasks are those that the family holds out. */
 export function hostedFamily(name: string, family: TaskFamily, rules: string): HostedEnvironment {
-  const drawn = (index: number) => {
-    const random = new Random(`hosted/${family.name}/${index}`);
-    return drawUntil(
-      () => family.random(random),
-      (task) => !family.isHeldOut(task),
-    );
-  };
   return {
     name,
     tools: [SOLUTION],
-    count: (split) => (split === 'train' ? TRAINING_TASKS : family.heldOut().length),
+    count: (split) => countOf(family, split),
     task: (split, index): HostedTask => {
-      const task = split === 'train' ? drawn(index) : family.heldOut()[index]!;
+      const task = taskOf(family, split, index);
       const question = untagged(family.solverPrompt(task));
       return {
         told: { question },
@@ -70,8 +81,38 @@ export function hostedFamily(name: string, family: TaskFamily, rules: string): H
           const { answer, steps = [] } = calls.at(-1)!.input as { answer: string; steps?: readonly string[] };
           const text = `${steps.map((step) => `<step>${step}`).join('')}<answer>${answer}${family.stop}`;
           const solution = family.parseSolution(task, text);
-          if (!solution.ok) return said(false, `Not a solution of this task: ${solution.reason}.`);
-          return said(family.answerIsExact(task, solution.value));
+          if (!solution.ok) return said(0, `Not a solution of this task: ${solution.reason}.`);
+          return said(Number(family.answerIsExact(task, solution.value)));
+        },
+      };
+    },
+  };
+}
+
+export interface HostedTexts extends Drawn {
+  /** The task as whoever answers may know it. */
+  readonly question: (task: string) => string;
+  /** What a text is worth, from 0 to 1; null where it is no answer to the task. */
+  readonly worth: (task: string, text: string) => number | null;
+}
+
+const TEXT = submit(BETWEEN_TAGS);
+
+/** Tasks whose answer is one text without steps. A text may be right in part. */
+export function hostedTexts(name: string, texts: HostedTexts, rules: string): HostedEnvironment {
+  return {
+    name,
+    tools: [TEXT],
+    count: (split) => countOf(texts, split),
+    task: (split, index): HostedTask => {
+      const task = taskOf(texts, split, index);
+      const question = texts.question(task);
+      return {
+        told: { question },
+        prompt: [rules, question],
+        after: (calls) => {
+          const worth = texts.worth(task, String(calls.at(-1)!.input.answer));
+          return worth === null ? said(0, 'Not an answer to this task.') : said(worth);
         },
       };
     },
@@ -114,7 +155,10 @@ export function hostedQuestions(name: string, given: () => HostedQuestions): Hos
         after: (calls) => {
           const text = String(calls.at(-1)!.input.answer);
           const { outcome } = checkAnswer({ text, ended: true }, check, extract);
-          return said(outcome === 'right', outcome === 'wrong' ? undefined : `Not an answer: ${outcome}.`);
+          return said(
+            Number(outcome === 'right'),
+            outcome === 'wrong' ? undefined : `Not an answer: ${outcome}.`,
+          );
         },
       };
     },

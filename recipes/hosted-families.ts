@@ -1,10 +1,29 @@
-/** The families of answers that every mesh serves to others, whatever recipes it plays. */
+/** The families of tasks and the games that every mesh serves to others, whatever recipes it plays. */
 import { auto } from '../core/checkers/auto.ts';
 import type { HostedEnvironment } from '../core/hosted-environment.ts';
-import { hostedFamily, hostedQuestions } from '../protocols/hosted-answers.ts';
+import type { TaskFamily } from '../core/task-family.ts';
+import { heldOutStyle } from '../protocols/evaluate/responder.ts';
+import { hostedFamily, hostedQuestions, hostedTexts } from '../protocols/hosted-answers.ts';
+import { hostedGame } from '../protocols/hosted-games.ts';
+import { STYLE_POINTS } from '../protocols/respond.ts';
 import { arithmetic } from '../tasks/arithmetic/family.ts';
 import { chains } from '../tasks/chains/family.ts';
+import { cipher } from '../tasks/cipher/family.ts';
+import {
+  corpusDocument,
+  heldOutDocuments,
+  isHeldOutDocument,
+  parseContinuation,
+  prefixOf,
+  truthOf,
+  writeDocument,
+} from '../tasks/documents/family.ts';
+import { questions } from '../tasks/documents/questions.ts';
+import { drawPosition, heldOutPositions, isHeldOutPosition, parsePosition } from '../tasks/documents/sums.ts';
 import { equations } from '../tasks/equations/family.ts';
+import { kuhn } from '../tasks/games/kuhn.ts';
+import { kuhnEquilibrium } from '../tasks/games/kuhn-strategy.ts';
+import { bestMoves, ticTacToe } from '../tasks/games/tic-tac-toe.ts';
 import { environments } from '../tasks/programs/environments.ts';
 import { programs } from '../tasks/programs/family.ts';
 import { PLAIN, WITH_DIGIT } from '../tasks/programs/language.ts';
@@ -12,8 +31,10 @@ import { repair } from '../tasks/programs/repair.ts';
 import { statementOf, statements } from '../tasks/programs/statements.ts';
 import { rewriting } from '../tasks/rewriting/family.ts';
 import { MAX_DERIVATION } from '../tasks/rewriting/system.ts';
+import { isHeldOutStyle, parseResponse, randomStyleTask, styleScore } from '../tasks/style/family.ts';
 import { temporalGraphs } from '../tasks/temporal-graphs/family.ts';
 import { wordsTaskSet } from '../tasks/words/task-set.ts';
+import { STOP } from '../tasks/worked.ts';
 
 const TOTALS =
   'The question is a sum, worked out from left to right. The answer is its result, a whole number';
@@ -27,6 +48,20 @@ const QUESTIONS =
 const WORDS_OF_STATEMENTS = [...WITH_DIGIT.map((op) => `${op}1`), ...PLAIN]
   .map((word) => `${statementOf(word)} is ${word}`)
   .join(', ');
+
+const FAULTS = 'What is no move here costs 0.1, and the third time the game';
+
+/** How often the opponent at tic-tac-toe plays at random, so that it can be beaten. */
+const RANDOM = 0.5;
+/** How often the opponent at Kuhn poker bluffs with a jack: any number from 0 to 1/3 is perfect play. */
+const BLUFF = 1 / 6;
+const EQUILIBRIUM = kuhnEquilibrium(BLUFF);
+
+/** Whether a text is an exact solution of a family whose solutions are one text. */
+const exactText = (family: TaskFamily) => (task: string, text: string) => {
+  const solution = family.parseSolution(task, text + family.stop);
+  return solution.ok ? Number(family.answerIsExact(task, solution.value)) : null;
+};
 
 export const hostedFamilies: readonly HostedEnvironment[] = [
   hostedFamily('arithmetic', arithmetic, `${TOTALS}; the steps are all running totals, or none.`),
@@ -66,6 +101,79 @@ export const hostedFamilies: readonly HostedEnvironment[] = [
     temporalGraphs,
     'The question is a list of links, such as ab3 where a links to b at time 3, then a colon, a node and a time. A link comes again after as long as lay between the last two of the same nodes, and one that came once does not. The answer is the nodes to which the node links at that time, as letters. The steps are one for each node that it has linked to, such as b35:7 where it did at 3 and 5 and will at 7, or c6:? where it did at 6 alone; or none.',
   ),
+  hostedTexts(
+    'style',
+    {
+      name: 'style',
+      random: (random) => randomStyleTask(random),
+      heldOut: heldOutStyle,
+      isHeldOut: isHeldOutStyle,
+      question: (task) => task,
+      worth: (task, text) => {
+        const response = parseResponse(`<answer>${text}${STOP}`);
+        return response.ok ? styleScore(task, response.value) / STYLE_POINTS : null;
+      },
+    },
+    'az 2-4:tok bel ana asks for two to four of these words, from a to z; za asks for the other way round, up for longer and longer ones, down for shorter and shorter ones. The answer is words with one space between any two. It has a point of five each for its form, for two words or more in the order, for words of the list alone, for none twice, and for as many as are asked for.',
+  ),
+  hostedTexts(
+    'documents',
+    {
+      name: 'documents',
+      random: (random) => writeDocument(corpusDocument(random)),
+      heldOut: heldOutDocuments,
+      isHeldOut: isHeldOutDocument,
+      question: prefixOf,
+      worth: (document, text) => {
+        const told = parseContinuation(document, text + STOP);
+        return told.ok ? truthOf(prefixOf(document) + told.value) : null;
+      },
+    },
+    'The text before the colon is five names with a number each. The answer goes on with it: all five again in any order, in the same form. It is paid the share of its numbers that are true.',
+  ),
+  hostedTexts(
+    'documents-questions',
+    {
+      ...questions,
+      heldOut: () => questions.heldOut(),
+      question: (task) => task.slice(0, task.indexOf('?')),
+      worth: exactText(questions),
+    },
+    'The text before the colon is five names with a number each, and after it stands one of the names. The answer is a question to which this name alone is the answer: has and a number, or after or before and another name, as in has 2 or after da.',
+  ),
+  hostedTexts(
+    'documents-sums',
+    {
+      name: 'sums',
+      random: (random) => drawPosition(random, false, true),
+      heldOut: heldOutPositions,
+      isHeldOut: isHeldOutPosition,
+      question: (task) => parsePosition(task).before,
+      worth: (task, text) => Number(text === parsePosition(task).next),
+    },
+    'A text of sums, and of names with a number that means nothing. It ends in a sum, whose result is one digit. The answer is this digit.',
+  ),
+  hostedTexts(
+    'cipher',
+    {
+      ...cipher,
+      heldOut: () => cipher.heldOut(),
+      question: (sentence) => sentence,
+      worth: exactText(cipher),
+    },
+    'A sentence of one of two invented languages, six words of a letter each; those of the other language are capital where these are small. The answer is the sentence in the other language. The last word of the small one stands first in the capital one, and no word means the one that looks like it.',
+  ),
+  hostedGame({
+    game: kuhn,
+    rules: `Kuhn poker with a jack, a queen and a king: each player antes 1, is dealt one card, and may pass or bet 1 in turn. After a bet, pass gives up and bet calls; otherwise the higher card wins. You see your card, j, q or k, and the moves so far, p and b. Your moves are pass and bet. ${FAULTS} and 2.`,
+    opponent: ({ observation }, random) => (random.bool(EQUILIBRIUM[observation]!) ? 'bet' : 'pass'),
+  }),
+  hostedGame({
+    game: ticTacToe,
+    rules: `Tic-tac-toe: three in a row win 1 and lose 1. A move is a cell, 1 to 9 in reading order; the board shows x, o and . for an empty cell, and which of them you are. ${FAULTS}.`,
+    opponent: ({ state, actions }, random) =>
+      random.pick(random.bool(RANDOM) ? actions : bestMoves(state.cells)),
+  }),
   hostedQuestions('words', () => ({
     tasks: wordsTaskSet(),
     checker: auto,

@@ -16,7 +16,13 @@ const named = (text: string | undefined, known: readonly string[], what: string,
 /** How many sessions are open at the same time while prompts are read. */
 const AT_ONCE = 8;
 
-async function rowOf(client: EnvironmentClient, place: EnvironmentPlace): Promise<object> {
+interface Row {
+  readonly question: string;
+  readonly answer: string;
+  readonly metadata: EnvironmentPlace;
+}
+
+async function rowOf(client: EnvironmentClient, place: EnvironmentPlace): Promise<Row> {
   const session = `rollmesh-${deriveId('prompt', crypto.randomUUID())}`;
   const { answer } = await client.task(place);
   await client.begin(place, session);
@@ -29,6 +35,10 @@ async function rowOf(client: EnvironmentClient, place: EnvironmentPlace): Promis
   }
 }
 
+/**
+ * A prompt that several tasks have, such as the first board of a game, names its task, since a file has every question once; the policy is not told
+ * it. Tasks that tell one answer to one question are the same.
+ */
 export async function orsRows(
   client: EnvironmentClient,
   { name, split, first, ...others }: WantedTasks,
@@ -52,13 +62,20 @@ export async function orsRows(
     });
   const asked = named(split, names, 'split', training.name);
   const count = Math.min(first, await client.countTasks(environment, asked));
-  const rows: object[] = [];
+  const rows: Row[] = [];
   for (let from = 0; from < count; from += AT_ONCE) {
     const some = Array.from({ length: Math.min(AT_ONCE, count - from) }, (_, i) => from + i);
     const places = some.map((index): EnvironmentPlace => ({ environment, split: asked, index }));
     rows.push(...(await Promise.all(places.map((place) => rowOf(client, place)))));
   }
-  if (rows.length) return { place: `${environment}, split ${asked}`, rows };
+  const seen = new Set<string>();
+  const distinct = rows.map((row) => {
+    const { question } = row;
+    const again = seen.has(question) && row.answer === UNKNOWN_ANSWER;
+    seen.add(question);
+    return again ? { ...row, question: `${question}\n\n(task ${row.metadata.index})` } : row;
+  });
+  if (rows.length) return { place: `${environment}, split ${asked}`, rows: distinct };
   throw wrongInput('environment.unknown', `The split ${asked} of ${environment} has no tasks.`, {
     expected: 'at least one',
   });

@@ -34,10 +34,20 @@ export const seatName = v.pipe(
   ),
 );
 
-/** Who holds an episode: one seat after the other, each trained unless it is played by exactly one version of a policy. */
+/** Names of parameter sets that a seat's own weights cannot have: those of the run's other weights, and two that are kept back. */
+const TAKEN = ['main', 'critic', 'model', 'optimizer'];
+
+/**
+ * Who holds an episode: one seat after the other, each trained unless it is played by exactly one version of a policy. `own`: the seat has weights
+ * of its own, a parameter set by its name, which begin as the run's start; the others that are trained share theirs.
+ */
 export const seats = v.pipe(
   v.array(
-    v.strictObject({ name: seatName, policy: v.exactOptional(v.strictObject({ name, version: count })) }),
+    v.strictObject({
+      name: seatName,
+      policy: v.exactOptional(v.strictObject({ name, version: count })),
+      own: v.exactOptional(v.literal(true)),
+    }),
   ),
   v.minLength(1),
   v.maxLength(8, 'Expected at most 8 seats'),
@@ -46,6 +56,14 @@ export const seats = v.pipe(
     'Expected seats with names of their own',
   ),
   v.check((all) => all.some(({ policy }) => !policy), 'Expected at least one seat that is trained'),
+  v.check(
+    (all) => !all.some(({ policy, own }) => policy && own),
+    'Expected weights of its own for a seat that no fixed version plays',
+  ),
+  v.check(
+    (all) => !all.some((seat) => seat.own && TAKEN.includes(seat.name)),
+    `Expected another name than ${TAKEN.join(', ')} for a seat with weights of its own`,
+  ),
 );
 export type Seat = v.InferOutput<typeof seats>[number];
 

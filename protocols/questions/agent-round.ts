@@ -9,6 +9,7 @@ import { Random } from '../../core/random.ts';
 import type { Recipe, RoundShape } from '../../core/recipe.ts';
 import { type RoundContext, sampleOf } from '../../core/round-context.ts';
 import type { Seat } from '../../core/schema/agent.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { drawFileTasks } from '../../tasks/file/sampler.ts';
 import { admitTasks } from '../drawn-tasks.ts';
@@ -101,9 +102,11 @@ async function pay(context: RoundContext, group: RolloutGroup): Promise<ScoredGr
 /** The seats of a run that names none. */
 export const ONE_SEAT: readonly Seat[] = [{ name: SOLVER }];
 
+/** The parameter set that a seat plays with, and trains. */
+export const setOf = ({ name, own }: Seat): string => (own ? name : MAIN_SET);
+
 /** The seats that are played by the run's own policy, and are trained unless they are frozen. */
-export const trainedSeats = (seats: readonly Seat[]): string[] =>
-  seats.flatMap(({ name, policy }) => (policy ? [] : [name]));
+export const trainedSeats = (seats: readonly Seat[]): Seat[] => seats.filter(({ policy }) => !policy);
 
 /**
  * Held-out questions are asked by the mesh itself, once each and without the agent's tools, because the mesh has no agent of its own. The
@@ -114,7 +117,7 @@ export function agentRound(
   seats: readonly Seat[],
 ): RoundShape & Pick<Recipe, 'bindings'> {
   const { tasks, maxNew, temperature = 1 } = questions;
-  const trained = trainedSeats(seats);
+  const trained = trainedSeats(seats).map(({ name }) => name);
   const { taskName, evaluate, describe } = questionRound(questions, trained[0]);
   const isShared = seats.length > 1;
   const fixed = seats.flatMap(({ name, policy }) => (policy ? [[name, { fixed: policy }] as const] : []));
@@ -125,12 +128,17 @@ export function agentRound(
     ...(describe ? { describe } : {}),
     rewards: REWARDS,
     roles: Object.fromEntries(
-      seats.map(({ name, policy }) => [
+      seats.map(({ name, policy, own }) => [
         name,
         {
           description: `answers agents, through the endpoint${
-            policy ? `; it is ${policy.name}@${policy.version} and is not trained` : ''
+            policy
+              ? `; it is ${policy.name}@${policy.version} and is not trained`
+              : own
+                ? '; its weights are its own'
+                : ''
           }`,
+          ...(own ? { set: name } : {}),
           sampling: { maxNew, temperature },
         },
       ]),

@@ -24,7 +24,7 @@ import type {
 } from '../../core/training-plan.ts';
 import { writtenBy } from '../../protocols/by-role.ts';
 import { episodeItems, returnOf, rewardsToGo } from '../../protocols/episode-credit.ts';
-import { agentRound, ONE_SEAT, trainedSeats } from '../../protocols/questions/agent-round.ts';
+import { agentRound, ONE_SEAT, setOf, trainedSeats } from '../../protocols/questions/agent-round.ts';
 import { type Curriculum, withCurriculum } from '../../protocols/questions/curriculum.ts';
 import { QUESTION_FIGURES, type Questions, questionRound } from '../../protocols/questions/round.ts';
 import { REWARD_FIGURES, rewardFigures } from '../../protocols/questions/weighted-reward.ts';
@@ -174,16 +174,18 @@ export async function planTraining(
   },
 ): Promise<TrainingPlan> {
   const byTurn = turnRewards === 'turn';
-  const how = { objective, aggregation: aggregation(maxNew), temperature, ...(kl ? { kl } : {}) };
+  const how = { objective, aggregation: aggregation(maxNew), temperature };
   const baselines =
     typeof credit === 'object'
       ? { ...readState(runningBaselines, records.recipeState)?.baselines }
       : undefined;
   const written: ScoredGroup[] = [];
   const critic: UpdatePart[] = [];
-  const policy: UpdatePart[] = [];
+  /** By parameter set: seats that share their weights are parts of one update. */
+  const policy = new Map<string, UpdatePart[]>();
   // Each seat is compared with itself alone: in other episodes of the task, and over the batch.
-  for (const role of trainedSeats(seats)) {
+  for (const seat of trainedSeats(seats)) {
+    const [role, set] = [seat.name, setOf(seat)];
     const own = records.groups
       .map((group) => writtenBy(group, role))
       .filter(({ samples }) => samples.length > 0);
@@ -200,12 +202,15 @@ export async function planTraining(
             targets: [],
           };
     if (targets.length) critic.push({ kind: 'value', role, weight: 1, items: targets });
-    if (items.length) policy.push({ kind: 'policy', role, weight: 1, items, ...how });
+    if (items.length === 0) continue;
+    const near = kl ? { kl: { ...kl, reference: { ...kl.reference, set } } } : {};
+    const part: UpdatePart = { kind: 'policy', role, weight: 1, items, ...how, ...near };
+    policy.set(set, [...(policy.get(set) ?? []), part]);
   }
   return {
     updates: [
       { set: CRITIC, parts: critic, epochs },
-      { set: MAIN_SET, parts: policy, epochs },
+      ...[...policy].map(([set, parts]) => ({ set, parts, epochs })),
     ].filter(({ parts }) => parts.length > 0),
     figures: {
       ...figuresOf(written),
@@ -231,6 +236,7 @@ export function grpoOn({
 }: GrpoSettings): Recipe {
   const { maxNew, temperature = 1 } = questions;
   const trained = { optimizer: smallSteps(optimizer) };
+  const weights = { ...trained, ...(adapter ? { adapter } : {}) };
   const recipe: Recipe = {
     name: 'grpo',
     title: 'Group relative policy optimisation on questions with reference answers',
@@ -276,9 +282,10 @@ export function grpoOn({
       Object.entries(VARIANTS).map(([name, { description }]) => [name, description]),
     ),
     sets: {
-      [MAIN_SET]: { ...trained, ...(adapter ? { adapter } : {}) },
+      [MAIN_SET]: weights,
       // Only the variant `ppo` trains this set; in others it stays version 0 with a head of zeros.
       [CRITIC]: { ...trained, head: { kind: 'value' } },
+      ...Object.fromEntries((seats ?? []).flatMap(({ name, own }) => (own ? [[name, weights]] : []))),
     },
     ...(seats ? agentRound(questions, seats) : questionRound(questions)),
     learn: (records, tools) =>

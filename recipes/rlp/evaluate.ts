@@ -3,10 +3,8 @@ import { deriveId } from '../../core/random.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { EvaluationContext } from '../../core/round-context.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
-import { heldOutTasks } from '../../core/split.ts';
 import {
-  drawPosition,
-  isHeldOutPosition,
+  heldOutPositions,
   parsePosition,
   parseThought,
   THOUGHT_END,
@@ -15,16 +13,8 @@ import {
 } from '../../tasks/documents/sums.ts';
 
 export const THINKER = 'thinker';
-const HELD_OUT = 150;
 /** Samples of each digit behind the sampled accuracy. */
 const DRAWS = 2;
-
-const heldOutPositions = heldOutTasks(
-  'sums',
-  HELD_OUT,
-  (random, heldOut) => drawPosition(random, heldOut, true),
-  isHeldOutPosition,
-);
 
 /** Shares of the digits that are predicted rightly, and of thoughts that are well-formed and exact. Thoughts and digits are drawn at the temperature. */
 async function predicted(

@@ -7,7 +7,6 @@ import { rolloutId } from '../../core/sample-ids.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { AdmittedTask, RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
-import { heldOutTasks } from '../../core/split.ts';
 import type {
   LearnTools,
   RoundRecords,
@@ -23,7 +22,7 @@ import {
   CONTINUATION_TOKENS,
   corpusDocument,
   documentJudgePrompt,
-  isHeldOutDocument,
+  heldOutDocuments,
   JUDGMENT_TOKENS,
   oddNumbers,
   parseContinuation,
@@ -51,20 +50,12 @@ const JUDGE = 'judge';
 const HELPERS = 'helpers';
 const BETA = 0.1;
 const START = { set: MAIN_SET, version: 0 };
-const HELD_OUT = 300;
 const VARIANTS = {
   nll: 'next-token prediction on the same documents as they are',
   filtered: 'next-token prediction on the candidate that the judge calls best',
   rewrites: 'next-token prediction on the rewrites, and no judge',
   unjudged: 'the policy’s own continuation is preferred to the document’s, and no judge is heard',
 } as const;
-
-const heldOutDocuments = heldOutTasks(
-  'documents',
-  HELD_OUT,
-  (random, held) => writeDocument(corpusDocument(random, held)),
-  isHeldOutDocument,
-);
 
 /** Stage two: a rewrite of each document, and `groupSize` continuations of its facts. */
 async function write(context: RoundContext, tasks: readonly AdmittedTask[]): Promise<RolloutGroup[]> {

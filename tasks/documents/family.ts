@@ -8,7 +8,7 @@
  */
 import type { Random } from '../../core/random.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import { drawUntil, isHeldOutKey } from '../../core/split.ts';
+import { drawUntil, heldOutTasks, isHeldOutKey } from '../../core/split.ts';
 import { invalid, ok, type ParseResult } from '../../core/task-family.ts';
 import { STOP, withoutStop } from '../worked.ts';
 
@@ -138,3 +138,11 @@ export function corpusDocument(random: Random, heldOut = false): Document {
   const facts = drawFacts(random, heldOut);
   return { facts, told: tell(random, facts, ROUNDING) };
 }
+
+const HELD_OUT_COUNT = 300;
+export const heldOutDocuments = heldOutTasks(
+  'documents',
+  HELD_OUT_COUNT,
+  (random, held) => writeDocument(corpusDocument(random, held)),
+  isHeldOutDocument,
+);

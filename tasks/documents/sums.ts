@@ -7,7 +7,7 @@
  *     thought    before<step>             ->  6<step>2<step>4<step>8<answer>            and then the digit
  */
 import type { Random } from '../../core/random.ts';
-import { drawUntil, isHeldOutKey } from '../../core/split.ts';
+import { drawUntil, heldOutTasks, isHeldOutKey } from '../../core/split.ts';
 import { invalid, ok, type ParseResult } from '../../core/task-family.ts';
 import { runningTotals } from '../arithmetic/family.ts';
 import { drawName } from './family.ts';
@@ -112,3 +112,12 @@ export const isHeldOutPosition = (task: string): boolean =>
 
 /** Operations of the sum before the digit; 0 where there is nothing to work out. */
 export const operationsOf = (task: string): number => workOut(parsePosition(task).before)?.length ?? 0;
+
+const HELD_OUT_COUNT = 150;
+/** Held-out digits that can be worked out. */
+export const heldOutPositions = heldOutTasks(
+  'sums',
+  HELD_OUT_COUNT,
+  (random, heldOut) => drawPosition(random, heldOut, true),
+  isHeldOutPosition,
+);

@@ -2,22 +2,26 @@
 import { characterTokenizer } from '../../core/text/characters.ts';
 
 /**
- * They know one tool, whatever its name is, with one argument `query`; a policy that was taught it needs not be told of it in the prompt. An answer
- * is content as it stands, tag included.
+ * They know two tools, whatever their names are: one with one argument `query`, and one with one argument `name`, which is the answer. A policy that
+ * was taught them needs not be told of them in the prompt. Without the second an answer is content as it stands, tag included. Of the first message
+ * the last line is read, which is the question: rules in English, which stand before it, are not in this notation.
  *
  *     <solve>question<sep>   <step>?query<eos>   result<sep>   <answer>name<eos>
  */
 const SEARCH_TEMPLATE = `
-{%- if tools and (tools | length > 1 or 'query' not in tools[0].function.parameters.properties) %}
-    {{- raise_exception('this policy knows one tool, with the argument query') }}
-{%- endif %}
+{%- for tool in tools or [] %}
+    {%- if 'query' not in tool.function.parameters.properties and 'name' not in tool.function.parameters.properties %}
+        {{- raise_exception('this policy knows two tools, with the arguments query and name') }}
+    {%- endif %}
+{%- endfor %}
 {%- for message in messages %}
     {%- if message.role == 'user' and loop.first %}
-        {{- '<solve>' + message.content + '<sep>' }}
+        {{- '<solve>' + message.content.split('\\n')[-1] + '<sep>' }}
     {%- elif message.role == 'assistant' %}
         {{- message.content }}
         {%- if message.tool_calls %}
-            {{- '<step>?' + message.tool_calls[0].function.arguments.query }}
+            {%- set given = message.tool_calls[0].function.arguments %}
+            {{- '<step>?' + given.query if 'query' in given else '<answer>' + given.name }}
         {%- endif %}
         {{- '<eos>' }}
     {%- elif message.role == 'tool' %}

@@ -157,6 +157,19 @@ describe('once', () => {
     expect(server.ran).toEqual(['one peek {}', 'one submit {"answer":"4"}']);
   });
 
+  test('of a call that is answered twice the first answer counts', async () => {
+    const paid = (reward: number) =>
+      `event: end\ndata: {"ok":true,"output":{"blocks":[],"reward":${reward},"finished":false}}\n\n`;
+    server.faults.set(
+      '/sums/call',
+      once((response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.end(`event: task_id\ndata: call-0\n\n${paid(0.5)}${paid(7)}`);
+      }),
+    );
+    expect(await hold(policy(submits('5'), submits('4')).ask)).toMatchObject({ score: 1.5 });
+  });
+
   test('a call of which nothing was heard is not sent again', async () => {
     server.faults.set(
       '/sums/call',

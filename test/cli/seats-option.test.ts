@@ -17,6 +17,10 @@ test('each seat has a name, and one that is not trained the version that plays i
     { name: 'white' },
     { name: 'black', policy: { name: 'my-words', version: 12 } },
   ]);
+  expect(parsed('--seats', 'proposer,solver=own').seats).toEqual([
+    { name: 'proposer' },
+    { name: 'solver', own: true },
+  ]);
 });
 
 test('what is no list of seats is refused, and says what is wrong', () => {
@@ -26,6 +30,8 @@ test('what is no list of seats is refused, and says what is wrong', () => {
     ['White', 'Expected the name of a seat'],
     ['white/black', 'Expected the name of a seat'],
     ['white,black=words', 'Expected the name of a seat'],
+    ['white,black=owner', 'Expected the name of a seat'],
+    ['white,critic=own', 'Expected another name than main, critic, model, optimizer'],
     ['white,black=words@', 'Expected the name of a seat'],
     ['white,black=WORDS@1', 'Expected a name of 1 to 64 lower-case letters'],
     ['white,white', 'Expected seats with names of their own'],

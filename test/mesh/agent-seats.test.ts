@@ -12,12 +12,15 @@ import { openRecipes } from '../../cli/recipe-modules.ts';
 import { ensureShipped, importPolicy } from '../../cli/shared/import-policy.ts';
 import { taskRecipe } from '../../cli/task-recipe.ts';
 import { command as trajectories } from '../../cli/trajectories/command.ts';
+import { VersionChain, verifyVersion } from '../../cli/verify/verify-version.ts';
 import { recordedEpisodes } from '../../core/audit/recorded-episodes.ts';
 import type { Recipe } from '../../core/recipe.ts';
+import { registry } from '../../core/registry.ts';
 import type { Message } from '../../core/renderer/message.ts';
 import { textOf } from '../../core/renderer/policy-text.ts';
 import type { EpisodeAnswer } from '../../core/schema/agent.ts';
 import type { ReadableSample } from '../../core/schema/answers.ts';
+import { objectiveModules } from '../../learner/train/objective-modules.ts';
 import { toHfConfig } from '../../model/hf-config.ts';
 import { writeSafetensors } from '../../model/safetensors.ts';
 import { byteTokenizer, SMOLLM_TEMPLATE } from '../core/renderer/checkpoints.ts';
@@ -32,6 +35,8 @@ type Held = Open & { readonly seats: NonNullable<Open['seats']> };
 const POLICY = 'words';
 /** A policy with another tokenizer and another chat template, which plays a seat that is not trained. */
 const OTHER = 'bytes';
+/** The same weights, which a run with two sets of them trains. */
+const PAIR = 'pair';
 
 const root = mkdtempSync(join(tmpdir(), 'rollmesh-seats-'));
 const file = join(root, 'tasks.jsonl');
@@ -49,6 +54,8 @@ const OTHER_FILES = {
 
 let scene: Scene;
 let recipe: Recipe;
+/** One of its two seats has weights of its own. */
+let apart: Recipe;
 let seed = 0;
 
 beforeAll(async () => {
@@ -63,7 +70,17 @@ beforeAll(async () => {
   };
   const made = (await taskRecipe(asked as unknown as Parameters<typeof taskRecipe>[0]))!;
   recipe = made.recipe;
-  const { modules } = await openRecipes([await made.write(join(root, 'recipes'))]);
+  const two = (await taskRecipe({
+    ...asked,
+    policy: PAIR,
+    set: ['maxNew=12', 'optimizer.weightDecay=0', 'optimizer.warmup=0', 'optimizer.learningRate=1e-3'],
+    seats: [{ name: 'proposer' }, { name: 'solver', own: true }],
+  } as unknown as Parameters<typeof taskRecipe>[0]))!;
+  apart = two.recipe;
+  const { modules } = await openRecipes([
+    await made.write(join(root, 'recipes')),
+    await two.write(join(root, 'recipes')),
+  ]);
   scene = await openScene({
     recipes: modules.map((module) => module.file),
     vars: { EPISODE_SECONDS: '3600' },
@@ -71,6 +88,7 @@ beforeAll(async () => {
   });
   await ensureShipped(scene.gateway, POLICY);
   await importPolicy(scene.gateway, OTHER, OTHER_FILES, {});
+  await importPolicy(scene.gateway, PAIR, OTHER_FILES, {});
 }, 120_000);
 afterAll(async () => {
   await scene.stop();
@@ -136,8 +154,8 @@ async function samplesOf(round: string): Promise<ReadableSample[]> {
 }
 
 /** Calls `work` while a learner trains what is there. */
-async function learning<T>(work: () => Promise<T>): Promise<T> {
-  const end = await learns(scene, recipe);
+async function learning<T>(work: () => Promise<T>, trained = recipe): Promise<T> {
+  const end = await learns(scene, trained);
   try {
     return await work();
   } finally {
@@ -246,6 +264,66 @@ test.each(['onnx', 'kernels'])(
   },
   120_000,
 );
+
+test('a seat with weights of its own learns from its own rewards alone, in the versions of the run', async () => {
+  const { run, round, access } = await ordered({
+    ...{ recipe: apart.name, policy: PAIR, engine: 'kernels', rounds: 2 },
+  });
+  /** Holds the episodes of a round, each seat paid by the number of the episode. */
+  async function holds(version: number, paid: (i: number) => Record<'proposer' | 'solver', number>) {
+    for (let i = 0; i < 2; i++) {
+      const episode = await held(access);
+      const models = [`${PAIR}@${version}`, `${PAIR}@${version}/solver`];
+      expect(Object.values(episode.seats).map(({ model }) => model)).toEqual(models);
+      const one = await says(episode, 'proposer', 'Ask a question.');
+      const two = await says(episode, 'solver', 'What is 3 + 4?');
+      expect([one.model, two.model]).toEqual(models);
+      expect((await rewards(episode, { rewards: paid(i) })).status).toBe(200);
+    }
+  }
+  const weightsOf = async (version: number) => {
+    const { files } = await scene.gateway.getManifest({ name: PAIR, version });
+    return {
+      main: files['model.safetensors']?.sha256,
+      solver: files['solver.safetensors']?.sha256,
+    };
+  };
+  const start = await weightsOf(0);
+  expect(start.solver).toBeUndefined();
+  // Proposers earn the same, which teaches nothing.
+  await holds(0, (i) => ({ proposer: 0.5, solver: i }));
+  const first = await learning(() => scene.reach(round, ['done', 'failed']), apart);
+  expect(first).toMatchObject({ state: 'done', groups: { trained: 1, failed: 0 } });
+  const one = await weightsOf(1);
+  expect([undefined, start.main]).toContain(one.main);
+  expect(one.solver).toEqual(expect.any(String));
+  expect(one.solver).not.toBe(start.main);
+  const sets = (await samplesOf(round)).map(({ role, policy }) => [role, policy.version, policy.set]);
+  expect(sets).toEqual([
+    ['proposer', 0, undefined],
+    ['solver', 0, 'solver'],
+    ['proposer', 0, undefined],
+    ['solver', 0, 'solver'],
+  ]);
+  // The second round is played by what the first one made of each seat: the learner draws every sample again before it trains.
+  await holds(1, (i) => ({ proposer: 1 - i, solver: 0.5 }));
+  const next = (await scene.gateway.listRounds(run)).find(({ id }) => id !== round)!;
+  const second = await learning(() => scene.reach(next.id, ['done', 'failed']), apart);
+  expect(second).toMatchObject({ state: 'done', groups: { trained: 1, failed: 0 } });
+  expect((await weightsOf(2)).main).not.toBe(start.main);
+  // One process makes the same bytes of both from the sealed records.
+  const settings = {
+    recipes: registry([apart]),
+    meshKey: scene.mesh.secrets.MESH_KEY,
+    objectives: objectiveModules([]),
+  };
+  const chain = await VersionChain.open(scene.gateway, PAIR);
+  for (const version of [1, 2]) {
+    const { same, files } = await verifyVersion(scene.gateway, chain, version, settings);
+    expect(files.map(({ file }) => file)).toContain('solver.safetensors');
+    expect(same).toBe(true);
+  }
+}, 120_000);
 
 describe('what names another seat is refused by name', () => {
   test('tokens open their own seat alone', async () => {

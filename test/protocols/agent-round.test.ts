@@ -262,8 +262,11 @@ describe('seats', () => {
     { name: 'solver' },
     { name: 'opponent', policy: { name: 'words', version: 3 } },
   ];
-  const of = (more: object = {}, freeze: string[] = []) => {
-    const made = grpoFrom({ ...data, seats: SEATS, settings: { maxNew: 8, ...more } });
+  const of = (
+    { seats = SEATS, ...more }: { seats?: unknown; [setting: string]: unknown } = {},
+    freeze: string[] = [],
+  ) => {
+    const made = grpoFrom({ ...data, seats, settings: { maxNew: 8, ...more } });
     const asked = { ...settings, recipe: made.name, freeze };
     return { recipe: made, round: roundOf(asked, bindingsOf(made, asked), 4, 7) };
   };
@@ -296,8 +299,7 @@ describe('seats', () => {
     },
   ];
 
-  async function seated(more: object = {}, freeze: string[] = []) {
-    const made = of(more, freeze);
+  async function seated(made = of()) {
     const proposals = await made.recipe.propose(contextOf(() => [], [], made));
     const context = contextOf(() => HELD, [], made);
     const [group] = await made.recipe.judge(
@@ -336,7 +338,7 @@ describe('seats', () => {
 
   test('each is compared with itself alone, and the fixed one is not trained', async () => {
     const advantages = async (more: object, freeze: string[] = []) => {
-      const { recipe, round, proposals, group } = await seated(more, freeze);
+      const { recipe, round, proposals, group } = await seated(of({ ...more }, freeze));
       const records = { round, proposals, groups: [group], recipeState: undefined, version: 7 };
       const { updates } = await planTraining(recipe, records, undefined as never);
       expect(updates).toHaveLength(1);
@@ -393,6 +395,45 @@ describe('seats', () => {
         solver: expect.closeTo(moved([3, 1, -1]), 8),
       },
     });
+  });
+
+  test('one with weights of its own has a parameter set, and is trained in it alone', async () => {
+    const [proposer, solver] = SEATS as [object, object];
+    for (const [seats, sets] of [
+      [
+        [proposer, { ...solver, own: true }],
+        ['main proposer', 'solver solver'],
+      ],
+      [
+        [{ ...proposer, own: true }, solver],
+        ['proposer proposer', 'main solver'],
+      ],
+      [
+        [
+          { ...proposer, own: true },
+          { ...solver, own: true },
+        ],
+        ['proposer proposer', 'solver solver'],
+      ],
+    ] as const) {
+      const made = of({ seats: [...seats, SEATS[2]] });
+      const { group, proposals } = await seated(made);
+      const variant = { ...made.round, settings: { ...made.round.settings, variant: 'kl' } };
+      const records = { round: variant, proposals, groups: [group], recipeState: undefined, version: 7 };
+      const { updates } = await planTraining(made.recipe, records, undefined as never);
+      expect(updates.map(({ set, parts }) => [set, ...parts.map(({ role }) => role)].join(' '))).toEqual(
+        sets,
+      );
+      for (const { set, parts } of updates) {
+        // Each is held near what it was itself.
+        expect(parts).toMatchObject([{ kl: { reference: { set, version: 0 } } }]);
+        // All that it drew was drawn by the weights that it trains.
+        const role = parts[0]!.role;
+        for (const { policy } of group.samples.filter((sample) => sample.role === role))
+          expect(policy).toEqual({ name: 'mine', version: 7, ...(set === 'main' ? {} : { set }) });
+        expect(made.recipe.sets[set]!.optimizer).toEqual(made.recipe.sets.main!.optimizer);
+      }
+    }
   });
 
   test('the round’s figures tell seats apart', async () => {
@@ -454,6 +495,11 @@ describe('seats', () => {
     );
     expect(made([{ name: 'A/b' }])).toThrow('Expected the name of a seat');
     expect(made([])).toThrow();
+    expect(made([{ name: 'a', own: true, policy: { name: 'words', version: 0 } }, { name: 'b' }])).toThrow(
+      'weights of its own for a seat that no fixed version plays',
+    );
+    expect(made([{ name: 'main', own: true }])).toThrow('Expected another name than main');
+    expect(made([{ name: 'main' }])).not.toThrow();
     const curriculum = { settings: { maxNew: 8, curriculum: { unanimousWeight: 0.5 } } };
     expect(made(SEATS, curriculum)).toThrow(expect.objectContaining({ code: 'run.setting' }));
     expect(made([{ name: 'a' }], curriculum)).not.toThrow();

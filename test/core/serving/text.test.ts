@@ -122,6 +122,28 @@ describe('calls of tools', () => {
       });
     });
 
+    test('an answer may be a call, too; of a question with rules before it the question alone is read', () => {
+      const tools = [toolOf('look', 'query'), toolOf('say', 'name')];
+      const style = callStyle(search, asked, tools);
+      expect(parseCalls('<answer>rola', style, true)).toEqual({
+        text: '',
+        calls: [{ name: 'say', arguments: '{"name":"rola"}' }],
+      });
+      expect(parseCalls('<step>?home situ', style, true).calls).toEqual([
+        { name: 'look', arguments: '{"query":"home situ"}' },
+      ]);
+      const ruled: Message[] = [{ role: 'user', content: 'Search, then answer.\nWhere is it?' }];
+      expect(search.begin(ruled, tools).text).toBe('<solve>Where is it?<sep>');
+      const said = {
+        role: 'assistant' as const,
+        content: '',
+        tool_calls: [{ type: 'function' as const, function: { name: 'say', arguments: { name: 'rola' } } }],
+      };
+      expect(search.demonstrate([...asked, said], tools).text).toBe(
+        '<solve>Where is it?<sep><answer>rola<eos>',
+      );
+    });
+
     test('a conversation is written as the policy was taught it', () => {
       const tools = [toolOf('look', 'query')];
       const called = {
@@ -141,8 +163,12 @@ describe('calls of tools', () => {
     });
 
     test('other tools are refused, and so are those of a template that writes no calls', () => {
-      for (const tools of [[toolOf('f', 'x')], [toolOf('f', 'query'), toolOf('g', 'query')]])
-        expect(() => callStyle(search, asked, tools)).toThrow(/knows one tool, with the argument query/);
+      expect(() => callStyle(search, asked, [toolOf('f', 'x')])).toThrow(
+        /knows two tools, with the arguments query and name/,
+      );
+      expect(() => callStyle(search, asked, [toolOf('f', 'query'), toolOf('g', 'query')])).toThrow(
+        /does not know these tools/,
+      );
       expect(() => callStyle(search, asked, [toolOf('f', 'query', 'more')])).toThrow(
         /does not know these tools/,
       );
