@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Policy, SamplingSettings } from '../../core/policy.ts';
-import { both, oneOf, someOf, type TokenGrammar, untilText } from '../../core/text/token-grammar.ts';
+import { after, both, oneOf, someOf, type TokenGrammar, untilText } from '../../core/text/token-grammar.ts';
 import { randomTensors, smallConfig } from '../model/checkpoints.ts';
 import { referenceLogits, softmax } from '../model/reference.ts';
 import { TESTED_ENGINES } from './engines.ts';
@@ -9,7 +9,7 @@ import { TESTED_ENGINES } from './engines.ts';
 function read(grammar: TokenGrammar, ids: readonly number[]): 'refused' | 'open' | 'ended' {
   let state = 0;
   for (const [i, id] of ids.entries()) {
-    state = grammar.next[state * grammar.vocabSize + id]!;
+    state = after(grammar, state, id);
     if (state < 0) return 'refused';
     if (grammar.ends[state]) return i === ids.length - 1 ? 'ended' : 'refused';
   }
@@ -124,7 +124,13 @@ describe.each(TESTED_ENGINES)('a policy of $name under a grammar', ({ open }) =>
     await expect(generate({ grammar: oneOf([[1]], 65) })).rejects.toMatchObject({
       code: 'grammar.vocabulary',
     });
-    const deadEnd = { vocabSize: 64, states: 1, next: new Int32Array(64).fill(-1), ends: [false] };
+    const deadEnd = {
+      vocabSize: 64,
+      states: 1,
+      classOf: new Int32Array(64),
+      next: [Int32Array.of(-1)],
+      ends: [false],
+    };
     await expect(generate({ grammar: deadEnd })).rejects.toMatchObject({ code: 'grammar.dead-end' });
   });
 });
