@@ -228,12 +228,13 @@ export const packedGrammar = v.object({
 export type PackedGrammar = v.InferOutput<typeof packedGrammar>;
 
 export function packGrammar({ vocabSize, classOf, next, ends }: TokenGrammar): PackedGrammar {
-  const tokens: number[][] = Array.from(next[0]!, () => []);
+  const sizes = new Int32Array(next[0]!.length);
+  for (const of of classOf) sizes[of]!++;
+  const rest = sizes.indexOf(Math.max(...sizes));
+  const tokens: number[][] = Array.from(sizes, () => []);
   classOf.forEach((of, id) => {
-    tokens[of]!.push(id);
+    if (of !== rest) tokens[of]!.push(id);
   });
-  const rest = tokens.reduce((most, ids, of) => (ids.length > tokens[most]!.length ? of : most), 0);
-  tokens[rest] = [];
   return { vocabSize, ends: [...ends], next: next.map((row) => [...row]), rest, tokens };
 }
 
