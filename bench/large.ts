@@ -1,7 +1,7 @@
 /**
  * What policies far above the shipped ones take, from import to export, by the commands that a user types: random weights of a usual shape or
- * of a public model's, a tokenizer that is given, word problems, and a low-rank adapter. 44 M parameters are sampled in isolates, the
- * larger ones by a node, all in 8 bits. Random weights solve no problem, so a reward function of one's own pays for vowels, and there is
+ * of a public model's, a tokenizer that is given, word problems, and a low-rank adapter, or all weights of the smallest. 12.8 M and 44 M
+ * parameters are sampled in isolates, the larger ones by a node, and all but the smallest in 8 bits. Random weights solve no problem, so a reward function of one's own pays for vowels, and there is
  * something to learn. Linux only.
  */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -20,6 +20,7 @@ import { thisMachine } from './machine.ts';
 const RESULT = 'bench/results/large.json';
 const QUESTIONS = 60;
 const MAX_NEW = 24;
+const RANK = 16;
 const REPETITIONS = 3;
 
 interface Size {
@@ -29,10 +30,34 @@ interface Size {
   readonly groupSize: number;
   /** 0: isolates sample. */
   readonly nodes: number;
-  readonly weights: 'int8' | 'w8a8';
+  /** null: float32. */
+  readonly weights: 'int8' | 'w8a8' | null;
+  /** Whether an adapter is trained; else all weights, whose moments take twice their bytes. */
+  readonly adapter: boolean;
 }
 
 const SIZES: Readonly<Record<string, Size>> = {
+  /** 12.8 M parameters with GPT-2's tokenizer, all of them trained: the moments are larger than a request may be. */
+  '12.8M': {
+    hf: {
+      model_type: 'llama',
+      hidden_size: 224,
+      intermediate_size: 448,
+      num_hidden_layers: 3,
+      num_attention_heads: 7,
+      num_key_value_heads: 7,
+      max_position_embeddings: 1024,
+      rms_norm_eps: 1e-5,
+      rope_theta: 1e4,
+      tie_word_embeddings: true,
+    },
+    rounds: 1,
+    tasks: 4,
+    groupSize: 8,
+    nodes: 0,
+    weights: null,
+    adapter: false,
+  },
   /** 44.6 M parameters with GPT-2's tokenizer, more than half of them embeddings. */
   '44M': {
     hf: {
@@ -52,6 +77,7 @@ const SIZES: Readonly<Record<string, Size>> = {
     groupSize: 16,
     nodes: 0,
     weights: 'int8',
+    adapter: true,
   },
   /** SmolLM2-135M's shape. */
   '135M': {
@@ -72,6 +98,7 @@ const SIZES: Readonly<Record<string, Size>> = {
     groupSize: 16,
     nodes: 1,
     weights: 'w8a8',
+    adapter: true,
   },
   /** Qwen2.5-0.5B's shape. */
   '0.5B': {
@@ -92,6 +119,7 @@ const SIZES: Readonly<Record<string, Size>> = {
     groupSize: 8,
     nodes: 1,
     weights: 'w8a8',
+    adapter: true,
   },
 };
 
@@ -185,8 +213,8 @@ async function measure(root: string, size: Size, tokenizer: string, port: string
   const { tasks, groupSize, rounds, nodes, weights } = size;
   const counts = { tasks, 'group-size': groupSize, rounds, ...(nodes ? { nodes } : {}) };
   const order = ['--recipe', 'grpo', '--policy', 'large', '--tasks', 'questions.jsonl']
-    .concat(['--reward', './vowels.js', '--adapter', 'rank=16,alpha=32'])
-    .concat(['--set', `maxNew=${MAX_NEW}`, '--engine', 'kernels', '--weights', weights])
+    .concat(['--reward', './vowels.js', ...(size.adapter ? ['--adapter', `rank=${RANK},alpha=32`] : [])])
+    .concat(['--set', `maxNew=${MAX_NEW}`, '--engine', 'kernels', ...(weights ? ['--weights', weights] : [])])
     .concat(Object.entries(counts).flatMap(([name, value]) => [`--${name}`, String(value)]))
     .concat(['--eval-every', String(rounds), '--port', port, '--headless', '--json']);
   const version = String(rounds);
@@ -195,7 +223,7 @@ async function measure(root: string, size: Size, tokenizer: string, port: string
   const opened = isolateMib(join(stateDir, 'mesh.log'));
   const exported = (to: string, ...how: string[]) =>
     play(['policy', 'export', 'large', version, to, ...how, ...state], root);
-  const adapter = await exported('adapter', '--adapter');
+  const adapter = size.adapter ? await exported('adapter', '--adapter') : undefined;
   const merged = await exported('merged', '--dtype', 'BF16');
   const listed = await play(['policy', 'list', '--json', ...state], root);
   const policy = listed.lines.find(({ name }) => name === 'large') as unknown as {
@@ -210,12 +238,20 @@ async function measure(root: string, size: Size, tokenizer: string, port: string
     checkpointBytes: folderBytes(checkpoint),
     importedBytes: bytesOf(0),
     publishedBytes: bytesOf(rounds),
-    adapterExportBytes: folderBytes(join(root, 'adapter')),
+    ...(adapter ? { adapterExportBytes: folderBytes(join(root, 'adapter')) } : {}),
     mergedExportBytes: folderBytes(join(root, 'merged')),
-    settings: { ...counts, maxNew: MAX_NEW, rank: 16, engine: 'kernels', weights },
+    settings: {
+      ...counts,
+      maxNew: MAX_NEW,
+      ...(size.adapter ? { rank: RANK } : {}),
+      engine: 'kernels',
+      weights: weights ?? 'float32',
+    },
     rounds: training.lines.flatMap(roundFigures),
     parts: Object.fromEntries(
-      Object.entries({ importing, training, adapter, merged }).map(([name, played]) => [name, taken(played)]),
+      Object.entries({ importing, training, ...(adapter ? { adapter } : {}), merged }).map(
+        ([name, played]) => [name, taken(played)],
+      ),
     ),
     ...(nodes
       ? {}

@@ -16,8 +16,11 @@ export const resultKey = ({ round, id, lease }: Pick<WorkRow, 'round' | 'id' | '
   `rounds/${round}/work/${id}-${lease}.json`;
 
 /** What a request needs in order to be computed, as the column `engine` has it. A node that knows no grammars is given none. */
-export const engineText = (engine: string | undefined, weights: string | undefined, grammar = false): string =>
-  `${engine ?? 'onnx'} ${weights ?? 'float32'}${grammar ? ' grammar' : ''}`;
+export const engineText = (
+  engine: string | undefined,
+  weights: string | undefined,
+  grammar = false,
+): string => `${engine ?? 'onnx'} ${weights ?? 'float32'}${grammar ? ' grammar' : ''}`;
 
 export interface NewWork {
   readonly id: string;

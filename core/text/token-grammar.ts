@@ -249,7 +249,10 @@ export function unpackGrammar({ vocabSize, ends, next, rest, tokens }: PackedGra
     next.every((row) => row.length === tokens.length && row.every((to) => to < states)) &&
     tokens.every((ids) => ids.every((id) => id < vocabSize));
   if (!fits)
-    throw wrongInput('grammar.packed', 'A packed grammar names a state, a class or a token that there is not.');
+    throw wrongInput(
+      'grammar.packed',
+      'A packed grammar names a state, a class or a token that there is not.',
+    );
   for (const [of, ids] of tokens.entries()) for (const id of ids) classOf[id] = of;
   return { vocabSize, states, classOf, next: next.map((row) => Int32Array.from(row)), ends };
 }

@@ -74,7 +74,16 @@ test('a node samples until the next question, the bytes of one process', async (
   const { gateway, url } = playing;
   const { token } = await gateway.makeNode('plain');
   const node = await startNode(url, token);
-  const order = { recipe, seed: 2, rounds: 1, freeze: [], tasks: 4, groupSize: 4, engine: 'kernels' as const, policy: 'plain' };
+  const order = {
+    recipe,
+    seed: 2,
+    rounds: 1,
+    freeze: [],
+    tasks: 4,
+    groupSize: 4,
+    engine: 'kernels' as const,
+    policy: 'plain',
+  };
   const { mesh, alone } = await playing.play(order);
   await node.stop();
   expect(mesh).toEqual(alone);

@@ -31,6 +31,7 @@ import {
   type WorkRow,
   workOf,
 } from '../../store/work.ts';
+import { loadCommitted, manifestOf } from './committed.ts';
 import {
   CpuBudget,
   howOf,
@@ -43,7 +44,6 @@ import {
 } from './cpu-budget.ts';
 import { hasNoRoom } from './isolate-size.ts';
 import { log } from './log.ts';
-import { loadCommitted, manifestOf } from './committed.ts';
 import { type StageMesh, stageParts } from './stage-mesh.ts';
 
 interface Item {
@@ -111,11 +111,7 @@ export async function sharedList(
 type Completions = NonNullable<Awaited<ReturnType<Policy['generate']>>>[number];
 
 /** Keeps completions, in the order of the request, under the keys by which a stage looks them up. */
-function keep(
-  kept: PartialResults,
-  request: SamplingRequest,
-  results: Completions,
-): void {
+function keep(kept: PartialResults, request: SamplingRequest, results: Completions): void {
   const { policy, prompts } = request;
   const how = howOf(settingsOf(request));
   let at = 0;
