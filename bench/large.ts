@@ -216,7 +216,7 @@ async function measure(root: string, size: Size, tokenizer: string, port: string
     .concat(['--reward', './vowels.js', ...(size.adapter ? ['--adapter', `rank=${RANK},alpha=32`] : [])])
     .concat(['--set', `maxNew=${MAX_NEW}`, '--engine', 'kernels', ...(weights ? ['--weights', weights] : [])])
     .concat(Object.entries(counts).flatMap(([name, value]) => [`--${name}`, String(value)]))
-    .concat(['--eval-every', '0', '--port', port, '--headless', '--json']);
+    .concat(['--eval-every', String(rounds), '--held-out', '0.05', '--port', port, '--headless', '--json']);
   const version = String(rounds);
   const importing = await play(['policy', 'import', checkpoint, '--name', 'large', ...state], root);
   const training = await play(['start', ...order, ...state], root);
