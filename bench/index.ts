@@ -46,8 +46,9 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     load: () => import('./isolate.ts'),
   },
   large: {
-    about: 'what 135 M or 0.5 B parameters take, from import to export',
-    options: '--tokenizer DIR [--size 135M|0.5B] [--port N] [--json]',
+    about:
+      'what 12.8 M or 44 M parameters in isolates, and 135 M or 0.5 B by a node, take from import to export',
+    options: '--tokenizer DIR [--size 12.8M|44M|135M|0.5B] [--port N] [--json]',
     load: () => import('./large.ts'),
   },
   learner: {

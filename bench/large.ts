@@ -1,48 +1,84 @@
 /**
- * What a policy of 135 M or 0.5 B parameters takes from import to export, played by the commands that a user types: random weights of a
- * public model's shape, a tokenizer that is given, word problems, a low-rank adapter, and a node that samples in 8 bits. Random weights
- * solve no problem, so a reward function of one's own pays for vowels, and there is something to learn. Linux only.
+ * What policies far above the shipped ones take, from import to export, by the commands that a user types: random weights of a usual shape or
+ * of a public model's, a tokenizer that is given, word problems, and a low-rank adapter, or all weights of the smallest. 12.8 M and 44 M
+ * parameters are sampled in isolates, the larger ones by a node, and all but the smallest in 8 bits. Random weights solve no problem, so a reward function of one's own pays for vowels, and there is
+ * something to learn. Linux only.
  */
-import { spawn } from 'node:child_process';
-import {
-  closeSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import * as v from 'valibot';
 import { wrongInput } from '../core/errors.ts';
 import { Random } from '../core/random.ts';
-import { parameterCount, tensorShapes } from '../model/checkpoint.ts';
-import { parseConfig } from '../model/config.ts';
-import { randomCheckpoint } from '../model/init.ts';
-import { encode, writeHeader } from '../model/safetensors.ts';
+import { parameterCount } from '../model/checkpoint.ts';
+import { writeCheckpoint } from './large/checkpoint.ts';
+import { measureEngine } from './large/engine.ts';
+import { type Played, play } from './large/play.ts';
 import { thisMachine } from './machine.ts';
-import { commandLine, residentBytes, withDescendants } from './processes.ts';
 
 const RESULT = 'bench/results/large.json';
 const QUESTIONS = 60;
-const MIB = 1 << 20;
+const MAX_NEW = 24;
+const RANK = 16;
+const REPETITIONS = 3;
 
 interface Size {
   readonly hf: Readonly<Record<string, unknown>>;
   readonly rounds: number;
   readonly tasks: number;
   readonly groupSize: number;
+  /** 0: isolates sample. */
+  readonly nodes: number;
+  /** null: float32. */
+  readonly weights: 'int8' | 'w8a8' | null;
+  /** Whether an adapter is trained; else all weights, whose moments take twice their bytes. */
+  readonly adapter: boolean;
 }
 
 const SIZES: Readonly<Record<string, Size>> = {
+  /** 12.8 M parameters with GPT-2's tokenizer, all of them trained: the moments are larger than a request may be. */
+  '12.8M': {
+    hf: {
+      model_type: 'llama',
+      hidden_size: 224,
+      intermediate_size: 448,
+      num_hidden_layers: 3,
+      num_attention_heads: 7,
+      num_key_value_heads: 7,
+      max_position_embeddings: 1024,
+      rms_norm_eps: 1e-5,
+      rope_theta: 1e4,
+      tie_word_embeddings: true,
+    },
+    rounds: 1,
+    tasks: 4,
+    groupSize: 8,
+    nodes: 0,
+    weights: null,
+    adapter: false,
+  },
+  /** 44.6 M parameters with GPT-2's tokenizer, more than half of them embeddings. */
+  '44M': {
+    hf: {
+      model_type: 'llama',
+      hidden_size: 512,
+      intermediate_size: 1536,
+      num_hidden_layers: 6,
+      num_attention_heads: 8,
+      num_key_value_heads: 4,
+      max_position_embeddings: 1024,
+      rms_norm_eps: 1e-5,
+      rope_theta: 1e4,
+      tie_word_embeddings: true,
+    },
+    rounds: 3,
+    tasks: 4,
+    groupSize: 16,
+    nodes: 0,
+    weights: 'int8',
+    adapter: true,
+  },
   /** SmolLM2-135M's shape. */
   '135M': {
     hf: {
@@ -60,6 +96,9 @@ const SIZES: Readonly<Record<string, Size>> = {
     rounds: 3,
     tasks: 4,
     groupSize: 16,
+    nodes: 1,
+    weights: 'w8a8',
+    adapter: true,
   },
   /** Qwen2.5-0.5B's shape. */
   '0.5B': {
@@ -78,36 +117,11 @@ const SIZES: Readonly<Record<string, Size>> = {
     rounds: 1,
     tasks: 1,
     groupSize: 8,
+    nodes: 1,
+    weights: 'w8a8',
+    adapter: true,
   },
 };
-
-/** Writes a checkpoint of random weights in BF16 with the tokenizer of another folder. Returns its number of parameters. */
-function writeCheckpoint(folder: string, { hf }: Size, tokenizer: string): number {
-  const { model, added_tokens = [] } = JSON.parse(
-    readFileSync(join(tokenizer, 'tokenizer.json'), 'utf8'),
-  ) as {
-    model: { vocab: Record<string, number> };
-    added_tokens?: readonly { id: number }[];
-  };
-  const ids = [...Object.values(model.vocab), ...added_tokens.map(({ id }) => id)];
-  const largest = ids.reduce((most, id) => Math.max(most, id), 0);
-  const json = { ...hf, vocab_size: 64 * Math.ceil((largest + 1) / 64), torch_dtype: 'bfloat16' };
-  const config = parseConfig(json);
-  mkdirSync(folder);
-  writeFileSync(join(folder, 'config.json'), JSON.stringify(json));
-  const shapes = Array.from(tensorShapes(config), ([name, shape]) => ({
-    name,
-    shape,
-    dtype: 'BF16' as const,
-  }));
-  const file = openSync(join(folder, 'model.safetensors'), 'w');
-  writeSync(file, writeHeader(shapes));
-  for (const { data } of randomCheckpoint(config, 'bench').values()) writeSync(file, encode(data, 'BF16'));
-  closeSync(file);
-  for (const name of ['tokenizer.json', 'tokenizer_config.json'])
-    if (existsSync(join(tokenizer, name))) copyFileSync(join(tokenizer, name), join(folder, name));
-  return parameterCount(config);
-}
 
 function writeQuestions(path: string): void {
   const random = new Random('bench/large');
@@ -123,53 +137,6 @@ function writeQuestions(path: string): void {
 const REWARD = `const vowels = ({ text }) => [...text].filter((c) => 'aeiou'.includes(c)).length / Math.max(1, text.length);
 export default vowels;
 `;
-
-const PARTS: readonly (readonly [part: string, of: RegExp])[] = [
-  ['workerd', /\/workerd serve/],
-  ['learner', /rollmesh\.\S+ learner/],
-  ['node', /rollmesh\.\S+ node/],
-  ['bundler', /esbuild/],
-  ['command', /cli\/rollmesh\./],
-];
-
-interface Played {
-  readonly seconds: number;
-  /** The most resident memory of a process of each part, MiB. */
-  readonly peakMib: Readonly<Record<string, number>>;
-  readonly lines: readonly Readonly<Record<string, unknown>>[];
-}
-
-/** Plays a command to its end and watches its processes. Throws where it fails. */
-async function play(args: readonly string[], cwd: string): Promise<Played> {
-  const program = new URL('../cli/rollmesh.ts', import.meta.url).pathname;
-  const typescript = new URL('../install/typescript.mjs', import.meta.url).pathname;
-  const before = performance.now();
-  const child = spawn(process.execPath, ['--import', typescript, program, ...args], {
-    cwd,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const peaks: Record<string, number> = {};
-  const timer = setInterval(() => {
-    for (const pid of withDescendants(child.pid!)) {
-      const line = commandLine(pid) ?? '';
-      const part = PARTS.find(([, of]) => of.test(line))?.[0];
-      if (part) peaks[part] = Math.max(peaks[part] ?? 0, Math.round(residentBytes(pid).most / MIB));
-    }
-  }, 500);
-  let text = '';
-  child.stdout.on('data', (chunk: Buffer) => {
-    text += chunk;
-  });
-  const code = await new Promise((resolve) => child.once('close', resolve));
-  clearInterval(timer);
-  if (code !== 0) throw new Error(`rollmesh ${args.join(' ')} ended with ${code}:\n${text}`);
-  const lines = text.split('\n').filter((line) => line.startsWith('{'));
-  return {
-    seconds: (performance.now() - before) / 1000,
-    peakMib: peaks,
-    lines: lines.map((line) => JSON.parse(line) as Record<string, unknown>),
-  };
-}
 
 const roundLine = v.object({
   kind: v.literal('round'),
@@ -198,6 +165,12 @@ function roundFigures(line: unknown) {
 const folderBytes = (folder: string): number =>
   readdirSync(folder).reduce((sum, file) => sum + statSync(join(folder, file)).size, 0);
 
+/** The wasm memory of the policies that isolates opened, MiB, the most of them. */
+function isolateMib(log: string): number {
+  const opened = readFileSync(log, 'utf8').matchAll(/"event":"policy\.opened".*?"heapBytes":(\d+)/g);
+  return Math.round(Math.max(0, ...Array.from(opened, ([, bytes]) => Number(bytes))) / 2 ** 20);
+}
+
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
@@ -220,68 +193,7 @@ export async function run(args: readonly string[]): Promise<void> {
     );
   const root = mkdtempSync(join(tmpdir(), 'rollmesh-large-'));
   try {
-    const state = ['--state', join(root, 'state')];
-    const checkpoint = join(root, 'checkpoint');
-    const parameters = writeCheckpoint(checkpoint, size, values.tokenizer);
-    writeQuestions(join(root, 'questions.jsonl'));
-    writeFileSync(join(root, 'vowels.js'), REWARD);
-    const order = [
-      '--recipe',
-      'grpo',
-      '--policy',
-      'large',
-      '--tasks',
-      'questions.jsonl',
-      '--reward',
-      './vowels.js',
-    ];
-    const counts = { tasks: size.tasks, 'group-size': size.groupSize, rounds: size.rounds, nodes: 1 };
-    const sampling = ['--set', 'maxNew=24', '--engine', 'kernels', '--weights', 'w8a8'];
-    const numbers = Object.entries(counts).flatMap(([name, value]) => [`--${name}`, String(value)]);
-    const importing = await play(['policy', 'import', checkpoint, '--name', 'large', ...state], root);
-    const training = await play(
-      [
-        'start',
-        ...order,
-        ...numbers,
-        ...sampling,
-        '--adapter',
-        'rank=16,alpha=32',
-        '--eval-every',
-        String(size.rounds),
-      ].concat(['--port', values.port, '--headless', '--json', ...state]),
-      root,
-    );
-    const version = String(size.rounds);
-    const adapter = await play(
-      ['policy', 'export', 'large', version, 'adapter', '--adapter', ...state],
-      root,
-    );
-    const merged = await play(
-      ['policy', 'export', 'large', version, 'merged', '--dtype', 'BF16', ...state],
-      root,
-    );
-    const listed = await play(['policy', 'list', '--json', ...state], root);
-    const policy = listed.lines.find(({ name }) => name === 'large') as unknown as {
-      versions: { version: number; bytes: number }[];
-    };
-    const bytesOf = (n: number) => policy.versions.find(({ version: of }) => of === n)!.bytes;
-    const result = {
-      parameters,
-      checkpointBytes: folderBytes(checkpoint),
-      importedBytes: bytesOf(0),
-      publishedBytes: bytesOf(size.rounds),
-      adapterExportBytes: folderBytes(join(root, 'adapter')),
-      mergedExportBytes: folderBytes(join(root, 'merged')),
-      settings: { ...counts, maxNew: 24, rank: 16, engine: 'kernels', weights: 'w8a8' },
-      rounds: training.lines.flatMap(roundFigures),
-      parts: Object.fromEntries(
-        Object.entries({ importing, training, adapter, merged }).map(([name, { seconds, peakMib }]) => [
-          name,
-          { seconds: Math.round(seconds), peakMib },
-        ]),
-      ),
-    };
+    const result = await measure(root, size, values.tokenizer, values.port);
     const kept = existsSync(RESULT) ? (JSON.parse(readFileSync(RESULT, 'utf8')) as { sizes?: object }) : {};
     const sizes = { ...kept.sizes, [values.size]: { machine: thisMachine(), ...result } };
     writeFileSync(RESULT, `${JSON.stringify({ bench: 'large', sizes }, null, 1)}\n`);
@@ -290,3 +202,67 @@ export async function run(args: readonly string[]): Promise<void> {
     rmSync(root, { recursive: true, force: true });
   }
 }
+
+async function measure(root: string, size: Size, tokenizer: string, port: string) {
+  const stateDir = join(root, 'state');
+  const state = ['--state', stateDir];
+  const checkpoint = join(root, 'checkpoint');
+  const parameters = parameterCount(writeCheckpoint(checkpoint, size.hf, tokenizer));
+  writeQuestions(join(root, 'questions.jsonl'));
+  writeFileSync(join(root, 'vowels.js'), REWARD);
+  const { tasks, groupSize, rounds, nodes, weights } = size;
+  const counts = { tasks, 'group-size': groupSize, rounds, ...(nodes ? { nodes } : {}) };
+  const order = ['--recipe', 'grpo', '--policy', 'large', '--tasks', 'questions.jsonl']
+    .concat(['--reward', './vowels.js', ...(size.adapter ? ['--adapter', `rank=${RANK},alpha=32`] : [])])
+    .concat(['--set', `maxNew=${MAX_NEW}`, '--engine', 'kernels', ...(weights ? ['--weights', weights] : [])])
+    .concat(Object.entries(counts).flatMap(([name, value]) => [`--${name}`, String(value)]))
+    .concat(['--eval-every', String(rounds), '--held-out', '0.05', '--port', port, '--headless', '--json']);
+  const version = String(rounds);
+  const importing = await play(['policy', 'import', checkpoint, '--name', 'large', ...state], root);
+  const training = await play(['start', ...order, ...state], root);
+  const opened = isolateMib(join(stateDir, 'mesh.log'));
+  const exported = (to: string, ...how: string[]) =>
+    play(['policy', 'export', 'large', version, to, ...how, ...state], root);
+  const adapter = size.adapter ? await exported('adapter', '--adapter') : undefined;
+  const merged = await exported('merged', '--dtype', 'BF16');
+  const listed = await play(['policy', 'list', '--json', ...state], root);
+  const policy = listed.lines.find(({ name }) => name === 'large') as unknown as {
+    versions: { version: number; bytes: number }[];
+  };
+  const bytesOf = (n: number) => policy.versions.find(({ version: of }) => of === n)!.bytes;
+  const engine = [];
+  for (const form of ['w8a8', 'int8', undefined] as const)
+    engine.push(await measureEngine(checkpoint, form ? { weights: form } : {}, REPETITIONS));
+  return {
+    parameters,
+    checkpointBytes: folderBytes(checkpoint),
+    importedBytes: bytesOf(0),
+    publishedBytes: bytesOf(rounds),
+    ...(adapter ? { adapterExportBytes: folderBytes(join(root, 'adapter')) } : {}),
+    mergedExportBytes: folderBytes(join(root, 'merged')),
+    settings: {
+      ...counts,
+      maxNew: MAX_NEW,
+      ...(size.adapter ? { rank: RANK } : {}),
+      engine: 'kernels',
+      weights: weights ?? 'float32',
+    },
+    rounds: training.lines.flatMap(roundFigures),
+    parts: Object.fromEntries(
+      Object.entries({ importing, training, ...(adapter ? { adapter } : {}), merged }).map(
+        ([name, played]) => [name, taken(played)],
+      ),
+    ),
+    ...(nodes
+      ? {}
+      : {
+          isolates: {
+            wasmMib: opened,
+            workerdGrewByMib: training.parts.workerd!.peakMib - training.workerdAtFirstMib,
+          },
+        }),
+    engine,
+  };
+}
+
+const taken = ({ seconds, peakMib, parts }: Played) => ({ seconds, peakMib, parts });

@@ -30,18 +30,18 @@ export function alternativesTo(
 }
 
 /**
- * Hides the tokens that the grammar or truncation leave out, as the sampler of the graph does (model/onnx/sampler.ts). `allowed` [vocabulary]: the
- * grammar's next states, negative where a token may not come. Changes `logits`.
+ * Hides the tokens that the grammar or truncation leave out, as the sampler of the graph does (model/onnx/sampler.ts). `allowed`: whether the
+ * grammar allows a token; absent = everything. Changes `logits`.
  */
 export function hide(
   logits: Float32Array,
-  allowed: Int32Array | undefined,
+  allowed: ((token: number) => boolean) | undefined,
   settings: SamplingSettings,
 ): void {
   const { temperature, topK = 0, topP = 1 } = settings;
-  allowed?.forEach((state, token) => {
-    if (state < 0) logits[token] = Number.NEGATIVE_INFINITY;
-  });
+  if (allowed)
+    for (let token = 0; token < logits.length; token++)
+      if (!allowed(token)) logits[token] = Number.NEGATIVE_INFINITY;
   if (temperature === 0 || (topK === 0 && topP === 1)) return;
   const kept = logits
     .toSorted()

@@ -17,6 +17,7 @@ import type {
   TokenScores,
 } from '../core/policy.ts';
 import { uniforms } from '../core/random.ts';
+import { after } from '../core/text/token-grammar.ts';
 import { parameterCount } from '../model/checkpoint.ts';
 import type { ModelConfig } from '../model/config.ts';
 import { contextLength, policyGraph } from '../model/onnx/policy-graph.ts';
@@ -142,13 +143,13 @@ export class OnnxPolicy implements Policy {
         let state = 0;
         for (const [t, id] of completion.ids.entries()) {
           const own = logits.subarray(at, at + vocabSize);
-          const next = settings.grammar?.next.subarray(state, state + vocabSize);
           // At the edge of what truncation keeps, its last bits may leave out what was drawn.
           const logit = own[id]!;
-          hide(own, next, settings);
+          const { grammar } = settings;
+          hide(own, grammar && ((token) => after(grammar, state, token) >= 0), settings);
           own[id] = logit;
           completion.alternatives.push(alternativesTo(id, completion.logprobs[t]!, own, settings));
-          state = (next?.[id] ?? 0) * vocabSize;
+          if (grammar) state = after(grammar, state, id);
           at += vocabSize;
         }
       }
@@ -190,7 +191,7 @@ export class OnnxPolicy implements Policy {
       },
       draw,
     );
-    const { next, goesOn } = draw.automaton;
+    const { classes, classOf, next, goesOn } = draw.automaton;
     const turns = tokens.length / rows;
     const completionOf = (row: number): Completion => {
       const ids: number[] = [];
@@ -198,8 +199,9 @@ export class OnnxPolicy implements Policy {
       for (let turn = 0; turn < turns && !stopped; turn++) {
         const id = Number(tokens[turn * rows + row]);
         ids.push(id);
-        stopped = goesOn[state + id] === 0;
-        state = Number(next[state + id]);
+        const at = state * classes + Number(classOf[id]);
+        stopped = goesOn[at] === 0;
+        state = Number(next[at]);
       }
       return { ids, logprobs: ids.map((_, turn) => logprobs[turn * rows + row]!), stopped };
     };

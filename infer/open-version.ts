@@ -8,7 +8,7 @@ import { type ModelConfig, parseConfig } from '../model/config.ts';
 import { readSafetensors } from '../model/safetensors.ts';
 import { streamSafetensors } from '../model/safetensors-stream.ts';
 import type { Engines } from './engines.ts';
-import { createKernelPolicy, loadKernelPolicy } from './kernels/kernel-policy.ts';
+import { loadKernelPolicy } from './kernels/kernel-policy.ts';
 import { createPolicy } from './onnx-policy.ts';
 
 /** Opens a policy of the kernels engine whose weights come piece by piece; `adapterBytes` is the file of its adapter, if it has one. */
@@ -25,6 +25,13 @@ export async function openStreamed(
   for await (const piece of streamSafetensors(weights))
     loading.write(adapter ? foldInto(adapter, piece) : piece);
   return loading.finish();
+}
+
+/** Bytes of a slice of a file that is in memory. */
+const SLICE = 1 << 20;
+
+async function* slicesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += SLICE) yield bytes.subarray(at, at + SLICE);
 }
 
 function adapterOf(config: ModelConfig, bytes: Uint8Array | undefined): Adapter | undefined {
@@ -54,11 +61,11 @@ export async function openVersion(
       'policy.incomplete',
       `Version ${ref.version} of ${ref.name} lacks config.json or ${weightsFile(ref.set)}.`,
     );
+  // In float32 all tensors together may take twice the file, beside it and the engine's own weights.
+  if (ref.engine) return openStreamed(engines, ref, configFile, slicesOf(weightsBytes), adapterBytes);
   const config = configOf(configFile);
   const adapter = adapterOf(config, adapterBytes);
   const stored = readSafetensors(weightsBytes);
-  if (ref.engine)
-    return createKernelPolicy(engines.kernels(), ref, config, folded(stored, adapter), engines.kernelBytes);
   const weights = adapter ? new Map(folded(stored, adapter)) : stored;
   checkCheckpoint(config, weights);
   const runtime = await engines.onnx();

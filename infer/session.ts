@@ -6,7 +6,7 @@ import type * as Ort from 'onnxruntime-web/wasm';
 import type { ModelConfig } from '../model/config.ts';
 import { cacheNames } from '../model/onnx/policy-graph.ts';
 import { WEIGHTS_FILE } from '../model/onnx/weights.ts';
-import type { Automaton } from './automaton.ts';
+import { type Automaton, automatonOf } from './automaton.ts';
 import type { Runtime } from './runtime.ts';
 
 /**
@@ -121,7 +121,7 @@ export class PolicySession {
     const turns = uniforms.length / rows;
     const greedy = draw.temperature === 0;
     const truncate = !greedy && (draw.topP < 1 || (draw.topK > 0 && draw.topK < vocabSize));
-    const { states, bias, next, goesOn, restricts } = draw.automaton;
+    const { restricts } = draw.automaton;
     const perRow = <T>(values: readonly T[]): T[] =>
       values.flatMap((value) => range(samples).map(() => value));
     const mask = new Float32Array(prompts * (length + 1));
@@ -147,9 +147,7 @@ export class PolicySession {
         top_k: this.#int64([draw.topK > 0 ? Math.min(draw.topK, vocabSize) : vocabSize]),
         top_p: this.#float32([draw.topP < 1 ? draw.topP : 2], []),
         restrict: this.#bool(truncate || restricts),
-        bias: this.#float32(bias, [states, vocabSize]),
-        next: new this.#runtime.ort.Tensor('int64', next, [next.length]),
-        goes_on: this.#float32(goesOn, [goesOn.length]),
+        ...this.#automaton(draw.automaton),
         ...this.#past(cache),
       },
       ['tokens', 'logprobs'],
@@ -238,10 +236,18 @@ export class PolicySession {
       top_k: this.#int64([1]),
       top_p: this.#float32([2], []),
       restrict: this.#bool(false),
-      bias: this.#float32(new Float32Array(vocabSize), [1, vocabSize]),
-      next: new this.#runtime.ort.Tensor('int64', new BigInt64Array(vocabSize), [vocabSize]),
-      goes_on: this.#float32(new Float32Array(vocabSize), [vocabSize]),
+      ...this.#automaton(automatonOf([], undefined, vocabSize)),
       state: this.#int64(new Array<number>(picked).fill(0), [picked, 1]),
+    };
+  }
+
+  #automaton({ states, classes, classOf, bias, next, goesOn }: Automaton): Feeds {
+    const { Tensor } = this.#runtime.ort;
+    return {
+      class_of: new Tensor('int64', classOf, [classOf.length]),
+      bias: this.#float32(bias, [states, classes]),
+      next: new Tensor('int64', next, [states, classes]),
+      goes_on: this.#float32(goesOn, [states, classes]),
     };
   }
 

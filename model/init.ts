@@ -2,17 +2,16 @@
 import { Random } from '../core/random.ts';
 import { tensorShapes } from './checkpoint.ts';
 import type { ModelConfig } from './config.ts';
-import type { Tensors } from './safetensors.ts';
+import type { Tensor, Tensors } from './safetensors.ts';
 
 /** Projections that write to the residual stream start smaller, so that its variance does not grow with depth (GPT-2). */
 const RESIDUAL = /(?:o_proj|down_proj)\.weight$/;
 
 /**
- * Matrices are normal with deviation 1/sqrt(inputs), embeddings 1/sqrt(hidden size), norm gains 1, biases 0. The same
- * seed gives the same bytes.
+ * Makes one tensor after the other, in the canonical order. Matrices are normal with deviation 1/sqrt(inputs), embeddings 1/sqrt(hidden
+ * size), norm gains 1, biases 0. The same seed gives the same bytes.
  */
-export function randomCheckpoint(config: ModelConfig, seed: string): Tensors {
-  const tensors: Tensors = new Map();
+export function* randomTensors(config: ModelConfig, seed: string): Generator<[name: string, tensor: Tensor]> {
   for (const [name, shape] of tensorShapes(config)) {
     const data = new Float32Array(shape.reduce((a, b) => a * b, 1));
     if (shape.length === 1) data.fill(name.endsWith('bias') ? 0 : 1);
@@ -21,7 +20,10 @@ export function randomCheckpoint(config: ModelConfig, seed: string): Tensors {
       const deviation = shape[1]! ** -0.5 / (RESIDUAL.test(name) ? Math.sqrt(2 * config.layers) : 1);
       for (let i = 0; i < data.length; i++) data[i] = deviation * random.normal();
     }
-    tensors.set(name, { shape: [...shape], data });
+    yield [name, { shape: [...shape], data }];
   }
-  return tensors;
 }
+
+/** All of them, in memory. */
+export const randomCheckpoint = (config: ModelConfig, seed: string): Tensors =>
+  new Map(randomTensors(config, seed));

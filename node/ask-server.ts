@@ -3,8 +3,8 @@
  * has already. Its last digits are not those of the mesh, so this takes the token of a close node.
  */
 import { RollmeshError, wrongInput } from '../core/errors.ts';
-import type { Completion, SamplingSettings } from '../core/policy.ts';
-import type { LeasedFile, SamplingRequest } from '../core/schema/work.ts';
+import type { Completion } from '../core/policy.ts';
+import { type LeasedFile, type SamplingRequest, settingsOf } from '../core/schema/work.ts';
 import { createRemotePolicy, type RemoteOptions } from '../infer/remote/policy.ts';
 import { parseConfig } from '../model/config.ts';
 import { contextLength } from '../model/onnx/policy-graph.ts';
@@ -17,14 +17,12 @@ export const shapeOnly = ({ config }: SamplingRequest): readonly LeasedFile[] =>
 
 /** @throws RollmeshError `node.server` of kind `wrong-input` where the server answers what no server of this version would */
 export function askingServer(server: ServerOfNode): Compute {
-  const answer = async (
-    { policy: ref, config: file, vocabSize, prompts, settings }: SamplingRequest,
-    bytes: Uint8Array,
-  ): Promise<Completion[][]> => {
+  const answer = async (request: SamplingRequest, bytes: Uint8Array): Promise<Completion[][]> => {
+    const { policy: ref, config: file, vocabSize, prompts } = request;
     const config = parseConfig(JSON.parse(new TextDecoder().decode(bytes)));
     const policy = createRemotePolicy({ ...server, ref, vocabSize, context: contextLength(config) });
     try {
-      return await policy.generate(prompts, settings as SamplingSettings);
+      return await policy.generate(prompts, settingsOf(request));
     } catch (error) {
       if (!(error instanceof RollmeshError) || error.kind === 'retry') throw error;
       // Tried again it would come to the same, and meanwhile nobody else could have the request.

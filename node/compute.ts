@@ -2,9 +2,9 @@
  * Computes sampling requests: the part of a node that runs in a thread of its own. Requests of one version under the same settings are
  * computed together, since a completion does not depend on what else is in its batch.
  */
-import type { Completion, PolicyRef, SamplingSettings } from '../core/policy.ts';
+import type { Completion, PolicyRef } from '../core/policy.ts';
 import { adapterFile, weightsFile } from '../core/schema/policy.ts';
-import type { SamplingRequest } from '../core/schema/work.ts';
+import { type SamplingRequest, settingsOf } from '../core/schema/work.ts';
 import type { Engines } from '../infer/engines.ts';
 import { OpenPolicies } from '../infer/open-policies.ts';
 
@@ -42,10 +42,11 @@ export class Computer {
     this.#requests = requests;
     const out: Completion[][][] = [];
     for (const alike of alikeOf(requests)) {
-      const { policy: ref, settings } = requests[alike[0]!]!;
+      const { policy: ref } = requests[alike[0]!]!;
+      const settings = settingsOf(requests[alike[0]!]!);
       const prompts = alike.flatMap((i) => requests[i]!.prompts);
       const made = await this.#policies.use(ref, (policy) =>
-        policy.generate(prompts, settings as SamplingSettings),
+        policy.generate(prompts, settings),
       );
       let at = 0;
       for (const i of alike) {

@@ -30,7 +30,7 @@ const counters = {
 
 interface Thread {
   readonly compute: Compute;
-  readonly order: Pick<LeaseOrder, 'engines' | 'weights'>;
+  readonly order: Pick<LeaseOrder, 'engines' | 'weights' | 'grammars'>;
   readonly stop: () => void;
 }
 
@@ -54,6 +54,7 @@ async function startThread(): Promise<Thread> {
         ...(forms.includes('plain') ? (['kernels-plain'] as const) : []),
       ],
       weights: (['int8', 'w8a8'] as const).filter((weights) => forms.includes(weights)),
+      grammars: true,
     },
     compute: (requests, files) =>
       new Promise((resolve, reject) => {

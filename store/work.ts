@@ -15,9 +15,12 @@ export const PROPOSALS = 'proposals';
 export const resultKey = ({ round, id, lease }: Pick<WorkRow, 'round' | 'id' | 'lease'>): string =>
   `rounds/${round}/work/${id}-${lease}.json`;
 
-/** What a request needs in order to be computed, as the column `engine` has it. */
-export const engineText = (engine: string | undefined, weights: string | undefined): string =>
-  `${engine ?? 'onnx'} ${weights ?? 'float32'}`;
+/** What a request needs in order to be computed, as the column `engine` has it. A node that knows no grammars is given none. */
+export const engineText = (
+  engine: string | undefined,
+  weights: string | undefined,
+  grammar = false,
+): string => `${engine ?? 'onnx'} ${weights ?? 'float32'}${grammar ? ' grammar' : ''}`;
 
 export interface NewWork {
   readonly id: string;
@@ -28,6 +31,7 @@ export interface NewWork {
 
 /** Inserted together; one JSON parameter carries them, since D1 takes 100 parameters a statement and 2 MB a parameter. */
 const AT_ONCE = 100;
+const CHARACTERS_AT_ONCE = 1_000_000;
 
 /** Puts requests up for lease. One that was there already is left as it is, unless it was closed. */
 export async function putUp(
@@ -37,22 +41,37 @@ export async function putUp(
   requests: readonly NewWork[],
   now: number,
 ): Promise<void> {
-  for (let at = 0; at < requests.length; at += AT_ONCE) {
-    const rows = requests.slice(at, at + AT_ONCE).map(({ id, group, index, request }) => ({
-      id,
-      group,
-      index,
-      request: JSON.stringify(request),
-      engine: engineText(request.policy.engine, request.policy.weights),
-      samples: request.prompts.reduce((sum, { sampleIds }) => sum + sampleIds.length, 0),
-    }));
+  const rows = requests.map(({ id, group, index, request: { policy, prompts, settings }, request }) => ({
+    id,
+    group,
+    index,
+    request: JSON.stringify(request),
+    engine: engineText(policy.engine, policy.weights, settings.grammar !== undefined),
+    samples: prompts.reduce((sum, { sampleIds }) => sum + sampleIds.length, 0),
+  }));
+  for (const some of cut(rows))
     await writeAll(db, [
       sql`INSERT INTO work (id, round, stage, grp, idx, request, engine, samples, state, created_at)
           SELECT value->>'id', ${round}, ${stage}, value->>'group', value->>'index', value->>'request', value->>'engine', value->>'samples', 'open', ${now}
-          FROM json_each(${JSON.stringify(rows)}) WHERE true
+          FROM json_each(${JSON.stringify(some)}) WHERE true
           ON CONFLICT (id) DO UPDATE SET state = 'open' WHERE state = 'closed'`,
     ]);
+}
+
+/** Cuts rows into parts of so many rows and characters, at least one row each. */
+function cut<Row extends { readonly request: string }>(rows: readonly Row[]): Row[][] {
+  const parts: Row[][] = [];
+  let characters = 0;
+  for (const row of rows) {
+    const part = parts.at(-1);
+    characters += row.request.length;
+    if (part && part.length < AT_ONCE && characters <= CHARACTERS_AT_ONCE) part.push(row);
+    else {
+      parts.push([row]);
+      characters = row.request.length;
+    }
   }
+  return parts;
 }
 
 /** The requests of some groups of a stage. */

@@ -156,6 +156,7 @@ async function runNode({
         kind: 'process',
         engines: [...engine],
         weights: [...SMALLER_WEIGHTS],
+        ...(asking ? {} : { grammars: true }),
         ...(serves ? { serves } : {}),
       },
       threads: threads.map(({ compute }) => compute),

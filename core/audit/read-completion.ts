@@ -1,6 +1,7 @@
 /** Checks a completion without its model: could its tokens be sampled, does it end where it must, and are its log-probabilities valid? */
 import type { SamplingSettings } from '../policy.ts';
 import type { Sample } from '../schema/sample.ts';
+import { after } from '../text/token-grammar.ts';
 
 export interface CompletionFault {
   readonly class: 'token' | 'log-probability';
@@ -18,7 +19,7 @@ export function completionFault(
   for (const [t, id] of ids.entries()) {
     if (ended) return token(`It goes on after its end, at token ${t}.`);
     if (grammar) {
-      state = id < grammar.vocabSize ? grammar.next[state * grammar.vocabSize + id]! : -1;
+      state = id < grammar.vocabSize ? after(grammar, state, id) : -1;
       if (state < 0) return token(`Its grammar allows no ${id} as token ${t}.`);
     }
     ended = stop.includes(id) || grammar?.ends[state] === true;

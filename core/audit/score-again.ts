@@ -4,10 +4,10 @@
  * `CLOSE`. This says that the stated log-probabilities are those of the tokens. Whether the tokens were drawn by chance is what the trusted
  * policy's own draws after the same prompts say, over many requests (chance.ts).
  */
-import type { Policy, PolicyRef, SamplingSettings } from '../policy.ts';
+import type { Policy, PolicyRef } from '../policy.ts';
 import { deriveId } from '../random.ts';
 import type { Sample } from '../schema/sample.ts';
-import { CLOSE, type Mismatch, NO_MISMATCH, type RoundWork } from '../schema/work.ts';
+import { CLOSE, type Mismatch, NO_MISMATCH, type RoundWork, settingsOf } from '../schema/work.ts';
 import { compareDraws, type ScoredTokens } from './chance.ts';
 import type { Finding } from './findings.ts';
 
@@ -64,7 +64,7 @@ export async function scoreAgain(
         ids: prompt,
         sampleIds: [deriveId('audit draw', seed, id)],
       }));
-      const drawn = await policy.generate(prompts, settings as SamplingSettings);
+      const drawn = await policy.generate(prompts, settingsOf({ settings }));
       const drawnRows = own.map(({ prompt }, i) => ({ prompt, ids: drawn[i]![0]!.ids }));
       return [await scoredAfter(policy, own), await scoredAfter(policy, drawnRows)];
     });

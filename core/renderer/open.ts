@@ -43,6 +43,7 @@ const addedTokens = v.looseObject({
   added_tokens: v.optional(v.array(v.looseObject({ content: v.string(), special: v.boolean() })), []),
 });
 const modelConfig = v.looseObject({
+  vocab_size: v.nullish(v.number()),
   eos_token_id: v.nullish(v.union([v.number(), v.array(v.number())])),
 });
 
@@ -104,6 +105,9 @@ export function rendererOf(files: VersionFiles, policy: string, settings: Render
   const config = read(tokenizerConfig, 'tokenizer_config.json', json(files['tokenizer_config.json']));
   const special = read(addedTokens, 'tokenizer.json', json(files['tokenizer.json'])).added_tokens;
   const controlTokens = special.filter((token) => token.special).map(({ content }) => content);
+  const model = read(modelConfig, 'config.json', json(files['config.json']));
+  // Many checkpoints have more rows of embeddings than their tokenizer has tokens.
+  const vocabSize = Math.max(tokenizer.vocabSize, model.vocab_size ?? 0);
   const isTagged = TAGS.every((tag) => controlTokens.includes(tag));
   const kind =
     settings.kind === undefined || settings.kind === 'auto'
@@ -122,11 +126,12 @@ export function rendererOf(files: VersionFiles, policy: string, settings: Render
       stops: TAGS.map((tag) => tokenizer.id(tag)).slice(-1),
       stopStrings: [],
       controlTokens,
+      vocabSize,
     });
 
   const names = ['bos_token', 'eos_token', 'unk_token', 'pad_token'] as const;
   const tokens = Object.fromEntries(names.flatMap((name) => (config[name] ? [[name, config[name]]] : [])));
-  const ends = configuredEnds(files, config, tokenizer);
+  const ends = configuredEnds(model, config, tokenizer);
   if (kind === 'plain')
     return openRenderer({
       kind,
@@ -135,6 +140,7 @@ export function rendererOf(files: VersionFiles, policy: string, settings: Render
       stops: ends,
       stopStrings: PLAIN_STOPS,
       controlTokens,
+      vocabSize,
     });
 
   const template = chatTemplate(config, { ...tokens, ...settings.variables });
@@ -152,12 +158,15 @@ export function rendererOf(files: VersionFiles, policy: string, settings: Render
         'eos_token in tokenizer_config.json, eos_token_id in config.json, or a special token after an answer in the template',
       next: 'Add it to the checkpoint and import it again.',
     });
-  return openRenderer({ kind, template, tokenizer, stops, stopStrings: [], controlTokens });
+  return openRenderer({ kind, template, tokenizer, stops, stopStrings: [], controlTokens, vocabSize });
 }
 
 /** The ids that tokenizer_config.json and config.json name as end tokens, as far as the tokenizer has them. */
-function configuredEnds(files: VersionFiles, config: TokenizerConfig, tokenizer: Tokenizer): number[] {
-  const { eos_token_id: ids } = read(modelConfig, 'config.json', json(files['config.json']));
+function configuredEnds(
+  { eos_token_id: ids }: v.InferOutput<typeof modelConfig>,
+  config: TokenizerConfig,
+  tokenizer: Tokenizer,
+): number[] {
   const listed = ids === null || ids === undefined ? [] : Array.isArray(ids) ? ids : [ids];
   const named = config.eos_token ? [tokenizer.id(config.eos_token)] : [];
   return [...new Set([...named, ...listed.filter((id) => id < tokenizer.vocabSize)])];

@@ -5,7 +5,7 @@
  */
 import { RollmeshError, wrongInput } from '../errors.ts';
 import type { SamplingSettings, TokenIds } from '../policy.ts';
-import { untilText } from '../text/token-grammar.ts';
+import { type TokenGrammar, untilText } from '../text/token-grammar.ts';
 import type { Tokenizer } from '../text/tokenizer-port.ts';
 import type { Message, Tool } from './message.ts';
 import type { Template } from './template.ts';
@@ -66,8 +66,12 @@ export interface RendererParts {
   readonly stopStrings: readonly string[];
   /** Texts of the tokens that structure a dialogue: a message that holds one could pass for another message. */
   readonly controlTokens: readonly string[];
+  /** How many tokens the model knows; the tokenizer may have texts for fewer. */
+  readonly vocabSize: number;
 }
 
+/** Most grammars that a renderer keeps. */
+const KEPT_GRAMMARS = 8;
 /** How many tokens before a completion it is decoded with. */
 const CONTEXT = 4;
 
@@ -82,8 +86,8 @@ function parting(before: string, after: string): string {
 }
 
 /** [vocabulary]: the text of every token; empty for an id that has no token. */
-const tokenTexts = (tokenizer: Tokenizer): string[] =>
-  Array.from({ length: tokenizer.vocabSize }, (_, id) => {
+const tokenTexts = (tokenizer: Tokenizer, vocabSize: number): string[] =>
+  Array.from({ length: vocabSize }, (_, id) => {
     try {
       return tokenizer.decode([id]);
     } catch {
@@ -98,6 +102,7 @@ export function openRenderer({
   stops,
   stopStrings,
   controlTokens,
+  vocabSize,
 }: RendererParts): Renderer {
   const guard = (messages: readonly Message[]): void => {
     for (const { role, content } of messages) {
@@ -175,23 +180,24 @@ export function openRenderer({
 
   const stopTexts = [...stops.map((id) => tokenizer.decode([id])), ...stopStrings];
 
-  let ends: ReturnType<Renderer['ends']> | undefined;
+  /** The grammars that were made, by their strings; those of agents' calls repeat. */
+  const made = new Map<string, TokenGrammar>();
   let texts: readonly string[] | undefined;
   const endsAt = (strings: readonly string[]) => {
     if (!strings.length) return { stop: stops };
-    texts ??= tokenTexts(tokenizer);
-    return { stop: stops, grammar: untilText(strings, texts) };
+    const key = JSON.stringify(strings);
+    texts ??= tokenTexts(tokenizer, vocabSize);
+    const grammar = made.get(key) ?? untilText(strings, texts);
+    if (made.size >= KEPT_GRAMMARS) made.clear();
+    made.set(key, grammar);
+    return { stop: stops, grammar };
   };
 
   return {
     kind,
     stops,
     stopStrings,
-    ends: (more = []) => {
-      if (more.length) return endsAt([...stopStrings, ...more]);
-      ends ??= endsAt(stopStrings);
-      return ends;
-    },
+    ends: (more = []) => endsAt([...stopStrings, ...more]),
     begin,
     ask,
     textAfter,

@@ -3,8 +3,9 @@
  * completions with the version that each names, and returns them. It gets prompts as token ids, and neither tasks nor answers.
  */
 import * as v from 'valibot';
-import { KERNEL_ENGINES, SMALLER_WEIGHTS } from '../policy.ts';
+import { KERNEL_ENGINES, SMALLER_WEIGHTS, type SamplingSettings } from '../policy.ts';
 import { WORKER_STAGES } from '../stages.ts';
+import { packedGrammar, type TokenGrammar, unpackGrammar } from '../text/token-grammar.ts';
 import { count, hash, positive } from './numbers.ts';
 import { fileEntry, versionFile } from './policy.ts';
 import { id, name, policyRef } from './sample.ts';
@@ -23,13 +24,14 @@ export const LEASE_REQUESTS = 8;
 export const leasedFile = v.object({ ...fileEntry.entries, file: versionFile, version: count });
 export type LeasedFile = v.InferOutput<typeof leasedFile>;
 
-/** The sampling settings that travel. A grammar does not: its tables are as large as the vocabulary, and the Worker keeps such requests. */
+/** The sampling settings, as they travel. */
 const leasedSettings = v.looseObject({
   maxNew: positive,
   temperature: v.number(),
   topP: v.optional(v.number()),
   topK: v.optional(v.number()),
   stop: tokenIds,
+  grammar: v.optional(packedGrammar),
 });
 
 /** What a node is asked to compute: completions of prompts by one version. */
@@ -45,6 +47,23 @@ export const samplingRequest = v.object({
   settings: leasedSettings,
 });
 export type SamplingRequest = v.InferOutput<typeof samplingRequest>;
+
+/** The last grammars that were unpacked, by their JSON: the requests of a round share one. */
+const grammars = new Map<string, TokenGrammar>();
+const KEPT_GRAMMARS = 8;
+
+/** The sampling settings of a request. Throws `grammar.packed` as `unpackGrammar` does. */
+export function settingsOf({
+  settings: { grammar: packed, ...settings },
+}: Pick<SamplingRequest, 'settings'>): SamplingSettings {
+  // What travelled as JSON has no undefined fields.
+  if (!packed) return settings as SamplingSettings;
+  const key = JSON.stringify(packed);
+  const grammar = grammars.get(key) ?? unpackGrammar(packed);
+  if (grammars.size >= KEPT_GRAMMARS) grammars.clear();
+  grammars.set(key, grammar);
+  return { ...settings, grammar } as SamplingSettings;
+}
 
 /** The files by which a node opens the version of a request. */
 export const filesToOpen = ({ config, weights, adapter }: SamplingRequest): readonly LeasedFile[] =>
@@ -118,6 +137,8 @@ export const leaseOrder = v.strictObject({
   /** The formats of weights that the node's engines hold, beside float32. */
   weights: v.pipe(v.array(v.picklist(SMALLER_WEIGHTS)), v.maxLength(SMALLER_WEIGHTS.length)),
   limit: v.pipe(positive, v.maxValue(LEASE_REQUESTS)),
+  /** Whether it takes requests with a grammar, too; nodes of earlier releases do not. */
+  grammars: v.exactOptional(v.boolean()),
   /** The only version that the node serves, where it asks a server that holds one; that takes the token of a close node. */
   serves: v.exactOptional(v.strictObject({ name, version: count })),
 });

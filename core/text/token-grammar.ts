@@ -1,17 +1,35 @@
 /**
  * A token grammar says which tokens may follow which: it is a finite automaton over token ids. A policy samples only tokens that it
  * allows, so no completion can leave it. It does not parse text: build one from token ids, or from strings with a tokenizer.
+ *
+ * Most tokens of a vocabulary mean the same to a grammar. Tokens that lead from every state to the same states are a class, and the table of
+ * transitions is by class: with 150,000 tokens it has some hundred numbers where a table by token would have some million.
  */
+import * as v from 'valibot';
 import { wrongInput } from '../errors.ts';
+import { deriveId } from '../random.ts';
+import { count, positive } from '../schema/numbers.ts';
 
 export interface TokenGrammar {
   readonly vocabSize: number;
   /** Number of states; generation starts in state 0. */
   readonly states: number;
-  /** [states * vocabSize]: the state after a token, or -1 where the token may not come. */
-  readonly next: Int32Array;
+  /** [vocabSize]: the class of each token. */
+  readonly classOf: Int32Array;
+  /** [states][classes]: the state after a token of the class, or -1 where none of them may come. */
+  readonly next: readonly Int32Array[];
   /** [states]: does generation end on arriving there? */
   readonly ends: readonly boolean[];
+}
+
+/** The state after a token, or -1 where it may not come. */
+export const after = ({ next, classOf }: TokenGrammar, state: number, token: number): number =>
+  next[state]![classOf[token]!]!;
+
+/** Whether some token may not come in a state. A class without tokens restricts nothing. */
+export function restricts({ next, classOf }: TokenGrammar, state: number): boolean {
+  const row = next[state]!;
+  return row.some((to) => to < 0) && classOf.some((of) => row[of]! < 0);
 }
 
 const token = (id: number, vocabSize: number): number => {
@@ -21,13 +39,47 @@ const token = (id: number, vocabSize: number): number => {
   });
 };
 
+/** Makes classes of tokens by where they lead: `columns` has the states [states] after each token that is not like `others`. */
+function grammarOf(
+  vocabSize: number,
+  ends: readonly boolean[],
+  columns: Iterable<readonly [id: number, column: readonly number[]]>,
+  others: readonly number[],
+): TokenGrammar {
+  const classes = new Map([[others.join(), 0]]);
+  const found = [others];
+  const classOf = new Int32Array(vocabSize);
+  for (const [id, column] of columns) {
+    const key = column.join();
+    let known = classes.get(key);
+    if (known === undefined) {
+      known = found.push(column) - 1;
+      classes.set(key, known);
+    }
+    classOf[id] = known;
+  }
+  const next = ends.map((_, state) => Int32Array.from(found, (column) => column[state]!));
+  return { vocabSize, states: ends.length, classOf, next, ends };
+}
+
+/** The grammar of transitions that are listed; what is not listed may not come. */
+function listed(
+  vocabSize: number,
+  ends: readonly boolean[],
+  transitions: readonly ReadonlyMap<number, number>[],
+): TokenGrammar {
+  const ids = new Set(transitions.flatMap((row) => [...row.keys()]));
+  const columns = Array.from(ids, (id) => [id, transitions.map((row) => row.get(id) ?? -1)] as const);
+  return grammarOf(vocabSize, ends, columns, new Array<number>(ends.length).fill(-1));
+}
+
 /** Allows exactly one of the given sequences. None may be the beginning of another, since the grammar ends with the first it has read. */
 export function oneOf(sequences: readonly (readonly number[])[], vocabSize: number): TokenGrammar {
-  const rows: Int32Array[] = [];
+  const rows: Map<number, number>[] = [];
   const ends: boolean[] = [];
   const addState = (): number => {
     ends.push(false);
-    return rows.push(new Int32Array(vocabSize).fill(-1)) - 1;
+    return rows.push(new Map()) - 1;
   };
   addState();
   for (const sequence of sequences) {
@@ -35,12 +87,11 @@ export function oneOf(sequences: readonly (readonly number[])[], vocabSize: numb
     for (const id of sequence) {
       if (ends[state]) break;
       const row = rows[state]!;
-      const known = row[token(id, vocabSize)]!;
-      state = known >= 0 ? known : addState();
-      row[id] = state;
+      const known = row.get(token(id, vocabSize)) ?? addState();
+      row.set(id, known);
+      state = known;
     }
-    const goesOn = rows[state]!.some((next) => next >= 0);
-    if (state === 0 || goesOn || ends[state])
+    if (state === 0 || rows[state]!.size > 0 || ends[state])
       throw wrongInput(
         'grammar.prefix',
         `The sequence [${sequence}] is empty, there twice, or begins another.`,
@@ -51,7 +102,7 @@ export function oneOf(sequences: readonly (readonly number[])[], vocabSize: numb
       );
     ends[state] = true;
   }
-  return { vocabSize, states: rows.length, next: flat(rows, vocabSize), ends };
+  return listed(vocabSize, ends, rows);
 }
 
 /** Allows between `least` and `most` tokens of a set, then `end`, which ends generation. */
@@ -63,14 +114,17 @@ export function someOf(
     throw wrongInput('grammar.bounds', `${least} to ${most} tokens, then ${end}, cannot be read.`, {
       expected: 'least <= most and an end that is not in the set',
     });
-  const rows = Array.from({ length: most + 2 }, (_, count) => {
-    const row = new Int32Array(vocabSize).fill(-1);
-    if (count < most) for (const id of ids) row[token(id, vocabSize)] = count + 1;
-    if (count >= least && count <= most) row[token(end, vocabSize)] = most + 1;
+  const rows = Array.from({ length: most + 2 }, (_, counted) => {
+    const row = new Map<number, number>();
+    if (counted < most) for (const id of ids) row.set(token(id, vocabSize), counted + 1);
+    if (counted >= least && counted <= most) row.set(token(end, vocabSize), most + 1);
     return row;
   });
-  const ends = rows.map((_, state) => state === most + 1);
-  return { vocabSize, states: rows.length, next: flat(rows, vocabSize), ends };
+  return listed(
+    vocabSize,
+    rows.map((_, state) => state === most + 1),
+    rows,
+  );
 }
 
 /**
@@ -80,30 +134,54 @@ export function someOf(
 export function untilText(strings: readonly string[], texts: readonly string[]): TokenGrammar {
   if (strings.length === 0 || strings.includes(''))
     throw wrongInput('grammar.stop', 'A stop string is empty.', { expected: 'one or more strings' });
-  // A state is the longest suffix of the text that begins one of the strings (Aho and Corasick's automaton, by brute force).
+  // A state is the longest suffix of the text that begins one of the strings (Aho and Corasick's automaton).
   const beginnings = [
     ...new Set(strings.flatMap((s) => Array.from({ length: s.length }, (_, i) => s.slice(0, i)))),
   ];
-  const indexOf = new Map(beginnings.map((text, state) => [text, state]));
   const done = beginnings.length;
-  const after = (seen: string): number => {
-    if (strings.some((s) => seen.includes(s))) return done;
-    for (let from = 0; from <= seen.length; from++) {
+  const step = characterSteps(strings, beginnings);
+  const walk = (from: number, text: string): number => {
+    let state = from;
+    for (let i = 0; i < text.length && state !== done; i++) state = step.get(text[i]!)?.[state] ?? 0;
+    return state;
+  };
+  // A first character that leads everywhere to where it leads from the root makes a token forget the state it came in.
+  const forgets = (character: string): boolean => {
+    const row = step.get(character);
+    return row === undefined || row.every((to) => to === row[0]);
+  };
+  const column = (text: string): number[] => {
+    const states =
+      text !== '' && forgets(text[0]!)
+        ? new Array<number>(done).fill(walk(0, text))
+        : beginnings.map((_, state) => walk(state, text));
+    return [...states, done];
+  };
+  const others = [...new Array<number>(done).fill(0), done];
+  const ends = Array.from({ length: done + 1 }, (_, state) => state === done);
+  return grammarOf(
+    texts.length,
+    ends,
+    texts.map((text, id) => [id, column(text)] as const),
+    others,
+  );
+}
+
+/** By character of the strings: the state [states] after it. Every other character leads to state 0. */
+function characterSteps(
+  strings: readonly string[],
+  beginnings: readonly string[],
+): ReadonlyMap<string, readonly number[]> {
+  const indexOf = new Map(beginnings.map((text, state) => [text, state]));
+  const afterText = (seen: string): number => {
+    if (strings.some((s) => seen.endsWith(s))) return beginnings.length;
+    for (let from = 0; ; from++) {
       const state = indexOf.get(seen.slice(from));
       if (state !== undefined) return state;
     }
-    return 0;
   };
-  const rows = [
-    ...beginnings.map((text) => Int32Array.from(texts, (added) => after(text + added))),
-    new Int32Array(texts.length).fill(done),
-  ];
-  return {
-    vocabSize: texts.length,
-    states: rows.length,
-    next: flat(rows, texts.length),
-    ends: rows.map((_, state) => state === done),
-  };
+  const characters = new Set(strings.flatMap((s) => Array.from({ length: s.length }, (_, i) => s[i]!)));
+  return new Map(Array.from(characters, (c) => [c, beginnings.map((text) => afterText(text + c))]));
 }
 
 /** Allows what both grammars allow; ends where either does. */
@@ -113,21 +191,77 @@ export function both(a: TokenGrammar, b: TokenGrammar): TokenGrammar {
     throw wrongInput('grammar.vocabulary', `Grammars over ${vocabSize} and ${b.vocabSize} tokens.`, {
       expected: 'the same vocabulary',
     });
-  const next = new Int32Array(a.states * b.states * vocabSize);
+  // A class of both is a class of one within a class of the other.
+  const pairs = new Map<string, number>();
+  const found: (readonly [number, number])[] = [];
+  const classOf = Int32Array.from(a.classOf, (ofA, id) => {
+    const ofB = b.classOf[id]!;
+    const key = `${ofA}/${ofB}`;
+    const known = pairs.get(key) ?? found.push([ofA, ofB]) - 1;
+    pairs.set(key, known);
+    return known;
+  });
   const ends: boolean[] = [];
+  const next: Int32Array[] = [];
   for (let i = 0; i < a.states; i++)
     for (let j = 0; j < b.states; j++) {
       ends.push(a.ends[i]! || b.ends[j]!);
-      for (let id = 0; id < vocabSize; id++) {
-        const [x, y] = [a.next[i * vocabSize + id]!, b.next[j * vocabSize + id]!];
-        next[(i * b.states + j) * vocabSize + id] = x < 0 || y < 0 ? -1 : x * b.states + y;
-      }
+      next.push(
+        Int32Array.from(found, ([ofA, ofB]) => {
+          const [x, y] = [a.next[i]![ofA]!, b.next[j]![ofB]!];
+          return x < 0 || y < 0 ? -1 : x * b.states + y;
+        }),
+      );
     }
-  return { vocabSize, states: a.states * b.states, next, ends };
+  return { vocabSize, states: next.length, classOf, next, ends };
 }
 
-function flat(rows: readonly Int32Array[], vocabSize: number): Int32Array {
-  const out = new Int32Array(rows.length * vocabSize);
-  for (const [state, row] of rows.entries()) out.set(row, state * vocabSize);
-  return out;
+/** A grammar as JSON. The tokens of each class are listed, except those of the largest class, which are all others. */
+export const packedGrammar = v.object({
+  vocabSize: positive,
+  ends: v.array(v.boolean()),
+  next: v.array(v.array(v.pipe(v.number(), v.integer(), v.minValue(-1)))),
+  /** The class whose tokens are not listed. */
+  rest: count,
+  tokens: v.array(v.array(count)),
+});
+export type PackedGrammar = v.InferOutput<typeof packedGrammar>;
+
+export function packGrammar({ vocabSize, classOf, next, ends }: TokenGrammar): PackedGrammar {
+  const sizes = new Int32Array(next[0]!.length);
+  for (const of of classOf) sizes[of]!++;
+  const rest = sizes.indexOf(Math.max(...sizes));
+  const tokens: number[][] = Array.from(sizes, () => []);
+  classOf.forEach((of, id) => {
+    if (of !== rest) tokens[of]!.push(id);
+  });
+  return { vocabSize, ends: [...ends], next: next.map((row) => [...row]), rest, tokens };
+}
+
+/** The grammar of its JSON. Throws `grammar.packed` where a state, a class or a token is named that there is not. */
+export function unpackGrammar({ vocabSize, ends, next, rest, tokens }: PackedGrammar): TokenGrammar {
+  const classOf = new Int32Array(vocabSize).fill(rest);
+  const states = ends.length;
+  const fits =
+    states > 0 &&
+    next.length === states &&
+    rest < tokens.length &&
+    next.every((row) => row.length === tokens.length && row.every((to) => to < states)) &&
+    tokens.every((ids) => ids.every((id) => id < vocabSize));
+  if (!fits)
+    throw wrongInput(
+      'grammar.packed',
+      'A packed grammar names a state, a class or a token that there is not.',
+    );
+  for (const [of, ids] of tokens.entries()) for (const id of ids) classOf[id] = of;
+  return { vocabSize, states, classOf, next: next.map((row) => Int32Array.from(row)), ends };
+}
+
+const keys = new WeakMap<TokenGrammar, string>();
+
+/** A short text that stands for a grammar in keys. */
+export function grammarKey(grammar: TokenGrammar): string {
+  const known = keys.get(grammar) ?? deriveId('grammar', JSON.stringify(packGrammar(grammar)));
+  keys.set(grammar, known);
+  return known;
 }

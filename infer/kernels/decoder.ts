@@ -84,6 +84,15 @@ export class Decoder {
     };
   }
 
+  /** The bytes that a row of a batch takes beside its cache: its share of the work areas, and its logits. */
+  get rowBytes(): number {
+    const { hiddenSize, intermediateSize, heads, headDim } = this.config;
+    const widest = Math.max(hiddenSize, intermediateSize, heads * headDim);
+    const values =
+      hiddenSize + 2 * widest + this.qkvWidth + 2 * roundUp(intermediateSize, 8) + this.logitsWidth;
+    return 4 * values + this.#planes * widest;
+  }
+
   /** Runs the tokens `ids` at `positions` through all layers. Their hidden states are then in `work.x`. */
   run(work: Work, ids: readonly number[], positions: readonly number[], attend: Attend): void {
     const { kernels, heap } = this;

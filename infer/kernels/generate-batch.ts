@@ -4,6 +4,7 @@
  */
 import type { Alternative, Completion, SamplingSettings, TokenIds } from '../../core/policy.ts';
 import { uniforms } from '../../core/random.ts';
+import { after, restricts } from '../../core/text/token-grammar.ts';
 import { alternativesTo } from '../alternatives.ts';
 import { type Cache, newCache } from './cache.ts';
 import type { Decoder, Work } from './decoder.ts';
@@ -81,7 +82,7 @@ export function openBatch(
   const work = decoder.work(Math.max(samples, Math.min(PORTION, longest)), samples, longest + maxNew + 8);
   const rows = prompts.map((prompt) => openRows(decoder, work, prompt, settings));
   const draws = drawsOf(decoder, samples);
-  const grammar = grammarOf(decoder, settings);
+  const grammar = grammarOf(decoder, settings, samples);
   const stops = new Set(settings.stop);
   let live = rows.flat();
   let turn = 0;
@@ -197,24 +198,42 @@ function neighbours(live: readonly Row[]): { from: number; count: number; prompt
 }
 
 interface LaidGrammar {
-  /** The address of the table of tokens that are allowed in a state; 0 if all are. */
-  allowed(state: number): number;
+  /** The address of the table of what is allowed in a state; 0 if everything is. `states`: those of all rows of the draw. */
+  allowed(states: readonly number[]): number[];
   next(state: number, token: number): number;
   ends(state: number): boolean;
 }
 
-/** Copies the grammar's table to where the kernels can read it. */
-function grammarOf({ heap }: Decoder, { grammar }: SamplingSettings): LaidGrammar | undefined {
+/** Lays out tables by token for the states that rows are in, since the kernels read no classes: as many as there are rows, or states, at most. */
+function grammarOf({ heap }: Decoder, { grammar }: SamplingSettings, rows: number): LaidGrammar | undefined {
   if (!grammar) return undefined;
-  const { next, ends, states, vocabSize } = grammar;
-  const restricts = Array.from({ length: states }, (_, state) =>
-    next.subarray(state * vocabSize, (state + 1) * vocabSize).some((to) => to < 0),
-  );
-  const table = restricts.includes(true) ? heap.take(4 * next.length) : 0;
-  if (table) heap.integers(table, next.length).set(next);
+  const { ends, states, vocabSize } = grammar;
+  const bounded = Array.from({ length: states }, (_, state) => restricts(grammar, state));
+  const count = Math.min(rows, bounded.filter((is) => is).length);
+  const free = Array.from({ length: count }, () => heap.take(4 * vocabSize));
+  /** The states that are laid out, the one that was needed last at the end. */
+  const laid = new Map<number, number>();
+  const layOut = (state: number, needed: ReadonlySet<number>): number => {
+    let at = laid.get(state) ?? free.pop();
+    if (at === undefined) {
+      const [unused, its] = [...laid].find(([other]) => !needed.has(other))!;
+      laid.delete(unused);
+      at = its;
+    }
+    if (!laid.delete(state)) {
+      const table = heap.integers(at, vocabSize);
+      const row = grammar.next[state]!;
+      for (let id = 0; id < vocabSize; id++) table[id] = row[grammar.classOf[id]!]!;
+    }
+    laid.set(state, at);
+    return at;
+  };
   return {
-    allowed: (state) => (restricts[state] ? table + 4 * state * vocabSize : 0),
-    next: (state, token) => next[state * vocabSize + token]!,
+    allowed: (of) => {
+      const needed = new Set(of);
+      return of.map((state) => (bounded[state] ? layOut(state, needed) : 0));
+    },
+    next: (state, token) => after(grammar, state, token),
     ends: (state) => ends[state]!,
   };
 }
@@ -230,7 +249,8 @@ function drawTokens(
 ): void {
   const { temperature, topK = 0, topP = 1 } = settings;
   const rows = live.length;
-  heap.integers(draws.allowed, rows).set(live.map(({ state }) => grammar?.allowed(state) ?? 0));
+  const allowed = grammar?.allowed(live.map(({ state }) => state)) ?? live.map(() => 0);
+  heap.integers(draws.allowed, rows).set(allowed);
   heap.floats(draws.uniforms, rows).set(live.map((row) => row.uniforms[turn]!));
   const greedy = temperature === 0;
   kernels.draw(

@@ -35,11 +35,11 @@ const MAX_ROWS = 64;
 const MIB = 1 << 20;
 /** The bytes that a policy may take of an isolate's 128 MB: weights, caches of a batch, and what the last turns of episodes keep. */
 export const ISOLATE_BYTES = 104 * MIB;
-/** The largest shares of these bytes that caches and last turns take. The smaller the weights, the more. */
-const MOST_CACHE = 48 / 104;
+/** The largest shares of these bytes that a batch's caches, logits and work areas, and last turns take. The smaller the weights, the more. */
+const MOST_BATCH = 48 / 104;
 const MOST_KEPT = 16 / 104;
 /** What they take at least, however large the weights are. */
-const LEAST_CACHE = 8 * MIB;
+const LEAST_BATCH = 8 * MIB;
 const LEAST_KEPT = 2 * MIB;
 
 /** A policy whose weights are still being loaded. */
@@ -96,7 +96,7 @@ export class KernelPolicy implements Policy {
   readonly ref: PolicyRef;
   readonly parameters: number;
   readonly #config: ModelConfig;
-  readonly #cacheBytes: number;
+  readonly #batchBytes: number;
   readonly #kept: KeptTurns;
   #decoder: Decoder | undefined;
   /** A generation that somebody watches, until it has ended: its batch lies on the heap between its turns, so that others wait. */
@@ -108,9 +108,9 @@ export class KernelPolicy implements Policy {
     this.#config = decoder.config;
     this.#decoder = decoder;
     const left = hostBytes - decoder.heap.mark;
-    this.#cacheBytes = Math.min(MOST_CACHE * hostBytes, Math.max(LEAST_CACHE, left));
+    this.#batchBytes = Math.min(MOST_BATCH * hostBytes, Math.max(LEAST_BATCH, left));
     this.#kept = new KeptTurns(
-      Math.min(MOST_KEPT * hostBytes, Math.max(LEAST_KEPT, left - this.#cacheBytes)),
+      Math.min(MOST_KEPT * hostBytes, Math.max(LEAST_KEPT, left - this.#batchBytes)),
     );
   }
 
@@ -150,7 +150,7 @@ export class KernelPolicy implements Policy {
     const out: Completion[][] = prompts.map(() => []);
     const known = this.#kept.take(prompts.map(({ ids }) => ids));
     let goesOn = true;
-    for (const { prompts: some } of this.#batches(prompts, settings.maxNew)) {
+    for (const { prompts: some } of this.#batches(decoder, prompts, settings)) {
       const opened = some.map((prompt) => ({ ...prompt, known: known[prompt.prompt] }));
       const batch = openBatch(decoder, opened, settings, (ids, parts) => this.#kept.put(decoder, ids, parts));
       batch.completions.forEach((completions, i) => {
@@ -166,16 +166,21 @@ export class KernelPolicy implements Policy {
     return out;
   }
 
-  /** Cuts the samples, in order, into batches that are as large as the bounds on rows and caches allow, at least one sample each. */
-  #batches(prompts: readonly GeneratePrompt[], maxNew: number): Batch[] {
-    const rowBytes = cacheBytes(this.#config, maxNew);
+  /** Cuts the samples, in order, into batches that are as large as the bounds on rows and bytes allow, at least one sample each. */
+  #batches(
+    decoder: Decoder,
+    prompts: readonly GeneratePrompt[],
+    { maxNew, grammar }: SamplingSettings,
+  ): Batch[] {
+    const table = grammar ? 4 * this.#config.vocabSize : 0;
+    const rowBytes = cacheBytes(this.#config, maxNew) + decoder.rowBytes + table;
     const batches: Batch[] = [];
     prompts.forEach(({ ids, sampleIds }, prompt) => {
       const promptBytes = cacheBytes(this.#config, ids.length - 1);
       for (let from = 0; from < sampleIds.length; ) {
         let batch = batches.at(-1);
         const roomFor = ({ rows, bytes }: Batch): number =>
-          Math.min(MAX_ROWS - rows, Math.floor((this.#cacheBytes - bytes - promptBytes) / rowBytes));
+          Math.min(MAX_ROWS - rows, Math.floor((this.#batchBytes - bytes - promptBytes) / rowBytes));
         if (!batch || roomFor(batch) < 1) {
           batch = { prompts: [], rows: 0, bytes: 0 };
           batches.push(batch);

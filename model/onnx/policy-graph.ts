@@ -57,9 +57,10 @@ function declareInputs(graph: Graph, config: ModelConfig) {
     topP: input('top_p', FLOAT, []),
     /** The automaton of allowed tokens (`Automaton` in infer/automaton.ts), and the rows' states at the start. */
     restrict: input('restrict', BOOL, []),
-    bias: input('bias', FLOAT, ['states', config.vocabSize]),
-    next: input('next', INT64, ['transitions']),
-    goesOn: input('goes_on', FLOAT, ['transitions']),
+    classOf: input('class_of', INT64, [config.vocabSize]),
+    bias: input('bias', FLOAT, ['states', 'classes']),
+    next: input('next', INT64, ['states', 'classes']),
+    goesOn: input('goes_on', FLOAT, ['states', 'classes']),
     state: input('state', INT64, ['picked', 1]),
     /** 1 for real rows, 0 for rows that only fill the batch. */
     alive: input('alive', FLOAT, ['picked', 1]),
@@ -113,8 +114,11 @@ export function policyGraph(config: ModelConfig, type: WeightType = 'float32'): 
   const logits = head(body, config, [residual, added, gain], inputs.picks, weights);
   const uniform = body.op('Gather', [inputs.uniforms, turn], { axis: 0 });
   const { token, logprob } = sampler(body, vocabSize, { ...inputs, logits, uniform, state: carried.state });
-  const transition = body.op('Add', [carried.state, token]);
-  const alive = body.op('Mul', [carried.alive, body.op('Gather', [inputs.goesOn, transition])]);
+  // int64 [picked, 2]: where a row's transition stands in the tables.
+  const ofToken = body.op('Gather', [inputs.classOf, token]);
+  const transition = body.op('Concat', [carried.state, ofToken], { axis: 1 });
+  const goesOn = body.op('Reshape', [body.op('GatherND', [inputs.goesOn, transition]), body.int64(-1, 1)]);
+  const alive = body.op('Mul', [carried.alive, goesOn]);
   body.output(body.op('Cast', [body.op('ReduceMax', [alive], { keepdims: 0 })], { to: BOOL }), BOOL, []);
   body.output(body.op('Reshape', [token, inputs.nextShape]), INT64, ['next_P', 'next_N']);
   const nextPosition = body.op('Add', [carried.position, body.scalarInt64(1)]);
@@ -123,7 +127,8 @@ export function policyGraph(config: ModelConfig, type: WeightType = 'float32'): 
   body.output(nextMask, FLOAT, ['masks', 1, 1, 1, 'queries', 'next_columns']);
   body.output(body.op('Add', [carried.widths, body.int64(0, 1)]), INT64, [2]);
   body.output(alive, FLOAT, ['picked', 1]);
-  body.output(body.op('Gather', [inputs.next, transition]), INT64, ['picked', 1]);
+  const nextState = body.op('Reshape', [body.op('GatherND', [inputs.next, transition]), body.int64(-1, 1)]);
+  body.output(nextState, INT64, ['picked', 1]);
   body.output(logits, FLOAT, ['picked', vocabSize]);
   for (const value of grown.flatMap(({ key, value }) => [key, value]))
     body.output(value, FLOAT, own('next_t'));

@@ -12,9 +12,11 @@ export interface SamplerInputs {
   readonly greedy: Value;
   /** bool: whether `bias` or truncation changes anything. */
   readonly restrict: Value;
-  /** [states, vocab]: the row of a sample's state is added to its logits. */
+  /** int64 [vocab]: the class of each token. */
+  readonly classOf: Value;
+  /** [states, classes]: what is added to the logits of a class, by a row's state. */
   readonly bias: Value;
-  /** int64 [picked, 1]: a row's state, times vocab. */
+  /** int64 [picked, 1]: a row's state. */
   readonly state: Value;
   /** bool: keep only the tokens that `topK` and `topP` leave. */
   readonly truncate: Value;
@@ -44,10 +46,10 @@ export function sampler(
 
 /** Probabilities [picked, vocab] of the tokens that bias and truncation leave. */
 function distribution(graph: Graph, vocabSize: number, inputs: SamplerInputs): Value {
-  const { logits, bias, state, restrict } = inputs;
+  const { logits, classOf, bias, state, restrict } = inputs;
   const yes = new Graph('restricted', graph);
-  const states = yes.op('Reshape', [yes.op('Div', [state, yes.scalarInt64(vocabSize)]), yes.int64(-1)]);
-  const biased = yes.op('Add', [logits, yes.op('Gather', [bias, states], { axis: 0 })]);
+  const ofState = yes.op('Gather', [bias, yes.op('Reshape', [state, yes.int64(-1)])], { axis: 0 });
+  const biased = yes.op('Add', [logits, yes.op('Gather', [ofState, classOf], { axis: 1 })]);
   const kept = truncated(yes, vocabSize, biased, inputs);
   yes.output(yes.op('Softmax', [kept], { axis: -1 }), FLOAT, ['picked', vocabSize]);
   const no = new Graph('free', graph);

@@ -1,6 +1,16 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Policy, SamplingSettings } from '../../core/policy.ts';
-import { both, oneOf, someOf, type TokenGrammar, untilText } from '../../core/text/token-grammar.ts';
+import {
+  after,
+  both,
+  grammarKey,
+  oneOf,
+  packGrammar,
+  someOf,
+  type TokenGrammar,
+  unpackGrammar,
+  untilText,
+} from '../../core/text/token-grammar.ts';
 import { randomTensors, smallConfig } from '../model/checkpoints.ts';
 import { referenceLogits, softmax } from '../model/reference.ts';
 import { TESTED_ENGINES } from './engines.ts';
@@ -9,7 +19,7 @@ import { TESTED_ENGINES } from './engines.ts';
 function read(grammar: TokenGrammar, ids: readonly number[]): 'refused' | 'open' | 'ended' {
   let state = 0;
   for (const [i, id] of ids.entries()) {
-    state = grammar.next[state * grammar.vocabSize + id]!;
+    state = after(grammar, state, id);
     if (state < 0) return 'refused';
     if (grammar.ends[state]) return i === ids.length - 1 ? 'ended' : 'refused';
   }
@@ -48,6 +58,32 @@ describe('grammars', () => {
         if (has(ids.slice(0, -1))) continue;
         expect(read(grammar, ids), textOf(ids)).toBe(has(ids) ? 'ended' : 'open');
       }
+  });
+
+  test('classes of tokens, not tokens, have transitions, and travel as JSON', () => {
+    // 150,000 tokens of which few stand where a stop string may begin, go on or end.
+    const texts = Array.from({ length: 150_000 }, (_, id) => `w${id.toString(36)}`);
+    texts.splice(70_000, 6, '\n', '\n\n', 'Quest', 'ion:', ' a\n\nQuestion: b', '');
+    const grammar = untilText(['\n\nQuestion:'], texts);
+    expect(grammar.states).toBe(12);
+    expect(grammar.next.reduce((sum, row) => sum + row.length, 0)).toBeLessThan(200);
+    const packed = JSON.stringify(packGrammar(grammar));
+    expect(packed.length).toBeLessThan(2000);
+    const again = unpackGrammar(JSON.parse(packed));
+    expect(again).toEqual(grammar);
+    expect(grammarKey(again)).toBe(grammarKey(grammar));
+    expect(grammarKey(untilText(['\nQuestion:'], texts))).not.toBe(grammarKey(grammar));
+    const of = (...ids: number[]) => read(again, ids);
+    expect(of(70_001, 70_002, 70_003)).toBe('ended');
+    expect(of(70_000, 70_000, 70_002, 70_005, 70_003)).toBe('ended');
+    expect(of(5, 70_004)).toBe('ended');
+    expect(of(70_001, 70_002, 5, 70_003)).toBe('open');
+    for (const torn of [
+      { ...packGrammar(grammar), rest: 99 },
+      { ...packGrammar(grammar), next: [[0]] },
+      { ...packGrammar(oneOf([[1]], 3)), vocabSize: 1 },
+    ])
+      expect(() => unpackGrammar(torn)).toThrow(expect.objectContaining({ code: 'grammar.packed' }));
   });
 
   test('two at once', () => {
@@ -120,11 +156,31 @@ describe.each(TESTED_ENGINES)('a policy of $name under a grammar', ({ open }) =>
     });
   });
 
+  test('keeps tables for the states that rows are in alone', async () => {
+    // Sixty sequences that part at once: more states than rows, and other ones at every turn.
+    const sequences = Array.from({ length: 60 }, (_, i) => [i + 1, (7 * i) % 60, (11 * i) % 60, 62, 63]);
+    const grammar = oneOf(sequences, 64);
+    const some = sampleIds.slice(0, 9);
+    const settings = { maxNew: 8, temperature: 1, stop: [], grammar };
+    const [samples] = await policy.generate([{ ids, sampleIds: some }], settings);
+    expect(new Set(samples!.map(({ ids: [first] }) => first)).size).toBeGreaterThan(4);
+    for (const sample of samples!) {
+      expect(sample.stopped).toBe(true);
+      expect(sequences).toContainEqual(sample.ids);
+    }
+  });
+
   test('refuses a grammar it cannot follow', async () => {
     await expect(generate({ grammar: oneOf([[1]], 65) })).rejects.toMatchObject({
       code: 'grammar.vocabulary',
     });
-    const deadEnd = { vocabSize: 64, states: 1, next: new Int32Array(64).fill(-1), ends: [false] };
+    const deadEnd = {
+      vocabSize: 64,
+      states: 1,
+      classOf: new Int32Array(64),
+      next: [Int32Array.of(-1)],
+      ends: [false],
+    };
     await expect(generate({ grammar: deadEnd })).rejects.toMatchObject({ code: 'grammar.dead-end' });
   });
 });

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Completion, Policy, SamplingSettings } from '../../core/policy.ts';
-import type { TokenGrammar } from '../../core/text/token-grammar.ts';
+import { after, type TokenGrammar } from '../../core/text/token-grammar.ts';
 import { loadOrt } from '../../infer/ort.ts';
 import type { ModelConfig } from '../../model/config.ts';
 import type { Tensors } from '../../model/safetensors.ts';
@@ -121,11 +121,14 @@ describe.each(TESTED_ENGINES)(
     const grammar: TokenGrammar = {
       vocabSize: 64,
       states: 3,
-      next: Int32Array.from({ length: 3 * 64 }, (_, at) => {
-        const [state, id] = [Math.floor(at / 64), at % 64];
-        if (id === 7) return 2;
-        return state === 0 ? (id < 24 ? 1 : -1) : id % 2 ? 0 : -1;
-      }),
+      // Every token is a class of its own.
+      classOf: Int32Array.from({ length: 64 }, (_, id) => id),
+      next: Array.from({ length: 3 }, (_, state) =>
+        Int32Array.from({ length: 64 }, (_, id) => {
+          if (id === 7) return 2;
+          return state === 0 ? (id < 24 ? 1 : -1) : id % 2 ? 0 : -1;
+        }),
+      ),
       ends: [false, false, true],
     };
 
@@ -155,8 +158,8 @@ describe.each(TESTED_ENGINES)(
           const logits = referenceLogits(config, tensors, [...prompts[i]!.ids, ...drawn.slice(0, -1)]);
           let state = 0;
           for (const [t, those] of alternatives!.entries()) {
-            const at = state * 64;
-            const next = (id: number) => settings.grammar?.next[at + id] ?? 0;
+            const from = state;
+            const next = (id: number) => (settings.grammar ? after(settings.grammar, from, id) : 0);
             const own = logits[prompts[i]!.ids.length - 1 + t]!;
             const wanted = referenceAlternatives(own, settings, (id) => next(id) >= 0);
             expect(those.map(({ id }) => id)).toEqual(wanted.map(({ id }) => id));

@@ -7,11 +7,11 @@ import { WorkClient } from '../../api/work-client.ts';
 import { auditMesh } from '../../cli/audit/audit-mesh.ts';
 import { auditLines } from '../../cli/audit/audit-table.ts';
 import { deviationOf } from '../../core/audit/chance.ts';
-import type { Completion, SamplingSettings } from '../../core/policy.ts';
+import type { Completion } from '../../core/policy.ts';
 import { deriveId } from '../../core/random.ts';
 import { weightsFile } from '../../core/schema/policy.ts';
 import { runIdOf } from '../../core/schema/round.ts';
-import { CLOSE_ENGINES } from '../../core/schema/work.ts';
+import { CLOSE_ENGINES, settingsOf } from '../../core/schema/work.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { type OpenPolicy, openVersion } from '../../infer/open-version.ts';
 import { nodeArguments } from '../../mesh/installation.ts';
@@ -177,7 +177,8 @@ function atTemperature(temperature: number): Compute {
   const opened = new Map<string, Promise<OpenPolicy>>();
   return async (requests, files) => {
     const made: Completion[][][] = [];
-    for (const { policy: ref, config, weights, prompts, settings } of requests) {
+    for (const request of requests) {
+      const { policy: ref, config, weights, prompts } = request;
       const key = `${ref.name}@${ref.version}`;
       const version = {
         'config.json': files[config.sha256]!,
@@ -185,7 +186,7 @@ function atTemperature(temperature: number): Compute {
       };
       opened.set(key, opened.get(key) ?? openVersion(nodeEngines, ref, version));
       const policy = await opened.get(key)!;
-      const drawn = await policy.generate(prompts, { ...(settings as SamplingSettings), temperature });
+      const drawn = await policy.generate(prompts, { ...settingsOf(request), temperature });
       const scores = await policy.score(
         prompts.flatMap(({ ids }, p) => drawn[p]!.map((completion) => [...ids, ...completion.ids])),
       );

@@ -46,6 +46,7 @@ export async function startNode(
       kind: 'process',
       engines: ['onnx', 'kernels', 'kernels-plain'],
       weights: ['int8', 'int4', 'w8a8'],
+      grammars: true,
     },
     threads: [compute],
     events: { answered: () => {}, trouble: (error: RollmeshError) => troubles.push(error.code) },

@@ -7,7 +7,7 @@ import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import * as v from 'valibot';
 import { completionFault } from '../../core/audit/read-completion.ts';
-import type { Completion, SamplingSettings } from '../../core/policy.ts';
+import type { Completion } from '../../core/policy.ts';
 import { hash } from '../../core/schema/numbers.ts';
 import { deltasOf, wholeOf } from '../../core/schema/policy.ts';
 import { id } from '../../core/schema/sample.ts';
@@ -22,6 +22,7 @@ import {
   leaseOrder,
   NODE_ENGINES,
   type SamplingRequest,
+  settingsOf,
   type WorkResult,
   weightsHash,
   workResult,
@@ -107,7 +108,7 @@ export const workRoutes = new Hono<NodeTypes>()
       {
         node: node.id,
         lease,
-        engines: enginesOf(close ? { ...order, weights: [] } : order),
+        engines: enginesOf(close ? { ...order, weights: [], grammars: false } : order),
         close,
         serves: order.serves,
         limit: order.limit,
@@ -186,9 +187,18 @@ const partsOf = (file: LeasedFile) => {
   ];
 };
 
-const enginesOf = ({ engines, weights }: Pick<LeaseOrder, 'engines' | 'weights'>): string[] =>
+/** What a node may lease, as `engineText` has it. A close node gets no grammar, since scores are those of a distribution without one. */
+const enginesOf = ({
+  engines,
+  weights,
+  grammars = false,
+}: Pick<LeaseOrder, 'engines' | 'weights' | 'grammars'>): string[] =>
   (engines.some(isCloseEngine) ? NODE_ENGINES : engines).flatMap((engine) =>
-    [undefined, ...weights].map((form) => engineText(engine === 'onnx' ? undefined : engine, form)),
+    [undefined, ...weights].flatMap((form) =>
+      (grammars ? [false, true] : [false]).map((grammar) =>
+        engineText(engine === 'onnx' ? undefined : engine, form, grammar),
+      ),
+    ),
   );
 
 const expired = (lease: string) =>
@@ -264,9 +274,11 @@ async function take(
 
 /** Refuses completions that no policy could have sampled for the request; whether this version would have is what audits find out. */
 function checkCompletions(
-  { prompts, settings, vocabSize }: SamplingRequest,
+  request: SamplingRequest,
   completions: readonly (readonly Completion[])[],
 ) {
+  const { prompts, vocabSize } = request;
+  const settings = settingsOf(request);
   const wrong = (what: string, expected: string) =>
     new HttpError(422, 'result.completions', what, { expected });
   if (completions.length !== prompts.length)
@@ -286,7 +298,7 @@ function checkCompletions(
           `${at} has ${ids.length} tokens and ${logprobs.length} log-probabilities.`,
           'one for each token',
         );
-      const fault = completionFault(completion, settings as SamplingSettings);
+      const fault = completionFault(completion, settings);
       if (fault)
         throw wrong(
           `${at}: ${fault.message}`,

@@ -7,6 +7,7 @@ import * as v from 'valibot';
 import type { Completion, GeneratePrompt, Policy, PolicyRef, SamplingSettings } from '../../core/policy.ts';
 import { deriveId } from '../../core/random.ts';
 import { completion } from '../../core/schema/work.ts';
+import { grammarKey } from '../../core/text/token-grammar.ts';
 
 /** Upper bound of an engine's CPU time for one token of a single row, in ms; rows of a batch take a fraction of it. */
 interface TokenTime {
@@ -98,13 +99,17 @@ export class PartialResults {
   }
 }
 
-/** The key of a completion. `how`: all of the sampling settings, as text. */
+/** The key of a completion. `how`: as `howOf` gives it. */
 export const keyOf = (
   ref: Pick<PolicyRef, 'set' | 'version'>,
   { ids }: Pick<GeneratePrompt, 'ids'>,
   sampleId: string,
   how: string,
 ) => deriveId(ref.set ?? '', ref.version, sampleId, how, ids.join());
+
+/** All of the sampling settings as text. A grammar, which is as large as the vocabulary, is there by its key. */
+export const howOf = ({ grammar, ...settings }: SamplingSettings): string =>
+  JSON.stringify(grammar ? { ...settings, grammar: grammarKey(grammar) } : settings);
 
 /** Looks up what is kept of a call of `generate`; `missing` are the prompts and samples that are not, by their indices. */
 export function lookUp(
@@ -113,7 +118,7 @@ export function lookUp(
   prompts: readonly GeneratePrompt[],
   settings: SamplingSettings,
 ) {
-  const how = JSON.stringify(settings);
+  const how = howOf(settings);
   const keys = prompts.map((prompt) => prompt.sampleIds.map((id) => keyOf(ref, prompt, id, how)));
   const found = keys.map((row) => row.map((key) => kept.get(key)));
   const missing = found.flatMap((row, p) => row.flatMap((had, s) => (had ? [] : [{ p, s }])));

@@ -10,8 +10,9 @@ import { deriveId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { openRoundContext, type RoundContext } from '../../core/round-context.ts';
 import { broughtBy, type Manifest, seenFrom, setFiles, weightsFile } from '../../core/schema/policy.ts';
-import { type LeasedFile, REQUEST_ROWS, type SamplingRequest } from '../../core/schema/work.ts';
+import { type LeasedFile, REQUEST_ROWS, type SamplingRequest, settingsOf } from '../../core/schema/work.ts';
 import type { WorkerStage } from '../../core/stages.ts';
+import { packGrammar } from '../../core/text/token-grammar.ts';
 import { completionsSha256 } from '../../core/work-seal.ts';
 import { parseConfig } from '../../model/config.ts';
 import { nodesNow } from '../../store/nodes.ts';
@@ -30,8 +31,10 @@ import {
   type WorkRow,
   workOf,
 } from '../../store/work.ts';
+import { loadCommitted, manifestOf } from './committed.ts';
 import {
   CpuBudget,
+  howOf,
   keyOf,
   lookUp,
   type PartialResults,
@@ -41,7 +44,6 @@ import {
 } from './cpu-budget.ts';
 import { hasNoRoom } from './isolate-size.ts';
 import { log } from './log.ts';
-import { loadCommitted, manifestOf } from './committed.ts';
 import { type StageMesh, stageParts } from './stage-mesh.ts';
 
 interface Item {
@@ -109,12 +111,9 @@ export async function sharedList(
 type Completions = NonNullable<Awaited<ReturnType<Policy['generate']>>>[number];
 
 /** Keeps completions, in the order of the request, under the keys by which a stage looks them up. */
-function keep(
-  kept: PartialResults,
-  { policy, prompts, settings }: SamplingRequest,
-  results: Completions,
-): void {
-  const how = JSON.stringify(settings);
+function keep(kept: PartialResults, request: SamplingRequest, results: Completions): void {
+  const { policy, prompts } = request;
+  const how = howOf(settingsOf(request));
   let at = 0;
   for (const prompt of prompts)
     for (const sample of prompt.sampleIds) kept.add({ [keyOf(policy, prompt, sample, how)]: results[at++]! });
@@ -122,9 +121,6 @@ function keep(
 
 /** Thrown where a completion is not known yet. */
 class NotSampled extends Error {}
-
-/** Thrown for a request that does not travel. */
-class NotShared extends Error {}
 
 interface Asked {
   readonly ref: PolicyRef;
@@ -136,7 +132,6 @@ interface Asked {
 const knownPolicy = (ref: PolicyRef, kept: PartialResults, ask: (asked: Asked) => void): Policy => ({
   ref,
   async generate(prompts, settings) {
-    if (settings.grammar) throw new NotShared();
     const { found, missing } = lookUp(kept, ref, prompts, settings);
     if (!missing.length) return found as Completions[];
     // At most so many rows a request, whatever prompts they are of.
@@ -150,7 +145,7 @@ const knownPolicy = (ref: PolicyRef, kept: PartialResults, ask: (asked: Asked) =
   dispose: () => Promise.resolve(),
 });
 
-/** Does what can be done of the groups now; null where a request does not travel, so that the isolate does the stage by itself. */
+/** Does what can be done of the groups now. */
 export async function shareOut<In extends Item, Out>(
   mesh: StageMesh,
   row: RoundRow,
@@ -158,7 +153,7 @@ export async function shareOut<In extends Item, Out>(
   kept: PartialResults,
   items: readonly In[],
   work: (context: RoundContext<Recipe>, items: readonly In[]) => Promise<readonly Out[]>,
-): Promise<{ done: readonly Out[]; paused: readonly string[] } | null> {
+): Promise<{ done: readonly Out[]; paused: readonly string[] }> {
   const budget = new CpuBudget(mesh.cpuBudgetMs);
   const done: Out[] = [];
   const parts = await stageParts(mesh, row);
@@ -166,37 +161,32 @@ export async function shareOut<In extends Item, Out>(
   let left = items;
   // What close nodes may not lease would wait for nobody.
   let besideNodes = mesh.besideNodes || !list.exact;
-  try {
-    for (;;) {
-      const wanted: NewWork[] = [];
-      for (const item of left) {
-        const asked: Asked[] = [];
-        const context = openRoundContext({
-          ...parts,
-          use: (ref, run) => run(knownPolicy(ref, kept, (one) => asked.push(one))),
-        });
-        try {
-          done.push(...(await work(context, [item])));
-          finished.add(item);
-        } catch (error) {
-          if (!(error instanceof NotSampled)) throw error;
-          for (const one of asked) wanted.push(await newWork(mesh, row, list.stage, item, one));
-        }
+  for (;;) {
+    const wanted: NewWork[] = [];
+    for (const item of left) {
+      const asked: Asked[] = [];
+      const context = openRoundContext({
+        ...parts,
+        use: (ref, run) => run(knownPolicy(ref, kept, (one) => asked.push(one))),
+      });
+      try {
+        done.push(...(await work(context, [item])));
+        finished.add(item);
+      } catch (error) {
+        if (!(error instanceof NotSampled)) throw error;
+        for (const one of asked) wanted.push(await newWork(mesh, row, list.stage, item, one));
       }
-      left = left.filter((item) => !finished.has(item));
-      if (!left.length) break;
-      await putUp(mesh.db, row.id, list.stage, wanted, mesh.now());
-      if (besideNodes)
-        await takePart(mesh, row, list.stage, left, budget).catch((error: unknown) => {
-          if (!hasNoRoom(error)) throw error;
-          // What an isolate cannot hold is left to the nodes.
-          besideNodes = false;
-        });
-      if ((await list.load(kept)) === 0) break;
     }
-  } catch (error) {
-    if (error instanceof NotShared) return null;
-    throw error;
+    left = left.filter((item) => !finished.has(item));
+    if (!left.length) break;
+    await putUp(mesh.db, row.id, list.stage, wanted, mesh.now());
+    if (besideNodes)
+      await takePart(mesh, row, list.stage, left, budget).catch((error: unknown) => {
+        if (!hasNoRoom(error)) throw error;
+        // What an isolate cannot hold is left to the nodes.
+        besideNodes = false;
+      });
+    if ((await list.load(kept)) === 0) break;
   }
   await list.close([...finished]);
   const open = list.waiting('open');
@@ -217,14 +207,14 @@ async function newWork(
   { id: round }: RoundRow,
   stage: WorkerStage,
   { group, index }: Item,
-  { ref, prompts, settings }: Asked,
+  { ref, prompts, settings: { grammar, ...settings } }: Asked,
 ): Promise<NewWork> {
   const request: SamplingRequest = {
     policy: { ...ref },
     ...(await filesOf(mesh, ref)),
     prompts: prompts.map(({ ids, sampleIds }) => ({ ids: [...ids], sampleIds: [...sampleIds] })),
     // Only undefined fields are lost on the way, which JSON does not have either.
-    settings: JSON.parse(JSON.stringify(settings)),
+    settings: JSON.parse(JSON.stringify(grammar ? { ...settings, grammar: packGrammar(grammar) } : settings)),
   };
   return { id: deriveId('work', round, stage, group, JSON.stringify(request)), group, index, request };
 }
@@ -291,12 +281,13 @@ async function answerHere(
   lease: string,
   budget: CpuBudget,
 ): Promise<boolean> {
-  const { policy: ref, prompts, settings } = request;
+  const { policy: ref, prompts } = request;
+  const settings = settingsOf(request);
   const longest = Math.max(...prompts.map(({ ids }) => ids.length));
   const made = await session.use(ref, async (policy) =>
     budget.take(samples, rowMs(policy, longest + settings.maxNew)) < samples
       ? null
-      : (await policy.generate(prompts, settings as SamplingSettings)).flat(),
+      : (await policy.generate(prompts, settings)).flat(),
   );
   if (!made) {
     await releaseWork(db, id, lease);

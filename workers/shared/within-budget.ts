@@ -70,10 +70,7 @@ export async function withinBudget<In extends { readonly group: string; readonly
   for (const group of begun) kept.add((await readJson(mesh.bucket, keyOf(group), partialCompletions)) ?? {});
   const list = await sharedList(mesh, row, name, items);
   await list.load(kept);
-  if (list.live) {
-    const shared = await shareOut(mesh, row, list, kept, items, work);
-    if (shared) return shared;
-  }
+  if (list.live) return shareOut(mesh, row, list, kept, items, work);
   const cpuBudget = new CpuBudget(mesh.cpuBudgetMs);
   const alone = async (budget: CpuBudget | null) =>
     openRoundContext({

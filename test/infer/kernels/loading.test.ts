@@ -43,3 +43,25 @@ describe.each(['plain', 'int8'] as const)('%s', (form) => {
     expect(() => twice.finish()).toThrow(expect.objectContaining({ code: 'checkpoint.missing' }));
   });
 });
+
+test('logits of a large vocabulary count among what a host has room for, and change no completion', async () => {
+  // A row of logits takes 0.6 MiB, as with Qwen's vocabulary: 64 rows, as many as are generated together elsewhere, would take 38.
+  const wide = smallConfig({
+    num_hidden_layers: 1,
+    vocab_size: 151_936,
+    hidden_size: 16,
+    num_attention_heads: 2,
+    num_key_value_heads: 2,
+  });
+  const wideTensors = randomTensors(wide);
+  const host = 32 << 20;
+  const ref = { name: 'wide', version: 0, ...REFS.int8 };
+  const open = (bytes: number) => createKernelPolicy(loadBuilds(), ref, wide, wideTensors, bytes);
+  const prompts = [{ ids: [1, 2, 3], sampleIds: Array.from({ length: 64 }, (_, i) => `w/${i}`) }];
+  const settings = { maxNew: 2, temperature: 1, stop: [] };
+  const [small, large] = [open(host), open(8 * host)];
+  const made = await small.generate(prompts, settings);
+  expect(small.heapBytes).toBeLessThan(host);
+  expect(made).toEqual(await large.generate(prompts, settings));
+  expect(large.heapBytes).toBeGreaterThan(host);
+});

@@ -1,0 +1,93 @@
+/**
+ * A policy without a chat template, whose answers end where a grammar finds the next question, and with more rows of embeddings than its
+ * tokenizer has tokens: a node samples from it as one process does.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openRecipes } from '../../cli/recipe-modules.ts';
+import { taskRecipe } from '../../cli/task-recipe.ts';
+import type { VersionFiles } from '../../core/schema/policy.ts';
+import { toHfConfig } from '../../model/hf-config.ts';
+import { writeSafetensors } from '../../model/safetensors.ts';
+import { byteTokenizer } from '../core/renderer/checkpoints.ts';
+import { openPlaying, type Playing } from '../mesh/playing.ts';
+import { randomTensors, smallConfig } from '../model/checkpoints.ts';
+import { startNode } from './in-process-node.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'rollmesh-plain-'));
+const utf8 = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
+
+/** 260 tokens, and 272 rows of embeddings. */
+function checkpoint(): VersionFiles {
+  const config = smallConfig({
+    model_type: 'qwen2',
+    vocab_size: 272,
+    hidden_size: 64,
+    intermediate_size: 128,
+    num_hidden_layers: 2,
+    max_position_embeddings: 256,
+  });
+  return {
+    'config.json': utf8(toHfConfig(config)),
+    'tokenizer.json': utf8(byteTokenizer(['<|endoftext|>'])),
+    'tokenizer_config.json': utf8({ eos_token: '<|endoftext|>' }),
+    'model.safetensors': writeSafetensors(randomTensors(config)),
+  };
+}
+
+let playing: Playing;
+let recipe: string;
+beforeAll(async () => {
+  const file = join(root, 'say.jsonl');
+  const rows = Array.from({ length: 20 }, (_, i) => ({ question: `Say ${i}`, answer: '(?s).*[a-m].*' }));
+  writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+  const files = await taskRecipe({
+    recipe: 'grpo',
+    policy: 'plain',
+    tasks: { files: [file] },
+    heldOut: '0.2',
+    checker: 'regex',
+    extract: ['whole'],
+    set: ['maxNew=12'],
+  });
+  const { registry, named, modules } = await openRecipes([await files!.write(root)]);
+  recipe = named[0]!.name;
+  playing = await openPlaying(
+    [],
+    {
+      recipes: modules.map((module) => module.file),
+      vars: { ISOLATES_WITH_NODES: 'rest', LEASE_SECONDS: '300' },
+      cronMs: 500,
+    },
+    registry,
+  );
+  await playing.importPolicy('plain', checkpoint());
+}, 120_000);
+afterAll(async () => {
+  await playing.stop();
+  rmSync(root, { recursive: true, force: true });
+});
+
+test('a node samples until the next question, the bytes of one process', async () => {
+  const { gateway, url } = playing;
+  const { token } = await gateway.makeNode('plain');
+  const node = await startNode(url, token);
+  const order = {
+    recipe,
+    seed: 2,
+    rounds: 1,
+    freeze: [],
+    tasks: 4,
+    groupSize: 4,
+    engine: 'kernels' as const,
+    policy: 'plain',
+  };
+  const { mesh, alone } = await playing.play(order);
+  await node.stop();
+  expect(mesh).toEqual(alone);
+  const [{ requests, state } = { requests: 0, state: '' }] = await gateway.listNodes();
+  expect(requests).toBeGreaterThan(0);
+  expect(state).toBe('away');
+}, 300_000);
