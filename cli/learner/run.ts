@@ -3,12 +3,13 @@ import { GatewayClient } from '../../api/gateway-client.ts';
 import { PullQueue } from '../../api/pull-client.ts';
 import { Tally } from '../../api/tally.ts';
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
-import { openDevice } from '../../learner/device/device.ts';
 import { openAudit } from '../../learner/loop/auditor.ts';
 import { Evaluator } from '../../learner/loop/evaluator.ts';
 import { runLearner } from '../../learner/loop/loop.ts';
+import { chooseDevice, openIfOnly } from '../../learner/nn/device-trial.ts';
 import { objectiveModules } from '../../learner/train/objective-modules.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
+import type { ModelConfig } from '../../model/config.ts';
 import { openRecipes } from '../recipe-modules.ts';
 
 export interface LearnerOptions {
@@ -68,8 +69,18 @@ async function run(options: LearnerOptions): Promise<void> {
     token: required('QUEUE_TOKEN', 'an API token that may read and write queues'),
   });
   const meshKey = process.env.MESH_KEY;
-  const device = await openDevice({ device: kind, revectorize, ...(threads ? { threads } : {}) });
-  log('learner.started', { device: device.description, sealChecked: meshKey !== undefined });
+  const settings = { device: kind, revectorize, ...(threads ? { threads } : {}) };
+  let device = (await openIfOnly(settings))?.device;
+  const open = async (config: ModelConfig): Promise<void> => {
+    if (device) return;
+    const chosen = await chooseDevice(settings, config);
+    device = chosen.device;
+    log('learner.device', { device: device.description, measured: chosen.why });
+  };
+  log('learner.started', {
+    device: device?.description ?? 'chosen by the first round',
+    sealChecked: meshKey !== undefined,
+  });
   const evaluator = evalEvery > 0 ? new Evaluator(gateway, recipes.registry, evalEvery) : null;
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
@@ -77,7 +88,7 @@ async function run(options: LearnerOptions): Promise<void> {
     {
       queue,
       gateway,
-      trainer: new RoundTrainer({ objectives: objectiveModules(recipes.modules) }),
+      trainer: new RoundTrainer({ objectives: objectiveModules(recipes.modules), open }),
       ...(evaluator ? { evaluate: (round, outcome) => evaluator.after(round, outcome) } : {}),
       log,
       tally,
@@ -89,7 +100,10 @@ async function run(options: LearnerOptions): Promise<void> {
       leaseMs: leaseSeconds * 1000,
       longestIdleMs: idleMs,
       ...(auditFraction === 0 ? {} : { audit: openAudit(auditFraction) }),
-      device: device.description,
+      // Read when a version is published: the first round's policy decides.
+      get device() {
+        return device?.description ?? kind;
+      },
     },
     stop.signal,
   );
