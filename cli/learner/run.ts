@@ -6,10 +6,9 @@ import { RollmeshError, wrongInput } from '../../core/errors.ts';
 import { openAudit } from '../../learner/loop/auditor.ts';
 import { Evaluator } from '../../learner/loop/evaluator.ts';
 import { runLearner } from '../../learner/loop/loop.ts';
-import { chooseDevice, openIfOnly } from '../../learner/nn/device-trial.ts';
+import { TrainingDevice } from '../../learner/loop/training-device.ts';
 import { objectiveModules } from '../../learner/train/objective-modules.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
-import type { ModelConfig } from '../../model/config.ts';
 import { openRecipes } from '../recipe-modules.ts';
 
 export interface LearnerOptions {
@@ -69,26 +68,23 @@ async function run(options: LearnerOptions): Promise<void> {
     token: required('QUEUE_TOKEN', 'an API token that may read and write queues'),
   });
   const meshKey = process.env.MESH_KEY;
-  const settings = { device: kind, revectorize, ...(threads ? { threads } : {}) };
-  let device = (await openIfOnly(settings))?.device;
-  const open = async (config: ModelConfig): Promise<void> => {
-    if (device) return;
-    const chosen = await chooseDevice(settings, config);
-    device = chosen.device;
-    log('learner.device', { device: device.description, measured: chosen.why });
+  const device = await TrainingDevice.start(
+    { device: kind, revectorize, ...(threads ? { threads } : {}) },
+    (description, measured) => log('learner.device', { device: description, measured }),
+  );
+  log('learner.started', { device: device.description, sealChecked: meshKey !== undefined });
+  const trainer = new RoundTrainer({ objectives: objectiveModules(recipes.modules), open: device.open });
+  const makeRoom = (): void => {
+    if (device.makeRoom(trainer)) log('learner.room', { device: device.description });
   };
-  log('learner.started', {
-    device: device?.description ?? 'chosen by the first round',
-    sealChecked: meshKey !== undefined,
-  });
-  const evaluator = evalEvery > 0 ? new Evaluator(gateway, recipes.registry, evalEvery) : null;
+  const evaluator = evalEvery > 0 ? new Evaluator(gateway, recipes.registry, evalEvery, makeRoom) : null;
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
   await runLearner(
     {
       queue,
       gateway,
-      trainer: new RoundTrainer({ objectives: objectiveModules(recipes.modules), open }),
+      trainer,
       ...(evaluator ? { evaluate: (round, outcome) => evaluator.after(round, outcome) } : {}),
       log,
       tally,
@@ -102,7 +98,7 @@ async function run(options: LearnerOptions): Promise<void> {
       ...(auditFraction === 0 ? {} : { audit: openAudit(auditFraction) }),
       // Read when a version is published: the first round's policy decides.
       get device() {
-        return device?.description ?? kind;
+        return device.description;
       },
     },
     stop.signal,

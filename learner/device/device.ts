@@ -39,6 +39,8 @@ export interface Device {
   flush(): Promise<void>;
   /** Bytes that tensors take now, and their maximum since the last `resetPeak`. */
   memory(): { bytes: number; peakBytes: number };
+  /** Bytes that the device has taken of its memory and gives back when it is closed, whether tensors use them now or not. */
+  heldBytes(): number;
   /** Bytes that further tensors can take. */
   roomBytes(): number;
   resetPeak(): void;
@@ -63,6 +65,7 @@ async function openCpu(settings: DeviceSettings): Promise<Device> {
     description: `CPU, ${runtime.threads} thread${plural}, ${arithmetic}`,
     flush: async () => {},
     memory: () => ({ bytes: runtime.arena.bytes, peakBytes: runtime.arena.peak }),
+    heldBytes: () => runtime.memory.buffer.byteLength,
     roomBytes: () => runtime.roomBytes(),
     resetPeak: () => runtime.arena.resetPeak(),
     close: () => {
@@ -97,6 +100,7 @@ async function openGpu(): Promise<Device> {
       bytes();
     },
     memory: () => ({ bytes: bytes(), peakBytes }),
+    heldBytes: bytes,
     roomBytes: () => GPU_BYTES - bytes(),
     resetPeak: () => {
       peakBytes = 0;

@@ -58,10 +58,7 @@ async function inTime(work: Promise<unknown>, ms: number): Promise<boolean> {
 }
 
 /** Median time of a training step of the piece on the open device, ms; undefined where a step takes longer than `limitMs`. */
-export async function stepMs(
-  config: ModelConfig,
-  limitMs = LONGEST_MS,
-): Promise<number | undefined> {
+export async function stepMs(config: ModelConfig, limitMs = LONGEST_MS): Promise<number | undefined> {
   const piece = pieceOf(config);
   const params = new ParamSet(
     piece,

@@ -139,7 +139,7 @@ function registerAdaptedLinear(count: number): void {
 }
 
 /** Rows of x and dy that are handled at once, so that they are in the cache when they are read the second time. */
-const ADAPTER_ROWS = 128;
+const ADAPTER_ROWS = 256;
 
 /**
  * Gradients of A and B: (dy B)^T x and dy^T (x A^T). Products by so few columns take as long as reading x and dy, which is why the pairs share x
