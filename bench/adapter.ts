@@ -1,54 +1,24 @@
-/** A training step of a low-rank adapter and one of all weights of the same model, in turns in one process on the CPU device. */
+/**
+ * A training step of a low-rank adapter and one of all weights of the same model, in turns on the CPU device, each in a process of its own with the
+ * memory, micro-batches and recomputation that a learner has.
+ */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { wrongInput } from '../core/errors.ts';
-import { openDevice } from '../learner/device/device.ts';
-import { AdamW } from '../learner/nn/adamw.ts';
-import { createLora } from '../learner/nn/lora.ts';
-import { disposeResult, lossAndGrads } from '../learner/nn/loss-and-grads.ts';
-import { packSequences } from '../learner/nn/pack.ts';
-import { paramsFrom } from '../learner/nn/params.ts';
-import { tokenLogProbs } from '../learner/nn/token-log-probs.ts';
-import type { Trainable } from '../learner/nn/trainable.ts';
-import * as tf from '../learner/tfjs.ts';
-import { parameterCount } from '../model/checkpoint.ts';
-import { parseConfig } from '../model/config.ts';
-import { randomCheckpoint } from '../model/init.ts';
+import { ADAPTER, SIZES } from './adapter-sizes.ts';
+import { Contender } from './contender.ts';
 import { thisMachine } from './machine.ts';
 import { summarise } from './statistics.ts';
 
 const RESULT = 'bench/results/adapter.json';
-const ADAPTER = { rank: 16, alpha: 32 };
+const KINDS = ['full', 'adapter'] as const;
 
-const shape = (
-  layers: number,
-  width: number,
-  [heads, kvHeads]: readonly [number, number],
-  inner: number,
-  vocab: number,
-) => ({
-  model_type: 'llama',
-  vocab_size: vocab,
-  hidden_size: width,
-  intermediate_size: inner,
-  num_hidden_layers: layers,
-  num_attention_heads: heads,
-  num_key_value_heads: kvHeads,
-  max_position_embeddings: 2048,
-  tie_word_embeddings: vocab > 4096,
-});
-
-/** Models, and the sequences and their tokens of a step. */
-const SIZES: Readonly<
-  Record<
-    string,
-    { readonly hf: object; readonly sequences: number; readonly length: number; readonly recompute: boolean }
-  >
-> = {
-  '12.8M': { hf: shape(7, 384, [6, 6], 1024, 512), sequences: 16, length: 128, recompute: false },
-  /** SmolLM2's. */
-  '135M': { hf: shape(30, 576, [9, 3], 1536, 49152), sequences: 4, length: 128, recompute: true },
-};
+interface Turn {
+  readonly wallMs: number;
+  readonly cpuMs: number;
+  readonly peakBytes: number;
+  readonly rss: number;
+}
 
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -69,74 +39,45 @@ export async function run(args: readonly string[]): Promise<void> {
         expected: `--size ${Object.keys(SIZES).join(' or ')}, and --rounds from 1`,
       },
     );
-  const { hf, sequences, length, recompute } = size;
-  const config = parseConfig(hf);
-  const device = await openDevice({ device: 'cpu', revectorize: true });
-  const batch = packSequences(
-    Array.from({ length: sequences }, (_, s) => ({
-      ids: Array.from({ length }, (_, t) => (s * 7919 + t * 104_729) % config.vocabSize),
-      from: 1,
-    })),
-  );
-  const params = paramsFrom(config, randomCheckpoint(config, 'bench/adapter'));
-  const adapter = createLora(params, ADAPTER, 'bench');
-  const measured = { full: contender(params, false), adapter: contender(adapter, true) };
-
-  function contender(trained: Trainable, adapted: boolean) {
-    const optimiser = new AdamW(trained, { lr: 1e-5 });
-    const wall: number[] = [];
-    const cpu: number[] = [];
-    return {
-      results: () => ({ wallMs: summarise(wall), cpuMs: summarise(cpu) }),
-      wall,
-      cpu,
-      async step(counts: boolean) {
-        const began = performance.now();
-        const before = process.cpuUsage();
-        const result = lossAndGrads(
-          trained,
-          () =>
-            tf.neg(
-              tf.mean(tokenLogProbs(params, batch, { recompute, ...(adapted ? { adapter } : {}) }).logp),
-            ) as tf.Scalar,
-        );
-        const norm = optimiser.step(result.grads);
-        await norm.data();
-        norm.dispose();
-        disposeResult(result);
-        if (!counts) return;
-        const used = process.cpuUsage(before);
-        wall.push(performance.now() - began);
-        cpu.push((used.user + used.system) / 1000);
-      },
-    };
+  const contenders = [];
+  for (const kind of KINDS) {
+    const started = await Contender.start({
+      name: kind,
+      command: process.execPath,
+      args: ['--import', './install/typescript.mjs', 'bench/adapter-step.ts', values.size, kind],
+    });
+    contenders.push({ kind, ...started, turns: [] as Turn[] });
   }
-
   // The first step of each reserves memory and compiles.
   for (let round = -1; round < rounds; round++)
-    for (const one of Object.values(measured)) await one.step(round >= 0);
-  const ratios = summarise(measured.adapter.cpu.map((ms, i) => ms / measured.full.cpu[i]!));
+    for (const { contender, turns } of contenders) {
+      const turn = (await contender.turn()) as Turn;
+      if (round >= 0) turns.push(turn);
+    }
+  for (const { contender } of contenders) await contender.stop();
+  const [full, adapter] = contenders.map(({ first, turns }) => ({
+    ...(first as object),
+    wallMs: summarise(turns.map(({ wallMs }) => wallMs)),
+    cpuMs: summarise(turns.map(({ cpuMs }) => cpuMs)),
+    /** Most bytes of tensors, and of the process. */
+    peakBytes: Math.max(...turns.map(({ peakBytes }) => peakBytes)),
+    rss: Math.max(...turns.map(({ rss }) => rss)),
+    turns,
+  }));
+  const ratio = summarise(adapter!.turns.map(({ cpuMs }, i) => cpuMs / full!.turns[i]!.cpuMs));
+  const { sequences, length } = size;
   const result = {
     machine: thisMachine(),
-    setting: {
-      parameters: parameterCount(config),
-      ...ADAPTER,
-      sequences,
-      length,
-      recompute,
-      rounds,
-      device: device.description,
-    },
-    full: measured.full.results(),
-    adapter: measured.adapter.results(),
+    setting: { ...ADAPTER, sequences, length, rounds },
+    full: { ...full, turns: undefined },
+    adapter: { ...adapter, turns: undefined },
     /** CPU time of the adapter's step over that of the full step beside it. */
-    ratio: ratios,
+    ratio,
   };
-  device.close();
   console.log(
     values.json
       ? JSON.stringify(result)
-      : `${values.size}: a full step takes ${result.full.cpuMs.median.toFixed(0)} ms of CPU, an adapter's ${result.adapter.cpuMs.median.toFixed(0)}, ${ratios.median.toFixed(2)} times as much (${ratios.low.toFixed(2)} to ${ratios.high.toFixed(2)})`,
+      : `${values.size}: a full step takes ${full!.cpuMs.median.toFixed(0)} ms of CPU, an adapter's ${adapter!.cpuMs.median.toFixed(0)}, ${ratio.median.toFixed(2)} times as much (${ratio.low.toFixed(2)} to ${ratio.high.toFixed(2)})`,
   );
   const others = existsSync(RESULT)
     ? (JSON.parse(readFileSync(RESULT, 'utf8')) as { sizes: object }).sizes

@@ -10,7 +10,8 @@ import { expectSameTokens, tokensOf } from '../core/text/same-tokens.ts';
 import { nodeEngines } from '../infer/node-engines.ts';
 import { OpenPolicies } from '../infer/open-policies.ts';
 import { httpService } from '../infer/remote/reward-service.ts';
-import { openDevice } from '../learner/device/device.ts';
+import { chooseDevice } from '../learner/nn/device-trial.ts';
+import { configOf } from '../learner/train/frozen-sets.ts';
 import { objectiveModules } from '../learner/train/objective-modules.ts';
 import { RoundTrainer } from '../learner/train/round-trainer.ts';
 import { bindingsOf, type OrderedRun } from '../recipes/run-order.ts';
@@ -77,7 +78,6 @@ export async function playInProcess(
   recipes?: { readonly modules: Parameters<typeof objectiveModules>[0] },
   rewardSecret?: string,
 ): Promise<void> {
-  const device = await openDevice({ device: kind, revectorize, ...(threads ? { threads } : {}) });
   const policies = new OpenPolicies(nodeEngines, (ref) => store.loadVersion(ref));
   const start = await store.loadVersion({ name: settings.policy, version: 0 });
   const roles = bindingsOf(recipe, settings);
@@ -87,7 +87,12 @@ export async function playInProcess(
     const files = await boundVersion(store, role, fixed);
     if (recipe.roles[role]!.teaches) expectSameTokens(tokensOf(start), tokensOf(files), fixed);
   }
-  listener.started({ settings, rounds, device: device.description, ...(await progressOf(settings, store)) });
+  const { device, why } = await chooseDevice(
+    { device: kind, revectorize, ...(threads ? { threads } : {}) },
+    configOf(start),
+  );
+  const said = why === undefined ? device.description : `${device.description} (${why})`;
+  listener.started({ settings, rounds, device: said, ...(await progressOf(settings, store)) });
   const summary = await runInProcess({
     recipe,
     settings,

@@ -7,6 +7,7 @@ const LONG = [
   'mesh/every-recipe',
   'cli/readme',
   'learner/engine-webgpu',
+  'run/webgpu-round',
   'cli/policy/import-killed',
   'cli/my-first-own-run',
   'mesh/loop',

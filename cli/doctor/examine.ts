@@ -88,8 +88,9 @@ function portFinding(port: number): Promise<Finding> {
 async function gpuFinding(): Promise<Finding> {
   const what = 'GPU';
   try {
+    const { missingGpu } = await import('../../learner/device/webgpu/adapter.ts');
     const { openGpuBackend } = await import('../../learner/device/webgpu/index.ts');
-    const opened = await openGpuBackend(false);
+    const opened = (await missingGpu(false)) ?? (await openGpuBackend());
     if (typeof opened === 'string')
       return {
         what,
@@ -100,7 +101,12 @@ async function gpuFinding(): Promise<Finding> {
     const { vendor, architecture, description } = opened.gpu.info;
     opened.gpu.device.destroy();
     const found = description || [vendor, architecture].filter(Boolean).join(' ');
-    return { what, state: 'good', found, follows: 'the learner takes it by itself (--device auto)' };
+    return {
+      what,
+      state: 'good',
+      found,
+      follows: 'the learner takes it where it is faster than the CPU (--device auto)',
+    };
   } catch (error) {
     const found = error instanceof Error ? error.message.split('\n')[0]! : String(error);
     return { what, state: 'missing', found, follows: 'the learner computes on the CPU' };

@@ -3,10 +3,10 @@ import { GatewayClient } from '../../api/gateway-client.ts';
 import { PullQueue } from '../../api/pull-client.ts';
 import { Tally } from '../../api/tally.ts';
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
-import { openDevice } from '../../learner/device/device.ts';
 import { openAudit } from '../../learner/loop/auditor.ts';
 import { Evaluator } from '../../learner/loop/evaluator.ts';
 import { runLearner } from '../../learner/loop/loop.ts';
+import { TrainingDevice } from '../../learner/loop/training-device.ts';
 import { objectiveModules } from '../../learner/train/objective-modules.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { openRecipes } from '../recipe-modules.ts';
@@ -68,16 +68,23 @@ async function run(options: LearnerOptions): Promise<void> {
     token: required('QUEUE_TOKEN', 'an API token that may read and write queues'),
   });
   const meshKey = process.env.MESH_KEY;
-  const device = await openDevice({ device: kind, revectorize, ...(threads ? { threads } : {}) });
+  const device = await TrainingDevice.start(
+    { device: kind, revectorize, ...(threads ? { threads } : {}) },
+    (description, measured) => log('learner.device', { device: description, measured }),
+  );
   log('learner.started', { device: device.description, sealChecked: meshKey !== undefined });
-  const evaluator = evalEvery > 0 ? new Evaluator(gateway, recipes.registry, evalEvery) : null;
+  const trainer = new RoundTrainer({ objectives: objectiveModules(recipes.modules), open: device.open });
+  const makeRoom = (): void => {
+    if (device.makeRoom(trainer)) log('learner.room', { device: device.description });
+  };
+  const evaluator = evalEvery > 0 ? new Evaluator(gateway, recipes.registry, evalEvery, makeRoom) : null;
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
   await runLearner(
     {
       queue,
       gateway,
-      trainer: new RoundTrainer({ objectives: objectiveModules(recipes.modules) }),
+      trainer,
       ...(evaluator ? { evaluate: (round, outcome) => evaluator.after(round, outcome) } : {}),
       log,
       tally,
@@ -89,7 +96,10 @@ async function run(options: LearnerOptions): Promise<void> {
       leaseMs: leaseSeconds * 1000,
       longestIdleMs: idleMs,
       ...(auditFraction === 0 ? {} : { audit: openAudit(auditFraction) }),
-      device: device.description,
+      // Read when a version is published: the first round's policy decides.
+      get device() {
+        return device.description;
+      },
     },
     stop.signal,
   );

@@ -28,6 +28,10 @@ const threadsOf = (device: string): number | undefined => {
 };
 
 /** What became of one version, in lines. */
+/** The kind of device that the versions were trained on, where none is asked for: another one may round otherwise. */
+const kindOf = (asked: VerifyOptions['device'], trainedOn: string): 'cpu' | 'webgpu' =>
+  asked === 'auto' ? (trainedOn.startsWith('WebGPU') ? 'webgpu' : 'cpu') : asked;
+
 export function verifiedLines(of: VerifiedVersion, name: string, device: string): string[] {
   const head = `version ${of.version} of ${name}, trained from version ${of.parent} on ${of.groups} groups of round ${of.round}`;
   if (of.same) return [`same bytes  ${head}: ${of.files.length} files (${duration(of.wallMs)})`];
@@ -60,7 +64,10 @@ export async function verify({ name, version }: VersionName, options: VerifyOpti
     const { registry, modules } = await openRecipesOf(names, state, options.recipe);
     const { settings } = await chain.manifest(versions.at(-1)!);
     const used = threads ?? threadsOf(String(settings.device ?? ''));
-    device = await openDevice({ device: options.device, ...(used === undefined ? {} : { threads: used }) });
+    device = await openDevice({
+      device: kindOf(options.device, String(settings.device ?? '')),
+      ...(used === undefined ? {} : { threads: used }),
+    });
     // The key in this folder is that of the mesh that runs here.
     const meshKey = process.env.MESH_KEY ?? (mesh === undefined ? readSecrets('.').MESH_KEY : undefined);
     const how = { recipes: registry, meshKey, objectives: objectiveModules(modules) };

@@ -17,7 +17,7 @@ const SHARE_CYCLES = 32768;
 const GPU_BYTES = 4 * 1024 ** 3;
 
 export interface DeviceSettings {
-  device: 'cpu' | 'webgpu' | 'auto';
+  device: 'cpu' | 'webgpu';
   /** Threads of the CPU device; default: as many as the machine offers, at most 8. */
   threads?: number;
   /** Fused multiply-add on the CPU device where the engine has it; default true. */
@@ -39,6 +39,8 @@ export interface Device {
   flush(): Promise<void>;
   /** Bytes that tensors take now, and their maximum since the last `resetPeak`. */
   memory(): { bytes: number; peakBytes: number };
+  /** Bytes that the device has taken of its memory and gives back when it is closed, whether tensors use them now or not. */
+  heldBytes(): number;
   /** Bytes that further tensors can take. */
   roomBytes(): number;
   resetPeak(): void;
@@ -63,11 +65,8 @@ async function openCpu(settings: DeviceSettings): Promise<Device> {
     description: `CPU, ${runtime.threads} thread${plural}, ${arithmetic}`,
     flush: async () => {},
     memory: () => ({ bytes: runtime.arena.bytes, peakBytes: runtime.arena.peak }),
-    roomBytes: () => {
-      // What the arena has grown to and does not use now is there again, whatever the system has left.
-      const { bytes, mostBytes } = runtime.arena;
-      return Math.min(mostBytes, runtime.memory.buffer.byteLength + process.availableMemory()) - bytes;
-    },
+    heldBytes: () => runtime.memory.buffer.byteLength,
+    roomBytes: () => runtime.roomBytes(),
     resetPeak: () => runtime.arena.resetPeak(),
     close: () => {
       if (open !== device) return; // another device took its place already
@@ -78,11 +77,13 @@ async function openCpu(settings: DeviceSettings): Promise<Device> {
   return device;
 }
 
-/** Opens the GPU, or returns a sentence that says why there is none. */
-async function openGpu(software: boolean): Promise<Device | string> {
+async function openGpu(): Promise<Device> {
   const { openGpuBackend } = await import('./webgpu/index.ts');
-  const opened = await openGpuBackend(software);
-  if (typeof opened === 'string') return opened;
+  const opened = await openGpuBackend();
+  if (typeof opened === 'string')
+    throw wrongInput('learner.no-gpu', `The learner cannot use a GPU: ${opened}`, {
+      next: 'Use the CPU device, or install a driver.',
+    });
   const { backend, gpu } = opened;
   let peakBytes = 0;
   const bytes = (): number => {
@@ -99,6 +100,7 @@ async function openGpu(software: boolean): Promise<Device | string> {
       bytes();
     },
     memory: () => ({ bytes: bytes(), peakBytes }),
+    heldBytes: bytes,
     roomBytes: () => GPU_BYTES - bytes(),
     resetPeak: () => {
       peakBytes = 0;
@@ -114,17 +116,12 @@ async function openGpu(software: boolean): Promise<Device | string> {
 }
 
 /**
- * Opens a device and makes it the one that tfjs computes on. `auto` takes the GPU if there is a real one. Throws `wrong-input` where
- * `webgpu` is asked for and there is none.
+ * Opens a device and makes it the one that tfjs computes on. Throws `wrong-input` where a GPU is asked for and there is none; a software
+ * driver counts as one. Which device is faster for a policy is found by learner/nn/device-trial.ts.
  */
 export async function openDevice(settings: DeviceSettings): Promise<Device> {
   open?.close();
-  const gpu = settings.device === 'cpu' ? undefined : await openGpu(settings.device === 'webgpu');
-  if (typeof gpu === 'string' && settings.device === 'webgpu')
-    throw wrongInput('learner.no-gpu', `The learner cannot use a GPU: ${gpu}`, {
-      next: 'Use the CPU device, or install a driver.',
-    });
-  open = typeof gpu === 'object' ? gpu : await openCpu(settings);
+  open = settings.device === 'webgpu' ? await openGpu() : await openCpu(settings);
   return open;
 }
 

@@ -82,6 +82,12 @@ export class KernelRuntime {
     return this.#pool.threads;
   }
 
+  /** Bytes that further arrays can take. What memory has grown to and does not use now is there again, whatever the system has left. */
+  roomBytes(): number {
+    const { bytes, mostBytes } = this.arena;
+    return Math.min(mostBytes, this.memory.buffer.byteLength + process.availableMemory()) - bytes;
+  }
+
   /** Number of shares for a kernel of about so many cycles: one where waking threads would cost more than it saves. */
   shares(cycles: number): number {
     return this.threads === 1

@@ -3,6 +3,7 @@
  * overridden with kernels (see simd/), and small ones use tfjs' code.
  */
 import { MathBackendCPU } from '@tensorflow/tfjs-backend-cpu';
+import { fromBfloat16 } from '../../model/half.ts';
 import * as tf from '../tfjs.ts';
 import type { KernelRuntime } from './kernel-runtime.ts';
 
@@ -13,6 +14,8 @@ export class SimdBackend extends MathBackendCPU {
   readonly runtime: KernelRuntime;
   /** Where a tensor's data lies in the kernels' memory; absent while it is an ordinary array. */
   readonly #addresses = new WeakMap<DataId, number>();
+  /** Sizes of the tensors that are held as bfloat16. */
+  readonly #halves = new WeakMap<DataId, number>();
 
   constructor(runtime: KernelRuntime) {
     super();
@@ -29,8 +32,34 @@ export class SimdBackend extends MathBackendCPU {
     return { dataId, shape, dtype: 'float32' };
   }
 
-  /** Address of a float32 or int32 tensor; an ordinary array moves into the kernels' memory once. */
+  /** A float32 tensor that is held as bfloat16, for weights that are frozen. Kernels that know of it widen as they read. */
+  half(shape: number[], bits: Uint16Array): tf.TensorInfo {
+    const address = this.runtime.arena.allocate(bits.byteLength);
+    new Uint16Array(this.runtime.memory.buffer, address, bits.length).set(bits);
+    const dataId = super.write(NO_VALUES, shape, 'float32');
+    this.#addresses.set(dataId, address);
+    this.#halves.set(dataId, bits.length);
+    // tfjs' own kernels read the values of a tensor as a property.
+    const get = (): Float32Array => {
+      this.#widenForGood(dataId);
+      return this.data.get(dataId).values as Float32Array;
+    };
+    Object.defineProperty(this.data.get(dataId), 'values', { get, configurable: true });
+    return { dataId, shape, dtype: 'float32' };
+  }
+
+  isHalf(t: tf.TensorInfo): boolean {
+    return this.#halves.has(t.dataId);
+  }
+
+  /** Address of the values in whichever form they are held, see `isHalf`. */
+  storedAddress(t: tf.TensorInfo): number {
+    return this.isHalf(t) ? this.#addresses.get(t.dataId)! : this.address(t);
+  }
+
+  /** Address of a float32 or int32 tensor; an ordinary array moves into the kernels' memory once, and a tensor held as bfloat16 is held as float32 from then on. */
   address(t: tf.TensorInfo): number {
+    this.#widenForGood(t.dataId);
     const known = this.#addresses.get(t.dataId);
     if (known !== undefined) return known;
     const data = this.data.get(t.dataId);
@@ -49,12 +78,28 @@ export class SimdBackend extends MathBackendCPU {
     return this.data.get(t.dataId).values as Float32Array;
   }
 
+  #widenForGood(dataId: DataId): void {
+    const size = this.#halves.get(dataId);
+    if (size === undefined) return;
+    const half = this.#addresses.get(dataId)!;
+    const address = this.runtime.arena.allocate(4 * size);
+    this.runtime.run('widenValues', [size, half, address], size);
+    this.#halves.delete(dataId);
+    this.runtime.arena.release(half);
+    this.#addresses.set(dataId, address);
+    const value = new Float32Array(this.runtime.memory.buffer, address, size);
+    Object.defineProperty(this.data.get(dataId), 'values', { value, writable: true });
+  }
+
   override write(values: Values, shape: number[], dtype: tf.DataType): DataId {
     // Some tfjs kernels return a view of their input. The kernels' memory is recycled, so such a view must become a copy.
     return super.write(isShared(values) ? values.slice() : values, shape, dtype);
   }
 
   override readSync(dataId: DataId): ReturnType<MathBackendCPU['readSync']> {
+    const size = this.#halves.get(dataId);
+    if (size !== undefined)
+      return fromBfloat16(new Uint16Array(this.runtime.memory.buffer, this.#addresses.get(dataId)!, size));
     const values = super.readSync(dataId);
     return isShared(values) ? values.slice() : values; // the caller keeps what it reads
   }
@@ -64,6 +109,7 @@ export class SimdBackend extends MathBackendCPU {
     const address = this.#addresses.get(dataId);
     if (gone && address !== undefined) {
       this.#addresses.delete(dataId);
+      this.#halves.delete(dataId);
       this.runtime.arena.release(address);
     }
     return gone;
@@ -73,6 +119,9 @@ export class SimdBackend extends MathBackendCPU {
     this.runtime.stop();
   }
 }
+
+/** What a tensor that is held as bfloat16 begins with. */
+const NO_VALUES = new Float32Array(0);
 
 const isShared = (values: Values): values is Float32Array =>
   ArrayBuffer.isView(values) && values.buffer instanceof SharedArrayBuffer;

@@ -4,7 +4,16 @@
  */
 export { attention, attentionGrad, attentionScratchBytes } from './attention';
 export { adamW, add, scaleAdd, sumSquares, swiGlu, swiGluGrad } from './elementwise';
-export { gemm, gemmScratchBytes } from './gemm';
+export { gemm, gemmHalf, gemmScratchBytes, gemmThin } from './gemm';
 export { logitsGrad, logProbRows } from './log-prob';
-export { columnSums, fillRows, gatherRows, rmsNorm, rmsNormGrad, sumRows } from './rows';
+export {
+  columnSums,
+  fillRows,
+  gatherHalfRows,
+  gatherRows,
+  rmsNorm,
+  rmsNormGrad,
+  sumRows,
+  widenValues,
+} from './rows';
 export { setScratch, setWideTiles } from './scratch';

@@ -4,7 +4,7 @@
  */
 import { MR, NR, scratch } from './scratch';
 import { tile } from './tiles';
-import { bytes } from './vector';
+import { bytes, halfBytes, widen } from './vector';
 
 /** Bytes of one edge tile at the start of the scratch area. */
 export const TILE_BYTES: usize = 256;
@@ -112,6 +112,33 @@ export function pack(to: usize, from: usize, stride: i32, rowMajor: bool, n: i32
     if (used == width) copySteps(to, step, from + bytes(i), line, k);
     else copyPartialSteps(to, step, from + bytes(i), line, k, used);
     to += <usize>k * step;
+  }
+}
+
+/** As `pack` for bfloat16 values and panels of NR. `widened` has room for NR rows of k float32 values. */
+export function packHalf(
+  to: usize,
+  from: usize,
+  stride: i32,
+  rowMajor: bool,
+  n: i32,
+  k: i32,
+  widened: usize,
+): void {
+  const line = halfBytes(stride);
+  const step = bytes(NR);
+  for (let i = 0; i < n; i += NR) {
+    const used = min(NR, n - i);
+    if (rowMajor) {
+      for (let r = 0; r < used; r++) widen(widened + bytes(r * k), from + <usize>(i + r) * line, k);
+      pack(to, widened, k, true, used, k, NR);
+      to += <usize>k * step;
+      continue;
+    }
+    for (let p = 0, at = from + halfBytes(i); p < k; p++, at += line, to += step) {
+      for (let j = used; j < NR; j++) store<f32>(to + bytes(j), 0);
+      widen(to, at, used);
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 /** Kernels over the rows of a matrix [n, d]: lookup, bias, column sums, RMS normalisation. */
-import { bytes, horizontalSum, madd, share } from './vector';
+import { bytes, halfBytes, horizontalSum, madd, share, widen } from './vector';
 
 /** y[r] = w[ids[r]] */
 export function gatherRows(n: i32, d: i32, w: usize, ids: usize, y: usize, part: i32, parts: i32): void {
@@ -8,6 +8,20 @@ export function gatherRows(n: i32, d: i32, w: usize, ids: usize, y: usize, part:
   for (let r = share(n, 1, part, parts); r < end; r++) {
     memory.copy(y + <usize>r * line, w + <usize>load<i32>(ids + bytes(r)) * line, line);
   }
+}
+
+/** y[r] = w[ids[r]] of a bfloat16 w */
+export function gatherHalfRows(n: i32, d: i32, w: usize, ids: usize, y: usize, part: i32, parts: i32): void {
+  const line = bytes(d);
+  const end = share(n, 1, part + 1, parts);
+  for (let r = share(n, 1, part, parts); r < end; r++)
+    widen(y + <usize>r * line, w + <usize>load<i32>(ids + bytes(r)) * halfBytes(d), d);
+}
+
+/** y = x, widened from bfloat16. */
+export function widenValues(n: i32, x: usize, y: usize, part: i32, parts: i32): void {
+  const from = share(n, 8, part, parts);
+  widen(y + bytes(from), x + halfBytes(from), share(n, 8, part + 1, parts) - from);
 }
 
 /**

@@ -32,6 +32,23 @@ export function bytes(index: i32): usize {
   return (<usize>index) << 2;
 }
 
+/** Byte offset of a bfloat16 index. */
+export function halfBytes(index: i32): usize {
+  return (<usize>index) << 1;
+}
+
+/** Widens n bfloat16 values to float32, which is exact: they are the upper halves. Nothing is read or written past the end. */
+export function widen(to: usize, from: usize, n: i32): void {
+  const whole = n & -8;
+  let i = 0;
+  for (; i < whole; i += 8, from += 16, to += 32) {
+    const halves = v128.load(from);
+    v128.store(to, i32x4.shl(i32x4.extend_low_i16x8_u(halves), 16));
+    v128.store(to, i32x4.shl(i32x4.extend_high_i16x8_u(halves), 16), 16);
+  }
+  for (; i < n; i++, from += 2, to += 4) store<u32>(to, (<u32>load<u16>(from)) << 16);
+}
+
 // Constants of Cephes' expf: range, 1.5 * 2^23, log2(e), -ln 2 in two parts, polynomial. They are in memory, because V8 rebuilds a
 // vector constant with several instructions at each use, while a splat load is one.
 const EXP = memory.data<f32>([

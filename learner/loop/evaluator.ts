@@ -13,10 +13,18 @@ export class Evaluator {
   readonly #gateway: Pick<GatewayClient, 'getVersion' | 'getRun'>;
   readonly #recipes: Registry;
   readonly #every: number;
+  readonly #makeRoom: () => void;
   /** Results that the evaluations of one run share. Only one run's are kept, because runs come one after the other. */
   #kept: { readonly run: string; readonly of: Map<string, Promise<unknown>> } | undefined;
 
-  constructor(gateway: Pick<GatewayClient, 'getVersion' | 'getRun'>, recipes: Registry, every: number) {
+  /** `makeRoom` is called before a version is opened. */
+  constructor(
+    gateway: Pick<GatewayClient, 'getVersion' | 'getRun'>,
+    recipes: Registry,
+    every: number,
+    makeRoom: () => void = () => {},
+  ) {
+    this.#makeRoom = makeRoom;
     this.#gateway = gateway;
     this.#recipes = recipes;
     this.#every = every;
@@ -37,6 +45,7 @@ export class Evaluator {
 
   #evaluate(state: RoundState, version: number): Promise<EvaluationReport> {
     const { spec: round } = state;
+    this.#makeRoom();
     const recipe = this.#recipes.find(round.settings.recipe);
     if (this.#kept?.run !== round.run) this.#kept = { run: round.run, of: new Map() };
     const kept = this.#kept.of;

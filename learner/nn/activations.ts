@@ -6,6 +6,8 @@ import type { ModelConfig } from '../../model/config.ts';
 
 /** Activations of one micro-batch whose blocks are recomputed, bytes. */
 const MICRO_BATCH_BYTES = 512 * 1024 ** 2;
+/** Activations of one micro-batch of an adapter, whose blocks are kept where the device has room for them, bytes. */
+const KEPT_BYTES = 2 * 1024 ** 3;
 const MOST_TOKENS = 8192;
 /** Logits of a block of rows, their gradient, and what kernels use for themselves. */
 const SPARE_BYTES = 256 * 1024 ** 2;
@@ -31,6 +33,13 @@ export function activationBytes(config: ModelConfig, recompute: boolean): number
  */
 export const microBatchTokens = (config: ModelConfig): number =>
   Math.min(MOST_TOKENS, Math.max(1, Math.floor(MICRO_BATCH_BYTES / activationBytes(config, true))));
+
+/**
+ * Most tokens of a micro-batch of an adapter. Its gradients are small and summing them costs nothing, so that micro-batches are cut until no block
+ * needs to be recomputed, which would be a third of the step's products.
+ */
+export const adapterTokens = (config: ModelConfig): number =>
+  Math.max(1, Math.min(microBatchTokens(config), Math.floor(KEPT_BYTES / activationBytes(config, false))));
 
 /**
  * Whether a micro-batch of so many tokens fits what the device has left only if its blocks are recomputed in the backward pass. The

@@ -1,12 +1,19 @@
 /**
  * The weights of one model on the device, by their Hugging Face names. The class only holds them: the caller decides what is trained,
- * frozen or averaged, and several sets may exist at once. They are always float32; half precision is left to the code that writes files.
+ * frozen or averaged, and several sets may exist at once. What is trained is float32; frozen matrices may be held in bfloat16, see `placeHalf`.
  */
 import { wrongInput } from '../../core/errors.ts';
 import { checkCheckpoint, tensorShapes } from '../../model/checkpoint.ts';
 import type { ModelConfig } from '../../model/config.ts';
 import { ropeTables } from '../../model/rope.ts';
-import type { Tensors } from '../../model/safetensors.ts';
+import {
+  decode,
+  readStored,
+  type StorageType,
+  type StoredTensor,
+  type Tensors,
+} from '../../model/safetensors.ts';
+import { placeHalf } from '../device/place-half.ts';
 import { copyOf, scaleAddInto } from '../ops/in-place.ts';
 import * as tf from '../tfjs.ts';
 import { placeTensors, readTensors, type Trainable } from './trainable.ts';
@@ -72,6 +79,38 @@ export class ParamSet implements Trainable {
     tf.dispose([...this.tensors.values()]);
   }
 }
+
+/**
+ * Puts the tensors of a checkpoint's file on the device, for weights that are not trained: matrices that the file has in bfloat16 are held so, in
+ * half the memory. Throws `wrong-input` as `paramsFrom` does.
+ */
+export function frozenParamsFrom(config: ModelConfig, file: Uint8Array): ParamSet {
+  const stored = readStored(file);
+  const widened = ({ dtype, bytes }: StoredTensor): Float32Array => decode(dtype as StorageType, bytes);
+  // One tensor at a time is widened to be checked.
+  const lazily = [...stored].map(([name, tensor]) => {
+    const piece = {
+      shape: [...tensor.shape],
+      get data() {
+        return widened(tensor);
+      },
+    };
+    return [name, piece] as const;
+  });
+  checkCheckpoint(config, new Map(lazily));
+  const place = (tensor: StoredTensor): tf.Tensor =>
+    tensor.dtype === 'BF16' && tensor.shape.length === 2
+      ? placeHalf(tensor.shape, halvesOf(tensor.bytes))
+      : tf.keep(tf.tensor(widened(tensor), [...tensor.shape], 'float32'));
+  const names = [...tensorShapes(config).keys()];
+  return new ParamSet(config, new Map(names.map((name) => [name, place(stored.get(name)!)])));
+}
+
+/** Bytes of bfloat16 values as such; a copy where they do not lie at a multiple of two. */
+const halvesOf = (bytes: Uint8Array): Uint16Array =>
+  bytes.byteOffset % 2 === 0
+    ? new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 2)
+    : new Uint16Array(new Uint8Array(bytes).buffer);
 
 /** Puts a checkpoint's tensors on the device. Throws `wrong-input` where names or shapes do not fit the config. */
 export function paramsFrom(config: ModelConfig, tensors: Tensors): ParamSet {

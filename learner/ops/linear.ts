@@ -111,10 +111,20 @@ for (const count of LINEAR_COUNTS) {
           return runKernel(`AdaptedLinear${count}Grad`, inputs)[0]!;
         },
       };
+      let adapterGrads: tf.Tensor[] | undefined;
+      const adapterGrad = (i: number): tf.Tensor => {
+        adapterGrads ??= runKernel(`AdaptedLinear${count}AdapterGrad`, {
+          x: input,
+          ...named('la', indices.map(a)),
+          ...named('lb', indices.map(b)),
+          ...named('dy', indices.map(dy)),
+        });
+        return adapterGrads[i]!;
+      };
       for (const i of indices) {
         grads[`r${i}`] = () => dy(i);
-        grads[`la${i}`] = () => tf.matMul(tf.matMul(dy(i), b(i)), input, true, false);
-        grads[`lb${i}`] = () => tf.matMul(dy(i), tf.matMul(input, a(i), false, true), true, false);
+        grads[`la${i}`] = () => adapterGrad(i);
+        grads[`lb${i}`] = () => adapterGrad(count + i);
       }
       return grads;
     },

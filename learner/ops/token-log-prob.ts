@@ -1,6 +1,6 @@
 /**
  * Output projection, log-softmax, lookup and entropy in one op. Logits exist only a block of rows at a time, and again in the
- * backward pass: [tokens, vocab] is never stored.
+ * backward pass; a device that has room for all of them may keep them for it, which saves their product there and gives the same bits.
  */
 import * as tf from '../tfjs.ts';
 import { incoming, runKernel } from './run-kernel.ts';
@@ -28,7 +28,8 @@ export function tokenLogProb(
   ids: tf.Tensor1D,
   { temperature = 1, trainsWeight = true }: TokenLogProbSettings = {},
 ): TokenLogProbs {
-  const attributes = { inverseTemperature: 1 / temperature, trainsWeight };
+  const hasBackwardPass = tf.engine().state.gradientDepth > 0;
+  const attributes = { inverseTemperature: 1 / temperature, trainsWeight, hasBackwardPass };
   const [logp, entropy, logSum] = runKernel('TokenLogProb', { hidden, weight, ids }, attributes);
   return { logp: logp as tf.Tensor1D, entropy: entropy as tf.Tensor1D, logSum: logSum as tf.Tensor1D };
 }
@@ -36,8 +37,8 @@ export function tokenLogProb(
 tf.registerGradient({
   kernelName: 'TokenLogProb',
   inputsToSave: ['hidden', 'weight', 'ids'],
-  outputsToSave: [false, true, true],
-  gradFunc: (dys, [hidden, weight, ids, entropy, logSum], attributes) => {
+  outputsToSave: [false, true, true, true],
+  gradFunc: (dys, [hidden, weight, ids, entropy, logSum, logits], attributes) => {
     const inputs = {
       hidden: hidden!,
       weight: weight!,
@@ -46,6 +47,7 @@ tf.registerGradient({
       logSum: logSum!,
       dlogp: incoming(dys, 0),
       dentropy: incoming(dys, 1),
+      ...(logits ? { logits } : {}),
     };
     const [dhidden, dweight] = runKernel('TokenLogProbGrad', inputs, attributes);
     return {

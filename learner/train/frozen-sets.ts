@@ -5,7 +5,7 @@ import type { WeightsRef } from '../../core/training-plan.ts';
 import { type Adapter, checkAdapter, folded, readAdapter } from '../../model/adapter.ts';
 import { type ModelConfig, parseConfig } from '../../model/config.ts';
 import { readSafetensors, type Tensors } from '../../model/safetensors.ts';
-import { type ParamSet, paramsFrom } from '../nn/params.ts';
+import { frozenParamsFrom, type ParamSet, paramsFrom } from '../nn/params.ts';
 
 /** Loads the files of a version of the run's policy, or of the policy that is named. */
 export type LoadVersion = (version: number, policy?: string) => Promise<VersionFiles>;
@@ -28,13 +28,21 @@ export function configOf(files: VersionFiles): ModelConfig {
   return parseConfig(JSON.parse(new TextDecoder().decode(file)));
 }
 
-/** A set's weights from a version's files; with `fold` they have the adapter folded in. `placed` says what is put on the device for the stored ones. */
+export interface WeightsUse {
+  /** The adapter is folded in. */
+  readonly fold: boolean;
+  /** The weights are not changed, so that those stored in bfloat16 may be held so. */
+  readonly frozen: boolean;
+  /** What is put on the device for the stored weights of a set that is trained. */
+  readonly placed?: (stored: Tensors) => Tensors;
+}
+
+/** A set's weights from a version's files. */
 export async function weightsOf(
   files: VersionFiles,
   set: string,
   load: LoadVersion,
-  fold: boolean,
-  placed: (stored: Tensors) => Tensors = (stored) => stored,
+  { fold, frozen, placed = (stored) => stored }: WeightsUse,
 ): Promise<AdaptedWeights> {
   const start = files[weightsFile(set)] || set === MAIN_SET ? files : await load(0);
   const { weights, adapter: adapterBytes } = setFiles(files, set, start);
@@ -42,6 +50,7 @@ export async function weightsOf(
   if (!weights) throw incomplete('model.safetensors');
   const adapter = adapterBytes && readAdapter(adapterBytes);
   if (adapter) checkAdapter(config, adapter);
+  if (frozen && !(fold && adapter)) return { params: frozenParamsFrom(config, weights), adapter };
   const tensors = placed(readSafetensors(weights));
   return {
     params: paramsFrom(config, fold && adapter ? new Map(folded(tensors, adapter)) : tensors),
@@ -58,7 +67,9 @@ export class FrozenSets {
     // In version 0 every set has the weights of the main set.
     const name = version === 0 ? MAIN_SET : set;
     const key = `${policy}/${name}/${version}`;
-    const params = this.#held.get(key) ?? (await weightsOf(await load(version), name, load, true)).params;
+    const params =
+      this.#held.get(key) ??
+      (await weightsOf(await load(version), name, load, { fold: true, frozen: true })).params;
     this.#held.delete(key);
     this.#held.set(key, params);
     for (const [oldest, unused] of [...this.#held].slice(0, -HELD)) {

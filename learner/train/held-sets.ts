@@ -152,10 +152,12 @@ export class HeldSets {
   }
 
   async #place(set: string): Promise<HeldSet> {
-    const { head: wanted, adapter: adapted, average } = this.#settingsOf(set);
-    const { params, adapter: begun } = await weightsOf(this.#files, set, this.#load, !adapted, (stored) =>
-      adapted ? stored : exactOf(stored, this.#files[optimizerFile(set)]),
-    );
+    const { head: wanted, adapter: adapted, average, optimizer } = this.#settingsOf(set);
+    const { params, adapter: begun } = await weightsOf(this.#files, set, this.#load, {
+      fold: !adapted,
+      frozen: adapted !== undefined || !(optimizer || average),
+      placed: (stored) => (adapted ? stored : exactOf(stored, this.#files[optimizerFile(set)])),
+    });
     const begins = (adapted === undefined) === (begun !== undefined);
     // Adapters that are averaged begin alike: a mean of factors that were drawn apart is near neither product.
     const adapter = adapted && this.#adapter(average?.of ?? set, adapted, params, begun);

@@ -13,6 +13,7 @@ import type { Proposals, ScoredGroup } from '../../core/schema/sample.ts';
 import { recipeStateOf } from '../../core/text/recipe-state.ts';
 import { expectSameTokens, tokensOf } from '../../core/text/same-tokens.ts';
 import type { TeacherRef, TrainingPlan } from '../../core/training-plan.ts';
+import type { ModelConfig } from '../../model/config.ts';
 import { microBatchTokens } from '../nn/activations.ts';
 import { configOf, FrozenSets, type LoadVersion } from './frozen-sets.ts';
 import { HeldSets } from './held-sets.ts';
@@ -59,18 +60,25 @@ interface Held {
 export class RoundTrainer {
   readonly #tokenBudget: number | undefined;
   readonly #objectives: LoadObjective;
+  readonly #open: (config: ModelConfig) => Promise<void>;
   readonly #frozen = new FrozenSets();
   #held: Held | undefined;
 
   /**
    * `tokenBudget`: most tokens in a micro-batch, by default as many as the policy's size allows. `objectives` loads the objectives that
-   * recipes bring; by default none can be loaded.
+   * recipes bring; by default none can be loaded. `open` is called before a policy's weights are placed, for whoever opens a device by their size.
    */
   constructor({
     tokenBudget,
     objectives = objectiveModules([]),
-  }: { tokenBudget?: number; objectives?: LoadObjective } = {}) {
+    open = async () => {},
+  }: {
+    tokenBudget?: number;
+    objectives?: LoadObjective;
+    open?: (config: ModelConfig) => Promise<void>;
+  } = {}) {
     this.#tokenBudget = tokenBudget;
+    this.#open = open;
     this.#objectives = objectives;
   }
 
@@ -134,6 +142,7 @@ export class RoundTrainer {
     this.#held?.sets.dispose();
     this.#held = undefined;
     const files = await load(parent);
+    await this.#open(configOf(files));
     return { key, files, sets: new HeldSets(files, recipe.sets, load) };
   }
 

@@ -1,7 +1,12 @@
 /** What a training step is said to keep on the device, held to what the arena counts; and steps that recompute where there is little room. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type Device, openDevice } from '../../learner/device/device.ts';
-import { activationBytes, microBatchTokens, mustRecompute } from '../../learner/nn/activations.ts';
+import {
+  activationBytes,
+  adapterTokens,
+  microBatchTokens,
+  mustRecompute,
+} from '../../learner/nn/activations.ts';
 import { createLora } from '../../learner/nn/lora.ts';
 import { disposeResult, lossAndGrads } from '../../learner/nn/loss-and-grads.ts';
 import { packSequences } from '../../learner/nn/pack.ts';
@@ -85,6 +90,18 @@ test('the tokens of a micro-batch follow from the config', () => {
   expect(of(large(30, 576, 9, 3, 1536))).toBe(3927);
   // Qwen2.5-0.5B: 4·896 + 2·(14+2)·64 + 3·4864 = 20224; 2²⁷ / (24·896 + 2·20224) = 2166.
   expect(of(large(24, 896, 14, 2, 4864))).toBe(2166);
+});
+
+test('micro-batches of an adapter are cut until their blocks can be kept in 2 GiB', () => {
+  const of = (layers: number, width: number, heads: number, kvHeads: number, inner: number) =>
+    adapterTokens(parseConfig(shape('llama', layers, width, heads, kvHeads, inner)));
+  // The shipped policies and one of 12.8 million parameters: as other training.
+  expect(of(4, 64, 4, 4, 176)).toBe(8192);
+  expect(of(7, 384, 6, 6, 1024)).toBe(8192);
+  // SmolLM2-135M: 2 GiB are 2²⁹ values, and a token keeps 32·8448.
+  expect(of(30, 576, 9, 3, 1536)).toBe(1985);
+  // Qwen2.5-0.5B: 2²⁹ / (26·20224).
+  expect(of(24, 896, 14, 2, 4864)).toBe(1021);
 });
 
 test('blocks are recomputed only where they do not fit otherwise', () => {

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Random } from '../../core/random.ts';
 import { Arena } from '../../learner/device/arena.ts';
 import { compileKernels } from '../../learner/device/compile-kernels.ts';
@@ -9,6 +9,7 @@ import { KernelRuntime } from '../../learner/device/kernel-runtime.ts';
 import { causalAttention } from '../../learner/ops/causal-attention.ts';
 import { tokenLogProb } from '../../learner/ops/token-log-prob.ts';
 import * as tf from '../../learner/tfjs.ts';
+import { fromBfloat16 } from '../../model/half.ts';
 import { relativeDifference } from './engine-tiny.ts';
 
 const normal = (id: string, shape: number[], scale = 1): tf.Tensor => {
@@ -52,6 +53,59 @@ test('the bits of a product do not depend on the shape of its tiles', async () =
     return new Float32Array(memory.buffer, c, m * n).slice();
   };
   expect(product(1)).toEqual(product(0));
+  runtime.stop();
+});
+
+test('a product by few columns, and one by bfloat16, have the bits of the general product of the same values', async () => {
+  const runtime = await KernelRuntime.start({ fma: true, threads: 2, revectorize: false, shareCycles: 1 });
+  const { arena, memory } = runtime;
+  const random = new Random('thin');
+  const floats = (address: number, size: number) => new Float32Array(memory.buffer, address, size);
+  const put = (values: Float32Array | Uint16Array): number => {
+    const address = arena.allocate(values.byteLength);
+    const View = values instanceof Uint16Array ? Uint16Array : Float32Array;
+    new View(memory.buffer, address, values.length).set(values);
+    return address;
+  };
+  const some = (size: number) => Float32Array.from({ length: size }, () => random.normal());
+  for (const wide of [0, 1])
+    for (const [m, n, k] of [
+      [9, 3, 300],
+      [64, 16, 40],
+      [31, 48, 513],
+      [5, 70, 9],
+    ] as const)
+      for (const [ta, tb] of [
+        [0, 0],
+        [0, 1],
+        [1, 0],
+        [1, 1],
+      ] as const)
+        for (const add of [0, 1]) {
+          // Values of which the upper half is all there is.
+          const bits = Uint16Array.from(
+            { length: k * n },
+            () => random.int(0x80) + 0x3f00 + (random.int(2) << 15),
+          );
+          const [a, b] = [put(some(m * k)), put(fromBfloat16(bits))];
+          const halves = put(bits);
+          const start = some(m * n);
+          const operands = [m, n, k, a, ta ? m : k, ta];
+          const product = (kernel: string, right: number): Float32Array => {
+            const c = put(start);
+            runtime.runShares(kernel, [...operands, right, tb ? k : n, tb, c, n, add], 3);
+            const values = floats(c, m * n).slice();
+            arena.release(c);
+            return values;
+          };
+          // Each thread has its own shape of tiles; the caller's alone runs one share.
+          runtime.call('setWideTiles', wide);
+          const what = `${[m, n, k]}, ${[ta, tb, add, wide]}`;
+          const wanted = product('gemm', b);
+          expect(product('gemmHalf', halves), what).toEqual(wanted);
+          expect(product('gemmThin', b), what).toEqual(wanted);
+          for (const address of [a, b, halves]) arena.release(address);
+        }
   runtime.stop();
 });
 
@@ -141,8 +195,12 @@ describe('fused ops against tfjs ops', () => {
   });
   afterAll(() => device.close());
 
-  test('log-probability, entropy and their gradients at a temperature, in several blocks of logits', async () => {
-    const [tokens, width, vocab] = [70, 8, 33001]; // 64 rows a block, and a vocabulary that fills no vector
+  test.each([
+    ['in several blocks of logits, where memory is short', 0],
+    ['by logits that are kept for the backward pass', 2 ** 33],
+  ])('log-probability, entropy and their gradients at a temperature, %s', async (_, available) => {
+    const [tokens, width, vocab] = [300, 8, 8209]; // 256 rows a block, and a vocabulary that fills no vector
+    const free = vi.spyOn(process, 'availableMemory').mockReturnValue(available);
     const hidden = normal('hidden', [tokens, width]) as tf.Tensor2D;
     const weight = normal('weight', [vocab, width], 0.3) as tf.Tensor2D;
     const ids = tf.tensor1d(
@@ -160,7 +218,12 @@ describe('fused ops against tfjs ops', () => {
       const entropy = tf.neg(tf.sum(tf.mul(tf.exp(all), all), 1));
       return tf.add(tf.sum(tf.mul(a, chosen)), tf.sum(tf.mul(b, entropy)));
     };
+    const before = device.memory().bytes;
+    device.resetPeak();
     const got = tf.grads(fused)([hidden, weight]);
+    const kept = device.memory().peakBytes - before > 4 * tokens * vocab;
+    expect(kept).toBe(available > 0);
+    free.mockRestore();
     const wanted = tf.grads(plain)([hidden, weight]);
     for (const i of [0, 1])
       expect(relativeDifference(await wanted[i]!.data(), await got[i]!.data())).toBeLessThan(2e-5);

@@ -1,71 +1,105 @@
-/** Log-probabilities on the CPU device. Logits are held for one block of rows at a time. */
+/** Log-probabilities on the CPU device. Logits are held for one block of rows at a time, or all of them where memory is plenty. */
+import type * as tf from '../../tfjs.ts';
 import type { SimdBackend } from '../simd-backend.ts';
-import { multiply } from './products.ts';
+import { heldAt, multiply } from './products.ts';
 import { register } from './register.ts';
 
-/** Largest block of logits, in values (8 MB); it is small because the block is read again right after it is written. */
+/** Largest block of logits, in values (8 MB), because it is read again right after it is written; but the fewest rows for which a product is fast. */
 const BLOCK_VALUES = 1 << 21;
+const BLOCK_ROWS = 256;
+/** Part of the room for further tensors that logits may take until the backward pass. */
+const KEPT_SHARE = 0.25;
 
-/** Calls `body` for each block of rows with the address of its logits = hidden weight^T. */
+interface Head {
+  readonly hidden: tf.TensorInfo;
+  readonly weight: tf.TensorInfo;
+}
+
+const sizesOf = ({ hidden, weight }: Head) => {
+  const [rows, width] = hidden.shape as [number, number];
+  return { rows, width, vocab: weight.shape[0]! };
+};
+
+/** Writes logits = hidden weight^T of some rows. */
+function writeLogits(backend: SimdBackend, head: Head, first: number, count: number, logits: number): void {
+  const { width, vocab } = sizesOf(head);
+  const a = backend.address(head.hidden) + 4 * first * width;
+  const product = { m: count, n: vocab, k: width, a, ...heldAt(backend, head.weight), c: logits };
+  multiply(backend, { ...product, transposeB: true });
+}
+
+/** Calls `body` for each block of rows with the address of its logits, which are computed where they are not `kept`. */
 function forBlocksOfLogits(
   backend: SimdBackend,
-  {
-    rows,
-    width,
-    vocab,
-    hidden,
-    weight,
-  }: { rows: number; width: number; vocab: number; hidden: number; weight: number },
+  head: Head,
+  kept: tf.TensorInfo | undefined,
   body: (first: number, count: number, logits: number) => void,
 ): void {
-  const step = Math.min(rows, Math.max(64, Math.floor(BLOCK_VALUES / vocab)));
+  const { rows, vocab } = sizesOf(head);
+  if (kept) {
+    body(0, rows, backend.address(kept));
+    return;
+  }
+  const step = Math.min(rows, Math.max(BLOCK_ROWS, Math.floor(BLOCK_VALUES / vocab)));
   const block = backend.output([step, vocab]);
   const logits = backend.address(block);
   for (let first = 0; first < rows; first += step) {
     const count = Math.min(step, rows - first);
-    const a = hidden + 4 * first * width;
-    multiply(backend, { m: count, n: vocab, k: width, a, b: weight, c: logits, transposeB: true });
+    writeLogits(backend, head, first, count, logits);
     body(first, count, logits);
   }
   backend.disposeData(block.dataId);
 }
 
+/** All logits, where a backward pass will need them and they take no more than a share of the room. */
+function keptLogits(
+  backend: SimdBackend,
+  head: Head,
+  hasBackwardPass: boolean,
+): readonly [tf.TensorInfo] | readonly [] {
+  const { rows, vocab } = sizesOf(head);
+  if (!hasBackwardPass || 4 * rows * vocab > KEPT_SHARE * backend.runtime.roomBytes()) return [];
+  const logits = backend.output([rows, vocab]);
+  writeLogits(backend, head, 0, rows, backend.address(logits));
+  return [logits];
+}
+
 export function registerLogProbs(): void {
   register('TokenLogProb', ({ backend, inputs, number }) => {
-    const [rows, width] = inputs.hidden!.shape as [number, number];
-    const vocab = inputs.weight!.shape[0]!;
+    const head = { hidden: inputs.hidden!, weight: inputs.weight! };
+    const { rows, vocab } = sizesOf(head);
     const outputs = [backend.output([rows]), backend.output([rows]), backend.output([rows])];
-    const { hidden, weight, ids } = inputs;
-    const [h, w, id, logp, entropy, logSum] = [hidden!, weight!, ids!, ...outputs].map((t) =>
-      backend.address(t),
-    );
-    forBlocksOfLogits(backend, { rows, width, vocab, hidden: h!, weight: w! }, (first, count, logits) => {
+    const [id, logp, entropy, logSum] = [inputs.ids!, ...outputs].map((t) => backend.address(t));
+    const kept = keptLogits(backend, head, number('hasBackwardPass') === 1);
+    forBlocksOfLogits(backend, head, kept[0], (first, count, logits) => {
       const at = 4 * first;
       const results = [logp! + at, logSum! + at, entropy! + at];
       const args = [count, vocab, logits, id! + at, number('inverseTemperature'), ...results];
       backend.runtime.run('logProbRows', args, 8 * count * vocab);
     });
-    return outputs;
+    return [...outputs, ...kept];
   });
   register('TokenLogProbGrad', ({ backend, inputs, number }) => {
-    const [rows, width] = inputs.hidden!.shape as [number, number];
-    const vocab = inputs.weight!.shape[0]!;
+    const head = { hidden: inputs.hidden!, weight: inputs.weight! };
+    const { rows, width, vocab } = sizesOf(head);
     const trainsWeight = number('trainsWeight') === 1;
     const dhidden = backend.output([rows, width]);
     const dweight = trainsWeight ? backend.output([vocab, width]) : undefined;
     const dh = backend.address(dhidden);
     const dw = dweight && backend.address(dweight);
-    const { hidden, weight, ids, logSum, entropy, dlogp, dentropy } = inputs;
-    const [h, w] = [backend.address(hidden!), backend.address(weight!)];
+    const { ids, logSum, entropy, dlogp, dentropy } = inputs;
+    const h = backend.address(head.hidden);
     const perRow = [logSum!, entropy!, dlogp!, dentropy!].map((t) => backend.address(t));
     const id = backend.address(ids!);
-    forBlocksOfLogits(backend, { rows, width, vocab, hidden: h, weight: w }, (first, count, logits) => {
+    // Kept logits become their gradient where they lie: nothing reads them afterwards.
+    forBlocksOfLogits(backend, head, inputs.logits, (first, count, logits) => {
       const at = 4 * first;
       const row = at * width;
       const scalars = perRow.map((address) => address + at);
       const args = [count, vocab, logits, id + at, number('inverseTemperature'), ...scalars];
       backend.runtime.run('logitsGrad', args, 8 * count * vocab);
-      multiply(backend, { m: count, n: width, k: vocab, a: logits, b: w, c: dh + row });
+      const held = heldAt(backend, head.weight);
+      multiply(backend, { m: count, n: width, k: vocab, a: logits, ...held, c: dh + row });
       if (dw !== undefined)
         multiply(backend, {
           ...{ m: vocab, n: width, k: count, a: logits, b: h + row, c: dw },

@@ -21,16 +21,42 @@ export interface Product {
   transposeB?: boolean;
   /** Adds to C instead of overwriting it. */
   add?: boolean;
+  /** B is held as bfloat16. */
+  half?: boolean;
 }
 
 /** C[m, n] (+)= op(A) op(B), all contiguous. */
 export function multiply({ runtime }: SimdBackend, product: Product): void {
-  const { m, n, k, a, b, c, transposeA = false, transposeB = false, add = false } = product;
+  const { m, n, k, a, b, c, transposeA = false, transposeB = false, add = false, half = false } = product;
   const lda = transposeA ? m : k;
   const ldb = transposeB ? k : n;
   const worth = Math.max(runtime.threads, Math.floor((m * n) / SHARE_VALUES));
   const args = [m, n, k, a, lda, Number(transposeA), b, ldb, Number(transposeB), c, n, Number(add)];
-  runtime.runShares('gemm', args, Math.min(runtime.shares((m * n * k) / PER_CYCLE), worth));
+  runtime.runShares(
+    half ? 'gemmHalf' : 'gemm',
+    args,
+    Math.min(runtime.shares((m * n * k) / PER_CYCLE), worth),
+  );
+}
+
+/** A weight as the B of a product, in whichever form it is held. */
+export const heldAt = (backend: SimdBackend, weight: tf.TensorInfo): Pick<Product, 'b' | 'half'> => ({
+  b: backend.storedAddress(weight),
+  half: backend.isHalf(weight),
+});
+
+/** A product by few columns, of parts of larger matrices: leading dimensions in values. */
+interface ThinProduct extends Omit<Product, 'half'> {
+  lda: number;
+  ldb: number;
+  ldc: number;
+}
+
+/** C[m, n] (+)= op(A) op(B) for an n of a few tiles at most. */
+function multiplyThin({ runtime }: SimdBackend, product: ThinProduct): void {
+  const { m, n, k, a, b, c, lda, ldb, ldc, transposeA = false, transposeB = false, add = false } = product;
+  const args = [m, n, k, a, lda, Number(transposeA), b, ldb, Number(transposeB), c, ldc, Number(add)];
+  runtime.run(runtime.wideTiles ? 'gemmThin' : 'gemm', args, (m * n * k) / PER_CYCLE);
 }
 
 function registerLinear(count: number): void {
@@ -46,7 +72,7 @@ function registerLinear(count: number): void {
       const c = backend.address(y);
       if (bias) runtime.run('fillRows', [rows, out, backend.address(bias), c], rows * out);
       multiply(backend, {
-        ...{ m: rows, n: out, k: width, a: backend.address(x), b: backend.address(weight), c },
+        ...{ m: rows, n: out, k: width, a: backend.address(x), ...heldAt(backend, weight), c },
         ...{ transposeB: true, add: bias !== undefined },
       });
       const residual = inputs[`r${i}`];
@@ -62,8 +88,8 @@ function registerLinear(count: number): void {
     for (let i = 0; i < count; i++) {
       const weight = inputs[`w${i}`]!;
       const a = backend.address(inputs[`dy${i}`]!);
-      const b = backend.address(weight);
-      multiply(backend, { m: rows, n: width, k: weight.shape[0]!, a, b, c, add: i > 0 });
+      const b = heldAt(backend, weight);
+      multiply(backend, { m: rows, n: width, k: weight.shape[0]!, a, ...b, c, add: i > 0 });
     }
     return dx;
   });
@@ -90,8 +116,9 @@ function adaptedWeight(
 ): tf.TensorInfo {
   const [out, width] = weight.shape as [number, number];
   const sum = backend.output(weight.shape);
-  const [from, to] = [backend.address(weight), backend.address(sum)];
-  backend.runtime.run('scaleAdd', [out * width, from, to, 1, 0], out * width);
+  const [from, to] = [backend.storedAddress(weight), backend.address(sum)];
+  if (backend.isHalf(weight)) backend.runtime.run('widenValues', [out * width, from, to], out * width);
+  else backend.runtime.run('scaleAdd', [out * width, from, to, 1, 0], out * width);
   const [pa, pb] = [backend.address(a), backend.address(b)];
   multiply(backend, { m: out, n: width, k: a.shape[0]!, a: pb, b: pa, c: to, add: true });
   return sum;
@@ -111,9 +138,67 @@ function registerAdaptedLinear(count: number): void {
     });
 }
 
+/** Rows of x and dy that are handled at once, so that they are in the cache when they are read the second time. */
+const ADAPTER_ROWS = 256;
+
+/**
+ * Gradients of A and B: (dy B)^T x and dy^T (x A^T). Products by so few columns take as long as reading x and dy, which is why the pairs share x
+ * and all four products of some rows follow each other.
+ */
+function registerAdapterGrad(count: number): void {
+  register(`AdaptedLinear${count}AdapterGrad`, ({ backend, inputs }) => {
+    const at = (t: tf.TensorInfo) => backend.address(t);
+    const x = inputs.x!;
+    const [rows, width] = x.shape as [number, number];
+    let ranks = 0;
+    const pairs = Array.from({ length: count }, (_, i) => {
+      const [a, b, dy] = [inputs[`la${i}`]!, inputs[`lb${i}`]!, inputs[`dy${i}`]!];
+      const [out, rank] = b.shape as [number, number];
+      const first = ranks;
+      ranks += rank;
+      return { a, b, dy, out, rank, first, db: backend.output([out, rank]) };
+    });
+    // x A^T and dy B of some rows, those of all pairs side by side, and x^T (dy B).
+    const [factors, inner, dinner, sums] = [
+      backend.output([ranks, width]),
+      backend.output([ADAPTER_ROWS, ranks]),
+      backend.output([ADAPTER_ROWS, ranks]),
+      backend.output([width, ranks]),
+    ];
+    for (const { a, rank, first } of pairs)
+      backend.runtime.run('scaleAdd', [rank * width, at(a), at(factors) + 4 * first * width, 1, 0], 0);
+    for (let row = 0; row < rows; row += ADAPTER_ROWS) {
+      const m = Math.min(ADAPTER_ROWS, rows - row);
+      const add = row > 0;
+      const some = { a: at(x) + 4 * row * width, lda: width };
+      const side = { b: at(factors), ldb: width, transposeB: true, c: at(inner), ldc: ranks };
+      multiplyThin(backend, { m, n: ranks, k: width, ...some, ...side });
+      for (const { b, dy, out, rank, first, db } of pairs) {
+        const incoming = { a: at(dy) + 4 * row * out, lda: out };
+        const product = { b: at(b), ldb: rank, c: at(dinner) + 4 * first, ldc: ranks };
+        multiplyThin(backend, { m, n: rank, k: out, ...incoming, ...product });
+        const sum = { b: at(inner) + 4 * first, ldb: ranks, c: at(db), ldc: rank, add };
+        multiplyThin(backend, { m: out, n: rank, k: m, ...incoming, transposeA: true, ...sum });
+      }
+      const sum = { b: at(dinner), ldb: ranks, c: at(sums), ldc: ranks, add };
+      multiplyThin(backend, { m: width, n: ranks, k: m, ...some, transposeA: true, ...sum });
+    }
+    const da = pairs.map(({ rank, first }) => {
+      const gradient = backend.output([rank, width]);
+      const [from, to] = [backend.view(sums), backend.view(gradient)];
+      for (let r = 0; r < rank; r++)
+        for (let i = 0; i < width; i++) to[r * width + i] = from[i * ranks + first + r]!;
+      return gradient;
+    });
+    for (const { dataId } of [factors, inner, dinner, sums]) backend.disposeData(dataId);
+    return [...da, ...pairs.map(({ db }) => db)];
+  });
+}
+
 export function registerProducts(): void {
   for (const count of LINEAR_COUNTS) registerLinear(count);
   for (const count of LINEAR_COUNTS) registerAdaptedLinear(count);
+  for (const count of LINEAR_COUNTS) registerAdapterGrad(count);
   const plain = tf.getKernel('BatchMatMul', 'cpu')!.kernelFunc;
   register('BatchMatMul', ({ backend, inputs, number }) => {
     const a = inputs.a!;
@@ -145,6 +230,19 @@ export function registerProducts(): void {
     const n = sizeOf(a);
     const addresses = [a, b, y].map((t) => backend.address(t));
     backend.runtime.run('add', [n, ...addresses], n);
+    return y;
+  });
+  const plainMultiply = tf.getKernel('Multiply', SIMD)!.kernelFunc;
+  register('Multiply', ({ backend, inputs }) => {
+    const [a, b] = [inputs.a!, inputs.b!];
+    const [many, one] = sizeOf(a) >= sizeOf(b) ? [a, b] : [b, a];
+    const scaled = sizeOf(one) === 1 && many.dtype === 'float32' && one.dtype === 'float32';
+    // tfjs' own kernel computes the index of each value of both sides.
+    if (!scaled || sizeOf(many) < 256) return plainMultiply({ inputs: { a, b }, backend });
+    const y = backend.output(tf.broadcast_util.assertAndGetBroadcastShape(a.shape, b.shape));
+    const n = sizeOf(y);
+    const factor = backend.view(one)[0]!;
+    backend.runtime.run('scaleAdd', [n, backend.address(many), backend.address(y), factor, 0], n);
     return y;
   });
 }

@@ -21,8 +21,9 @@ export function registerRows(): void {
     const rows = sizeOf(ids!);
     const width = matrix!.shape[1]!;
     const y = backend.output([rows, width]);
-    const addresses = [backend.address(matrix!), backend.address(ids!), backend.address(y)];
-    backend.runtime.run('gatherRows', [rows, width, ...addresses], rows * width);
+    const addresses = [backend.storedAddress(matrix!), backend.address(ids!), backend.address(y)];
+    const kernel = backend.isHalf(matrix!) ? 'gatherHalfRows' : 'gatherRows';
+    backend.runtime.run(kernel, [rows, width, ...addresses], rows * width);
     return y;
   });
   register('GatherRowsGrad', ({ backend, inputs }) => {

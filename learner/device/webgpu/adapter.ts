@@ -47,21 +47,32 @@ const NO_DAWN =
   'the package webgpu, which brings Dawn, is not installed. Install it beside rollmesh: `npm install webgpu@0.6.2`.';
 const ONLY_SOFTWARE = 'the only adapter is a software driver, slower than the CPU device.';
 
-/** The best adapter's device, or a sentence that says why there is none. `software` also accepts a driver that computes on the CPU. */
-export async function requestGpu(software: boolean): Promise<GpuDevice | string> {
+/** Why Dawn cannot be asked at all. */
+const notStarted = (error: unknown): string =>
+  error instanceof Error && 'code' in error && /MODULE_NOT_FOUND$/.test(String(error.code))
+    ? NO_DAWN
+    : `WebGPU does not start here: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`;
+
+/** Undefined where there is a GPU that is worth a trial, or else a sentence that says why there is none. `software` counts a driver that computes on the CPU as well. */
+export async function missingGpu(software: boolean): Promise<string | undefined> {
+  try {
+    const found = await probeAdapter();
+    if (found === 'none') return NO_ADAPTER;
+    return found === 'software' && !software ? ONLY_SOFTWARE : undefined;
+  } catch (error) {
+    return notStarted(error);
+  }
+}
+
+/** The best adapter's device, be it a driver that computes on the CPU, or a sentence that says why there is none. */
+export async function requestGpu(): Promise<GpuDevice | string> {
   let adapter: GPUAdapter | null;
   try {
-    const found = software ? 'gpu' : await probeAdapter();
-    if (found === 'none') return NO_ADAPTER;
-    if (found === 'software') return ONLY_SOFTWARE;
     adapter = await (await loadGpu()).requestAdapter({ powerPreference: 'high-performance' });
   } catch (error) {
-    if (error instanceof Error && 'code' in error && /MODULE_NOT_FOUND$/.test(String(error.code)))
-      return NO_DAWN;
-    return `WebGPU does not start here: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`;
+    return notStarted(error);
   }
   if (!adapter) return NO_ADAPTER;
-  if (adapter.info.isFallbackAdapter && !software) return ONLY_SOFTWARE;
   const requiredLimits: Record<string, number> = {};
   for (const name of LIMITS) requiredLimits[name] = adapter.limits[name];
   const device = await adapter.requestDevice({ requiredLimits });

@@ -25,10 +25,8 @@ function registerKernels(): void {
 }
 
 /** Registers and activates the backend, or says why there is no GPU. */
-export async function openGpuBackend(
-  software: boolean,
-): Promise<{ backend: GpuBackend; gpu: GpuDevice } | string> {
-  const gpu = await requestGpu(software);
+export async function openGpuBackend(): Promise<{ backend: GpuBackend; gpu: GpuDevice } | string> {
+  const gpu = await requestGpu();
   if (typeof gpu === 'string') return gpu;
   registerKernels();
   tf.env().set('WEBGPU_DEFERRED_SUBMIT_BATCH_SIZE', SUBMIT_EVERY);

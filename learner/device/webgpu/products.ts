@@ -86,9 +86,64 @@ function registerAdaptedLinear(count: number): void {
   });
 }
 
+/** Three products that share nothing bind nine buffers, and some GPUs have room for eight. */
+const twoByTwo = <T>(items: readonly T[]): T[][] =>
+  items.length > 2 ? [items.slice(0, 2), items.slice(2)] : [[...items]];
+
+/** Gradients of A and B: (dy B)^T x and dy^T (x A^T), of several pairs in one dispatch. */
+function registerAdapterGrad(count: number): void {
+  register(`AdaptedLinear${count}AdapterGrad`, ({ backend, inputs }) => {
+    const x = inputs.x!;
+    const [rows, width] = x.shape as [number, number];
+    const pairs = Array.from({ length: count }, (_, i) => {
+      const [a, b, dy] = [inputs[`la${i}`]!, inputs[`lb${i}`]!, inputs[`dy${i}`]!];
+      const [out, rank] = b.shape as [number, number];
+      return {
+        a,
+        b,
+        dy,
+        out,
+        rank,
+        inner: backend.output([rows, rank]),
+        dinner: backend.output([rows, rank]),
+      };
+    });
+    multiplyAll(
+      backend,
+      pairs.map(({ a, rank, inner }) => ({
+        m: rows,
+        n: rank,
+        c: inner,
+        factors: [{ k: width, a: x, b: a }],
+      })),
+      { transposeB: true },
+    );
+    for (const some of twoByTwo(pairs))
+      multiplyAll(
+        backend,
+        some.map(({ b, dy, out, rank, dinner }) => {
+          return { m: rows, n: rank, c: dinner, factors: [{ k: out, a: dy, b }] };
+        }),
+        {},
+      );
+    const da = pairs.map(({ rank, dinner }) => {
+      return { m: rank, n: width, c: backend.output([rank, width]), factors: [{ k: rows, a: dinner, b: x }] };
+    });
+    const db = pairs.map(({ dy, out, rank, inner }) => {
+      return { m: out, n: rank, c: backend.output([out, rank]), factors: [{ k: rows, a: dy, b: inner }] };
+    });
+    multiplyAll(backend, da, { transposeA: true });
+    for (const some of twoByTwo(db)) multiplyAll(backend, some, { transposeA: true });
+    for (const { inner, dinner } of pairs)
+      for (const { dataId } of [inner, dinner]) backend.disposeData(dataId);
+    return [...da, ...db].map(({ c }) => c);
+  });
+}
+
 export function registerProducts(): void {
   for (const count of LINEAR_COUNTS) registerLinear(count);
   for (const count of LINEAR_COUNTS) registerAdaptedLinear(count);
+  for (const count of LINEAR_COUNTS) registerAdapterGrad(count);
   const plain = tf.getKernel('BatchMatMul', WEBGPU)!.kernelFunc;
   register('BatchMatMul', ({ backend, inputs, number }) => {
     const a = inputs.a!;

@@ -4,14 +4,23 @@ import { expect, test, vi } from 'vitest';
 import type { PolicyObjectiveSpec } from '../../../core/rl/objective.ts';
 import { openDevice } from '../../../learner/device/device.ts';
 import { classHead } from '../../../learner/losses/class-head.ts';
+import { decoupledPpo } from '../../../learner/losses/decoupled-ppo.ts';
 import { distillation } from '../../../learner/losses/distillation.ts';
 import { dpo } from '../../../learner/losses/dpo.ts';
 import { entropyBand } from '../../../learner/losses/entropy.ts';
 import { implicitReward } from '../../../learner/losses/implicit-reward.ts';
+import { ipo } from '../../../learner/losses/ipo.ts';
 import { klToReference } from '../../../learner/losses/kl.ts';
+import { kto } from '../../../learner/losses/kto.ts';
 import { logRatioRegression } from '../../../learner/losses/log-ratio.ts';
+import { nll } from '../../../learner/losses/nll.ts';
+import { orpo } from '../../../learner/losses/orpo.ts';
 import { policyObjective } from '../../../learner/losses/policy-objective.ts';
+import { simpo } from '../../../learner/losses/simpo.ts';
+import { spin } from '../../../learner/losses/spin.ts';
+import { sppo } from '../../../learner/losses/sppo.ts';
 import { tReg } from '../../../learner/losses/t-reg.ts';
+import { turnBradleyTerry } from '../../../learner/losses/turn-bradley-terry.ts';
 import { expectileLoss, valueLoss } from '../../../learner/losses/value.ts';
 import * as tf from '../../../learner/tfjs.ts';
 import { randomBatch, spoil, tensorsOf } from './batch.ts';
@@ -68,6 +77,26 @@ const losses: Record<string, (x: tf.Tensor1D) => tf.Scalar> = {
     const spans: tf.Tensor1D = tf.mul(every.mask, tf.tensor1d(Array.from(batch.sequence, (_, t) => t % 2)));
     const pairWeights = tf.tensor1d([0.9, 0.1]);
     return dpo({ ...every, mask: spans }, { ...twoPairs(), pairWeights }, { beta: 0.5 }).loss;
+  },
+  'decoupled PPO': (x) => {
+    const tokens = tensorsOf(batch, x);
+    const behaviour: tf.Tensor1D = tf.add(tokens.oldLogprobs, 0.1);
+    return decoupledPpo({ ...tokens, behaviour }, { ...clip, cap: 2 }).loss;
+  },
+  NLL: (logprobs) => nll({ logprobs, weights: tensorsOf(batch).weights }).loss,
+  IPO: (x) => ipo(responses(x), twoPairs(), { beta: 0.5 }).loss,
+  KTO: (x) =>
+    kto(responses(x), twoPairs(), { beta: 0.5, baseline: 0.2, desirable: 1, undesirable: 0.7 }).loss,
+  ORPO: (x) => orpo(responses(x), twoPairs(), { lambda: 0.3 }).loss,
+  SimPO: (x) => simpo(responses(x), twoPairs(), { beta: 2, gamma: 0.8 }).loss,
+  SPIN: (x) => spin(responses(x), twoPairs(), { lambda: 0.1 }).loss,
+  SPPO: (x) => {
+    const rates = { chosenWinRate: tf.tensor1d([0.9, 0.6]), rejectedWinRate: tf.tensor1d([0.2, 0.5]) };
+    return sppo(responses(x), { ...twoPairs(), ...rates }, { beta: 0.1 }).loss;
+  },
+  'Bradley–Terry over turns': (x) => {
+    const trajectories = { index: tf.tensor1d([0, 0, 1, 1, 2, 3], 'int32'), count: 4 };
+    return turnBradleyTerry(responses(x), trajectories, twoPairs(), { beta: 0.5 }).loss;
   },
   'T-REG': (x) => {
     const { advantages: tokenRewards } = tensorsOf(batch);

@@ -1,0 +1,69 @@
+/** A learner's device between rounds: chosen once, closed for an evaluation where memory is short, and opened again to the same bytes. */
+import { afterEach, expect, test, vi } from 'vitest';
+import type { RoundSpec } from '../../core/schema/round.ts';
+import { Evaluator } from '../../learner/loop/evaluator.ts';
+import { TrainingDevice } from '../../learner/loop/training-device.ts';
+import { AdamW } from '../../learner/nn/adamw.ts';
+import { disposeResult, lossAndGrads } from '../../learner/nn/loss-and-grads.ts';
+import { packSequences } from '../../learner/nn/pack.ts';
+import { tokenLogProbs } from '../../learner/nn/token-log-probs.ts';
+import { readTensors } from '../../learner/nn/trainable.ts';
+import * as tf from '../../learner/tfjs.ts';
+import { randomSequences, TINY, tinyParams } from './engine-tiny.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+async function step() {
+  const params = tinyParams();
+  const batch = packSequences(randomSequences([12, 30]));
+  const result = lossAndGrads(params, () => tf.neg(tf.mean(tokenLogProbs(params, batch).logp)) as tf.Scalar);
+  new AdamW(params).step(result.grads).dispose();
+  disposeResult(result);
+  return readTensors(params);
+}
+
+test('training’s memory is given back only where it is large beside what is left, and comes back to the same bits', async () => {
+  const chosen = vi.fn();
+  const dispose = vi.fn();
+  const device = await TrainingDevice.start({ device: 'cpu', threads: 1 }, chosen);
+  expect(device.description).toMatch(/^CPU, 1 thread,/);
+  await device.open(TINY);
+  const first = await step();
+
+  const free = vi.spyOn(process, 'availableMemory').mockReturnValue(8 * 2 ** 30);
+  expect(device.makeRoom({ dispose })).toBe(false);
+  expect(dispose).not.toHaveBeenCalled();
+  expect(tf.findBackend('simd')).not.toBeNull();
+
+  free.mockReturnValue(2 ** 20);
+  expect(device.makeRoom({ dispose })).toBe(true);
+  expect(dispose).toHaveBeenCalledOnce();
+  expect(tf.findBackend('simd')).toBeNull();
+  expect(device.makeRoom({ dispose })).toBe(false);
+
+  free.mockReturnValue(8 * 2 ** 30);
+  await device.open(TINY);
+  expect(device.description).toMatch(/^CPU, 1 thread,/);
+  expect(await step()).toEqual(first);
+  // A device that was named is no choice.
+  expect(chosen).not.toHaveBeenCalled();
+});
+
+test('room is made before an evaluation opens a version, and only where one is due', async () => {
+  const order: string[] = [];
+  const gateway = {
+    getRun: async () => ({ target: 4 }),
+    getVersion: async () => {
+      order.push('version');
+      throw new Error('none here');
+    },
+  };
+  const recipes = { find: () => ({}) };
+  const evaluator = new Evaluator(gateway as never, recipes as never, 2, () => order.push('room'));
+  const round = (index: number) =>
+    ({ spec: { index, run: 'r', settings: { recipe: 'x', policy: 'p' } } as unknown as RoundSpec }) as never;
+  expect(await evaluator.after(round(3), { parent: 2, version: 3 })).toBeNull();
+  expect(order).toEqual([]);
+  await expect(evaluator.after(round(4), { parent: 3, version: 4 })).rejects.toThrow('none here');
+  expect(order).toEqual(['room', 'version']);
+});
