@@ -98,13 +98,15 @@ export class PartialResults {
   }
 }
 
-/** The key of a completion. `how`: all of the sampling settings, as text. */
-export const keyOf = (
+/** The keys of a prompt's completions, in the order of its samples. `how`: all of the sampling settings, as text. */
+export function keysOf(
   ref: Pick<PolicyRef, 'set' | 'version'>,
-  { ids }: Pick<GeneratePrompt, 'ids'>,
-  sampleId: string,
+  { ids, sampleIds }: GeneratePrompt,
   how: string,
-) => deriveId(ref.set ?? '', ref.version, sampleId, how, ids.join());
+): string[] {
+  const asked = deriveId(ref.set ?? '', ref.version, how, ids.join());
+  return sampleIds.map((sample) => `${asked} ${sample}`);
+}
 
 /** Looks up what is kept of a call of `generate`; `missing` are the prompts and samples that are not, by their indices. */
 export function lookUp(
@@ -114,7 +116,7 @@ export function lookUp(
   settings: SamplingSettings,
 ) {
   const how = JSON.stringify(settings);
-  const keys = prompts.map((prompt) => prompt.sampleIds.map((id) => keyOf(ref, prompt, id, how)));
+  const keys = prompts.map((prompt) => keysOf(ref, prompt, how));
   const found = keys.map((row) => row.map((key) => kept.get(key)));
   const missing = found.flatMap((row, p) => row.flatMap((had, s) => (had ? [] : [{ p, s }])));
   return { keys, found, missing };
