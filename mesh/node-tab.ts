@@ -3,6 +3,7 @@
  * brings them; from a checkout they are made when a mesh starts or is deployed, and made again when a source has changed.
  */
 import {
+  constants,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -11,11 +12,13 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, join } from 'node:path';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { BUILDS } from '../infer/kernels/builds.ts';
 import { buildFile } from '../infer/kernels/node-builds.ts';
+import { RUNTIME_FILES } from '../node/tab-files.ts';
 import { BUILT, INSTALLATION, installed, moduleFile } from './installation.ts';
 
 const FOLDER = installed('dashboard', 'node');
@@ -62,9 +65,27 @@ export async function buildNodeTab(): Promise<void> {
   place(join(FOLDER, INPUTS), (own) => writeFileSync(own, JSON.stringify(Object.keys(metafile.inputs))));
 }
 
+/**
+ * Lays ONNX Runtime's files beside the page's own. They are another package's, so rollmesh's package does not bring them; in an installation
+ * that may not be written to, the page does without and says so.
+ */
+function placeRuntimes(): void {
+  const from = dirname(createRequire(import.meta.url).resolve('onnxruntime-web/wasm'));
+  for (const name of Object.values(RUNTIME_FILES).flatMap(({ code, wasm }) => [code, wasm])) {
+    const [file, source] = [join(FOLDER, name), join(from, name)];
+    if (existsSync(file) && statSync(file).size === statSync(source).size) continue;
+    try {
+      place(file, (own) => copyFileSync(source, own, constants.COPYFILE_FICLONE));
+    } catch (error) {
+      if (!['EACCES', 'EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    }
+  }
+}
+
 /** Makes the files of the page /node where they are missing or older than their sources. */
 export async function ensureNodeTab(): Promise<void> {
   if (!BUILT && !isCurrent()) await buildNodeTab();
+  placeRuntimes();
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await buildNodeTab();

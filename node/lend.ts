@@ -46,8 +46,10 @@ export interface Lending {
 
 /** Requests in one lease: enough rows for an efficient batch, few enough that other nodes have some too. */
 const REQUESTS = 2;
-/** Leases of a thread: while it computes one, the results of the other are on their way. */
+/** Leases of a thread: while it computes one, the results of the other are on their way, or the next one is. */
 const LEASES = 2;
+/** So long before a thread is expected to have computed what it has, its next lease is asked for: what is leased earlier, nobody else can take. */
+const AHEAD_MS = 250;
 const FIRST_IDLE_MS = 25;
 const TROUBLE_MS = 1_000;
 /** Files that are kept; a round's roles name few versions. */
@@ -82,18 +84,32 @@ export async function lend({
   function leases(compute: Compute): Promise<void>[] {
     // A thread computes one lease at a time.
     let last: Promise<unknown> = Promise.resolve();
+    // How long the last request took, and when what the thread has is expected to be computed.
+    let requestMs = 0;
+    let freeAt = 0;
     const inTurn: Compute = (requests, bytes) => {
-      const turn = last.then(() => compute(requests, bytes));
+      const turn = last.then(async () => {
+        const began = Date.now();
+        freeAt = began + requestMs * requests.length;
+        const made = await compute(requests, bytes);
+        requestMs = (Date.now() - began) / requests.length;
+        return made;
+      });
       last = turn.catch(() => undefined);
       return turn;
     };
-    return Array.from({ length: LEASES }, () => leaseLoop(inTurn));
+    const nearlyFree = async () => {
+      const wait = freeAt - Date.now() - AHEAD_MS;
+      if (wait > 0) await Promise.race([sleep(wait, stopped.signal), last]);
+    };
+    return Array.from({ length: LEASES }, () => leaseLoop(inTurn, nearlyFree));
   }
 
-  async function leaseLoop(compute: Compute): Promise<void> {
+  async function leaseLoop(compute: Compute, nearlyFree: () => Promise<void>): Promise<void> {
     let pause = FIRST_IDLE_MS;
     while (!stopped.signal.aborted) {
       try {
+        await nearlyFree();
         const leased = await client.lease(asked);
         if (leased.lease !== null) {
           await answer(leased, leased.lease, compute);

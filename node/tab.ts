@@ -20,6 +20,7 @@ function element<T extends HTMLElement>(id: string, type: new () => T): T {
 
 const form = element('lend', HTMLFormElement);
 const token = element('node-token', HTMLInputElement);
+const engine = element('engine', HTMLSelectElement);
 const button = element('button', HTMLButtonElement);
 const status = element('node-status', HTMLParagraphElement);
 const counters = {
@@ -34,28 +35,25 @@ interface Thread {
   readonly stop: () => void;
 }
 
-/** Starts a thread and learns which arithmetic it computes. */
-async function startThread(): Promise<Thread> {
-  const worker = new Worker('/node/tab-thread.js', { type: 'module' });
+/** Starts a thread with an engine and learns which work it computes. Throws where the browser lacks what the engine needs. */
+async function startThread(name: string): Promise<Thread> {
+  const worker = new Worker('/node/tab-thread.js', { type: 'module', name });
   const waiting = new Map<number, (answer: ComputeAnswer) => void>();
-  const { forms } = await new Promise<TabReady>((resolve, reject) => {
+  const ready = await new Promise<TabReady>((resolve, reject) => {
     worker.onerror = () => reject(new Error('The thread of this tab could not be started.'));
     worker.onmessage = ({ data }: MessageEvent<TabReady>) => resolve(data);
   });
+  if ('problem' in ready) {
+    worker.terminate();
+    throw new Error(ready.problem);
+  }
   worker.onmessage = ({ data }: MessageEvent<ComputeAnswer>) => {
     waiting.get(data.call)?.(data);
     waiting.delete(data.call);
   };
   let calls = 0;
   return {
-    order: {
-      engines: [
-        ...(forms.includes('fused') ? (['kernels'] as const) : []),
-        ...(forms.includes('plain') ? (['kernels-plain'] as const) : []),
-      ],
-      weights: (['int8', 'w8a8'] as const).filter((weights) => forms.includes(weights)),
-      grammars: true,
-    },
+    order: ready.order,
     compute: (requests, files) =>
       new Promise((resolve, reject) => {
         const call = calls++;
@@ -72,7 +70,8 @@ let stop: AbortController | undefined;
 
 async function run(signal: AbortSignal): Promise<void> {
   const identity = await identityOf(token.value);
-  const thread = await startThread();
+  status.textContent = 'Starting the engine.';
+  const thread = await startThread(engine.value);
   const total = { requests: 0, samples: 0, tokens: 0 };
   const show = () => {
     for (const name of ['requests', 'samples', 'tokens'] as const)
@@ -114,7 +113,7 @@ form.addEventListener('submit', (event) => {
   }
   stop = new AbortController();
   button.textContent = 'Stop';
-  token.disabled = true;
+  token.disabled = engine.disabled = true;
   run(stop.signal)
     .catch((error: unknown) => {
       status.textContent =
@@ -123,6 +122,6 @@ form.addEventListener('submit', (event) => {
     .finally(() => {
       stop = undefined;
       button.textContent = 'Lend this tab';
-      token.disabled = false;
+      token.disabled = engine.disabled = false;
     });
 });

@@ -50,13 +50,17 @@ const compiled = (statement: Statement) =>
  * Drizzle's own `batch` is not used because it loses the parameters of statements written as `sql`.
  * @returns what each statement gave: the rows of RETURNING or SELECT, and how many rows changed
  */
-export async function runAll(db: Database, statements: readonly Statement[]) {
-  const bound = statements.map((statement) => {
-    const { sql: text, params } = compiled(statement);
-    return db.$client.prepare(text).bind(...params);
-  });
-  return retryingWrite(() => db.$client.batch(bound));
-}
+export const runAll = (db: Database, statements: readonly Statement[]) =>
+  retryingWrite(() => runOnce(db, statements));
+
+/** Runs statements as `runAll` does, and does not retry them. */
+export const runOnce = (db: Database, statements: readonly Statement[]) =>
+  db.$client.batch(
+    statements.map((statement) => {
+      const { sql: text, params } = compiled(statement);
+      return db.$client.prepare(text).bind(...params);
+    }),
+  );
 
 /** Runs statements as `runAll` does. @returns the number of rows changed, by statement */
 export const writeAll = async (db: Database, statements: readonly Statement[]): Promise<number[]> =>

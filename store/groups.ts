@@ -9,7 +9,7 @@ import { type Failure, groups } from './schema.ts';
 export type GroupRow = typeof groups.$inferSelect;
 export type GroupCountsByState = Record<GroupState, number>;
 
-export const groupsOf = (db: Database, round: string, states?: readonly GroupState[]): Promise<GroupRow[]> =>
+export const groupsOf = (db: Database, round: string, states?: readonly GroupState[]) =>
   db
     .select()
     .from(groups)
@@ -33,13 +33,9 @@ export const getGroup = async (db: Database, round: string, id: string): Promise
       .where(and(eq(groups.round, round), eq(groups.id, id)))
   )[0];
 
-/** The tasks of those of the named groups that are still in state `rollout`. */
-export async function rolloutTasks(
-  db: Database,
-  round: string,
-  ids: readonly string[],
-): Promise<AdmittedTask[]> {
-  const rows = await db
+/** The rows of those of the named groups that are still in state `rollout`. */
+export const rolloutRows = (db: Database, round: string, ids: readonly string[]) =>
+  db
     .select()
     .from(groups)
     .where(
@@ -50,24 +46,37 @@ export async function rolloutTasks(
       ),
     )
     .orderBy(asc(groups.index));
-  return rows.map(({ id, index, task, proposal }) => ({ group: id, index, task, proposal }));
-}
+
+export const tasksOfRows = (rows: readonly GroupRow[]): AdmittedTask[] =>
+  rows.map(({ id, index, task, proposal }) => ({ group: id, index, task, proposal }));
+
+/** The tasks of those of the named groups that are still in state `rollout`. */
+export const rolloutTasks = async (
+  db: Database,
+  round: string,
+  ids: readonly string[],
+): Promise<AdmittedTask[]> => tasksOfRows(await rolloutRows(db, round, ids));
 
 const NO_GROUPS: GroupCountsByState = { rollout: 0, scored: 0, trained: 0, failed: 0 };
 
-export async function countGroups(
-  db: Database,
-  rounds: readonly string[],
-): Promise<ReadonlyMap<string, GroupCountsByState>> {
-  const rows = await db
-    .select({ round: groups.round, state: groups.state, n: sql<number>`count(*)` })
+export const countByState = (db: Database, rounds: readonly string[]) =>
+  db
+    .select({ round: groups.round, state: groups.state, n: sql<number>`count(*)`.as('n') })
     .from(groups)
     .where(sql`${groups.round} IN (SELECT value FROM json_each(${JSON.stringify(rounds)}))`)
     .groupBy(groups.round, groups.state);
+
+export const countsOf = (
+  rounds: readonly string[],
+  rows: Awaited<ReturnType<typeof countByState>>,
+): ReadonlyMap<string, GroupCountsByState> => {
   const counts = new Map(rounds.map((round) => [round, { ...NO_GROUPS }]));
   for (const { round, state, n } of rows) counts.get(round)![state] = n;
   return counts;
-}
+};
+
+export const countGroups = async (db: Database, rounds: readonly string[]) =>
+  countsOf(rounds, await countByState(db, rounds));
 
 /** Moves the groups from rollout to scored, and moves the round on if they were its last ones. */
 export async function markScored(

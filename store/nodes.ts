@@ -1,9 +1,18 @@
 /** The rows of nodes: programs outside the mesh that compute for it, each with a token of its own. */
-import { asc, eq, sql } from 'drizzle-orm';
+import { asc, eq, getTableColumns, sql } from 'drizzle-orm';
 import type { AuditedNodes, Mismatch, NodeAnswer } from '../core/schema/work.ts';
-import { type Database, openRounds, writeAll } from './database.ts';
+import { type Database, openRounds, runAll, writeAll } from './database.ts';
 import { nodes } from './schema.ts';
-import { nodesOf, releaseOf } from './work.ts';
+import {
+  heldBy,
+  type Lease,
+  type LeasedWork,
+  leasedOf,
+  leaseStatements,
+  nodesOf,
+  releaseOf,
+  type WorkRow,
+} from './work.ts';
 
 export type NodeRow = typeof nodes.$inferSelect;
 
@@ -12,8 +21,19 @@ export const LIVE_MS = 15_000;
 /** At most so often a node's asking is written down, ms. */
 const NOTED_MS = 2_000;
 
+const ofNode = (db: Database, id: string) => db.select().from(nodes).where(eq(nodes.id, id));
+
 export const getNode = async (db: Database, id: string): Promise<NodeRow | undefined> =>
-  (await db.select().from(nodes).where(eq(nodes.id, id)))[0];
+  (await ofNode(db, id))[0];
+
+/** A node, and the requests that it holds, in one call. */
+export async function getHolder(
+  db: Database,
+  id: string,
+): Promise<{ readonly node: NodeRow | undefined; readonly held: readonly WorkRow[] }> {
+  const [[node], held] = await db.batch([ofNode(db, id), heldBy(db, id)]);
+  return { node, held };
+}
 
 export const nodeOfName = async (db: Database, name: string): Promise<NodeRow | undefined> =>
   (await db.select().from(nodes).where(eq(nodes.name, name)))[0];
@@ -26,6 +46,47 @@ export async function insertNode(
   const [inserted] = await writeAll(db, [db.insert(nodes).values(node).onConflictDoNothing()]);
   return inserted === 1;
 }
+
+export interface Asking extends Pick<NodeRow, 'id' | 'tokenSha256' | 'exactness' | 'kind' | 'threads'> {}
+
+/**
+ * Leases to a node, if the token is its and may lease, and notes that it was heard of; all in one call. A node gets no more than its threads'
+ * share of half of what is open, so that at the end of a round no other is left without.
+ * @returns the node as it was, whoever asked
+ */
+export async function leaseToNode(
+  db: Database,
+  { id, tokenSha256, exactness, kind, threads }: Asking,
+  order: Omit<Lease, 'node' | 'close' | 'of' | 'limit'> & { readonly limit: number },
+  now: number,
+): Promise<{ readonly row: NodeRow | undefined; readonly leased: readonly LeasedWork[] }> {
+  const may = sql`id = ${id} AND token_sha256 = ${tokenSha256} AND exactness = ${exactness}
+    AND revoked_at IS NULL AND shut_out_at IS NULL AND NOT verifies`;
+  const others = sql`(SELECT coalesce(sum(threads), 0) FROM nodes WHERE id <> ${id} AND ${alive(now)})`;
+  const share = sql`(SELECT max(1, min(${order.limit}, ${threads} * count(*) / (2 * (${threads} + ${others}))))
+    FROM (SELECT 1 FROM work WHERE state = 'open' LIMIT 2 * ${order.limit} * (${threads} + ${others})))`;
+  const results = await runAll(db, [
+    ofNode(db, id),
+    sql`UPDATE nodes SET kind = ${kind}, threads = ${threads}, seen_at = ${now}
+        WHERE ${may} AND (seen_at IS NULL OR seen_at <= ${now - NOTED_MS} OR kind IS NOT ${kind} OR threads IS NOT ${threads})`,
+    ...leaseStatements(
+      { ...order, node: id, close: exactness === 'close', limit: share },
+      now,
+      sql`EXISTS (SELECT 1 FROM nodes WHERE ${may})`,
+    ),
+  ]);
+  const [raw] = results[0]!.results as Record<string, unknown>[];
+  return { row: raw && nodeRowOf(raw), leased: leasedOf(results.at(-1)!) };
+}
+
+/** A row as the database has it. */
+const nodeRowOf = (raw: Record<string, unknown>): NodeRow =>
+  Object.fromEntries(
+    Object.entries(getTableColumns(nodes)).map(([key, column]) => {
+      const value = raw[column.name];
+      return [key, value === null ? null : column.mapFromDriverValue(value)];
+    }),
+  ) as unknown as NodeRow;
 
 /** Notes that a node was heard of. */
 export async function noteSeen(
@@ -42,19 +103,29 @@ export async function noteSeen(
 const alive = (now: number) => sql`seen_at > ${now - LIVE_MS} AND revoked_at IS NULL AND shut_out_at IS NULL`;
 
 /** Whether there ever was a node, whether one is there now (it asked for work lately, and may have some), and whether an exact one is. */
-export async function nodesNow(
-  db: Database,
-  now: number,
-): Promise<{ readonly any: boolean; readonly live: boolean; readonly exact: boolean }> {
-  const [row] = await db
+export interface NodesNow {
+  readonly any: boolean;
+  readonly live: boolean;
+  readonly exact: boolean;
+}
+
+export const countNodesNow = (db: Database, now: number) =>
+  db
     .select({
-      any: sql<number>`count(*)`,
-      live: sql<number>`coalesce(sum(${alive(now)}), 0)`,
-      exact: sql<number>`coalesce(sum(${alive(now)} AND exactness = 'exact'), 0)`,
+      any: sql<number>`count(*)`.as('of_all'),
+      live: sql<number>`coalesce(sum(${alive(now)}), 0)`.as('alive'),
+      exact: sql<number>`coalesce(sum(${alive(now)} AND exactness = 'exact'), 0)`.as('alive_exact'),
     })
     .from(nodes);
-  return { any: (row?.any ?? 0) > 0, live: (row?.live ?? 0) > 0, exact: (row?.exact ?? 0) > 0 };
-}
+
+export const nodesNowOf = ([row]: Awaited<ReturnType<typeof countNodesNow>>): NodesNow => ({
+  any: (row?.any ?? 0) > 0,
+  live: (row?.live ?? 0) > 0,
+  exact: (row?.exact ?? 0) > 0,
+});
+
+export const nodesNow = async (db: Database, now: number): Promise<NodesNow> =>
+  nodesNowOf(await countNodesNow(db, now));
 
 /** Notes that a node leaves, so that nothing waits for it. */
 export const noteGone = (db: Database, id: string) =>

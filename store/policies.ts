@@ -29,7 +29,7 @@ export const getVersion = async (db: Database, ref: PolicyRef): Promise<VersionR
   )[0];
 
 /** Those versions named by a round, from which its samples are drawn, that are committed. */
-export const versionsOfRound = (db: Database, spec: RoundSpec): Promise<VersionRow[]> =>
+export const versionsOfRound = (db: Database, spec: RoundSpec) =>
   db
     .select()
     .from(versions)

@@ -45,16 +45,17 @@ export const listRounds = (
     .orderBy(desc(rounds.createdAt), desc(rounds.index))
     .limit(limit);
 
-/** The first earlier round of the same run that has not ended, which must be trained before this one; null if there is none. */
-export async function roundBefore(db: Database, { run, index }: RoundRow): Promise<string | null> {
-  const [first] = await db
+export const openBefore = (db: Database, { run, index }: Pick<RoundRow, 'run' | 'index'>) =>
+  db
     .select({ id: rounds.id })
     .from(rounds)
     .where(and(eq(rounds.run, run), lt(rounds.index, index), inArray(rounds.state, [...OPEN_ROUNDS])))
     .orderBy(asc(rounds.index))
     .limit(1);
-  return first?.id ?? null;
-}
+
+/** The first earlier round of the same run that has not ended, which must be trained before this one; null if there is none. */
+export const roundBefore = async (db: Database, row: RoundRow): Promise<string | null> =>
+  (await openBefore(db, row))[0]?.id ?? null;
 
 /** Stops the run of a round that failed: its later rounds that are open go on. The next webhook opens the run again. */
 const stopRunOfFailed = (id: string) =>

@@ -1,9 +1,9 @@
 /** The rows of sampling requests that are up for lease. A row is leased by one caller at a time, and answered once. */
-import { and, eq, inArray, isNotNull, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNotNull, type SQL, sql } from 'drizzle-orm';
 import { MAIN_SET } from '../core/schema/policy.ts';
 import { type RoundShares, type RoundWork, type SamplingRequest, weightsHash } from '../core/schema/work.ts';
 import type { WorkerStage } from '../core/stages.ts';
-import { type Database, runAll, writeAll } from './database.ts';
+import { type Database, runAll, type Statement, writeAll } from './database.ts';
 import { nodes, work } from './schema.ts';
 
 export type WorkRow = typeof work.$inferSelect;
@@ -75,12 +75,7 @@ function cut<Row extends { readonly request: string }>(rows: readonly Row[]): Ro
 }
 
 /** The requests of some groups of a stage. */
-export const workOf = (
-  db: Database,
-  round: string,
-  stage: WorkerStage,
-  groups: readonly string[],
-): Promise<WorkRow[]> =>
+export const workOf = (db: Database, round: string, stage: WorkerStage, groups: readonly string[]) =>
   db
     .select()
     .from(work)
@@ -114,7 +109,8 @@ export interface Lease {
   readonly close?: boolean;
   /** Only requests of this version's main set. */
   readonly serves?: { readonly name: string; readonly version: number } | undefined;
-  readonly limit: number;
+  /** At most so many, or as many as the statement `limit` gives. */
+  readonly limit: number | SQL;
   readonly until: number;
   /** Only requests of this stage of a round and these groups; absent = of all open rounds. */
   readonly of?: { readonly round: string; readonly stage: WorkerStage; readonly groups: readonly string[] };
@@ -123,11 +119,15 @@ export interface Lease {
 export type LeasedWork = Pick<WorkRow, 'id' | 'group' | 'request' | 'samples'>;
 
 /** Leases the oldest requests that are open; of any number of callers, each gets others. */
-export async function leaseWork(
-  db: Database,
+export const leaseWork = async (db: Database, lease: Lease, now: number): Promise<LeasedWork[]> =>
+  leasedOf((await runAll(db, leaseStatements(lease, now))).at(-1)!);
+
+/** Statements of which the last one leases, and returns what `leasedOf` reads. `provided`: a condition. */
+export function leaseStatements(
   { node, lease, engines, close = false, serves, limit, until, of }: Lease,
   now: number,
-): Promise<LeasedWork[]> {
+  provided: SQL = sql`true`,
+): readonly Statement[] {
   const engine =
     engines === null ? sql`true` : sql`engine IN (SELECT value FROM json_each(${JSON.stringify(engines)}))`;
   const place = of
@@ -140,14 +140,17 @@ export async function leaseWork(
     ? sql`request->>'$.policy.name' = ${serves.name} AND request->>'$.policy.version' = ${serves.version}
           AND coalesce(request->>'$.policy.set', ${MAIN_SET}) = ${MAIN_SET}`
     : sql`true`;
-  const [, , leased] = await runAll(db, [
+  return [
     ...takeBackExpired(now),
     sql`UPDATE work SET state = 'leased', node = ${node}, lease = ${lease}, leased_until = ${until}
-        WHERE id IN (SELECT id FROM work WHERE state = 'open' AND ${engine} AND ${place} AND ${scorable} AND ${served}
+        WHERE ${provided} AND id IN (SELECT id FROM work WHERE state = 'open' AND ${engine} AND ${place} AND ${scorable} AND ${served}
           AND EXISTS (SELECT 1 FROM rounds WHERE rounds.id = work.round AND rounds.stage IN ('proposing', 'rollout'))
           ORDER BY created_at, idx, id LIMIT ${limit}) AND state = 'open'
         RETURNING id, grp, request, samples, created_at, idx`,
-  ]);
+  ];
+}
+
+export function leasedOf({ results }: { readonly results: readonly unknown[] }): LeasedWork[] {
   type Row = {
     id: string;
     grp: string;
@@ -156,8 +159,8 @@ export async function leaseWork(
     created_at: number;
     idx: number;
   };
-  return (leased!.results as Row[])
-    .sort((a, b) => a.created_at - b.created_at || a.idx - b.idx || (a.id < b.id ? -1 : 1))
+  return (results as Row[])
+    .toSorted((a, b) => a.created_at - b.created_at || a.idx - b.idx || (a.id < b.id ? -1 : 1))
     .map(({ id, grp, request, samples }) => ({
       id,
       group: grp,
@@ -166,19 +169,12 @@ export async function leaseWork(
     }));
 }
 
-/** What a node holds under a lease. */
-export const leasedWork = (db: Database, node: string, lease: string, now: number): Promise<WorkRow[]> =>
+/** What a node holds under all its leases, those included that ended a moment ago. */
+export const heldBy = (db: Database, node: string) =>
   db
     .select()
     .from(work)
-    .where(
-      and(
-        eq(work.state, 'leased'),
-        eq(work.node, node),
-        eq(work.lease, lease),
-        sql`${work.leasedUntil} >= ${now}`,
-      ),
-    );
+    .where(and(eq(work.state, 'leased'), eq(work.node, node)));
 
 /** Prolongs a lease. @returns how many requests it still holds */
 export async function prolong(
@@ -215,6 +211,10 @@ export const releaseWork = (db: Database, id: string, lease: string) =>
         WHERE id = ${id} AND state = 'leased' AND lease = ${lease}`,
   ]);
 
+/** What a lease of a node holds of these requests now. */
+export const underLease = (held: readonly WorkRow[], lease: string, now: number): WorkRow[] =>
+  held.filter((row) => row.lease === lease && row.leasedUntil !== null && row.leasedUntil >= now);
+
 export interface Answer {
   readonly id: string;
   readonly node: string | null;
@@ -226,7 +226,7 @@ export interface Answer {
 }
 
 /**
- * Notes a result, if the request is still leased to its author.
+ * Notes a result, if the request is still leased to its author. `first`: statements that are run before, with the condition that it is.
  * @returns whether it was taken, and whether the group waits for no other request
  */
 export async function noteAnswer(
@@ -234,16 +234,20 @@ export async function noteAnswer(
   { id, node, lease, sha256, seal, samples, tokens }: Answer,
   { round, stage, group }: Pick<WorkRow, 'round' | 'stage' | 'group'>,
   now: number,
+  first: (held: SQL) => readonly Statement[] = () => [],
 ): Promise<{ readonly taken: boolean; readonly whole: boolean }> {
-  const [counted, noted, waiting] = await runAll(db, [
+  const held = sql`EXISTS (SELECT 1 FROM work WHERE id = ${id} AND state = 'leased' AND lease = ${lease} AND node IS ${node})`;
+  const before = first(held);
+  const results = await runAll(db, [
+    ...before,
     sql`UPDATE nodes SET requests = requests + 1, samples = samples + ${samples}, tokens = tokens + ${tokens}, seen_at = ${now}
-        WHERE id = ${node} AND EXISTS (SELECT 1 FROM work WHERE id = ${id} AND state = 'leased' AND lease = ${lease} AND node = ${node})`,
+        WHERE id = ${node} AND ${held}`,
     sql`UPDATE work SET state = 'done', leased_until = NULL, sha256 = ${sha256}, seal = ${seal}
         WHERE id = ${id} AND state = 'leased' AND lease = ${lease} AND node IS ${node}`,
     sql`SELECT count(*) AS n FROM work WHERE round = ${round} AND stage = ${stage} AND grp = ${group} AND state IN ('open', 'leased')`,
     sql`UPDATE rounds SET touched_at = ${now}, redrives = 0 WHERE id = ${round}`,
   ]);
-  void counted;
+  const [, noted, waiting] = results.slice(before.length);
   const left = (waiting!.results as { n: number }[])[0]?.n ?? 0;
   return { taken: noted!.meta.changes === 1, whole: left === 0 };
 }

@@ -24,7 +24,6 @@ export const CHROMIUM_NEEDED = chromiumPath
 const FLAGS = [
   '--headless',
   '--no-sandbox',
-  '--disable-gpu',
   '--disable-quic',
   '--no-first-run',
   '--disable-background-networking',
@@ -32,6 +31,13 @@ const FLAGS = [
   '--disable-sync',
 ];
 
-/** Opens the browser with a fresh temporary profile, which is removed when it closes. */
-export const openBrowser = (): Promise<Browser> =>
-  chromium.launch({ ...(chromiumPath ? { executablePath: chromiumPath } : {}), args: FLAGS });
+const NO_GPU = ['--disable-gpu'];
+/** WebGPU on a core, by the driver that Chromium brings. */
+const SOFTWARE_WEBGPU = ['--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader'];
+
+/** Opens the browser with a fresh temporary profile, which is removed when it closes. `webgpu`: with WebGPU, on a software driver. */
+export const openBrowser = ({ webgpu = false } = {}): Promise<Browser> =>
+  chromium.launch({
+    ...(chromiumPath ? { executablePath: chromiumPath } : {}),
+    args: [...FLAGS, ...(webgpu ? SOFTWARE_WEBGPU : NO_GPU)],
+  });

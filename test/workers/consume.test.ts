@@ -45,7 +45,10 @@ async function run(
     {
       stage: 'test',
       schema,
-      work,
+      work: async (round, bodies) => {
+        await work(round, bodies);
+        return [];
+      },
       storeUndeliverable: async (body, attempts, failure) => {
         await storeUndeliverable?.();
         buried.push([body, attempts, failure]);

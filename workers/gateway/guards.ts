@@ -59,11 +59,25 @@ const unauthorized = (who: string) =>
 
 const NODE_TOKEN = /^Bearer (([0-9a-f]{32})\.[0-9a-f]{64})$/;
 
+/** Whom a request's header says that it comes from. */
+export interface NodeClaim {
+  readonly id: string;
+  readonly tokenSha256: string;
+}
+
+export function nodeClaim(authorization: string | undefined): NodeClaim | undefined {
+  const [, token, id] = NODE_TOKEN.exec(authorization ?? '') ?? [];
+  return token && id ? { id, tokenSha256: tokenSha256(token) } : undefined;
+}
+
+/** The row, if the claim is right. */
+export const claimed = <Row extends NodeRow>(claim: NodeClaim, row: Row | undefined): Row | undefined =>
+  row && equalInConstantTime(claim.tokenSha256, row.tokenSha256) ? row : undefined;
+
 /** The node whose token a request's header has, whatever it may do; undefined where there is none. */
-export async function nodeOf(db: Database, authorization: string | undefined): Promise<NodeRow | undefined> {
-  const [, token, node] = NODE_TOKEN.exec(authorization ?? '') ?? [];
-  const row = node === undefined ? undefined : await getNode(db, node);
-  return row && equalInConstantTime(tokenSha256(token!), row.tokenSha256) ? row : undefined;
+async function nodeOf(db: Database, authorization: string | undefined): Promise<NodeRow | undefined> {
+  const claim = nodeClaim(authorization);
+  return claim && claimed(claim, await getNode(db, claim.id));
 }
 
 /** Notes whether a request that reads comes from a verifier: with its token it may read what the learner may. */

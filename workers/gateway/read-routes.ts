@@ -16,8 +16,9 @@ import type {
 } from '../../core/schema/answers.ts';
 import { id, name } from '../../core/schema/sample.ts';
 import { countGroups, getGroup, groupsFrom, groupsOf } from '../../store/groups.ts';
-import { getPolicy, listPolicies, manifestsOf, versionsOf, versionsOfRound } from '../../store/policies.ts';
-import { getRound, listRounds, roundBefore } from '../../store/rounds.ts';
+import { getPolicy, listPolicies, manifestsOf, versionsOf } from '../../store/policies.ts';
+import { readRoundState } from '../../store/round-state.ts';
+import { getRound, listRounds } from '../../store/rounds.ts';
 import { getRun, listRuns, progressOfRuns } from '../../store/runs.ts';
 import { usageOf } from '../../store/usage.ts';
 import { check } from './body.ts';
@@ -67,16 +68,15 @@ export const readRoutes = new Hono<GatewayTypes>()
   .get('/rounds/:id', async (c) => {
     const { db } = c.var.services;
     const wanted = check(id, c.req.param('id'), 'round.id');
-    const row = await getRound(db, wanted);
-    if (!row) throw notFound('round', wanted);
-    const [counts, used] = [await countGroups(db, [wanted]), await usageOf(db, [wanted])];
-    const failed = await groupsOf(db, wanted, ['failed']);
+    const state = await readRoundState(db, wanted);
+    if (!state) throw notFound('round', wanted);
+    const { row, counts, usage, failed, versions, before } = state;
     return c.json<RoundState>({
-      ...roundView(row, counts.get(wanted), used.get(wanted)),
+      ...roundView(row, counts, usage),
       report: row.report,
       spec: row.spec,
-      manifests: manifestsOf(row.spec, await versionsOfRound(db, row.spec)),
-      waitsFor: await roundBefore(db, row),
+      manifests: manifestsOf(row.spec, versions),
+      waitsFor: before,
       failures: failed.map(groupView),
     });
   })

@@ -2,12 +2,15 @@
  * Accounts for what the gateway uses. Work for the mesh itself is added to the round's usage; work for the learner is returned to the
  * learner in a header, and the learner adds up what its round took. Reading by anybody else belongs to no round.
  */
+import type { SQL } from 'drizzle-orm';
 import { createMiddleware } from 'hono/factory';
+import { addUsage, NOTHING_USED, type Usage } from '../../core/cost/usage.ts';
 import type { UsageStage } from '../../core/stages.ts';
-import { addUsed } from '../../store/usage.ts';
+import type { Statement } from '../../store/database.ts';
+import { addToUsage, addUsed } from '../../store/usage.ts';
 import { failureOf } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';
-import { countUsed, metered } from '../shared/meter.ts';
+import { countUsed, metered, takeUsed } from '../shared/meter.ts';
 import { isLearner } from './guards.ts';
 import type { GatewayTypes, Services } from './services.ts';
 
@@ -30,6 +33,33 @@ export async function accounted<T>(
   } catch (error) {
     log('warn', 'gateway.unaccounted', { round, ...failureOf(error) });
   }
+  return result.value;
+}
+
+/** What was used for a round after its last write began: it is written with the next one, and lost where there is none. */
+const owed = new Map<string, Usage>();
+const OWED_ROUNDS = 64;
+
+/**
+ * Runs `work`, which writes what it used to the round's usage together with its own result: `statement` gives what to write, provided that
+ * a condition holds. One call of D1 in place of two.
+ */
+export async function accountedWithin<T>(
+  round: string,
+  work: (statement: (provided: SQL) => readonly Statement[]) => Promise<T>,
+): Promise<T> {
+  const { result, used } = await metered(
+    () =>
+      work((provided) => {
+        const due = addUsage(takeUsed(), owed.get(round) ?? NOTHING_USED);
+        owed.delete(round);
+        return [addToUsage(round, STAGE, due, provided)];
+      }),
+    { exact: false },
+  );
+  if (result.status === 'rejected') throw result.reason;
+  if (owed.size >= OWED_ROUNDS) owed.clear();
+  owed.set(round, addUsage(used, owed.get(round) ?? NOTHING_USED));
   return result.value;
 }
 

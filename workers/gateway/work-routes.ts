@@ -2,6 +2,7 @@
  * The routes of nodes: lease sampling requests, keep a lease alive, fetch the files that it needs, return a result, give back. A node's
  * token opens these routes and no others, and shows it what it leased and nothing else.
  */
+import type { SQL } from 'drizzle-orm';
 import type { Context } from 'hono';
 import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
@@ -13,8 +14,8 @@ import { deltasOf, wholeOf } from '../../core/schema/policy.ts';
 import { id } from '../../core/schema/sample.ts';
 import {
   filesToOpen,
-  isCloseEngine,
   type heartbeatAnswer,
+  isCloseEngine,
   type LeaseAnswer,
   type LeasedFile,
   type LeaseOrder,
@@ -29,46 +30,46 @@ import {
   type workTaken,
 } from '../../core/schema/work.ts';
 import { completionsSha256, isSealed } from '../../core/work-seal.ts';
-import { writeAll } from '../../store/database.ts';
-import { type NodeRow, noteGone, noteSeen } from '../../store/nodes.ts';
+import { type Statement, writeAll } from '../../store/database.ts';
+import { getHolder, getNode, leaseToNode, type NodeRow, noteGone, noteSeen } from '../../store/nodes.ts';
 import { putJson } from '../../store/objects.ts';
 import {
   engineText,
   getWork,
-  leasedWork,
-  leaseWork,
   noteAnswer,
   prolong,
   releaseOf,
   resultKey,
+  underLease,
   type WorkRow,
 } from '../../store/work.ts';
 import { check, readJsonBody } from './body.ts';
 import { continueGroup } from './continue-group.ts';
 import { fileBody } from './file-body.ts';
-import { limitRate, nodeOf } from './guards.ts';
+import { claimed, limitRate, nodeClaim } from './guards.ts';
 import { HttpError } from './http-error.ts';
 import { notFound } from './parameters.ts';
 import type { GatewayTypes } from './services.ts';
-import { accounted } from './usage.ts';
+import { accountedWithin } from './usage.ts';
 
 /** Largest result, in bytes: sixteen completions of four thousand tokens with their log-probabilities take less than 3 MB. */
 const RESULT_LIMIT = 4 * 1024 * 1024;
 const ORDER_LIMIT = 4096;
 
 interface NodeTypes {
-  Variables: GatewayTypes['Variables'] & { node: NodeRow };
+  /** `held`: what the node holds under its leases. */
+  Variables: GatewayTypes['Variables'] & { node: NodeRow; held: readonly WorkRow[] };
 }
 
-/** Lets the holder of a node's token pass. Whoever guesses is limited as readers are; a node is not, since it asks as often as it works. */
-const nodesOnly = createMiddleware<NodeTypes>(async function nodesOnly(c, next) {
-  const row = await nodeOf(c.var.services.db, c.req.header('authorization'));
-  if (!row) {
-    await limitRate('reads')(c as unknown as Context<GatewayTypes>, async () => undefined);
-    throw new HttpError(401, 'node.token', 'This needs the token of a node.', {
-      expected: 'Authorization: Bearer <token>, as `rollmesh node-token create` printed it',
-    });
-  }
+/** Whoever guesses a token is limited as readers are; a node is not, since it asks as often as it works. */
+async function refuseStranger(c: Context<NodeTypes>): Promise<never> {
+  await limitRate('reads')(c as unknown as Context<GatewayTypes>, async () => undefined);
+  throw new HttpError(401, 'node.token', 'This needs the token of a node.', {
+    expected: 'Authorization: Bearer <token>, as `rollmesh node-token create` printed it',
+  });
+}
+
+function refuseEnded(row: NodeRow): void {
   if (row.revokedAt !== null)
     throw new HttpError(403, 'node.revoked', `The token of node ${row.name} was revoked.`, {
       next: 'Ask whoever runs the mesh for a new one.',
@@ -82,47 +83,73 @@ const nodesOnly = createMiddleware<NodeTypes>(async function nodesOnly(c, next) 
       expected: 'the token of a node: a verifier sees answers of tasks, and samples nothing',
       next: 'Make another one where the mesh is: `npm run rollmesh -- node-token create NAME`.',
     });
+}
+
+/** Lets the holder of a node's token pass. */
+const nodesOnly = createMiddleware<NodeTypes>(async function nodesOnly(c, next) {
+  const claim = nodeClaim(c.req.header('authorization'));
+  if (!claim) return refuseStranger(c);
+  const { node, held } = await getHolder(c.var.services.db, claim.id);
+  const row = claimed(claim, node);
+  if (!row) return refuseStranger(c);
+  refuseEnded(row);
   c.set('node', row);
+  c.set('held', held);
   await next();
 });
 
-export const workRoutes = new Hono<NodeTypes>()
-  .use('*', nodesOnly)
-  .post('/lease', async (c) => {
-    const order = await readJsonBody(c.req.raw, leaseOrder, ORDER_LIMIT);
-    const { services, node } = c.var;
-    const { db, now, settings } = services;
-    const close = node.exactness === 'close';
-    const inexact = order.serves ? 'a server of completions' : order.engines.find(isCloseEngine);
-    if (inexact !== undefined && !close)
-      throw new HttpError(403, 'node.exactness', `The token of node ${node.name} is that of an exact node.`, {
-        expected: `the token of a close node for ${inexact}, whose last digits differ`,
-        next: 'Make one where the mesh is: `npm run rollmesh -- node-token create NAME --close`.',
-      });
-    await noteSeen(db, node, order, now());
-    const lease = crypto.randomUUID().replaceAll('-', '');
-    const { leaseMs } = settings;
-    const until = now() + leaseMs;
-    const leased = await leaseWork(
+/** Leases to whom a token belongs: one call of D1 reads the node and leases, on the condition that the token may. */
+async function leaseTo(c: Context<NodeTypes>): Promise<Response> {
+  const claim = nodeClaim(c.req.header('authorization'));
+  if (!claim) return refuseStranger(c);
+  const { db, now, settings } = c.var.services;
+  const order = await readJsonBody(c.req.raw, leaseOrder, ORDER_LIMIT).catch(async (error: unknown) => {
+    // A stranger is told that first.
+    const row = claimed(claim, await getNode(db, claim.id));
+    if (!row) return refuseStranger(c);
+    refuseEnded(row);
+    throw error;
+  });
+  const inexact = order.serves ? 'a server of completions' : order.engines.find(isCloseEngine);
+  const lease = crypto.randomUUID().replaceAll('-', '');
+  const { leaseMs } = settings;
+  const as = (close: boolean) =>
+    leaseToNode(
       db,
+      { ...claim, exactness: close ? 'close' : 'exact', kind: order.kind, threads: order.threads },
       {
-        node: node.id,
         lease,
         engines: enginesOf(close ? { ...order, weights: [], grammars: false } : order),
         close,
         serves: order.serves,
         limit: order.limit,
-        until,
+        until: now() + leaseMs,
       },
       now(),
     );
-    return c.json<LeaseAnswer>({
-      node: node.id,
-      lease: leased.length ? lease : null,
-      leaseMs,
-      work: leased.map(({ id, request }) => ({ id, request })),
+  let { row, leased } = await as(inexact !== undefined);
+  const node = claimed(claim, row);
+  if (!node) return refuseStranger(c);
+  refuseEnded(node);
+  const close = node.exactness === 'close';
+  if (inexact !== undefined && !close)
+    throw new HttpError(403, 'node.exactness', `The token of node ${node.name} is that of an exact node.`, {
+      expected: `the token of a close node for ${inexact}, whose last digits differ`,
+      next: 'Make one where the mesh is: `npm run rollmesh -- node-token create NAME --close`.',
     });
-  })
+  // A close node may compute by an exact engine, too.
+  if (close && inexact === undefined) ({ leased } = await as(true));
+  return c.json<LeaseAnswer>({
+    node: node.id,
+    lease: leased.length ? lease : null,
+    leaseMs,
+    work: leased.map(({ id, request }) => ({ id, request })),
+  });
+}
+
+export const workRoutes = new Hono<NodeTypes>()
+  .post('/lease', leaseTo)
+  .use('*', nodesOnly)
   .post('/heartbeat', async (c) => {
     const { lease } = await readJsonBody(c.req.raw, leaseName, ORDER_LIMIT);
     const { db, now, settings } = c.var.services;
@@ -144,8 +171,8 @@ export const workRoutes = new Hono<NodeTypes>()
   .get('/files/:lease/:sha256', async (c) => {
     const lease = check(id, c.req.param('lease'), 'lease.id');
     const sha256 = check(hash, c.req.param('sha256'), 'file.hash');
-    const { db, bucket, now } = c.var.services;
-    const held = await leasedWork(db, c.var.node.id, lease, now());
+    const { bucket, now } = c.var.services;
+    const held = underLease(c.var.held, lease, now());
     if (!held.length) throw expired(lease);
     for (const { request } of held)
       for (const file of filesToOpen(request))
@@ -167,11 +194,11 @@ export const workRoutes = new Hono<NodeTypes>()
   .post('/result', async (c) => {
     const result = await readJsonBody(c.req.raw, workResult, RESULT_LIMIT);
     const { services, node } = c.var;
-    const row = await leasedBy(node, result, await getWork(services.db, result.work), services.now());
-    const { taken, whole } = await accounted(
-      services,
-      () => take(services, node, row, result),
-      () => row.round,
+    const found =
+      c.var.held.find(({ id }) => id === result.work) ?? (await getWork(services.db, result.work));
+    const row = leasedBy(node, result, found, services.now());
+    const { taken, whole } = await accountedWithin(row.round, (used) =>
+      take(services, node, row, result, used),
     );
     if (!taken) throw expired(result.lease);
     if (whole) await continueGroup(services, row);
@@ -253,6 +280,7 @@ async function take(
   node: NodeRow,
   row: WorkRow,
   { work, lease, weights, completions, seal }: WorkResult,
+  used: (held: SQL) => readonly Statement[],
 ) {
   checkCompletions(row.request, completions);
   const flat = completions.flat();
@@ -269,14 +297,12 @@ async function take(
     { id: work, node: node.id, lease, sha256, seal, samples: flat.length, tokens },
     row,
     now(),
+    used,
   );
 }
 
 /** Refuses completions that no policy could have sampled for the request; whether this version would have is what audits find out. */
-function checkCompletions(
-  request: SamplingRequest,
-  completions: readonly (readonly Completion[])[],
-) {
+function checkCompletions(request: SamplingRequest, completions: readonly (readonly Completion[])[]) {
   const { prompts, vocabSize } = request;
   const settings = settingsOf(request);
   const wrong = (what: string, expected: string) =>

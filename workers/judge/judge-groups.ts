@@ -4,11 +4,13 @@ import { RollmeshError } from '../../core/errors.ts';
 import { provenanceMac } from '../../core/provenance.ts';
 import { type JudgeMessage, keys } from '../../core/schema/round.ts';
 import { type AdmittedTask, type RolloutGroup, rolloutGroup } from '../../core/schema/sample.ts';
-import { markScored, rolloutTasks } from '../../store/groups.ts';
+import type { Statement } from '../../store/database.ts';
+import { markScored } from '../../store/groups.ts';
 import { putJson, readJson } from '../../store/objects.ts';
 import { touchRound } from '../../store/rounds.ts';
 import { type StageQueue, sendAll } from '../shared/messages.ts';
-import { roundManifests, roundOfMessage, type StageMesh } from '../shared/stage-mesh.ts';
+import { openStage } from '../shared/open-stage.ts';
+import { roundManifests, type StageMesh } from '../shared/stage-mesh.ts';
 import { begunOf, dropPartial, goingOn, withinBudget } from '../shared/within-budget.ts';
 
 export interface JudgeMesh extends StageMesh {
@@ -18,29 +20,39 @@ export interface JudgeMesh extends StageMesh {
   readonly meshKey: string;
 }
 
+/** @returns what is left to be written, beside the usage */
 export async function judgeGroups(
   mesh: JudgeMesh,
   round: string,
   messages: readonly JudgeMessage[],
-): Promise<void> {
-  const row = await roundOfMessage(mesh.db, round);
-  if (row.state !== 'rollout') return;
-  const tasks = await rolloutTasks(
-    mesh.db,
+): Promise<readonly Statement[]> {
+  const opening = await openStage(
+    mesh,
+    'judge',
     round,
     messages.map((message) => message.group),
   );
-  if (tasks.length === 0) return;
+  const { row, tasks } = opening;
+  if (row.state !== 'rollout' || tasks.length === 0) return [];
   const rolled = await Promise.all(tasks.map((task) => readRolled(mesh.bucket, round, task)));
-  const begun = begunOf(messages);
-  const { done: scored, paused } = await withinBudget(mesh, row, {
+  const {
+    done: scored,
+    paused,
+    stored,
+  } = await withinBudget(mesh, opening, {
     name: 'judge',
     items: rolled,
-    begun,
+    begun: begunOf(messages),
     work: (context, some) => context.recipe.judge(context, some),
   });
-  const sealed = { ...row, manifests: await roundManifests(mesh, row.spec) };
-  const stored = await Promise.all(
+  const waiting = () => (paused.length ? [touchRound(mesh.db, round, mesh.now())] : []);
+  const goOn = () => sendAll(mesh.judgments, 'judge', goingOn(messages, paused));
+  if (scored.length === 0) {
+    await goOn();
+    return waiting();
+  }
+  const sealed = { ...row, manifests: await roundManifests(mesh, row.spec, opening.versions) };
+  const sent = await Promise.all(
     scored.map(async (group) => {
       const key = keys.scored(round, group.group);
       const sha256 = await putJson(mesh.bucket, key, group);
@@ -49,11 +61,11 @@ export async function judgeGroups(
     }),
   );
   // Sent first, then recorded: a crash between the two sends it twice, which the learner notices; the other order would lose it.
-  await sendAll(mesh.scored, 'scored', stored);
-  await markScored(mesh.db, round, stored, mesh.now());
-  await sendAll(mesh.judgments, 'judge', goingOn(messages, paused));
-  await dropPartial(mesh, round, 'judge', begun, scored);
-  if (paused.length) await touchRound(mesh.db, round, mesh.now());
+  await sendAll(mesh.scored, 'scored', sent);
+  await markScored(mesh.db, round, sent, mesh.now());
+  await goOn();
+  await dropPartial(mesh, round, 'judge', stored, scored);
+  return waiting();
 }
 
 /** Reads the group that the rollout Worker stored; it must be about the task that was admitted. */

@@ -2,11 +2,13 @@
 import { proposalOutcomes } from '../../core/play-episodes.ts';
 import { keys, type ProposeMessage } from '../../core/schema/round.ts';
 import { type Proposals, proposals } from '../../core/schema/sample.ts';
+import type { Statement } from '../../store/database.ts';
 import { putJsonOnce, readJson, storedSha256 } from '../../store/objects.ts';
 import { admitTasks, failRound, touchRound } from '../../store/rounds.ts';
 import { PROPOSALS } from '../../store/work.ts';
 import { type StageQueue, sendAll } from '../shared/messages.ts';
-import { roundOfMessage, type StageMesh } from '../shared/stage-mesh.ts';
+import { openStage } from '../shared/open-stage.ts';
+import type { StageMesh } from '../shared/stage-mesh.ts';
 import { withinBudget } from '../shared/within-budget.ts';
 
 export interface ProposerMesh extends StageMesh {
@@ -15,14 +17,20 @@ export interface ProposerMesh extends StageMesh {
   readonly proposals: StageQueue<'propose'>;
 }
 
-/** Moves a round from `proposing` to `rollout`; in any other state it does nothing. Messages that a crash left unsent are sent by the clock. */
-export async function proposeRound(mesh: ProposerMesh, { round, begun }: ProposeMessage): Promise<void> {
-  const row = await roundOfMessage(mesh.db, round);
-  if (row.state !== 'proposing') return;
+/**
+ * Moves a round from `proposing` to `rollout`; in any other state it does nothing. Messages that a crash left unsent are sent by the clock.
+ * @returns what is left to be written, beside the usage
+ */
+export async function proposeRound(
+  mesh: ProposerMesh,
+  { round, begun }: ProposeMessage,
+): Promise<readonly Statement[]> {
+  const opening = await openStage(mesh, 'propose', round, [PROPOSALS]);
+  if (opening.row.state !== 'proposing') return [];
   const key = keys.proposals(round);
   let written = await readJson(mesh.bucket, key, proposals);
   if (!written) {
-    const { done, paused } = await withinBudget(mesh, row, {
+    const { done, paused } = await withinBudget(mesh, opening, {
       name: 'propose',
       items: [{ group: PROPOSALS, index: 0 }],
       begun: new Set(begun ? [PROPOSALS] : []),
@@ -30,16 +38,17 @@ export async function proposeRound(mesh: ProposerMesh, { round, begun }: Propose
     });
     if (!done.length) {
       if (paused.length) await sendAll(mesh.proposals, 'propose', [{ v: 1, round, begun: true }]);
-      await touchRound(mesh.db, round, mesh.now());
-      return;
+      return [touchRound(mesh.db, round, mesh.now())];
     }
     written = done[0]!;
     if (!(await putJsonOnce(mesh.bucket, key, written)))
       written = (await readJson(mesh.bucket, key, proposals)) ?? written;
   }
   const { tasks } = written;
-  if (tasks.length === 0)
-    return failRound(mesh.db, round, ['proposing'], nothingAdmitted(written), mesh.now());
+  if (tasks.length === 0) {
+    await failRound(mesh.db, round, ['proposing'], nothingAdmitted(written), mesh.now());
+    return [];
+  }
   const sha256 = await storedSha256(mesh.bucket, key);
   await admitTasks(mesh.db, round, tasks, proposalOutcomes(written).length, mesh.now(), sha256);
   await sendAll(
@@ -47,6 +56,7 @@ export async function proposeRound(mesh: ProposerMesh, { round, begun }: Propose
     'rollout',
     tasks.map(({ group, index }) => ({ v: 1, round, group, index })),
   );
+  return [];
 }
 
 /** Says why, such as "No task was admitted: 70 off-grammar, 10 duplicate." */

@@ -1,14 +1,15 @@
 /** Handles the rollout messages of one round: rolls out the groups that are not done yet in one call, then sends them to the judge. */
 import { keys, type RolloutMessage } from '../../core/schema/round.ts';
 import type { AdmittedTask } from '../../core/schema/sample.ts';
+import type { Statement } from '../../store/database.ts';
 import { groupsHeld } from '../../store/episodes.ts';
-import { rolloutTasks } from '../../store/groups.ts';
 import { putJson } from '../../store/objects.ts';
 import { type RoundRow, touchRound } from '../../store/rounds.ts';
 import { answeredCalls } from '../shared/agent-episodes.ts';
 import type { PartialCompletions } from '../shared/cpu-budget.ts';
 import { type StageQueue, sendAll } from '../shared/messages.ts';
-import { roundOfMessage, type StageMesh, stageParts } from '../shared/stage-mesh.ts';
+import { openStage } from '../shared/open-stage.ts';
+import { type StageMesh, stageParts } from '../shared/stage-mesh.ts';
 import { begunOf, dropPartial, goingOn, withinBudget } from '../shared/within-budget.ts';
 
 export interface RolloutMesh extends StageMesh {
@@ -34,25 +35,30 @@ async function readyTasks(
   return { tasks: ready, known: await answeredCalls(mesh, await stageParts(mesh, row), [...held]) };
 }
 
+/** @returns what is left to be written, beside the usage */
 export async function rollOutGroups(
   mesh: RolloutMesh,
   round: string,
   messages: readonly RolloutMessage[],
-): Promise<void> {
-  const row = await roundOfMessage(mesh.db, round);
-  if (row.state !== 'rollout') return;
-  const admitted = await rolloutTasks(
-    mesh.db,
+): Promise<readonly Statement[]> {
+  const opening = await openStage(
+    mesh,
+    'rollout',
     round,
     messages.map((message) => message.group),
   );
-  const { tasks, known } = await readyTasks(mesh, row, admitted);
-  if (tasks.length === 0) return;
-  const begun = begunOf(messages);
-  const { done: rolled, paused } = await withinBudget(mesh, row, {
+  const { row } = opening;
+  if (row.state !== 'rollout') return [];
+  const { tasks, known } = await readyTasks(mesh, row, opening.tasks);
+  if (tasks.length === 0) return [];
+  const {
+    done: rolled,
+    paused,
+    stored,
+  } = await withinBudget(mesh, opening, {
     name: 'rollout',
     items: tasks,
-    begun,
+    begun: begunOf(messages),
     known,
     work: (context, some) => context.recipe.rollOut(context, some),
   });
@@ -63,6 +69,6 @@ export async function rollOutGroups(
     rolled.map(({ group, index }) => ({ v: 1, round, group, index })),
   );
   await sendAll(mesh.rollouts, 'rollout', goingOn(messages, paused));
-  await dropPartial(mesh, round, 'rollout', begun, rolled);
-  await touchRound(mesh.db, round, mesh.now());
+  await dropPartial(mesh, round, 'rollout', stored, rolled);
+  return [touchRound(mesh.db, round, mesh.now())];
 }

@@ -7,6 +7,7 @@ import type { Message } from '@cloudflare/workers-types';
 import * as v from 'valibot';
 import type { Usage } from '../../core/cost/usage.ts';
 import { RollmeshError } from '../../core/errors.ts';
+import type { Statement } from '../../store/database.ts';
 import type { Failure } from '../../store/schema.ts';
 import { failureOf } from './failures.ts';
 import { log } from './log.ts';
@@ -19,12 +20,12 @@ export const MAX_DELIVERIES = 6;
 export interface Consumer<T extends { readonly round: string }> {
   readonly stage: string;
   readonly schema: v.GenericSchema<unknown, T>;
-  /** Does what the messages of one round ask for; it is idempotent. */
-  readonly work: (round: string, messages: readonly T[]) => Promise<void>;
+  /** Does what the messages of one round ask for; it is idempotent. What it returns is written with the usage, and may be lost with it. */
+  readonly work: (round: string, messages: readonly T[]) => Promise<readonly Statement[]>;
   /** Stores a message that will not be tried again, and marks its round or group as failed. */
   readonly storeUndeliverable: (body: unknown, attempts: number, failure: Failure) => Promise<void>;
-  /** Records what handling messages of a round used, failures included. */
-  readonly account: (round: string, used: Usage) => Promise<void>;
+  /** Records what handling messages of a round used, failures included, and what the work left to be written. */
+  readonly account: (round: string, used: Usage, left: readonly Statement[]) => Promise<void>;
   /** The first back-off in seconds; it doubles with every delivery, up to five minutes. */
   readonly retrySeconds: number;
 }
@@ -67,7 +68,7 @@ async function workAccounted<T extends { readonly round: string }>(
     { exact: true },
   );
   try {
-    await consumer.account(round, used);
+    await consumer.account(round, used, result.status === 'fulfilled' ? result.value : []);
   } catch (error) {
     log('warn', `${consumer.stage}.unaccounted`, { round, ...failureOf(error) });
   }
@@ -83,19 +84,25 @@ async function workOff<T extends { readonly round: string }>(
   consumer: Consumer<T>,
   round: string,
   items: readonly Item<T>[],
-): Promise<void> {
+): Promise<readonly Statement[]> {
   const started = Date.now();
   try {
-    await consumer.work(
+    const left = await consumer.work(
       round,
       items.map((item) => item.body),
     );
     for (const { message } of items) acknowledge(message);
     log('info', `${consumer.stage}.done`, { round, messages: items.length, ms: Date.now() - started });
+    return left;
   } catch (error) {
-    if (items.length === 1) return settle(consumer, items[0]!.message, error);
+    if (items.length === 1) {
+      await settle(consumer, items[0]!.message, error);
+      return [];
+    }
     log('warn', `${consumer.stage}.split`, { round, messages: items.length, ...failureOf(error) });
-    for (const item of items) await workOff(consumer, round, [item]);
+    const left: Statement[] = [];
+    for (const item of items) left.push(...(await workOff(consumer, round, [item])));
+    return left;
   }
 }
 

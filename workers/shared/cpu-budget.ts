@@ -99,13 +99,15 @@ export class PartialResults {
   }
 }
 
-/** The key of a completion. `how`: as `howOf` gives it. */
-export const keyOf = (
+/** The keys of a prompt's completions, in the order of its samples. `how`: all of the sampling settings, as text. */
+export function keysOf(
   ref: Pick<PolicyRef, 'set' | 'version'>,
-  { ids }: Pick<GeneratePrompt, 'ids'>,
-  sampleId: string,
+  { ids, sampleIds }: GeneratePrompt,
   how: string,
-) => deriveId(ref.set ?? '', ref.version, sampleId, how, ids.join());
+): string[] {
+  const asked = deriveId(ref.set ?? '', ref.version, how, ids.join());
+  return sampleIds.map((sample) => `${asked} ${sample}`);
+}
 
 /** All of the sampling settings as text. A grammar, which is as large as the vocabulary, is there by its key. */
 export const howOf = ({ grammar, ...settings }: SamplingSettings): string =>
@@ -119,7 +121,7 @@ export function lookUp(
   settings: SamplingSettings,
 ) {
   const how = howOf(settings);
-  const keys = prompts.map((prompt) => prompt.sampleIds.map((id) => keyOf(ref, prompt, id, how)));
+  const keys = prompts.map((prompt) => keysOf(ref, prompt, how));
   const found = keys.map((row) => row.map((key) => kept.get(key)));
   const missing = found.flatMap((row, p) => row.flatMap((had, s) => (had ? [] : [{ p, s }])));
   return { keys, found, missing };

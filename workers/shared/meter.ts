@@ -42,11 +42,23 @@ class Meter {
     }
   }
 
+  take(): Usage {
+    const now = Date.now();
+    const taken = { ...this.#used, cpuMs: Math.max(0, now - this.#began - this.#waitedMs) };
+    Object.assign(this.#used, NOTHING_USED);
+    this.#began = now;
+    this.#waitedMs = 0;
+    return taken;
+  }
+
   async read(): Promise<Usage> {
     if (this.#exact) await tick();
     return { ...this.#used, cpuMs: Math.max(0, Date.now() - this.#began - this.#waitedMs) };
   }
 }
+
+/** What the running meter has counted so far, and counts no more; nothing where none is running. */
+export const takeUsed = (): Usage => running.getStore()?.take() ?? { ...NOTHING_USED };
 
 /** Adds to the running meter, if there is one. */
 export const countUsed = (field: keyof Usage, n: number): void => running.getStore()?.count(field, n);

@@ -15,7 +15,6 @@ import type { WorkerStage } from '../../core/stages.ts';
 import { packGrammar } from '../../core/text/token-grammar.ts';
 import { completionsSha256 } from '../../core/work-seal.ts';
 import { parseConfig } from '../../model/config.ts';
-import { nodesNow } from '../../store/nodes.ts';
 import { putJson, readJson } from '../../store/objects.ts';
 import type { RoundRow } from '../../store/rounds.ts';
 import { missingVersion } from '../../store/versions.ts';
@@ -35,7 +34,7 @@ import { loadCommitted, manifestOf } from './committed.ts';
 import {
   CpuBudget,
   howOf,
-  keyOf,
+  keysOf,
   lookUp,
   type PartialResults,
   promptsOf,
@@ -44,6 +43,7 @@ import {
 } from './cpu-budget.ts';
 import { hasNoRoom } from './isolate-size.ts';
 import { log } from './log.ts';
+import type { Opening } from './open-stage.ts';
 import { type StageMesh, stageParts } from './stage-mesh.ts';
 
 interface Item {
@@ -66,16 +66,17 @@ export interface SharedList {
   readonly close: (done: readonly Item[]) => Promise<void>;
 }
 
-export async function sharedList(
-  { db, bucket, now }: StageMesh,
-  { id: round, redrives }: RoundRow,
+export function sharedList(
+  { db, bucket }: Pick<StageMesh, 'db' | 'bucket'>,
+  { row: { id: round, redrives }, nodes, work }: Opening,
   stage: WorkerStage,
   items: readonly Item[],
-): Promise<SharedList> {
-  const { any, live: there, exact } = await nodesNow(db, now());
+): SharedList {
+  const { any, live: there, exact } = nodes;
   // A round that shows no progress is not left to nodes: one that holds requests for ever would hold the round for ever.
   const live = there && redrives === 0;
   const loaded = new Set<string>();
+  let opened = false;
   let rows: readonly WorkRow[] = [];
   return {
     stage,
@@ -83,12 +84,11 @@ export async function sharedList(
     exact,
     async load(kept) {
       if (!any) return 0;
-      rows = await workOf(
-        db,
-        round,
-        stage,
-        items.map(({ group }) => group),
-      );
+      const groups = items.map(({ group }) => group);
+      rows = opened
+        ? await workOf(db, round, stage, groups)
+        : work.filter(({ group }) => groups.includes(group));
+      opened = true;
       const fresh = rows.filter(({ id, state }) => state === 'done' && !loaded.has(id));
       await Promise.all(
         fresh.map(async (row) => {
@@ -116,7 +116,7 @@ function keep(kept: PartialResults, request: SamplingRequest, results: Completio
   const how = howOf(settingsOf(request));
   let at = 0;
   for (const prompt of prompts)
-    for (const sample of prompt.sampleIds) kept.add({ [keyOf(policy, prompt, sample, how)]: results[at++]! });
+    for (const key of keysOf(policy, prompt, how)) kept.add({ [key]: results[at++]! });
 }
 
 /** Thrown where a completion is not known yet. */
@@ -148,15 +148,17 @@ const knownPolicy = (ref: PolicyRef, kept: PartialResults, ask: (asked: Asked) =
 /** Does what can be done of the groups now. */
 export async function shareOut<In extends Item, Out>(
   mesh: StageMesh,
-  row: RoundRow,
+  { row, versions }: Opening,
   list: SharedList,
   kept: PartialResults,
+  /** Adds what an earlier invocation made before there were nodes. Returns whether that was anything, the first time. */
+  addEarlier: () => Promise<boolean>,
   items: readonly In[],
   work: (context: RoundContext<Recipe>, items: readonly In[]) => Promise<readonly Out[]>,
 ): Promise<{ done: readonly Out[]; paused: readonly string[] }> {
   const budget = new CpuBudget(mesh.cpuBudgetMs);
   const done: Out[] = [];
-  const parts = await stageParts(mesh, row);
+  const parts = await stageParts(mesh, row, versions);
   const finished = new Set<In>();
   let left = items;
   // What close nodes may not lease would wait for nobody.
@@ -179,13 +181,15 @@ export async function shareOut<In extends Item, Out>(
     }
     left = left.filter((item) => !finished.has(item));
     if (!left.length) break;
+    if (await addEarlier()) continue;
     await putUp(mesh.db, row.id, list.stage, wanted, mesh.now());
-    if (besideNodes)
-      await takePart(mesh, row, list.stage, left, budget).catch((error: unknown) => {
-        if (!hasNoRoom(error)) throw error;
-        // What an isolate cannot hold is left to the nodes.
-        besideNodes = false;
-      });
+    // What nodes have answered meanwhile is told by a message of its own.
+    if (!besideNodes) break;
+    await takePart(mesh, row, list.stage, left, budget).catch((error: unknown) => {
+      if (!hasNoRoom(error)) throw error;
+      // What an isolate cannot hold is left to the nodes.
+      besideNodes = false;
+    });
     if ((await list.load(kept)) === 0) break;
   }
   await list.close([...finished]);

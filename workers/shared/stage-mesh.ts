@@ -10,7 +10,7 @@ import { recipeStateOf } from '../../core/text/recipe-state.ts';
 import { httpService } from '../../infer/remote/reward-service.ts';
 import type { Database } from '../../store/database.ts';
 import { putJsonOnce, readJson } from '../../store/objects.ts';
-import { manifestsOf, noteManifest, versionsOfRound } from '../../store/policies.ts';
+import { manifestsOf, noteManifest, type VersionRow, versionsOfRound } from '../../store/policies.ts';
 import { getRound, type RoundRow } from '../../store/rounds.ts';
 import { committedManifest, expectUsable } from '../../store/versions.ts';
 import { episodesIn } from './agent-episodes.ts';
@@ -37,17 +37,24 @@ export interface StageMesh {
 export async function roundOfMessage(db: Database, id: string): Promise<RoundRow> {
   const row = await getRound(db, id);
   if (row) return row;
-  throw new RollmeshError('give-up', 'round.unknown', `There is no round ${id}.`, {
-    next: 'The message is from another mesh, or the database was replaced.',
-  });
+  throw unknownRound(id);
 }
 
-/** What the round contexts of a message have in common. Every version that the round names must be usable first. */
+export const unknownRound = (id: string) =>
+  new RollmeshError('give-up', 'round.unknown', `There is no round ${id}.`, {
+    next: 'The message is from another mesh, or the database was replaced.',
+  });
+
+/**
+ * What the round contexts of a message have in common. Every version that the round names must be usable first. `versions`: their rows, where
+ * they were read a moment ago.
+ */
 export async function stageParts(
   mesh: StageMesh,
   { spec }: RoundRow,
+  versions?: readonly VersionRow[],
 ): Promise<Omit<RoundContextParts<Recipe>, 'use'>> {
-  await usableVersions(mesh, spec);
+  await usableVersions(mesh, spec, versions);
   const newest = newestOf(spec);
   return {
     recipe: mesh.recipes.find(spec.settings.recipe),
@@ -75,8 +82,12 @@ const askedOnce =
   };
 
 /** The versions that a round names with the hashes of their manifests. Throws `missing-version` where one is not usable. */
-async function usableVersions({ db, bucket }: Pick<StageMesh, 'db' | 'bucket'>, spec: RoundSpec) {
-  const rows = await versionsOfRound(db, spec);
+async function usableVersions(
+  { db, bucket }: Pick<StageMesh, 'db' | 'bucket'>,
+  spec: RoundSpec,
+  versions: readonly VersionRow[] | undefined,
+): Promise<readonly VersionRow[]> {
+  const rows = versions ?? (await versionsOfRound(db, spec));
   for (const { name, version } of Object.values(spec.roles))
     expectUsable(
       { name, version },
@@ -96,5 +107,8 @@ async function usableVersions({ db, bucket }: Pick<StageMesh, 'db' | 'bucket'>, 
 }
 
 /** The hashes of the manifests of the round's versions, by version, for the seal. */
-export const roundManifests = async (mesh: StageMesh, spec: RoundSpec): Promise<Record<string, string>> =>
-  manifestsOf(spec, await usableVersions(mesh, spec));
+export const roundManifests = async (
+  mesh: StageMesh,
+  spec: RoundSpec,
+  versions?: readonly VersionRow[],
+): Promise<Record<string, string>> => manifestsOf(spec, await usableVersions(mesh, spec, versions));

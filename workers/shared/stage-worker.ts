@@ -4,7 +4,7 @@ import type { Recipe } from '../../core/recipe.ts';
 import { type Registry, registry } from '../../core/registry.ts';
 import type { Messages } from '../../core/schema/round.ts';
 import type { WorkerStage } from '../../core/stages.ts';
-import { openDatabase } from '../../store/database.ts';
+import { openDatabase, type Statement } from '../../store/database.ts';
 import { addUsed } from '../../store/usage.ts';
 import { consume } from './consume.ts';
 import { cpuBudgetMs } from './cpu-budget.ts';
@@ -36,14 +36,14 @@ export interface StageSpec<S extends WorkerStage, Env extends StageEnv> {
   readonly schema: v.GenericSchema<unknown, Messages[S]>;
   /**
    * Does what the messages of one round ask for; it is idempotent. It gets the stage's own bindings beside those that every stage has.
-   * An error that it throws for a missing secret fails the messages and not the Worker.
+   * An error that it throws for a missing secret fails the messages and not the Worker. What it returns is written with the usage.
    */
   readonly work: (
     mesh: StageMesh,
     env: Env,
     round: string,
     messages: readonly Messages[S][],
-  ) => Promise<void>;
+  ) => Promise<readonly Statement[]>;
 }
 
 /** What a Worker's bindings come to. */
@@ -79,7 +79,7 @@ export function stageWorker<S extends WorkerStage, Env extends StageEnv>(
           work: (round, messages) => work(mesh, env, round, messages),
           storeUndeliverable: (body, attempts, failure) =>
             storeUndeliverable(db, stage, body, attempts, failure, now()),
-          account: (round, used) => addUsed(db, round, stage, used),
+          account: (round, used, left) => addUsed(db, round, stage, used, left),
           retrySeconds: Number(env.RETRY_SECONDS),
         },
         batch.messages,

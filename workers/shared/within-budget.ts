@@ -4,7 +4,6 @@ import { openRoundContext, type RoundContext } from '../../core/round-context.ts
 import { keys } from '../../core/schema/round.ts';
 import type { WorkerStage } from '../../core/stages.ts';
 import { putJson, readJson } from '../../store/objects.ts';
-import type { RoundRow } from '../../store/rounds.ts';
 import {
   BudgetExceeded,
   budgeted,
@@ -14,6 +13,7 @@ import {
   partialCompletions,
 } from './cpu-budget.ts';
 import { log } from './log.ts';
+import type { Opening } from './open-stage.ts';
 import { sharedList, shareOut } from './share-out.ts';
 import { type StageMesh, stageParts } from './stage-mesh.ts';
 
@@ -33,6 +33,8 @@ export interface Done<Out> {
   readonly done: readonly Out[];
   /** Groups that a message of the stage's own is to continue; what there is of them is stored. */
   readonly paused: readonly string[];
+  /** Groups of which an earlier invocation had stored partial results. */
+  readonly stored: ReadonlySet<string>;
 }
 
 /** A message about a group; `begun` says that an earlier invocation left partial results of it. */
@@ -45,42 +47,58 @@ export const begunOf = (messages: readonly Begun[]): ReadonlySet<string> =>
 export const goingOn = <M extends Begun>(messages: readonly M[], paused: readonly string[]): M[] =>
   paused.map((group) => ({ ...messages.find((message) => message.group === group)!, begun: true }));
 
-/** Removes the partial results of groups that are done. */
+/** Removes the partial results of groups that are done. `stored`: the groups that had some. */
 export async function dropPartial(
   { bucket }: StageMesh,
   round: string,
   name: Work<unknown, unknown>['name'],
-  begun: ReadonlySet<string>,
+  stored: ReadonlySet<string>,
   done: readonly { readonly group: string }[],
 ): Promise<void> {
   const stale = done
-    .filter(({ group }) => begun.has(group))
+    .filter(({ group }) => stored.has(group))
     .map(({ group }) => keys.partial(round, name, group));
   if (stale.length) await bucket.delete(stale);
 }
 
 export async function withinBudget<In extends { readonly group: string; readonly index: number }, Out>(
   mesh: StageMesh,
-  row: RoundRow,
+  opening: Opening,
   { name, items, begun, known = {}, work }: Work<In, Out>,
 ): Promise<Done<Out>> {
+  const { row, versions } = opening;
   const kept = new PartialResults();
   kept.add(known);
   const keyOf = (group: string) => keys.partial(row.id, name, group);
-  for (const group of begun) kept.add((await readJson(mesh.bucket, keyOf(group), partialCompletions)) ?? {});
-  const list = await sharedList(mesh, row, name, items);
+  const stored = new Set<string>();
+  let unread = [...begun];
+  const addEarlier = async () => {
+    const asked = unread;
+    unread = [];
+    for (const group of asked) {
+      const found = await readJson(mesh.bucket, keyOf(group), partialCompletions);
+      if (!found) continue;
+      kept.add(found);
+      stored.add(group);
+    }
+    return asked.length > 0 && stored.size > 0;
+  };
+  const list = sharedList(mesh, opening, name, items);
   await list.load(kept);
-  if (list.live) return shareOut(mesh, row, list, kept, items, work);
+  // A message that an answer sent also says that the group was begun, and mostly there is nothing else of it: what is stored is read where
+  // the answers do not suffice.
+  if (list.live) return { ...(await shareOut(mesh, opening, list, kept, addEarlier, items, work)), stored };
+  await addEarlier();
   const cpuBudget = new CpuBudget(mesh.cpuBudgetMs);
   const alone = async (budget: CpuBudget | null) =>
     openRoundContext({
-      ...(await stageParts(mesh, row)),
+      ...(await stageParts(mesh, row, versions)),
       use: (ref, run) => mesh.session.use(ref, (policy) => run(budgeted(policy, kept, budget))),
     });
   try {
     const done = await work(await alone(cpuBudget), items);
     await list.close(items);
-    return { done, paused: [] };
+    return { done, paused: [], stored };
   } catch (error) {
     if (!(error instanceof BudgetExceeded)) throw error;
   }
@@ -101,5 +119,5 @@ export async function withinBudget<In extends { readonly group: string; readonly
   }
   await list.close(finished);
   log('info', `${name}.paused`, { round: row.id, done: done.length, paused: paused.length });
-  return { done, paused };
+  return { done, paused, stored };
 }

@@ -1,0 +1,115 @@
+/**
+ * The engines of a browser tab beside the kernels, which mixed.test.ts has: ONNX Runtime's wasm computes the bits of one process, its WebGPU is
+ * a close node that is scored again, and a browser without a GPU is told so. Each takes a browser and a run of its own; the mesh is shared.
+ */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../../bench/browser/chromium.ts';
+import { CLOSE } from '../../core/schema/work.ts';
+import { openPlaying, type Playing } from '../mesh/playing.ts';
+
+let playing: Playing;
+const browsers: Browser[] = [];
+beforeAll(async () => {
+  playing = await openPlaying(['arithmetic-base'], { cronMs: 500, vars: { ISOLATES_WITH_NODES: 'rest' } });
+}, 180_000);
+afterAll(async () => {
+  for (const browser of browsers) await browser.close();
+  await playing.stop();
+});
+
+const nodeOf = async (name: string) =>
+  (await playing.gateway.listNodes()).find((node) => node.name === name)!;
+
+/** The page /node with an engine chosen and the button pressed. */
+async function lent(engine: string, token: string, webgpu: boolean): Promise<Page> {
+  const browser = await openBrowser({ webgpu });
+  browsers.push(browser);
+  const page = await browser.newPage();
+  await page.goto(`${playing.url}/node`);
+  await page.fill('#node-token', token);
+  await page.selectOption('#engine', engine);
+  await page.click('#button');
+  return page;
+}
+
+/** Stops the tab, and says what it counted and what it left in the browser. */
+async function ended(page: Page) {
+  const counted = Number((await page.textContent('#samples'))!.replaceAll(',', ''));
+  await page.click('#button');
+  await expect.poll(() => page.textContent('#node-status'), { timeout: 20_000 }).toContain('Stopped');
+  const trace = await page.evaluate(async () => [
+    document.cookie,
+    localStorage.length,
+    sessionStorage.length,
+    (await caches.keys()).length,
+    (await indexedDB.databases()).length,
+  ]);
+  return { counted, trace };
+}
+
+const LEFT_NOTHING = ['', 0, 0, 0, 0];
+const order = (seed: number) => ({ recipe: 'trio', seed, rounds: 1, freeze: [], tasks: 6, groupSize: 4 });
+
+test.skipIf(!chromiumPath)(
+  `ONNX Runtime's wasm in a tab samples a whole run with the bits of one process${CHROMIUM_NEEDED}`,
+  async () => {
+    const { token } = await playing.gateway.makeNode('wasm');
+    const page = await lent('onnx', token, false);
+    await expect.poll(async () => (await nodeOf('wasm')).state, { timeout: 60_000 }).toBe('idle');
+    const { mesh, alone } = await playing.play(order(41));
+    expect(mesh).toEqual(alone);
+    const { counted, trace } = await ended(page);
+    const node = await nodeOf('wasm');
+    expect(node).toMatchObject({ exactness: 'exact', kind: 'tab', reason: null });
+    // Nobody else sampled: isolates rest while there is a node.
+    expect(node.samples).toBe(counted);
+    expect(node.samples).toBeGreaterThanOrEqual(6 * 4);
+    expect(node.audited).toBeGreaterThan(0);
+    expect(trace).toEqual(LEFT_NOTHING);
+  },
+  300_000,
+);
+
+test.skipIf(!chromiumPath)(
+  `WebGPU in a tab is a close node, and what it answered is scored again${CHROMIUM_NEEDED}`,
+  async () => {
+    const { token } = await playing.gateway.makeNode('gpu', 'close');
+    const page = await lent('webgpu', token, true);
+    await expect.poll(async () => (await nodeOf('gpu')).state, { timeout: 90_000 }).toBe('idle');
+    await playing.play(order(42));
+    const { counted, trace } = await ended(page);
+    const node = await nodeOf('gpu');
+    expect(node).toMatchObject({ exactness: 'close', kind: 'tab', reason: null });
+    expect(counted).toBeGreaterThan(0);
+    expect(node.samples).toBe(counted);
+    expect(node.audited).toBe(node.requests);
+    const { tokens, sum, most } = node.mismatch;
+    expect(tokens).toBeGreaterThan(0);
+    // Float32 on either side: far nearer than a close node may be.
+    expect(sum / tokens).toBeLessThan(CLOSE.mean / 20);
+    expect(most).toBeLessThan(CLOSE.most / 20);
+    console.log(`WebGPU in a tab: ${counted} completions, at most ${most.toExponential(1)} nats off`);
+    expect(trace).toEqual(LEFT_NOTHING);
+  },
+  300_000,
+);
+
+test.skipIf(!chromiumPath)(
+  `a tab that cannot compute so is told why, and leases nothing${CHROMIUM_NEEDED}`,
+  async () => {
+    const { token } = await playing.gateway.makeNode('none', 'close');
+    const page = await lent('webgpu', token, false);
+    await expect
+      .poll(() => page.textContent('#node-status'), { timeout: 30_000 })
+      .toMatch(/^This browser has (no WebGPU|WebGPU and finds no GPU for it)\./);
+    expect(await page.textContent('#button')).toBe('Lend this tab');
+    expect((await nodeOf('none')).seenAt).toBeNull();
+    const exact = await playing.gateway.makeNode('exact');
+    const other = await lent('webgpu', exact.token, true);
+    await expect
+      .poll(() => other.textContent('#node-status'), { timeout: 60_000 })
+      .toMatch(/^The token of node exact is that of an exact node\./);
+  },
+  180_000,
+);

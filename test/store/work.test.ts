@@ -1,0 +1,124 @@
+/** Leases of nodes over a real D1: who gets how much, who gets nothing, and in how many calls the rows are read that are asked for all the time. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { SamplingRequest } from '../../core/schema/work.ts';
+import { openDatabase, writeAll } from '../../store/database.ts';
+import { getHolder, insertNode, leaseToNode, revokeNode } from '../../store/nodes.ts';
+import { readRoundState } from '../../store/round-state.ts';
+import { admitTasks } from '../../store/rounds.ts';
+import { readOpening } from '../../store/stage-opening.ts';
+import { engineText, putUp, releaseOf } from '../../store/work.ts';
+import { idOf, openStore, orderRun, tasksOf } from './fixture.ts';
+
+let store: Awaited<ReturnType<typeof openStore>>;
+let round: string;
+const NOW = 1_000_000;
+
+const file = { file: 'config.json' as const, sha256: 'c'.repeat(64), bytes: 2, version: 0 };
+const request: SamplingRequest = {
+  policy: { name: 'p-7', version: 0 },
+  config: file,
+  weights: { ...file, file: 'model.safetensors', sha256: 'a'.repeat(64) },
+  vocabSize: 10,
+  prompts: [{ ids: [1], sampleIds: [idOf(1)] }],
+  settings: { maxNew: 4, temperature: 1, stop: [0] },
+};
+
+const node = (n: number, exactness: 'exact' | 'close' = 'exact') => ({
+  id: idOf(n),
+  name: `node-${n}`,
+  exactness,
+  verifies: false,
+  tokenSha256: String(n).padStart(64, '0'),
+  publicKey: '0'.repeat(64),
+  createdAt: 1,
+});
+const asking = (n: number, threads: number, exactness: 'exact' | 'close' = 'exact') => ({
+  id: idOf(n),
+  tokenSha256: node(n).tokenSha256,
+  exactness,
+  kind: 'process' as const,
+  threads,
+});
+const order = (lease: string, limit = 8) => ({
+  lease,
+  engines: [engineText(undefined, undefined)],
+  serves: undefined,
+  limit,
+  until: NOW + 30_000,
+});
+let leases = 0;
+const lease = async (...who: Parameters<typeof asking>) =>
+  leaseToNode(store.db, asking(...who), order(idOf(5000 + leases++)), NOW);
+
+beforeAll(async () => {
+  store = await openStore();
+  const spec = await orderRun(store.db, 7);
+  round = spec.id;
+  await admitTasks(store.db, round, tasksOf(16), 16, 4);
+  for (const n of [1, 2]) await insertNode(store.db, node(n));
+  await insertNode(store.db, node(3, 'close'));
+  const work = tasksOf(16).map(({ group, index }) => ({ id: idOf(900 + index), group, index, request }));
+  await putUp(store.db, round, 'rollout', work, NOW);
+});
+afterAll(() => store.close());
+
+test('a node gets its threads’ share of half of what is open, at least one and at most what it asks for', async () => {
+  // Alone: 16 open, a half of them is what it asks for.
+  expect((await lease(1, 1)).leased).toHaveLength(8);
+  // Eight are left for the four threads of two nodes: three quarters of four.
+  expect((await lease(2, 3)).leased).toHaveLength(3);
+  // Five are left: an eighth of them is less than one.
+  expect((await lease(1, 1)).leased).toHaveLength(1);
+  const { node: row, held } = await getHolder(store.db, idOf(2));
+  expect(row).toMatchObject({ threads: 3, kind: 'process', seenAt: NOW });
+  expect(held.map(({ id }) => id)).toEqual([8, 9, 10].map((n) => idOf(900 + n)));
+});
+
+test('whoever has another token, or one of another kind, or one that was revoked, gets the row and no lease', async () => {
+  const forged = await leaseToNode(
+    store.db,
+    { ...asking(2, 1), tokenSha256: 'f'.repeat(64) },
+    order(idOf(6000)),
+    NOW + 10_000,
+  );
+  expect([forged.row?.name, forged.leased]).toEqual(['node-2', []]);
+  expect(forged.row).toEqual((await getHolder(store.db, idOf(2))).node);
+  expect((await lease(1, 1, 'close')).leased).toEqual([]);
+  expect((await lease(3, 1)).leased).toEqual([]);
+  expect((await lease(3, 1, 'close')).leased).toHaveLength(1);
+  await writeAll(store.db, [releaseOf(idOf(3))]);
+  await revokeNode(store.db, idOf(2), NOW);
+  const revoked = await lease(2, 1);
+  expect(revoked.row?.revokedAt).toBe(NOW);
+  expect(revoked.leased).toEqual([]);
+});
+
+test('what a stage begins with is read in one call, and a round’s state in two', async () => {
+  let calls = 0;
+  const spied = Object.assign(Object.create(store.d1), {
+    prepare: (query: string) => store.d1.prepare(query),
+    batch: (statements: Parameters<typeof store.d1.batch>[0]) => {
+      calls++;
+      return store.d1.batch(statements);
+    },
+  });
+  const db = openDatabase(spied);
+  const groups = tasksOf(3).map(({ group }) => group);
+  const first = await readOpening(db, 'rollout', round, groups, undefined, NOW);
+  expect(calls).toBe(1);
+  expect(first.versions).toBeUndefined();
+  const again = await readOpening(db, 'rollout', round, groups, first.row!.spec, NOW);
+  expect(calls).toBe(2);
+  expect(again).toEqual({ ...first, versions: [expect.objectContaining({ policy: 'p-7', version: 0 })] });
+  expect(again.tasks).toEqual(tasksOf(3));
+  expect(again.nodes).toEqual({ any: true, live: true, exact: true });
+  expect(again.work.map(({ group, state }) => [group, state])).toEqual(
+    groups.map((group) => [group, 'leased']),
+  );
+
+  const state = (await readRoundState(db, round))!;
+  expect(calls).toBe(4);
+  expect(state).toMatchObject({ counts: { rollout: 16 }, failed: [], before: null });
+  expect(state.row).toEqual(first.row);
+  expect(await readRoundState(db, idOf(404))).toBeUndefined();
+});
