@@ -482,8 +482,8 @@ export async function taskRecipe(options: TrainingTaskOptions): Promise<TaskReci
     if (files.length === 0 && !(isOnQuestions && isWordsPolicy(policy))) return null;
     if (!isOnQuestions) {
       // A name that no recipe has is said first.
-      await openRecipes([recipe]);
-      refuseQuestions(recipe);
+      const { named } = await openRecipes([recipe]);
+      refuseQuestions(named[0]!);
     }
   }
   if (files.length === 0 && (isOnExamples || !isWordsPolicy(policy)))

@@ -50,6 +50,7 @@ const FIELDS = {
       'an object with six texts',
     ),
   ),
+  needsOfTasks: v.optional(text),
   differences: v.array(text, 'a list of texts'),
   claim: v.optional(claim),
   startPolicy: name,

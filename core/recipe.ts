@@ -61,6 +61,8 @@ export interface Recipe extends StageRecipe {
   readonly method?: Method;
   /** Where it differs from the paper, and why. */
   readonly differences: readonly string[];
+  /** What it needs of a task that a question of a file does not have: why it takes no files of tasks. Absent where it takes them, and where nobody has said. */
+  readonly needsOfTasks?: string;
   /**
    * What each figure that the recipe reports beside the usual ones means, of a round (`TrainingPlan.figures`) or of an evaluation: one sentence by the
    * figure's name, with its unit, that the page shows beside the figure. A name explains the names that continue it after a dot, too.

@@ -10,111 +10,53 @@ import type { Recipe } from '../core/recipe.ts';
 import type { BoundedModule } from '../core/reward-function.ts';
 import { hostedQuestions } from '../protocols/hosted-answers.ts';
 import { withCurriculum } from '../protocols/questions/curriculum.ts';
-import { type QuestionGame, questionGame } from '../protocols/questions/game.ts';
+import { questionEntries, questionSettings } from '../protocols/questions/data.ts';
+import { questionGame, type RecipeOnQuestions } from '../protocols/questions/game.ts';
 import { paidBySum } from '../protocols/questions/paid-by-sum.ts';
 import { rewardSum, sumOf } from '../protocols/questions/reward-data.ts';
 import { program } from '../tasks/file/program-checker.ts';
 import { parseQuestion } from '../tasks/words/parse-question.ts';
 import { isWordsPolicy } from '../tasks/words/task-set.ts';
-import { dapoOn, passed } from './dapo/recipe.ts';
-import { genrmOn } from './genrm/on-questions.ts';
-import { grpoSettings, questionEntries } from './grpo/from-data.ts';
-import { maeOn } from './mae/on-questions.ts';
-import { primeOn } from './prime/recipe.ts';
-import { rZeroOn } from './r-zero/on-questions.ts';
-import { riseOn } from './rise/recipe.ts';
-import { sdpoOn } from './sdpo/recipe.ts';
-import { selfRewardingOn } from './self-rewarding/on-questions.ts';
-import { sppoOn } from './sppo/on-questions.ts';
-import { srpoRouteOn } from './srpo-route/recipe.ts';
-import { tangoOn } from './tango/recipe.ts';
-import { trioOn } from './trio/on-questions.ts';
-import { ttrlOn } from './ttrl/recipe.ts';
-
-/**
- * dapo calls an answer right or wrong by its reward without the length penalty; for a weighted sum and every other reward it compares the rewards as
- * they are.
- */
-const compared = ({ recipe, rewards }: Pick<QuestionRecipeData, 'recipe' | 'rewards'>) =>
-  recipe === 'dapo' && !rewards ? passed : undefined;
+import { dapoOnQuestions } from './dapo/recipe.ts';
+import { genrmOnQuestions } from './genrm/on-questions.ts';
+import { maeOnQuestions } from './mae/on-questions.ts';
+import { primeOnQuestions } from './prime/recipe.ts';
+import { rZeroOnQuestions } from './r-zero/on-questions.ts';
+import { riseOnQuestions } from './rise/recipe.ts';
+import { sdpoOnQuestions } from './sdpo/recipe.ts';
+import { selfRewardingOnQuestions } from './self-rewarding/on-questions.ts';
+import { sppoOnQuestions } from './sppo/on-questions.ts';
+import { srpoRouteOnQuestions } from './srpo-route/recipe.ts';
+import { tangoOnQuestions } from './tango/recipe.ts';
+import { trioOnQuestions } from './trio/on-questions.ts';
+import { ttrlOnQuestions } from './ttrl/recipe.ts';
 
 const ON_QUESTIONS = {
-  dapo: dapoOn,
-  genrm: genrmOn,
-  mae: maeOn,
-  prime: primeOn,
-  'r-zero': rZeroOn,
-  rise: riseOn,
-  sdpo: sdpoOn,
-  'self-rewarding': selfRewardingOn,
-  sppo: sppoOn,
-  'srpo-route': srpoRouteOn,
-  tango: tangoOn,
-  trio: trioOn,
-  ttrl: ttrlOn,
-} as const satisfies Record<string, (game: QuestionGame) => Recipe>;
+  dapo: dapoOnQuestions,
+  genrm: genrmOnQuestions,
+  mae: maeOnQuestions,
+  prime: primeOnQuestions,
+  'r-zero': rZeroOnQuestions,
+  rise: riseOnQuestions,
+  sdpo: sdpoOnQuestions,
+  'self-rewarding': selfRewardingOnQuestions,
+  sppo: sppoOnQuestions,
+  'srpo-route': srpoRouteOnQuestions,
+  tango: tangoOnQuestions,
+  trio: trioOnQuestions,
+  ttrl: ttrlOnQuestions,
+} as const satisfies Record<string, RecipeOnQuestions>;
 type QuestionRecipe = keyof typeof ON_QUESTIONS;
+const onQuestionsOf = (recipe: QuestionRecipe): RecipeOnQuestions => ON_QUESTIONS[recipe];
 export const QUESTION_RECIPES = Object.keys(ON_QUESTIONS) as readonly QuestionRecipe[];
 
 export const isQuestionRecipe = (name: string): name is QuestionRecipe => Object.hasOwn(ON_QUESTIONS, name);
 
-/** What the other recipes would need that a file of questions does not have. */
-const MISSING: Readonly<Record<string, string>> = {
-  aprm: 'solutions of which a checker can say line by line what is right',
-  azr: 'programs that the policy writes and an interpreter runs',
-  cepo: 'a right solution of every task, written out in the notation of its family',
-  'co-reward': 'every question a second time in other words',
-  cosplay: 'problems whose programs and tests an interpreter runs',
-  'dsmath-v2': 'proofs of which a checker can say line by line what is right',
-  eva: 'prompts that a creator can rewrite in the notation of its family',
-  evoenv: 'environments that the policy writes as programs and an interpreter runs',
-  'fb-align': 'a checker that says where an attempt goes wrong, and corrects it there',
-  igrpo: 'a policy that was taught to read a draft in the notation of its family',
-  laser: 'a token of the tokenizer that nothing else uses',
-  'llama-rl':
-    'chains of sums, on which it measures a delay; grpo does the same on files with --variant aipo and --ahead',
-  'mr-rlvr': 'a worked solution of every task, whose steps can be hidden and shuffled',
-  'one-shot': 'a family that can say which of its tasks teaches most',
-  'q-evolve': 'an environment of several turns',
-  'qg-scst': 'documents with an answer marked in them, about which a question is written',
-  'qwen-prm': 'solutions of which a checker can say line by line what is right',
-  ragen: 'an environment of several turns',
-  'real-tg': 'graphs whose links have times',
-  rewardharness: 'rules of which a program can say whether they hold for a response',
-  rlp: 'documents in which some characters can be computed from those before them',
-  rlsp: 'attempts in which it can count how often all steps are done again',
-  rrpo: 'responses in which an error can be planted by the exchange of a word',
-  sage: 'a right solution of every task, of which a part is a hint',
-  sar: 'a prompt of its family without the question, under which answers are scored again',
-  scir: 'a policy that was taught to score responses in the notation of its family',
-  scma: 'a policy that was taught to cut an answer into chunks and to score them',
-  'sd-zero': 'a policy that was taught to revise an attempt in the notation of its family',
-  'self-taught-evaluators': 'a policy that was taught to compare two answers in the notation of its family',
-  sipretrain: 'documents, and a policy that was taught to tell them again',
-  spark: 'solutions of which a verifier says line by line what is right',
-  specs: 'answers in a form of tags, which it teaches before it rewards what is right',
-  spine:
-    'tasks of its own family, on which it finds the tokens where answers fork; ttrl trains on held-out questions of files',
-  ssp: 'a search tool and its documents',
-  'ssr-swe': 'programs with tests that an interpreter runs',
-  'ssr-zero': 'a policy that was taught to judge translations in the notation of its family',
-  stp: 'statements whose proofs a checker reads',
-  svs: 'a policy that was taught to write variations of a task beside its solution',
-  sws: 'a generator of new tasks of every kind',
-  't-reg': 'a policy that was taught to answer better or worse as it is told',
-  trace: 'a right solution of every task, written out step by step',
-  ttcs: 'a policy that was taught to write variants of a question in the notation of its family',
-  'verifier-training': 'solutions of which a checker can say line by line what is right',
-  'weak-sup': 'a generator of tasks, a part of which it labels wrongly; grpo takes files of such labels',
-  'writing-zero': 'a policy that was taught to score responses in the notation of its family',
-};
-
 /** Throws `run.tasks` with what the recipe lacks on files of questions. */
-export function refuseQuestions(recipe: string): never {
-  const missing = MISSING[recipe];
+export function refuseQuestions({ name, needsOfTasks }: Pick<Recipe, 'name' | 'needsOfTasks'>): never {
   throw wrongInput(
     'run.tasks',
-    `Recipe ${recipe} takes no files of tasks${missing ? `: it needs ${missing}` : ''}.`,
+    `Recipe ${name} takes no files of tasks${needsOfTasks ? `: it needs ${needsOfTasks}` : ''}.`,
     {
       expected: `one of ${['grpo', 'distil', ...QUESTION_RECIPES].join(', ')}, which train on questions, or sft, dpo and spin, which train on conversations and pairs`,
       next: 'Choose another --recipe, or leave the files out.',
@@ -122,41 +64,21 @@ export function refuseQuestions(recipe: string): never {
   );
 }
 
-/** Why a recipe takes no weighted sum of rewards: its reward is a part of its method. */
-const OWN_REWARD: Readonly<Partial<Record<QuestionRecipe, string>>> = {
-  genrm: 'its verifier is taught what is right and wrong, and nobody is paid',
-  mae: 'its ratings are the reward',
-  prime: 'its reward model learns from right and wrong answers',
-  'r-zero': 'the votes of its solver are the reward',
-  rise: 'the word that pays its solver is what its verifier has to say',
-  sdpo: 'what its teacher is told are answers that its reward calls right',
-  'self-rewarding': 'the points that the policy gives itself are the reward',
-  'srpo-route': 'what its teacher is told are answers that its reward calls right',
-  tango: 'the word that pays its generator is what its verifier has to say',
-  trio: 'the word that pays its solver is what its judge has to say and what prices its proposals',
-  ttrl: 'the votes of its solver are the reward',
-};
+const ownRewardOf = (recipe: QuestionRecipe) => onQuestionsOf(recipe).ownReward;
 
 /** Throws `run.reward` where a weighted sum of rewards cannot pay the recipe's solver. */
 export function expectSum(recipe: QuestionRecipe): void {
-  const own = OWN_REWARD[recipe];
+  const own = ownRewardOf(recipe);
   if (own === undefined) return;
   throw wrongInput('run.reward', `Recipe ${recipe} takes no sums of rewards: ${own}.`, {
-    expected: `the name of one of its rewards, or one of ${['grpo', ...QUESTION_RECIPES.filter((name) => !OWN_REWARD[name])].join(', ')}`,
+    expected: `the name of one of its rewards, or one of ${['grpo', ...QUESTION_RECIPES.filter((name) => !ownRewardOf(name))].join(', ')}`,
     next: 'Run `npm run recipe -- show NAME` for the names.',
   });
 }
 
-/** Why a curriculum cannot be used: the recipe does not choose among the questions that it trains on. */
-const OWN_ORDER: Readonly<Partial<Record<QuestionRecipe, string>>> = {
-  mae: 'the files’ questions are examples for its proposer',
-  'r-zero': 'the files’ questions are examples for its challenger',
-  ttrl: 'it walks through all held-out questions',
-};
-
 /** Throws `run.setting` where the recipe cannot draw its questions by a curriculum. */
 function expectCurriculum(recipe: QuestionRecipe): void {
-  const own = OWN_ORDER[recipe];
+  const own = onQuestionsOf(recipe).ownOrder;
   if (own === undefined) return;
   throw wrongInput('run.setting', `Recipe ${recipe} takes no curriculum: ${own}.`, {
     expected: 'no --set curriculum.unanimousWeight with this recipe',
@@ -165,11 +87,11 @@ function expectCurriculum(recipe: QuestionRecipe): void {
 
 /** What `--set` may change of a recipe whose method is fixed otherwise. */
 export const questionRecipeSettings = v.strictObject({
-  maxNew: grpoSettings.entries.maxNew,
-  examined: grpoSettings.entries.examined,
-  optimizer: grpoSettings.entries.optimizer,
-  adapter: grpoSettings.entries.adapter,
-  curriculum: grpoSettings.entries.curriculum,
+  maxNew: questionSettings.maxNew,
+  examined: questionSettings.examined,
+  optimizer: questionSettings.optimizer,
+  adapter: questionSettings.adapter,
+  curriculum: questionSettings.curriculum,
 });
 
 export const questionRecipeData = v.strictObject({
@@ -201,7 +123,8 @@ export function questionRecipeFrom(
     checker,
     extract: data.extract,
   };
-  const made = ON_QUESTIONS[data.recipe](
+  const { make, compared } = onQuestionsOf(data.recipe);
+  const made = make(
     questionGame({
       ...questions,
       name: data.name,
@@ -216,7 +139,7 @@ export function questionRecipeFrom(
     ? paidBySum(made, { checker, extract: data.extract }, sumOf(data.rewards, modules))
     : made;
   if (curriculum) expectCurriculum(data.recipe);
-  const recipe = curriculum ? withCurriculum(paid, curriculum, compared(data)) : paid;
+  const recipe = curriculum ? withCurriculum(paid, curriculum, data.rewards ? undefined : compared) : paid;
   const sets = Object.entries(recipe.sets).map(([name, set]) => [
     name,
     {

@@ -67,10 +67,14 @@ export async function prepareDamage(order: RunOrder): Promise<Soak> {
 }
 
 /** The arguments of `rollmesh` that play the order in a state folder, its output as lines of JSON. */
-export const startArguments = ({ recipe, seed, rounds, tasks, groupSize }: RunOrder, state: string) => [
+export const startArguments = (
+  { recipe, seed, rounds, tasks, groupSize, engine }: RunOrder,
+  state: string,
+) => [
   'start',
   ...['--recipe', recipe, '--seed', String(seed), '--rounds', String(rounds)],
   ...['--tasks', String(tasks), '--group-size', String(groupSize), '--eval-every', '1000'],
+  ...(engine === undefined ? [] : ['--engine', engine]),
   ...['--headless', '--json', '--port', '0', '--device', 'cpu', '--threads', '1', '--state', state],
 ];
 

@@ -57,6 +57,17 @@ export const questionGame = (
   };
 };
 
+/** How a recipe that has a task family of its own is played on questions of files, and what a run on them cannot change, in words. */
+export interface RecipeOnQuestions {
+  readonly make: (game: QuestionGame) => Recipe;
+  /** Why it takes no weighted sum of rewards: its reward is a part of its method. */
+  readonly ownReward?: string;
+  /** Why it takes no curriculum: it does not choose among the questions that it trains on. */
+  readonly ownOrder?: string;
+  /** What a curriculum compares the answers of a group by, where that is not their reward as it is and the run pays no weighted sum. */
+  readonly compared?: (reward: number) => number;
+}
+
 /**
  * A recipe with another shape of round, played on questions. It loses its claim, which was measured on its own family, and its stop token, which
  * belongs to that family's notation.

@@ -143,6 +143,7 @@ export const cepo: Recipe = {
     schedule:
       'λ falls by the same amount each round, from 0.5 in the first to 0 in the 26th. Each round goes once over its batch, in four optimiser steps.',
   },
+  needsOfTasks: 'a right solution of every task, written out in the notation of its family',
   differences: [
     'Whole solutions are told; the paper tells answers alone. The start policy was taught to read drafts of solutions, and after an answer alone its evidence points the wrong way. A language model needs no more than a template.',
     'The paper trains 50 steps, and its λ is 0 after half of them; the claim’s twelve rounds end before.',

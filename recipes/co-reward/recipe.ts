@@ -66,6 +66,7 @@ export const coReward: Recipe = {
       'A clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens, plus 0.001 times a k3 estimate of the KL divergence to version 0.',
     schedule: 'Each round draws fresh tasks that are not held out, and goes over its batch four times.',
   },
+  needsOfTasks: 'every question a second time in other words',
   differences: [
     'Questions in other words are chains in another order, made by rule, where the paper lets a language model rewrite each question of a fixed set once. Another order changes how a chain is worked through, which a rewritten sentence seldom does, so that errors are less alike here than the paper’s.',
     'A constant step size after a short warm-up, and four passes over each batch, since updates cost less here than rollouts. Sizes of batches and weights could not be checked against the paper’s.',

@@ -15,7 +15,7 @@ import {
   randomReward,
 } from '../../protocols/answer-rewards.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
-import { onQuestions, type QuestionGame } from '../../protocols/questions/game.ts';
+import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../protocols/questions/game.ts';
 import { SUM } from '../../protocols/questions/paid-by-sum.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { freshTask } from '../../tasks/arithmetic/demonstrations.ts';
@@ -180,6 +180,11 @@ export const dapo: Recipe = {
 /** The share of the limit over which the paper's length penalty grows. */
 const PUBLISHED_BUFFER = 0.2;
 
-/** The recipe on questions of files, for any policy. */
-export const dapoOn = (game: QuestionGame): Recipe =>
+const dapoOn = (game: QuestionGame): Recipe =>
   onQuestions(dapo, played(game, Math.max(1, Math.floor(PUBLISHED_BUFFER * game.maxNew))));
+
+/** The recipe on questions of files, for any policy. */
+export const dapoOnQuestions: RecipeOnQuestions = {
+  make: dapoOn,
+  compared: passed,
+};

@@ -13,17 +13,17 @@ import { MAIN_SET } from '../../core/schema/policy.ts';
 import { name as policyName } from '../../core/schema/sample.ts';
 import type { DistillationPart, Divergence } from '../../core/training-plan.ts';
 import { expectSchedule } from '../../protocols/method-settings.ts';
+import { questionEntries, questionSettings } from '../../protocols/questions/data.ts';
 import { rewardsOf } from '../../protocols/questions/reward-data.ts';
 import { QUESTION_FIGURES, questionRound } from '../../protocols/questions/round.ts';
 import { SOLVER, smallSteps } from '../../protocols/solver.ts';
 import { program } from '../../tasks/file/program-checker.ts';
-import { grpoSettings, questionEntries } from '../grpo/from-data.ts';
 
 const TEACHER = 'teacher';
 const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
 
-const { maxNew, temperature, epochs, examined, optimizer, adapter } = grpoSettings.entries;
+const { maxNew, temperature, epochs, examined, optimizer, adapter } = questionSettings;
 
 /** What `--set` may change. */
 export const distilSettings = v.strictObject({

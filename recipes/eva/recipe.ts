@@ -135,6 +135,7 @@ export const eva: Recipe = {
     schedule:
       'The first round trains on the given prompts. From then on three quarters of a round’s 96 prompts were rewritten from those of the round before, and the others are drawn uniformly from all that were trained on. Each round goes once over its pairs, in four optimiser steps.',
   },
+  needsOfTasks: 'prompts that a creator can rewrite in the notation of its family',
   differences: [
     'The creator rewrites by rule, where the paper prompts a language model to; neither is trained.',
     'Regret is the best reward less the mean. Other baselines, such as the worst reward, are not tried.',

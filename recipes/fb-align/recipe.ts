@@ -59,6 +59,7 @@ export const fbAlign: Recipe = {
     schedule:
       'Each round goes once over its batch, in four optimiser steps; after it the teacher’s weights move by a twentieth of their distance to the policy’s for each of them.',
   },
+  needsOfTasks: 'a checker that says where an attempt goes wrong, and corrects it there',
   differences: [
     'The paper’s critic is a frozen language model that reads the reference solution; here a checker writes the same feedback exactly.',
     'The paper’s reference solutions are written in another style than the policy’s. Here both have the one form that arithmetic has, so that only the alignment differs, and not the style.',

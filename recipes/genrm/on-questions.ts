@@ -13,7 +13,7 @@ import type {
   UpdatePart,
 } from '../../core/training-plan.ts';
 import { VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
-import { onQuestions, type QuestionGame } from '../../protocols/questions/game.ts';
+import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../protocols/questions/game.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 import { JUDGE, solverAndVerifier } from '../../protocols/solver-verifier.ts';
 import { genrm } from './recipe.ts';
@@ -81,7 +81,7 @@ export function planVerifier(records: RoundRecords, tools: LearnTools): Training
   };
 }
 
-export function genrmOn({ family, verifiedTasks }: QuestionGame): Recipe {
+function genrmOn({ family, verifiedTasks }: QuestionGame): Recipe {
   const shape = solverAndVerifier({
     family,
     tasks: verifiedTasks,
@@ -105,3 +105,9 @@ export function genrmOn({ family, verifiedTasks }: QuestionGame): Recipe {
     learn: planVerifier,
   };
 }
+
+/** The recipe on questions of files, for any policy. */
+export const genrmOnQuestions: RecipeOnQuestions = {
+  make: genrmOn,
+  ownReward: 'its verifier is taught what is right and wrong, and nobody is paid',
+};

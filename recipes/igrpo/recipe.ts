@@ -47,6 +47,7 @@ export const igrpo: Recipe = {
       'A clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens, on attempts after the prompt that they were sampled from, draft included. There is no KL term.',
     schedule: 'Each round goes once over its batch, in four optimiser steps.',
   },
+  needsOfTasks: 'a policy that was taught to read a draft in the notation of its family',
   differences: [
     'Drafts and attempts are half of a group each, so that a task takes as many rollouts as in GRPO. How the paper divides them could not be checked.',
     'The solver had to be taught to read a draft, in supervised training before; a language model needs no more than a template. Keeping a draft is a habit that the start policy has from there.',

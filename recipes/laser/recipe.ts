@@ -114,6 +114,7 @@ export const laser: Recipe = {
       'A clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens, plus 0.1 times the mean of (score − reward)² over finished answers, in which right and wrong answers have the same weight. There is no KL term.',
     schedule: 'Each round goes once over its batch, in four optimiser steps.',
   },
+  needsOfTasks: 'a token of the tokenizer that nothing else uses',
   differences: [
     'The constant is what this start policy gives to the token in the mean, as the paper measures it for each model: −23 nats for Qwen.',
     'How the paper warms up could not be checked: here the regression is trained from the first round on, and scores count in advantages after eight.',

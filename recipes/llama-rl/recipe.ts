@@ -48,6 +48,8 @@ export const llamaRl: Recipe = {
       'AIPO weighs each token’s gradient by the ratio of its probability now to its probability when it was sampled, cut off at 2, and without a lower bound: a token that the policy has become unlikely to sample counts little. The variants put the uncorrected gradient or PPO’s clip (ratios in [0.8, 1.2] against the sampler) in its place.',
     schedule: 'Each round makes one optimiser step.',
   },
+  needsOfTasks:
+    'chains of sums, on which it measures a delay; grpo does the same on files with --variant aipo and --ahead',
   differences: [
     'The lag is exact and in versions: a round samples with the weights of so many rounds ago and takes one optimiser step. There are no threads, and no answer mixes two versions.',
     'The uncorrected gradient and PPO’s clip have no proximal policy: their old log-probabilities are the sampler’s.',

@@ -10,7 +10,7 @@ import { evaluation } from '../../core/schema/evaluation.ts';
 import { invalid, ok, rendered, type TaskFamily } from '../../core/task-family.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import type { Needs } from '../../protocols/questions/draw.ts';
-import { onQuestions, type QuestionGame } from '../../protocols/questions/game.ts';
+import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../protocols/questions/game.ts';
 import { readTask } from '../../protocols/questions/task-text.ts';
 import type { RatedGame, RatedTexts } from './rated-questions.ts';
 import { learnFrom, mae, playedOn } from './recipe.ts';
@@ -81,7 +81,7 @@ const rated = ({ family, maxNew, tasks, propose }: QuestionGame): RatedGame => {
   };
 };
 
-export function maeOn(game: QuestionGame): Recipe {
+function maeOn(game: QuestionGame): Recipe {
   const { family, maxNew } = game;
   const played = rated(game);
   const { ratings, format, random } = mae.rewards;
@@ -121,3 +121,10 @@ export function maeOn(game: QuestionGame): Recipe {
     },
   );
 }
+
+/** The recipe on questions of files, for any policy. */
+export const maeOnQuestions: RecipeOnQuestions = {
+  make: maeOn,
+  ownReward: 'its ratings are the reward',
+  ownOrder: 'the files’ questions are examples for its proposer',
+};

@@ -79,6 +79,7 @@ export const mrRlvr: Recipe = {
     schedule:
       'The first six rounds are the first stage, and all others the second. Each round takes the next 16 tasks of its stage, shuffled anew each time around, and goes once over its batch, in four optimiser steps.',
   },
+  needsOfTasks: 'a worked solution of every task, whose steps can be hidden and shuffled',
   differences: [
     'The paper’s formulas for the two scores could not be checked; shares of right steps are the simplest that its abstract admits.',
     'An answer to a puzzle is the whole solution, since the start policy writes nothing else. The steps that are shown are written again and earn nothing.',

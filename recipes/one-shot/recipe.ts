@@ -65,6 +65,7 @@ export const oneShot: Recipe = {
       'A clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens, plus 0.02 times a k3 estimate of the KL divergence to version 0, minus 0.001 times the entropy.',
     schedule: 'Each round goes once over its 32 groups, in four optimiser steps.',
   },
+  needsOfTasks: 'a family that can say which of its tasks teaches most',
   differences: [
     'Temperature 1 instead of 0.6, so that log-probabilities are those of the policy that is trained.',
     'The example is a long chain with a pass rate near 0.4, chosen by how much writing steps helps the start on it; the paper takes the largest variance of accuracy over a pilot run.',

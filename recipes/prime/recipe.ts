@@ -20,7 +20,7 @@ import type {
 } from '../../core/training-plan.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
-import { onQuestions, type QuestionGame } from '../../protocols/questions/game.ts';
+import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../protocols/questions/game.ts';
 import { type SolverGame, solverAlone, solverUpdate } from '../../protocols/solver.ts';
 import { OPTIMIZER } from '../../protocols/solver-verifier.ts';
 import { chains, freshChain } from '../../tasks/chains/family.ts';
@@ -195,5 +195,10 @@ export const prime: Recipe = {
   }),
 };
 
+const primeOn = (game: QuestionGame): Recipe => onQuestions(prime, played(game));
+
 /** The recipe on questions of files, for any policy. */
-export const primeOn = (game: QuestionGame): Recipe => onQuestions(prime, played(game));
+export const primeOnQuestions: RecipeOnQuestions = {
+  make: primeOn,
+  ownReward: 'its reward model learns from right and wrong answers',
+};

@@ -38,6 +38,7 @@ export const qwenPrm: Recipe = {
     schedule:
       'Each round labels fresh solutions, asks the model about them, and then makes one pass over those that are kept, in eight optimiser steps.',
   },
+  needsOfTasks: 'solutions of which a checker can say line by line what is right',
   differences: [
     'Rounds on fresh solutions instead of one corpus of half a million; the model is asked about them before it learns from them, which stands in for ProcessBench.',
     'Lines are sums, and the judge is a small policy that often copies; a 72B model in the paper.',

@@ -3,7 +3,7 @@ import type { Recipe } from '../../core/recipe.ts';
 import type { RoundContext } from '../../core/round-context.ts';
 import type { Proposals } from '../../core/schema/sample.ts';
 import { admit, passed } from '../../protocols/proposals.ts';
-import { onQuestions, type QuestionGame } from '../../protocols/questions/game.ts';
+import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../protocols/questions/game.ts';
 import { examplesOf } from '../../protocols/questions/propose.ts';
 import { challengePlay } from './challenge-play.ts';
 import { CHALLENGER } from './challenges.ts';
@@ -30,7 +30,7 @@ async function challenge(
   };
 }
 
-export function rZeroOn(game: QuestionGame): Recipe {
+function rZeroOn(game: QuestionGame): Recipe {
   const { family } = game;
   return onQuestions(
     {
@@ -63,3 +63,10 @@ export function rZeroOn(game: QuestionGame): Recipe {
     },
   );
 }
+
+/** The recipe on questions of files, for any policy. */
+export const rZeroOnQuestions: RecipeOnQuestions = {
+  make: rZeroOn,
+  ownReward: 'the votes of its solver are the reward',
+  ownOrder: 'the files’ questions are examples for its challenger',
+};

@@ -6,7 +6,7 @@ import type { Sample } from '../../core/schema/sample.ts';
 import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/training-plan.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
-import { onQuestions, type QuestionGame } from '../../protocols/questions/game.ts';
+import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../protocols/questions/game.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 import {
   JUDGE,
@@ -119,6 +119,11 @@ export const rise: Recipe = {
   ...played({ family: arithmetic, tasks: (context) => drawnTasks(context, slippingTask) }),
 };
 
-/** The recipe on questions of files, for any policy. */
-export const riseOn = (game: QuestionGame): Recipe =>
+const riseOn = (game: QuestionGame): Recipe =>
   onQuestions(rise, played({ ...game, tasks: game.verifiedTasks }));
+
+/** The recipe on questions of files, for any policy. */
+export const riseOnQuestions: RecipeOnQuestions = {
+  make: riseOn,
+  ownReward: 'the word that pays its solver is what its verifier has to say',
+};

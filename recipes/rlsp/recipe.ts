@@ -95,6 +95,7 @@ export const rlsp: Recipe = {
     schedule:
       'The warm start has shown the policy what a search looks like, as supervised fine-tuning does in the paper. Each round updates first the critic and then the policy, in four optimiser steps each.',
   },
+  needsOfTasks: 'attempts in which it can count how often all steps are done again',
   differences: [
     'Search is one behaviour here, doing the sums again, which the warm start demonstrates. In the paper backtracking and verification come about by themselves, where longer texts are paid.',
     'The paper’s simplest bonus is for intermediate steps; here whole attempts are counted, so that a bonus cannot be earned by steps without sums.',

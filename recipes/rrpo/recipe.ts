@@ -178,6 +178,7 @@ export const rrpo: Recipe = {
     schedule:
       'Each round goes once over its pairs, in four optimiser steps. The reference stays the start policy.',
   },
+  needsOfTasks: 'responses in which an error can be planted by the exchange of a word',
   differences: [
     'The paper asks about videos; the damaged response is what the model answers when frames are masked or shuffled. Here it is the response itself with a word replaced, so that where the two differ is known exactly.',
     'Pairs are made anew from the policy’s own responses each round; in the paper once.',

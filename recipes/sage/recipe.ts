@@ -71,6 +71,7 @@ export const sage: Recipe = {
       'A clipped policy gradient with ratios in [0.8, 1.28] and a mean over tokens, on attempts after the prompt that they were sampled from, hint included. There is no KL term.',
     schedule: 'Each round goes once over its batch, in four optimiser steps.',
   },
+  needsOfTasks: 'a right solution of every task, of which a part is a hint',
   differences: [
     'The paper’s hinter writes all three levels at once, in words; here each is asked for as it is needed, and is the beginning of a solution.',
     'Solver and hinter had to be taught to read and to write hints, in supervised training before; a language model needs no more than a template.',

@@ -99,6 +99,7 @@ export const sar: Recipe = {
       'A clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens. There is no KL term and no critic.',
     schedule: 'Each round scores its answers twice and goes once over its batch, in four optimiser steps.',
   },
+  needsOfTasks: 'a prompt of its family without the question, under which answers are scored again',
   differences: [
     'Without the question means after a prompt with an empty question, which the start policy was never taught; the paper scores the answer alone.',
     'The weight of 0.2 was not checked against the paper’s.',

@@ -114,6 +114,7 @@ export const scir: Recipe = {
     schedule:
       'Each round goes once over its pairs, in four optimiser steps. The next round responds and judges with the policy that this one made.',
   },
+  needsOfTasks: 'a policy that was taught to score responses in the notation of its family',
   differences: [
     'The half of the method that pulls the two internal rewards together, a penalty for disagreement and for doubt in each training step, is left out: its form was not checked, and preference pairs cannot train a judge’s digits. The selection of consistent pairs is here, and is what the claim is about.',
     'Pairs are selected once a round, not in each step, and by the sign of the implicit reward alone.',

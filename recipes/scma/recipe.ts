@@ -104,6 +104,7 @@ export const scma: Recipe = {
       'A clipped policy gradient with ratios in [0.8, 1.2] and a mean over the tokens of each role, summed over the three roles. There is no KL term.',
     schedule: 'Each round goes once over its batch, in four optimiser steps.',
   },
+  needsOfTasks: 'a policy that was taught to cut an answer into chunks and to score them',
   differences: [
     'The paper’s formula for the penalty could not be checked. This one is linear in length and in importance, and it is taken from wrong answers too.',
     'The segmenter marks lines in place of writing the reasoning again with tags, so that it cannot change it.',

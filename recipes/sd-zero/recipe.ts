@@ -98,6 +98,7 @@ export const sdZero: Recipe = {
     schedule:
       'Eight rounds of the first phase, then the second. The teacher has the weights of the end of the first phase, and is renewed after every eight rounds. Each round goes once over its batch, in four optimiser steps.',
   },
+  needsOfTasks: 'a policy that was taught to revise an attempt in the notation of its family',
   differences: [
     'The paper tells the bit by one of two sentences, to rephrase or to start over; here it is one token behind the attempt.',
     'How many samples and steps the paper’s two phases take, and when it renews its teacher, could not be checked. Here a round of either phase takes eight rollouts of each task.',

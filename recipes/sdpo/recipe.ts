@@ -6,7 +6,7 @@ import type { Recipe } from '../../core/recipe.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { onQuestions, type QuestionGame } from '../../protocols/questions/game.ts';
+import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../protocols/questions/game.ts';
 import { SIBLINGS_ALONE, taughtAnswers, taughtSolver } from '../../protocols/questions/taught-answers.ts';
 import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import {
@@ -109,8 +109,7 @@ export const sdpo: Recipe = {
   learn: (records, tools) => planTraining(chainAttempts, records, tools),
 };
 
-/** The recipe on questions of files, for any policy. */
-export const sdpoOn = (game: QuestionGame): Recipe => ({
+const sdpoOn = (game: QuestionGame): Recipe => ({
   ...onQuestions(sdpo, {
     ...taughtSolver(game, rewards),
     learn: (records, tools) =>
@@ -128,3 +127,9 @@ export const sdpoOn = (game: QuestionGame): Recipe => ({
   },
   differences: [SIBLINGS_ALONE, ...ENGINE_DIFFERENCES],
 });
+
+/** The recipe on questions of files, for any policy. */
+export const sdpoOnQuestions: RecipeOnQuestions = {
+  make: sdpoOn,
+  ownReward: 'what its teacher is told are answers that its reward calls right',
+};

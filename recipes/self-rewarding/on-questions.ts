@@ -10,7 +10,7 @@ import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { exactReward, formatReward, payAnswers, randomReward } from '../../protocols/answer-rewards.ts';
-import { onQuestions, type QuestionGame } from '../../protocols/questions/game.ts';
+import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../protocols/questions/game.ts';
 import { judgeByRubrics, judgeRole, type RubricAsked } from '../../protocols/questions/judged-reward.ts';
 import { rewardNamed, SOLVER, solverAlone } from '../../protocols/solver.ts';
 import { pairsOf, selfRewarding } from './recipe.ts';
@@ -78,7 +78,7 @@ export function planPairs({ round, groups }: Pick<RoundRecords, 'round' | 'group
   };
 }
 
-export function selfRewardingOn(game: QuestionGame): Recipe {
+function selfRewardingOn(game: QuestionGame): Recipe {
   const { family, maxNew, tasks } = game;
   const shape = solverAlone({ family, maxNew, temperature: 0.7, tasks, rewards: CONTROLS });
   const { maxNew: longest, temperature } = SELF.rubric;
@@ -107,3 +107,9 @@ export function selfRewardingOn(game: QuestionGame): Recipe {
     learn: planPairs,
   };
 }
+
+/** The recipe on questions of files, for any policy. */
+export const selfRewardingOnQuestions: RecipeOnQuestions = {
+  make: selfRewardingOn,
+  ownReward: 'the points that the policy gives itself are the reward',
+};

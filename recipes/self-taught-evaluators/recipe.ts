@@ -79,6 +79,7 @@ export const selfTaughtEvaluators: Recipe = {
     schedule:
       'A round is an iteration: 120 tasks, two passes over what is kept. The next round samples from the judge that this one made.',
   },
+  needsOfTasks: 'a policy that was taught to compare two answers in the notation of its family',
   differences: [
     'Four judgments an order where the paper samples 15; one of those that agree is kept.',
     'The judge sees the answers without their steps, and writes its own totals before the verdict.',

@@ -42,6 +42,7 @@ export const spark: Recipe = {
     schedule:
       'In the first six rounds solutions are labelled, half as many of each task as later, and the verifier makes one pass over the verdicts that are chosen. Then it rests, and the solver learns in every round.',
   },
+  needsOfTasks: 'solutions of which a verifier says line by line what is right',
   differences: [
     'Solutions are chains of sums, and their format is one line for each operator: a solution cannot be lengthened by trivial lines as the paper’s could, but without the gate it can be shortened.',
     'Solver, labeller and verifier start as one policy of 190 thousand parameters, which labels with its own verdicts; in the paper the labeller is twice as large.',

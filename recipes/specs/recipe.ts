@@ -137,6 +137,7 @@ export const specs: Recipe = {
     schedule:
       'Four rounds of the cold start, with four passes over the pairs of each, then rewards. A pass has four optimiser steps.',
   },
+  needsOfTasks: 'answers in a form of tags, which it teaches before it rewards what is right',
   differences: [
     'The paper trains a model by GRPO for a short while first, which writes the pairs; here the start policy writes them, whose sums are right often enough.',
     'The paper’s answers are texts about images with tags for reasoning and answer; the five damages there are to those tags and that order, and were not checked one by one.',

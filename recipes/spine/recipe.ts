@@ -18,8 +18,8 @@ import type {
 import { exactReward, formatReward, majorityReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { admitTasks, nextTasks } from '../../protocols/drawn-tasks.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
+import { LABEL_FIGURES, labelFigures, testTasks } from '../../protocols/test-time.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
-import { LABEL_FIGURES, labelFigures, testTasks } from '../ttrl/recipe.ts';
 import { claim } from './claim.ts';
 import { bandBetween, countOf, forkMask, maskOf } from './forks.ts';
 
@@ -125,6 +125,8 @@ export const spine: Recipe = {
     schedule:
       'Each round takes the next 32 tasks of a walk through the test set, shuffled anew each time around, scores its answers once and goes over its batch four times.',
   },
+  needsOfTasks:
+    'tasks of its own family, on which it finds the tokens where answers fork; ttrl trains on held-out questions of files',
   differences: [
     'Answers have three to twenty tokens and one to four forks each. What a fork is here, a choice between writing steps and answering at once or a digit that may be slipped, is far simpler than in a chain of thought.',
     'The weights of 0.1 for the band and 0.001 for the KL divergence were not checked against the paper’s, nor whether its quantiles are taken over one answer or over the answers to a question: one answer has too few forks here.',

@@ -4,12 +4,12 @@
  */
 import type { Recipe } from '../../core/recipe.ts';
 import { exactReward, formatReward, majorityReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { onQuestions, type QuestionGame } from '../../protocols/questions/game.ts';
+import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../protocols/questions/game.ts';
 import { SOLVER, solverAlone } from '../../protocols/solver.ts';
 import { winRatePairs, withWinRates } from '../../protocols/win-rates.ts';
 import { planPairs, sppo } from './recipe.ts';
 
-export const sppoOn = ({ family, maxNew, tasks }: QuestionGame): Recipe =>
+const sppoOn = ({ family, maxNew, tasks }: QuestionGame): Recipe =>
   onQuestions(
     {
       ...sppo,
@@ -47,3 +47,8 @@ export const sppoOn = ({ family, maxNew, tasks }: QuestionGame): Recipe =>
         planPairs(SOLVER, winRatePairs(withWinRates(records.groups)), records, tools),
     },
   );
+
+/** The recipe on questions of files, for any policy. */
+export const sppoOnQuestions: RecipeOnQuestions = {
+  make: sppoOn,
+};

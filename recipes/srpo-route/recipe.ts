@@ -5,7 +5,7 @@ import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/training-plan.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { onQuestions, type QuestionGame } from '../../protocols/questions/game.ts';
+import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../protocols/questions/game.ts';
 import { SIBLINGS_ALONE, taughtAnswers, taughtSolver } from '../../protocols/questions/taught-answers.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { siblingOrFeedback, type TaughtAttempt, taughtAttempts } from '../../protocols/taught-attempts.ts';
@@ -123,11 +123,16 @@ export const srpoRoute: Recipe = {
   learn,
 };
 
-/** The recipe on questions of files, for any policy. */
-export const srpoRouteOn = (game: QuestionGame): Recipe => ({
+const srpoRouteOn = (game: QuestionGame): Recipe => ({
   ...onQuestions(srpoRoute, {
     ...taughtSolver(game, rewards),
     learn: async (records, tools) => planTraining(taughtAnswers(records.groups, tools.renderer()), records),
   }),
   differences: [SIBLINGS_ALONE, ...srpoRoute.differences!.slice(0, 3)],
 });
+
+/** The recipe on questions of files, for any policy. */
+export const srpoRouteOnQuestions: RecipeOnQuestions = {
+  make: srpoRouteOn,
+  ownReward: 'what its teacher is told are answers that its reward calls right',
+};

@@ -123,6 +123,7 @@ export const ssrZero: Recipe = {
     schedule:
       'The judge of a round has the weights from which the round trains. Each round goes once over its batch, in four optimiser steps.',
   },
+  needsOfTasks: 'a policy that was taught to judge translations in the notation of its family',
   differences: [
     'Languages are invented, with one right translation of each sentence, so that hidden accuracy is exact; the paper translates between English and Chinese and measures by trained metrics and human references.',
     'The judge marks words, and its score is the share that it marks as right; the paper’s writes thoughts and a score, whose scale was not checked.',

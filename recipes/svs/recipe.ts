@@ -171,6 +171,7 @@ export const svs: Recipe = {
     schedule:
       'Each round takes the next 16 of the tasks, shuffled anew each time around, and goes once over its batch, in four optimiser steps.',
   },
+  needsOfTasks: 'a policy that was taught to write variations of a task beside its solution',
   differences: [
     'The writer reads the task beside the solution. A language model’s solution tells its problem again; here it holds the running totals alone.',
     'There is one right way to work a chain out, so that the right solutions of a task are one text: the writer reads it and writes four variations, where the paper has it read each right solution.',

@@ -105,6 +105,7 @@ export const tReg: Recipe = {
     schedule:
       'Each round goes once over its pairs, in four optimiser steps. The reference stays the start policy.',
   },
+  needsOfTasks: 'a policy that was taught to answer better or worse as it is told',
   differences: [
     'The policy had to be taught what better and worse responses are, in supervised training before; a language model needs no more than a prompt in words. What it was taught comes from the rubric.',
     'Responses are sampled and paired anew each round by a rubric; in the paper once, by a reward model.',

@@ -15,7 +15,7 @@ import type { TaskFamily } from '../../core/task-family.ts';
 import type { LearnTools, PolicyItem, RoundRecords, TrainingPlan, Update } from '../../core/training-plan.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
-import { onQuestions, type QuestionGame } from '../../protocols/questions/game.ts';
+import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../protocols/questions/game.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 import {
   JUDGE,
@@ -197,6 +197,11 @@ export const tango: Recipe = {
   }),
 };
 
-/** The recipe on questions of files, for any policy. */
-export const tangoOn = (game: QuestionGame): Recipe =>
+const tangoOn = (game: QuestionGame): Recipe =>
   onQuestions(tango, played({ ...game, tasks: game.verifiedTasks }));
+
+/** The recipe on questions of files, for any policy. */
+export const tangoOnQuestions: RecipeOnQuestions = {
+  make: tangoOn,
+  ownReward: 'the word that pays its generator is what its verifier has to say',
+};

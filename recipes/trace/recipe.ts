@@ -79,6 +79,7 @@ export const trace: Recipe = {
     schedule:
       'Each round goes once over its batch, in four optimiser steps. λ falls from 1 in the first round in a straight line to 0 after the twelfth.',
   },
+  needsOfTasks: 'a right solution of every task, written out step by step',
   differences: [
     'The paper’s spans are marked by a stronger model or by the policy; here a checker of steps knows them.',
     'What makes a part of a right attempt decisive is that others failed there; groups without a wrong attempt have no such part.',

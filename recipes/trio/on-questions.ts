@@ -7,7 +7,7 @@ import type { RoundContext } from '../../core/round-context.ts';
 import type { Proposals } from '../../core/schema/sample.ts';
 import { evaluateVerifier, VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
 import { admit, passed } from '../../protocols/proposals.ts';
-import { onQuestions, type QuestionGame } from '../../protocols/questions/game.ts';
+import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../protocols/questions/game.ts';
 import { examplesOf } from '../../protocols/questions/propose.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
 import { judge } from './judge.ts';
@@ -35,7 +35,7 @@ async function propose(
   };
 }
 
-export function trioOn(game: QuestionGame): Recipe {
+function trioOn(game: QuestionGame): Recipe {
   const { family, maxNew } = game;
   const sampling = { maxNew, temperature: 1 };
   return onQuestions(
@@ -74,3 +74,9 @@ export function trioOn(game: QuestionGame): Recipe {
     },
   );
 }
+
+/** The recipe on questions of files, for any policy. */
+export const trioOnQuestions: RecipeOnQuestions = {
+  make: trioOn,
+  ownReward: 'the word that pays its solver is what its judge has to say and what prices its proposals',
+};

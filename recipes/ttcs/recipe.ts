@@ -219,6 +219,7 @@ export const ttcs: Recipe = {
     schedule:
       'Each round takes the next six of a walk through the test questions and asks for 24 variants. The attempts at these 30 questions pay the synthesizer and train the solver, whose batch is gone over twice.',
   },
+  needsOfTasks: 'a policy that was taught to write variants of a question in the notation of its family',
   differences: [
     'Both train in every round, on the same attempts. The paper’s scripts alternate five steps of the synthesizer with fifteen of the solver.',
     'BLEU is taken over characters, and the skeleton of a chain is its operators; the paper compares texts and equations.',

@@ -10,7 +10,7 @@ import { mean } from '../../core/rl/statistics.ts';
 import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import { type EvaluationTasks, HELD_OUT } from '../../core/split.ts';
+import type { EvaluationTasks } from '../../core/split.ts';
 import { rendered, type TaskFamily } from '../../core/task-family.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { exactReward, formatReward, majorityReward, randomReward } from '../../protocols/answer-rewards.ts';
@@ -18,15 +18,14 @@ import { admitTasks, nextTasks } from '../../protocols/drawn-tasks.ts';
 import { heldOutAnswers } from '../../protocols/evaluate/solver.ts';
 import { generateWithin } from '../../protocols/evaluate/within-context.ts';
 import { type Fitting, fittingIn, withLeftOut } from '../../protocols/questions/draw.ts';
-import { onQuestions, type QuestionGame } from '../../protocols/questions/game.ts';
+import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../protocols/questions/game.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
+import { LABEL_FIGURES, labelFigures, testTasks } from '../../protocols/test-time.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { claim } from './claim.ts';
 
 /** The share of a group's votes that is trained on. */
 const TRAINED_SHARE = 0.5;
-/** The largest number of operators of a test task: on such chains the start policy is right with steps and often wrong without. */
-const MOST_OPERATORS = 4;
 /** Passes over a batch, which make as many updates as four times the rounds would. */
 const EPOCHS = 4;
 /** The number of votes in the start policy's majority, with which the trained policy's single answer is compared. */
@@ -41,43 +40,11 @@ interface Tested {
   readonly fitting?: (context: RoundContext) => Fitting;
 }
 
-/** The held-out chains, which are trained on. */
-export const testTasks = (asked: EvaluationTasks = HELD_OUT) =>
-  arithmetic.heldOut(asked).filter((task) => arithmetic.difficulty(task) <= MOST_OPERATORS);
-
 /** The votes that are trained on; the majority counts all votes. */
 const trainedVotes = (group: ScoredGroup): ScoredGroup => ({
   ...group,
   samples: group.samples.slice(0, Math.ceil(group.samples.length * TRAINED_SHARE)),
 });
-
-/** What the figures of `labelFigures` mean. */
-export const LABEL_FIGURES = {
-  labelAccuracy: 'Share of the groups whose most frequent answer, which is paid, is exact.',
-  rewardAccuracy: 'Share of the answers whose reward is what the oracle would pay.',
-  majorityShare: 'Mean share of a group’s answers that give the most frequent one.',
-} as const;
-
-/**
- * Labels and rewards compared with the oracle, for the figures alone. labelAccuracy: the share of groups whose rewarded answer is exact;
- * rewardAccuracy: the share of votes whose reward is what gold would pay.
- */
-export function labelFigures(groups: readonly Pick<ScoredGroup, 'samples' | 'answersExact'>[]) {
-  const paid = groups.map(({ samples }) => samples.map(({ rewards }) => rewards.reward === 1));
-  return {
-    labelAccuracy: mean(
-      groups.map(({ answersExact }, g) =>
-        Number(answersExact.some((exact, i) => exact === true && paid[g]![i])),
-      ),
-    ),
-    rewardAccuracy: mean(
-      groups.flatMap(({ answersExact }, g) =>
-        answersExact.map((exact, i) => Number((exact === true) === paid[g]![i])),
-      ),
-    ),
-    majorityShare: mean(paid.map((mine) => mean(mine.map(Number)))),
-  };
-}
 
 const learn = ({ groups }: RoundRecords): TrainingPlan => ({
   updates: solverUpdate(groupItems(groups.map(trainedVotes), grpo), {
@@ -190,7 +157,7 @@ export const ttrl: Recipe = {
 };
 
 /** The recipe on questions of files, for any policy: it is trained on the held-out ones, and only the evaluation reads their reference answers. */
-export const ttrlOn = ({ family, maxNew }: QuestionGame): Recipe =>
+const ttrlOn = ({ family, maxNew }: QuestionGame): Recipe =>
   onQuestions(
     ttrl,
     played({
@@ -200,3 +167,10 @@ export const ttrlOn = ({ family, maxNew }: QuestionGame): Recipe =>
       fitting: (context) => fittingIn(context, (messages) => ({ messages, tokens: maxNew })),
     }),
   );
+
+/** The recipe on questions of files, for any policy. */
+export const ttrlOnQuestions: RecipeOnQuestions = {
+  make: ttrlOn,
+  ownReward: 'the votes of its solver are the reward',
+  ownOrder: 'it walks through all held-out questions',
+};

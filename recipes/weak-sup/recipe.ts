@@ -57,6 +57,7 @@ export const weakSup: Recipe = {
       'A clipped policy gradient, ratios in [0.8, 1.2], with a mean over tokens, plus 0.02 times a k3 estimate of the KL divergence to version 0.',
     schedule: 'Each round goes once over its batch, in four optimiser steps.',
   },
+  needsOfTasks: 'a generator of tasks, a part of which it labels wrongly; grpo takes files of such labels',
   differences: [
     'One start whose answers are forced into one form or the other stands for two starts; the paper fine-tunes base models on explicit traces, and pretrains some of them further.',
     'The two forms begin at different accuracies, as the paper’s do, so that what is compared is by how much each rises.',

@@ -117,6 +117,7 @@ export const writingZero: Recipe = {
       'A clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens. There is no KL term and no critic.',
     schedule: 'Each round goes once over its batch, in four optimiser steps.',
   },
+  needsOfTasks: 'a policy that was taught to score responses in the notation of its family',
   differences: [
     'The paper’s judge compares two responses in one prompt, states principles and a critique, is trained by GRPO, and has to prefer a response under every way of asking. Here it scores each response by itself, three times, is not trained, and the means are compared; a tie teaches nothing instead of paying -1.',
     'The judge’s liking for length is planted, as a policy of this size does not find what flatters a judge within a run; the paper’s is that of a trained scalar reward model, and its pairwise judge has less of it. Here both ways of paying read the same judge.',

@@ -5,7 +5,7 @@
  */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../../bench/browser/chromium.ts';
 import { readTaskRecipe } from '../../cli/task-recipe.ts';
@@ -50,8 +50,9 @@ const UNREAD = /<(?:step|answer|eos|sep|ok|bad|right|wrong|solve|judge|propose)>
 
 describe.skipIf(!chromiumPath)(`the page of every recipe${CHROMIUM_NEEDED}`, () => {
   let browser: Browser;
-  // One for all visits, so that the modules of the page are loaded and compiled once. What a page stores, it stores for itself alone.
-  let context: BrowserContext;
+  // One tab for all visits: a new one takes longer than what most of them look at.
+  let tab: Page;
+  let complaints: string[];
   let store: Awaited<ReturnType<typeof openStore>>;
   let gateway: Awaited<ReturnType<typeof serve>>;
   const played = new Map<string, PlayedRun>();
@@ -63,7 +64,8 @@ describe.skipIf(!chromiumPath)(`the page of every recipe${CHROMIUM_NEEDED}`, () 
         played.set(name, run);
         await storeRun(store as never, run, Date.UTC(2026, 4, 4, 9, i));
       }
-      context = await browser.newContext();
+      tab = await browser.newPage();
+      complaints = complaintsOf(tab);
       gateway = await serve(store as never, known);
     },
     60_000 + 15_000 * recipes.length,
@@ -78,15 +80,12 @@ describe.skipIf(!chromiumPath)(`the page of every recipe${CHROMIUM_NEEDED}`, () 
     `${gateway.url}#run=${played.get(recipe)!.rounds[0]!.spec.run}${more}`;
 
   async function visit(url: string, look: (page: Page) => Promise<void>): Promise<void> {
-    const page = await context.newPage();
-    try {
-      const complaints = complaintsOf(page);
-      await page.goto(url);
-      await look(page);
-      expect(complaints).toEqual([]);
-    } finally {
-      await page.close();
-    }
+    // The address alone changes between some visits; the page begins anew all the same.
+    await tab.goto('about:blank');
+    complaints.length = 0;
+    await tab.goto(url);
+    await look(tab);
+    expect(complaints).toEqual([]);
   }
 
   /** Every chart has a mark with a place in it, every table has rows, and no figure stands without a value. */

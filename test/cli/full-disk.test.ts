@@ -50,7 +50,10 @@ test.runIf(unshared)('a state folder on a file system that is read-only is refus
   expect(status).toBe(1);
 });
 
-const ORDER = { recipe: 'trio', seed: 18, rounds: 6, freeze: [], tasks: 4, groupSize: 2 };
+const ORDER = {
+  ...{ recipe: 'trio', seed: 18, rounds: 4, freeze: [], tasks: 4, groupSize: 2 },
+  engine: 'kernels' as const,
+};
 
 /**
  * After the first round a file takes all but some megabytes, and then grows slowly, until the command ends. Then it is removed, and the same

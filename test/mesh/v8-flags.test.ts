@@ -15,13 +15,9 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-const WORKER = {
-  modules: true,
-  script: 'export default { fetch: () => new Response("up") }',
-};
-
-test('Miniflare writes the mesh’s flags into workerd’s configuration, each once, and workerd takes them', async () => {
-  vi.stubEnv('MINIFLARE_WORKERD_V8_FLAGS', '--stack-size=900 --gc-global');
+/** The flags that a Miniflare writes into workerd's configuration, where these were set before. */
+async function flagsWith(set: string): Promise<unknown> {
+  vi.stubEnv('MINIFLARE_WORKERD_V8_FLAGS', set);
   vi.stubEnv('MINIFLARE_WORKERD_CONFIG_DEBUG', join(folder, 'config.json'));
   installV8Flags();
   installV8Flags();
@@ -31,12 +27,28 @@ test('Miniflare writes the mesh’s flags into workerd’s configuration, each o
   } finally {
     await mf.dispose();
   }
-  const { v8Flags } = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8'));
-  expect(v8Flags).toEqual([
+  return JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8')).v8Flags;
+}
+
+const WORKER = {
+  modules: true,
+  script: 'export default { fetch: () => new Response("up") }',
+};
+
+test('Miniflare writes the mesh’s flags into workerd’s configuration, each once, and workerd takes them', async () => {
+  expect(await flagsWith('--stack-size=900 --gc-global')).toEqual([
     '--stack-size=900',
     '--gc-global',
     '--single-threaded-gc',
     '--min-semi-space-size=3',
+  ]);
+});
+
+test('a flag that was set otherwise stays as it was set', async () => {
+  expect(await flagsWith('--no-gc-global --min-semi-space-size=8')).toEqual([
+    '--no-gc-global',
+    '--min-semi-space-size=8',
+    '--single-threaded-gc',
   ]);
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { nextTasks } from '../../protocols/drawn-tasks.ts';
-import { labelFigures, testTasks } from '../../recipes/ttrl/recipe.ts';
+import { labelFigures, testTasks } from '../../protocols/test-time.ts';
 import { arithmetic, runningTotals } from '../../tasks/arithmetic/family.ts';
 import { playSolver, policyPart } from './play-solver.ts';
 
