@@ -77,7 +77,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   },
   rollout: {
     about: 'how fast a Worker generates, beside a loop of one run per token',
-    options: '[--rounds N] [--size NAME] [--peers] [--json]',
+    options: '[--rounds N] [--size NAME] [--kernels | --peers] [--json]',
     load: () => import('./rollout.ts'),
   },
   scaling: {
