@@ -13,7 +13,7 @@ import { commandLine, cpuMs, withDescendants } from '../processes.ts';
 import type { PageRequest } from './chromium.page.ts';
 import { exportedGraph } from './exported-graph.ts';
 import { ggufCheckpoint } from './gguf-checkpoint.ts';
-import { MAX_NEW, PROMPT, warmUp } from './measure.ts';
+import { MAX_NEW, PROMPT } from './measure.ts';
 import {
   type AgainstPeer,
   against,
@@ -25,7 +25,15 @@ import {
 } from './peers.ts';
 import type { Shape } from './prompts.ts';
 import { TRANSFORMERS } from './transformers.ts';
-import { inTurns, PAGE_SIDES, type PageErrors, type PageSide, type Turn, timed } from './turns.ts';
+import {
+  inTurns,
+  PAGE_SIDES,
+  type PageErrors,
+  type PageSide,
+  type Turn,
+  timed,
+  warmUpEach,
+} from './turns.ts';
 
 const WLLAMA: Peer = { package: '@wllama/wllama', version: '3.13.0' };
 /** Nats: what float32 in another order of summation may differ by. A wrong conversion differs by far more. */
@@ -118,9 +126,7 @@ export async function measureInChromium(
         throw new Error(`Log-probabilities of ${side} are off by ${errors[side]!.max} nats.`);
     const turn = (side: PageSide) =>
       timed(() => page.evaluate<Turn>(`turn(${JSON.stringify(side)})`), rendererCpuMs);
-    await warmUp(async () => {
-      for (const side of PAGE_SIDES) await turn(side);
-    });
+    await warmUpEach(PAGE_SIDES, turn);
     const turns = await inTurns(PAGE_SIDES, rounds, turn);
     const rows = PEER_SIDES.map(({ side, peer, weights }) => ({
       peer: `${peer.package}@${peer.version}`,

@@ -71,7 +71,7 @@ export function against<Name extends string>(
   const tokens = groups * samples * MAX_NEW;
   const perCpuSecond = (way: Name | OurWay) =>
     summarise(turns.map((turn) => (1000 * tokens) / turn[way].cpu));
-  const speedup = (way: OurWay, clock: keyof RunTime) =>
+  const speedup = (way: OurWay, clock: 'ms' | 'cpu') =>
     summarise(turns.map((turn) => turn[name][clock] / turn[way][clock]));
   return {
     groups,

@@ -6,7 +6,7 @@ import { packWeights, WEIGHTS_FILE } from '../../model/onnx/weights.ts';
 import { Contender } from '../contender.ts';
 import type { BenchWorker } from './bench-process.ts';
 import { exportedGraph } from './exported-graph.ts';
-import { MAX_NEW, PROMPT, warmUp } from './measure.ts';
+import { MAX_NEW, PROMPT } from './measure.ts';
 import {
   type AgainstPeer,
   against,
@@ -17,7 +17,7 @@ import {
   peersFolder,
 } from './peers.ts';
 import type { Shape } from './prompts.ts';
-import { inTurns, type RunTime, TURN_MS, type Turn, timed } from './turns.ts';
+import { inTurns, type RunTime, TURN_MS, type Turn, timed, warmUpEach } from './turns.ts';
 
 export const TRANSFORMERS: Peer = { package: '@huggingface/transformers', version: '4.3.1' };
 const WEIGHTS = ['float32', 'w8a8'] as const;
@@ -77,9 +77,7 @@ export async function measureNative(
     );
   };
   try {
-    await warmUp(async () => {
-      for (const side of sides) await turn(side);
-    });
+    await warmUpEach(sides, turn);
     const turns = await inTurns(sides, rounds, turn);
     return WEIGHTS.map((weights) => ({
       peer: `${TRANSFORMERS.package}@${TRANSFORMERS.version}`,

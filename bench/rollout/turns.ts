@@ -37,9 +37,8 @@ export async function turnOf(run: () => Promise<unknown>, atLeast = TURN_MS): Pr
   return { ms: (performance.now() - start) / runs, runs };
 }
 
-/** The mean times of a run, by the wall clock and by the CPU time of the process that ran it. */
-export interface RunTime {
-  readonly ms: number;
+/** The mean times of the runs of a turn, by the wall clock and by the CPU time of the process that ran them, and their number. */
+export interface RunTime extends Turn {
   readonly cpu: number;
 }
 
@@ -47,7 +46,22 @@ export interface RunTime {
 export async function timed(turn: () => Promise<Turn>, cpuNow: () => number): Promise<RunTime> {
   const before = cpuNow();
   const { ms, runs } = await turn();
-  return { ms, cpu: (cpuNow() - before) / runs };
+  return { ms, runs, cpu: (cpuNow() - before) / runs };
+}
+
+/** The CPU time that each contender has before anything is measured: on a busy machine the wall clock would cut this short. */
+const WARM_UP_MS = 2000;
+
+/** Lets each of `names` run until the compiler has replaced its hot code. */
+export async function warmUpEach<Name extends string>(
+  names: readonly Name[],
+  turn: (name: Name) => Promise<RunTime>,
+): Promise<void> {
+  for (const name of names)
+    for (let spent = 0; spent < WARM_UP_MS; ) {
+      const { cpu, runs } = await turn(name);
+      spent += cpu * runs;
+    }
 }
 
 /** Lets each of `names` take a turn in every round. Each round begins with another, so that none always follows a slow one. */
