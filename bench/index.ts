@@ -35,6 +35,11 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     options: '[--again] [--json]',
     load: () => import('./elastic.ts'),
   },
+  engines: {
+    about: 'what a run takes with ONNX Runtime and with the kernels: time, CPU time, cost and openings',
+    options: '[--rounds N] [--json]',
+    load: () => import('./engines.ts'),
+  },
   flatness: {
     about: 'whether the memory of each local process stays flat over many rounds',
     options: '[--rounds N] [--json]',
