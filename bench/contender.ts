@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface, type Interface } from 'node:readline';
+import { cpuMs } from './processes.ts';
 
 export interface ContenderSpec {
   name: string;
@@ -37,6 +38,11 @@ export class Contender {
     await once(child, 'spawn');
     const contender = new Contender(name, child);
     return { contender, first: await contender.#next() };
+  }
+
+  /** The CPU time of the process so far, milliseconds; the wall clock where the system does not tell. */
+  cpuNow(): number {
+    return cpuMs(this.#child.pid!) ?? performance.now();
   }
 
   /** Takes one turn; resolves with the process's answer. */

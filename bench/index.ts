@@ -35,6 +35,11 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     options: '[--again] [--json]',
     load: () => import('./elastic.ts'),
   },
+  engines: {
+    about: 'what a run takes with ONNX Runtime and with the kernels: time, CPU time, cost and openings',
+    options: '[--rounds N] [--json]',
+    load: () => import('./engines.ts'),
+  },
   flatness: {
     about: 'whether the memory of each local process stays flat over many rounds',
     options: '[--rounds N] [--json]',
@@ -78,7 +83,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   },
   rollout: {
     about: 'how fast a Worker generates, beside a loop of one run per token',
-    options: '[--rounds N] [--size NAME] [--peers] [--json]',
+    options: '[--rounds N] [--size NAME] [--kernels | --peers] [--json]',
     load: () => import('./rollout.ts'),
   },
   scaling: {

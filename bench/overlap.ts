@@ -10,7 +10,6 @@ import { GatewayClient } from '../api/gateway-client.ts';
 import { orderRounds } from '../api/signed-webhook.ts';
 import { superviseLearner } from '../cli/learner/learner-process.ts';
 import { ensureShipped } from '../cli/shared/import-policy.ts';
-import type { RoundState } from '../core/schema/answers.ts';
 import { openDevice } from '../learner/device/device.ts';
 import { Evaluator } from '../learner/loop/evaluator.ts';
 import { startMesh } from '../mesh/start.ts';
@@ -20,6 +19,7 @@ import { localPlatform, localWork } from './elastic/platforms.ts';
 import { simulate } from './elastic/simulate.ts';
 import { thisMachine } from './machine.ts';
 import { childrenNamed, cpuMs } from './processes.ts';
+import { endedRounds } from './rounds.ts';
 import { type Summary, summarise } from './statistics.ts';
 
 /** Rollouts and training take about equally long with these. */
@@ -28,7 +28,6 @@ const GROUP_SIZE = 8;
 const AHEAD = [0, 1, 2];
 const BLOCKS = 4;
 const LEARNER = ['--device=cpu', '--threads=1', '--idle-ms=20', '--eval-every=0'];
-const POLL_MS = 250;
 const MODEL = 'bench/results/elastic.json';
 
 interface Block {
@@ -78,18 +77,6 @@ function childrenCpuMs(): number | null {
     : null;
 }
 
-async function ended(gateway: GatewayClient, run: string, rounds: number): Promise<RoundState[]> {
-  for (;;) {
-    const all = await gateway.listRounds(run);
-    const failed = all.find(({ state }) => state === 'failed');
-    if (failed) throw new Error(`round ${failed.index} failed, see /api/rounds/${failed.id}`);
-    const done = all.filter(({ state }) => state === 'done');
-    if (done.length >= rounds)
-      return Promise.all(done.sort((a, b) => a.index - b.index).map(({ id }) => gateway.getRound(id)));
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
-}
-
 function resultsOf(blocks: readonly Block[], gains: readonly number[], ends: readonly Accuracy[]): Result[] {
   const speedOf = (ahead: number) =>
     summarise(blocks.filter((block) => block.ahead === ahead).map((block) => block.roundsPerMinute));
@@ -135,7 +122,7 @@ export async function run(args: readonly string[]): Promise<void> {
   const play = async (ahead: number, until: number): Promise<Block> => {
     const [before, spent] = [loadavg()[0]!, childrenCpuMs()];
     const { run } = await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, orderOf(ahead));
-    const rounds = (await ended(gateway, run, until)).slice(-size);
+    const rounds = (await endedRounds(gateway, run, until)).slice(-size);
     const spentSince = childrenCpuMs();
     const ms = rounds.at(-1)!.endedAt! - rounds[0]!.createdAt;
     const block: Block = {
@@ -163,7 +150,7 @@ export async function run(args: readonly string[]): Promise<void> {
     const runs = await gateway.listRuns();
     for (const ahead of AHEAD) {
       const own = runs.find(({ settings }) => (settings.ahead ?? 0) === ahead)!;
-      const last = (await ended(gateway, own.id, BLOCKS * size)).at(-1)!;
+      const last = (await endedRounds(gateway, own.id, BLOCKS * size)).at(-1)!;
       const report = await new Evaluator(gateway, shipped, 1).after(last, {
         parent: last.version! - 1,
         version: last.version!,

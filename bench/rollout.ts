@@ -9,13 +9,13 @@ import { parameterCount } from '../model/checkpoint.ts';
 import { thisMachine } from './machine.ts';
 import { BenchWorker } from './rollout/bench-process.ts';
 import { checkpoints } from './rollout/checkpoints.ts';
+import { measureInChromium } from './rollout/chromium-peers.ts';
 import { FORMS, type KernelRow, measureKernels } from './rollout/kernels.ts';
 import { measurePrefill, measureShape, type Speed } from './rollout/measure.ts';
-import type { AgainstPeer } from './rollout/peers.ts';
+import type { AgainstPeer, BenchCheckpoint } from './rollout/peers.ts';
 import type { Shape } from './rollout/prompts.ts';
 import { measureSmaller, type SmallerResult } from './rollout/smaller-weights.ts';
-import { measureTransformers } from './rollout/transformers.ts';
-import { measureWllama } from './rollout/wllama.ts';
+import { measureNative } from './rollout/transformers.ts';
 
 /** The shapes of batches: one answer; a group of sixteen, and half of it twice; four groups. */
 const shapes: readonly Shape[] = [
@@ -35,10 +35,14 @@ const speedText = ({ graph, step, speedup, cpuSpeedup }: Speed): string =>
   `${speedup.median.toFixed(2)}x (${speedup.low.toFixed(2)}-${speedup.high.toFixed(2)}), ` +
   `by CPU time ${cpuSpeedup.median.toFixed(2)}x (${cpuSpeedup.low.toFixed(2)}-${cpuSpeedup.high.toFixed(2)})`;
 
-const peerText = ({ groups, samples, at, graph, peer, other, speedup }: AgainstPeer): string =>
-  `${shapeText({ groups, samples })}  in ${at} ${graph.median.toFixed(0)} tokens/s, ` +
-  `${peer} ${other.median.toFixed(0)}: ` +
-  `${speedup.median.toFixed(2)}x (${speedup.low.toFixed(2)}-${speedup.high.toFixed(2)})`;
+const peerText = ({ at, peer, weights, perCpuSecond, ours, ...shape }: AgainstPeer): string[] => [
+  `${shapeText(shape)}  ${peer}, ${weights}: ${perCpuSecond.median.toFixed(0)} tokens a CPU second`,
+  ...ours.map(
+    ({ way, perCpuSecond: own, speedup: { cpu, wall } }) =>
+      `      in ${at} ${way.padEnd(5)} ${own.median.toFixed(0).padStart(6)}, by CPU time ` +
+      `${cpu.median.toFixed(2)}x (${cpu.low.toFixed(2)}-${cpu.high.toFixed(2)}), by the wall clock ${wall.median.toFixed(2)}x`,
+  ),
+];
 
 const kernelText = ({ form, perCpuSecond, againstGraph, againstStep, ...shape }: KernelRow): string =>
   `${shapeText(shape)}  kernels, ${form.padEnd(5)} ${perCpuSecond.median.toFixed(0).padStart(6)} tokens a CPU second, by CPU time ` +
@@ -57,14 +61,37 @@ const smallerText = ({ type, heapBytes, rows, error }: SmallerResult): string[] 
 interface Options {
   readonly rounds: number;
   readonly sizes: readonly string[];
-  readonly peers: boolean;
-  readonly kernelsOnly: boolean;
+  /** `graph`: the ONNX policy beside a run a token, and all else. */
+  readonly what: 'graph' | 'kernels' | 'peers';
+}
+
+/** For peers, which compute a prompt for each sample: sixteen prompts of one sample each instead of two groups. */
+const peerShapes: readonly Shape[] = shapes.map((shape) =>
+  shape.groups === 2 ? { groups: 16, samples: 1 } : shape,
+);
+
+async function measurePeers(
+  worker: BenchWorker,
+  rounds: number,
+  checkpoint: BenchCheckpoint,
+  say: (line: string) => void,
+) {
+  const against: AgainstPeer[] = [];
+  const errors = [];
+  for (const shape of peerShapes) {
+    const native = await measureNative(worker, rounds, checkpoint, shape);
+    const inPage = await measureInChromium(rounds, checkpoint, shape);
+    errors.push({ ...shape, ...inPage.errors });
+    against.push(...native, ...inPage.rows);
+    for (const row of [...native, ...inPage.rows]) for (const line of peerText(row)) say(line);
+  }
+  return { against, errors };
 }
 
 async function measureSize(
   worker: BenchWorker,
   name: string,
-  { rounds, peers, kernelsOnly }: Options,
+  { rounds, what }: Options,
   say: (line: string) => void,
 ) {
   const { config, tensors } = await checkpoints[name]!();
@@ -72,13 +99,17 @@ async function measureSize(
   say(
     `${name}: ${(parameterCount(config) / 1e6).toFixed(2)} M parameters, ${mebibytes(heapBytes)} of wasm memory`,
   );
+  if (what === 'peers') {
+    const measured = await measurePeers(worker, rounds, { name, config, tensors }, say);
+    return { name, parameters: parameterCount(config), ...measured };
+  }
   const kernels: KernelRow[] = [];
   for (const shape of shapes) {
     const measured = await measureKernels(worker, rounds, shape);
     kernels.push(...measured);
     for (const row of measured) say(kernelText(row));
   }
-  if (kernelsOnly) return { name, parameters: parameterCount(config), kernels };
+  if (what === 'kernels') return { name, parameters: parameterCount(config), kernels };
   const rows = [];
   for (const shape of shapes) {
     const row = { ...shape, ...(await measureShape(worker, rounds, shape)) };
@@ -92,16 +123,6 @@ async function measureSize(
     `  prefill of ${prefill.samples} samples: ${prefill.shared.median.toFixed(1)} ms shared, ` +
       `${prefill.apart.median.toFixed(1)} ms apart: ${(100 * prefill.ofPossible).toFixed(0)} % of what sharing can save`,
   );
-  const against: AgainstPeer[] = [];
-  for (const shape of peers ? shapes : []) {
-    const checkpoint = { name, config, tensors };
-    const both = [
-      await measureTransformers(worker, rounds, checkpoint, shape),
-      await measureWllama(rounds, checkpoint, shape),
-    ];
-    against.push(...both);
-    for (const result of both) say(peerText(result));
-  }
   const smaller: SmallerResult[] = [];
   for (const type of SMALLER_WEIGHTS) {
     const result = await measureSmaller(worker, rounds, { config, tensors }, type);
@@ -115,7 +136,6 @@ async function measureSize(
     kernels,
     rows,
     prefill,
-    against,
     smaller,
   };
 }
@@ -135,10 +155,10 @@ async function measure(options: Options, say: (line: string) => void) {
 }
 
 /**
- * `--rounds N` (11), `--size NAME` (again for more; all), `--json`: one JSON object, `--peers`: transformers.js and wllama
- * too, which are installed into node_modules/.cache at the first use (500 MB); wllama needs Chromium, in its usual
- * place or named in CHROMIUM. `--kernels`: only the kernels engine against the ONNX policy. Results also go to
- * bench/results/rollout.json, or rollout-kernels.json.
+ * `--rounds N` (11), `--size NAME` (again for more; all), `--json`: one JSON object. `--kernels`: only the kernels engine against the ONNX
+ * policy. `--peers`: only both engines against transformers.js and wllama, which are installed into node_modules/.cache at the first use
+ * (500 MB); it needs Chromium, in its usual place or named in CHROMIUM. Results also go to bench/results/rollout.json,
+ * rollout-kernels.json or rollout-peers.json.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -151,12 +171,13 @@ export async function run(args: readonly string[]): Promise<void> {
       json: { type: 'boolean' },
     },
   });
-  const { rounds, size: sizes = Object.keys(checkpoints), peers, kernels: kernelsOnly } = values;
-  const result = await measure({ rounds: Number(rounds), sizes, peers, kernelsOnly }, (line) => {
+  const { rounds, size: sizes = Object.keys(checkpoints) } = values;
+  const what = values.peers ? 'peers' : values.kernels ? 'kernels' : 'graph';
+  const result = await measure({ rounds: Number(rounds), sizes, what }, (line) => {
     if (!values.json) console.log(line);
   });
   if (values.json) console.log(JSON.stringify(result));
   mkdirSync('bench/results', { recursive: true });
-  const file = kernelsOnly ? 'rollout-kernels' : 'rollout';
+  const file = what === 'graph' ? 'rollout' : `rollout-${what}`;
   writeFileSync(`bench/results/${file}.json`, `${JSON.stringify(result, null, 2)}\n`);
 }

@@ -15,6 +15,7 @@ const HEADERS = {
 
 export const pageFile = {
   script: (body: string | Buffer) => ({ contentType: 'text/javascript', body }),
+  json: (value: unknown) => ({ contentType: 'application/json', body: JSON.stringify(value) }),
   wasm: (body: Buffer) => ({ contentType: 'application/wasm', body }),
   binary: (bytes: Uint8Array) => ({ contentType: 'application/octet-stream', body: Buffer.from(bytes) }),
 };

@@ -8,6 +8,7 @@ import { packWeights, type WeightType } from '../../model/onnx/weights.ts';
 import type { Tensors } from '../../model/safetensors.ts';
 import { childrenNamed, cpuMs } from '../processes.ts';
 import type { OpenRequest, TimedRun } from './bench.worker.ts';
+import { type RunTime, type Turn, timed } from './turns.ts';
 
 export class BenchWorker {
   readonly #worker: Miniflare;
@@ -49,14 +50,22 @@ export class BenchWorker {
     return heapBytes;
   }
 
-  async time(run: TimedRun): Promise<{ ms: number; cpu: number; first: number[] }> {
-    const before = this.#cpu();
-    const answer = await this.#worker.dispatchFetch('http://bench/', {
-      method: 'POST',
-      body: JSON.stringify(run),
-    });
-    const timed: { ms: number; first: number[] } = JSON.parse(await answer.text());
-    return { ...timed, cpu: this.#cpu() - before };
+  /** Milliseconds of a run, or the mean of those that fill a turn, and the first row's tokens. */
+  async time(run: TimedRun): Promise<RunTime & { first: number[] }> {
+    let first: number[] = [];
+    const time = await timed(
+      async () => {
+        const answer = await this.#worker.dispatchFetch('http://bench/', {
+          method: 'POST',
+          body: JSON.stringify(run),
+        });
+        const turn: Turn & { first: number[] } = JSON.parse(await answer.text());
+        first = turn.first;
+        return turn;
+      },
+      () => this.#cpu(),
+    );
+    return { ...time, first };
   }
 
   #cpu(): number {

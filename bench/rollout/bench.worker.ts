@@ -5,13 +5,13 @@ import { createKernelPolicy } from '../../infer/kernels/kernel-policy.ts';
 import { createPolicy, type OnnxPolicy } from '../../infer/onnx-policy.ts';
 import { loadOrt } from '../../infer/ort-workerd.ts';
 import { workerdEngines } from '../../infer/workerd-engines.ts';
-import { tensorShapes } from '../../model/checkpoint.ts';
-import { type ModelConfig, parseConfig } from '../../model/config.ts';
+import { parseConfig } from '../../model/config.ts';
 import type { WeightType } from '../../model/onnx/weights.ts';
-import type { Tensor } from '../../model/safetensors.ts';
+import { tensorsOf } from './checkpoint-tensors.ts';
 import { openProducts, type Products } from './products.ts';
 import { type BenchPrompt, benchPrompts, type Shape } from './prompts.ts';
 import { openStepLoop, type StepLoop } from './step-loop.ts';
+import { TURN_MS, type Turn, turnOf } from './turns.ts';
 
 /** `graph`: the policy's. `step`: a run a token. `products`: only the matrix products of as many turns. Else a form of the kernels engine. */
 export type Way = 'graph' | 'step' | 'products' | Form;
@@ -27,6 +27,8 @@ export interface TimedRun extends Shape {
   readonly way: Way;
   readonly prompt: number;
   readonly maxNew: number;
+  /** Runs as often as fill a turn, and answers with the mean time. */
+  readonly wholeTurn?: boolean;
 }
 
 interface Opened {
@@ -64,23 +66,19 @@ async function open({ config: json, weightType, forms }: OpenRequest, weights: U
   return heapBytes;
 }
 
-/** The tensors of a float32 weight file, in which they lie in the order of the forward pass. */
-function* tensorsOf(config: ModelConfig, file: Uint8Array): Generator<readonly [string, Tensor]> {
-  let at = file.byteOffset;
-  for (const [name, shape] of tensorShapes(config)) {
-    const length = shape.reduce((a, b) => a * b, 1);
-    yield [name, { shape: [...shape], data: new Float32Array(file.buffer, at, length) }];
-    at += 4 * length;
-  }
-}
-
 /** Milliseconds and the first row's tokens. The clock of a local Worker runs; a deployed one's would stand still. */
-async function time(run: TimedRun): Promise<{ ms: number; first: number[] }> {
+async function time(run: TimedRun): Promise<Turn & { first: number[] }> {
   if (!opened) throw new Error('Open a checkpoint first.');
-  const prompts = benchPrompts(run, run.prompt, opened.vocabSize);
-  const start = performance.now();
-  const first = await generate(opened, prompts, run);
-  return { ms: performance.now() - start, first };
+  const policies = opened;
+  const prompts = benchPrompts(run, run.prompt, policies.vocabSize);
+  let first: number[] = [];
+  const turn = await turnOf(
+    async () => {
+      first = await generate(policies, prompts, run);
+    },
+    run.wholeTurn ? TURN_MS : 0,
+  );
+  return { ...turn, first };
 }
 
 async function generate(

@@ -3,19 +3,20 @@ import type { ModelConfig } from '../../model/config.ts';
 import { DataType, Graph, modelBytes } from '../../model/onnx/builder.ts';
 import { addAndNorm, decoder, headWeight } from '../../model/onnx/decoder.ts';
 import { declareWeights } from '../../model/onnx/graph-weights.ts';
+import type { WeightType } from '../../model/onnx/weights.ts';
 import { ropeTables } from '../../model/rope.ts';
 
 const { FLOAT, INT32, INT64 } = DataType;
 
 /** Inputs `input_ids`, `attention_mask` [batch, seq] and past caches; outputs `logits` [batch, seq, vocab] and present caches. */
-export function exportedGraph(config: ModelConfig): Uint8Array {
+export function exportedGraph(config: ModelConfig, type: WeightType): Uint8Array {
   const graph = new Graph('exported');
   // transformers.js makes the empty caches of the first run by the name of this dimension.
   const kv = (length: string) => ['batch_size', config.kvHeads, length, config.headDim];
   const ids = graph.input('input_ids', INT64, ['batch', 'seq']);
   const mask = graph.input('attention_mask', INT64, ['batch', 'total']);
   const names = (kind: string, layer: number) => [`${kind}.${layer}.key`, `${kind}.${layer}.value`] as const;
-  const weights = declareWeights(graph, config, 'float32');
+  const weights = declareWeights(graph, config, type);
   const lengths = graph.op('ReduceSum', [mask, graph.int64(1)], { keepdims: 0 });
   const last = graph.op('Cast', [graph.op('Sub', [lengths, graph.scalarInt64(1)])], { to: INT32 });
   const total = graph.op('Gather', [graph.op('Shape', [mask]), graph.scalarInt64(1)]);

@@ -72,7 +72,11 @@ function metadataOf(config: ModelConfig): Map<string, GgufValue> {
   ]);
 }
 
-export function ggufCheckpoint(config: ModelConfig, tensors: Tensors): Uint8Array {
+export function ggufCheckpoint(
+  config: ModelConfig,
+  tensors: Tensors,
+  matrices: 'f32' | 'q8_0' = 'f32',
+): Uint8Array {
   if (config.architecture === 'qwen3' || config.ropeScaling)
     throw new Error('The bench converts Llama and Qwen2 checkpoints without rope scaling.');
   const rotated = /\.self_attn\.[qk]_proj\.weight$/;
@@ -82,5 +86,5 @@ export function ggufCheckpoint(config: ModelConfig, tensors: Tensors): Uint8Arra
     const interleaved = config.architecture === 'llama' && rotated.test(name);
     renamed.set(ggufName(name), interleaved ? interleaveHalves(tensor, config.headDim) : tensor);
   }
-  return writeGguf(metadataOf(config), renamed);
+  return writeGguf(metadataOf(config), renamed, matrices);
 }

@@ -1,4 +1,5 @@
-/** Writes GGUF, the file format of llama.cpp (version 3): a header, typed metadata, tensor infos, aligned float32 data. */
+/** Writes GGUF, the file format of llama.cpp (version 3): a header, typed metadata, tensor infos, aligned data in float32 or 8-bit blocks. */
+import { toHalf } from '../../model/half.ts';
 import type { Tensor } from '../../model/safetensors.ts';
 
 /** A metadata value with the type that its reader expects; numbers alone would not tell. */
@@ -15,7 +16,10 @@ const VERSION = 3;
 const ALIGNMENT = 32;
 /** The format's numbers of the types that occur here. */
 const ValueType = { u32: 4, i32: 5, f32: 6, string: 8, array: 9 };
-const TENSOR_F32 = 0;
+const TensorType = { f32: 0, q8_0: 8 };
+/** The numbers of a block of q8_0, and its bytes: one scale as a half, then the numbers. */
+const BLOCK = 32;
+const BLOCK_BYTES = 2 + BLOCK;
 
 const align = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
 
@@ -85,11 +89,34 @@ function writeValue(out: Bytes, value: GgufValue): void {
   }
 }
 
-/** Metadata and tensors in the order of the maps. Shapes are given slowest dimension first and written fastest first. */
+/** Blocks of 8-bit numbers (q8_0), each with the scale that takes its largest value to 127. The length is a multiple of 32. */
+function inBlocks(data: Float32Array): Uint8Array {
+  const out = new DataView(new ArrayBuffer((data.length / BLOCK) * BLOCK_BYTES));
+  for (let from = 0, to = 0; from < data.length; from += BLOCK, to += BLOCK_BYTES) {
+    const block = data.subarray(from, from + BLOCK);
+    const scale = Math.fround(block.reduce((most, x) => Math.max(most, Math.abs(x)), 0) / 127);
+    out.setUint16(to, toHalf(Float32Array.of(scale))[0]!, true);
+    block.forEach((x, i) => {
+      out.setInt8(to + 2 + i, scale ? Math.round(x / scale) : 0);
+    });
+  }
+  return new Uint8Array(out.buffer);
+}
+
+/**
+ * Metadata and tensors in the order of the maps; with q8_0 matrices are in blocks of 8 bits. Shapes are given slowest dimension first and
+ * written fastest first.
+ */
 export function writeGguf(
   metadata: ReadonlyMap<string, GgufValue>,
   tensors: ReadonlyMap<string, Tensor>,
+  matrices: keyof typeof TensorType = 'f32',
 ): Uint8Array {
+  const typeOf = ({ shape }: Tensor) => (shape.length > 1 ? matrices : 'f32');
+  const bytesOf = (tensor: Tensor): Uint8Array =>
+    typeOf(tensor) === 'q8_0'
+      ? inBlocks(tensor.data)
+      : new Uint8Array(tensor.data.buffer, tensor.data.byteOffset, tensor.data.byteLength);
   const out = new Bytes();
   out.raw(new TextEncoder().encode(MAGIC));
   out.u32(VERSION);
@@ -100,17 +127,21 @@ export function writeGguf(
     writeValue(out, value);
   }
   let offset = 0;
-  for (const [name, { shape, data }] of tensors) {
+  const contents: Uint8Array[] = [];
+  for (const [name, tensor] of tensors) {
+    const { shape } = tensor;
+    const content = bytesOf(tensor);
+    contents.push(content);
     out.string(name);
     out.u32(shape.length);
     for (const size of shape.toReversed()) out.u64(size);
-    out.u32(TENSOR_F32);
+    out.u32(TensorType[typeOf(tensor)]);
     out.u64(offset);
-    offset += align(data.byteLength);
+    offset += align(content.length);
   }
   out.pad();
-  for (const { data } of tensors.values()) {
-    out.raw(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+  for (const content of contents) {
+    out.raw(content);
     out.pad();
   }
   return out.joined();

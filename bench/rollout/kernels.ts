@@ -4,6 +4,7 @@ import { type Summary, summarise } from '../statistics.ts';
 import type { BenchWorker } from './bench-process.ts';
 import { MAX_NEW, PROMPT, warmUp } from './measure.ts';
 import type { Shape } from './prompts.ts';
+import { inTurns } from './turns.ts';
 
 export const FORMS = ['fused', 'plain', 'int8', 'w8a8'] as const satisfies readonly Form[];
 const WAYS = ['graph', 'step', ...FORMS] as const;
@@ -30,14 +31,7 @@ export async function measureKernels(
     if (graph.first.join() !== fused.first.join()) throw new Error('The engines generate different tokens.');
     for (const way of WAYS) await timed(way);
   });
-  const runs: Record<Way, { ms: number; cpu: number }>[] = [];
-  for (let round = 0; round < rounds; round++) {
-    // Each round begins with another way, so that none always follows a slow one.
-    const order = WAYS.map((_, i) => WAYS[(i + round) % WAYS.length]!);
-    const times: Partial<Record<Way, { ms: number; cpu: number }>> = {};
-    for (const way of order) times[way] = await timed(way);
-    runs.push(times as Record<Way, { ms: number; cpu: number }>);
-  }
+  const runs = await inTurns(WAYS, rounds, timed);
   const tokens = shape.groups * shape.samples * MAX_NEW;
   const over = (other: Way, form: Form) => {
     const good = (clock: 'ms' | 'cpu') =>

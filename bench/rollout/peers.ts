@@ -6,8 +6,9 @@ import { join, resolve } from 'node:path';
 import type { ModelConfig } from '../../model/config.ts';
 import type { Tensors } from '../../model/safetensors.ts';
 import { type Summary, summarise } from '../statistics.ts';
-import { MAX_NEW, warmUp } from './measure.ts';
+import { MAX_NEW } from './measure.ts';
 import type { Shape } from './prompts.ts';
+import { PEER_FORMS, type RunTime } from './turns.ts';
 
 export const peersFolder = resolve('node_modules/.cache/rollmesh/bench-peers');
 
@@ -40,44 +41,46 @@ export interface BenchCheckpoint {
   readonly tensors: Tensors;
 }
 
+/** A peer beside this project's engines, on one checkpoint and machine, in turns. */
 export interface AgainstPeer extends Shape {
   readonly peer: string;
-  /** Where the policy ran: the peers do not all run in one place. */
+  /** The peer's weights: float32, or 8 bits in the form that it computes fastest. */
+  readonly weights: string;
+  /** Where the project's engines ran: the peers do not all run in one place. */
   readonly at: 'workerd' | 'Chromium';
-  /** Tokens a second, prefill included. */
-  readonly graph: Summary;
-  readonly other: Summary;
-  readonly speedup: Summary;
+  /** The peer's tokens a second of its process's CPU time, prefill included. */
+  readonly perCpuSecond: Summary;
+  readonly ours: readonly {
+    readonly way: OurWay;
+    readonly perCpuSecond: Summary;
+    /** Of the turns of one round: the peer's time over ours, by the processes' CPU time and by the wall clock. */
+    readonly speedup: { readonly cpu: Summary; readonly wall: Summary };
+  }[];
 }
 
-interface Sides {
-  readonly peer: Peer;
-  readonly at: AgainstPeer['at'];
-  /** Milliseconds of one run. */
-  ours(): Promise<number>;
-  theirs(): Promise<number>;
-}
+/** What is compared with peers: the ONNX policy and forms of the kernels engine. */
+export const OUR_WAYS = ['graph', ...PEER_FORMS] as const;
+export type OurWay = (typeof OUR_WAYS)[number];
 
-/** Measures both in turns, after both are warmed up. */
-export async function interleave(
-  { peer, at, ours, theirs }: Sides,
+/** Sums turns up; `name` is the peer's in them. */
+export function against<Name extends string>(
+  turns: readonly Record<Name | OurWay, RunTime>[],
+  name: Name,
   { groups, samples }: Shape,
-  rounds: number,
-): Promise<AgainstPeer> {
-  await warmUp(async () => {
-    await ours();
-    await theirs();
-  });
-  const times: { graph: number; other: number }[] = [];
-  for (let i = 0; i < rounds; i++) times.push({ graph: await ours(), other: await theirs() });
+): Pick<AgainstPeer, 'groups' | 'samples' | 'perCpuSecond' | 'ours'> {
   const tokens = groups * samples * MAX_NEW;
+  const perCpuSecond = (way: Name | OurWay) =>
+    summarise(turns.map((turn) => (1000 * tokens) / turn[way].cpu));
+  const speedup = (way: OurWay, clock: 'ms' | 'cpu') =>
+    summarise(turns.map((turn) => turn[name][clock] / turn[way][clock]));
   return {
     groups,
     samples,
-    peer: `${peer.package}@${peer.version}`,
-    at,
-    graph: summarise(times.map(({ graph }) => (1000 * tokens) / graph)),
-    other: summarise(times.map(({ other }) => (1000 * tokens) / other)),
-    speedup: summarise(times.map(({ graph, other }) => other / graph)),
+    perCpuSecond: perCpuSecond(name),
+    ours: OUR_WAYS.map((way) => ({
+      way,
+      perCpuSecond: perCpuSecond(way),
+      speedup: { cpu: speedup(way, 'cpu'), wall: speedup(way, 'ms') },
+    })),
   };
 }

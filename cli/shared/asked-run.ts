@@ -9,7 +9,7 @@ export interface AskedRun {
   /** A recipe that is written as a module, for every process of the run to load; null where the recipe stands in one already. */
   readonly files: TaskRecipe | null;
   readonly known: OpenRecipes;
-  /** With the recipe's name; without an engine where it is to be measured. */
+  /** With the recipe's name; without the engine or the form of the weights where they are to be measured. */
   readonly options: StartOptions;
 }
 
@@ -24,7 +24,7 @@ export async function askedRun(asked: AskedStartOptions & TrainingTaskOptions): 
     });
   const files = (await taskRecipe({ ...asked, set })) ?? (await changedRecipe(asked.recipe, set));
   const known = files ? withRecipe(files.recipe) : await openRecipes([asked.recipe]);
-  const { reward, engine, ...others } = asked;
+  const { reward, engine, weights, ...others } = asked;
   return {
     files,
     known,
@@ -32,6 +32,7 @@ export async function askedRun(asked: AskedStartOptions & TrainingTaskOptions): 
       ...others,
       recipe: known.named[0]!.name,
       ...(engine === undefined || engine === FASTEST ? {} : { engine }),
+      ...(weights === undefined || weights === FASTEST ? {} : { weights }),
       // A weighted sum is the recipe's own default.
       ...(reward === undefined || files?.isWeighted ? {} : { reward }),
     },

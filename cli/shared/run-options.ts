@@ -10,7 +10,7 @@ const DEFAULT_ROUNDS = 40;
 /** How many versions behind the samples may be that a learner trains on, if it is not told otherwise. */
 export const MAX_STALENESS = 2;
 
-/** The value of `--engine` that has the engine chosen by a measurement. */
+/** The value of `--engine` that has the engine chosen by a measurement, and of `--weights` that has 8 bits compared with float32. */
 export const FASTEST = 'fastest';
 
 export interface StartOptions {
@@ -43,8 +43,11 @@ export interface StartOptions {
   readonly nodes: number;
 }
 
-/** What the command line says, before an engine was measured. */
-export type AskedStartOptions = Omit<StartOptions, 'engine'> & { readonly engine?: Engine | typeof FASTEST };
+/** What the command line says, before anything was measured. */
+export type AskedStartOptions = Omit<StartOptions, 'engine' | 'weights'> & {
+  readonly engine?: Engine | typeof FASTEST;
+  readonly weights?: SmallerWeights | typeof FASTEST;
+};
 
 /** Parses a whole number from `low` up; else throws commander's usage error. */
 export const whole = (low: number) => (text: string) => {
@@ -93,11 +96,16 @@ export const collect = (value: string, before: readonly string[]) => [
   ...value.split(',').filter(Boolean),
 ];
 
-export const weightsOption = () =>
+const WEIGHTS =
+  'hold the weights that sample in fewer bits, for models that an isolate has no room for; evaluations stay in float32';
+
+export const weightsOption = () => new Option('--weights <form>', WEIGHTS).choices(SMALLER_WEIGHTS);
+
+const runWeightsOption = () =>
   new Option(
     '--weights <form>',
-    'hold the weights that sample in fewer bits, for models that an isolate has no room for; evaluations stay in float32',
-  ).choices(SMALLER_WEIGHTS);
+    `${WEIGHTS}; fastest measures float32 and the kernels’ int8 on this machine first, with both engines unless one is named (default: float32)`,
+  ).choices([...SMALLER_WEIGHTS, FASTEST]);
 
 export const recipeOption = () =>
   new Option(
@@ -155,7 +163,7 @@ export const startCommand = (): Command =>
       '--variant <name>',
       'a change of the recipe, such as an ablation (see `npm run recipe -- show NAME`)',
     )
-    .addOption(weightsOption())
+    .addOption(runWeightsOption())
     .addOption(runEngineOption())
     .addOption(aheadOption())
     .option(

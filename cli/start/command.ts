@@ -1,7 +1,6 @@
 /** `npm start`; its options are in cli/shared/run-options.ts. */
 import type { Command } from 'commander';
 import { wrongInput } from '../../core/errors.ts';
-import type { Engine } from '../../core/policy.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { runOf } from '../../recipes/run-order.ts';
 import { refuseTakenPort } from '../port.ts';
@@ -9,7 +8,13 @@ import { openRecipes, writtenRecipes } from '../recipe-modules.ts';
 import { askedRun } from '../shared/asked-run.ts';
 import { fail } from '../shared/fail.ts';
 import { expectStart, readStart } from '../shared/import-policy.ts';
-import { type AskedStartOptions, FASTEST, orderOf, startCommand } from '../shared/run-options.ts';
+import {
+  type AskedStartOptions,
+  FASTEST,
+  orderOf,
+  type StartOptions,
+  startCommand,
+} from '../shared/run-options.ts';
 import { refuseBusy, refuseShared } from '../shared/state-access.ts';
 import { DEFAULT_STATE, openStateFolder } from '../shared/state-folder.ts';
 import { addTrainingTaskOptions, type TrainingTaskOptions } from '../task-recipe.ts';
@@ -37,7 +42,9 @@ export const command = (): Command =>
       else refuseShared(options.state);
       if (!options.inProcess) await refuseTakenPort(options.port);
       const measured =
-        asked.engine === FASTEST ? { engine: await measuredEngine(known.named[0]!, asked) } : {};
+        asked.engine === FASTEST || asked.weights === FASTEST
+          ? await measuredForm(known.named[0]!, asked)
+          : {};
       // A full disk first causes an error that no code awaits: in a log's stream.
       process.on('uncaughtException', (error) => fail(error, options.json));
       const stateDir = openStateFolder(options.state, options.fresh);
@@ -51,21 +58,28 @@ export const command = (): Command =>
       await run({ ...options, ...measured }, recipes, stateDir, printer);
     });
 
-/** The engine that samples fastest here from the recipe's start policy, told on standard error. */
-async function measuredEngine(
+/** The engine, and the form of the weights, that sample fastest here from the recipe's start policy, told on standard error. */
+async function measuredForm(
   { startPolicy }: Pick<Recipe, 'startPolicy'>,
-  { policy, weights }: Pick<AskedStartOptions, 'policy' | 'weights'>,
-): Promise<Engine> {
-  if (policy !== undefined)
-    throw wrongInput('engine.fastest', `--engine fastest cannot measure the policy ${policy}.`, {
+  { policy, weights, engine }: Pick<AskedStartOptions, 'policy' | 'weights' | 'engine'>,
+): Promise<Pick<StartOptions, 'engine' | 'weights'>> {
+  if (policy !== undefined) {
+    const option = engine === FASTEST ? '--engine' : '--weights';
+    throw wrongInput('engine.fastest', `${option} fastest cannot measure the policy ${policy}.`, {
       expected: 'a run that begins from its recipe’s start policy, which lies in a folder',
-      next: 'Name an engine: onnx or kernels.',
+      next: engine === FASTEST ? 'Name an engine: onnx or kernels.' : 'Name a form, or leave --weights out.',
     });
-  const [{ fastestEngine, fastestWords }, { nodeEngines }] = await Promise.all([
+  }
+  const [{ candidates, fastestForm, fastestWords }, { nodeEngines }] = await Promise.all([
     import('./fastest-engine.ts'),
     import('../../infer/node-engines.ts'),
   ]);
-  const found = await fastestEngine(nodeEngines, await readStart(startPolicy), weights);
+  const asked = candidates(
+    engine === FASTEST ? undefined : engine,
+    weights === FASTEST ? 'measured' : weights,
+  );
+  const found = await fastestForm(nodeEngines, await readStart(startPolicy), asked);
   console.error(fastestWords(found));
-  return found.engine;
+  const { engine: name, weights: form } = found.chosen;
+  return { engine: name, ...(form && { weights: form }) };
 }

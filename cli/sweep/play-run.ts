@@ -48,9 +48,9 @@ export async function endedRun(
 /** Opens the run that the arguments describe, without doing it. Throws `wrong-input` as `rollmesh start` does. */
 async function openRun(args: readonly string[], folder: string) {
   const asked = parseStart(args);
-  if (asked.serve || asked.nodes || asked.engine === FASTEST)
+  if (asked.serve || asked.nodes || asked.engine === FASTEST || asked.weights === FASTEST)
     throw wrongInput('sweep.options', 'A sweep plays its runs in this process, with one engine.', {
-      next: 'Leave --serve, --nodes and --engine fastest out.',
+      next: 'Leave --serve, --nodes, --engine fastest and --weights fastest out.',
     });
   const { files, known, options } = await askedRun(asked);
   const run = runOf(known.registry, orderOf(options));

@@ -39,6 +39,32 @@ test('header, metadata, tensor infos and aligned data', () => {
   expect([...file]).toEqual(bytes(expected.join('')));
 });
 
+test('matrices in blocks of 8 bits, vectors in float32', () => {
+  // The largest value, 127/64, becomes 127, so that the step is 1/64: 2400 as a half.
+  const block = [127 / 64, -1, 0.5, 1 / 64, -1 / 64, ...new Array(27).fill(0)];
+  const half = block.map((x) => x / 2);
+  const file = writeGguf(
+    new Map(),
+    new Map([
+      ['m', { shape: [2, 32], data: Float32Array.from([...block, ...half]) }],
+      ['v', { shape: [1], data: Float32Array.of(1) }],
+    ]),
+    'q8_0',
+  );
+  const numbers = `7fc02001ff${'00'.repeat(27)}`;
+  const expected = [
+    '47475546 03000000 0200000000000000 0000000000000000',
+    '0100000000000000 6d 02000000 2000000000000000 0200000000000000 08000000 0000000000000000', // m, type 8, at 0
+    '0100000000000000 76 01000000 0100000000000000 00000000 6000000000000000', // v, float32, at 96: 68, rounded up
+    '00'.repeat(30), // 98 bytes so far
+    `0024${numbers} 0020${numbers}`, // the second block: half the step, 1/128, and the same numbers
+    '00'.repeat(28),
+    '0000803f',
+    '00'.repeat(28),
+  ];
+  expect([...file]).toEqual(bytes(expected.join('')));
+});
+
 const head = '47475546 03000000 0000000000000000 0100000000000000 0100000000000000 6b';
 
 test.each<[string, GgufValue, string]>([

@@ -1,7 +1,18 @@
 /** Computes C (+)= A B for a right side B that is laid out in panels: weights, or the keys and values of a cache. */
 import { pack } from '../../../learner/kernels/panels';
 import { bytes } from '../../../learner/kernels/vector';
-import { planes, setScales, tile1, tile1x32, tile2, tile2x16, tile4, tile6 } from './tiles';
+import {
+  planes,
+  setScales,
+  tile1,
+  tile1Deep,
+  tile1x32,
+  tile2,
+  tile2Deep,
+  tile2x16,
+  tile4,
+  tile6,
+} from './tiles';
 
 /** The address of the area for the left side of a product in panels. */
 let scratch: usize = 0;
@@ -87,6 +98,18 @@ function multiply<T>(
       const row = fours / planes<T>();
       const ap = left + bytes(fours * steps);
       let j = first;
+      if (isInteger<T>())
+        for (; j < last; j += 8)
+          tile2Deep<T>(
+            steps,
+            ap,
+            b + <usize>(j >> 3) * panel,
+            c + <usize>row * line + bytes(j),
+            line,
+            bytes(row),
+            bytes(j),
+            add,
+          );
       for (; j + 16 <= last; j += 16)
         tile2x16<T>(
           steps,
@@ -114,6 +137,17 @@ function multiply<T>(
     if (planes<T>() == 1 && rows > twos) {
       const ap = left + bytes(twos * steps);
       let j = first;
+      if (isInteger<T>())
+        for (; j < last; j += 8)
+          tile1Deep<T>(
+            steps,
+            ap,
+            b + <usize>(j >> 3) * panel,
+            c + <usize>twos * line + bytes(j),
+            bytes(twos),
+            bytes(j),
+            add,
+          );
       for (; j + 32 <= last; j += 32)
         tile1x32<T>(
           steps,

@@ -5,8 +5,9 @@
  *   i8   A holds 7 bits and B 8 bits, four neighbours in k to a word; C is their exact integer product, scaled.
  *   i16  As i8, but A holds 13 bits in two planes: each row of C takes two neighbouring rows of A, the high plane and the low one.
  * A is in panels [steps][rows] of words, B in panels [steps][8] of words. `c`, `row` and `column` are byte offsets of the tile's first
- * value in C, of its row and of its column; `ldc` is the length of C's rows in bytes. Tiles for few rows are wider, so that eight chains
- * or more are under way at once, which hides the latency of a multiply-add.
+ * value in C, of its row and of its column; `ldc` is the length of C's rows in bytes. Tiles for few rows keep eight chains or more under
+ * way at once, which hides the latency of a multiply-add: in float32 they are wider; in integers, whose sums are exact in any order, they sum
+ * neighbouring steps apart, and read B from one place after the other, which is faster where B comes from memory.
  */
 import { bytes, madd } from '../../../learner/kernels/vector';
 
@@ -325,5 +326,88 @@ export function tile1<T>(
     x0 = step<T>(s, v128.load(b), x0);
     x1 = step<T>(s, v128.load(b, 16), x1);
   }
+  endRow<T>(c, row, column, x0, x1, add);
+}
+
+/** Computes two rows of A by 8 columns in integers; even and odd steps are summed apart. `steps` is a multiple of 4. */
+export function tile2Deep<T>(
+  steps: i32,
+  a: usize,
+  b: usize,
+  c: usize,
+  ldc: usize,
+  row: usize,
+  column: usize,
+  add: bool,
+): void {
+  const none = i32x4.splat(0);
+  let x00 = begin<T>(c, column, 0, add);
+  let x01 = begin<T>(c + 16, column + 16, 0, add);
+  let x10 = begin<T>(c + ldc, column, 1, add);
+  let x11 = begin<T>(c + ldc + 16, column + 16, 1, add);
+  let y00 = none;
+  let y01 = none;
+  let y10 = none;
+  let y11 = none;
+  for (const end = a + bytes(steps) * 2; a < end; a += 16, b += 64) {
+    const b0 = v128.load(b);
+    const b1 = v128.load(b, 16);
+    const s0 = v128.load_splat<i32>(a);
+    x00 = step<T>(s0, b0, x00);
+    x01 = step<T>(s0, b1, x01);
+    const s1 = v128.load_splat<i32>(a, 4);
+    x10 = step<T>(s1, b0, x10);
+    x11 = step<T>(s1, b1, x11);
+    const b2 = v128.load(b, 32);
+    const b3 = v128.load(b, 48);
+    const s2 = v128.load_splat<i32>(a, 8);
+    y00 = step<T>(s2, b2, y00);
+    y01 = step<T>(s2, b3, y01);
+    const s3 = v128.load_splat<i32>(a, 12);
+    y10 = step<T>(s3, b2, y10);
+    y11 = step<T>(s3, b3, y11);
+  }
+  x00 = i32x4.add(x00, y00);
+  x01 = i32x4.add(x01, y01);
+  x10 = i32x4.add(x10, y10);
+  x11 = i32x4.add(x11, y11);
+  endPair<T>(c, ldc, row, column, x00, x01, x10, x11, add);
+}
+
+/** Computes one row of A, which is no plane, by 8 columns in integers; each of four steps is summed apart. `steps` is a multiple of 4. */
+export function tile1Deep<T>(
+  steps: i32,
+  a: usize,
+  b: usize,
+  c: usize,
+  row: usize,
+  column: usize,
+  add: bool,
+): void {
+  const none = i32x4.splat(0);
+  let x0 = begin<T>(c, column, 0, add);
+  let x1 = begin<T>(c + 16, column + 16, 0, add);
+  let y0 = none;
+  let y1 = none;
+  let z0 = none;
+  let z1 = none;
+  let w0 = none;
+  let w1 = none;
+  for (const end = a + bytes(steps); a < end; a += 16, b += 128) {
+    const s0 = v128.load_splat<i32>(a);
+    x0 = step<T>(s0, v128.load(b), x0);
+    x1 = step<T>(s0, v128.load(b, 16), x1);
+    const s1 = v128.load_splat<i32>(a, 4);
+    y0 = step<T>(s1, v128.load(b, 32), y0);
+    y1 = step<T>(s1, v128.load(b, 48), y1);
+    const s2 = v128.load_splat<i32>(a, 8);
+    z0 = step<T>(s2, v128.load(b, 64), z0);
+    z1 = step<T>(s2, v128.load(b, 80), z1);
+    const s3 = v128.load_splat<i32>(a, 12);
+    w0 = step<T>(s3, v128.load(b, 96), w0);
+    w1 = step<T>(s3, v128.load(b, 112), w1);
+  }
+  x0 = i32x4.add(i32x4.add(x0, y0), i32x4.add(z0, w0));
+  x1 = i32x4.add(i32x4.add(x1, y1), i32x4.add(z1, w1));
   endRow<T>(c, row, column, x0, x1, add);
 }
