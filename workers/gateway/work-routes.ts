@@ -120,7 +120,6 @@ async function leaseTo(c: Context<NodeTypes>): Promise<Response> {
       {
         lease,
         engines: enginesOf(close ? { ...order, weights: [], grammars: false } : order),
-        close,
         serves: order.serves,
         limit: order.limit,
         until: now() + leaseMs,
