@@ -59,7 +59,8 @@ describe.skipIf(!chromiumPath)(`the page of every recipe${CHROMIUM_NEEDED}`, () 
     async () => {
       [browser, store] = await Promise.all([openBrowser(), openStore()]);
       for (const [i, { name }] of recipes.entries()) {
-        const run = await playRun(known, name, roundsOf(name), 5);
+        const policy = name === onQuestions.name ? onQuestions.startPolicy : undefined;
+        const run = await playRun(known, name, roundsOf(name), 5, policy);
         played.set(name, run);
         await storeRun(store as never, run, Date.UTC(2026, 4, 4, 9, i));
       }
