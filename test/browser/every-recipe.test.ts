@@ -168,6 +168,10 @@ describe.skipIf(!chromiumPath)(`the page of every recipe${CHROMIUM_NEEDED}`, () 
             );
         const links = page.locator('.tasks a');
         expect(await links.count()).toBe(last.groups.length);
+        // A task from a file is listed by its question.
+        if (recipe === onQuestions.name)
+          for (const listed of await page.locator('.tasks code').allInnerTexts())
+            expect(listed).toMatch(/^[A-Z][^{}"]+$/);
         for (let i = 0; i < last.groups.length; i++) {
           await links.nth(i).click();
           await page.waitForSelector('.tasks a[aria-current] >> nth=0');
