@@ -24,8 +24,17 @@ function trouble({ state, failure }) {
   return state === 'rollout' ? h('small', {}, 'under way') : null;
 }
 
+/** What the user asks in a task from a file, which is JSON; null for any other task. @param {string} task @returns {string | null} */
+function askedIn(task) {
+  if (!task.startsWith('{"messages":')) return null;
+  const { messages } = JSON.parse(task);
+  return (
+    messages.findLast(/** @param {{ role: string }} message */ ({ role }) => role === 'user')?.content ?? null
+  );
+}
+
 /** A task's text; of a long one that no person reads, such as a world's seed, the beginning. @param {string} task */
-const nameOf = (task) => task.replace(/\b([0-9a-f]{8})[0-9a-f]{12,}\b/g, '$1…');
+const nameOf = (task) => askedIn(task) ?? task.replace(/\b([0-9a-f]{8})[0-9a-f]{12,}\b/g, '$1…');
 
 export class TaskList {
   element = h('ol', { class: 'tasks' });

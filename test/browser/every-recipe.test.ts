@@ -60,7 +60,8 @@ describe.skipIf(!chromiumPath)(`the page of every recipe${CHROMIUM_NEEDED}`, () 
     async () => {
       [browser, store] = await Promise.all([openBrowser(), openStore()]);
       for (const [i, { name }] of recipes.entries()) {
-        const run = await playRun(known, name, roundsOf(name), 5);
+        const policy = name === onQuestions.name ? onQuestions.startPolicy : undefined;
+        const run = await playRun(known, name, roundsOf(name), 5, policy);
         played.set(name, run);
         await storeRun(store as never, run, Date.UTC(2026, 4, 4, 9, i));
       }
@@ -166,6 +167,10 @@ describe.skipIf(!chromiumPath)(`the page of every recipe${CHROMIUM_NEEDED}`, () 
             );
         const links = page.locator('.tasks a');
         expect(await links.count()).toBe(last.groups.length);
+        // A task from a file is listed by its question.
+        if (recipe === onQuestions.name)
+          for (const listed of await page.locator('.tasks code').allInnerTexts())
+            expect(listed).toMatch(/^[A-Z][^{}"]+$/);
         for (let i = 0; i < last.groups.length; i++) {
           await links.nth(i).click();
           await page.waitForSelector('.tasks a[aria-current] >> nth=0');

@@ -34,12 +34,23 @@ export async function playRun(
   recipe: string,
   rounds: number,
   seed: number,
+  /** The start policy that is ordered, where it is not the recipe's own. */
+  policy?: string,
 ): Promise<PlayedRun> {
-  const order = { recipe, seed, rounds, freeze: [], tasks: 4, groupSize: 4, engine: 'kernels' as const };
+  const order = {
+    recipe,
+    seed,
+    rounds,
+    freeze: [],
+    tasks: 4,
+    groupSize: 4,
+    engine: 'kernels' as const,
+    ...(policy === undefined ? {} : { policy }),
+  };
   const run = runOf(recipes, order);
   const store = new MemoryRunStore();
   const { policy: name } = run.settings;
-  await store.commitVersion({ name, version: 0 }, await readStart(run.recipe.startPolicy));
+  await store.commitVersion({ name, version: 0 }, await readStart(policy ?? run.recipe.startPolicy));
   const lines: RoundLine[] = [];
   let start: EvaluationReport | undefined;
   const nothing = () => {};
