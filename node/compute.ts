@@ -45,9 +45,7 @@ export class Computer {
       const { policy: ref } = requests[alike[0]!]!;
       const settings = settingsOf(requests[alike[0]!]!);
       const prompts = alike.flatMap((i) => requests[i]!.prompts);
-      const made = await this.#policies.use(ref, (policy) =>
-        policy.generate(prompts, settings),
-      );
+      const made = await this.#policies.use(ref, (policy) => policy.generate(prompts, settings));
       let at = 0;
       for (const i of alike) {
         const { length } = requests[i]!.prompts;

@@ -273,10 +273,7 @@ async function take(
 }
 
 /** Refuses completions that no policy could have sampled for the request; whether this version would have is what audits find out. */
-function checkCompletions(
-  request: SamplingRequest,
-  completions: readonly (readonly Completion[])[],
-) {
+function checkCompletions(request: SamplingRequest, completions: readonly (readonly Completion[])[]) {
   const { prompts, vocabSize } = request;
   const settings = settingsOf(request);
   const wrong = (what: string, expected: string) =>
