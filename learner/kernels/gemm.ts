@@ -2,7 +2,7 @@
 import { multiplyPanels, pack, packHalf, TILE_BYTES } from './panels';
 import { MR, NR, scratch } from './scratch';
 import { looseTile4x16 } from './tiles';
-import { bytes, halfBytes, share } from './vector';
+import { bytes, halfBytes, share, widen } from './vector';
 
 const BLOCK_K: i32 = 256;
 const BLOCK_M: i32 = 96; // a multiple of every tile height
@@ -128,6 +128,32 @@ export function gemmHalf(
   parts: i32,
 ): void {
   shared(m, n, k, a, lda, ta != 0, b, ldb, tb != 0, true, c, ldc, add != 0, part, parts);
+}
+
+/**
+ * to[m, n] = W + B A, with B [m, rank] and A [rank, n]: a weight with an adapter folded in, of a W in float32 or in bfloat16. Rows are shared out, and
+ * some are finished before the next are read.
+ */
+export function foldWeight(
+  m: i32,
+  n: i32,
+  rank: i32,
+  w: usize,
+  half: i32,
+  b: usize,
+  a: usize,
+  to: usize,
+  part: i32,
+  parts: i32,
+): void {
+  const end = share(m, MR, part + 1, parts);
+  for (let i = share(m, MR, part, parts); i < end; i += BLOCK_M) {
+    const rows = min(BLOCK_M, end - i);
+    const line = to + bytes(i * n);
+    if (half) widen(line, w + halfBytes(i * n), rows * n);
+    else memory.copy(line, w + bytes(i * n), bytes(rows * n));
+    gemmBlock(rows, n, rank, b + bytes(i * rank), rank, false, a, n, false, false, line, n, true);
+  }
 }
 
 /** One tile of `gemmThin`; at an edge of C it goes through scratch, as in multiplyPanels. */

@@ -4,7 +4,7 @@
  */
 export { attention, attentionGrad, attentionScratchBytes } from './attention';
 export { adamW, add, scaleAdd, sumSquares, swiGlu, swiGluGrad } from './elementwise';
-export { gemm, gemmHalf, gemmScratchBytes, gemmThin } from './gemm';
+export { foldWeight, gemm, gemmHalf, gemmScratchBytes, gemmThin } from './gemm';
 export { logitsGrad, logProbRows } from './log-prob';
 export {
   columnSums,

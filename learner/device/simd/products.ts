@@ -116,11 +116,12 @@ function adaptedWeight(
 ): tf.TensorInfo {
   const [out, width] = weight.shape as [number, number];
   const sum = backend.output(weight.shape);
-  const [from, to] = [backend.storedAddress(weight), backend.address(sum)];
-  if (backend.isHalf(weight)) backend.runtime.run('widenValues', [out * width, from, to], out * width);
-  else backend.runtime.run('scaleAdd', [out * width, from, to, 1, 0], out * width);
-  const [pa, pb] = [backend.address(a), backend.address(b)];
-  multiply(backend, { m: out, n: width, k: a.shape[0]!, a: pb, b: pa, c: to, add: true });
+  const rank = a.shape[0]!;
+  const from = [backend.storedAddress(weight), Number(backend.isHalf(weight))];
+  const others = [b, a, sum].map((t) => backend.address(t));
+  // A further share packs all of A again.
+  const shares = Math.min(backend.runtime.threads, backend.runtime.shares((out * width * rank) / PER_CYCLE));
+  backend.runtime.runShares('foldWeight', [out, width, rank, ...from, ...others], shares);
   return sum;
 }
 
@@ -138,12 +139,9 @@ function registerAdaptedLinear(count: number): void {
     });
 }
 
-/** Rows of x and dy that are handled at once, so that they are in the cache when they are read the second time. */
-const ADAPTER_ROWS = 256;
-
 /**
- * Gradients of A and B: (dy B)^T x and dy^T (x A^T). Products by so few columns take as long as reading x and dy, which is why the pairs share x
- * and all four products of some rows follow each other.
+ * Gradients of A and B: (dy B)^T x and dy^T (x A^T). Products by so few columns take as long as reading x and dy, which is why the pairs share
+ * those of x.
  */
 function registerAdapterGrad(count: number): void {
   register(`AdaptedLinear${count}AdapterGrad`, ({ backend, inputs }) => {
@@ -158,31 +156,26 @@ function registerAdapterGrad(count: number): void {
       ranks += rank;
       return { a, b, dy, out, rank, first, db: backend.output([out, rank]) };
     });
-    // x A^T and dy B of some rows, those of all pairs side by side, and x^T (dy B).
+    // All A below each other; x A^T and dy B, those of all pairs side by side; and x^T (dy B).
     const [factors, inner, dinner, sums] = [
       backend.output([ranks, width]),
-      backend.output([ADAPTER_ROWS, ranks]),
-      backend.output([ADAPTER_ROWS, ranks]),
+      backend.output([rows, ranks]),
+      backend.output([rows, ranks]),
       backend.output([width, ranks]),
     ];
     for (const { a, rank, first } of pairs)
       backend.runtime.run('scaleAdd', [rank * width, at(a), at(factors) + 4 * first * width, 1, 0], 0);
-    for (let row = 0; row < rows; row += ADAPTER_ROWS) {
-      const m = Math.min(ADAPTER_ROWS, rows - row);
-      const add = row > 0;
-      const some = { a: at(x) + 4 * row * width, lda: width };
-      const side = { b: at(factors), ldb: width, transposeB: true, c: at(inner), ldc: ranks };
-      multiplyThin(backend, { m, n: ranks, k: width, ...some, ...side });
-      for (const { b, dy, out, rank, first, db } of pairs) {
-        const incoming = { a: at(dy) + 4 * row * out, lda: out };
-        const product = { b: at(b), ldb: rank, c: at(dinner) + 4 * first, ldc: ranks };
-        multiplyThin(backend, { m, n: rank, k: out, ...incoming, ...product });
-        const sum = { b: at(inner) + 4 * first, ldb: ranks, c: at(db), ldc: rank, add };
-        multiplyThin(backend, { m: out, n: rank, k: m, ...incoming, transposeA: true, ...sum });
-      }
-      const sum = { b: at(dinner), ldb: ranks, c: at(sums), ldc: ranks, add };
-      multiplyThin(backend, { m: width, n: ranks, k: m, ...some, transposeA: true, ...sum });
+    const side = { b: at(factors), ldb: width, transposeB: true, c: at(inner), ldc: ranks };
+    multiplyThin(backend, { m: rows, n: ranks, k: width, a: at(x), lda: width, ...side });
+    for (const { b, dy, out, rank, first, db } of pairs) {
+      const incoming = { a: at(dy), lda: out };
+      const product = { b: at(b), ldb: rank, c: at(dinner) + 4 * first, ldc: ranks };
+      multiplyThin(backend, { m: rows, n: rank, k: out, ...incoming, ...product });
+      const sum = { b: at(inner) + 4 * first, ldb: ranks, c: at(db), ldc: rank };
+      multiplyThin(backend, { m: out, n: rank, k: rows, ...incoming, transposeA: true, ...sum });
     }
+    const sum = { b: at(dinner), ldb: ranks, c: at(sums), ldc: ranks };
+    multiplyThin(backend, { m: width, n: ranks, k: rows, a: at(x), lda: width, transposeA: true, ...sum });
     const da = pairs.map(({ rank, first }) => {
       const gradient = backend.output([rank, width]);
       const [from, to] = [backend.view(sums), backend.view(gradient)];
