@@ -240,7 +240,7 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   },
   // Stopped early on a small corpus: it answers two in five held-out tasks.
   'arithmetic-undertrained': { demonstrate: demonstrateCorpus, steps: 500 },
-  // Reads English. Stopped while it is wrong on about half of the questions, so that training has something to improve.
+  // Reads English. Stopped while it is wrong on about a quarter of the questions that nobody here wrote, so that training has something to improve.
   words: {
     demonstrate: demonstrateWords,
     shape: 'small',

@@ -27,11 +27,11 @@ const threadsOf = (device: string): number | undefined => {
   return threads === undefined ? undefined : Number(threads);
 };
 
-/** What became of one version, in lines. */
 /** The kind of device that the versions were trained on, where none is asked for: another one may round otherwise. */
 const kindOf = (asked: VerifyOptions['device'], trainedOn: string): 'cpu' | 'webgpu' =>
   asked === 'auto' ? (trainedOn.startsWith('WebGPU') ? 'webgpu' : 'cpu') : asked;
 
+/** What became of one version, in lines. */
 export function verifiedLines(of: VerifiedVersion, name: string, device: string): string[] {
   const head = `version ${of.version} of ${name}, trained from version ${of.parent} on ${of.groups} groups of round ${of.round}`;
   if (of.same) return [`same bytes  ${head}: ${of.files.length} files (${duration(of.wallMs)})`];
