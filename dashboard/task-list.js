@@ -27,10 +27,13 @@ function trouble({ state, failure }) {
 /** What the user asks in a task from a file, which is JSON; null for any other task. @param {string} task @returns {string | null} */
 function askedIn(task) {
   if (!task.startsWith('{"messages":')) return null;
-  const { messages } = JSON.parse(task);
-  return (
-    messages.findLast(/** @param {{ role: string }} message */ ({ role }) => role === 'user')?.content ?? null
-  );
+  try {
+    const { messages } = JSON.parse(task);
+    const asked = messages.findLast(/** @param {{ role: string }} message */ ({ role }) => role === 'user');
+    return typeof asked?.content === 'string' ? asked.content : null;
+  } catch {
+    return null;
+  }
 }
 
 /** A task's text; of a long one that no person reads, such as a world's seed, the beginning. @param {string} task */

@@ -100,7 +100,10 @@ export async function lend({
     };
     const nearlyFree = async () => {
       const wait = freeAt - Date.now() - AHEAD_MS;
-      if (wait > 0) await Promise.race([sleep(wait, stopped.signal), last]);
+      if (wait <= 0) return;
+      const ended = new AbortController();
+      await Promise.race([sleep(wait, AbortSignal.any([stopped.signal, ended.signal])), last]);
+      ended.abort();
     };
     return Array.from({ length: LEASES }, () => leaseLoop(inTurn, nearlyFree));
   }

@@ -38,9 +38,12 @@ interface Thread {
 /** Starts a thread with an engine and learns which work it computes. Throws where the browser lacks what the engine needs. */
 async function startThread(name: string): Promise<Thread> {
   const worker = new Worker('/node/tab-thread.js', { type: 'module', name });
-  const waiting = new Map<number, (answer: ComputeAnswer) => void>();
+  const waiting = new Map<number, { answer(answer: ComputeAnswer): void; fail(error: Error): void }>();
   const ready = await new Promise<TabReady>((resolve, reject) => {
-    worker.onerror = () => reject(new Error('The thread of this tab could not be started.'));
+    worker.onerror = () => {
+      worker.terminate();
+      reject(new Error('The thread of this tab could not be started.'));
+    };
     worker.onmessage = ({ data }: MessageEvent<TabReady>) => resolve(data);
   });
   if ('problem' in ready) {
@@ -48,8 +51,12 @@ async function startThread(name: string): Promise<Thread> {
     throw new Error(ready.problem);
   }
   worker.onmessage = ({ data }: MessageEvent<ComputeAnswer>) => {
-    waiting.get(data.call)?.(data);
+    waiting.get(data.call)?.answer(data);
     waiting.delete(data.call);
+  };
+  worker.onerror = ({ message }) => {
+    for (const { fail } of waiting.values()) fail(new Error(`A thread of this tab failed: ${message}`));
+    waiting.clear();
   };
   let calls = 0;
   return {
@@ -57,9 +64,11 @@ async function startThread(name: string): Promise<Thread> {
     compute: (requests, files) =>
       new Promise((resolve, reject) => {
         const call = calls++;
-        waiting.set(call, (answer) =>
-          'completions' in answer ? resolve(answer.completions) : reject(new Error(answer.error)),
-        );
+        waiting.set(call, {
+          answer: (answer) =>
+            'completions' in answer ? resolve(answer.completions) : reject(new Error(answer.error)),
+          fail: reject,
+        });
         worker.postMessage({ call, requests, files });
       }),
     stop: () => worker.terminate(),

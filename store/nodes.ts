@@ -50,7 +50,7 @@ export async function insertNode(
 export interface Asking extends Pick<NodeRow, 'id' | 'tokenSha256' | 'exactness' | 'kind' | 'threads'> {}
 
 /**
- * Leases to a node, if the token is its and may lease, and notes that it was heard of; all in one call. A node gets no more than its threads'
+ * Leases to a node, if the token is the node's own and may lease, and notes that it was heard of; all in one call. A node gets no more than its threads'
  * share of half of what is open, so that at the end of a round no other is left without.
  * @returns the node as it was, whoever asked
  */
@@ -63,17 +63,17 @@ export async function leaseToNode(
   const may = sql`id = ${id} AND token_sha256 = ${tokenSha256} AND exactness = ${exactness}
     AND revoked_at IS NULL AND shut_out_at IS NULL AND NOT verifies`;
   const others = sql`(SELECT coalesce(sum(threads), 0) FROM nodes WHERE id <> ${id} AND ${alive(now)})`;
-  const share = sql`(SELECT max(1, min(${order.limit}, ${threads} * count(*) / (2 * (${threads} + ${others}))))
-    FROM (SELECT 1 FROM work WHERE state = 'open' LIMIT 2 * ${order.limit} * (${threads} + ${others})))`;
+  const token = sql`EXISTS (SELECT 1 FROM nodes WHERE ${may})`;
+  // Numbers are bound as floating-point ones, and a limit has to be whole. For a stranger nothing is looked through.
+  const share = sql`CASE WHEN ${token} THEN
+    (SELECT max(1, min(${order.limit}, CAST(${threads} * count(*) / (2 * (${threads} + ${others})) AS INTEGER)))
+      FROM (SELECT 1 FROM work WHERE state = 'open' LIMIT CAST(2 * ${order.limit} * (${threads} + ${others}) AS INTEGER)))
+    ELSE 0 END`;
   const results = await runAll(db, [
     ofNode(db, id),
     sql`UPDATE nodes SET kind = ${kind}, threads = ${threads}, seen_at = ${now}
         WHERE ${may} AND (seen_at IS NULL OR seen_at <= ${now - NOTED_MS} OR kind IS NOT ${kind} OR threads IS NOT ${threads})`,
-    ...leaseStatements(
-      { ...order, node: id, close: exactness === 'close', limit: share },
-      now,
-      sql`EXISTS (SELECT 1 FROM nodes WHERE ${may})`,
-    ),
+    ...leaseStatements({ ...order, node: id, close: exactness === 'close', limit: share }, now, token),
   ]);
   const [raw] = results[0]!.results as Record<string, unknown>[];
   return { row: raw && nodeRowOf(raw), leased: leasedOf(results.at(-1)!) };

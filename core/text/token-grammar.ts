@@ -230,7 +230,7 @@ export type PackedGrammar = v.InferOutput<typeof packedGrammar>;
 export function packGrammar({ vocabSize, classOf, next, ends }: TokenGrammar): PackedGrammar {
   const sizes = new Int32Array(next[0]!.length);
   for (const of of classOf) sizes[of]!++;
-  const rest = sizes.indexOf(Math.max(...sizes));
+  const rest = sizes.indexOf(sizes.reduce((most, size) => Math.max(most, size), 0));
   const tokens: number[][] = Array.from(sizes, () => []);
   classOf.forEach((of, id) => {
     if (of !== rest) tokens[of]!.push(id);

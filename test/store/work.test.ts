@@ -93,6 +93,12 @@ test('whoever has another token, or one of another kind, or one that was revoked
   expect(revoked.leased).toEqual([]);
 });
 
+test('a share that is no whole number is rounded down', async () => {
+  // Seven are open, with those of the revoked node, and one thread of another node lives: three eighths of seven are 2.6.
+  const { leased } = await leaseToNode(store.db, asking(1, 3), order(idOf(7000), 4), NOW);
+  expect(leased).toHaveLength(2);
+});
+
 test('what a stage begins with is read in one call, and a round’s state in two', async () => {
   let calls = 0;
   const spied = Object.assign(Object.create(store.d1), {

@@ -48,18 +48,22 @@ export async function accountedWithin<T>(
   round: string,
   work: (statement: (provided: SQL) => readonly Statement[]) => Promise<T>,
 ): Promise<T> {
+  let due = NOTHING_USED;
   const { result, used } = await metered(
     () =>
       work((provided) => {
-        const due = addUsage(takeUsed(), owed.get(round) ?? NOTHING_USED);
+        due = addUsage(takeUsed(), owed.get(round) ?? NOTHING_USED);
         owed.delete(round);
         return [addToUsage(round, STAGE, due, provided)];
       }),
     { exact: false },
   );
+  // A write that failed is still owed, and so is what was used beside it.
+  const left = result.status === 'rejected' ? addUsage(used, due) : used;
+  const oldest = owed.keys().next();
+  if (owed.size >= OWED_ROUNDS && !oldest.done) owed.delete(oldest.value);
+  owed.set(round, addUsage(left, owed.get(round) ?? NOTHING_USED));
   if (result.status === 'rejected') throw result.reason;
-  if (owed.size >= OWED_ROUNDS) owed.clear();
-  owed.set(round, addUsage(used, owed.get(round) ?? NOTHING_USED));
   return result.value;
 }
 

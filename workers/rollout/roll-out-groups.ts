@@ -4,11 +4,11 @@ import type { AdmittedTask } from '../../core/schema/sample.ts';
 import type { Statement } from '../../store/database.ts';
 import { groupsHeld } from '../../store/episodes.ts';
 import { putJson } from '../../store/objects.ts';
-import { type RoundRow, touchRound } from '../../store/rounds.ts';
+import { touchRound } from '../../store/rounds.ts';
 import { answeredCalls } from '../shared/agent-episodes.ts';
 import type { PartialCompletions } from '../shared/cpu-budget.ts';
 import { type StageQueue, sendAll } from '../shared/messages.ts';
-import { openStage } from '../shared/open-stage.ts';
+import { type Opening, openStage } from '../shared/open-stage.ts';
 import { type StageMesh, stageParts } from '../shared/stage-mesh.ts';
 import { begunOf, dropPartial, goingOn, withinBudget } from '../shared/within-budget.ts';
 
@@ -24,15 +24,14 @@ export interface RolloutMesh extends StageMesh {
  */
 async function readyTasks(
   mesh: RolloutMesh,
-  row: RoundRow,
-  tasks: readonly AdmittedTask[],
+  { row, versions, tasks }: Opening,
 ): Promise<{ readonly tasks: readonly AdmittedTask[]; readonly known?: PartialCompletions }> {
   if (tasks.length === 0 || !mesh.recipes.find(row.spec.settings.recipe).agent) return { tasks };
   const groups = tasks.map(({ group }) => group);
   const held = new Set((await groupsHeld(mesh.db, row.id, groups)).map(({ group }) => group));
   const ready = tasks.filter(({ group }) => held.has(group));
   if (ready.length === 0) return { tasks: ready };
-  return { tasks: ready, known: await answeredCalls(mesh, await stageParts(mesh, row), [...held]) };
+  return { tasks: ready, known: await answeredCalls(mesh, await stageParts(mesh, row, versions), [...held]) };
 }
 
 /** @returns what is left to be written, beside the usage */
@@ -49,7 +48,7 @@ export async function rollOutGroups(
   );
   const { row } = opening;
   if (row.state !== 'rollout') return [];
-  const { tasks, known } = await readyTasks(mesh, row, opening.tasks);
+  const { tasks, known } = await readyTasks(mesh, opening);
   if (tasks.length === 0) return [];
   const {
     done: rolled,
