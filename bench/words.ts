@@ -4,6 +4,7 @@
  * examples/reasoning-gym greedily and sampled, as the chat template asks and with the steps forced. Runs are kept and gone on with.
  */
 import { execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -25,7 +26,7 @@ const FAMILIES = [
 ] as const;
 const SAMPLES = 2;
 
-/** The settings of the runs of each recipe; the reasons stand in the log. */
+/** The settings of the runs of each recipe; log 154 has their reasons. */
 const SETTINGS: Readonly<Record<string, (rounds: number) => readonly string[]>> = {
   grpo: (rounds) => [
     ...['--tasks', '128', '--group-size', '8', '--set', 'curriculum.unanimousWeight=0.25'],
@@ -65,7 +66,7 @@ interface AnsweredQuestion {
 
 const rollmesh = nodeArguments('cli/rollmesh');
 
-/** Plays the rounds of one seed that are missing. Its output is the terminal's. */
+/** Plays the rounds of one seed that are missing. What it prints goes to the standard error. */
 async function train(recipe: string, seed: number, rounds: number, state: string): Promise<void> {
   const args = [
     ...['start', '--recipe', recipe, '--policy', POLICY, '--seed', String(seed), '--rounds', String(rounds)],
@@ -83,7 +84,7 @@ async function train(recipe: string, seed: number, rounds: number, state: string
     ],
     ...SETTINGS[recipe]!(rounds),
   ];
-  const child = spawn(process.execPath, [...rollmesh, ...args], { stdio: ['ignore', 'inherit', 'inherit'] });
+  const child = spawn(process.execPath, [...rollmesh, ...args], { stdio: ['ignore', 2, 'inherit'] });
   const code = await new Promise((resolve, reject) => child.once('error', reject).once('exit', resolve));
   if (code !== 0) throw new Error(`the run of seed ${seed} ended with ${String(code)}`);
 }
@@ -177,7 +178,12 @@ export async function run(args: readonly string[]): Promise<void> {
   const machine = thisMachine();
   const runs: (OfPrompts & { readonly seed: number; readonly version: number })[] = [];
   let start: OfPrompts | undefined;
-  const stateOf = (seed: number) => join(values.state, `${recipe}-${seed}`);
+  // A run of other rounds, or from another start, is another one.
+  const beginsWith = createHash('sha256')
+    .update(readFileSync(`models/${POLICY}/model.safetensors`))
+    .digest('hex')
+    .slice(0, 8);
+  const stateOf = (seed: number) => join(values.state, `${recipe}-${beginsWith}-${rounds}-${seed}`);
   const waiting = Array.from({ length: seeds }, (_, seed) => seed);
   const work = async () => {
     for (let seed = waiting.shift(); seed !== undefined; seed = waiting.shift())
