@@ -11,7 +11,17 @@ export interface BackOff {
 
 export const PATIENT: BackOff = { attempts: 8, firstMs: 250, longestMs: 15_000 };
 
-const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+/** Waits, but no longer than until the signal is aborted. */
+const sleep = (ms: number, signal: AbortSignal | undefined) =>
+  new Promise<void>((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal?.addEventListener('abort', done);
+  });
 
 const worthAnother = (status: number) => status === 408 || status === 429 || status >= 500;
 
@@ -27,20 +37,26 @@ export class AskAgain extends Error {
   }
 }
 
-/** The options of p-retry: what an answer asks for is waited before the back-off's own wait. */
-export const retrying = ({ attempts, firstMs, longestMs }: BackOff): Options => ({
+/**
+ * The options of p-retry. What an answer asks for beyond the back-off's own wait is waited before that, so that both together are as long as
+ * the longer of them. `signal` ends every wait, and p-retry then throws its reason.
+ */
+export const retrying = ({ attempts, firstMs, longestMs }: BackOff, signal?: AbortSignal): Options => ({
   retries: attempts - 1,
   minTimeout: firstMs,
   maxTimeout: longestMs,
   randomize: true,
-  onFailedAttempt: async ({ error }) => {
-    if (error instanceof AskAgain) await sleep(Math.min(longestMs, error.afterMs));
+  ...(signal ? { signal } : {}),
+  onFailedAttempt: async ({ error, retryDelay }) => {
+    const more = error instanceof AskAgain ? Math.min(longestMs, error.afterMs) - retryDelay : 0;
+    if (more > 0) await sleep(more, signal);
   },
 });
 
 /**
  * Fetches until the answer is final. Network errors, 408, 429 and 5xx are tried again; any other answer is returned as it
- * is. After the last attempt, any answer is returned and a network error is thrown.
+ * is. After the last attempt, any answer is returned and a network error is thrown. A TypeError that p-retry does not know as one of the
+ * network, by its message, is thrown at once.
  */
 export const fetchPatiently = (
   send: () => Promise<Response>,

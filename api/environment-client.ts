@@ -112,10 +112,12 @@ export class EnvironmentClient {
       }
     };
     return pRetry(once, {
-      ...retrying({ ...this.#http.backOff, attempts: RESUMED + 1 }),
+      ...retrying({ ...this.#http.backOff, attempts: RESUMED + 1 }, signal),
       // Without a number nobody can say whether the tool has run.
       shouldRetry: ({ error }) =>
         error instanceof AskAgain || (id !== undefined && missingBy(error) === 'unreachable'),
+    }).catch((error: unknown) => {
+      throw signal.aborted && error === signal.reason ? this.#http.timedOut(asked) : error;
     });
   }
 

@@ -16,7 +16,7 @@ import type { RoundState } from '../core/schema/answers.ts';
 import { startMesh } from '../mesh/start.ts';
 import { thisMachine } from './machine.ts';
 import { childrenNamed, cpuMs } from './processes.ts';
-import { endedRounds } from './rounds.ts';
+import { endedRounds, roundsOfBlock } from './rounds.ts';
 import { type Summary, summarise } from './statistics.ts';
 
 const ENGINES = ['onnx', 'kernels'] as const satisfies readonly Engine[];
@@ -119,7 +119,7 @@ export async function run(args: readonly string[]): Promise<void> {
     args: [...args],
     options: { rounds: { type: 'string', default: '40' }, json: { type: 'boolean', default: false } },
   });
-  const size = Math.max(1, Math.round(Number(values.rounds) / BLOCKS));
+  const size = roundsOfBlock(values.rounds, BLOCKS, 1);
   const say = (line: string) => {
     if (!values.json) console.log(line);
   };

@@ -19,7 +19,7 @@ import { localPlatform, localWork } from './elastic/platforms.ts';
 import { simulate } from './elastic/simulate.ts';
 import { thisMachine } from './machine.ts';
 import { childrenNamed, cpuMs } from './processes.ts';
-import { endedRounds } from './rounds.ts';
+import { endedRounds, roundsOfBlock } from './rounds.ts';
 import { type Summary, summarise } from './statistics.ts';
 
 /** Rollouts and training take about equally long with these. */
@@ -103,7 +103,7 @@ export async function run(args: readonly string[]): Promise<void> {
     args: [...args],
     options: { rounds: { type: 'string', default: '40' }, json: { type: 'boolean', default: false } },
   });
-  const size = Math.max(2, Math.round(Number(values.rounds) / BLOCKS));
+  const size = roundsOfBlock(values.rounds, BLOCKS, 2);
   const say = (line: string) => {
     if (!values.json) console.log(line);
   };

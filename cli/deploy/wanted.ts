@@ -6,6 +6,7 @@ import { RollmeshError } from '../../core/errors.ts';
 import { DEPLOY_ORDER } from '../../core/stages.ts';
 import { installed } from '../../mesh/installation.ts';
 import { readMeshConfig } from '../../mesh/mesh-config.ts';
+import { configurationsIn } from '../run-config-file.ts';
 import type { Environment, Wanted } from './mesh-parts.ts';
 
 /** The part of wrangler's configuration of one Worker that a deployment needs. */
@@ -35,9 +36,7 @@ const onlyOne = (what: string, names: Iterable<string | undefined>): string => {
 /** Reads the wanted state. Throws `deploy.config` or `mesh.config` where wrangler.toml does not describe one mesh. */
 export async function readWanted(root: string): Promise<Wanted> {
   if (!existsSync(join(root, 'wrangler.toml'))) {
-    const config = existsSync(root)
-      ? readdirSync(root).find((name) => name.startsWith('rollmesh.config.'))
-      : undefined;
+    const [config] = configurationsIn(root);
     if (config !== undefined)
       throw new RollmeshError(
         'wrong-input',

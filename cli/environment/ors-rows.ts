@@ -36,8 +36,8 @@ async function rowOf(client: EnvironmentClient, place: EnvironmentPlace): Promis
 }
 
 /**
- * A prompt that several tasks have, such as the first board of a game, names its task, since a file has every question once; the policy is not told
- * it. Tasks that tell one answer to one question are the same.
+ * A prompt that several tasks have, such as the first board of a game, names its task, since a file has every question once; in episodes the policy
+ * is not told it. Tasks that tell one answer to one question are the same.
  */
 export async function orsRows(
   client: EnvironmentClient,

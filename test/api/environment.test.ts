@@ -246,6 +246,21 @@ test('an answer that does not come in time is missing data', async () => {
   });
 });
 
+test('an environment that stays busy is waited for no longer than a call may take', async () => {
+  await client.begin(PLACE, 'one');
+  server.faults.set('/sums/call', (_, response) => {
+    response.writeHead(429, { 'retry-after': '60' }).end();
+    return true;
+  });
+  const backOff = { attempts: 3, firstMs: 1, longestMs: 60_000 };
+  const hasty = new EnvironmentClient({ url: server.url, backOff, timeoutMs: 300 });
+  const began = performance.now();
+  await expect(hasty.call('sums', 'one', 'submit', {})).rejects.toMatchObject({
+    code: 'environment.timed-out',
+  });
+  expect(performance.now() - began).toBeLessThan(5000);
+});
+
 test('a reward that is NaN arrives as null, and an episode that ends without a number is not rated', async () => {
   server.pays = Number.NaN;
   expect(await hold(policy(submits('4')).ask)).toEqual({ score: 'not-rated' });

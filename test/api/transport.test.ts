@@ -1,6 +1,7 @@
 /** The learner's clients: what is tried again and what is not, and that no bytes pass which are not those asked for. */
-import { expect, test } from 'vitest';
-import { fetchPatiently } from '../../api/back-off.ts';
+import pRetry from 'p-retry';
+import { expect, test, vi } from 'vitest';
+import { AskAgain, fetchPatiently, retrying } from '../../api/back-off.ts';
 import { GatewayClient } from '../../api/gateway-client.ts';
 import { RollmeshError } from '../../core/errors.ts';
 import { sha256Hex } from '../../core/random.ts';
@@ -35,6 +36,47 @@ test('after the last attempt the trouble is told', async () => {
   expect((await fetchPatiently(down.fetch, IMPATIENT)).status).toBe(500);
   expect(down.calls()).toBe(4);
   await expect(fetchPatiently(scripted(broken).fetch, IMPATIENT)).rejects.toThrow('fetch failed');
+});
+
+/** A refusal that asks for a wait. */
+const busy = (seconds: number) => new Response('', { status: 429, headers: { 'retry-after': `${seconds}` } });
+
+test('a wait that an answer asks for holds the back-off’s own, and both are no longer than the longest', async () => {
+  vi.useFakeTimers();
+  try {
+    for (const [backOff, seconds, least, most] of [
+      [{ attempts: 2, firstMs: 1000, longestMs: 60_000 }, 5, 5000, 5000],
+      [{ attempts: 2, firstMs: 1000, longestMs: 3000 }, 100, 3000, 3000],
+      [{ attempts: 2, firstMs: 8000, longestMs: 60_000 }, 1, 8000, 16_000],
+    ] as const) {
+      const began = Date.now();
+      const answered = fetchPatiently(scripted(() => busy(seconds), status(200)).fetch, backOff);
+      await vi.runAllTimersAsync();
+      expect((await answered).status).toBe(200);
+      expect(Date.now() - began).toBeGreaterThanOrEqual(least);
+      expect(Date.now() - began).toBeLessThanOrEqual(most);
+    }
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test.each([
+  ['the back-off’s', 0],
+  ['an answer’s', 60],
+])('a signal ends %s wait', async (_, seconds) => {
+  const backOff = { attempts: 3, firstMs: seconds ? 1 : 60_000, longestMs: 60_000 };
+  const began = performance.now();
+  const ask = () => Promise.reject(new AskAgain(busy(seconds)));
+  const signal = AbortSignal.timeout(20);
+  await expect(pRetry(ask, retrying(backOff, signal))).rejects.toMatchObject({ name: 'TimeoutError' });
+  expect(performance.now() - began).toBeLessThan(5000);
+});
+
+test('a TypeError that is none of the network is thrown at once', async () => {
+  const wrong = scripted(() => Promise.reject(new TypeError('x is not a function')));
+  await expect(fetchPatiently(wrong.fetch, IMPATIENT)).rejects.toThrow('x is not a function');
+  expect(wrong.calls()).toBe(1);
 });
 
 const client = (answer: () => Response | Promise<Response>) =>

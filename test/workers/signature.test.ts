@@ -104,6 +104,9 @@ test('Standard Webhooks: the id names the delivery, and id, time and body are al
   expect(codeOf({ standard: { id: undefined, timestamp, signature } })).toBe('401 signature.malformed');
   expect(codeOf(standard(NOW - 301))).toBe('401 signature.stale');
   expect(codeOf(standard(NOW + 301))).toBe('401 signature.stale');
+  expect(() => verify(standard(NOW - 301))).toThrow('301 s before now');
+  expect(() => verify(standard(NOW + 400))).toThrow('400 s after now');
+  expect(codeOf(standard(NOW - 301, { text: '{}' }))).toBe('401 signature.stale');
   expect(verify(standard(NOW - 300))).toBe('standard:msg_1');
   for (const wrong of ['', 'v1', 'v1,', 'v2,AAAA', `v1,${'A'.repeat(43)}=`])
     expect(codeOf({ standard: { id, timestamp, signature: wrong } })).toBe('401 signature.wrong');

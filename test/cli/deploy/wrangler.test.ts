@@ -1,5 +1,5 @@
 /** The edges of a deployment: the process that wrangler is, what wrangler.toml says, and the tag of what is deployed. */
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
@@ -78,6 +78,14 @@ test('wrangler.toml and migrations/ say what a mesh consists of', async () => {
 test('a project on files of tasks is told how to deploy its recipe', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'rollmesh-'));
   await expect(readWanted(folder)).rejects.toMatchObject({ code: 'deploy.config' });
+  writeFileSync(join(folder, 'rollmesh.config.ts.bak'), 'export default {};');
+  await expect(readWanted(folder)).rejects.toMatchObject({ code: 'deploy.config' });
+  const other = mkdtempSync(join(tmpdir(), 'rollmesh-'));
+  mkdirSync(join(other, '.config'));
+  writeFileSync(join(other, '.config/rollmesh.json'), '{}');
+  await expect(readWanted(other)).rejects.toThrow(
+    /The project of \.config\/rollmesh\.json has no wrangler\.toml/,
+  );
   writeFileSync(join(folder, 'rollmesh.config.ts'), 'export default {};');
   await expect(readWanted(folder)).rejects.toThrow(
     /The project of rollmesh\.config\.ts has no wrangler\.toml.*rollmesh init DIR.*--recipe .*NAME\.mjs/,
