@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
 import { Arena } from '../../learner/device/arena.ts';
 import { compileKernels } from '../../learner/device/compile-kernels.ts';
@@ -196,11 +196,10 @@ describe('fused ops against tfjs ops', () => {
   afterAll(() => device.close());
 
   test.each([
-    ['in several blocks of logits, where memory is short', 0],
-    ['by logits that are kept for the backward pass', 2 ** 33],
-  ])('log-probability, entropy and their gradients at a temperature, %s', async (_, available) => {
+    ['in several blocks of logits', false],
+    ['by logits that are kept for the backward pass', true],
+  ])('log-probability, entropy and their gradients at a temperature, %s', async (_, keepLogits) => {
     const [tokens, width, vocab] = [300, 8, 8209]; // 256 rows a block, and a vocabulary that fills no vector
-    const free = vi.spyOn(process, 'availableMemory').mockReturnValue(available);
     const hidden = normal('hidden', [tokens, width]) as tf.Tensor2D;
     const weight = normal('weight', [vocab, width], 0.3) as tf.Tensor2D;
     const ids = tf.tensor1d(
@@ -208,8 +207,9 @@ describe('fused ops against tfjs ops', () => {
       'int32',
     );
     const [a, b] = [normal('a', [tokens]), normal('b', [tokens])];
+    const settings = { temperature: 0.7, keepLogits };
     const fused = (h: tf.Tensor, w: tf.Tensor): tf.Scalar => {
-      const { logp, entropy } = tokenLogProb(h as tf.Tensor2D, w as tf.Tensor2D, ids, { temperature: 0.7 });
+      const { logp, entropy } = tokenLogProb(h as tf.Tensor2D, w as tf.Tensor2D, ids, settings);
       return tf.add(tf.sum(tf.mul(a, logp)), tf.sum(tf.mul(b, entropy)));
     };
     const plain = (h: tf.Tensor, w: tf.Tensor): tf.Scalar => {
@@ -222,11 +222,30 @@ describe('fused ops against tfjs ops', () => {
     device.resetPeak();
     const got = tf.grads(fused)([hidden, weight]);
     const kept = device.memory().peakBytes - before > 4 * tokens * vocab;
-    expect(kept).toBe(available > 0);
-    free.mockRestore();
+    expect(kept).toBe(keepLogits);
     const wanted = tf.grads(plain)([hidden, weight]);
     for (const i of [0, 1])
       expect(relativeDifference(await wanted[i]!.data(), await got[i]!.data())).toBeLessThan(2e-5);
+  });
+
+  test.each([
+    [600, 8209],
+    [1800, 3001], // 698 rows a block
+  ])('gradients by kept logits are those by blocks to the bit: %s tokens of %s', async (tokens, vocab) => {
+    const hidden = normal('hidden', [tokens, 24]) as tf.Tensor2D;
+    const weight = normal('weight', [vocab, 24], 0.3) as tf.Tensor2D;
+    const ids = tf.tensor1d(
+      Array.from({ length: tokens }, (_, i) => (i * 7919) % vocab),
+      'int32',
+    );
+    const gradients = (trainsWeight: boolean, keepLogits: boolean) =>
+      tf.grads((h, w) =>
+        tf.mean(tokenLogProb(h as tf.Tensor2D, w as tf.Tensor2D, ids, { trainsWeight, keepLogits }).logp),
+      )([hidden, weight]);
+    for (const trainsWeight of [false, true]) {
+      const [blocks, kept] = [gradients(trainsWeight, false), gradients(trainsWeight, true)];
+      for (const i of [0, 1]) expect(await kept[i]!.data()).toEqual(await blocks[i]!.data());
+    }
   });
 
   test('attention and its gradients over packed sequences longer than a block of queries', async () => {
