@@ -32,13 +32,18 @@ export function tokenLogProb(
   ids: tf.Tensor1D,
   { temperature = 1, trainsWeight = true, keepLogits = false }: TokenLogProbSettings = {},
 ): TokenLogProbs {
-  const recorded = tf.engine().state.gradientDepth > 0;
+  // Inside a kernel, which the forward pass of a customGrad is one of, no op is recorded: logits would be kept for nobody.
+  const { gradientDepth, kernelDepth } = tf.engine().state;
+  const recorded = gradientDepth > 0 && kernelDepth === 0;
   const attributes = {
     inverseTemperature: 1 / temperature,
     trainsWeight,
     keepLogits: keepLogits && recorded,
   };
-  const [logp, entropy, logSum] = runKernel('TokenLogProb', { hidden, weight, ids }, attributes);
+  const outputs = runKernel('TokenLogProb', { hidden, weight, ids }, attributes);
+  // This list is also the tape's. Logits are saved already, and an output on the tape without a gradient would be given zeros of its size.
+  tf.dispose(outputs.splice(3));
+  const [logp, entropy, logSum] = outputs;
   return { logp: logp as tf.Tensor1D, entropy: entropy as tf.Tensor1D, logSum: logSum as tf.Tensor1D };
 }
 

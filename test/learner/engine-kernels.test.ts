@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Random } from '../../core/random.ts';
 import { Arena } from '../../learner/device/arena.ts';
 import { compileKernels } from '../../learner/device/compile-kernels.ts';
 import { type Device, openDevice } from '../../learner/device/device.ts';
 import { kernelFile } from '../../learner/device/kernel-files.ts';
 import { KernelRuntime } from '../../learner/device/kernel-runtime.ts';
+import { SimdBackend } from '../../learner/device/simd-backend.ts';
 import { causalAttention } from '../../learner/ops/causal-attention.ts';
 import { tokenLogProb } from '../../learner/ops/token-log-prob.ts';
 import * as tf from '../../learner/tfjs.ts';
@@ -220,9 +221,14 @@ describe('fused ops against tfjs ops', () => {
     };
     const before = device.memory().bytes;
     device.resetPeak();
+    // What tfjs makes itself, such as zeros for outputs without a gradient.
+    const written = vi.spyOn(SimdBackend.prototype, 'write');
     const got = tf.grads(fused)([hidden, weight]);
     const kept = device.memory().peakBytes - before > 4 * tokens * vocab;
     expect(kept).toBe(keepLogits);
+    for (const [, shape] of written.mock.calls)
+      expect(tf.util.sizeFromShape(shape)).toBeLessThanOrEqual(tokens);
+    written.mockRestore();
     const wanted = tf.grads(plain)([hidden, weight]);
     for (const i of [0, 1])
       expect(relativeDifference(await wanted[i]!.data(), await got[i]!.data())).toBeLessThan(2e-5);
@@ -246,6 +252,21 @@ describe('fused ops against tfjs ops', () => {
       const [blocks, kept] = [gradients(trainsWeight, false), gradients(trainsWeight, true)];
       for (const i of [0, 1]) expect(await kept[i]!.data()).toEqual(await blocks[i]!.data());
     }
+  });
+
+  test('logits are not kept in the forward pass of an op with a gradient of its own', () => {
+    const [tokens, vocab] = [600, 8209];
+    const hidden = normal('hidden', [tokens, 8]) as tf.Tensor2D;
+    const weight = normal('weight', [vocab, 8]) as tf.Tensor2D;
+    const ids = tf.zeros([tokens], 'int32') as tf.Tensor1D;
+    const mean = tf.customGrad((h) => ({
+      value: tf.mean(tokenLogProb(h as tf.Tensor2D, weight, ids, { keepLogits: true }).logp),
+      gradFunc: (dy) => tf.mul(dy, tf.onesLike(hidden)),
+    }));
+    const before = device.memory().bytes;
+    device.resetPeak();
+    tf.grad((h) => mean(h))(hidden);
+    expect(device.memory().peakBytes - before).toBeLessThan(4 * tokens * vocab);
   });
 
   test('attention and its gradients over packed sequences longer than a block of queries', async () => {
