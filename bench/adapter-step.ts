@@ -5,7 +5,7 @@
  */
 import { createInterface } from 'node:readline';
 import { openDevice } from '../learner/device/device.ts';
-import { adapterTokens, microBatchTokens, mustRecompute } from '../learner/nn/activations.ts';
+import { adapterTokens, mayKeepLogits, microBatchTokens, mustRecompute } from '../learner/nn/activations.ts';
 import { AdamW } from '../learner/nn/adamw.ts';
 import { createLora } from '../learner/nn/lora.ts';
 import { accumulate, disposeResult, type LossAndGrads, lossAndGrads } from '../learner/nn/loss-and-grads.ts';
@@ -40,12 +40,16 @@ const sequences = Array.from({ length: count }, (_, s) => ({
 }));
 const most = microBatchTokens(config);
 const groups = microBatches(sequences, adapter ? adapterTokens(config) : most);
-const recomputed = groups.map((group) =>
-  mustRecompute(config, group.length * length, trainedBytes, device.roomBytes()),
-);
+const plans = groups.map((group) => {
+  const [tokens, scored, room] = [group.length * length, group.length * (length - 1), device.roomBytes()];
+  return {
+    recompute: mustRecompute(config, tokens, trainedBytes, room),
+    keepLogits: mayKeepLogits(config, tokens, scored, trainedBytes, room),
+  };
+});
 device.resetPeak();
 process.stdout.write(
-  `${JSON.stringify({ device: device.description, parameters: parameterCount(config), trainedBytes, heldBytes: device.memory().bytes, microBatches: groups.length, recomputed: recomputed.includes(true) })}\n`,
+  `${JSON.stringify({ device: device.description, parameters: parameterCount(config), trainedBytes, heldBytes: device.memory().bytes, microBatches: groups.length, recomputed: plans.some(({ recompute }) => recompute) })}\n`,
 );
 for await (const _ of createInterface({ input: process.stdin })) {
   const began = performance.now();
@@ -54,7 +58,7 @@ for await (const _ of createInterface({ input: process.stdin })) {
   for (const [i, group] of groups.entries()) {
     const batch = packSequences(group.map((s) => sequences[s]!));
     const part = lossAndGrads(trained, () => {
-      const { logp } = tokenLogProbs(params, batch, { recompute: recomputed[i]!, adapter });
+      const { logp } = tokenLogProbs(params, batch, { ...plans[i]!, adapter });
       return tf.neg(tf.div(tf.sum(logp), count * (length - 1))) as tf.Scalar;
     });
     if (total) accumulate(total, part);

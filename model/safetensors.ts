@@ -36,8 +36,8 @@ export type StoredType = keyof typeof storedBytes;
 const isStoredType = (dtype: string): dtype is StoredType => Object.hasOwn(storedBytes, dtype);
 
 /** A tensor as it lies in a file. */
-export interface StoredTensor {
-  readonly dtype: StoredType;
+export interface StoredTensor<Type extends StoredType = StoredType> {
+  readonly dtype: Type;
   readonly shape: readonly number[];
   readonly bytes: Uint8Array;
 }
@@ -163,13 +163,26 @@ export function readStored(bytes: Uint8Array): Map<string, StoredTensor> {
   const start = headerEnd(bytes, bytes.length);
   const entries = readEntries(bytes.subarray(8, start), isStoredType, 'F32, F16, BF16 or U8');
   refuseCutOff(entries, start, bytes.length);
-  return new Map(
+  return asStored(entries, bytes, start);
+}
+
+/** The same of a checkpoint, which has no U8: throws `safetensors.type` for one. */
+export function readStoredFloats(bytes: Uint8Array): Map<string, StoredTensor<StorageType>> {
+  const start = headerEnd(bytes, bytes.length);
+  return asStored(entriesOf(bytes.subarray(8, start), start, bytes.length), bytes, start);
+}
+
+const asStored = <Type extends StoredType>(
+  entries: readonly Entry<Type>[],
+  bytes: Uint8Array,
+  start: number,
+): Map<string, StoredTensor<Type>> =>
+  new Map(
     entries.map(({ name, dtype, shape, from, to }) => [
       name,
       { dtype, shape, bytes: bytes.subarray(start + from, start + to) },
     ]),
   );
-}
 
 function parseHeader(bytes: Uint8Array): v.InferOutput<typeof header> {
   let json: unknown;

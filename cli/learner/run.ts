@@ -75,7 +75,9 @@ async function run(options: LearnerOptions): Promise<void> {
   log('learner.started', { device: device.description, sealChecked: meshKey !== undefined });
   const trainer = new RoundTrainer({ objectives: objectiveModules(recipes.modules), open: device.open });
   const makeRoom = (): void => {
-    if (device.makeRoom(trainer)) log('learner.room', { device: device.description });
+    const { description } = device; // of the device that is closed
+    const bytes = device.makeRoom(trainer);
+    if (bytes > 0) log('learner.room', { device: description, bytes });
   };
   const evaluator = evalEvery > 0 ? new Evaluator(gateway, recipes.registry, evalEvery, makeRoom) : null;
   const stop = new AbortController();

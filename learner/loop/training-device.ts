@@ -47,13 +47,14 @@ export class TrainingDevice {
     this.#settings = { ...this.#settings, device: device.kind };
   };
 
-  /** Gives training's memory back if it is large beside what the machine has left; the next round loads its version again. */
-  makeRoom(trainer: Pick<RoundTrainer, 'dispose'>): boolean {
-    if (!this.#device || this.#device.heldBytes() <= LARGE * process.availableMemory()) return false;
+  /** Gives training's memory back if it is large beside what the machine has left; the next round loads its version again. Returns the bytes given back. */
+  makeRoom(trainer: Pick<RoundTrainer, 'dispose'>): number {
+    const held = this.#device?.heldBytes() ?? 0;
+    if (!this.#device || held <= LARGE * process.availableMemory()) return 0;
     trainer.dispose();
     this.#device.close();
     this.#settings = { ...this.#settings, device: this.#device.kind };
     this.#device = undefined;
-    return true;
+    return held;
   }
 }

@@ -1,6 +1,6 @@
 /**
  * What a training step keeps on the device for its backward pass, estimated from the model's config: whether a micro-batch's blocks are
- * recomputed follows from it and from the memory there is, and how many tokens a micro-batch has from the config alone.
+ * recomputed and its logits kept follows from it and from the memory there is, and how many tokens a micro-batch has from the config alone.
  */
 import type { ModelConfig } from '../../model/config.ts';
 
@@ -51,3 +51,15 @@ export const mustRecompute = (
   trainedBytes: number,
   roomBytes: number,
 ): boolean => tokens * activationBytes(config, false) + 2 * trainedBytes + SPARE_BYTES > roomBytes;
+
+/**
+ * Whether all logits of a micro-batch's scored tokens can be kept for the backward pass besides all blocks, which come first. The bits
+ * are the same either way.
+ */
+export const mayKeepLogits = (
+  config: ModelConfig,
+  tokens: number,
+  scored: number,
+  trainedBytes: number,
+  roomBytes: number,
+): boolean => !mustRecompute(config, tokens, trainedBytes, roomBytes - 4 * scored * config.vocabSize);

@@ -8,7 +8,7 @@ import type { ModelConfig } from '../../model/config.ts';
 import { ropeTables } from '../../model/rope.ts';
 import {
   decode,
-  readStored,
+  readStoredFloats,
   type StorageType,
   type StoredTensor,
   type Tensors,
@@ -82,11 +82,11 @@ export class ParamSet implements Trainable {
 
 /**
  * Puts the tensors of a checkpoint's file on the device, for weights that are not trained: matrices that the file has in bfloat16 are held so, in
- * half the memory. Throws `wrong-input` as `paramsFrom` does.
+ * half the memory. Throws `wrong-input` as `paramsFrom` and `readSafetensors` do.
  */
 export function frozenParamsFrom(config: ModelConfig, file: Uint8Array): ParamSet {
-  const stored = readStored(file);
-  const widened = ({ dtype, bytes }: StoredTensor): Float32Array => decode(dtype as StorageType, bytes);
+  const stored = readStoredFloats(file);
+  const widened = ({ dtype, bytes }: StoredTensor<StorageType>): Float32Array => decode(dtype, bytes);
   // One tensor at a time is widened to be checked.
   const lazily = [...stored].map(([name, tensor]) => {
     const piece = {
@@ -98,7 +98,7 @@ export function frozenParamsFrom(config: ModelConfig, file: Uint8Array): ParamSe
     return [name, piece] as const;
   });
   checkCheckpoint(config, new Map(lazily));
-  const place = (tensor: StoredTensor): tf.Tensor =>
+  const place = (tensor: StoredTensor<StorageType>): tf.Tensor =>
     tensor.dtype === 'BF16' && tensor.shape.length === 2
       ? placeHalf(tensor.shape, halvesOf(tensor.bytes))
       : tf.keep(tf.tensor(widened(tensor), [...tensor.shape], 'float32'));

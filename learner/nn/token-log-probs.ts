@@ -8,6 +8,8 @@ import type { ParamSet } from './params.ts';
 export interface ScoreOptions extends ForwardOptions {
   /** Temperature that divides the logits, the same as in sampling. Default 1. */
   temperature?: number;
+  /** Keep all logits for the backward pass, where there is room for them, see `mayKeepLogits`. Default false. */
+  keepLogits?: boolean;
 }
 
 /** Per-token tensors [scored] from `scoredStates`, for callers that put heads on the same states. */
@@ -15,12 +17,16 @@ export const logProbsOfStates = (
   params: ParamSet,
   states: tf.Tensor2D,
   batch: PackedBatch,
-  { temperature = 1, adapter }: ScoreOptions = {},
+  { temperature = 1, adapter, keepLogits = false }: ScoreOptions = {},
 ): TokenLogProbs =>
   tf.tidy(() => {
     const targets = tf.tensor1d(batch.targets, 'int32');
     return {
-      ...tokenLogProb(states, outputWeight(params), targets, { temperature, trainsWeight: !adapter }),
+      ...tokenLogProb(states, outputWeight(params), targets, {
+        temperature,
+        trainsWeight: !adapter,
+        keepLogits,
+      }),
     };
   });
 

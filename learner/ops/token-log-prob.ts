@@ -1,6 +1,6 @@
 /**
  * Output projection, log-softmax, lookup and entropy in one op. Logits exist only a block of rows at a time, and again in the
- * backward pass; a device that has room for all of them may keep them for it, which saves their product there and gives the same bits.
+ * backward pass; all of them can be kept for it instead, which saves their product there and gives the same bits.
  */
 import * as tf from '../tfjs.ts';
 import { incoming, runKernel } from './run-kernel.ts';
@@ -19,6 +19,10 @@ export interface TokenLogProbSettings {
   temperature?: number;
   /** False where the output matrix is frozen, which saves the matrix product of its gradient. */
   trainsWeight?: boolean;
+  /**
+   * Holds all logits, 4 · tokens · vocab bytes, until the backward pass; only where there will be one, and on the CPU device. Default false.
+   */
+  keepLogits?: boolean;
 }
 
 /** hidden [tokens, width], weight [vocab, width], ids int32 [tokens]. */
@@ -26,11 +30,20 @@ export function tokenLogProb(
   hidden: tf.Tensor2D,
   weight: tf.Tensor2D,
   ids: tf.Tensor1D,
-  { temperature = 1, trainsWeight = true }: TokenLogProbSettings = {},
+  { temperature = 1, trainsWeight = true, keepLogits = false }: TokenLogProbSettings = {},
 ): TokenLogProbs {
-  const hasBackwardPass = tf.engine().state.gradientDepth > 0;
-  const attributes = { inverseTemperature: 1 / temperature, trainsWeight, hasBackwardPass };
-  const [logp, entropy, logSum] = runKernel('TokenLogProb', { hidden, weight, ids }, attributes);
+  // Inside a kernel, which the forward pass of a customGrad is one of, no op is recorded: logits would be kept for nobody.
+  const { gradientDepth, kernelDepth } = tf.engine().state;
+  const recorded = gradientDepth > 0 && kernelDepth === 0;
+  const attributes = {
+    inverseTemperature: 1 / temperature,
+    trainsWeight,
+    keepLogits: keepLogits && recorded,
+  };
+  const outputs = runKernel('TokenLogProb', { hidden, weight, ids }, attributes);
+  // This list is also the tape's. Logits are saved already, and an output on the tape without a gradient would be given zeros of its size.
+  tf.dispose(outputs.splice(3));
+  const [logp, entropy, logSum] = outputs;
   return { logp: logp as tf.Tensor1D, entropy: entropy as tf.Tensor1D, logSum: logSum as tf.Tensor1D };
 }
 

@@ -31,6 +31,8 @@ export interface ReadOptions {
   readonly temperature?: number;
   /** Keep only the blocks' inputs for the backward pass; default false. */
   readonly recompute?: boolean;
+  /** Keep the logits of `logprobs` for the backward pass; default false. */
+  readonly keepLogits?: boolean;
 }
 
 /** Computes a readout. Inside a gradient function its tensors carry gradients to the model. Throws `wrong-input` where the set lacks the head. */
@@ -38,13 +40,13 @@ export function readOut(
   model: Model,
   batch: PackedBatch,
   readout: Readout,
-  { temperature = 1, recompute = false }: ReadOptions = {},
+  { temperature = 1, recompute = false, keepLogits = false }: ReadOptions = {},
 ): tf.Tensor[] {
   const { params, adapter } = model;
   const forward = { adapter, recompute };
   switch (readout) {
     case 'logprobs': {
-      const { logp, entropy } = tokenLogProbs(params, batch, { temperature, ...forward });
+      const { logp, entropy } = tokenLogProbs(params, batch, { temperature, keepLogits, ...forward });
       return [logp, entropy];
     }
     case 'values': {

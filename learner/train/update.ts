@@ -1,7 +1,7 @@
 /** One optimiser step: it accumulates the losses of all parts over micro-batches, then applies AdamW. Nothing is read from the device. */
 import type { UpdatePart } from '../../core/training-plan.ts';
 import { roomBytes } from '../device/device.ts';
-import { mustRecompute } from '../nn/activations.ts';
+import { mayKeepLogits, mustRecompute } from '../nn/activations.ts';
 import type { AdamW } from '../nn/adamw.ts';
 import { accumulate, disposeResult, type LossAndGrads, lossAndGrads } from '../nn/loss-and-grads.ts';
 import type { Trainable } from '../nn/trainable.ts';
@@ -92,13 +92,13 @@ function batchLoss(
   const { readout } = kindOfPart(first);
   const units = runs.flat();
   const batch = pack(units.flatMap((unit) => unit.sequences));
-  const recompute = mustRecompute(
-    model.params.config,
-    sumOf(units, unitTokens),
-    bytesOf(model.trainable),
-    roomBytes(),
-  );
-  const outputs = readOut(model, batch, readout, { temperature: temperatureOf(first), recompute });
+  const { config } = model.params;
+  const [tokens, trainedBytes, room] = [sumOf(units, unitTokens), bytesOf(model.trainable), roomBytes()];
+  const outputs = readOut(model, batch, readout, {
+    temperature: temperatureOf(first),
+    recompute: mustRecompute(config, tokens, trainedBytes, room),
+    keepLogits: mayKeepLogits(config, tokens, batch.targets.length, trainedBytes, room),
+  });
   let at = 0;
   const losses = runs.map((units) => {
     const { part } = units[0]!;

@@ -4,6 +4,7 @@ import { type Device, openDevice } from '../../learner/device/device.ts';
 import {
   activationBytes,
   adapterTokens,
+  mayKeepLogits,
   microBatchTokens,
   mustRecompute,
 } from '../../learner/nn/activations.ts';
@@ -112,6 +113,43 @@ test('blocks are recomputed only where they do not fit otherwise', () => {
   // Gradients of what is trained: twice 540 MB more.
   expect(mustRecompute(config, 4000, 5.4e8, 4.7e9)).toBe(true);
 });
+
+test('logits are kept only where they fit besides the blocks and the gradients', () => {
+  const config = parseConfig({ ...shape('llama', 30, 576, 9, 3, 1536), vocab_size: 49_152 });
+  // 4000 tokens keep 4.33 GB besides 0.27 GB to spare, and the logits of 1000 of them are 4·1000·49152 = 0.2 GB.
+  expect(mayKeepLogits(config, 4000, 1000, 0, 4.7e9)).toBe(false);
+  expect(mayKeepLogits(config, 4000, 1000, 0, 4.9e9)).toBe(true);
+  expect(mayKeepLogits(config, 4000, 2000, 0, 4.9e9)).toBe(false);
+  // All of 135 M weights are trained: their gradients, twice, leave no room where an adapter's do.
+  expect(mayKeepLogits(config, 4000, 1000, 5.4e8, 4.9e9)).toBe(false);
+  expect(mayKeepLogits(config, 4000, 1000, 5.4e8, 6e9)).toBe(true);
+});
+
+test.each([false, true])(
+  'a step that keeps logits takes no more than is planned for it: %s',
+  (keepLogits) => {
+    const config = parseConfig({ ...shape('llama', 2, 64, 4, 4, 176), vocab_size: 16_384 });
+    const params = paramsFrom(config, randomCheckpoint(config, 'logits'));
+    const trainedBytes = [...params.tensors.values()].reduce((sum, { size }) => sum + 4 * size, 0);
+    const ids = Array.from({ length: 1024 }, (_, t) => (t * 7919) % config.vocabSize);
+    const batch = packSequences(
+      Array.from({ length: 4 }, (_, s) => ({ ids: ids.slice(256 * s, 256 * (s + 1)), from: 1 })),
+    );
+    const before = device.memory().bytes;
+    device.resetPeak();
+    disposeResult(
+      lossAndGrads(params, () => tf.mean(tokenLogProbs(params, batch, { keepLogits }).logp) as tf.Scalar),
+    );
+    const held = device.memory().peakBytes - before;
+    // The terms of the plan; of what it spares, one block of 256 rows of logits is used here.
+    const logits = 4 * batch.targets.length * config.vocabSize;
+    const blocks = 1024 * activationBytes(config, false);
+    expect(held).toBeLessThan(
+      blocks + 2 * trainedBytes + (keepLogits ? logits : 0) + 4 * 256 * config.vocabSize,
+    );
+    expect(held > logits).toBe(keepLogits);
+  },
+);
 
 test('the room of the CPU device is what the machine has left, within 4 GiB', () => {
   const { bytes } = device.memory();

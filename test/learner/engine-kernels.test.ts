@@ -6,6 +6,7 @@ import { compileKernels } from '../../learner/device/compile-kernels.ts';
 import { type Device, openDevice } from '../../learner/device/device.ts';
 import { kernelFile } from '../../learner/device/kernel-files.ts';
 import { KernelRuntime } from '../../learner/device/kernel-runtime.ts';
+import { SimdBackend } from '../../learner/device/simd-backend.ts';
 import { causalAttention } from '../../learner/ops/causal-attention.ts';
 import { tokenLogProb } from '../../learner/ops/token-log-prob.ts';
 import * as tf from '../../learner/tfjs.ts';
@@ -196,11 +197,10 @@ describe('fused ops against tfjs ops', () => {
   afterAll(() => device.close());
 
   test.each([
-    ['in several blocks of logits, where memory is short', 0],
-    ['by logits that are kept for the backward pass', 2 ** 33],
-  ])('log-probability, entropy and their gradients at a temperature, %s', async (_, available) => {
+    ['in several blocks of logits', false],
+    ['by logits that are kept for the backward pass', true],
+  ])('log-probability, entropy and their gradients at a temperature, %s', async (_, keepLogits) => {
     const [tokens, width, vocab] = [300, 8, 8209]; // 256 rows a block, and a vocabulary that fills no vector
-    const free = vi.spyOn(process, 'availableMemory').mockReturnValue(available);
     const hidden = normal('hidden', [tokens, width]) as tf.Tensor2D;
     const weight = normal('weight', [vocab, width], 0.3) as tf.Tensor2D;
     const ids = tf.tensor1d(
@@ -208,8 +208,9 @@ describe('fused ops against tfjs ops', () => {
       'int32',
     );
     const [a, b] = [normal('a', [tokens]), normal('b', [tokens])];
+    const settings = { temperature: 0.7, keepLogits };
     const fused = (h: tf.Tensor, w: tf.Tensor): tf.Scalar => {
-      const { logp, entropy } = tokenLogProb(h as tf.Tensor2D, w as tf.Tensor2D, ids, { temperature: 0.7 });
+      const { logp, entropy } = tokenLogProb(h as tf.Tensor2D, w as tf.Tensor2D, ids, settings);
       return tf.add(tf.sum(tf.mul(a, logp)), tf.sum(tf.mul(b, entropy)));
     };
     const plain = (h: tf.Tensor, w: tf.Tensor): tf.Scalar => {
@@ -220,13 +221,52 @@ describe('fused ops against tfjs ops', () => {
     };
     const before = device.memory().bytes;
     device.resetPeak();
+    // What tfjs makes itself, such as zeros for outputs without a gradient.
+    const written = vi.spyOn(SimdBackend.prototype, 'write');
     const got = tf.grads(fused)([hidden, weight]);
     const kept = device.memory().peakBytes - before > 4 * tokens * vocab;
-    expect(kept).toBe(available > 0);
-    free.mockRestore();
+    expect(kept).toBe(keepLogits);
+    for (const [, shape] of written.mock.calls)
+      expect(tf.util.sizeFromShape(shape)).toBeLessThanOrEqual(tokens);
+    written.mockRestore();
     const wanted = tf.grads(plain)([hidden, weight]);
     for (const i of [0, 1])
       expect(relativeDifference(await wanted[i]!.data(), await got[i]!.data())).toBeLessThan(2e-5);
+  });
+
+  test.each([
+    [600, 8209],
+    [1800, 3001], // 698 rows a block
+  ])('gradients by kept logits are those by blocks to the bit: %s tokens of %s', async (tokens, vocab) => {
+    const hidden = normal('hidden', [tokens, 24]) as tf.Tensor2D;
+    const weight = normal('weight', [vocab, 24], 0.3) as tf.Tensor2D;
+    const ids = tf.tensor1d(
+      Array.from({ length: tokens }, (_, i) => (i * 7919) % vocab),
+      'int32',
+    );
+    const gradients = (trainsWeight: boolean, keepLogits: boolean) =>
+      tf.grads((h, w) =>
+        tf.mean(tokenLogProb(h as tf.Tensor2D, w as tf.Tensor2D, ids, { trainsWeight, keepLogits }).logp),
+      )([hidden, weight]);
+    for (const trainsWeight of [false, true]) {
+      const [blocks, kept] = [gradients(trainsWeight, false), gradients(trainsWeight, true)];
+      for (const i of [0, 1]) expect(await kept[i]!.data()).toEqual(await blocks[i]!.data());
+    }
+  });
+
+  test('logits are not kept in the forward pass of an op with a gradient of its own', () => {
+    const [tokens, vocab] = [600, 8209];
+    const hidden = normal('hidden', [tokens, 8]) as tf.Tensor2D;
+    const weight = normal('weight', [vocab, 8]) as tf.Tensor2D;
+    const ids = tf.zeros([tokens], 'int32') as tf.Tensor1D;
+    const mean = tf.customGrad((h) => ({
+      value: tf.mean(tokenLogProb(h as tf.Tensor2D, weight, ids, { keepLogits: true }).logp),
+      gradFunc: (dy) => tf.mul(dy, tf.onesLike(hidden)),
+    }));
+    const before = device.memory().bytes;
+    device.resetPeak();
+    tf.grad((h) => mean(h))(hidden);
+    expect(device.memory().peakBytes - before).toBeLessThan(4 * tokens * vocab);
   });
 
   test('attention and its gradients over packed sequences longer than a block of queries', async () => {

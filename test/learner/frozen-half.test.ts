@@ -13,7 +13,13 @@ import * as tf from '../../learner/tfjs.ts';
 import { fromBfloat16, toBfloat16 } from '../../model/half.ts';
 import { type ModelConfig, parseConfig } from '../../model/config.ts';
 import { randomCheckpoint } from '../../model/init.ts';
-import { readSafetensors, type Tensors, writeSafetensors } from '../../model/safetensors.ts';
+import {
+  readSafetensors,
+  readStored,
+  type Tensors,
+  writeSafetensors,
+  writeStored,
+} from '../../model/safetensors.ts';
 
 let device: Device;
 beforeEach(async () => {
@@ -111,6 +117,15 @@ test('a file that lacks a tensor or has another shape is refused by name', () =>
   expect(() => frozenParamsFrom(config, writeSafetensors(without, 'BF16'))).toThrow(name);
   const bent = new Map(without).set(name, { shape: [2, 3], data: new Float32Array(6) });
   expect(() => frozenParamsFrom(config, writeSafetensors(bent, 'BF16'))).toThrow(/shape/);
+});
+
+test('a file with a tensor of bytes that are no numbers of a checkpoint is refused by name', () => {
+  const config = configOf(true);
+  const stored = readStored(writeSafetensors(randomCheckpoint(config, 'bytes'), 'BF16'));
+  const [name, { shape }] = [...stored].at(-1)!;
+  const bytes = new Uint8Array(shape.reduce((a, b) => a * b, 1));
+  const file = writeStored(new Map(stored).set(name, { dtype: 'U8', shape, bytes }));
+  expect(() => frozenParamsFrom(config, file)).toThrow(`Tensor ${name} has type U8.`);
 });
 
 test('gradients of factors of different ranks over several blocks of rows are those of the products in float64', async () => {

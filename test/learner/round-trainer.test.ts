@@ -106,19 +106,25 @@ test('micro-batches do not change the step beyond rounding', async () => {
   expect(split.report.gradientNorm).toBeCloseTo(whole.report.gradientNorm, 4);
 });
 
-test('where the machine has little memory the blocks are recomputed, to the same bytes', async () => {
+test('where the machine has little memory the blocks are recomputed and no logits kept, to the same bytes', async () => {
   // A block that is recomputed is an op with a gradient of its own, as others are.
   const ops = vi.spyOn(tf.engine(), 'customGrad');
+  const kernels = vi.spyOn(tf.engine(), 'runKernel');
   const trained = async (availableBytes: number) => {
     ops.mockClear();
+    kernels.mockClear();
     vi.spyOn(process, 'availableMemory').mockReturnValue(availableBytes);
     const { files } = await new RoundTrainer().train(work());
-    return { files, ops: ops.mock.calls.length };
+    const keptLogits = kernels.mock.calls.some(
+      ([name, , attributes]) => name === 'TokenLogProb' && attributes?.keepLogits,
+    );
+    return { files, ops: ops.mock.calls.length, keptLogits };
   };
   const roomy = await trained(8 * 1024 ** 3);
   const tight = await trained(0);
   vi.restoreAllMocks();
   expect(tight.ops).toBeGreaterThan(roomy.ops);
+  expect([roomy.keptLogits, tight.keptLogits]).toEqual([true, false]);
   for (const file of ['model.safetensors', 'optimizer.safetensors'] as const)
     expect(bytes(tight.files, file).equals(bytes(roomy.files, file)), file).toBe(true);
 });

@@ -1,4 +1,4 @@
-/** Log-probabilities on the CPU device. Logits are held for one block of rows at a time, or all of them where memory is plenty. */
+/** Log-probabilities on the CPU device. Logits are held for one block of rows at a time, or all of them where the caller has room for them. */
 import type * as tf from '../../tfjs.ts';
 import type { SimdBackend } from '../simd-backend.ts';
 import { heldAt, multiply } from './products.ts';
@@ -7,8 +7,6 @@ import { register } from './register.ts';
 /** Largest block of logits, in values (8 MB), because it is read again right after it is written; but the fewest rows for which a product is fast. */
 const BLOCK_VALUES = 1 << 21;
 const BLOCK_ROWS = 256;
-/** Part of the room for further tensors that logits may take until the backward pass. */
-const KEPT_SHARE = 0.25;
 
 interface Head {
   readonly hidden: tf.TensorInfo;
@@ -51,17 +49,12 @@ function forBlocksOfLogits(
   backend.disposeData(block.dataId);
 }
 
-/** All logits, where a backward pass will need them and they take no more than a share of the room. */
-function keptLogits(
-  backend: SimdBackend,
-  head: Head,
-  hasBackwardPass: boolean,
-): readonly [tf.TensorInfo] | readonly [] {
+/** All logits. */
+function allLogits(backend: SimdBackend, head: Head): tf.TensorInfo {
   const { rows, vocab } = sizesOf(head);
-  if (!hasBackwardPass || 4 * rows * vocab > KEPT_SHARE * backend.runtime.roomBytes()) return [];
   const logits = backend.output([rows, vocab]);
   writeLogits(backend, head, 0, rows, backend.address(logits));
-  return [logits];
+  return logits;
 }
 
 export function registerLogProbs(): void {
@@ -70,14 +63,14 @@ export function registerLogProbs(): void {
     const { rows, vocab } = sizesOf(head);
     const outputs = [backend.output([rows]), backend.output([rows]), backend.output([rows])];
     const [id, logp, entropy, logSum] = [inputs.ids!, ...outputs].map((t) => backend.address(t));
-    const kept = keptLogits(backend, head, number('hasBackwardPass') === 1);
-    forBlocksOfLogits(backend, head, kept[0], (first, count, logits) => {
+    const kept = number('keepLogits') === 1 ? allLogits(backend, head) : undefined;
+    forBlocksOfLogits(backend, head, kept, (first, count, logits) => {
       const at = 4 * first;
       const results = [logp! + at, logSum! + at, entropy! + at];
       const args = [count, vocab, logits, id! + at, number('inverseTemperature'), ...results];
       backend.runtime.run('logProbRows', args, 8 * count * vocab);
     });
-    return [...outputs, ...kept];
+    return kept ? [...outputs, kept] : outputs;
   });
   register('TokenLogProbGrad', ({ backend, inputs, number }) => {
     const head = { hidden: inputs.hidden!, weight: inputs.weight! };
