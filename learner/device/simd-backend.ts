@@ -63,8 +63,9 @@ export class SimdBackend extends MathBackendCPU {
     const known = this.#addresses.get(t.dataId);
     if (known !== undefined) return known;
     const data = this.data.get(t.dataId);
-    const values = data.values as Float32Array | Int32Array;
-    const address = this.runtime.arena.allocate(values.byteLength);
+    // What tfjs casts from booleans has the type float32 and its bytes.
+    const values = data.values as Float32Array | Int32Array | Uint8Array;
+    const address = this.runtime.arena.allocate(4 * values.length);
     const View = t.dtype === 'int32' ? Int32Array : Float32Array;
     const moved = new View(this.runtime.memory.buffer, address, values.length);
     moved.set(values);

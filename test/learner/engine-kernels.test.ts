@@ -196,6 +196,18 @@ describe('fused ops against tfjs ops', () => {
   });
   afterAll(() => device.close());
 
+  test('a comparison that is cast to numbers has room for all of them', async () => {
+    const [a, b] = [normal('cast-a', [1000]), normal('cast-b', [1000])];
+    const [left, right] = [await a.data<'float32'>(), await b.data<'float32'>()];
+    const less = tf.cast(tf.less(a, b), 'float32');
+    const once = tf.mul(less, 3);
+    const doubled = tf.mul(a, 2);
+    const again = tf.mul(less, 5);
+    expect([...(await once.data())]).toEqual(Array.from(left, (x, i) => (x < right[i]! ? 3 : 0)));
+    expect([...(await again.data())]).toEqual(Array.from(left, (x, i) => (x < right[i]! ? 5 : 0)));
+    expect([...(await doubled.data())]).toEqual(Array.from(left, (x) => 2 * x));
+  });
+
   test.each([
     ['in several blocks of logits', false],
     ['by logits that are kept for the backward pass', true],
