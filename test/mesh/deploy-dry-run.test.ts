@@ -18,7 +18,7 @@ afterAll(() => rmSync(out, { recursive: true, force: true }));
  * Uncompressed KiB. The runtime's wasm is 13.6 MiB of it; the platform's bound is 64 MiB, the older one 10 MB compressed. Every Worker holds
  * every shipped recipe, some 10 KiB each.
  */
-const BUDGET_KIB = { gateway: 1900, proposer: 16_100, rollout: 16_100, judge: 16_100 };
+const BUDGET_KIB = { gateway: 2000, proposer: 16_100, rollout: 16_100, judge: 16_100 };
 const NEVER = [/@tensorflow/, /learner\//, /mesh\//, /node_modules\/miniflare/];
 
 /** What a dry run says, but for npm's own words. */
