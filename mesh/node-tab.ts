@@ -6,6 +6,7 @@ import {
   constants,
   copyFileSync,
   existsSync,
+  linkSync,
   mkdirSync,
   readFileSync,
   renameSync,
@@ -65,17 +66,33 @@ export async function buildNodeTab(): Promise<void> {
   place(join(FOLDER, INPUTS), (own) => writeFileSync(own, JSON.stringify(Object.keys(metafile.inputs))));
 }
 
+/** Where a file of ONNX Runtime lies: in its own package, or in rollmesh's, which brings the WebAssembly build alone. */
+function runtimeFile(name: string): string {
+  if (!BUILT) return join(dirname(createRequire(import.meta.url).resolve('onnxruntime-web/wasm')), name);
+  const { code } = RUNTIME_FILES.wasm;
+  return installed('dist', 'infer', 'onnxruntime', name === code ? 'wasm.mjs' : name);
+}
+
+/** Links, which takes no room, and copies where the file system cannot. */
+function linkOrCopy(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch {
+    copyFileSync(from, to, constants.COPYFILE_FICLONE);
+  }
+}
+
 /**
- * Lays ONNX Runtime's files beside the page's own. They are another package's, so rollmesh's package does not bring them; in an installation
- * that may not be written to, the page does without and says so.
+ * Lays ONNX Runtime's files beside the page's own. Where one is not there, or in an installation that may not be written to, the page does
+ * without and says so.
  */
 function placeRuntimes(): void {
-  const from = dirname(createRequire(import.meta.url).resolve('onnxruntime-web/wasm'));
   for (const name of Object.values(RUNTIME_FILES).flatMap(({ code, wasm }) => [code, wasm])) {
-    const [file, source] = [join(FOLDER, name), join(from, name)];
+    const [file, source] = [join(FOLDER, name), runtimeFile(name)];
+    if (!existsSync(source)) continue;
     if (existsSync(file) && statSync(file).size === statSync(source).size) continue;
     try {
-      place(file, (own) => copyFileSync(source, own, constants.COPYFILE_FICLONE));
+      place(file, (own) => linkOrCopy(source, own));
     } catch (error) {
       if (!['EACCES', 'EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     }
