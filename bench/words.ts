@@ -12,18 +12,11 @@ import { wrongInput } from '../core/errors.ts';
 import type { Interval } from '../core/statistics/intervals.ts';
 import { tInterval } from '../core/statistics/t-interval.ts';
 import { nodeArguments } from '../mesh/installation.ts';
+import { FAMILIES } from '../tasks/words/questions.ts';
 import { thisMachine } from './machine.ts';
 
 const POLICY = 'words';
 const FILES = 'examples/reasoning-gym';
-const FAMILIES = [
-  'basic_arithmetic',
-  'chain_sum',
-  'gcd',
-  'products',
-  'simple_equations',
-  'countdown',
-] as const;
 const SAMPLES = 2;
 
 /** The settings of the runs of each recipe; log 154 has their reasons. */

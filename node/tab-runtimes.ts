@@ -6,7 +6,9 @@ import { RUNTIME_FILES } from './tab-files.ts';
 
 /** Said to the person at the page. */
 const missing = (file: string) =>
-  new Error(`This mesh does not serve ${file}: its installation of rollmesh could not be written to.`);
+  new Error(
+    `This mesh does not serve ${file}: rollmesh was installed without it (the package brings no build for WebGPU), or where it may not write. Choose another engine.`,
+  );
 
 /** Nothing of it is kept by the browser. */
 async function fetched(file: string): Promise<ArrayBuffer> {

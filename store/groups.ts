@@ -50,13 +50,6 @@ export const rolloutRows = (db: Database, round: string, ids: readonly string[])
 export const tasksOfRows = (rows: readonly GroupRow[]): AdmittedTask[] =>
   rows.map(({ id, index, task, proposal }) => ({ group: id, index, task, proposal }));
 
-/** The tasks of those of the named groups that are still in state `rollout`. */
-export const rolloutTasks = async (
-  db: Database,
-  round: string,
-  ids: readonly string[],
-): Promise<AdmittedTask[]> => tasksOfRows(await rolloutRows(db, round, ids));
-
 const NO_GROUPS: GroupCountsByState = { rollout: 0, scored: 0, trained: 0, failed: 0 };
 
 export const countByState = (db: Database, rounds: readonly string[]) =>

@@ -14,16 +14,14 @@ import type { ReadableSample } from '../../core/schema/answers.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { runIdOf } from '../../core/schema/round.ts';
 import { httpService } from '../../infer/remote/reward-service.ts';
-import { toHfConfig } from '../../model/hf-config.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
-import { writeSafetensors } from '../../model/safetensors.ts';
 import { grpoData } from '../../recipes/grpo/from-data.ts';
 import { runOf } from '../../recipes/run-order.ts';
 import type { PlacedTask } from '../../tasks/file/task.ts';
 import { verifySignature } from '../../workers/gateway/signature.ts';
-import { byteTokenizer, QWEN_TEMPLATE } from '../core/renderer/checkpoints.ts';
-import { randomTensors, smallConfig } from '../model/checkpoints.ts';
+import { QWEN_TEMPLATE } from '../core/renderer/checkpoints.ts';
 import { openPlaying, type Playing } from './playing.ts';
+import { qwenCheckpoint } from './qwen-checkpoint.ts';
 
 const signatureOf = (headers: IncomingMessage['headers']) => ({
   standard: {
@@ -40,25 +38,12 @@ const root = mkdtempSync(join(tmpdir(), 'rollmesh-task-files-'));
 const folder = join(root, 'recipes');
 const START = 'arithmetic-base';
 
-const utf8 = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
-
-/** Random weights in Qwen2's shape, with a chat template in the shape of Qwen2.5's. */
-function checkpoint(): VersionFiles {
-  const config = smallConfig({
-    model_type: 'qwen2',
-    vocab_size: 262,
-    hidden_size: 64,
-    intermediate_size: 128,
-    num_hidden_layers: 2,
-    max_position_embeddings: 256,
+/** With a chat template in the shape of Qwen2.5's. */
+const checkpoint = (): VersionFiles =>
+  qwenCheckpoint(262, ['<|endoftext|>', '<|im_start|>', '<|im_end|>'], {
+    eos_token: '<|im_end|>',
+    chat_template: QWEN_TEMPLATE,
   });
-  return {
-    'config.json': utf8(toHfConfig(config)),
-    'tokenizer.json': utf8(byteTokenizer(['<|endoftext|>', '<|im_start|>', '<|im_end|>'])),
-    'tokenizer_config.json': utf8({ eos_token: '<|im_end|>', chat_template: QWEN_TEMPLATE }),
-    'model.safetensors': writeSafetensors(randomTensors(config)),
-  };
-}
 
 /** A recipe of grpo with a reward module, and one whose reward a judge gives by a rubric: their modules. */
 async function grpoModules(): Promise<readonly string[]> {

@@ -8,35 +8,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openRecipes } from '../../cli/recipe-modules.ts';
 import { taskRecipe } from '../../cli/task-recipe.ts';
-import type { VersionFiles } from '../../core/schema/policy.ts';
-import { toHfConfig } from '../../model/hf-config.ts';
-import { writeSafetensors } from '../../model/safetensors.ts';
-import { byteTokenizer } from '../core/renderer/checkpoints.ts';
 import { openPlaying, type Playing } from '../mesh/playing.ts';
-import { randomTensors, smallConfig } from '../model/checkpoints.ts';
+import { qwenCheckpoint } from '../mesh/qwen-checkpoint.ts';
 import { startNode } from './in-process-node.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'rollmesh-plain-'));
-const utf8 = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
-
-/** 260 tokens, and 272 rows of embeddings. */
-function checkpoint(): VersionFiles {
-  const config = smallConfig({
-    model_type: 'qwen2',
-    vocab_size: 272,
-    hidden_size: 64,
-    intermediate_size: 128,
-    num_hidden_layers: 2,
-    max_position_embeddings: 256,
-  });
-  return {
-    'config.json': utf8(toHfConfig(config)),
-    'tokenizer.json': utf8(byteTokenizer(['<|endoftext|>'])),
-    'tokenizer_config.json': utf8({ eos_token: '<|endoftext|>' }),
-    'model.safetensors': writeSafetensors(randomTensors(config)),
-  };
-}
-
 let playing: Playing;
 let recipe: string;
 beforeAll(async () => {
@@ -63,7 +39,8 @@ beforeAll(async () => {
     },
     registry,
   );
-  await playing.importPolicy('plain', checkpoint());
+  // 257 tokens, and 272 rows of embeddings.
+  await playing.importPolicy('plain', qwenCheckpoint(272, ['<|endoftext|>'], { eos_token: '<|endoftext|>' }));
 }, 120_000);
 afterAll(async () => {
   await playing.stop();

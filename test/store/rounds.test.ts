@@ -1,7 +1,14 @@
 /** The state machine against a real D1: whatever happens twice or at the same time changes nothing more than once. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runIdOf } from '../../core/schema/round.ts';
-import { countGroups, failGroup, groupsOf, markScored, rolloutTasks } from '../../store/groups.ts';
+import {
+  countGroups,
+  failGroup,
+  groupsOf,
+  markScored,
+  rolloutRows,
+  tasksOfRows,
+} from '../../store/groups.ts';
 import { getPolicy, nextVersion } from '../../store/policies.ts';
 import { reviveGroup } from '../../store/revive.ts';
 import { rollBack } from '../../store/rollback.ts';
@@ -89,10 +96,12 @@ describe('groups', () => {
     await score(round.id, tasks.slice(0, 2));
     expect((await getRound(store.db, round.id))?.state).toBe('rollout');
     expect(
-      await rolloutTasks(
-        store.db,
-        round.id,
-        tasks.map(({ group }) => group),
+      tasksOfRows(
+        await rolloutRows(
+          store.db,
+          round.id,
+          tasks.map(({ group }) => group),
+        ),
       ),
     ).toEqual([tasks[2]]);
     await Promise.all([score(round.id, tasks, 6), score(round.id, tasks, 7)]);

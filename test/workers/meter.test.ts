@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { NOTHING_USED, type Usage } from '../../core/cost/usage.ts';
 import { openDatabase, writeAll } from '../../store/database.ts';
-import { countGroups, groupsOf, markScored, rolloutTasks } from '../../store/groups.ts';
+import { countGroups, groupsOf, markScored, rolloutRows, tasksOfRows } from '../../store/groups.ts';
 import { putJsonOnce, readJson } from '../../store/objects.ts';
 import { listPolicies, versionsOf } from '../../store/policies.ts';
 import { admitTasks, getRound } from '../../store/rounds.ts';
@@ -33,7 +33,9 @@ describe('D1', () => {
     const counted = openDatabase(meteredD1(store.d1));
     for (const ask of [getRound, groupsOf] as const)
       expect(await ask(counted, round.id)).toEqual(await ask(store.db, round.id));
-    expect(await rolloutTasks(counted, round.id, [tasksOf(1)[0]!.group])).toEqual([tasksOf(1)[0]]);
+    expect(tasksOfRows(await rolloutRows(counted, round.id, [tasksOf(1)[0]!.group]))).toEqual([
+      tasksOf(1)[0],
+    ]);
     expect(await countGroups(counted, [round.id])).toEqual(await countGroups(store.db, [round.id]));
     expect(await listPolicies(counted)).toEqual(await listPolicies(store.db));
     expect(await versionsOf(counted, 'p-901', 9)).toEqual(await versionsOf(store.db, 'p-901', 9));

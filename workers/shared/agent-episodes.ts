@@ -14,7 +14,7 @@ import type { Database } from '../../store/database.ts';
 import { callKey, type EpisodeRow, getEpisode, heldEpisodes } from '../../store/episodes.ts';
 import { readJson } from '../../store/objects.ts';
 import { getRound, type RoundRow } from '../../store/rounds.ts';
-import { howOf, keysOf, type PartialCompletions } from './cpu-budget.ts';
+import { keysOf, type PartialCompletions } from './cpu-budget.ts';
 
 interface Store {
   readonly db: Database;
@@ -122,7 +122,7 @@ export async function answeredCalls(
       for (const { role, turn, prompt, maxNew, completion } of calls) {
         const { ref, sampling } = how.get(role)!;
         const id = callSampleId(group, role, row.sample, turn);
-        known[keysOf(ref, { ids: prompt, sampleIds: [id] }, howOf({ ...sampling, maxNew }))[0]!] = completion;
+        known[keysOf(ref, { ids: prompt, sampleIds: [id] }, { ...sampling, maxNew })[0]!] = completion;
       }
   return known;
 }

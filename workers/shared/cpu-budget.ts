@@ -99,19 +99,16 @@ export class PartialResults {
   }
 }
 
-/** The keys of a prompt's completions, in the order of its samples. `how`: all of the sampling settings, as text. */
+/** The keys of a prompt's completions, in the order of its samples. A grammar, which is as large as the vocabulary, is part of them by its own key. */
 export function keysOf(
   ref: Pick<PolicyRef, 'set' | 'version'>,
   { ids, sampleIds }: GeneratePrompt,
-  how: string,
+  { grammar, ...settings }: SamplingSettings,
 ): string[] {
+  const how = JSON.stringify(grammar ? { ...settings, grammar: grammarKey(grammar) } : settings);
   const asked = deriveId(ref.set ?? '', ref.version, how, ids.join());
   return sampleIds.map((sample) => `${asked} ${sample}`);
 }
-
-/** All of the sampling settings as text. A grammar, which is as large as the vocabulary, is there by its key. */
-export const howOf = ({ grammar, ...settings }: SamplingSettings): string =>
-  JSON.stringify(grammar ? { ...settings, grammar: grammarKey(grammar) } : settings);
 
 /** Looks up what is kept of a call of `generate`; `missing` are the prompts and samples that are not, by their indices. */
 export function lookUp(
@@ -120,8 +117,7 @@ export function lookUp(
   prompts: readonly GeneratePrompt[],
   settings: SamplingSettings,
 ) {
-  const how = howOf(settings);
-  const keys = prompts.map((prompt) => keysOf(ref, prompt, how));
+  const keys = prompts.map((prompt) => keysOf(ref, prompt, settings));
   const found = keys.map((row) => row.map((key) => kept.get(key)));
   const missing = found.flatMap((row, p) => row.flatMap((had, s) => (had ? [] : [{ p, s }])));
   return { keys, found, missing };

@@ -33,7 +33,6 @@ import {
 import { loadCommitted, manifestOf } from './committed.ts';
 import {
   CpuBudget,
-  howOf,
   keysOf,
   lookUp,
   type PartialResults,
@@ -113,10 +112,10 @@ type Completions = NonNullable<Awaited<ReturnType<Policy['generate']>>>[number];
 /** Keeps completions, in the order of the request, under the keys by which a stage looks them up. */
 function keep(kept: PartialResults, request: SamplingRequest, results: Completions): void {
   const { policy, prompts } = request;
-  const how = howOf(settingsOf(request));
+  const settings = settingsOf(request);
   let at = 0;
   for (const prompt of prompts)
-    for (const key of keysOf(policy, prompt, how)) kept.add({ [key]: results[at++]! });
+    for (const key of keysOf(policy, prompt, settings)) kept.add({ [key]: results[at++]! });
 }
 
 /** Thrown where a completion is not known yet. */
@@ -151,7 +150,7 @@ export async function shareOut<In extends Item, Out>(
   { row, versions }: Opening,
   list: SharedList,
   kept: PartialResults,
-  /** Adds what an earlier invocation made before there were nodes. Returns whether that was anything, the first time. */
+  /** Adds what an earlier invocation stored before there were nodes. Returns whether it found anything; a second call finds nothing more. */
   addEarlier: () => Promise<boolean>,
   items: readonly In[],
   work: (context: RoundContext<Recipe>, items: readonly In[]) => Promise<readonly Out[]>,
