@@ -44,8 +44,9 @@ export async function textPrinter(flags = ''): Promise<RunPrinter> {
   const { default: ora } = await import('ora');
   const spinner = ora({
     stream: stdout,
-    // On a terminal that has no width (a pseudo terminal whose size nobody set) ora would clear lines for ever.
-    isSilent: stdout.isTTY !== true || !stdout.columns || env.TERM === 'dumb',
+    // Where nobody watches (a file, a build server with a terminal of its own) ora would print each text as a line;
+    // on a terminal that has no width (a pseudo terminal whose size nobody set) it would clear lines for ever.
+    isSilent: stdout.isTTY !== true || !stdout.columns || env.TERM === 'dumb' || 'CI' in env,
     // Ctrl-C is the run's own.
     discardStdin: false,
     color: paint === plain ? false : 'cyan',

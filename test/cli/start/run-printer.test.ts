@@ -7,17 +7,20 @@ const { stdout } = process;
 const before = Object.getOwnPropertyDescriptors(stdout);
 afterEach(() => {
   vi.restoreAllMocks();
+  vi.unstubAllEnvs();
   for (const name of ['isTTY', 'columns', 'cursorTo', 'clearLine', 'moveCursor'] as const)
     if (before[name]) Object.defineProperty(stdout, name, before[name]);
     else Reflect.deleteProperty(stdout, name);
 });
 
-/** What standard output gets while `print` runs: as a terminal of so many columns, or as a file. */
+/** What standard output gets while `print` runs: as a terminal of so many columns, or as a file; with `CI` set or not. */
 async function written(
   columns: number | null,
+  ci: string | undefined,
   print: (printer: Awaited<ReturnType<typeof textPrinter>>) => void,
 ) {
   let text = '';
+  vi.stubEnv('CI', ci);
   const set = (name: string, value: unknown) =>
     Object.defineProperty(stdout, name, { value, configurable: true, writable: true });
   set('isTTY', columns !== null);
@@ -34,7 +37,7 @@ async function written(
 }
 
 test('on a terminal the status spins below what is said, cut to its width, and ends with the run', async () => {
-  const text = await written(30, (printer) => {
+  const text = await written(30, undefined, (printer) => {
     printer.status('round 1 is proposed by version 0');
     printer.notice('the learner restarted');
     printer.stopped(1, 4);
@@ -46,10 +49,11 @@ test('on a terminal the status spins below what is said, cut to its width, and e
 });
 
 test.each([
-  ['in a file', null],
-  ['on a terminal without a width', 0],
-])('%s only lines are told', async (_, columns) => {
-  const text = await written(columns, (printer) => {
+  ['in a file', null, undefined],
+  ['on a terminal without a width', 0, undefined],
+  ['on a build server', 30, 'true'],
+])('%s only lines are told', async (_, columns, ci) => {
+  const text = await written(columns, ci, (printer) => {
     printer.status('round 1 is proposed by version 0');
     printer.notice('the learner restarted');
     printer.status('');
