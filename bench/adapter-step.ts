@@ -1,7 +1,7 @@
 /**
  * One contender of the adapter's bench in a process of its own, so that each has the memory that a learner has: for each line on standard input
- * one training step, for each step one line of JSON. Arguments: a size, and what is trained, `full` or `adapter`. Micro-batches and recomputation
- * are those that the learner chooses.
+ * one training step, for each step one line of JSON. Arguments: a size, what is trained, `full` or `adapter`, and how many sequences. Micro-batches
+ * and recomputation are those that the learner chooses.
  */
 import { createInterface } from 'node:readline';
 import { openDevice } from '../learner/device/device.ts';
@@ -20,8 +20,8 @@ import { randomCheckpoint } from '../model/init.ts';
 import { writeSafetensors } from '../model/safetensors.ts';
 import { ADAPTER, SIZES } from './adapter-sizes.ts';
 
-const [name = '12.8M', what = 'adapter'] = process.argv.slice(2);
-const { hf, sequences: count, length } = SIZES[name]!;
+const [name = '12.8M', what = 'adapter', count = '16'] = process.argv.slice(2);
+const { hf, length } = SIZES[name]!;
 const config = parseConfig(hf);
 const device = await openDevice({ device: 'cpu' });
 const checkpoint = () => randomCheckpoint(config, 'bench/adapter');
@@ -34,7 +34,7 @@ const adapter = what === 'adapter' ? createLora(params, ADAPTER, 'bench') : unde
 const trained: Trainable = adapter ?? params;
 const optimiser = new AdamW(trained, { lr: 1e-5 });
 const trainedBytes = [...trained.tensors.values()].reduce((sum, { size }) => sum + 4 * size, 0);
-const sequences = Array.from({ length: count }, (_, s) => ({
+const sequences = Array.from({ length: Number(count) }, (_, s) => ({
   ids: Array.from({ length }, (_, t) => (s * 7919 + t * 104_729) % config.vocabSize),
   from: 1,
 }));

@@ -26,25 +26,24 @@ export async function run(args: readonly string[]): Promise<void> {
     options: {
       rounds: { type: 'string', default: '5' },
       size: { type: 'string', default: '12.8M' },
+      sequences: { type: 'string' },
       json: { type: 'boolean', default: false },
     },
   });
   const size = SIZES[values.size];
   const rounds = Number(values.rounds);
-  if (!size || !Number.isInteger(rounds) || rounds < 1)
-    throw wrongInput(
-      'bench.options',
-      `There is no bench with --size ${values.size} --rounds ${values.rounds}.`,
-      {
-        expected: `--size ${Object.keys(SIZES).join(' or ')}, and --rounds from 1`,
-      },
-    );
+  const sequences = Number(values.sequences ?? size?.sequences);
+  if (!size || [rounds, sequences].some((count) => !Number.isInteger(count) || count < 1))
+    throw wrongInput('bench.options', `There is no bench with ${args.join(' ')}.`, {
+      expected: `--size ${Object.keys(SIZES).join(' or ')}, and --rounds and --sequences from 1`,
+    });
+  const name = values.sequences === undefined ? values.size : `${values.size}, ${sequences} sequences`;
   const contenders = [];
   for (const kind of KINDS) {
     const started = await Contender.start({
       name: kind,
       command: process.execPath,
-      args: ['--import', './install/typescript.mjs', 'bench/adapter-step.ts', values.size, kind],
+      args: ['--import', './install/typescript.mjs', 'bench/adapter-step.ts', values.size, kind, `${sequences}`],
     });
     contenders.push({ kind, ...started, turns: [] as Turn[] });
   }
@@ -65,10 +64,9 @@ export async function run(args: readonly string[]): Promise<void> {
     turns,
   }));
   const ratio = summarise(adapter!.turns.map(({ cpuMs }, i) => cpuMs / full!.turns[i]!.cpuMs));
-  const { sequences, length } = size;
   const result = {
     machine: thisMachine(),
-    setting: { ...ADAPTER, sequences, length, rounds },
+    setting: { ...ADAPTER, sequences, length: size.length, rounds },
     full: { ...full, turns: undefined },
     adapter: { ...adapter, turns: undefined },
     /** CPU time of the adapter's step over that of the full step beside it. */
@@ -77,7 +75,7 @@ export async function run(args: readonly string[]): Promise<void> {
   console.log(
     values.json
       ? JSON.stringify(result)
-      : `${values.size}: a full step takes ${full!.cpuMs.median.toFixed(0)} ms of CPU, an adapter's ${adapter!.cpuMs.median.toFixed(0)}, ${ratio.median.toFixed(2)} times as much (${ratio.low.toFixed(2)} to ${ratio.high.toFixed(2)})`,
+      : `${name}: a full step takes ${full!.cpuMs.median.toFixed(0)} ms of CPU, an adapter's ${adapter!.cpuMs.median.toFixed(0)}, ${ratio.median.toFixed(2)} times as much (${ratio.low.toFixed(2)} to ${ratio.high.toFixed(2)})`,
   );
   const others = existsSync(RESULT)
     ? (JSON.parse(readFileSync(RESULT, 'utf8')) as { sizes: object }).sizes
@@ -85,6 +83,6 @@ export async function run(args: readonly string[]): Promise<void> {
   mkdirSync('bench/results', { recursive: true });
   writeFileSync(
     RESULT,
-    `${JSON.stringify({ bench: 'adapter', sizes: { ...others, [values.size]: result } }, null, 2)}\n`,
+    `${JSON.stringify({ bench: 'adapter', sizes: { ...others, [name]: result } }, null, 2)}\n`,
   );
 }

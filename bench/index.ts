@@ -12,7 +12,7 @@ interface Bench {
 const BENCHES: Readonly<Record<string, Bench>> = {
   adapter: {
     about: 'what a training step of an adapter takes, beside one of all weights',
-    options: '[--rounds N] [--size 12.8M|135M] [--json]',
+    options: '[--rounds N] [--size 12.8M|135M] [--sequences N] [--json]',
     load: () => import('./adapter.ts'),
   },
   agent: {
