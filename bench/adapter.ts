@@ -43,7 +43,14 @@ export async function run(args: readonly string[]): Promise<void> {
     const started = await Contender.start({
       name: kind,
       command: process.execPath,
-      args: ['--import', './install/typescript.mjs', 'bench/adapter-step.ts', values.size, kind, `${sequences}`],
+      args: [
+        '--import',
+        './install/typescript.mjs',
+        'bench/adapter-step.ts',
+        values.size,
+        kind,
+        `${sequences}`,
+      ],
     });
     contenders.push({ kind, ...started, turns: [] as Turn[] });
   }
