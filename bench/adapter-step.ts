@@ -59,7 +59,7 @@ for await (const _ of createInterface({ input: process.stdin })) {
     const batch = packSequences(group.map((s) => sequences[s]!));
     const part = lossAndGrads(trained, () => {
       const { logp } = tokenLogProbs(params, batch, { ...plans[i]!, adapter });
-      return tf.neg(tf.div(tf.sum(logp), count * (length - 1))) as tf.Scalar;
+      return tf.neg(tf.div(tf.sum(logp), sequences.length * (length - 1))) as tf.Scalar;
     });
     if (total) accumulate(total, part);
     else total = part;
