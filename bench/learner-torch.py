@@ -6,6 +6,7 @@ Arguments: a folder with config.json, model.safetensors and batch.json; the devi
 
 import json
 import math
+import re
 import resource
 import struct
 import sys
@@ -17,6 +18,19 @@ from torch.nn import functional as F
 
 folder, device, threads = sys.argv[1], sys.argv[2], int(sys.argv[3])
 torch.set_num_threads(threads)
+
+
+def multiplies_slowly():
+    """Whether the products are those of the reference BLAS, the file that Debian has where no other library was installed in its place."""
+    try:
+        return re.search(r"/libblas\.so\.3\.\d", open("/proc/self/maps").read()) is not None
+    except OSError:
+        return False  # no Linux
+
+
+# A peer gets its best settings: the reference library takes twenty times as long as OpenBLAS.
+if multiplies_slowly():
+    sys.exit("This PyTorch multiplies by the reference BLAS. Install OpenBLAS (Debian: libopenblas0-pthread), and run again.")
 config = json.load(open(f"{folder}/config.json"))
 batch = json.load(open(f"{folder}/batch.json"))
 
