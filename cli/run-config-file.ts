@@ -98,7 +98,7 @@ export async function withConfig(args: readonly string[]): Promise<string[]> {
   if (path === undefined) return [...others];
   if (!isFile(path))
     throw wrongInput('config.path', `There is no configuration ${path}.`, {
-      expected: 'the path of a module such as rollmesh.config.ts',
+      expected: 'the path of a file such as rollmesh.config.ts',
     });
   let config: unknown;
   try {

@@ -179,7 +179,7 @@ export const startCommand = (): Command =>
     )
     .option(
       '--config <file>',
-      'module that says what these flags say (default: rollmesh.config.ts in the working directory, where there is one)',
+      'file that says what these flags say, in TypeScript, JavaScript, JSON, YAML or TOML (default: rollmesh.config.* in the working directory, where there is one)',
     )
     .option('--eval-every <n>', 'evaluate every n-th round', whole(1), 5)
     .option('--in-process', 'one process, without queues and Workers', false)
