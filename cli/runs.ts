@@ -1,21 +1,15 @@
 /** `rollmesh runs`: lists the runs of a mesh, names, tags and hides them, and deletes those that nobody wants any more. */
 import { Command } from 'commander';
-import type { GatewayClient } from '../api/gateway-client.ts';
 import { wrongInput } from '../core/errors.ts';
 import type { ListedRun, RunLabel } from '../core/schema/answers.ts';
 import { calledAs } from './called-as.ts';
 import { heading, row } from './policy/tables.ts';
 import { printable } from './printable.ts';
 import { percent, whole } from './shared/figures.ts';
-import { openMesh } from './shared/mesh-access.ts';
+import { type MeshOptions, meshSubcommands, onMesh } from './shared/mesh-commands.ts';
 import { collect } from './shared/run-options.ts';
 
-interface Common {
-  readonly state: string;
-  readonly json: boolean;
-}
-
-interface LabelOptions extends Common {
+interface LabelOptions extends MeshOptions {
   readonly name?: string;
   readonly tag: readonly string[];
   readonly untag: readonly string[];
@@ -89,30 +83,16 @@ export function changedLabel(
   };
 }
 
-async function onMesh<T>(state: string, act: (gateway: GatewayClient) => Promise<T>): Promise<T> {
-  const { gateway, close } = await openMesh(state);
-  try {
-    return await act(gateway);
-  } finally {
-    await close();
-  }
-}
-
 export function command(): Command {
   const command = new Command(calledAs('runs')).description(
     'The runs of a mesh. A deployed mesh: set ROLLMESH_URL and LEARNER_TOKEN.',
   );
-  const subcommand = (name: string, description: string) =>
-    command
-      .command(name)
-      .description(description)
-      .option('--state <dir>', 'folder of all local state', '.rollmesh')
-      .option('--json', 'one JSON object a line', false);
+  const subcommand = meshSubcommands(command);
 
   subcommand('list', 'newest first: rounds, held-out accuracy at the start and now, state, tags')
     .option('--all', 'hidden ones as well', false)
     .option('--tag <tag>', 'only runs with this tag (repeat: with all of them)', collect, [])
-    .action(({ state, json, all, tag }: Common & { all: boolean; tag: readonly string[] }) =>
+    .action(({ state, json, all, tag }: MeshOptions & { all: boolean; tag: readonly string[] }) =>
       onMesh(state, async (gateway) => {
         const known = await gateway.listRuns(MOST);
         const shown = known.filter(
@@ -148,7 +128,7 @@ export function command(): Command {
     'removes a run with its samples for good; the versions that it trained stay (see `policy prune`)',
   )
     .argument('<run>', 'its id, the first letters of it, or its name')
-    .action((asked: string, { state, json }: Common) =>
+    .action((asked: string, { state, json }: MeshOptions) =>
       onMesh(state, async (gateway) => {
         const { id } = runMeant(await gateway.listRuns(MOST), asked);
         const objects = await gateway.deleteRun(id);

@@ -2,30 +2,19 @@
 import { Command } from 'commander';
 import { calledAs } from '../called-as.ts';
 import { printable, printableLines } from '../printable.ts';
-import { openMesh } from '../shared/mesh-access.ts';
-
-interface Common {
-  readonly state: string;
-  readonly json: boolean;
-}
+import { type MeshOptions, meshSubcommands, onMesh } from '../shared/mesh-commands.ts';
 
 export function command(): Command {
   const command = new Command(calledAs('dead-letters')).description(
     'Messages that will not be tried again. A deployed mesh: set ROLLMESH_URL and LEARNER_TOKEN.',
   );
 
-  const subcommand = (name: string, description: string) =>
-    command
-      .command(name)
-      .description(description)
-      .option('--state <dir>', 'folder of all local state', '.rollmesh')
-      .option('--json', 'one JSON object a line', false);
+  const subcommand = meshSubcommands(command);
 
   subcommand('list', 'the newest first, those that were sent again left out')
     .option('--replayed', 'those too', false)
-    .action(async ({ state, json, replayed }: Common & { replayed: boolean }) => {
-      const { gateway, close } = await openMesh(state);
-      try {
+    .action(({ state, json, replayed }: MeshOptions & { replayed: boolean }) =>
+      onMesh(state, async (gateway) => {
         const letters = await gateway.listDeadLetters(replayed);
         if (!json && !letters.length) console.log('None.');
         for (const letter of letters)
@@ -36,16 +25,13 @@ export function command(): Command {
                   `${letter.id}  ${letter.queue}, ${letter.attempts} deliveries, ${letter.kind} ${letter.code}${letter.replayedAt === null ? '' : ', sent again'}\n  ${letter.cause}`,
                 ),
           );
-      } finally {
-        await close();
-      }
-    });
+      }),
+    );
 
   subcommand('replay', 'sends them again; refused where their round has moved on')
     .argument('[ids...]', 'which; all of them where none is named')
-    .action(async (ids: readonly string[], { state, json }: Common) => {
-      const { gateway, close } = await openMesh(state);
-      try {
+    .action((ids: readonly string[], { state, json }: MeshOptions) =>
+      onMesh(state, async (gateway) => {
         const results = ids.length
           ? await Promise.all(ids.map((id) => gateway.replayDeadLetter(id)))
           : await gateway.replayDeadLetters();
@@ -58,9 +44,7 @@ export function command(): Command {
                 ),
           );
         if (results.some((result) => result.state === 'refused')) process.exitCode = 1;
-      } finally {
-        await close();
-      }
-    });
+      }),
+    );
   return command;
 }

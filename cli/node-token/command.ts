@@ -6,14 +6,9 @@ import { calledAs } from '../called-as.ts';
 import { heading, row } from '../policy/tables.ts';
 import { printable } from '../printable.ts';
 import { whole } from '../shared/figures.ts';
-import { openMesh } from '../shared/mesh-access.ts';
+import { type MeshOptions, meshSubcommands, onMesh } from '../shared/mesh-commands.ts';
 
-interface Common {
-  readonly state: string;
-  readonly json: boolean;
-}
-
-interface Created extends Common {
+interface Created extends MeshOptions {
   readonly close: boolean;
   readonly verifier: boolean;
 }
@@ -47,12 +42,7 @@ export function command(): Command {
     'The tokens by which programs elsewhere compute for a mesh. A deployed mesh: set ROLLMESH_URL and LEARNER_TOKEN.',
   );
 
-  const subcommand = (name: string, description: string) =>
-    command
-      .command(name)
-      .description(description)
-      .option('--state <dir>', 'folder of all local state', '.rollmesh')
-      .option('--json', 'one JSON object a line', false);
+  const subcommand = meshSubcommands(command);
 
   subcommand('create', 'makes a token and prints it, this once')
     .argument('<name>', 'name of the node: lower-case letters, digits, dots and dashes')
@@ -69,47 +59,36 @@ export function command(): Command {
         .default(false)
         .conflicts('close'),
     )
-    .action(async (name: string, { state, json, close: isClose, verifier }: Created) => {
-      const { gateway, close } = await openMesh(state);
-      try {
+    .action((name: string, { state, json, close: isClose, verifier }: Created) =>
+      onMesh(state, async (gateway) => {
         const made = await gateway.makeNode(name, isClose ? 'close' : 'exact', verifier);
         console.log(json ? JSON.stringify(made) : made.token);
-      } finally {
-        await close();
-      }
-    });
+      }),
+    );
 
-  subcommand('list', 'what nodes there are, and what they have done').action(
-    async ({ state, json }: Common) => {
-      const { gateway, close } = await openMesh(state);
-      try {
-        const nodes = await gateway.listNodes();
-        if (!json) console.log(nodes.length ? heading(NODES) : 'None.');
-        for (const node of nodes) {
-          console.log(json ? JSON.stringify(node) : printable(row(NODES, cells(node))));
-          if (!json && node.mismatch.tokens) console.log(`  ${closeness(node)}`);
-          if (!json && node.reason !== null) console.log(printable(`  ${node.reason}`));
-        }
-      } finally {
-        await close();
+  subcommand('list', 'what nodes there are, and what they have done').action(({ state, json }: MeshOptions) =>
+    onMesh(state, async (gateway) => {
+      const nodes = await gateway.listNodes();
+      if (!json) console.log(nodes.length ? heading(NODES) : 'None.');
+      for (const node of nodes) {
+        console.log(json ? JSON.stringify(node) : printable(row(NODES, cells(node))));
+        if (!json && node.mismatch.tokens) console.log(`  ${closeness(node)}`);
+        if (!json && node.reason !== null) console.log(printable(`  ${node.reason}`));
       }
-    },
+    }),
   );
 
   subcommand('revoke', 'ends a token; what its node holds is open to others again')
     .argument('<name>', 'name of the node')
-    .action(async (name: string, { state, json }: Common) => {
-      const { gateway, close } = await openMesh(state);
-      try {
+    .action((name: string, { state, json }: MeshOptions) =>
+      onMesh(state, async (gateway) => {
         const revoked = await gateway.revokeNode(name);
         console.log(
           json
             ? JSON.stringify(revoked)
             : `${revoked.name} is revoked; it held ${revoked.released} ${revoked.released === 1 ? 'request' : 'requests'}, open to others again.`,
         );
-      } finally {
-        await close();
-      }
-    });
+      }),
+    );
   return command;
 }
