@@ -6,7 +6,7 @@ import { getHolder, insertNode, leaseToNode, revokeNode } from '../../store/node
 import { readRoundState } from '../../store/round-state.ts';
 import { admitTasks } from '../../store/rounds.ts';
 import { readOpening } from '../../store/stage-opening.ts';
-import { engineText, putUp, releaseOf } from '../../store/work.ts';
+import { engineText, noteAnswers, putUp, releaseOf } from '../../store/work.ts';
 import { idOf, openStore, orderRun, tasksOf } from './fixture.ts';
 
 let store: Awaited<ReturnType<typeof openStore>>;
@@ -97,6 +97,51 @@ test('a share that is no whole number is rounded down', async () => {
   // Seven are open, with those of the revoked node, and one thread of another node lives: three eighths of seven are 2.6.
   const { leased } = await leaseToNode(store.db, asking(1, 3), order(idOf(7000), 4), NOW);
   expect(leased).toHaveLength(2);
+});
+
+test('results of one lease are noted together: each if it is held, once, and its group goes on when nothing of it is left', async () => {
+  const spec = await orderRun(store.db, 8);
+  const groups = tasksOf(3);
+  await admitTasks(store.db, spec.id, groups, 3, 4);
+  await insertNode(store.db, node(4));
+  // Two requests of the first group, one of each other; the fourth is never leased.
+  const asked = [0, 0, 1, 2].map((g, i) => ({
+    id: idOf(800 + i),
+    group: groups[g]!.group,
+    index: g,
+    request,
+  }));
+  await putUp(store.db, spec.id, 'judge', asked, 0);
+  const mine = idOf(8000);
+  const { leased } = await leaseToNode(store.db, asking(4, 99), order(mine, 3), NOW);
+  expect(leased.map(({ id }) => id)).toEqual([800, 801, 802].map(idOf));
+  const note = (numbers: readonly number[], at = NOW, lease = mine, by: string | null = idOf(4)) =>
+    noteAnswers(
+      store.db,
+      { round: spec.id, node: by, lease },
+      numbers.map((n) => ({
+        id: idOf(n),
+        sha256: 'b'.repeat(64),
+        seal: 'c'.repeat(128),
+        samples: 2,
+        tokens: 5,
+      })),
+      at,
+    );
+  const nothing = { taken: new Set(), whole: [] };
+  // Of another lease, of another node, of a lease that has run out, and what was not leased at all.
+  expect(await note([800], NOW, idOf(8001))).toEqual(nothing);
+  expect(await note([800], NOW, mine, idOf(1))).toEqual(nothing);
+  expect(await note([800], NOW + 30_001)).toEqual(nothing);
+  expect(await note([803])).toEqual(nothing);
+  expect((await getHolder(store.db, idOf(4))).node).toMatchObject({ requests: 0, samples: 0, tokens: 0 });
+
+  const whole = { round: spec.id, stage: 'judge', group: groups[1]!.group, index: 1 };
+  expect(await note([800, 802, 803])).toEqual({ taken: new Set([800, 802].map(idOf)), whole: [whole] });
+  expect((await getHolder(store.db, idOf(4))).node).toMatchObject({ requests: 2, samples: 4, tokens: 10 });
+  expect(await note([800, 802])).toEqual(nothing);
+  expect((await note([801])).whole).toEqual([{ ...whole, group: groups[0]!.group, index: 0 }]);
+  expect((await getHolder(store.db, idOf(4))).node).toMatchObject({ requests: 3, samples: 6, tokens: 15 });
 });
 
 test('what a stage begins with is read in one call, and a round’s state in two', async () => {

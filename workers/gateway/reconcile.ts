@@ -22,7 +22,7 @@ import { failureOf } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';
 import { sendAll } from '../shared/messages.ts';
 import { completeCommit } from './commit.ts';
-import { continueGroup } from './continue-group.ts';
+import { continueGroups } from './continue-groups.ts';
 import { prune } from './prune.ts';
 import { sendScored } from './send-scored.ts';
 import type { Services } from './services.ts';
@@ -61,15 +61,19 @@ export async function reconcile(services: Services): Promise<void> {
     });
   await guarded('episodes.give-up', 'all', async () => {
     const given = await giveUpEpisodes(db, now() - settings.episodeMs, 'abandoned');
-    for (const round of new Set(given.map((episode) => episode.round)))
-      for (const { group, index } of await groupsHeld(db, round))
-        await continueGroup(services, { round, stage: 'rollout', group, index });
+    for (const round of new Set(given.map((episode) => episode.round))) {
+      const held = await groupsHeld(db, round);
+      await continueGroups(
+        services,
+        held.map((one) => ({ round, stage: 'rollout', ...one })),
+      );
+    }
     await forgetEpisodes(db, now() - WORK_KEPT_MS);
   });
   await guarded('work.take-back', 'all', async () => {
     const { any, live } = await nodesNow(db, now());
     if (!any) return;
-    for (const group of await takeBack(db, now(), !live)) await continueGroup(services, group);
+    await continueGroups(services, await takeBack(db, now(), !live));
     await forgetWork(db, now() - WORK_KEPT_MS);
   });
   const { retention } = settings;
