@@ -119,7 +119,7 @@ async function redrive(services: Services, row: RoundRow): Promise<void> {
   }
   // Whoever holds something of it may hold it for ever; the stages sample by themselves until there is progress.
   if (row.state !== 'training') await writeAll(db, releaseRound(row.id));
-  if (row.state === 'proposing') return sendProposal(services, row.spec);
+  if (row.state === 'proposing') return sendProposal(services, row.spec, true);
   if (row.state === 'rollout') {
     await sendRollouts(services, row);
     await writeAll(db, settleRound(row.id, now()));
@@ -128,12 +128,13 @@ async function redrive(services: Services, row: RoundRow): Promise<void> {
   await sendScored(services, row.id);
 }
 
+/** What was begun of them before may be stored: the stages go on from it, and remove it when they are done. */
 async function sendRollouts({ db, queues }: Services, row: RoundRow): Promise<void> {
   const missing = await groupsOf(db, row.id, ['rollout']);
   await sendAll(
     queues.rollout,
     'rollout',
-    missing.map(({ id, index }) => ({ v: 1, round: row.id, group: id, index })),
+    missing.map(({ id, index }) => ({ v: 1, round: row.id, group: id, index, begun: true, again: true })),
   );
 }
 
