@@ -232,6 +232,11 @@ export const nodeAnswer = v.object({
   mismatch: v.optional(mismatch, NO_MISMATCH),
   /** Why it is shut out; null = it is not. */
   reason: v.nullable(v.string()),
+  /**
+   * What waits although this node asks for work: it does not take it, since its release or its options do not know the engine, the format of
+   * weights or grammars. As the requests have it, such as `kernels int8 grammar`.
+   */
+  leaves: v.optional(v.array(v.string()), []),
 });
 export type NodeAnswer = v.InferOutput<typeof nodeAnswer>;
 export const nodeListing = v.object({ nodes: v.array(nodeAnswer) });

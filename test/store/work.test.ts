@@ -1,8 +1,10 @@
 /** Leases of nodes over a real D1: who gets how much, who gets nothing, and in how many calls the rows are read that are asked for all the time. */
+import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { SamplingRequest } from '../../core/schema/work.ts';
+import { oneOf, packGrammar } from '../../core/text/token-grammar.ts';
 import { openDatabase, writeAll } from '../../store/database.ts';
-import { getHolder, insertNode, leaseToNode, revokeNode } from '../../store/nodes.ts';
+import { getHolder, insertNode, leaseToNode, listNodes, revokeNode } from '../../store/nodes.ts';
 import { readRoundState } from '../../store/round-state.ts';
 import { admitTasks } from '../../store/rounds.ts';
 import { readOpening } from '../../store/stage-opening.ts';
@@ -172,4 +174,44 @@ test('what a stage begins with is read in one call, and a round’s state in two
   expect(state).toMatchObject({ counts: { rollout: 16 }, failed: [], before: null });
   expect(state.row).toEqual(first.row);
   expect(await readRoundState(db, idOf(404))).toBeUndefined();
+});
+
+test('what waits although a node asks for work is told beside that node', async () => {
+  const spec = await orderRun(store.db, 9);
+  const tasks = tasksOf(1);
+  await admitTasks(store.db, spec.id, tasks, 1, 4);
+  await insertNode(store.db, node(5));
+  // Later than all that the tests before have put up and leased.
+  const put = NOW + 1_000_000;
+  const asked = put + 20_000;
+  await writeAll(store.db, [sql`UPDATE work SET state = 'closed'`]);
+  const grammar = oneOf([[1, 2]], 10);
+  const waits = {
+    ...request,
+    policy: { ...request.policy, engine: 'kernels' as const, weights: 'int8' as const },
+    settings: { ...request.settings, grammar: packGrammar(grammar) },
+  };
+  await putUp(
+    store.db,
+    spec.id,
+    'rollout',
+    [{ id: idOf(700), group: tasks[0]!.group, index: 0, request: waits }],
+    put,
+  );
+  const ask = async (engines: readonly string[]) => {
+    const more = { ...order(idOf(9000 + leases++)), engines, until: asked + 30_000 };
+    return (await leaseToNode(store.db, asking(5, 1), more, asked)).leased.length;
+  };
+  const told = async (at: number) => {
+    const of = new Map((await listNodes(store.db, at)).map((one) => [one.name, one]));
+    const { state, leaves } = of.get('node-5')!;
+    expect(of.get('node-1')).toMatchObject({ state: 'away', leaves: [] });
+    return [state, leaves];
+  };
+  expect(await ask([engineText('kernels', 'int8')])).toBe(0);
+  // What was put up a moment ago may yet be taken.
+  expect(await told(put + 1_000)).toEqual(['idle', []]);
+  expect(await told(asked)).toEqual(['idle', ['kernels int8 grammar']]);
+  expect(await ask([engineText('kernels', 'int8'), engineText('kernels', 'int8', true)])).toBe(1);
+  expect(await told(asked)).toEqual(['working', []]);
 });

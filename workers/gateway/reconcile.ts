@@ -5,7 +5,7 @@
 import { writeAll } from '../../store/database.ts';
 import { forgetEpisodes, giveUpEpisodes, groupsHeld } from '../../store/episodes.ts';
 import { groupsOf } from '../../store/groups.ts';
-import { nodesNow } from '../../store/nodes.ts';
+import { listNodes, nodesNow } from '../../store/nodes.ts';
 import { pendingManifest } from '../../store/pending-manifest.ts';
 import { nextVersion } from '../../store/policies.ts';
 import {
@@ -74,6 +74,9 @@ export async function reconcile(services: Services): Promise<void> {
     const { any, live } = await nodesNow(db, now());
     if (!any) return;
     await continueGroups(services, await takeBack(db, now(), !live));
+    if (live)
+      for (const { name, leaves } of await listNodes(db, now()))
+        if (leaves.length) log('warn', 'node.leaves', { name, leaves: leaves.join(', ') });
     await forgetWork(db, now() - WORK_KEPT_MS);
   });
   const { retention } = settings;
