@@ -18,6 +18,7 @@ import {
 } from '../../core/schema/work.ts';
 import { makeNodeKeys, tokenSha256 } from '../../core/work-seal.ts';
 import { getNode, insertNode, listNodes, nodeOfName, noteAudited, revokeNode } from '../../store/nodes.ts';
+import { removePartial } from '../../store/partial-results.ts';
 import { getRound } from '../../store/rounds.ts';
 import { shutOut } from '../../store/shut-out.ts';
 import { nodeWorkOf, sharesOf } from '../../store/work.ts';
@@ -77,7 +78,8 @@ export const nodeRoutes = new Hono<GatewayTypes>()
     if (!node) throw notFound('node', wanted);
     const redrawn = await shutOut(services.db, node.id, reason, services.now());
     log('warn', 'node.shut-out', { node: node.id, name: node.name, reason, rounds: redrawn.length });
-    for (const { round, groups } of redrawn)
+    for (const { round, groups } of redrawn) {
+      await removePartial(services.bucket, round, groups?.map(({ group }) => group) ?? null);
       if (groups === null) {
         await services.bucket.delete(keys.proposals(round));
         const row = await getRound(services.db, round);
@@ -88,6 +90,7 @@ export const nodeRoutes = new Hono<GatewayTypes>()
           'rollout',
           groups.map(({ group, index }) => ({ v: 1, round, group, index })),
         );
+    }
     return c.json<NodeShutOut>({
       id: node.id,
       name: node.name,

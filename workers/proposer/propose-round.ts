@@ -9,7 +9,7 @@ import { PROPOSALS } from '../../store/work.ts';
 import { type StageQueue, sendAll } from '../shared/messages.ts';
 import { openStage } from '../shared/open-stage.ts';
 import type { StageMesh } from '../shared/stage-mesh.ts';
-import { withinBudget } from '../shared/within-budget.ts';
+import { dropPartial, withinBudget } from '../shared/within-budget.ts';
 
 export interface ProposerMesh extends StageMesh {
   readonly rollouts: StageQueue<'rollout'>;
@@ -30,7 +30,7 @@ export async function proposeRound(
   const key = keys.proposals(round);
   let written = await readJson(mesh.bucket, key, proposals);
   if (!written) {
-    const { done, paused } = await withinBudget(mesh, opening, {
+    const { done, paused, stored } = await withinBudget(mesh, opening, {
       name: 'propose',
       items: [{ group: PROPOSALS, index: 0 }],
       begun: new Set(begun ? [PROPOSALS] : []),
@@ -43,6 +43,7 @@ export async function proposeRound(
     written = done[0]!;
     if (!(await putJsonOnce(mesh.bucket, key, written)))
       written = (await readJson(mesh.bucket, key, proposals)) ?? written;
+    await dropPartial(mesh, round, 'propose', stored, [{ group: PROPOSALS }]);
   }
   const { tasks } = written;
   if (tasks.length === 0) {

@@ -62,10 +62,17 @@ export async function rollOutGroups(
     work: (context, some) => context.recipe.rollOut(context, some),
   });
   await Promise.all(rolled.map((group) => putJson(mesh.bucket, keys.rollouts(round, group.group), group)));
+  const again = new Set(messages.flatMap((message) => (message.again ? [message.group] : [])));
   await sendAll(
     mesh.judgments,
     'judge',
-    rolled.map(({ group, index }) => ({ v: 1, round, group, index })),
+    rolled.map(({ group, index }) => ({
+      v: 1,
+      round,
+      group,
+      index,
+      ...(again.has(group) ? { begun: true as const } : {}),
+    })),
   );
   await sendAll(mesh.rollouts, 'rollout', goingOn(messages, paused));
   await dropPartial(mesh, round, 'rollout', stored, rolled);

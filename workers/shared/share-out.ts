@@ -6,7 +6,7 @@
  * So no node ever sees a recipe, a task or its answer, and a mesh without nodes never comes here.
  */
 import type { GeneratePrompt, Policy, PolicyRef, SamplingSettings } from '../../core/policy.ts';
-import { deriveId } from '../../core/random.ts';
+import { deriveLongId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { openRoundContext, type RoundContext } from '../../core/round-context.ts';
 import { broughtBy, type Manifest, seenFrom, setFiles, weightsFile } from '../../core/schema/policy.ts';
@@ -23,7 +23,7 @@ import {
   type LeasedWork,
   leaseWork,
   type NewWork,
-  noteAnswer,
+  noteAnswers,
   putUp,
   releaseWork,
   resultKey,
@@ -219,7 +219,8 @@ async function newWork(
     // Only undefined fields are lost on the way, which JSON does not have either.
     settings: JSON.parse(JSON.stringify(grammar ? { ...settings, grammar: packGrammar(grammar) } : settings)),
   };
-  return { id: deriveId('work', round, stage, group, JSON.stringify(request)), group, index, request };
+  const id = await deriveLongId('work', round, stage, group, JSON.stringify(request));
+  return { id, group, index, request };
 }
 
 /** The files by which a node opens a version. */
@@ -267,7 +268,7 @@ async function takePart(
     const [leased] = await leaseWork(db, { node: null, lease, engines: null, limit: 1, until, of }, now());
     if (!leased) return;
     try {
-      if (!(await answerHere(mesh, row, stage, leased, lease, budget))) return;
+      if (!(await answerHere(mesh, row, leased, lease, budget))) return;
     } catch (error) {
       await releaseWork(db, leased.id, lease);
       throw error;
@@ -279,8 +280,7 @@ async function takePart(
 async function answerHere(
   { db, bucket, session, now }: StageMesh,
   { id: round }: RoundRow,
-  stage: WorkerStage,
-  { id, group, request, samples }: LeasedWork,
+  { id, request, samples }: LeasedWork,
   lease: string,
   budget: CpuBudget,
 ): Promise<boolean> {
@@ -298,8 +298,8 @@ async function answerHere(
   }
   await putJson(bucket, resultKey({ round, id, lease }), made);
   const tokens = made.reduce((sum, { ids }) => sum + ids.length, 0);
-  const answer = { id, node: null, lease, sha256: completionsSha256(made), seal: null, samples, tokens };
-  await noteAnswer(db, answer, { round, stage, group }, now());
+  const answer = { id, sha256: await completionsSha256(made), seal: null, samples, tokens };
+  await noteAnswers(db, { round, node: null, lease }, [answer], now());
   return true;
 }
 
