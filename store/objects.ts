@@ -48,6 +48,14 @@ export async function putJsonOver(
   key: string,
   value: unknown,
   at: Date | null,
+/** Creates an object, or finds that it is there with the same bytes. @returns false if another is there; it is left as it is */
+export async function putJsonFirst(bucket: R2Bucket, key: string, value: unknown): Promise<boolean> {
+  const bytes = bytesOf(value);
+  const sha256 = await sha256Of(bytes);
+  const put = await bucket.put(key, bytes, { ...JSON_TYPE, sha256, onlyIf: { etagDoesNotMatch: '*' } });
+  return put !== null || (await storedSha256(bucket, key)) === sha256;
+}
+
 ): Promise<boolean> {
   if (at === null) return putJsonOnce(bucket, key, value);
   const bytes = bytesOf(value);

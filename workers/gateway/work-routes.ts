@@ -32,7 +32,7 @@ import {
 import { completionsSha256, isSealed } from '../../core/work-seal.ts';
 import { type Statement, writeAll } from '../../store/database.ts';
 import { getHolder, getNode, leaseToNode, type NodeRow, noteGone, noteSeen } from '../../store/nodes.ts';
-import { putJson } from '../../store/objects.ts';
+import { putJsonFirst } from '../../store/objects.ts';
 import {
   engineText,
   getWork,
@@ -240,10 +240,7 @@ function leasedBy(
   now: number,
 ): WorkRow {
   if (!row) throw notFound('work', work);
-  if (row.state === 'done' && row.node === node.id && row.lease === lease)
-    throw new HttpError(409, 'work.answered', `The request ${row.id} was answered under this lease before.`, {
-      next: 'Nothing to do: the first answer counts.',
-    });
+  if (row.state === 'done' && row.node === node.id && row.lease === lease) throw answered(work);
   if (row.state === 'closed')
     throw new HttpError(409, 'work.closed', `The request ${row.id} is not needed any more.`, {
       next: 'Nothing to do: its group was completed without it.',
@@ -257,6 +254,11 @@ function leasedBy(
     });
   throw expired(lease);
 }
+
+const answered = (work: string) =>
+  new HttpError(409, 'work.answered', `The request ${work} was answered under this lease before.`, {
+    next: 'Nothing to do: the first answer counts.',
+  });
 
 function checkWeights(row: WorkRow, weights: string): WorkRow {
   const { policy } = row.request;
@@ -273,7 +275,7 @@ function checkWeights(row: WorkRow, weights: string): WorkRow {
   );
 }
 
-/** Checks and stores a result. */
+/** Checks a result and stores its completions. What was stored first under a lease is the answer: nothing is written over it. */
 async function take(
   { db, bucket, now }: GatewayTypes['Variables']['services'],
   node: NodeRow,
@@ -289,7 +291,8 @@ async function take(
       expected:
         'an Ed25519 signature with the key of the token, over request, lease, node, weights and completions',
     });
-  await putJson(bucket, resultKey({ round: row.round, id: work, lease }), flat);
+  if (!(await putJsonFirst(bucket, resultKey({ round: row.round, id: work, lease }), flat)))
+    throw answered(work);
   const tokens = flat.reduce((sum, { ids }) => sum + ids.length, 0);
   return noteAnswer(
     db,
