@@ -337,12 +337,12 @@ export const nodesOf = (db: Database, ids: readonly string[]) =>
     .where(sql`${nodes.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`);
 
 /**
- * Removes the rows of rounds that ended before a time: nobody audits them here any more. What close nodes returned stays, since an audit has
- * to know of which samples it may not ask for the same bits.
+ * Removes the rows of rounds that ended before a time, fifty rounds a call: nobody audits them here any more. What close nodes returned stays,
+ * since an audit has to know of which samples it may not ask for the same bits.
  */
 export const forgetWork = (db: Database, before: number) =>
   writeAll(db, [
-    sql`DELETE FROM work WHERE round IN (SELECT round FROM work JOIN rounds ON rounds.id = work.round WHERE rounds.ended_at < ${before} AND ${forgettable} LIMIT 50)
+    sql`DELETE FROM work WHERE round IN (SELECT DISTINCT round FROM work JOIN rounds ON rounds.id = work.round WHERE rounds.ended_at < ${before} AND ${forgettable} LIMIT 50)
         AND ${forgettable}`,
   ]);
 
