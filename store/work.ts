@@ -33,13 +33,17 @@ export interface NewWork {
 const AT_ONCE = 100;
 const CHARACTERS_AT_ONCE = 1_000_000;
 
-/** Puts requests up for lease. One that was there already is left as it is, unless it was closed. */
+/**
+ * Puts requests up for lease. One that was there already is left as it is, unless it was closed. `attempt`: the round's, as the caller knows
+ * it; if a part of the round has been begun again since, nothing is put up.
+ */
 export async function putUp(
   db: Database,
   round: string,
   stage: WorkerStage,
   requests: readonly NewWork[],
   now: number,
+  attempt = 0,
 ): Promise<void> {
   const rows = requests.map(({ id, group, index, request: { policy, prompts, settings }, request }) => ({
     id,
@@ -53,7 +57,7 @@ export async function putUp(
     await writeAll(db, [
       sql`INSERT INTO work (id, round, stage, grp, idx, request, engine, samples, state, created_at)
           SELECT value->>'id', ${round}, ${stage}, value->>'group', value->>'index', value->>'request', value->>'engine', value->>'samples', 'open', ${now}
-          FROM json_each(${JSON.stringify(some)}) WHERE true
+          FROM json_each(${JSON.stringify(some)}) WHERE EXISTS (SELECT 1 FROM rounds WHERE id = ${round} AND attempt = ${attempt})
           ON CONFLICT (id) DO UPDATE SET state = 'open' WHERE state = 'closed'`,
     ]);
 }

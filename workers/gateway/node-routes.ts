@@ -2,7 +2,6 @@
 import { Hono } from 'hono';
 import type * as v from 'valibot';
 import { deriveId } from '../../core/random.ts';
-import { keys } from '../../core/schema/round.ts';
 import { id, name } from '../../core/schema/sample.ts';
 import {
   auditedNodes,
@@ -75,11 +74,10 @@ export const nodeRoutes = new Hono<GatewayTypes>()
     const { reason } = await readJsonBody(c.req.raw, shutOutOrder, 4096);
     const node = await getNode(services.db, wanted);
     if (!node) throw notFound('node', wanted);
-    const redrawn = await shutOut(services.db, node.id, reason, services.now());
+    const redrawn = await shutOut(services.db, services.bucket, node.id, reason, services.now());
     log('warn', 'node.shut-out', { node: node.id, name: node.name, reason, rounds: redrawn.length });
     for (const { round, groups } of redrawn)
       if (groups === null) {
-        await services.bucket.delete(keys.proposals(round));
         const row = await getRound(services.db, round);
         if (row) await sendProposal(services, row.spec);
       } else

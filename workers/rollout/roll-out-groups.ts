@@ -61,13 +61,15 @@ export async function rollOutGroups(
     known,
     work: (context, some) => context.recipe.rollOut(context, some),
   });
-  await Promise.all(rolled.map((group) => putJson(mesh.bucket, keys.rollouts(round, group.group), group)));
+  await Promise.all(
+    rolled.map((group) => putJson(mesh.bucket, keys.rollouts(round, group.group, row.attempt), group)),
+  );
   await sendAll(
     mesh.judgments,
     'judge',
     rolled.map(({ group, index }) => ({ v: 1, round, group, index })),
   );
   await sendAll(mesh.rollouts, 'rollout', goingOn(messages, paused));
-  await dropPartial(mesh, round, 'rollout', stored, rolled);
+  await dropPartial(mesh, row, 'rollout', stored, rolled);
   return [touchRound(mesh.db, round, mesh.now())];
 }

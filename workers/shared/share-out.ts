@@ -181,7 +181,7 @@ export async function shareOut<In extends Item, Out>(
     left = left.filter((item) => !finished.has(item));
     if (!left.length) break;
     if (await addEarlier()) continue;
-    await putUp(mesh.db, row.id, list.stage, wanted, mesh.now());
+    await putUp(mesh.db, row.id, list.stage, wanted, mesh.now(), row.attempt);
     // What nodes have answered meanwhile is told by a message of its own.
     if (!besideNodes) break;
     await takePart(mesh, row, list.stage, left, budget).catch((error: unknown) => {
