@@ -215,6 +215,27 @@ export const releaseWork = (db: Database, id: string, lease: string) =>
         WHERE id = ${id} AND state = 'leased' AND lease = ${lease}`,
   ]);
 
+/** Leaves no more of a request that an isolate has leased than what it has time for. */
+export const shortenWork = (
+  db: Database,
+  id: string,
+  lease: string,
+  request: SamplingRequest,
+  samples: number,
+) =>
+  writeAll(db, [
+    sql`UPDATE work SET request = ${JSON.stringify(request)}, samples = ${samples}
+        WHERE id = ${id} AND state = 'leased' AND lease = ${lease}`,
+  ]);
+
+/** Opens a request again whose answer cannot be read. */
+export const reopenWork = async (db: Database, id: string, lease: string): Promise<void> => {
+  await writeAll(db, [
+    sql`UPDATE work SET state = 'open', node = NULL, lease = NULL, sha256 = NULL, seal = NULL
+        WHERE id = ${id} AND state = 'done' AND lease = ${lease}`,
+  ]);
+};
+
 /** What a lease of a node holds of these requests now. */
 export const underLease = (held: readonly WorkRow[], lease: string, now: number): WorkRow[] =>
   held.filter((row) => row.lease === lease && row.leasedUntil !== null && row.leasedUntil >= now);

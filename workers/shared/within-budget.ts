@@ -8,7 +8,7 @@ import type { RoundRow } from '../../store/rounds.ts';
 import {
   BudgetExceeded,
   budgeted,
-  CpuBudget,
+  type CpuBudget,
   type PartialCompletions,
   PartialResults,
   partialCompletions,
@@ -68,7 +68,10 @@ export async function withinBudget<In extends { readonly group: string; readonly
   { name, items, begun, known = {}, work }: Work<In, Out>,
 ): Promise<Done<Out>> {
   const { row, versions } = opening;
-  const kept = new PartialResults();
+  const { cpuBudget } = mesh;
+  const of = `${row.id} ${row.attempt}`;
+  const kept = mesh.kept.get(of) ?? new PartialResults();
+  mesh.kept.set(of, kept);
   kept.add(known);
   const keyOf = (group: string) => keys.partial(row.id, name, group, row.attempt);
   const stored = new Set<string>();
@@ -90,7 +93,6 @@ export async function withinBudget<In extends { readonly group: string; readonly
   // the answers do not suffice.
   if (list.live) return { ...(await shareOut(mesh, opening, list, kept, addEarlier, items, work)), stored };
   await addEarlier();
-  const cpuBudget = new CpuBudget(mesh.cpuBudgetMs);
   const alone = async (budget: CpuBudget | null) =>
     openRoundContext({
       ...(await stageParts(mesh, row, versions)),
