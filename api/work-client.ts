@@ -2,15 +2,15 @@
 import * as v from 'valibot';
 import { type FailureKind, RollmeshError } from '../core/errors.ts';
 import { sha256Hex } from '../core/random.ts';
-import { refusal } from '../core/schema/answers.ts';
+import { type Refusal, refusal } from '../core/schema/answers.ts';
 import { parsed } from '../core/schema/parse.ts';
 import {
   heartbeatAnswer,
   type LeaseAnswer,
   type LeaseOrder,
   leaseAnswer,
-  type WorkResult,
-  workTaken,
+  type WorkResults,
+  workResultsTaken,
 } from '../core/schema/work.ts';
 import { type BackOff, fetchPatiently } from './back-off.ts';
 
@@ -55,8 +55,10 @@ export class WorkClient {
     await this.#post('release', v.unknown(), lease === undefined ? {} : { lease });
   }
 
-  async result(result: WorkResult): Promise<void> {
-    await this.#post('result', workTaken, result);
+  /** Answers requests of a lease. @returns why some were not taken, by their ids */
+  async results(results: WorkResults): Promise<ReadonlyMap<string, RollmeshError>> {
+    const { refused } = await this.#post('results', workResultsTaken, results);
+    return new Map(refused.map(({ work, status, error }) => [work, refusedWith(status, error)]));
   }
 
   /** A file that a lease names, or the anchor or a delta of one. @throws RollmeshError `file.hash` where the bytes are others */
@@ -99,12 +101,17 @@ export class WorkClient {
     });
     if (response.ok) return response;
     const said = v.safeParse(refusal, await response.json().catch(() => null));
-    const { code, message, expected, next } = said.success
-      ? said.output.error
-      : { code: 'mesh.failed', message: `${path}: ${response.status}.`, expected: null, next: null };
-    throw new RollmeshError(kindOf(response.status, code), code, message, {
-      ...(expected === null ? {} : { expected }),
-      ...(next === null ? {} : { next }),
-    });
+    throw refusedWith(
+      response.status,
+      said.success
+        ? said.output.error
+        : { code: 'mesh.failed', message: `${path}: ${response.status}.`, expected: null, next: null },
+    );
   }
 }
+
+const refusedWith = (status: number, { code, message, expected, next }: Refusal['error']): RollmeshError =>
+  new RollmeshError(kindOf(status, code), code, message, {
+    ...(expected === null ? {} : { expected }),
+    ...(next === null ? {} : { next }),
+  });

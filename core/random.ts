@@ -126,4 +126,10 @@ export class Random {
 export const deriveId = (...parts: readonly (string | number)[]): string =>
   bytesToHex(sha256(utf8ToBytes(parts.join('\u0000')))).slice(0, 32);
 
+/** The same id by the platform's own code, which takes a fraction of the time for a text of kilobytes. */
+export const deriveLongId = async (...parts: readonly (string | number)[]): Promise<string> => {
+  const bytes = new Uint8Array(utf8ToBytes(parts.join('\u0000')));
+  return bytesToHex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))).slice(0, 32);
+};
+
 export const sha256Hex = (bytes: Uint8Array): string => bytesToHex(sha256(bytes));

@@ -58,8 +58,9 @@ export function showNodes(element, listed, shares, round) {
       isolates && lane('isolates', 'of the mesh', isolates.samples, all, null, 'active'),
       ...listed.map((node) => {
         const own = shares.find((share) => share.node === node.id)?.samples ?? 0;
-        const { requests, samples, tokens, audited, lost, reason, state, mismatch } = node;
+        const { requests, samples, tokens, audited, lost, reason, state, mismatch, leaves } = node;
         const history = [
+          leaves.length ? `does not take what waits (${leaves.join(', ')})` : '',
           `${counted(requests, 'request')}, ${counted(samples, 'completion')}, ${whole(tokens)} tokens in all`,
           audited ? `${whole(audited)} audited and right` : 'not audited yet',
           mismatch.tokens
@@ -69,7 +70,7 @@ export function showNodes(element, listed, shares, round) {
         ];
         return lane(
           node.name,
-          STATE_WORDS[state],
+          leaves.length ? 'takes nothing that waits' : STATE_WORDS[state],
           own,
           all,
           reason ?? history.filter(Boolean).join('; '),

@@ -9,10 +9,13 @@ import type { Completion } from '../core/policy.ts';
 import { deltaName } from '../core/schema/policy.ts';
 import {
   filesToOpen,
+  LEASE_REQUESTS,
   type LeaseAnswer,
   type LeasedFile,
   type LeaseOrder,
+  RESULT_BYTES,
   type SamplingRequest,
+  type WorkResults,
   weightsHash,
 } from '../core/schema/work.ts';
 import { completionsSha256, type NodeIdentity } from '../core/work-seal.ts';
@@ -32,7 +35,7 @@ export interface NodeEvents {
 }
 
 export interface Lending {
-  readonly client: Pick<WorkClient, 'lease' | 'heartbeat' | 'release' | 'file' | 'result'>;
+  readonly client: Pick<WorkClient, 'lease' | 'heartbeat' | 'release' | 'file' | 'results'>;
   readonly identity: NodeIdentity;
   readonly order: Omit<LeaseOrder, 'threads' | 'limit'>;
   readonly threads: readonly Compute[];
@@ -44,13 +47,18 @@ export interface Lending {
   readonly idleMs: number;
 }
 
-/** Requests in one lease: enough rows for an efficient batch, few enough that other nodes have some too. */
+/**
+ * Requests in one lease: enough rows for an efficient batch, few enough that other nodes have some too. Where they are computed quickly, a
+ * lease has as many as take so long: every call costs the mesh as much as a small request costs the node.
+ */
 const REQUESTS = 2;
+const LEASE_MS = 2_000;
 /** Leases of a thread: while it computes one, the results of the other are on their way, or the next one is. */
 const LEASES = 2;
 /** So long before a thread is expected to have computed what it has, its next lease is asked for: what is leased earlier, nobody else can take. */
 const AHEAD_MS = 250;
-const FIRST_IDLE_MS = 25;
+/** How long after results, and after the first question that found nothing, it is asked again: what results are followed by takes the mesh a moment. */
+const FIRST_IDLE_MS = 50;
 const TROUBLE_MS = 1_000;
 /** Files that are kept; a round's roles name few versions. */
 const KEPT_FILES = 8;
@@ -71,9 +79,44 @@ export async function lend({
   const stop = () => stopped.abort();
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
-  const asked = { ...order, threads: threads.length, limit: REQUESTS };
+  let wake = () => {};
+  /** Waits so long at most, and no longer than until some results were returned or, with `free`, a thread has computed what it had. */
+  const rest = async (ms: number, free: boolean) => {
+    const woken = new AbortController();
+    wake = () => woken.abort();
+    freed = free ? wake : () => {};
+    await sleep(Math.min(ms, idleMs), AbortSignal.any([stopped.signal, woken.signal]));
+  };
+  let freed = () => {};
+  const lanes = threads.map((compute) => new Lane(compute, () => freed()));
+  const answers = new Set<Promise<void>>();
+  let failure: { readonly error: unknown } | undefined;
+  let pause = FIRST_IDLE_MS;
   try {
-    await Promise.all(threads.flatMap((compute) => leases(compute)));
+    // One question at a time, for the thread that is free first: what there is none of for one, there is none of for all.
+    while (!stopped.signal.aborted) {
+      const [lane] = lanes.filter(({ held }) => held < LEASES).toSorted((a, b) => a.freeAt - b.freeAt);
+      const wait = lane ? lane.freeAt - Date.now() - AHEAD_MS : idleMs;
+      if (!lane || wait > 0) {
+        await rest(wait, true);
+        continue;
+      }
+      try {
+        const leased = await client.lease({ ...order, threads: threads.length, limit: lane.limit() });
+        if (leased.lease !== null) {
+          pause = FIRST_IDLE_MS;
+          hold(lane, leased, leased.lease);
+          continue;
+        }
+      } catch (error) {
+        note(error);
+      }
+      // A thread that computes has time until it is free, and what its own results are followed by is asked for after those.
+      await rest(Math.max(pause, lane.freeAt - Date.now()), false);
+      pause = Math.min(2 * pause, idleMs);
+    }
+    if (failure) throw failure.error;
+    await Promise.all(answers);
   } finally {
     stop();
     signal.removeEventListener('abort', stop);
@@ -81,56 +124,34 @@ export async function lend({
     await client.release().catch(() => undefined);
   }
 
-  function leases(compute: Compute): Promise<void>[] {
-    // A thread computes one lease at a time.
-    let last: Promise<unknown> = Promise.resolve();
-    // How long the last request took, and when what the thread has is expected to be computed.
-    let requestMs = 0;
-    let freeAt = 0;
-    const inTurn: Compute = (requests, bytes) => {
-      const turn = last.then(async () => {
-        const began = Date.now();
-        freeAt = began + requestMs * requests.length;
-        const made = await compute(requests, bytes);
-        requestMs = (Date.now() - began) / requests.length;
-        return made;
+  function hold(lane: Lane, leased: LeaseAnswer, lease: string): void {
+    lane.held++;
+    const answered = answer(leased, lease, lane.compute)
+      .then(() => {
+        const later = setTimeout(() => {
+          pause = FIRST_IDLE_MS;
+          wake();
+        }, FIRST_IDLE_MS);
+        stopped.signal.addEventListener('abort', () => clearTimeout(later), { once: true });
+      }, note)
+      .finally(() => {
+        lane.held--;
+        answers.delete(answered);
+        freed();
       });
-      last = turn.catch(() => undefined);
-      return turn;
-    };
-    const nearlyFree = async () => {
-      const wait = freeAt - Date.now() - AHEAD_MS;
-      if (wait <= 0) return;
-      const ended = new AbortController();
-      await Promise.race([sleep(wait, AbortSignal.any([stopped.signal, ended.signal])), last]);
-      ended.abort();
-    };
-    return Array.from({ length: LEASES }, () => leaseLoop(inTurn, nearlyFree));
+    answers.add(answered);
   }
 
-  async function leaseLoop(compute: Compute, nearlyFree: () => Promise<void>): Promise<void> {
-    let pause = FIRST_IDLE_MS;
-    while (!stopped.signal.aborted) {
-      try {
-        await nearlyFree();
-        const leased = await client.lease(asked);
-        if (leased.lease !== null) {
-          await answer(leased, leased.lease, compute);
-          pause = FIRST_IDLE_MS;
-          continue;
-        }
-      } catch (error) {
-        if (stopped.signal.aborted) return;
-        if (!(error instanceof RollmeshError) || isFinal(error)) {
-          stop();
-          throw error;
-        }
-        events.trouble(error);
-        pause = Math.max(pause, TROUBLE_MS);
-      }
-      await sleep(pause, stopped.signal);
-      pause = Math.min(2 * pause, idleMs);
+  /** An error after which the node goes on a while later, or ends. */
+  function note(error: unknown): void {
+    if (stopped.signal.aborted) return;
+    if (!(error instanceof RollmeshError) || isFinal(error)) {
+      failure = { error };
+      stop();
+      return;
     }
+    events.trouble(error);
+    pause = Math.max(pause, TROUBLE_MS);
   }
 
   async function answer({ leaseMs, work }: LeaseAnswer, lease: string, compute: Compute): Promise<void> {
@@ -142,26 +163,27 @@ export async function lend({
     try {
       const requests = work.map(({ request }) => request);
       const completions = await compute(requests, await files.of(lease, requests));
-      for (const [i, { id, request }] of work.entries()) {
-        const made = completions[i]!;
-        const flat = made.flat();
-        const sealed = { work: id, lease, weights: weightsHash(request), sha256: completionsSha256(flat) };
-        try {
-          await client.result({
+      const results = await Promise.all(
+        work.map(async ({ id, request }, i) => {
+          const made = completions[i]!;
+          const weights = weightsHash(request);
+          const seal = await identity.seal({
             work: id,
             lease,
-            weights: sealed.weights,
-            completions: made.map((row) => [...row]),
-            seal: await identity.seal(sealed),
+            weights,
+            sha256: await completionsSha256(made.flat()),
           });
-          events.answered({
-            samples: flat.length,
-            tokens: flat.reduce((sum, { ids }) => sum + ids.length, 0),
-          });
-        } catch (error) {
+          return { work: id, weights, completions: made.map((row) => [...row]), seal };
+        }),
+      );
+      for (const some of parted(results)) {
+        const refused = await client.results({ lease, results: some });
+        for (const { work: of, completions: made } of some) {
+          const error = refused.get(of);
           // Somebody else has it by now, or the first answer was heard and its echo lost.
-          if (!(error instanceof RollmeshError) || error.kind !== 'give-up') throw error;
-          events.trouble(error);
+          if (error?.kind === 'give-up') events.trouble(error);
+          else if (error) throw error;
+          else events.answered({ samples: made.flat().length, tokens: tokensOf(made) });
         }
       }
     } catch (error) {
@@ -170,6 +192,72 @@ export async function lend({
     } finally {
       clearInterval(beat);
     }
+  }
+}
+
+type Results = WorkResults['results'];
+
+const tokensOf = (completions: Results[number]['completions']) =>
+  completions.flat().reduce((sum, { ids }) => sum + ids.length, 0);
+
+/** Characters of a token with its log-probability, and of what else a completion and a result have, in JSON; at most. */
+const TOKEN_CHARACTERS = 40;
+const OTHER_CHARACTERS = 400;
+
+/** Cuts results into bodies that the mesh takes; a result that is too large alone is one body. */
+function parted(results: Results): Results[] {
+  const parts: Results[] = [];
+  let bytes = 0;
+  for (const result of results) {
+    const { completions } = result;
+    const own = TOKEN_CHARACTERS * tokensOf(completions) + OTHER_CHARACTERS * (1 + completions.flat().length);
+    bytes += own;
+    if (parts.length && bytes <= RESULT_BYTES) parts.at(-1)!.push(result);
+    else {
+      parts.push([result]);
+      bytes = own;
+    }
+  }
+  return parts;
+}
+
+/** A thread, and what is known of its time. It computes one lease at a time. */
+class Lane {
+  /** Its leases whose results are not returned yet. */
+  held = 0;
+  /** When what it computes now is expected to be done; a moment that has passed where nothing is known, or nothing is computed. */
+  freeAt = 0;
+  readonly #compute: Compute;
+  readonly #freed: () => void;
+  /** How long the last request took. */
+  #requestMs = 0;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(compute: Compute, freed: () => void) {
+    this.#compute = compute;
+    this.#freed = freed;
+  }
+
+  readonly compute: Compute = (requests, bytes) => {
+    const turn = this.#last.then(async () => {
+      const began = Date.now();
+      this.freeAt = began + this.#requestMs * requests.length;
+      try {
+        return await this.#compute(requests, bytes);
+      } finally {
+        this.#requestMs = (Date.now() - began) / requests.length;
+        this.freeAt = 0;
+        this.#freed();
+      }
+    });
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  };
+
+  /** How many requests its next lease may have. */
+  limit(): number {
+    const within = this.#requestMs ? Math.floor(LEASE_MS / this.#requestMs) : 0;
+    return Math.min(LEASE_REQUESTS, Math.max(REQUESTS, within));
   }
 }
 

@@ -2,7 +2,7 @@
 import { asc, eq, getTableColumns, sql } from 'drizzle-orm';
 import type { AuditedNodes, Mismatch, NodeAnswer } from '../core/schema/work.ts';
 import { type Database, openRounds, runAll, writeAll } from './database.ts';
-import { nodes } from './schema.ts';
+import { nodes, work } from './schema.ts';
 import {
   heldBy,
   type Lease,
@@ -192,15 +192,25 @@ export async function noteAudited(
 
 /** All nodes in the order in which they were made. */
 export async function listNodes(db: Database, now: number): Promise<NodeAnswer[]> {
-  const rows = await db
+  // A node asks at least once a second: what waits for so long is what the nodes that are idle do not take.
+  const waiting = db
+    .selectDistinct({ engine: work.engine })
+    .from(work)
+    .where(
+      sql`${work.state} = 'open' AND ${work.createdAt} < ${now - LIVE_MS}
+        AND EXISTS (SELECT 1 FROM rounds WHERE rounds.id = ${work.round} AND stage IN ('proposing', 'rollout'))`,
+    )
+    .orderBy(work.engine);
+  const listed = db
     .select({
       row: nodes,
-      leased: sql<number>`(SELECT count(*) FROM work WHERE work.state = 'leased' AND work.node = ${nodes.id}
+      leased: sql<number>`(SELECT count(*) FROM work WHERE work.state = 'leased' AND work.node = nodes.id
         AND work.leased_until >= ${now} AND EXISTS (SELECT 1 FROM rounds WHERE rounds.id = work.round AND stage IN ${openRounds}))`,
     })
     .from(nodes)
     .orderBy(asc(nodes.createdAt))
     .limit(1000);
+  const [rows, left] = await db.batch([listed, waiting]);
   return rows.map(({ row, leased }) => {
     const { revokedAt, shutOutAt, seenAt } = row;
     const live = seenAt !== null && seenAt > now - LIVE_MS;
@@ -220,6 +230,7 @@ export async function listNodes(db: Database, now: number): Promise<NodeAnswer[]
     const { requests, samples, tokens, lost, audited, auditedAt } = row;
     const done = { requests, samples, tokens, lost, audited, auditedAt, mismatch: mismatchOf(row) };
     const is = { id, name, exactness, kind, threads, createdAt, reason, state } as const;
-    return { ...is, ...done, seenAt: seenAt || null, leased };
+    const leaves = state === 'idle' ? left.map(({ engine }) => engine) : [];
+    return { ...is, ...done, seenAt: seenAt || null, leased, leaves };
   });
 }

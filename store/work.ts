@@ -120,7 +120,10 @@ export interface Lease {
   readonly of?: { readonly round: string; readonly stage: WorkerStage; readonly groups: readonly string[] };
 }
 
-export type LeasedWork = Pick<WorkRow, 'id' | 'group' | 'request' | 'samples'>;
+export interface LeasedWork extends Pick<WorkRow, 'id' | 'round' | 'group' | 'request' | 'samples'> {
+  /** Of the request's JSON. */
+  readonly characters: number;
+}
 
 /** Leases the oldest requests that are open; of any number of callers, each gets others. */
 export const leaseWork = async (db: Database, lease: Lease, now: number): Promise<LeasedWork[]> =>
@@ -150,13 +153,14 @@ export function leaseStatements(
         WHERE ${provided} AND id IN (SELECT id FROM work WHERE state = 'open' AND ${engine} AND ${place} AND ${scorable} AND ${served}
           AND EXISTS (SELECT 1 FROM rounds WHERE rounds.id = work.round AND rounds.stage IN ('proposing', 'rollout'))
           ORDER BY created_at, idx, id LIMIT ${limit}) AND state = 'open'
-        RETURNING id, grp, request, samples, created_at, idx`,
+        RETURNING id, round, grp, request, samples, created_at, idx`,
   ];
 }
 
 export function leasedOf({ results }: { readonly results: readonly unknown[] }): LeasedWork[] {
   type Row = {
     id: string;
+    round: string;
     grp: string;
     request: string;
     samples: number;
@@ -165,11 +169,13 @@ export function leasedOf({ results }: { readonly results: readonly unknown[] }):
   };
   return (results as Row[])
     .toSorted((a, b) => a.created_at - b.created_at || a.idx - b.idx || (a.id < b.id ? -1 : 1))
-    .map(({ id, grp, request, samples }) => ({
+    .map(({ id, round, grp, request, samples }) => ({
       id,
+      round,
       group: grp,
       request: JSON.parse(request) as SamplingRequest,
       samples,
+      characters: request.length,
     }));
 }
 
@@ -242,39 +248,61 @@ export const underLease = (held: readonly WorkRow[], lease: string, now: number)
 
 export interface Answer {
   readonly id: string;
-  readonly node: string | null;
-  readonly lease: string;
   readonly sha256: string;
   readonly seal: string | null;
   readonly samples: number;
   readonly tokens: number;
 }
 
+/** Whose answers they are; `node` is null for an isolate. */
+export interface AnsweredLease {
+  readonly round: string;
+  readonly node: string | null;
+  readonly lease: string;
+}
+
+/** What the message that continues a group says. */
+export type WaitingGroup = Pick<WorkRow, 'round' | 'stage' | 'group' | 'index'>;
+
 /**
- * Notes a result, if the request is still leased to its author. `first`: statements that are run before, with the condition that it is.
- * @returns whether it was taken, and whether the group waits for no other request
+ * Notes results of one round, each if its request is still under the lease. `first`: statements that are run before, with the condition that
+ * one of them is.
+ * @returns the requests whose results were taken, and the groups among theirs that wait for no other request
  */
-export async function noteAnswer(
+export async function noteAnswers(
   db: Database,
-  { id, node, lease, sha256, seal, samples, tokens }: Answer,
-  { round, stage, group }: Pick<WorkRow, 'round' | 'stage' | 'group'>,
+  { round, node, lease }: AnsweredLease,
+  answers: readonly Answer[],
   now: number,
   first: (held: SQL) => readonly Statement[] = () => [],
-): Promise<{ readonly taken: boolean; readonly whole: boolean }> {
-  const held = sql`EXISTS (SELECT 1 FROM work WHERE id = ${id} AND state = 'leased' AND lease = ${lease} AND node IS ${node})`;
-  const before = first(held);
+): Promise<{ readonly taken: ReadonlySet<string>; readonly whole: readonly WaitingGroup[] }> {
+  const ids = sql`(SELECT value FROM json_each(${JSON.stringify(answers.map(({ id }) => id))}))`;
+  // A node's time ends with its lease; what an isolate computes is good until somebody else has leased it.
+  const own = sql`work.state = 'leased' AND work.lease = ${lease} AND work.node IS ${node} AND (work.node IS NULL OR work.leased_until >= ${now})`;
+  const before = first(sql`EXISTS (SELECT 1 FROM work WHERE id IN ${ids} AND ${own})`);
   const results = await runAll(db, [
     ...before,
-    sql`UPDATE nodes SET requests = requests + 1, samples = samples + ${samples}, tokens = tokens + ${tokens}, seen_at = ${now}
-        WHERE id = ${node} AND ${held}`,
-    sql`UPDATE work SET state = 'done', leased_until = NULL, sha256 = ${sha256}, seal = ${seal}
-        WHERE id = ${id} AND state = 'leased' AND lease = ${lease} AND node IS ${node}`,
-    sql`SELECT count(*) AS n FROM work WHERE round = ${round} AND stage = ${stage} AND grp = ${group} AND state IN ('open', 'leased')`,
+    sql`UPDATE nodes SET requests = nodes.requests + made.n, samples = nodes.samples + made.samples, tokens = nodes.tokens + made.tokens, seen_at = ${now}
+        FROM (SELECT count(*) AS n, sum(value->>'samples') AS samples, sum(value->>'tokens') AS tokens
+          FROM json_each(${JSON.stringify(answers.map(({ id, samples, tokens }) => ({ work: id, samples, tokens })))})
+          WHERE EXISTS (SELECT 1 FROM work WHERE work.id = value->>'work' AND ${own})) AS made
+        WHERE nodes.id = ${node} AND made.n > 0`,
+    sql`UPDATE work SET state = 'done', leased_until = NULL, sha256 = made.sha256, seal = made.seal
+        FROM (SELECT value->>'id' AS work, value->>'sha256' AS sha256, value->>'seal' AS seal
+          FROM json_each(${JSON.stringify(answers.map(({ id, sha256, seal }) => ({ id, sha256, seal })))})) AS made
+        WHERE work.id = made.work AND ${own} RETURNING id`,
+    sql`SELECT DISTINCT round, stage, grp, idx FROM work WHERE id IN ${ids}
+          AND (stage, grp) NOT IN (SELECT stage, grp FROM work WHERE round = ${round} AND state IN ('open', 'leased'))`,
     sql`UPDATE rounds SET touched_at = ${now}, redrives = 0 WHERE id = ${round}`,
   ]);
-  const [, noted, waiting] = results.slice(before.length);
-  const left = (waiting!.results as { n: number }[])[0]?.n ?? 0;
-  return { taken: noted!.meta.changes === 1, whole: left === 0 };
+  const [, noted, whole] = results.slice(before.length);
+  const taken = new Set((noted!.results as { id: string }[]).map(({ id }) => id));
+  if (!taken.size) return { taken, whole: [] };
+  type Row = { round: string; stage: WorkerStage; grp: string; idx: number };
+  return {
+    taken,
+    whole: (whole!.results as Row[]).map(({ grp, idx, ...row }) => ({ ...row, group: grp, index: idx })),
+  };
 }
 
 /** Closes what nobody needs any more of groups that are done. */
@@ -289,11 +317,7 @@ export const closeWork = (db: Database, round: string, stage: WorkerStage, group
  * What the clock drives on, with takes-back of what dead nodes held: groups with requests that were taken back now, and with `all` every
  * group that has an open request.
  */
-export async function takeBack(
-  db: Database,
-  now: number,
-  all: boolean,
-): Promise<Pick<WorkRow, 'round' | 'stage' | 'group' | 'index'>[]> {
+export async function takeBack(db: Database, now: number, all: boolean): Promise<WaitingGroup[]> {
   const [expired, , , open] = await runAll(db, [
     sql`SELECT DISTINCT round, stage, grp, idx FROM work WHERE state = 'leased' AND leased_until < ${now} LIMIT 1000`,
     ...takeBackExpired(now),

@@ -37,6 +37,10 @@ const closeness = ({ mismatch }: NodeAnswer): string => {
   return `close: ${(sum / tokens).toPrecision(2)} nats off on average and ${most.toPrecision(2)} at most, over ${whole(tokens)} tokens that were scored again; draws ${deviationOf(mismatch).toFixed(1)} standard deviations from chance`;
 };
 
+/** Why a node that asks for work gets none. */
+const left = ({ leaves }: NodeAnswer): string =>
+  `does not take what waits (${leaves.join(', ')}): start it with the mesh's own release of rollmesh, and without an --engine that leaves it out`;
+
 export function command(): Command {
   const command = new Command(calledAs('node-token')).description(
     'The tokens by which programs elsewhere compute for a mesh. A deployed mesh: set ROLLMESH_URL and LEARNER_TOKEN.',
@@ -74,6 +78,7 @@ export function command(): Command {
         console.log(json ? JSON.stringify(node) : printable(row(NODES, cells(node))));
         if (!json && node.mismatch.tokens) console.log(`  ${closeness(node)}`);
         if (!json && node.reason !== null) console.log(printable(`  ${node.reason}`));
+        if (!json && node.leaves.length) console.log(printable(`  ${left(node)}`));
       }
     }),
   );

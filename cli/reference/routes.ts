@@ -359,6 +359,16 @@ export const ROUTES: Readonly<Record<string, readonly RouteReference[]>> = {
       body: work.workResult,
       answer: work.workTaken,
     }),
+    route(
+      'POST',
+      '/api/work/results',
+      'node',
+      'Answers several requests of a lease; each is taken or refused by itself.',
+      {
+        body: work.workResults,
+        answer: work.workResultsTaken,
+      },
+    ),
   ],
   'The learner': [
     route(

@@ -37,7 +37,7 @@ export async function checkNodeSeals(
   for (const { id, node, lease, group, samples, weights, sha256, seal } of work) {
     const own = samples.map((sample) => recorded.get(sample));
     if (!own.every((sample) => sample !== undefined)) continue;
-    const found = completionsSha256(own);
+    const found = await completionsSha256(own);
     const right =
       found === sha256 &&
       (await isSealed(keyOf.get(node)!, seal, { work: id, lease, node, weights, sha256 }));

@@ -158,10 +158,12 @@ export function roundOf(
   };
 }
 
-/** Set where an earlier invocation began this work and ran out of its CPU budget: its partial results are stored. */
+/** Set where an earlier invocation began this work and may have run out of its CPU budget: its partial results are stored then. */
 const begun = v.optional(v.literal(true));
+/** Set where the clock sends it again: what was begun of the group's later stages may be stored, too. */
+const again = v.optional(v.literal(true));
 export const proposeMessage = v.object({ v: v.literal(1), round: id, begun });
-export const rolloutMessage = v.object({ v: v.literal(1), round: id, group: id, index: count, begun });
+export const rolloutMessage = v.object({ v: v.literal(1), round: id, group: id, index: count, begun, again });
 export const judgeMessage = v.object({ v: v.literal(1), round: id, group: id, index: count, begun });
 /** What the learner pulls: the key of a scored group, the sha256 of its bytes, and the mesh's MAC over both and the provenance. */
 export const scoredMessage = v.object({

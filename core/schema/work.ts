@@ -6,6 +6,7 @@ import * as v from 'valibot';
 import { KERNEL_ENGINES, SMALLER_WEIGHTS, type SamplingSettings } from '../policy.ts';
 import { WORKER_STAGES } from '../stages.ts';
 import { packedGrammar, type TokenGrammar, unpackGrammar } from '../text/token-grammar.ts';
+import { refusal } from './answers.ts';
 import { count, hash, positive } from './numbers.ts';
 import { fileEntry, versionFile } from './policy.ts';
 import { id, name, policyRef } from './sample.ts';
@@ -161,6 +162,9 @@ export const heartbeatAnswer = v.object({ leaseMs: count, requests: count });
 const hex = (digits: number) =>
   v.pipe(v.string(), v.regex(new RegExp(`^[0-9a-f]{${digits}}$`), `Expected ${digits} hexadecimal digits`));
 
+/** Largest body of results, in bytes: sixteen completions of four thousand tokens with their log-probabilities take less than 3 MB. */
+export const RESULT_BYTES = 4 * 1024 * 1024;
+
 /** A node's answer to one sampling request. */
 export const workResult = v.strictObject({
   work: id,
@@ -175,6 +179,27 @@ export const workResult = v.strictObject({
 export type WorkResult = v.InferOutput<typeof workResult>;
 
 export const workTaken = v.object({ work: id });
+
+/** Answers to several requests of one lease, in one call. */
+export const workResults = v.strictObject({
+  lease: id,
+  results: v.pipe(
+    v.array(v.omit(workResult, ['lease'])),
+    v.minLength(1),
+    v.maxLength(LEASE_REQUESTS),
+    v.check(
+      (results) => new Set(results.map(({ work }) => work)).size === results.length,
+      'A request is answered twice',
+    ),
+  ),
+});
+export type WorkResults = v.InferOutput<typeof workResults>;
+/** What became of each: the requests whose results were taken, and why the others were not, with the status that each alone would have had. */
+export const workResultsTaken = v.object({
+  taken: v.array(id),
+  refused: v.array(v.object({ work: id, status: count, ...refusal.entries })),
+});
+export type WorkResultsTaken = v.InferOutput<typeof workResultsTaken>;
 
 /**
  * `revoked` and `shut-out` get no more work: the operator revoked the token, or an audit found that the node does not compute what it says.
@@ -207,6 +232,11 @@ export const nodeAnswer = v.object({
   mismatch: v.optional(mismatch, NO_MISMATCH),
   /** Why it is shut out; null = it is not. */
   reason: v.nullable(v.string()),
+  /**
+   * What waits although this node asks for work: it does not take it, since its release or its options do not know the engine, the format of
+   * weights or grammars. As the requests have it, such as `kernels int8 grammar`.
+   */
+  leaves: v.optional(v.array(v.string()), []),
 });
 export type NodeAnswer = v.InferOutput<typeof nodeAnswer>;
 export const nodeListing = v.object({ nodes: v.array(nodeAnswer) });

@@ -65,11 +65,11 @@ describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
       expect(await page.locator('.rounds tbody tr').first().innerText()).toContain('rollout');
     }));
 
-  test('nodes are lanes: their shares, how far a close one is off, and why one is shut out', () =>
+  test('nodes are lanes: their shares, how far a close one is off, why one is shut out, and what one does not take', () =>
     visit(startFakeMesh({ done: 3, target: 40 }), async (page) => {
       await page.waitForSelector('.lanes li');
       const lanes = await page.locator('.lanes li').allInnerTexts();
-      expect(lanes.map((lane) => lane.split('\n')[0])).toEqual(['attic', 'gpu', 'cold', 'notary']);
+      expect(lanes.map((lane) => lane.split('\n')[0])).toEqual(['attic', 'gpu', 'cold', 'notary', 'old']);
       expect(lanes[0]!.replace('\u202f', '')).toContain('75%');
       expect(lanes[1]).toContain(
         '0.00050 nats off on average, 0.0020 at most, draws 1.8 standard deviations from chance',
@@ -77,6 +77,8 @@ describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
       expect(lanes[2]).toContain('shut out');
       expect(lanes[2]).toContain('audit.chance: too likely');
       expect(lanes[3]).toContain('trains versions again');
+      expect(lanes[4]).toContain('takes nothing that waits');
+      expect(lanes[4]).toContain('does not take what waits (kernels float32 grammar)');
     }));
 
   test('what a model writes is text: nothing of it runs, nothing is fetched for it', () =>

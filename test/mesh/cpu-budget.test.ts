@@ -37,3 +37,9 @@ test.each(PLAYED)(
 test('each stage was put off', () => {
   for (const stage of ['propose', 'rollout', 'judge']) expect(playing.log()).toContain(`"${stage}.paused"`);
 });
+
+test('nothing is left of what was put off', async () => {
+  const kept = await playing.objects('rounds/');
+  expect(kept.length).toBeGreaterThan(20);
+  expect(kept.filter((key) => key.includes('partial'))).toEqual([]);
+});

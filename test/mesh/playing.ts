@@ -37,6 +37,8 @@ export interface Playing {
   readonly importPolicy: (name: string, files: VersionFiles) => Promise<void>;
   /** What the Workers logged so far. */
   readonly log: () => string;
+  /** The keys of the first thousand objects whose keys begin so. */
+  readonly objects: (prefix: string) => Promise<string[]>;
   readonly url: string;
   readonly webhookSecret: string;
   readonly stop: () => Promise<void>;
@@ -106,6 +108,10 @@ export async function openPlaying(
       imported.set(name, files);
     },
     log: () => readFileSync(join(state, 'mesh.log'), 'utf8'),
+    objects: async (prefix) => {
+      const bucket = await mesh.mf.getR2Bucket('BUCKET', 'rollmesh-gateway');
+      return (await bucket.list({ prefix })).objects.map(({ key }) => key);
+    },
     url: mesh.url,
     webhookSecret: mesh.secrets.WEBHOOK_SECRET,
     async stop() {

@@ -41,7 +41,7 @@ async function answered(
 ): Promise<RoundWork['work'][number]> {
   const id = deriveId('request', stage, group ?? '');
   const lease = deriveId('lease', id);
-  const sha256 = completionsSha256(samples);
+  const sha256 = await completionsSha256(samples);
   const seal = await by.seal({ work: id, lease, weights: WEIGHTS, sha256 });
   return {
     id,

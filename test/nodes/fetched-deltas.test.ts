@@ -77,8 +77,9 @@ async function lendTo(requests: readonly SamplingRequest[], files: ReadonlyMap<s
         fetched.at(-1)!.push(file);
         return files.get(hash)!;
       },
-      result: async () => {
+      results: async () => {
         free = true;
+        return new Map();
       },
     },
     identity: await identityOf(`${'0'.repeat(32)}.${'1'.repeat(64)}`),

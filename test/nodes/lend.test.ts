@@ -1,5 +1,6 @@
-/** The loop of a node over a mesh of one's own: when a thread asks for its next lease. */
+/** The loop of a node over a mesh of one's own: when it asks for leases, and how it returns results. */
 import { expect, test } from 'vitest';
+import { RollmeshError } from '../../core/errors.ts';
 import type { LeaseAnswer } from '../../core/schema/work.ts';
 import { identityOf, makeNodeKeys } from '../../core/work-seal.ts';
 import { lend } from '../../node/lend.ts';
@@ -36,8 +37,9 @@ test('a thread whose requests take long leases no more than what it computes, un
       heartbeat: async () => ({ leaseMs: 60_000, requests: 1 }),
       release: async () => {},
       file: async () => new Uint8Array(1),
-      result: async () => {
+      results: async () => {
         if (spans.length >= 5) stop.abort();
+        return new Map();
       },
     },
     identity: await identityOf(token),
@@ -61,3 +63,110 @@ test('a thread whose requests take long leases no more than what it computes, un
   for (const [i, [began]] of spans.entries())
     if (i >= 3) expect(began - leasedAt[i]!).toBeLessThan(REQUEST_MS / 2);
 });
+
+test('a node of many threads asks one question at a time, and less and less often while there is no work', async () => {
+  const stop = new AbortController();
+  const askedAt: number[] = [];
+  let open = 0;
+  const { token } = await makeNodeKeys(id(1));
+  setTimeout(() => stop.abort(), 1000);
+  await lend({
+    client: {
+      lease: async (): Promise<LeaseAnswer> => {
+        askedAt.push(performance.now());
+        expect(++open).toBe(1);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        open--;
+        return { node: id(1), lease: null, leaseMs: 60_000, work: [] };
+      },
+      heartbeat: async () => ({ leaseMs: 60_000, requests: 1 }),
+      release: async () => {},
+      file: async () => new Uint8Array(1),
+      results: async () => new Map(),
+    },
+    identity: await identityOf(token),
+    order: { kind: 'process', engines: ['onnx'], weights: [] },
+    threads: Array.from({ length: 8 }, () => async () => []),
+    events: { answered: () => {}, trouble: () => {} },
+    signal: stop.signal,
+    idleMs: 1000,
+  });
+  // After 50, 100, 200 and 400 ms.
+  expect(askedAt.length).toBeGreaterThanOrEqual(3);
+  expect(askedAt.length).toBeLessThanOrEqual(5);
+});
+
+test('the results of a lease go back in one call where its body has room for them, and each is answered for', async () => {
+  const stop = new AbortController();
+  const sent: number[][] = [];
+  const limits: number[] = [];
+  const told: string[] = [];
+  const { token } = await makeNodeKeys(id(1));
+  let given = 0;
+  const long = { ids: [1], sampleIds: [id(7)] };
+  const REQUESTS = 4;
+  // The mesh takes bodies of 4 MiB: sixty thousand tokens fill half of one.
+  const tokens = (work: number) => (work >= 300 ? 60_000 : 1);
+  await lend({
+    client: {
+      lease: async ({ limit }): Promise<LeaseAnswer> => {
+        limits.push(limit);
+        const base = given === 0 ? 200 : 300;
+        if (given++ > 1) return { node: id(1), lease: null, leaseMs: 60_000, work: [] };
+        const work = Array.from({ length: REQUESTS }, (_, i) => ({
+          id: id(base + i),
+          request: {
+            policy: { name: 'p', version: 0 },
+            config: file('config.json'),
+            weights: file('model.safetensors'),
+            vocabSize: 4,
+            prompts: [{ ...long, ids: [base + i] }],
+            settings: { maxNew: 1, temperature: 1, stop: [0] },
+          },
+        }));
+        return { node: id(1), lease: id(base), leaseMs: 60_000, work };
+      },
+      heartbeat: async () => ({ leaseMs: 60_000, requests: 1 }),
+      release: async () => {},
+      file: async () => new Uint8Array(1),
+      results: async ({ results }) => {
+        sent.push(results.map(({ work }) => Number.parseInt(work, 16)));
+        expect(JSON.stringify(results).length).toBeLessThan(4 * 1024 * 1024);
+        return new Map(
+          results[0]!.work === id(200)
+            ? [[id(200), new RollmeshError('give-up', 'work.answered', 'It was answered.')]]
+            : [],
+        );
+      },
+    },
+    identity: await identityOf(token),
+    order: { kind: 'process', engines: ['onnx'], weights: [] },
+    threads: [
+      async (requests) =>
+        requests.map(({ prompts }) => {
+          const length = tokens(prompts[0]!.ids[0]!);
+          const completion = {
+            ids: Array.from({ length }, () => 100_000),
+            logprobs: Array.from({ length }, (_, i) => -Math.PI / (i + 1)),
+            stopped: true,
+          };
+          return [[completion]];
+        }),
+    ],
+    events: {
+      answered: ({ samples }) => {
+        told.push(`answered ${samples}`);
+        if (told.length === 2 * REQUESTS) stop.abort();
+      },
+      trouble: ({ code }) => told.push(code),
+    },
+    signal: stop.signal,
+    idleMs: 20,
+  });
+  expect(sent.filter(([work]) => work! < 300)).toEqual([[200, 201, 202, 203]]);
+  expect(sent.filter(([work]) => work! >= 300)).toEqual([[300], [301], [302], [303]]);
+  expect(told.toSorted()).toEqual([...Array.from({ length: 7 }, () => 'answered 1'), 'work.answered']);
+  // Nothing is known of the threads at first; then, that a request takes no time.
+  expect(limits[0]).toBe(2);
+  expect(limits.at(-1)).toBe(8);
+}, 30_000);

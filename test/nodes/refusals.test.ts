@@ -4,7 +4,13 @@ import { GatewayClient } from '../../api/gateway-client.ts';
 import { WorkClient } from '../../api/work-client.ts';
 import type { Completion } from '../../core/policy.ts';
 import { keys } from '../../core/schema/round.ts';
-import type { LeaseAnswer, LeaseOrder, SamplingRequest, WorkResult } from '../../core/schema/work.ts';
+import type {
+  LeaseAnswer,
+  LeaseOrder,
+  SamplingRequest,
+  WorkResult,
+  WorkResultsTaken,
+} from '../../core/schema/work.ts';
 import { completionsSha256, identityOf, type NodeIdentity } from '../../core/work-seal.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { Computer } from '../../node/compute.ts';
@@ -94,7 +100,7 @@ async function resultOf(
   completions: Completion[][],
 ): Promise<WorkResult> {
   const weights = request.weights.sha256;
-  const sha256 = completionsSha256(completions.flat());
+  const sha256 = await completionsSha256(completions.flat());
   return {
     work: id,
     lease,
@@ -233,7 +239,53 @@ test('two results at once under one lease: what is stored is what was noted and 
   expect(row.seal).toBe(results[statuses.indexOf(200)]!.seal);
   const bucket = await scene.mesh.mf.getR2Bucket('BUCKET', 'rollmesh-gateway');
   const stored = await bucket.get(resultKey({ ...row, id: held.id }));
-  expect(completionsSha256(JSON.parse(await stored!.text()))).toBe(row.sha256);
+  expect(await completionsSha256(JSON.parse(await stored!.text()))).toBe(row.sha256);
+}, 120_000);
+
+test('results in one call: each is taken or refused by itself, and what was answered first stays', async () => {
+  const alone = { ...ORDER, limit: 2 };
+  let answer: LeaseAnswer;
+  for (;;) {
+    answer = await first!.client.lease(alone);
+    if (answer.work.length === 2) break;
+    // The other requests are not up yet.
+    if (answer.lease) await first!.client.release(answer.lease);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  const lease = answer.lease!;
+  const [one, two] = await Promise.all(
+    answer.work.map(async (work) => {
+      const held = { lease, ...work };
+      const made = await computed(first!, held);
+      const { lease: _, ...right } = await resultOf(first!, held, made);
+      const other = made.map((row) =>
+        row.map((sample) => ({ ...sample, logprobs: sample.logprobs.map((x) => 2 * x) })),
+      );
+      const { lease: __, ...changed } = await resultOf(first!, held, other);
+      const { lease: ___, ...forged } = await resultOf({ ...first!, identity: second!.identity }, held, made);
+      return { held, right, changed, forged };
+    }),
+  );
+  const send = async (results: readonly object[], token = first!.token) => {
+    const response = await post('/api/work/results', { lease, results }, token);
+    if (response.status !== 200) return refusal(response);
+    const { taken, refused } = (await response.json()) as WorkResultsTaken;
+    return [taken, refused.map(({ work, status, error }) => [work, `${status} ${error.code}`])];
+  };
+  const { id } = one!.held;
+  expect(await send([])).toBe('422 body.schema');
+  expect(await send([one!.right, one!.right])).toBe('422 body.schema');
+  expect(await send([one!.right, two!.forged])).toEqual([[id], [[two!.held.id, '422 result.seal']]]);
+  // Sealed rightly, and sent after the answer that counts: by whom this isolate leased to, and when it has forgotten that.
+  const key = resultKey({ round, id, lease });
+  const bucket = await scene.mesh.mf.getR2Bucket('BUCKET', 'rollmesh-gateway');
+  const stored = await (await bucket.get(key))!.json();
+  expect(stored).toEqual(one!.right.completions.flat());
+  expect(await send([one!.changed])).toEqual([[], [[id, '409 work.answered']]]);
+  expect(await send([one!.right, two!.right])).toEqual([[two!.held.id], [[id, '409 work.answered']]]);
+  expect(await send([one!.changed])).toEqual([[], [[id, '409 work.answered']]]);
+  expect(await send([two!.right], second!.token)).toEqual([[], [[two!.held.id, '403 lease.foreign']]]);
+  expect(await (await bucket.get(key))!.json()).toEqual(stored);
 }, 120_000);
 
 test('a lease that is held and never answered is taken back, and a late answer is refused', async () => {

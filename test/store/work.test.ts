@@ -1,12 +1,14 @@
 /** Leases of nodes over a real D1: who gets how much, who gets nothing, and in how many calls the rows are read that are asked for all the time. */
+import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { SamplingRequest } from '../../core/schema/work.ts';
+import { oneOf, packGrammar } from '../../core/text/token-grammar.ts';
 import { openDatabase, writeAll } from '../../store/database.ts';
-import { getHolder, insertNode, leaseToNode, revokeNode } from '../../store/nodes.ts';
+import { getHolder, insertNode, leaseToNode, listNodes, revokeNode } from '../../store/nodes.ts';
 import { readRoundState } from '../../store/round-state.ts';
 import { admitTasks } from '../../store/rounds.ts';
 import { readOpening } from '../../store/stage-opening.ts';
-import { engineText, putUp, releaseOf } from '../../store/work.ts';
+import { engineText, noteAnswers, putUp, releaseOf } from '../../store/work.ts';
 import { idOf, openStore, orderRun, tasksOf } from './fixture.ts';
 
 let store: Awaited<ReturnType<typeof openStore>>;
@@ -99,6 +101,51 @@ test('a share that is no whole number is rounded down', async () => {
   expect(leased).toHaveLength(2);
 });
 
+test('results of one lease are noted together: each if it is held, once, and its group goes on when nothing of it is left', async () => {
+  const spec = await orderRun(store.db, 8);
+  const groups = tasksOf(3);
+  await admitTasks(store.db, spec.id, groups, 3, 4);
+  await insertNode(store.db, node(4));
+  // Two requests of the first group, one of each other; the fourth is never leased.
+  const asked = [0, 0, 1, 2].map((g, i) => ({
+    id: idOf(800 + i),
+    group: groups[g]!.group,
+    index: g,
+    request,
+  }));
+  await putUp(store.db, spec.id, 'judge', asked, 0);
+  const mine = idOf(8000);
+  const { leased } = await leaseToNode(store.db, asking(4, 99), order(mine, 3), NOW);
+  expect(leased.map(({ id }) => id)).toEqual([800, 801, 802].map(idOf));
+  const note = (numbers: readonly number[], at = NOW, lease = mine, by: string | null = idOf(4)) =>
+    noteAnswers(
+      store.db,
+      { round: spec.id, node: by, lease },
+      numbers.map((n) => ({
+        id: idOf(n),
+        sha256: 'b'.repeat(64),
+        seal: 'c'.repeat(128),
+        samples: 2,
+        tokens: 5,
+      })),
+      at,
+    );
+  const nothing = { taken: new Set(), whole: [] };
+  // Of another lease, of another node, of a lease that has run out, and what was not leased at all.
+  expect(await note([800], NOW, idOf(8001))).toEqual(nothing);
+  expect(await note([800], NOW, mine, idOf(1))).toEqual(nothing);
+  expect(await note([800], NOW + 30_001)).toEqual(nothing);
+  expect(await note([803])).toEqual(nothing);
+  expect((await getHolder(store.db, idOf(4))).node).toMatchObject({ requests: 0, samples: 0, tokens: 0 });
+
+  const whole = { round: spec.id, stage: 'judge', group: groups[1]!.group, index: 1 };
+  expect(await note([800, 802, 803])).toEqual({ taken: new Set([800, 802].map(idOf)), whole: [whole] });
+  expect((await getHolder(store.db, idOf(4))).node).toMatchObject({ requests: 2, samples: 4, tokens: 10 });
+  expect(await note([800, 802])).toEqual(nothing);
+  expect((await note([801])).whole).toEqual([{ ...whole, group: groups[0]!.group, index: 0 }]);
+  expect((await getHolder(store.db, idOf(4))).node).toMatchObject({ requests: 3, samples: 6, tokens: 15 });
+});
+
 test('what a stage begins with is read in one call, and a round’s state in two', async () => {
   let calls = 0;
   const spied = Object.assign(Object.create(store.d1), {
@@ -127,4 +174,44 @@ test('what a stage begins with is read in one call, and a round’s state in two
   expect(state).toMatchObject({ counts: { rollout: 16 }, failed: [], before: null });
   expect(state.row).toEqual(first.row);
   expect(await readRoundState(db, idOf(404))).toBeUndefined();
+});
+
+test('what waits although a node asks for work is told beside that node', async () => {
+  const spec = await orderRun(store.db, 9);
+  const tasks = tasksOf(1);
+  await admitTasks(store.db, spec.id, tasks, 1, 4);
+  await insertNode(store.db, node(5));
+  // Later than all that the tests before have put up and leased.
+  const put = NOW + 1_000_000;
+  const asked = put + 20_000;
+  await writeAll(store.db, [sql`UPDATE work SET state = 'closed'`]);
+  const grammar = oneOf([[1, 2]], 10);
+  const waits = {
+    ...request,
+    policy: { ...request.policy, engine: 'kernels' as const, weights: 'int8' as const },
+    settings: { ...request.settings, grammar: packGrammar(grammar) },
+  };
+  await putUp(
+    store.db,
+    spec.id,
+    'rollout',
+    [{ id: idOf(700), group: tasks[0]!.group, index: 0, request: waits }],
+    put,
+  );
+  const ask = async (engines: readonly string[]) => {
+    const more = { ...order(idOf(9000 + leases++)), engines, until: asked + 30_000 };
+    return (await leaseToNode(store.db, asking(5, 1), more, asked)).leased.length;
+  };
+  const told = async (at: number) => {
+    const of = new Map((await listNodes(store.db, at)).map((one) => [one.name, one]));
+    const { state, leaves } = of.get('node-5')!;
+    expect(of.get('node-1')).toMatchObject({ state: 'away', leaves: [] });
+    return [state, leaves];
+  };
+  expect(await ask([engineText('kernels', 'int8')])).toBe(0);
+  // What was put up a moment ago may yet be taken.
+  expect(await told(put + 1_000)).toEqual(['idle', []]);
+  expect(await told(asked)).toEqual(['idle', ['kernels int8 grammar']]);
+  expect(await ask([engineText('kernels', 'int8'), engineText('kernels', 'int8', true)])).toBe(1);
+  expect(await told(asked)).toEqual(['working', []]);
 });

@@ -528,6 +528,7 @@ const ONLY_TOKENS: Readonly<Record<string, readonly string[]>> = {
     'POST /api/work/lease',
     'POST /api/work/release',
     'POST /api/work/result',
+    'POST /api/work/results',
   ],
 };
 /** Open to everybody: the page's files and the sign of life. */

@@ -1,11 +1,11 @@
 /** The clock's patience with a round that takes its mesh down: counted over starts, on a real D1. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { shipped } from '../../recipes/index.ts';
-import { getRound } from '../../store/rounds.ts';
+import { admitTasks, getRound } from '../../store/rounds.ts';
 import { getRun } from '../../store/runs.ts';
 import { reconcile } from '../../workers/gateway/reconcile.ts';
 import type { Services } from '../../workers/gateway/services.ts';
-import { openStore, orderRun } from '../store/fixture.ts';
+import { openStore, orderRun, tasksOf } from '../store/fixture.ts';
 
 let store: Awaited<ReturnType<typeof openStore>>;
 beforeAll(async () => {
@@ -15,11 +15,11 @@ afterAll(() => store.close());
 
 const HOUR = 3_600_000;
 
-/** One tick of a mesh that started at `since`; its proposer never gets anywhere. Returns the messages that were sent. */
-async function tick(now: number, since: number): Promise<number> {
-  let sent = 0;
-  const sendBatch = async (messages: Iterable<unknown>) => {
-    sent += [...messages].length;
+/** One tick of a mesh that started at `since`; its stages never get anywhere. Returns the messages that were sent. */
+async function tick(now: number, since: number): Promise<object[]> {
+  const sent: object[] = [];
+  const sendBatch = async (messages: Iterable<{ readonly body: object }>) => {
+    for (const { body } of messages) sent.push(body);
   };
   const queue = { sendBatch };
   const services = {
@@ -58,7 +58,25 @@ test('a round that hangs its mesh at every start is given up after a few, with t
 test('in one mesh a tick counts once', async () => {
   const round = await orderRun(store.db, 2);
   for (let i = 1; i <= 3; i++) {
-    expect(await tick(10 * HOUR * i, 0)).toBe(1);
+    // What a proposer may have begun before is to be gone on with.
+    expect(await tick(10 * HOUR * i, 0)).toEqual([{ v: 1, to: 'propose', round: round.id, begun: true }]);
     expect((await getRound(store.db, round.id))?.redrives).toBe(i);
   }
+});
+
+test('groups are sent again with the word that they may have been begun, in the rollout and after it', async () => {
+  const { id: round } = await orderRun(store.db, 3);
+  await admitTasks(store.db, round, tasksOf(2), 2, 40 * HOUR);
+  const sent = (await tick(50 * HOUR, 0)).filter((message) => 'group' in message);
+  expect(sent).toEqual(
+    tasksOf(2).map(({ group, index }) => ({
+      v: 1,
+      to: 'rollout',
+      round,
+      group,
+      index,
+      begun: true,
+      again: true,
+    })),
+  );
 });

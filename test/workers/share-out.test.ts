@@ -30,7 +30,7 @@ import { putJson } from '../../store/objects.ts';
 import { admitTasks, failRound, getRound } from '../../store/rounds.ts';
 import { advanceRun, orderRounds } from '../../store/runs.ts';
 import { shutOut } from '../../store/shut-out.ts';
-import { forgetWork, leaseWork, noteAnswer, PROPOSALS, putUp, resultKey, workOf } from '../../store/work.ts';
+import { forgetWork, leaseWork, noteAnswers, PROPOSALS, putUp, resultKey, workOf } from '../../store/work.ts';
 import { type JudgeMesh, judgeGroups } from '../../workers/judge/judge-groups.ts';
 import { type ProposerMesh, proposeRound } from '../../workers/proposer/propose-round.ts';
 import { type RolloutMesh, rollOutGroups } from '../../workers/rollout/roll-out-groups.ts';
@@ -198,9 +198,9 @@ async function answers(node: string, round: string, stage: WorkerStage, group: s
   const lease = deriveId('lease', id);
   const of = { round, stage, groups: [group] };
   await leaseWork(store.db, { node, lease, engines: null, limit: 1, until: NOW + 1000, of }, NOW);
-  const told = { sha256: completionsSha256([made]), seal: '0'.repeat(128), samples: 1, tokens: 2 };
+  const told = { sha256: await completionsSha256([made]), seal: '0'.repeat(128), samples: 1, tokens: 2 };
   await putJson(store.bucket, resultKey({ round, id, lease }), [made]);
-  await noteAnswer(store.db, { id, node, lease, ...told }, { round, stage, group }, NOW);
+  await noteAnswers(store.db, { round, node, lease }, [{ id, ...told }], NOW);
 }
 
 const shutOutCheat = () => shutOut(store.db, store.bucket, CHEAT, 'forged', NOW);
@@ -330,6 +330,8 @@ test('what a node forged before it was shut out is neither judged nor sealed: ro
   const { round, messages } = await rollingOut(2);
   const [forged, other] = messages;
   await answers(CHEAT, round.id, 'rollout', forged!.group);
+  // An earlier invocation left partial results.
+  await rollOutGroups(invocation({ budgetMs: 5 * ROW_MS }).mesh, round.id, [forged!]);
   const before = invocation();
   await rollOutGroups(before.mesh, round.id, messages);
   expect(before.sent.judge).toHaveLength(2);
@@ -345,7 +347,11 @@ test('what a node forged before it was shut out is neither judged nor sealed: ro
     'rollout',
   ]);
   const after = invocation();
-  await rollOutGroups(after.mesh, round.id, messages);
+  await rollOutGroups(
+    after.mesh,
+    round.id,
+    messages.map((message) => ({ ...message, begun: true })),
+  );
   expect(after.sampled).toEqual(expect.arrayContaining(sampleIds(round.id, forged!.group)));
   await judgeGroups(judge.mesh, round.id, after.sent.judge);
   expect(judge.sent.scored).toHaveLength(2);

@@ -43,7 +43,7 @@ import { getRound, touchRound } from '../../store/rounds.ts';
 import { getRun, lastRoundOf, noteAgentTold, openRoundsOf, type RunRow } from '../../store/runs.ts';
 import { expectOpen } from '../shared/agent-episodes.ts';
 import { check, parseJson, readBytes, readJsonBody } from './body.ts';
-import { continueGroup } from './continue-group.ts';
+import { continueGroups } from './continue-groups.ts';
 import { learnerOnly, limitRate } from './guards.ts';
 import { HttpError, toldError } from './http-error.ts';
 import { contextLength } from './model-routes.ts';
@@ -208,8 +208,11 @@ function turnsPaid(
 
 /** Sends the group on if all of its episodes have ended. */
 async function continueHeld(services: Services, round: string, group: string): Promise<void> {
-  for (const { index } of await groupsHeld(services.db, round, [group]))
-    await continueGroup(services, { round, stage: 'rollout', group, index });
+  const held = await groupsHeld(services.db, round, [group]);
+  await continueGroups(
+    services,
+    held.map((one) => ({ round, stage: 'rollout', ...one })),
+  );
 }
 
 /** The same request at the address of the episode that its header names. The run's token asks in any of the run's episodes. */

@@ -5,7 +5,7 @@
 import { writeAll } from '../../store/database.ts';
 import { forgetEpisodes, giveUpEpisodes, groupsHeld } from '../../store/episodes.ts';
 import { groupsOf } from '../../store/groups.ts';
-import { nodesNow } from '../../store/nodes.ts';
+import { listNodes, nodesNow } from '../../store/nodes.ts';
 import { pendingManifest } from '../../store/pending-manifest.ts';
 import { nextVersion } from '../../store/policies.ts';
 import {
@@ -22,7 +22,7 @@ import { failureOf } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';
 import { sendAll } from '../shared/messages.ts';
 import { completeCommit } from './commit.ts';
-import { continueGroup } from './continue-group.ts';
+import { continueGroups } from './continue-groups.ts';
 import { prune } from './prune.ts';
 import { sendScored } from './send-scored.ts';
 import type { Services } from './services.ts';
@@ -61,15 +61,22 @@ export async function reconcile(services: Services): Promise<void> {
     });
   await guarded('episodes.give-up', 'all', async () => {
     const given = await giveUpEpisodes(db, now() - settings.episodeMs, 'abandoned');
-    for (const round of new Set(given.map((episode) => episode.round)))
-      for (const { group, index } of await groupsHeld(db, round))
-        await continueGroup(services, { round, stage: 'rollout', group, index });
+    for (const round of new Set(given.map((episode) => episode.round))) {
+      const held = await groupsHeld(db, round);
+      await continueGroups(
+        services,
+        held.map((one) => ({ round, stage: 'rollout', ...one })),
+      );
+    }
     await forgetEpisodes(db, now() - WORK_KEPT_MS);
   });
   await guarded('work.take-back', 'all', async () => {
     const { any, live } = await nodesNow(db, now());
     if (!any) return;
-    for (const group of await takeBack(db, now(), !live)) await continueGroup(services, group);
+    await continueGroups(services, await takeBack(db, now(), !live));
+    if (live)
+      for (const { name, leaves } of await listNodes(db, now()))
+        if (leaves.length) log('warn', 'node.leaves', { name, leaves: leaves.join(', ') });
     await forgetWork(db, now() - WORK_KEPT_MS);
   });
   const { retention } = settings;
@@ -115,7 +122,7 @@ async function redrive(services: Services, row: RoundRow): Promise<void> {
   }
   // Whoever holds something of it may hold it for ever; the stages sample by themselves until there is progress.
   if (row.state !== 'training') await writeAll(db, releaseRound(row.id));
-  if (row.state === 'proposing') return sendProposal(services, row.spec);
+  if (row.state === 'proposing') return sendProposal(services, row.spec, true);
   if (row.state === 'rollout') {
     await sendRollouts(services, row);
     await writeAll(db, settleRound(row.id, now()));
@@ -124,12 +131,13 @@ async function redrive(services: Services, row: RoundRow): Promise<void> {
   await sendScored(services, row.id);
 }
 
+/** What was begun of them before may be stored: the stages go on from it, and remove it when they are done. */
 async function sendRollouts({ db, queues }: Services, row: RoundRow): Promise<void> {
   const missing = await groupsOf(db, row.id, ['rollout']);
   await sendAll(
     queues.rollout,
     'rollout',
-    missing.map(({ id, index }) => ({ v: 1, round: row.id, group: id, index })),
+    missing.map(({ id, index }) => ({ v: 1, round: row.id, group: id, index, begun: true, again: true })),
   );
 }
 

@@ -118,10 +118,17 @@ async function expectTeacher({ db, bucket }: Services, student: string, teacher:
   expectSameTokens(await tokens({ name: student, version: 0 }), await tokens(teacher), teacher);
 }
 
-/** Sends a round's propose message. Sending it twice is harmless, so a send that fails is left to the clock. */
-export async function sendProposal({ queues }: Services, round: RoundSpec): Promise<void> {
+/**
+ * Sends a round's propose message. Sending it twice is harmless, so a send that fails is left to the clock. `again`: some of it may have been
+ * written before.
+ */
+export async function sendProposal(
+  { queues }: Services,
+  round: RoundSpec,
+  again: boolean = false,
+): Promise<void> {
   try {
-    await sendAll(queues.propose, 'propose', [{ v: 1, round: round.id }]);
+    await sendAll(queues.propose, 'propose', [{ v: 1, round: round.id, ...(again ? { begun: true } : {}) }]);
   } catch (error) {
     log('warn', 'propose.unsent', { round: round.id, cause: error instanceof Error ? error.message : null });
   }

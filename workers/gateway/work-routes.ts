@@ -2,7 +2,6 @@
  * The routes of nodes: lease sampling requests, keep a lease alive, fetch the files that it needs, return a result, give back. A node's
  * token opens these routes and no others, and shows it what it leased and nothing else.
  */
-import type { SQL } from 'drizzle-orm';
 import type { Context } from 'hono';
 import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
@@ -22,21 +21,26 @@ import {
   leaseName,
   leaseOrder,
   NODE_ENGINES,
+  RESULT_BYTES,
   type SamplingRequest,
   settingsOf,
   type WorkResult,
+  type WorkResults,
+  type WorkResultsTaken,
   weightsHash,
   workResult,
+  workResults,
   type workTaken,
 } from '../../core/schema/work.ts';
 import { completionsSha256, isSealed } from '../../core/work-seal.ts';
-import { type Statement, writeAll } from '../../store/database.ts';
+import { writeAll } from '../../store/database.ts';
 import { getHolder, getNode, leaseToNode, type NodeRow, noteGone, noteSeen } from '../../store/nodes.ts';
 import { putJsonFirst } from '../../store/objects.ts';
 import {
+  type Answer,
   engineText,
   getWork,
-  noteAnswer,
+  noteAnswers,
   prolong,
   releaseOf,
   resultKey,
@@ -44,22 +48,23 @@ import {
   type WorkRow,
 } from '../../store/work.ts';
 import { check, readJsonBody } from './body.ts';
-import { continueGroup } from './continue-group.ts';
+import { continueGroups } from './continue-groups.ts';
 import { fileBody } from './file-body.ts';
-import { claimed, limitRate, nodeClaim } from './guards.ts';
-import { HttpError } from './http-error.ts';
+import { claimed, limitRate, type NodeClaim, nodeClaim } from './guards.ts';
+import { errorResponse, HttpError } from './http-error.ts';
+import { type HeldWork, KeptLeases } from './kept-leases.ts';
 import { notFound } from './parameters.ts';
 import type { GatewayTypes } from './services.ts';
 import { accountedWithin } from './usage.ts';
 
-/** Largest result, in bytes: sixteen completions of four thousand tokens with their log-probabilities take less than 3 MB. */
-const RESULT_LIMIT = 4 * 1024 * 1024;
 const ORDER_LIMIT = 4096;
 
 interface NodeTypes {
-  /** `held`: what the node holds under its leases. */
-  Variables: GatewayTypes['Variables'] & { node: NodeRow; held: readonly WorkRow[] };
+  /** `held`: what the node holds under its leases; undefined where it was not read, since the node is known to this isolate. */
+  Variables: GatewayTypes['Variables'] & { node: NodeRow; held: readonly WorkRow[] | undefined };
 }
+
+const kept = new KeptLeases();
 
 /** Whoever guesses a token is limited as readers are; a node is not, since it asks as often as it works. */
 async function refuseStranger(c: Context<NodeTypes>): Promise<never> {
@@ -85,15 +90,43 @@ function refuseEnded(row: NodeRow): void {
     });
 }
 
+/** The row, if the claim is right and its node may still do something. */
+async function expectNode(
+  c: Context<NodeTypes>,
+  claim: NodeClaim,
+  row: NodeRow | undefined,
+): Promise<NodeRow> {
+  const node = claimed(claim, row);
+  if (!node) return refuseStranger(c);
+  refuseEnded(node);
+  return node;
+}
+
+/** The node of a token, and what it holds under its leases, as D1 has both now. */
+async function readHolder(c: Context<NodeTypes>) {
+  const claim = nodeClaim(c.req.header('authorization'));
+  if (!claim) return refuseStranger(c);
+  const { node, held } = await getHolder(c.var.services.db, claim.id);
+  return { node: await expectNode(c, claim, node), held };
+}
+
 /** Lets the holder of a node's token pass. */
 const nodesOnly = createMiddleware<NodeTypes>(async function nodesOnly(c, next) {
   const claim = nodeClaim(c.req.header('authorization'));
   if (!claim) return refuseStranger(c);
-  const { node, held } = await getHolder(c.var.services.db, claim.id);
-  const row = claimed(claim, node);
-  if (!row) return refuseStranger(c);
-  refuseEnded(row);
-  c.set('node', row);
+  c.set('node', await expectNode(c, claim, await getNode(c.var.services.db, claim.id)));
+  await next();
+});
+
+/**
+ * The same with what the node holds. For results a node that this isolate leased to is known, and nothing is read: the statement that notes them
+ * takes nothing from a node whose right has ended.
+ */
+const holdersOnly = createMiddleware<NodeTypes>(async function holdersOnly(c, next) {
+  const claim = nodeClaim(c.req.header('authorization'));
+  const known = claim && c.req.method === 'POST' ? kept.nodeOf(claim) : undefined;
+  const { node, held } = known ? { node: known, held: undefined } : await readHolder(c);
+  c.set('node', node);
   c.set('held', held);
   await next();
 });
@@ -105,9 +138,7 @@ async function leaseTo(c: Context<NodeTypes>): Promise<Response> {
   const { db, now, settings } = c.var.services;
   const order = await readJsonBody(c.req.raw, leaseOrder, ORDER_LIMIT).catch(async (error: unknown) => {
     // A stranger is told that first.
-    const row = claimed(claim, await getNode(db, claim.id));
-    if (!row) return refuseStranger(c);
-    refuseEnded(row);
+    await expectNode(c, claim, await getNode(db, claim.id));
     throw error;
   });
   const inexact = order.serves ? 'a server of completions' : order.engines.find(isCloseEngine);
@@ -127,9 +158,7 @@ async function leaseTo(c: Context<NodeTypes>): Promise<Response> {
       now(),
     );
   let { row, leased } = await as(inexact !== undefined);
-  const node = claimed(claim, row);
-  if (!node) return refuseStranger(c);
-  refuseEnded(node);
+  const node = await expectNode(c, claim, row);
   const close = node.exactness === 'close';
   if (inexact !== undefined && !close)
     throw new HttpError(403, 'node.exactness', `The token of node ${node.name} is that of an exact node.`, {
@@ -138,6 +167,7 @@ async function leaseTo(c: Context<NodeTypes>): Promise<Response> {
     });
   // A close node may compute by an exact engine, too.
   if (close && inexact === undefined) ({ leased } = await as(true));
+  if (leased.length) kept.keep(node, lease, leased);
   return c.json<LeaseAnswer>({
     node: node.id,
     lease: leased.length ? lease : null,
@@ -148,30 +178,28 @@ async function leaseTo(c: Context<NodeTypes>): Promise<Response> {
 
 export const workRoutes = new Hono<NodeTypes>()
   .post('/lease', leaseTo)
-  .use('*', nodesOnly)
-  .post('/heartbeat', async (c) => {
-    const { lease } = await readJsonBody(c.req.raw, leaseName, ORDER_LIMIT);
-    const { db, now, settings } = c.var.services;
-    const { leaseMs } = settings;
-    const { node } = c.var;
-    const requests = await prolong(db, node.id, lease, now(), now() + leaseMs);
-    if (!requests) throw expired(lease);
-    await noteSeen(db, node, node, now());
-    return c.json<v.InferOutput<typeof heartbeatAnswer>>({ leaseMs, requests });
+  .post('/result', holdersOnly, async (c) => {
+    const { lease, ...result } = await readJsonBody(c.req.raw, workResult, RESULT_BYTES);
+    const [outcome] = await takeResults(c, { lease, results: [result] });
+    if (outcome!.error) throw outcome!.error;
+    return c.json<v.InferOutput<typeof workTaken>>({ work: result.work });
   })
-  .post('/release', async (c) => {
-    const { lease } = await readJsonBody(c.req.raw, v.partial(leaseName), ORDER_LIMIT);
-    const { db } = c.var.services;
-    const { id: node } = c.var.node;
-    if (lease === undefined) await noteGone(db, node);
-    else await writeAll(db, [releaseOf(node, lease)]);
-    return c.json({ node });
+  .post('/results', holdersOnly, async (c) => {
+    const outcomes = await takeResults(c, await readJsonBody(c.req.raw, workResults, RESULT_BYTES));
+    return c.json<WorkResultsTaken>({
+      taken: outcomes.flatMap(({ work, error }) => (error ? [] : [work])),
+      refused: outcomes.flatMap(({ work, error }) => {
+        if (!error) return [];
+        const { status, body } = errorResponse(error);
+        return [{ work, status, ...body }];
+      }),
+    });
   })
-  .get('/files/:lease/:sha256', async (c) => {
+  .get('/files/:lease/:sha256', holdersOnly, async (c) => {
     const lease = check(id, c.req.param('lease'), 'lease.id');
     const sha256 = check(hash, c.req.param('sha256'), 'file.hash');
     const { bucket, now } = c.var.services;
-    const held = underLease(c.var.held, lease, now());
+    const held = underLease(c.var.held!, lease, now());
     if (!held.length) throw expired(lease);
     for (const { request } of held)
       for (const file of filesToOpen(request))
@@ -190,18 +218,24 @@ export const workRoutes = new Hono<NodeTypes>()
         'the hash of config.json, of the weights, of a delta of them or of the adapter of a leased request',
     });
   })
-  .post('/result', async (c) => {
-    const result = await readJsonBody(c.req.raw, workResult, RESULT_LIMIT);
-    const { services, node } = c.var;
-    const found =
-      c.var.held.find(({ id }) => id === result.work) ?? (await getWork(services.db, result.work));
-    const row = leasedBy(node, result, found, services.now());
-    const { taken, whole } = await accountedWithin(row.round, (used) =>
-      take(services, node, row, result, used),
-    );
-    if (!taken) throw expired(result.lease);
-    if (whole) await continueGroup(services, row);
-    return c.json<v.InferOutput<typeof workTaken>>({ work: row.id });
+  .use('*', nodesOnly)
+  .post('/heartbeat', async (c) => {
+    const { lease } = await readJsonBody(c.req.raw, leaseName, ORDER_LIMIT);
+    const { db, now, settings } = c.var.services;
+    const { leaseMs } = settings;
+    const { node } = c.var;
+    const requests = await prolong(db, node.id, lease, now(), now() + leaseMs);
+    if (!requests) throw expired(lease);
+    await noteSeen(db, node, node, now());
+    return c.json<v.InferOutput<typeof heartbeatAnswer>>({ leaseMs, requests });
+  })
+  .post('/release', async (c) => {
+    const { lease } = await readJsonBody(c.req.raw, v.partial(leaseName), ORDER_LIMIT);
+    const { db } = c.var.services;
+    const { id: node } = c.var.node;
+    if (lease === undefined) await noteGone(db, node);
+    else await writeAll(db, [releaseOf(node, lease)]);
+    return c.json({ node });
   });
 
 /** What a node may fetch of a file by its hash: the file, or the anchor and the deltas that it is made of. */
@@ -232,10 +266,90 @@ const expired = (lease: string) =>
     next: 'What it held was taken back, since no heartbeat came in time. Lease again.',
   });
 
+type Result = WorkResults['results'][number];
+
+/** What became of a result; no error = it was taken. */
+interface Outcome {
+  readonly work: string;
+  readonly error?: HttpError;
+}
+
+/** A result that was found right, and stored. */
+interface Checked {
+  readonly result: Result;
+  readonly round: string;
+  readonly answer: Answer;
+}
+
+/** Checks, stores and notes results of a lease, each for itself. */
+async function takeResults(
+  c: Context<NodeTypes>,
+  { lease, results }: WorkResults,
+): Promise<readonly Outcome[]> {
+  const { services, node } = c.var;
+  let { held } = c.var;
+  const { db, now } = services;
+  const known = held ? undefined : kept.heldBy(node, lease);
+  const heldNow = async () => (held ??= (await readHolder(c)).held);
+  /** Throws why D1 says that the node may not answer this request; returns the request where it may. */
+  const asStored = async ({ work, weights }: Result): Promise<HeldWork> => {
+    const rows = await heldNow();
+    return leasedBy(
+      node,
+      { work, lease, weights },
+      rows.find(({ id }) => id === work) ?? (await getWork(db, work)),
+      now(),
+    );
+  };
+  const refused = new Map<string, HttpError>();
+  const right = await Promise.all(
+    results.map(async (result): Promise<Checked[]> => {
+      try {
+        const row = known?.get(result.work) ?? (await asStored(result));
+        const answer = await checkedAnswer(services, node, lease, row, result);
+        return [{ result, round: row.round, answer }];
+      } catch (error) {
+        refused.set(result.work, refusalOf(error));
+        return [];
+      }
+    }),
+  );
+  const checked = right.flat();
+  for (const round of new Set(checked.map((one) => one.round))) {
+    const own = checked.filter((one) => one.round === round);
+    const { taken, whole } = await accountedWithin(round, (used) =>
+      noteAnswers(
+        db,
+        { round, node: node.id, lease },
+        own.map(({ answer }) => answer),
+        now(),
+        used,
+      ),
+    );
+    await continueGroups(services, whole);
+    for (const { result } of own) {
+      if (taken.has(result.work)) continue;
+      held = undefined;
+      refused.set(result.work, await asStored(result).then(() => expired(lease), refusalOf));
+    }
+  }
+  if (known?.size && known.size === results.length) kept.drop(lease);
+  return results.map(({ work }) => {
+    const error = refused.get(work);
+    return error ? { work, error } : { work };
+  });
+}
+
+/** The error, if it refuses something; any other is thrown. */
+function refusalOf(error: unknown): HttpError {
+  if (error instanceof HttpError) return error;
+  throw error;
+}
+
 /** The request that a result answers. Refuses results for what the node does not hold: of another's lease, late, replayed, or of old weights. */
 function leasedBy(
   node: NodeRow,
-  { lease, weights, work }: WorkResult,
+  { lease, weights, work }: Pick<WorkResult, 'lease' | 'weights' | 'work'>,
   row: WorkRow | undefined,
   now: number,
 ): WorkRow {
@@ -247,7 +361,10 @@ function leasedBy(
     });
   const held =
     row.state === 'leased' && row.lease === lease && row.leasedUntil !== null && row.leasedUntil >= now;
-  if (held && row.node === node.id) return checkWeights(row, weights);
+  if (held && row.node === node.id) {
+    checkWeights(row.request, weights);
+    return row;
+  }
   if (row.lease === lease && row.node !== node.id)
     throw new HttpError(403, 'lease.foreign', `The lease ${lease} is another node's.`, {
       expected: 'a lease that was given to this token',
@@ -260,10 +377,10 @@ const answered = (work: string) =>
     next: 'Nothing to do: the first answer counts.',
   });
 
-function checkWeights(row: WorkRow, weights: string): WorkRow {
-  const { policy } = row.request;
-  const wanted = weightsHash(row.request);
-  if (weights === wanted) return row;
+function checkWeights(request: SamplingRequest, weights: string): void {
+  const { policy } = request;
+  const wanted = weightsHash(request);
+  if (weights === wanted) return;
   throw new HttpError(
     422,
     'result.weights',
@@ -276,31 +393,25 @@ function checkWeights(row: WorkRow, weights: string): WorkRow {
 }
 
 /** Checks a result and stores its completions. What was stored first under a lease is the answer: nothing is written over it. */
-async function take(
-  { db, bucket, now }: GatewayTypes['Variables']['services'],
+async function checkedAnswer(
+  { bucket }: GatewayTypes['Variables']['services'],
   node: NodeRow,
-  row: WorkRow,
-  { work, lease, weights, completions, seal }: WorkResult,
-  used: (held: SQL) => readonly Statement[],
-) {
-  checkCompletions(row.request, completions);
+  lease: string,
+  { id, round, request }: HeldWork,
+  { weights, completions, seal }: Result,
+): Promise<Answer> {
+  checkWeights(request, weights);
+  checkCompletions(request, completions);
   const flat = completions.flat();
-  const sha256 = completionsSha256(flat);
-  if (!(await isSealed(node.publicKey, seal, { work, lease, node: node.id, weights, sha256 })))
+  const sha256 = await completionsSha256(flat);
+  if (!(await isSealed(node.publicKey, seal, { work: id, lease, node: node.id, weights, sha256 })))
     throw new HttpError(422, 'result.seal', 'The seal is not that of this node over this result.', {
       expected:
         'an Ed25519 signature with the key of the token, over request, lease, node, weights and completions',
     });
-  if (!(await putJsonFirst(bucket, resultKey({ round: row.round, id: work, lease }), flat)))
-    throw answered(work);
+  if (!(await putJsonFirst(bucket, resultKey({ round, id, lease }), flat))) throw answered(id);
   const tokens = flat.reduce((sum, { ids }) => sum + ids.length, 0);
-  return noteAnswer(
-    db,
-    { id: work, node: node.id, lease, sha256, seal, samples: flat.length, tokens },
-    row,
-    now(),
-    used,
-  );
+  return { id, sha256, seal, samples: flat.length, tokens };
 }
 
 /** Refuses completions that no policy could have sampled for the request; whether this version would have is what audits find out. */

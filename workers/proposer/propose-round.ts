@@ -9,7 +9,7 @@ import { PROPOSALS } from '../../store/work.ts';
 import { type StageQueue, sendAll } from '../shared/messages.ts';
 import { type Opening, openStage } from '../shared/open-stage.ts';
 import type { StageMesh } from '../shared/stage-mesh.ts';
-import { withinBudget } from '../shared/within-budget.ts';
+import { dropPartial, withinBudget } from '../shared/within-budget.ts';
 
 export interface ProposerMesh extends StageMesh {
   readonly rollouts: StageQueue<'rollout'>;
@@ -58,11 +58,12 @@ async function writeProposals(
   const { id: round, attempt } = opening.row;
   const key = keys.proposals(round);
   let written: Proposals | undefined;
+  let partial: ReadonlySet<string> = new Set();
   for (;;) {
     const found = await readJsonObject(mesh.bucket, key, proposals);
     if (found && Number(found.metadata.attempt ?? 0) >= attempt) return found.value;
     if (!written) {
-      const { done, paused } = await withinBudget(mesh, opening, {
+      const { done, paused, stored } = await withinBudget(mesh, opening, {
         name: 'propose',
         items: [{ group: PROPOSALS, index: 0 }],
         begun: new Set(begun ? [PROPOSALS] : []),
@@ -71,9 +72,12 @@ async function writeProposals(
       if (paused.length) await sendAll(mesh.proposals, 'propose', [{ v: 1, round, begun: true }]);
       if (!done.length) return null;
       written = done[0]!;
+      partial = stored;
     }
     const of = { attempt: String(attempt) };
-    if (await putJsonOver(mesh.bucket, key, written, found?.uploaded ?? null, of)) return written;
+    if (!(await putJsonOver(mesh.bucket, key, written, found?.uploaded ?? null, of))) continue;
+    await dropPartial(mesh, opening.row, 'propose', partial, [{ group: PROPOSALS }]);
+    return written;
   }
 }
 

@@ -64,10 +64,17 @@ export async function rollOutGroups(
   await Promise.all(
     rolled.map((group) => putJson(mesh.bucket, keys.rollouts(round, group.group, row.attempt), group)),
   );
+  const again = new Set(messages.flatMap((message) => (message.again ? [message.group] : [])));
   await sendAll(
     mesh.judgments,
     'judge',
-    rolled.map(({ group, index }) => ({ v: 1, round, group, index })),
+    rolled.map(({ group, index }) => ({
+      v: 1,
+      round,
+      group,
+      index,
+      ...(again.has(group) ? { begun: true as const } : {}),
+    })),
   );
   await sendAll(mesh.rollouts, 'rollout', goingOn(messages, paused));
   await dropPartial(mesh, row, 'rollout', stored, rolled);

@@ -5,7 +5,6 @@
  */
 import * as v from 'valibot';
 import type { Completion, GeneratePrompt, Policy, PolicyRef, SamplingSettings } from '../../core/policy.ts';
-import { deriveId } from '../../core/random.ts';
 import { completion } from '../../core/schema/work.ts';
 import { grammarKey } from '../../core/text/token-grammar.ts';
 
@@ -99,14 +98,17 @@ export class PartialResults {
   }
 }
 
-/** The keys of a prompt's completions, in the order of its samples. A grammar, which is as large as the vocabulary, is part of them by its own key. */
+/**
+ * The keys of a prompt's completions, in the order of its samples: all that they depend on, as text, since every stage looks up every sample and
+ * a hash in JavaScript takes longer than the rest of that. A grammar, which is as large as the vocabulary, is part of them by its own key.
+ */
 export function keysOf(
   ref: Pick<PolicyRef, 'set' | 'version'>,
   { ids, sampleIds }: GeneratePrompt,
   { grammar, ...settings }: SamplingSettings,
 ): string[] {
   const how = JSON.stringify(grammar ? { ...settings, grammar: grammarKey(grammar) } : settings);
-  const asked = deriveId(ref.set ?? '', ref.version, how, ids.join());
+  const asked = `${ref.set ?? ''} ${ref.version} ${how} ${ids.join()}`;
   return sampleIds.map((sample) => `${asked} ${sample}`);
 }
 

@@ -7,7 +7,7 @@
  */
 import { RollmeshError } from '../../core/errors.ts';
 import type { GeneratePrompt, Policy, PolicyRef, SamplingSettings } from '../../core/policy.ts';
-import { deriveId } from '../../core/random.ts';
+import { deriveLongId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { openRoundContext, type RoundContext } from '../../core/round-context.ts';
 import { broughtBy, type Manifest, seenFrom, setFiles, weightsFile } from '../../core/schema/policy.ts';
@@ -24,7 +24,7 @@ import {
   type LeasedWork,
   leaseWork,
   type NewWork,
-  noteAnswer,
+  noteAnswers,
   putUp,
   releaseWork,
   reopenWork,
@@ -231,7 +231,8 @@ async function newWork(
     // Only undefined fields are lost on the way, which JSON does not have either.
     settings: JSON.parse(JSON.stringify(grammar ? { ...settings, grammar: packGrammar(grammar) } : settings)),
   };
-  return { id: deriveId('work', round, stage, group, JSON.stringify(request)), group, index, request };
+  const id = await deriveLongId('work', round, stage, group, JSON.stringify(request));
+  return { id, group, index, request };
 }
 
 /** The files by which a node opens a version. */
@@ -278,7 +279,7 @@ async function takePart(
     const [leased] = await leaseWork(db, { node: null, lease, engines: null, limit: 1, until, of }, now());
     if (!leased) return;
     try {
-      if (!(await answerHere(mesh, row, stage, leased, lease))) return;
+      if (!(await answerHere(mesh, row, leased, lease))) return;
     } catch (error) {
       await releaseWork(db, leased.id, lease);
       throw error;
@@ -293,8 +294,7 @@ async function takePart(
 async function answerHere(
   { db, bucket, session, cpuBudget, now }: StageMesh,
   { id: round }: RoundRow,
-  stage: WorkerStage,
-  { id, group, request, samples }: LeasedWork,
+  { id, request, samples }: LeasedWork,
   lease: string,
 ): Promise<boolean> {
   const { policy: ref } = request;
@@ -313,9 +313,9 @@ async function answerHere(
   }
   await putJson(bucket, resultKey({ round, id, lease }), made);
   const tokens = made.reduce((sum, { ids }) => sum + ids.length, 0);
-  const sha256 = completionsSha256(made);
-  const answer = { id, node: null, lease, sha256, seal: null, samples: made.length, tokens };
-  await noteAnswer(db, answer, { round, stage, group }, now());
+  const sha256 = await completionsSha256(made);
+  const answer = { id, sha256, seal: null, samples: made.length, tokens };
+  await noteAnswers(db, { round, node: null, lease }, [answer], now());
   return made.length === samples;
 }
 

@@ -1,4 +1,4 @@
-/** Four nodes: an exact one, a close one, one that an audit has shut out, and a verifier. */
+/** Five nodes: an exact one, a close one, one that an audit has shut out, a verifier, and one that is too old for what waits. */
 import { deriveId } from '../../../core/random.ts';
 import { NO_MISMATCH, type NodeAnswer, type RoundShares } from '../../../core/schema/work.ts';
 import { BEGAN, HOSTILE } from './drawn.ts';
@@ -21,6 +21,7 @@ const node = (name: string, of: Partial<NodeAnswer>): NodeAnswer => ({
   auditedAt: BEGAN + 50_000,
   mismatch: NO_MISMATCH,
   reason: null,
+  leaves: [],
   ...of,
 });
 
@@ -33,6 +34,7 @@ export const nodes: readonly NodeAnswer[] = [
   }),
   node('cold', { state: 'shut-out', exactness: 'close', reason: `audit.chance: too likely ${HOSTILE}` }),
   node('notary', { state: 'verifier', requests: 0, samples: 0, tokens: 0, audited: 0 }),
+  node('old', { state: 'idle', leaves: ['kernels float32 grammar'] }),
 ];
 
 export const shares: RoundShares['shares'] = nodes
