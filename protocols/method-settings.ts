@@ -22,6 +22,7 @@ import {
 } from '../core/rl/estimators/index.ts';
 import type { PolicyObjectiveSpec } from '../core/rl/objective.ts';
 import type { Key, Maybe } from '../core/rl/types.ts';
+import type { Sample } from '../core/schema/sample.ts';
 import type {
   OptimizerSettings,
   PolicyItem,
@@ -216,35 +217,61 @@ const groupsOf = ({ groups }: Pick<RoundRecords, 'groups'>): ReadonlyMap<string,
     ),
   );
 
+/** An advantage that is the same for all of a rollout's tokens; undefined where it is not. */
+function wholeAdvantage({ advantage }: PolicyItem): number | undefined {
+  if (typeof advantage === 'number') return advantage;
+  return advantage.every((one) => one === advantage[0]) ? advantage[0] : undefined;
+}
+
+/** A rollout that is paid as a whole. */
+const isWhole = ({ of, turn, rewards }: Sample): boolean =>
+  of === undefined && turn === undefined && typeof rewards.reward === 'number';
+
+/** What rollouts are compared by: those of a group of the round that one role gave to the same prompt. */
+const comparedBy = (group: string, { role, prompt }: Sample): string => `${group} ${role} ${prompt.join()}`;
+
 /**
- * The items with advantages by another estimator. It needs rollouts with one reward each, so the result is undefined for items of an episode's turns
- * and for judgments of other samples, which are left as they are.
+ * The items with advantages by another estimator, over all rollouts that they are compared with, also those that the recipe does not train on.
+ * It needs rollouts with one reward each and a recipe that credits them by it alone. So the result is undefined, and the items are left as they
+ * are, for turns of an episode and judgments of other samples, for credit by the token, and where two rollouts of the same comparison and reward
+ * have different advantages: their recipe credits something else beside the reward.
  */
 function estimated(
   items: readonly PolicyItem[],
-  groupOf: ReadonlyMap<string, string>,
+  { groups }: Pick<RoundRecords, 'groups'>,
   { estimator, convention = 'verl' }: LossSettings,
 ): PolicyItem[] | undefined {
   if (estimator === undefined) return undefined;
-  const suits = items.every(
-    ({ sample }) =>
-      groupOf.has(sample.id) &&
-      sample.of === undefined &&
-      sample.turn === undefined &&
-      typeof sample.rewards.reward === 'number',
-  );
-  if (!suits) return undefined;
+  const keys = new Map<string, string>();
+  const whole: { readonly sample: Sample; readonly key: string }[] = [];
+  for (const { group, samples, judgments } of groups)
+    for (const sample of [...samples, ...judgments].filter(isWhole)) {
+      const key = comparedBy(group, sample);
+      keys.set(sample.id, key);
+      whole.push({ sample, key });
+    }
+  const credit = new Map<string, number>();
+  for (const item of items) {
+    const [key, own] = [keys.get(item.sample.id), wholeAdvantage(item)];
+    if (key === undefined || own === undefined) return undefined;
+    const paid = `${key} ${item.sample.rewards.reward}`;
+    if (Math.abs((credit.get(paid) ?? own) - own) > 1e-9) return undefined;
+    credit.set(paid, own);
+  }
+  const trained = new Set(items.map(({ sample }) => keys.get(sample.id)));
+  const compared = whole.filter(({ key }) => trained.has(key));
   const advantages = ESTIMATORS[estimator](
     {
-      rewards: items.map(({ sample }) => sample.rewards.reward!),
-      groups: items.map(({ sample }) => groupOf.get(sample.id)!),
-      lengths: items.map(({ sample }) => sample.ids.length),
+      rewards: compared.map(({ sample }) => sample.rewards.reward!),
+      groups: compared.map(({ key }) => key),
+      lengths: compared.map(({ sample }) => sample.ids.length),
     },
     convention,
   );
-  return items.flatMap(({ sample }, i) => {
-    const advantage = advantages[i] ?? null;
-    return advantage === null ? [] : [{ sample, advantage }];
+  const byId = new Map(compared.map(({ sample }, i) => [sample.id, advantages[i] ?? null]));
+  return items.flatMap((item) => {
+    const advantage = byId.get(item.sample.id) ?? null;
+    return advantage === null ? [] : [{ ...item, advantage }];
   });
 }
 
@@ -273,7 +300,7 @@ function changedPlan(
   const changed = (part: Update['parts'][number], set: string): Update['parts'][number] => {
     if (part.kind !== 'policy' || part.items.length === 0) return part;
     policyParts++;
-    const items = estimated(part.items, groupOf, settings);
+    const items = estimated(part.items, records, settings);
     if (items) estimatedParts++;
     const next = items ? { ...part, items } : part;
     const { aggregation, kl, entropy } = settings;
@@ -304,7 +331,7 @@ function changedPlan(
   if (settings.estimator && policyParts > 0 && estimatedParts === 0)
     throw noUse(
       recipe.name,
-      `rewards turns, tokens or verdicts, so that the estimator ${settings.estimator}, which needs one reward a rollout, means nothing`,
+      `rewards more than whole rollouts (turns, steps, tokens or verdicts), so that the estimator ${settings.estimator}, which needs one reward a rollout, means nothing`,
     );
   return { ...plan, updates };
 }

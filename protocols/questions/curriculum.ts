@@ -122,11 +122,13 @@ export function withCurriculum(
         })),
       }));
       const { unanimous } = curriculumAfter(records.recipeState, counted, curriculum);
+      // A plan without a state leaves the recipe's own as it was.
+      const own = plan.recipeState ?? ownOf(records.recipeState);
       return {
         ...plan,
         recipeState: {
           unanimous,
-          ...(plan.recipeState === undefined ? {} : { own: plan.recipeState }),
+          ...(own === undefined ? {} : { own }),
         },
         figures: { ...plan.figures, knownUnanimous: unanimous.length },
       };

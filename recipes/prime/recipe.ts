@@ -1,5 +1,5 @@
 /** PRIME: dense rewards without step labels, by a second language model that is trained on outcomes alone. The method is described below, as data. */
-import type { Recipe } from '../../core/recipe.ts';
+import type { Method, Recipe } from '../../core/recipe.ts';
 import {
   equalClassWeights,
   implicitProcess,
@@ -32,9 +32,16 @@ const PRM = 'prm';
 const BATCH = 8;
 /** Rounds at the beginning that train the reward model alone. */
 const ALONE = 8;
-/** Answers have thirty tokens here and thousands in the paper, where β = 0.05; β Σ q has to span a few units in both. */
-const BETA = 0.5;
-const PROCESS_WEIGHT = 2;
+/** β of the reward model, and what its process rewards weigh beside the outcome's 1. */
+interface Credit {
+  readonly beta: number;
+  readonly process: number;
+}
+const PUBLISHED: Credit = { beta: 0.05, process: 5 };
+/** For answers of a few dozen tokens, where the paper's have thousands: β Σ q has to span a few units in both. */
+const SHORT: Credit = { beta: 0.5, process: 2 };
+/** Answers that may have fewer tokens are short. */
+const LONG_TOKENS = 64;
 /** With larger steps the policy changes faster than the reward model, which would then score answers of a kind that it was never trained on. */
 const LEARNING_RATE = 1e-4;
 const VARIANTS = {
@@ -71,13 +78,14 @@ async function tokenRewards(variant: string | undefined, answers: readonly Sampl
 export function answersWithAdvantages(
   groups: readonly ScoredGroup[],
   q: readonly (readonly number[])[],
+  { process }: Pick<Credit, 'process'> = SHORT,
 ): PolicyItem[] {
   const samples = samplesOf(groups);
   const [rewards, keys] = [rewardsOf(groups), keysOf(groups)];
   const mixed = mixStreams(
     [
       { weight: 1, advantages: rloo(rewards, keys) },
-      { weight: PROCESS_WEIGHT, advantages: implicitProcess(rescaleByLargestReturn(q), keys) },
+      { weight: process, advantages: implicitProcess(rescaleByLargestReturn(q), keys) },
     ],
     samples.map(({ ids }) => ids.length),
   );
@@ -100,6 +108,7 @@ function outcomeItems(groups: readonly ScoredGroup[]): ImplicitPrmPart['items'] 
 
 async function planTraining(
   family: TaskFamily,
+  credit: Credit,
   { round, ...records }: RoundRecords,
   tools: LearnTools,
 ): Promise<TrainingPlan> {
@@ -114,9 +123,10 @@ async function planTraining(
   const answers = answersWithAdvantages(
     groups.filter(({ group }) => band.has(group)),
     q.filter((_, i) => isKept[i]),
+    credit,
   );
   const items = learns ? outcomeItems(groups) : [];
-  const part = { kind: 'implicit-prm', role: PRM, weight: 1, items, beta: BETA } as const;
+  const part = { kind: 'implicit-prm', role: PRM, weight: 1, items, beta: credit.beta } as const;
   return {
     updates: [
       ...(items.length ? [{ set: PRM, parts: [{ ...part, reference: { set: PRM, version: 0 } }] }] : []),
@@ -134,14 +144,43 @@ async function planTraining(
 }
 
 /** The stages and `learn` over a family. */
-const played = (game: Omit<SolverGame, 'rewards' | 'placement'>) => ({
+const played = (game: Omit<SolverGame, 'rewards' | 'placement'>, credit: Credit) => ({
   ...solverAlone({
     ...game,
     rewards: { exact: exactReward, random: randomReward, format: formatReward },
     placement: 'token',
   }),
-  learn: (records: RoundRecords, tools: LearnTools) => planTraining(game.family, records, tools),
+  learn: (records: RoundRecords, tools: LearnTools) => planTraining(game.family, credit, records, tools),
 });
+
+const methodOf = ({ beta, process }: Credit): Method => ({
+  setting:
+    'A solver answers long chains of eight operators, where nearly one step of three goes wrong, so that outcomes are sparse. No steps are labelled.',
+  roles:
+    'The solver answers 128 tasks four times each. A second model, the implicit reward model, starts as a copy of the same weights and generates nothing.',
+  rewards:
+    'The outcome is 1 for an exact answer and 0 otherwise. The process reward of a token is log ψ - log ref, the log-probability of the token under the reward model, before its update on these answers, less that under version 0.',
+  credit: `Outcomes are compared within a group, each against the mean of the others (leave-one-out). Process rewards are rescaled by the largest return, summed to go and given a leave-one-out baseline; they weigh ${process} beside the outcome’s 1. The sum is whitened over the round’s tokens. Only eight tasks of those on which between 20 and 80 % of the answers are right train the policy.`,
+  objective: `The policy: a clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens. The reward model: cross-entropy of σ(${beta} · Σ(log ψ - log ref)) against the outcome, over all answers, right and wrong ones weighing the same.`,
+  schedule:
+    'In the first eight rounds the reward model learns alone; after that both learn in every round, the reward model first. A claim counts the policy’s updates.',
+});
+
+const STEPS =
+  'The reward model takes four steps a round, as the policy does and as large; the paper’s are twice as large.';
+/** What differs from the paper whatever the answers' lengths are. */
+const DIFFERENCES = [
+  `A batch has ${BATCH} tasks of the band, of 128 rolled out, the paper’s 256. The reward model learns alone for ${ALONE} rounds; the paper’s learns with the policy from the first. It is a copy of the reference then, whose noise would pay as much as what it learns later.`,
+  'The reward model learns from every answer, right and wrong ones weighing the same; the paper’s from those of the band. A round’s tasks are rolled out once, and what the band has beyond a batch is left; the paper draws until a batch is full and keeps the rest.',
+];
+const differencesOf = (credit: Credit): string[] => [
+  ...DIFFERENCES,
+  ...(credit === SHORT
+    ? [
+        `Process rewards weigh 2, not 5: after rescaling by the largest return the credit of thirty tokens is as large as that of outcomes. β is 0.5, not 0.05, for the same reason. ${STEPS}`,
+      ]
+    : [STEPS]),
+];
 
 export const prime: Recipe = {
   name: 'prime',
@@ -153,25 +192,8 @@ export const prime: Recipe = {
   },
   summary:
     'A solver is paid for exact answers and, token by token, by the log-ratio of a second model to the start: a model that is trained every round to tell right answers from wrong ones, and thereby finds out which tokens matter.',
-  method: {
-    setting:
-      'A solver answers long chains of eight operators, where nearly one step of three goes wrong, so that outcomes are sparse. No steps are labelled.',
-    roles:
-      'The solver answers 128 tasks four times each. A second model, the implicit reward model, starts as a copy of the same weights and generates nothing.',
-    rewards:
-      'The outcome is 1 for an exact answer and 0 otherwise. The process reward of a token is log ψ - log ref, the log-probability of the token under the reward model, before its update on these answers, less that under version 0.',
-    credit:
-      'Outcomes are compared within a group, each against the mean of the others (leave-one-out). Process rewards are rescaled by the largest return, summed to go and given a leave-one-out baseline; they weigh 2 beside the outcome’s 1. The sum is whitened over the round’s tokens. Only eight tasks of those on which between 20 and 80 % of the answers are right train the policy.',
-    objective:
-      'The policy: a clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens. The reward model: cross-entropy of σ(0.5 · Σ(log ψ - log ref)) against the outcome, over all answers, right and wrong ones weighing the same.',
-    schedule:
-      'In the first eight rounds the reward model learns alone; after that both learn in every round, the reward model first. A claim counts the policy’s updates.',
-  },
-  differences: [
-    `A batch has ${BATCH} tasks of the band, of 128 rolled out, the paper’s 256. The reward model learns alone for ${ALONE} rounds; the paper’s learns with the policy from the first. It is a copy of the reference then, whose noise would pay as much as what it learns later.`,
-    'The reward model learns from every answer, right and wrong ones weighing the same; the paper’s from those of the band. A round’s tasks are rolled out once, and what the band has beyond a batch is left; the paper draws until a batch is full and keeps the rest.',
-    'Process rewards weigh 2, not 5: after rescaling by the largest return the credit of thirty tokens is as large as that of outcomes. β is 0.5, not 0.05, for the same reason. The reward model takes four steps a round, as the policy does and as large; the paper’s are twice as large.',
-  ],
+  method: methodOf(SHORT),
+  differences: differencesOf(SHORT),
   figures: {
     auc: 'Area under the ROC curve by which an answer’s sum of token rewards tells exact answers from others; 0.5 is chance.',
     groupAuc: 'The same area within the answers to one task, mean over tasks with both kinds; 0.5 is chance.',
@@ -188,14 +210,24 @@ export const prime: Recipe = {
     main: { optimizer: { ...OPTIMIZER, learningRate: LEARNING_RATE } },
     [PRM]: { optimizer: { ...OPTIMIZER, learningRate: LEARNING_RATE, clipNorm: 10 } },
   },
-  ...played({
-    family: chains,
-    tasks: (context) => drawnTasks(context, (random) => freshChain(random)),
-    draws: 12,
-  }),
+  ...played(
+    {
+      family: chains,
+      tasks: (context) => drawnTasks(context, (random) => freshChain(random)),
+      draws: 12,
+    },
+    SHORT,
+  ),
 };
 
-const primeOn = (game: QuestionGame): Recipe => onQuestions(prime, played(game));
+function primeOn(game: QuestionGame): Recipe {
+  const credit = game.maxNew < LONG_TOKENS ? SHORT : PUBLISHED;
+  return {
+    ...onQuestions(prime, played(game, credit)),
+    method: methodOf(credit),
+    differences: differencesOf(credit),
+  };
+}
 
 /** The recipe on questions of files, for any policy. */
 export const primeOnQuestions: RecipeOnQuestions = {

@@ -178,7 +178,7 @@ export const rZero: Recipe = {
     'Questions are arithmetic chains without the challenger’s own answer; BLEU is taken over characters; no top-p.',
     'An iteration collects 192 questions instead of 8,000 and keeps each once, repeated or not, so that a solver, whose five rounds draw up to 64 in three updates each, meets a question two or three times, an untrained challenger’s more often. A challenger round has 64 in two updates.',
     'KL weight 0.1 instead of 0.01 for the solver, which forgets its sums otherwise, and a challenger whose steps are five times as large; it has 14 updates an iteration to the solver’s 15, in the paper 5 to 15.',
-    'The start is taught for it: a challenger of short sums, one of them far more often than the others,, a solver that slips the more the longer a chain is; the evaluation is of three to five operators.',
+    'The start is taught for it: a challenger of short sums, one of them far more often than the others, a solver that slips the more the longer a chain is; the evaluation is of three to five operators.',
   ],
   figures: {
     agreement: 'Mean share of the attempts at a question that give its most frequent answer.',

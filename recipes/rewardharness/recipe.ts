@@ -320,7 +320,7 @@ export const rewardHarness: Recipe = {
     setting:
       'Responses to string transformations earn up to five points of a rubric that no role is shown. It is known only by a hundred pairs of responses, of which the one with more points is preferred. A rule is one of fifteen checks, for every order that a task can ask for or for one of them, so that there are 75; seven of them make up the rubric beside the form. The library begins with one of those and with one that counts nothing.',
     roles:
-      'The orchestrator is shown the library, a task, and two responses of which the first is preferred although the library does not prefer it, and writes an edit: a rule to add or to drop. It is asked 32 times a round, about those of forty preferences that the library misses. The judge is shown a rule, a task and a response, and says whether the rule holds, greedily. Both keep the weights of the start. The responder, which is trained, responds.',
+      'The orchestrator is shown the library, a task, and two responses of which the first is preferred although the library does not prefer it, and writes an edit: a rule to add or to drop. It is asked 32 to 62 times a round, equally often about each of those of forty preferences that the library misses. The judge is shown a rule, a task and a response, and says whether the rule holds, greedily. Both keep the weights of the start. The responder, which is trained, responds.',
     rewards:
       'A response earns the share of the library’s rules that hold by the judge; a text that is no response earns nothing. Nobody else is paid.',
     credit:

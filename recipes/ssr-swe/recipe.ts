@@ -141,7 +141,7 @@ export const ssrSwe: Recipe = {
     roles:
       'The injector sees a program and writes another one with a bug, and the input of a test that fails because of it, four times for each program. The solver sees the program with the bug, this test with the output that it has to have, and two of the four tests of the repository, and writes a program, as many times as the group is large. All four tests and the one that is asked for decide.',
     rewards:
-      'The solver earns 1 for a program that passes, and -1 for another or for text that is not well-formed. With the share s of repairs that pass, the injector earns 1 - 1.8 s where s lies strictly between 0 and 1, -0.8 where it is 0 or 1, and -1 for a bug that is not well-formed, that no test shows, or of which an edit can be taken back without repairing a test.',
+      'The solver earns 1 for a program that passes, and -1 for another or for text that is not well-formed. With the share s of repairs that pass, the injector earns 1 - 1.8 s where s lies strictly between 0 and 1, -0.8 where it is 0 or 1, and -1 for a bug that is not well-formed, that repeats another of its round, that no test shows, or of which an edit can be taken back without repairing a test.',
     credit:
       'Rewards are standardised among the four bugs of one program, and among the repairs of one bug (GRPO).',
     objective:

@@ -50,6 +50,7 @@ export const stp: Recipe = {
   differences: [
     'Statements are derivations in string rewriting systems; the paper proves in Lean and Isabelle.',
     'The shared lemma is the rule system: the conjecturer is given the rules and no proved theorem, which the start policy was not taught to read, and a conjecture in them uses them by construction.',
+    'The paper keeps conjectures that less than a quarter of the attempts prove; of eight attempts that would be one, and two are kept here as well.',
     'Statements are matched by BLEU of characters instead of embeddings of a language model, and each gives its whole weight to one conjecture.',
     'Proofs take no measurable time to check, so that weights have no term for it.',
     'The policy goes on from round to round and is never trained again from its start, which the paper does at intervals.',

@@ -75,7 +75,7 @@ export const trace: Recipe = {
     credit:
       'The advantage of an attempt is its reward minus the mean of its group, divided by the group’s deviation (GRPO). A checker of steps marks one part of an attempt: its first wrong total, or in a right attempt the total at which most of the group’s wrong ones go wrong first.',
     objective:
-      'A clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens, plus λ times the sum of two divergences from the teacher: KL(teacher‖policy) at the marked tokens of right attempts, and KL(policy‖teacher) at those of wrong ones, each a mean over marked tokens.',
+      'A clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens, plus λ times the sum of two divergences from the teacher: KL(teacher‖policy) at the marked tokens of right attempts, and KL(policy‖teacher) at those of wrong ones, each scaled so that over the round it is a mean over marked tokens.',
     schedule:
       'Each round goes once over its batch, in four optimiser steps. λ falls from 1 in the first round in a straight line to 0 after the twelfth.',
   },

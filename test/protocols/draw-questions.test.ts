@@ -1,15 +1,19 @@
 /** The questions of a round: what does not fit is left out by name, and a curriculum draws by what earlier groups were paid. */
+import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
+import { readState } from '../../core/recipe-state.ts';
 import type { Renderer } from '../../core/renderer/renderer.ts';
 import type { RoundContext } from '../../core/round-context.ts';
+import type { LearnTools, RoundRecords } from '../../core/training-plan.ts';
 import { generateWithin } from '../../protocols/evaluate/within-context.ts';
 import { curriculumAfter, weightsBy, withCurriculum } from '../../protocols/questions/curriculum.ts';
 import { drawQuestions } from '../../protocols/questions/draw.ts';
 import { readTask, writeTask } from '../../protocols/questions/task-text.ts';
 import { drawFileTasks } from '../../tasks/file/sampler.ts';
 import type { PlacedTask } from '../../tasks/file/task.ts';
+import { recordsOf, solved } from '../recipes/records.ts';
 
 const question = (text: string, line = 1): PlacedTask => ({
   messages: [{ role: 'user', content: text }],
@@ -154,5 +158,27 @@ describe('a curriculum', () => {
     expect(ids.every((id) => first(0, id, 2).join() === 'mixed,easy')).toBe(true);
     expect(first(0.25, 'round 1', 2)).toEqual(first(0.25, 'round 1', 2));
     expect(first(0.25, 'round 1', 2).sort()).toEqual(['easy', 'mixed']);
+  });
+
+  test('keeps the recipe’s own state over rounds whose plan has none', async () => {
+    // It counts the rounds in which it was asked, in every other of them.
+    const counting = {
+      name: 'counting',
+      state: v.number(),
+      learn: async ({ round, recipeState }: RoundRecords) => ({
+        updates: [],
+        ...(round.index % 2 ? { recipeState: (readState(v.number(), recipeState) ?? 0) + 1 } : {}),
+      }),
+    };
+    const recipe = withCurriculum(counting as unknown as Recipe, { unanimousWeight: 0.5 });
+    const states: unknown[] = [];
+    for (const index of [1, 2, 3]) {
+      const records = recordsOf('ttrl', [{ samples: [solved('1', 1)] }], {
+        index,
+        recipeState: states.at(-1),
+      });
+      states.push((await recipe.learn(records, {} as LearnTools)).recipeState);
+    }
+    expect(states).toMatchObject([{ own: 1 }, { own: 1 }, { own: 2 }]);
   });
 });

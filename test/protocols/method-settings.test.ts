@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
 import { meanCentred } from '../../core/rl/estimators/index.ts';
+import type { Sample } from '../../core/schema/sample.ts';
 import { withSettings } from '../../core/set-path.ts';
-import type { LearnTools, PolicyPart, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
+import type {
+  LearnTools,
+  PolicyItem,
+  PolicyPart,
+  RoundRecords,
+  TrainingPlan,
+} from '../../core/training-plan.ts';
 import { methodSettings, withMethod } from '../../protocols/method-settings.ts';
 import { groupItems, solverUpdate } from '../../protocols/solver.ts';
 import { recipes, shipped } from '../../recipes/index.ts';
@@ -85,6 +92,78 @@ test('every estimator is reached by its name, worked by hand', async () => {
   expect(await advantages('estimator=raw')).toEqual([1, 0, 0, 1, 1]);
   // Tokens 1 1 1, 0 0, 0, 1, 1 1: mean 6/9, variance 9·(6/9)(3/9)/8 = 1/4.
   expect((await advantages('estimator=reinforce-plus-plus'))[1]).toEqual(close([-4 / 3, -4 / 3]));
+});
+
+/** What the estimator mean-centred makes of one group, whose rollouts a recipe credits in its own way. */
+async function estimatedItems(samples: readonly Sample[], items: readonly PolicyItem[]) {
+  const own = {
+    ...base,
+    learn: (): TrainingPlan => ({
+      updates: solverUpdate(items, { objective: { kind: 'reinforce' }, aggregation: { mode: 'token-mean' } }),
+    }),
+  };
+  const { updates } = await withMethod(own, set('estimator=mean-centred')).learn(
+    recordsOf('ttrl', [{ group: 'a', samples: [...samples] }]),
+    tools,
+  );
+  const part = updates[0]!.parts[0]!;
+  if (part.kind !== 'policy') throw new Error('the part is the policy’s');
+  return part.items;
+}
+
+test('an estimator keeps which tokens a recipe trains, and compares with all of a group', async () => {
+  const samples = [solved('123', 1), solved('12', 0), solved('1', 0)];
+  const [right, wrong] = samples as [Sample, Sample];
+  const [masked, other, ...none] = await estimatedItems(samples, [
+    { sample: right, advantage: 2, mask: [1, 0, 0], band: { low: 0, high: 1 } },
+    // The same number for every token is one number.
+    { sample: wrong, advantage: [-1, -1] },
+  ]);
+  // Mean 1/3 over three rollouts, of which two are trained.
+  expect(masked).toEqual({
+    sample: right,
+    advantage: expect.closeTo(2 / 3),
+    mask: [1, 0, 0],
+    band: { low: 0, high: 1 },
+  });
+  expect(other).toEqual({ sample: wrong, advantage: expect.closeTo(-1 / 3) });
+  expect(none).toEqual([]);
+});
+
+test('an estimator compares the answers to one prompt, not those of a group that has several', async () => {
+  const [a, b] = [solved('1', 1), solved('2', 0)];
+  const [c, d] = [solved('3', 1), solved('4', 1)].map((sample) => ({ ...sample, prompt: [7] })) as [
+    Sample,
+    Sample,
+  ];
+  const items = await estimatedItems(
+    [a, b, c, d],
+    [
+      { sample: a, advantage: 1 },
+      { sample: b, advantage: -1 },
+      { sample: c, advantage: 0 },
+      { sample: d, advantage: 0 },
+    ],
+  );
+  expect(items.map(({ advantage }) => advantage)).toEqual(close([1 / 2, -1 / 2, 0, 0]));
+});
+
+test.each<[string, (first: Sample, second: Sample) => PolicyItem[]]>([
+  ['tokens', (first) => [{ sample: first, advantage: [1, 2] }]],
+  [
+    'more than the reward',
+    (first, second) => [
+      { sample: first, advantage: 1 },
+      { sample: second, advantage: 1.1 },
+    ],
+  ],
+  ['turns', (first) => [{ sample: { ...first, turn: 0 }, advantage: 1 }]],
+])('an estimator is refused where a recipe credits %s', async (_, items) => {
+  const [first, second] = [solved('12', 1), solved('34', 1)];
+  const given = items(first, second);
+  await expect(estimatedItems([given[0]!.sample, second], given)).rejects.toThrow(
+    /the estimator mean-centred, which needs one reward a rollout, means nothing/,
+  );
 });
 
 test('every aggregation is reached, and gets the lengths and groups that it needs', async () => {

@@ -33,6 +33,19 @@ test('outcome and process credit, mixed and whitened over the tokens', () => {
   expectRows([alone], [[0.866025, 0.866025, -0.866025, -0.866025]]);
 });
 
+test('what process credit weighs is given', () => {
+  // Five times what is left: sums [6 -1.5], [-6 -3.5], mean -1.25, squares about it 52.5625 .0625 22.5625 5.0625, variance 26.75.
+  const { groups } = recordsOf('prime', [{ samples: [right, wrong] }]);
+  const q = [
+    [1, 0],
+    [0, 0],
+  ];
+  const five = answersWithAdvantages(groups, q, { process: 5 }).flatMap(
+    ({ advantage }) => advantage as number[],
+  );
+  expectRows([five], [[1.401768, -0.048337, -0.9184, -0.435031]]);
+});
+
 /** Chains of four operators whose last total is right or is not. */
 const answer = (last: number) =>
   solved(`<step>3<step>4<step>3<step>${last}<answer>${last}<eos>`, Number(last === 2));

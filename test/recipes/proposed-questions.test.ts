@@ -320,3 +320,19 @@ test('dapo’s curriculum goes by right and wrong, not by length', async () => {
   });
   expect(plan.figures!.knownUnanimous).toBe(2);
 });
+
+test.each([
+  [63, 0.5, 2],
+  [64, 0.05, 5],
+])('prime: with answers of %s tokens β is %s and process rewards weigh %s', async (maxNew, beta, weigh) => {
+  const { plan, recipe } = await play({
+    recipe: 'prime',
+    tasks: 1,
+    groupSize: 2,
+    given: { settings: { maxNew } },
+    says: (_, prompt) => [said(prompt), 'x'],
+  });
+  expect(plan.updates[0]!.parts[0]).toMatchObject({ kind: 'implicit-prm', beta });
+  expect(recipe.method!.objective).toContain(`σ(${beta} ·`);
+  expect(recipe.method!.credit).toContain(`they weigh ${weigh} beside`);
+});
