@@ -8,7 +8,7 @@ import { RollmeshError } from '../../core/errors.ts';
 import type { Policy, PolicyRef } from '../../core/policy.ts';
 import { deriveId, sha256Hex } from '../../core/random.ts';
 import { registry } from '../../core/registry.ts';
-import { fileEntries } from '../../core/schema/policy.ts';
+import { fileEntries, type VersionFiles } from '../../core/schema/policy.ts';
 import {
   type JudgeMessage,
   keys,
@@ -42,6 +42,8 @@ import { idOf, manifestOf, noteAndCreate, openStore, settings, tasksOf } from '.
 vi.mock('../../infer/workerd-engines.ts', () => ({ workerdEngines: {} }));
 
 let store: Awaited<ReturnType<typeof openStore>>;
+/** What a stage reads of a policy before it opens it. */
+let texts: VersionFiles;
 let seeds = 700;
 const NOW = 1_000_000;
 const [CHEAT, HONEST] = [idOf(1), idOf(2)];
@@ -50,6 +52,8 @@ const ROWS = 20;
 
 beforeAll(async () => {
   store = await openStore();
+  const { 'model.safetensors': _, ...others } = await readPolicyFolder('models/arithmetic-base');
+  texts = others;
   for (const [id, name] of [
     [CHEAT, 'cheat'],
     [HONEST, 'honest'],
@@ -67,16 +71,18 @@ beforeEach(async () => {
 /** When both nodes were heard of last. */
 const seen = (at: number) => writeAll(store.db, [sql`UPDATE nodes SET seen_at = ${at}`]);
 
-/** A round of a new policy, whose version 0 is in the object store. */
+/** A round of a new policy, whose version 0 is in the object store, without its weights. */
 async function openRound(): Promise<RoundSpec> {
   const run = settings(++seeds);
-  const files = await readPolicyFolder('models/arithmetic-base');
-  const entries: Record<string, { sha256: string; bytes: number }> = {};
-  for (const [file, bytes] of fileEntries(files)) {
-    entries[file] = { sha256: sha256Hex(bytes), bytes: bytes.length };
+  for (const [file, bytes] of fileEntries(texts))
     await store.bucket.put(keys.version(run.policy, 0, file), bytes);
-  }
-  const manifest = manifestOf(run.policy, 0, { files: entries });
+  const entries = fileEntries(texts).map(([file, bytes]) => [
+    file,
+    { sha256: sha256Hex(bytes), bytes: bytes.length },
+  ]);
+  const manifest = manifestOf(run.policy, 0, {
+    files: { ...Object.fromEntries(entries), 'model.safetensors': { sha256: 'a'.repeat(64), bytes: 8 } },
+  });
   await putJson(store.bucket, keys.version(run.policy, 0, 'manifest.json'), manifest);
   await noteAndCreate(store.db, manifest);
   const roles = { proposer: {}, solver: {}, judge: {} };
