@@ -10,7 +10,7 @@ import type { ComputeAnswer } from './compute.ts';
 import { type Compute, lend } from './lend.ts';
 import type { TabReady } from './tab-thread.ts';
 
-const IDLE_MS = 1_000;
+const IDLE_MS = 500;
 
 function element<T extends HTMLElement>(id: string, type: new () => T): T {
   const found = document.getElementById(id);

@@ -192,7 +192,7 @@ export async function noteAudited(
 
 /** All nodes in the order in which they were made. */
 export async function listNodes(db: Database, now: number): Promise<NodeAnswer[]> {
-  // A node asks at least once a second: what waits for so long is what the nodes that are idle do not take.
+  // A node asks twice a second: what waits for so long is what the nodes that are idle do not take.
   const waiting = db
     .selectDistinct({ engine: work.engine })
     .from(work)

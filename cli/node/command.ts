@@ -32,7 +32,7 @@ type Dialect = (typeof DIALECTS)[number];
 
 /** A line about what was done comes at most so often, ms. */
 const LINE_MS = 5_000;
-const IDLE_MS = 1_000;
+const IDLE_MS = 500;
 
 export const command = (): Command =>
   new Command(calledAs('node'))

@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { philox4x32, Random, uniforms } from '../../core/random.ts';
+import { deriveId, deriveLongId, philox4x32, Random, uniforms } from '../../core/random.ts';
+import { completionsSha256 } from '../../core/work-seal.ts';
 
 const hex = (block: readonly number[]) => block.map((word) => word.toString(16).padStart(8, '0')).join(' ');
 
@@ -32,4 +34,15 @@ test('a shuffle keeps the items and int stays in its range', () => {
   const random = new Random('shuffle');
   expect(random.shuffle([1, 2, 3, 4, 5]).sort()).toEqual([1, 2, 3, 4, 5]);
   expect(new Set(Array.from({ length: 200 }, () => random.int(3)))).toEqual(new Set([0, 1, 2]));
+});
+
+test('ids and hashes are those of SHA-256, by whichever code', async () => {
+  const long = 'é'.repeat(5000);
+  const expected = createHash('sha256').update(`work\0${long}\0${7}`).digest('hex').slice(0, 32);
+  expect(deriveId('work', long, 7)).toBe(expected);
+  expect(await deriveLongId('work', long, 7)).toBe(expected);
+  // The fields in the order of their names, whatever order and whatever else they came with.
+  const completion = { stopped: true, logprobs: [-0.5, -1e-7], ids: [3, 4], more: 1 };
+  const text = '[{"ids":[3,4],"logprobs":[-0.5,-1e-7],"stopped":true}]';
+  expect(await completionsSha256([completion])).toBe(createHash('sha256').update(text).digest('hex'));
 });

@@ -25,6 +25,7 @@ export class KeptLeases {
 
   keep(node: NodeRow, lease: string, leased: readonly LeasedWork[]): void {
     const characters = leased.reduce((sum, one) => sum + one.characters, 0);
+    if (characters > KEPT_CHARACTERS) return;
     const work = new Map(leased.map(({ id, round, request }) => [id, { id, round, request }]));
     this.#leases.set(lease, { node, work, characters });
     this.#characters += characters;
