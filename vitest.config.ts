@@ -5,7 +5,7 @@ import { LongestFirst } from './test/longest-first.ts';
 /** Folders whose tests start no Workers, no browser and no other process: a minute at most, for the inner loop of a change. */
 const UNIT = ['core', 'learner/losses', 'model', 'protocols', 'recipes', 'site', 'tasks', 'workers'];
 /** Unit tests that put other modules in the place of real ones. */
-const MOCKED = ['test/recipes/gold-audit.test.ts'];
+const MOCKED = ['test/recipes/gold-audit.test.ts', 'test/workers/share-out.test.ts'];
 const unit = UNIT.map((folder) => `test/${folder}/**/*.test.ts`);
 /** Tests of commands' parts, which change nothing of their process that others see: they share their imports as well. */
 const PARTS = [

@@ -25,9 +25,14 @@ export interface WorkClientOptions {
   readonly fetch?: typeof fetch;
 }
 
-/** 401 and 403: the token is not good, or not good for this. 409: the work is somebody else's by now. */
-const kindOfStatus = (status: number): FailureKind =>
-  status >= 500 || status === 429 || status === 408 ? 'retry' : status === 409 ? 'give-up' : 'wrong-input';
+/**
+ * 401 and 403: the token is not good, or not good for this. 409: the work is somebody else's by now. `work.unknown`: it was taken off the list,
+ * because its round was begun again.
+ */
+const kindOf = (status: number, code: string): FailureKind => {
+  if (status >= 500 || status === 429 || status === 408) return 'retry';
+  return status === 409 || code === 'work.unknown' ? 'give-up' : 'wrong-input';
+};
 
 export class WorkClient {
   readonly #options: WorkClientOptions;
@@ -106,7 +111,7 @@ export class WorkClient {
 }
 
 const refusedWith = (status: number, { code, message, expected, next }: Refusal['error']): RollmeshError =>
-  new RollmeshError(kindOfStatus(status), code, message, {
+  new RollmeshError(kindOf(status, code), code, message, {
     ...(expected === null ? {} : { expected }),
     ...(next === null ? {} : { next }),
   });

@@ -71,17 +71,19 @@ export const countsOf = (
 export const countGroups = async (db: Database, rounds: readonly string[]) =>
   countsOf(rounds, await countByState(db, rounds));
 
-/** Moves the groups from rollout to scored, and moves the round on if they were its last ones. */
+/** Moves the groups from rollout to scored, and moves the round on if they were its last ones; nothing where the round is at another attempt. */
 export async function markScored(
   db: Database,
   round: string,
   scored: readonly { readonly group: string; readonly sha256: string; readonly mac?: string }[],
   now: number,
+  attempt = 0,
 ): Promise<void> {
   await writeAll(db, [
     sql`UPDATE groups SET state = 'scored', sha256 = scored.value->>'sha256', mac = scored.value->>'mac'
         FROM json_each(${JSON.stringify(scored)}) AS scored
-        WHERE groups.round = ${round} AND groups.id = scored.value->>'group' AND groups.state = 'rollout'`,
+        WHERE groups.round = ${round} AND groups.id = scored.value->>'group' AND groups.state = 'rollout'
+          AND EXISTS (SELECT 1 FROM rounds WHERE id = ${round} AND attempt = ${attempt})`,
     touchRound(db, round, now),
     ...settleRound(round, now),
   ]);

@@ -28,11 +28,20 @@ export async function storedSha256(bucket: R2Bucket, key: string): Promise<strin
   return sha256 ? hex(sha256) : null;
 }
 
+/** What is stored beside an object, to be read with it. */
+type Metadata = { readonly attempt?: string };
+
 /** Creates an object and never overwrites one. @returns false if the key exists already; its object is left as it is */
-export async function putJsonOnce(bucket: R2Bucket, key: string, value: unknown): Promise<boolean> {
+export async function putJsonOnce(
+  bucket: R2Bucket,
+  key: string,
+  value: unknown,
+  customMetadata: Metadata = {},
+): Promise<boolean> {
   const bytes = bytesOf(value);
   const put = await bucket.put(key, bytes, {
     ...JSON_TYPE,
+    customMetadata,
     sha256: await sha256Of(bytes),
     onlyIf: { etagDoesNotMatch: '*' },
   });
@@ -56,12 +65,19 @@ export async function putJsonOver(
   key: string,
   value: unknown,
   at: Date | null,
+  customMetadata: Metadata = {},
 ): Promise<boolean> {
-  if (at === null) return putJsonOnce(bucket, key, value);
+  if (at === null) return putJsonOnce(bucket, key, value, customMetadata);
   const bytes = bytesOf(value);
   // By time and not by etag, which stays the same if the same bytes are written again.
   const onlyIf = { uploadedBefore: new Date(at.getTime() + 1) };
-  return (await bucket.put(key, bytes, { ...JSON_TYPE, sha256: await sha256Of(bytes), onlyIf })) !== null;
+  const put = await bucket.put(key, bytes, {
+    ...JSON_TYPE,
+    customMetadata,
+    sha256: await sha256Of(bytes),
+    onlyIf,
+  });
+  return put !== null;
 }
 
 /** The object, or null if there is none. Throws `give-up` if it does not match the schema. */
@@ -73,17 +89,23 @@ export async function readJson<S extends v.GenericSchema>(
   return (await readJsonObject(bucket, key, schema))?.value ?? null;
 }
 
-/** `readJson`, with when the object was written and by which etag it is written over. */
+/** `readJson`, with when the object was written, by which etag it is written over, and what is stored beside it. */
 export async function readJsonObject<S extends v.GenericSchema>(
   bucket: R2Bucket,
   key: string,
   schema: S,
-): Promise<{ readonly value: v.InferOutput<S>; readonly uploaded: Date; readonly etag: string } | null> {
+): Promise<{
+  readonly value: v.InferOutput<S>;
+  readonly uploaded: Date;
+  readonly etag: string;
+  readonly metadata: Metadata;
+} | null> {
   const object = await bucket.get(key);
   if (!object) return null;
   const text = await object.text();
   try {
-    return { value: v.parse(schema, JSON.parse(text)), uploaded: object.uploaded, etag: object.etag };
+    const { uploaded, etag, customMetadata: metadata = {} } = object;
+    return { value: v.parse(schema, JSON.parse(text)), uploaded, etag, metadata };
   } catch (cause) {
     throw new RollmeshError('give-up', 'object.damaged', `The object ${key} cannot be read.`, {
       expected: 'JSON as the mesh wrote it',

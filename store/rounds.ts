@@ -68,19 +68,27 @@ export async function failRound(
   from: readonly StateOfRound[],
   reason: string,
   now: number,
+  /** Only at this attempt. */
+  attempt?: number,
 ): Promise<void> {
   await writeAll(db, [
     db
       .update(rounds)
       .set({ state: 'failed', reason, endedAt: now, touchedAt: now })
-      .where(and(eq(rounds.id, id), inArray(rounds.state, [...from]))),
+      .where(
+        and(
+          eq(rounds.id, id),
+          inArray(rounds.state, [...from]),
+          attempt === undefined ? undefined : eq(rounds.attempt, attempt),
+        ),
+      ),
     stopRunOfFailed(id),
   ]);
 }
 
 /**
  * Moves a round from proposing to rollout and inserts one row for each group. One JSON parameter carries all tasks, since D1
- * takes 100 parameters a statement. A second call finds the state moved and changes nothing.
+ * takes 100 parameters a statement. A second call finds the state moved and changes nothing, and so does one of an earlier attempt.
  */
 export async function admitTasks(
   db: Database,
@@ -89,12 +97,13 @@ export async function admitTasks(
   proposed: number,
   now: number,
   proposalsSha256: string | null = null,
+  attempt = 0,
 ): Promise<void> {
   await writeAll(db, [
     sql`INSERT INTO groups (round, id, idx, task, proposal, state)
         SELECT ${round}, value->>'group', value->>'index', value->>'task', value->>'proposal', 'rollout'
         FROM json_each(${JSON.stringify(tasks)})
-        WHERE EXISTS (SELECT 1 FROM rounds WHERE id = ${round} AND stage = 'proposing')
+        WHERE EXISTS (SELECT 1 FROM rounds WHERE id = ${round} AND stage = 'proposing' AND attempt = ${attempt})
         ON CONFLICT DO NOTHING`,
     db
       .update(rounds)
@@ -107,7 +116,7 @@ export async function admitTasks(
         touchedAt: now,
         redrives: 0,
       })
-      .where(and(eq(rounds.id, round), eq(rounds.state, 'proposing'))),
+      .where(and(eq(rounds.id, round), eq(rounds.state, 'proposing'), eq(rounds.attempt, attempt))),
   ]);
 }
 

@@ -59,6 +59,8 @@ export const rounds = sqliteTable(
     endedAt: integer('ended_at'),
     touchedAt: integer('touched_at').notNull(),
     redrives: integer().notNull().default(0),
+    /** How often a part of it was begun again because a node was shut out. What was made before of the parts that had not ended counts no more. */
+    attempt: integer().notNull().default(0),
     /** When the callback accepted the news of its end. */
     toldAt: integer('told_at'),
     /** When it was sent as a trace. */

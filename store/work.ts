@@ -33,13 +33,17 @@ export interface NewWork {
 const AT_ONCE = 100;
 const CHARACTERS_AT_ONCE = 1_000_000;
 
-/** Puts requests up for lease. One that was there already is left as it is, unless it was closed. */
+/**
+ * Puts requests up for lease. One that was there already is left as it is, unless it was closed. `attempt`: the round's, as the caller knows
+ * it; if a part of the round has been begun again since, nothing is put up.
+ */
 export async function putUp(
   db: Database,
   round: string,
   stage: WorkerStage,
   requests: readonly NewWork[],
   now: number,
+  attempt = 0,
 ): Promise<void> {
   const rows = requests.map(({ id, group, index, request: { policy, prompts, settings }, request }) => ({
     id,
@@ -53,7 +57,7 @@ export async function putUp(
     await writeAll(db, [
       sql`INSERT INTO work (id, round, stage, grp, idx, request, engine, samples, state, created_at)
           SELECT value->>'id', ${round}, ${stage}, value->>'group', value->>'index', value->>'request', value->>'engine', value->>'samples', 'open', ${now}
-          FROM json_each(${JSON.stringify(some)}) WHERE true
+          FROM json_each(${JSON.stringify(some)}) WHERE EXISTS (SELECT 1 FROM rounds WHERE id = ${round} AND attempt = ${attempt})
           ON CONFLICT (id) DO UPDATE SET state = 'open' WHERE state = 'closed'`,
     ]);
 }
@@ -217,6 +221,27 @@ export const releaseWork = (db: Database, id: string, lease: string) =>
         WHERE id = ${id} AND state = 'leased' AND lease = ${lease}`,
   ]);
 
+/** Leaves no more of a request that an isolate has leased than what it has time for. */
+export const shortenWork = (
+  db: Database,
+  id: string,
+  lease: string,
+  request: SamplingRequest,
+  samples: number,
+) =>
+  writeAll(db, [
+    sql`UPDATE work SET request = ${JSON.stringify(request)}, samples = ${samples}
+        WHERE id = ${id} AND state = 'leased' AND lease = ${lease}`,
+  ]);
+
+/** Opens a request again whose answer cannot be read. */
+export const reopenWork = async (db: Database, id: string, lease: string): Promise<void> => {
+  await writeAll(db, [
+    sql`UPDATE work SET state = 'open', node = NULL, lease = NULL, sha256 = NULL, seal = NULL
+        WHERE id = ${id} AND state = 'done' AND lease = ${lease}`,
+  ]);
+};
+
 /** What a lease of a node holds of these requests now. */
 export const underLease = (held: readonly WorkRow[], lease: string, now: number): WorkRow[] =>
   held.filter((row) => row.lease === lease && row.leasedUntil !== null && row.leasedUntil >= now);
@@ -361,12 +386,12 @@ export const nodesOf = (db: Database, ids: readonly string[]) =>
     .where(sql`${nodes.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`);
 
 /**
- * Removes the rows of rounds that ended before a time: nobody audits them here any more. What close nodes returned stays, since an audit has
- * to know of which samples it may not ask for the same bits.
+ * Removes the rows of rounds that ended before a time, fifty rounds a call: nobody audits them here any more. What close nodes returned stays,
+ * since an audit has to know of which samples it may not ask for the same bits.
  */
 export const forgetWork = (db: Database, before: number) =>
   writeAll(db, [
-    sql`DELETE FROM work WHERE round IN (SELECT round FROM work JOIN rounds ON rounds.id = work.round WHERE rounds.ended_at < ${before} AND ${forgettable} LIMIT 50)
+    sql`DELETE FROM work WHERE round IN (SELECT DISTINCT round FROM work JOIN rounds ON rounds.id = work.round WHERE rounds.ended_at < ${before} AND ${forgettable} LIMIT 50)
         AND ${forgettable}`,
   ]);
 

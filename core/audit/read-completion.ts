@@ -27,11 +27,11 @@ export function completionFault(
   if (ids.length > maxNew) return token(`It has ${ids.length} tokens, and at most ${maxNew} could come.`);
   if (!ended && ids.length < maxNew) return token(`It breaks off after ${ids.length} of ${maxNew} tokens.`);
   if (stopped !== ended) return token(`Its stop flag says ${stopped}, its last token ${ended}.`);
-  const above = logprobs.findIndex((logprob) => !(logprob <= 0));
-  return above < 0
+  const wrong = logprobs.findIndex((logprob) => !(logprob <= 0 && Number.isFinite(logprob)));
+  return wrong < 0
     ? null
     : {
         class: 'log-probability',
-        message: `That of token ${above} is ${logprobs[above]}, which is the logarithm of no probability.`,
+        message: `That of token ${wrong} is ${logprobs[wrong]}, which is the logarithm of no probability above 0.`,
       };
 }

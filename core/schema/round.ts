@@ -188,13 +188,17 @@ export type RolloutMessage = Messages['rollout'];
 export type JudgeMessage = Messages['judge'];
 export type ScoredMessage = Messages['scored'];
 
+/** What tells the objects of a round's later attempts from those of its first. */
+const ofAttempt = (attempt: number) => (attempt === 0 ? '' : `-${attempt}`);
+
 /** Keys of a round's objects. They are derived, so that processing a message again writes the same bytes to the same place. */
 export const keys = {
   proposals: (round: string) => `rounds/${round}/proposals.json`,
-  rollouts: (round: string, group: string) => `rounds/${round}/groups/${group}/rollouts.json`,
+  rollouts: (round: string, group: string, attempt: number) =>
+    `rounds/${round}/groups/${group}/rollouts${ofAttempt(attempt)}.json`,
   scored: (round: string, group: string) => `rounds/${round}/groups/${group}/scored.json`,
   /** The partial results of a stage for a group, from before its CPU budget was exceeded. */
-  partial: (round: string, stage: WorkerStage, group: string) =>
-    `rounds/${round}/groups/${group}/${stage}-partial.json`,
+  partial: (round: string, stage: WorkerStage, group: string, attempt: number) =>
+    `rounds/${round}/groups/${group}/${stage}-partial${ofAttempt(attempt)}.json`,
   version: (policy: string, version: number, file: string) => `policies/${policy}/${version}/${file}`,
 };

@@ -210,10 +210,36 @@ test('results: forged, of old weights, impossible, of another’s lease, and sen
   expect(await refusal(await answer(first!, await resultOf(first!, held, made.slice(1))))).toBe(
     '422 result.completions',
   );
+  // JSON has no infinity, but numbers that are read as one; what is sealed then is what stands for it, null.
+  const endless = made.map((row, p) =>
+    row.map((one, s) => (p + s === 0 ? { ...one, logprobs: one.logprobs.with(0, -Infinity) } : one)),
+  );
+  const sealed = JSON.stringify(await resultOf(first!, held, endless)).replace('null', '-1e999');
+  expect(await refusal(await post('/api/work/result', sealed, first!.token))).toBe('422 result.completions');
   expect(await refusal(await answer(second!, await resultOf(second!, held, made)))).toBe('403 lease.foreign');
   expect(await refusal(await answer(first!, { ...right, work: '0'.repeat(32) }))).toBe('404 work.unknown');
   expect((await answer(first!, right)).status).toBe(200);
   expect(await refusal(await answer(first!, right))).toBe('409 work.answered');
+}, 120_000);
+
+test('two results at once under one lease: what is stored is what was noted and sealed', async () => {
+  const held = await lease(first!);
+  const made = await computed(first!, held);
+  const others = [0, 1, 2, 3].map((n) =>
+    made.map((row) => row.map((one) => ({ ...one, logprobs: one.logprobs.map((x) => x - n) }))),
+  );
+  const results = await Promise.all(others.map((other) => resultOf(first!, held, other)));
+  const statuses = await Promise.all(results.map(async (result) => (await answer(first!, result)).status));
+  expect(statuses.toSorted()).toEqual([200, 409, 409, 409]);
+  const db = await scene.mesh.mf.getD1Database('DB', 'rollmesh-gateway');
+  const row = (await db
+    .prepare('SELECT round, lease, sha256, seal FROM work WHERE id = ?')
+    .bind(held.id)
+    .first<{ round: string; lease: string; sha256: string; seal: string }>())!;
+  expect(row.seal).toBe(results[statuses.indexOf(200)]!.seal);
+  const bucket = await scene.mesh.mf.getR2Bucket('BUCKET', 'rollmesh-gateway');
+  const stored = await bucket.get(resultKey({ ...row, id: held.id }));
+  expect(await completionsSha256(JSON.parse(await stored!.text()))).toBe(row.sha256);
 }, 120_000);
 
 test('results in one call: each is taken or refused by itself, and what was answered first stays', async () => {

@@ -1,11 +1,8 @@
 /** The clock's patience with a round that takes its mesh down: counted over starts, on a real D1. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { keys } from '../../core/schema/round.ts';
 import { shipped } from '../../recipes/index.ts';
-import { removePartial } from '../../store/partial-results.ts';
 import { admitTasks, getRound } from '../../store/rounds.ts';
 import { getRun } from '../../store/runs.ts';
-import { PROPOSALS } from '../../store/work.ts';
 import { reconcile } from '../../workers/gateway/reconcile.ts';
 import type { Services } from '../../workers/gateway/services.ts';
 import { openStore, orderRun, tasksOf } from '../store/fixture.ts';
@@ -81,25 +78,5 @@ test('groups are sent again with the word that they may have been begun, in the 
       begun: true,
       again: true,
     })),
-  );
-});
-
-test('partial results of some groups, or of a whole round, are removed, and nothing else', async () => {
-  const of = (round: string, group: string) =>
-    [
-      keys.partial(round, 'rollout', group),
-      keys.partial(round, 'judge', group),
-      keys.rollouts(round, group),
-      keys.scored(round, group),
-    ] as const;
-  const proposed = [keys.partial('r1', 'propose', PROPOSALS), keys.proposals('r1')];
-  const all = [...of('r1', 'a'), ...of('r1', 'b'), ...of('r2', 'a'), ...proposed];
-  for (const key of all) await store.bucket.put(key, '{}');
-  const left = async () => (await store.bucket.list({ prefix: 'rounds/r' })).objects.map(({ key }) => key);
-  await removePartial(store.bucket, 'r1', ['a']);
-  expect(await left()).toEqual(all.filter((key) => !of('r1', 'a').slice(0, 2).includes(key)).toSorted());
-  await removePartial(store.bucket, 'r1', null);
-  expect(await left()).toEqual(
-    all.filter((key) => key.startsWith('rounds/r2/') || !key.endsWith('-partial.json')).toSorted(),
   );
 });

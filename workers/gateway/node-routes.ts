@@ -2,7 +2,6 @@
 import { Hono } from 'hono';
 import type * as v from 'valibot';
 import { deriveId } from '../../core/random.ts';
-import { keys } from '../../core/schema/round.ts';
 import { id, name } from '../../core/schema/sample.ts';
 import {
   auditedNodes,
@@ -18,7 +17,6 @@ import {
 } from '../../core/schema/work.ts';
 import { makeNodeKeys, tokenSha256 } from '../../core/work-seal.ts';
 import { getNode, insertNode, listNodes, nodeOfName, noteAudited, revokeNode } from '../../store/nodes.ts';
-import { removePartial } from '../../store/partial-results.ts';
 import { getRound } from '../../store/rounds.ts';
 import { shutOut } from '../../store/shut-out.ts';
 import { nodeWorkOf, sharesOf } from '../../store/work.ts';
@@ -76,12 +74,10 @@ export const nodeRoutes = new Hono<GatewayTypes>()
     const { reason } = await readJsonBody(c.req.raw, shutOutOrder, 4096);
     const node = await getNode(services.db, wanted);
     if (!node) throw notFound('node', wanted);
-    const redrawn = await shutOut(services.db, node.id, reason, services.now());
+    const redrawn = await shutOut(services.db, services.bucket, node.id, reason, services.now());
     log('warn', 'node.shut-out', { node: node.id, name: node.name, reason, rounds: redrawn.length });
-    for (const { round, groups } of redrawn) {
-      await removePartial(services.bucket, round, groups?.map(({ group }) => group) ?? null);
+    for (const { round, groups } of redrawn)
       if (groups === null) {
-        await services.bucket.delete(keys.proposals(round));
         const row = await getRound(services.db, round);
         if (row) await sendProposal(services, row.spec);
       } else
@@ -90,7 +86,6 @@ export const nodeRoutes = new Hono<GatewayTypes>()
           'rollout',
           groups.map(({ group, index }) => ({ v: 1, round, group, index })),
         );
-    }
     return c.json<NodeShutOut>({
       id: node.id,
       name: node.name,

@@ -7,7 +7,7 @@ import { type AdmittedTask, type RolloutGroup, rolloutGroup } from '../../core/s
 import type { Statement } from '../../store/database.ts';
 import { markScored } from '../../store/groups.ts';
 import { putJson, readJson } from '../../store/objects.ts';
-import { touchRound } from '../../store/rounds.ts';
+import { type RoundRow, touchRound } from '../../store/rounds.ts';
 import { type StageQueue, sendAll } from '../shared/messages.ts';
 import { openStage } from '../shared/open-stage.ts';
 import { roundManifests, type StageMesh } from '../shared/stage-mesh.ts';
@@ -34,7 +34,9 @@ export async function judgeGroups(
   );
   const { row, tasks } = opening;
   if (row.state !== 'rollout' || tasks.length === 0) return [];
-  const rolled = await Promise.all(tasks.map((task) => readRolled(mesh.bucket, round, task)));
+  const read = await Promise.all(tasks.map((task) => readRolled(mesh.bucket, row, task)));
+  const rolled = read.filter((group) => group !== null);
+  if (rolled.length === 0) return [];
   const {
     done: scored,
     paused,
@@ -62,16 +64,24 @@ export async function judgeGroups(
   );
   // Sent first, then recorded: a crash between the two sends it twice, which the learner notices; the other order would lose it.
   await sendAll(mesh.scored, 'scored', sent);
-  await markScored(mesh.db, round, sent, mesh.now());
+  await markScored(mesh.db, round, sent, mesh.now(), row.attempt);
   await goOn();
-  await dropPartial(mesh, round, 'judge', stored, scored);
+  await dropPartial(mesh, row, 'judge', stored, scored);
   return waiting();
 }
 
-/** Reads the group that the rollout Worker stored; it must be about the task that was admitted. */
-async function readRolled(bucket: R2Bucket, round: string, task: AdmittedTask): Promise<RolloutGroup> {
-  const key = keys.rollouts(round, task.group);
+/**
+ * Reads the group that the rollout Worker stored; it must be about the task that was admitted. Null where the round was begun again: the message
+ * is of what was rolled out before, and another follows.
+ */
+async function readRolled(
+  bucket: R2Bucket,
+  { id: round, attempt }: Pick<RoundRow, 'id' | 'attempt'>,
+  task: AdmittedTask,
+): Promise<RolloutGroup | null> {
+  const key = keys.rollouts(round, task.group, attempt);
   const group = await readJson(bucket, key, rolloutGroup);
+  if (!group && attempt > 0) return null;
   if (!group)
     throw new RollmeshError('retry', 'rollouts.missing', `The rollouts ${key} are not there yet.`, {
       next: 'They are made again when the clock re-drives the round.',

@@ -3,11 +3,11 @@ import { proposalOutcomes } from '../../core/play-episodes.ts';
 import { keys, type ProposeMessage } from '../../core/schema/round.ts';
 import { type Proposals, proposals } from '../../core/schema/sample.ts';
 import type { Statement } from '../../store/database.ts';
-import { putJsonOnce, readJson, storedSha256 } from '../../store/objects.ts';
+import { putJsonOver, readJsonObject, storedSha256 } from '../../store/objects.ts';
 import { admitTasks, failRound, touchRound } from '../../store/rounds.ts';
 import { PROPOSALS } from '../../store/work.ts';
 import { type StageQueue, sendAll } from '../shared/messages.ts';
-import { openStage } from '../shared/open-stage.ts';
+import { type Opening, openStage } from '../shared/open-stage.ts';
 import type { StageMesh } from '../shared/stage-mesh.ts';
 import { dropPartial, withinBudget } from '../shared/within-budget.ts';
 
@@ -27,37 +27,58 @@ export async function proposeRound(
 ): Promise<readonly Statement[]> {
   const opening = await openStage(mesh, 'propose', round, [PROPOSALS]);
   if (opening.row.state !== 'proposing') return [];
-  const key = keys.proposals(round);
-  let written = await readJson(mesh.bucket, key, proposals);
-  if (!written) {
-    const { done, paused, stored } = await withinBudget(mesh, opening, {
-      name: 'propose',
-      items: [{ group: PROPOSALS, index: 0 }],
-      begun: new Set(begun ? [PROPOSALS] : []),
-      work: async (context) => [await context.recipe.propose(context)],
-    });
-    if (!done.length) {
-      if (paused.length) await sendAll(mesh.proposals, 'propose', [{ v: 1, round, begun: true }]);
-      return [touchRound(mesh.db, round, mesh.now())];
-    }
-    written = done[0]!;
-    if (!(await putJsonOnce(mesh.bucket, key, written)))
-      written = (await readJson(mesh.bucket, key, proposals)) ?? written;
-    await dropPartial(mesh, round, 'propose', stored, [{ group: PROPOSALS }]);
-  }
+  const written = await writeProposals(mesh, opening, begun === true);
+  if (!written) return [touchRound(mesh.db, round, mesh.now())];
+  const { attempt } = opening.row;
   const { tasks } = written;
   if (tasks.length === 0) {
-    await failRound(mesh.db, round, ['proposing'], nothingAdmitted(written), mesh.now());
+    await failRound(mesh.db, round, ['proposing'], nothingAdmitted(written), mesh.now(), attempt);
     return [];
   }
-  const sha256 = await storedSha256(mesh.bucket, key);
-  await admitTasks(mesh.db, round, tasks, proposalOutcomes(written).length, mesh.now(), sha256);
+  const sha256 = await storedSha256(mesh.bucket, keys.proposals(round));
+  const proposed = proposalOutcomes(written).length;
+  await admitTasks(mesh.db, round, tasks, proposed, mesh.now(), sha256, attempt);
   await sendAll(
     mesh.rollouts,
     'rollout',
     tasks.map(({ group, index }) => ({ v: 1, round, group, index })),
   );
   return [];
+}
+
+/**
+ * The round's proposals: those that are stored, or else those that are written now. Null where they are continued later. What an earlier attempt
+ * stored may hold what a node forged: it is written over.
+ */
+async function writeProposals(
+  mesh: ProposerMesh,
+  opening: Opening,
+  begun: boolean,
+): Promise<Proposals | null> {
+  const { id: round, attempt } = opening.row;
+  const key = keys.proposals(round);
+  let written: Proposals | undefined;
+  let partial: ReadonlySet<string> = new Set();
+  for (;;) {
+    const found = await readJsonObject(mesh.bucket, key, proposals);
+    if (found && Number(found.metadata.attempt ?? 0) >= attempt) return found.value;
+    if (!written) {
+      const { done, paused, stored } = await withinBudget(mesh, opening, {
+        name: 'propose',
+        items: [{ group: PROPOSALS, index: 0 }],
+        begun: new Set(begun ? [PROPOSALS] : []),
+        work: async (context) => [await context.recipe.propose(context)],
+      });
+      if (paused.length) await sendAll(mesh.proposals, 'propose', [{ v: 1, round, begun: true }]);
+      if (!done.length) return null;
+      written = done[0]!;
+      partial = stored;
+    }
+    const of = { attempt: String(attempt) };
+    if (!(await putJsonOver(mesh.bucket, key, written, found?.uploaded ?? null, of))) continue;
+    await dropPartial(mesh, opening.row, 'propose', partial, [{ group: PROPOSALS }]);
+    return written;
+  }
 }
 
 /** Says why, such as "No task was admitted: 70 off-grammar, 10 duplicate." */

@@ -61,7 +61,9 @@ export async function rollOutGroups(
     known,
     work: (context, some) => context.recipe.rollOut(context, some),
   });
-  await Promise.all(rolled.map((group) => putJson(mesh.bucket, keys.rollouts(round, group.group), group)));
+  await Promise.all(
+    rolled.map((group) => putJson(mesh.bucket, keys.rollouts(round, group.group, row.attempt), group)),
+  );
   const again = new Set(messages.flatMap((message) => (message.again ? [message.group] : [])));
   await sendAll(
     mesh.judgments,
@@ -75,6 +77,6 @@ export async function rollOutGroups(
     })),
   );
   await sendAll(mesh.rollouts, 'rollout', goingOn(messages, paused));
-  await dropPartial(mesh, round, 'rollout', stored, rolled);
+  await dropPartial(mesh, row, 'rollout', stored, rolled);
   return [touchRound(mesh.db, round, mesh.now())];
 }

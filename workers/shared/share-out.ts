@@ -5,6 +5,7 @@
  *
  * So no node ever sees a recipe, a task or its answer, and a mesh without nodes never comes here.
  */
+import { RollmeshError } from '../../core/errors.ts';
 import type { GeneratePrompt, Policy, PolicyRef, SamplingSettings } from '../../core/policy.ts';
 import { deriveLongId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
@@ -26,20 +27,14 @@ import {
   noteAnswers,
   putUp,
   releaseWork,
+  reopenWork,
   resultKey,
+  shortenWork,
   type WorkRow,
   workOf,
 } from '../../store/work.ts';
 import { loadCommitted, manifestOf } from './committed.ts';
-import {
-  CpuBudget,
-  keysOf,
-  lookUp,
-  type PartialResults,
-  promptsOf,
-  rowMs,
-  workResults,
-} from './cpu-budget.ts';
+import { keysOf, lookUp, type PartialResults, promptsOf, rowMs, workResults } from './cpu-budget.ts';
 import { hasNoRoom } from './isolate-size.ts';
 import { log } from './log.ts';
 import type { Opening } from './open-stage.ts';
@@ -89,14 +84,20 @@ export function sharedList(
         : work.filter(({ group }) => groups.includes(group));
       opened = true;
       const fresh = rows.filter(({ id, state }) => state === 'done' && !loaded.has(id));
+      const unreadable = new Set<WorkRow>();
       await Promise.all(
         fresh.map(async (row) => {
-          const results = await readJson(bucket, resultKey(row), workResults);
-          if (results) keep(kept, row.request, results);
+          const results = await readResults(bucket, row);
+          if (!results) {
+            unreadable.add(row);
+            return reopenWork(db, row.id, row.lease!);
+          }
+          keep(kept, row.request, results);
           loaded.add(row.id);
         }),
       );
-      return fresh.length;
+      rows = rows.map((row) => (unreadable.has(row) ? { ...row, state: 'open' } : row));
+      return fresh.length - unreadable.size;
     },
     waiting: (state) => new Set(rows.filter((row) => row.state === state).map(({ group }) => group)),
     async close(done) {
@@ -105,6 +106,17 @@ export function sharedList(
         await closeWork(db, round, stage, groups);
     },
   };
+}
+
+/** The completions of a request that was answered; null where they are not there or cannot be read, so that it has to be answered again. */
+async function readResults(bucket: StageMesh['bucket'], row: WorkRow): Promise<Completions | null> {
+  const results = await readJson(bucket, resultKey(row), workResults).catch((error: unknown) => {
+    if (!(error instanceof RollmeshError) || error.code !== 'object.damaged') throw error;
+    return null;
+  });
+  if (!results)
+    log('warn', 'work.unreadable', { round: row.round, work: row.id, node: row.node, lease: row.lease });
+  return results;
 }
 
 type Completions = NonNullable<Awaited<ReturnType<Policy['generate']>>>[number];
@@ -133,10 +145,11 @@ const knownPolicy = (ref: PolicyRef, kept: PartialResults, ask: (asked: Asked) =
   async generate(prompts, settings) {
     const { found, missing } = lookUp(kept, ref, prompts, settings);
     if (!missing.length) return found as Completions[];
-    // At most so many rows a request, whatever prompts they are of.
-    for (let at = 0; at < missing.length; at += REQUEST_ROWS) {
-      const some = missing.slice(at, at + REQUEST_ROWS);
-      ask({ ref, prompts: promptsOf(prompts, some).map(({ prompt }) => prompt), settings });
+    // At most so many rows a request, whatever prompts they are of. What is known of one request does not change the others.
+    const all = found.flatMap((row, p) => row.map((had, s) => ({ p, s, had })));
+    for (let at = 0; at < all.length; at += REQUEST_ROWS) {
+      const some = all.slice(at, at + REQUEST_ROWS).filter(({ had }) => !had);
+      if (some.length) ask({ ref, prompts: promptsOf(prompts, some).map(({ prompt }) => prompt), settings });
     }
     throw new NotSampled();
   },
@@ -155,7 +168,6 @@ export async function shareOut<In extends Item, Out>(
   items: readonly In[],
   work: (context: RoundContext<Recipe>, items: readonly In[]) => Promise<readonly Out[]>,
 ): Promise<{ done: readonly Out[]; paused: readonly string[] }> {
-  const budget = new CpuBudget(mesh.cpuBudgetMs);
   const done: Out[] = [];
   const parts = await stageParts(mesh, row, versions);
   const finished = new Set<In>();
@@ -181,10 +193,10 @@ export async function shareOut<In extends Item, Out>(
     left = left.filter((item) => !finished.has(item));
     if (!left.length) break;
     if (await addEarlier()) continue;
-    await putUp(mesh.db, row.id, list.stage, wanted, mesh.now());
+    await putUp(mesh.db, row.id, list.stage, wanted, mesh.now(), row.attempt);
     // What nodes have answered meanwhile is told by a message of its own.
     if (!besideNodes) break;
-    await takePart(mesh, row, list.stage, left, budget).catch((error: unknown) => {
+    await takePart(mesh, row, list.stage, left).catch((error: unknown) => {
       if (!hasNoRoom(error)) throw error;
       // What an isolate cannot hold is left to the nodes.
       besideNodes = false;
@@ -258,7 +270,6 @@ async function takePart(
   row: RoundRow,
   stage: WorkerStage,
   items: readonly Item[],
-  budget: CpuBudget,
 ): Promise<void> {
   const { db, now } = mesh;
   const of = { round: row.id, stage, groups: items.map(({ group }) => group) };
@@ -268,7 +279,7 @@ async function takePart(
     const [leased] = await leaseWork(db, { node: null, lease, engines: null, limit: 1, until, of }, now());
     if (!leased) return;
     try {
-      if (!(await answerHere(mesh, row, leased, lease, budget))) return;
+      if (!(await answerHere(mesh, row, leased, lease))) return;
     } catch (error) {
       await releaseWork(db, leased.id, lease);
       throw error;
@@ -276,31 +287,45 @@ async function takePart(
   }
 }
 
-/** Computes a request that an isolate has leased, and stores the answer. @returns false where the CPU budget does not suffice */
+/**
+ * Computes a request that an isolate has leased, and stores the answer. Where the CPU budget does not suffice for all rows, the request is
+ * cut down to those that it affords, and the stage asks for the others again. @returns false where the budget is used up
+ */
 async function answerHere(
-  { db, bucket, session, now }: StageMesh,
+  { db, bucket, session, cpuBudget, now }: StageMesh,
   { id: round }: RoundRow,
   { id, request, samples }: LeasedWork,
   lease: string,
-  budget: CpuBudget,
 ): Promise<boolean> {
-  const { policy: ref, prompts } = request;
+  const { policy: ref } = request;
   const settings = settingsOf(request);
-  const longest = Math.max(...prompts.map(({ ids }) => ids.length));
-  const made = await session.use(ref, async (policy) =>
-    budget.take(samples, rowMs(policy, longest + settings.maxNew)) < samples
-      ? null
-      : (await policy.generate(prompts, settings)).flat(),
-  );
+  const longest = Math.max(...request.prompts.map(({ ids }) => ids.length));
+  const made = await session.use(ref, async (policy) => {
+    const rows = cpuBudget.take(samples, rowMs(policy, longest + settings.maxNew));
+    if (rows === 0) return null;
+    const prompts = firstRows(request.prompts, rows);
+    if (rows < samples) await shortenWork(db, id, lease, { ...request, prompts }, rows);
+    return (await policy.generate(prompts, settings)).flat();
+  });
   if (!made) {
     await releaseWork(db, id, lease);
     return false;
   }
   await putJson(bucket, resultKey({ round, id, lease }), made);
   const tokens = made.reduce((sum, { ids }) => sum + ids.length, 0);
-  const answer = { id, sha256: await completionsSha256(made), seal: null, samples, tokens };
+  const sha256 = await completionsSha256(made);
+  const answer = { id, sha256, seal: null, samples: made.length, tokens };
   await noteAnswers(db, { round, node: null, lease }, [answer], now());
-  return true;
+  return made.length === samples;
+}
+
+/** The first rows of some prompts. */
+function firstRows(prompts: SamplingRequest['prompts'], rows: number): SamplingRequest['prompts'] {
+  const all = prompts.flatMap(({ sampleIds }, p) => sampleIds.map((_, s) => ({ p, s })));
+  return promptsOf(prompts, all.slice(0, rows)).map(({ prompt: { ids, sampleIds } }) => ({
+    ids: [...ids],
+    sampleIds: [...sampleIds],
+  }));
 }
 
 /** Sizes of vocabularies, by the sha256 of config.json: all versions of a policy share one. */

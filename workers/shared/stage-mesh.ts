@@ -15,6 +15,7 @@ import { getRound, type RoundRow } from '../../store/rounds.ts';
 import { committedManifest, expectUsable } from '../../store/versions.ts';
 import { episodesIn } from './agent-episodes.ts';
 import { loadCommitted } from './committed.ts';
+import type { CpuBudget, PartialResults } from './cpu-budget.ts';
 import { log } from './log.ts';
 import { loadText } from './open-policy.ts';
 import type { PolicySession } from './policy-session.ts';
@@ -29,6 +30,13 @@ export interface StageMesh {
   readonly rewardSecret?: string | undefined;
   /** Estimated milliseconds of CPU time that an invocation may take for completions. */
   readonly cpuBudgetMs: number;
+  /** What this invocation has left of them, for all rounds of its batch and for all tries. */
+  readonly cpuBudget: CpuBudget;
+  /**
+   * The completions that this invocation knows, by round and attempt: where a batch fails, its messages are worked off one by one with what it
+   * made, since there is no other budget for it.
+   */
+  readonly kept: Map<string, PartialResults>;
   /** While there are nodes: whether isolates sample beside them, or leave all to them. */
   readonly besideNodes: boolean;
 }

@@ -7,7 +7,7 @@ import type { WorkerStage } from '../../core/stages.ts';
 import { openDatabase, type Statement } from '../../store/database.ts';
 import { addUsed } from '../../store/usage.ts';
 import { consume } from './consume.ts';
-import { cpuBudgetMs } from './cpu-budget.ts';
+import { CpuBudget, cpuBudgetMs } from './cpu-budget.ts';
 import { storeUndeliverable } from './dead-letter.ts';
 import { meteredD1, meteredR2 } from './metered-bindings.ts';
 import { sessionOf } from './open-policy.ts';
@@ -46,10 +46,11 @@ export interface StageSpec<S extends WorkerStage, Env extends StageEnv> {
   ) => Promise<readonly Statement[]>;
 }
 
-/** What a Worker's bindings come to. */
+/** What a Worker's bindings come to, for one invocation. */
 export function meshOf(env: StageEnv, recipes: Registry): StageMesh {
   const db = openDatabase(meteredD1(env.DB));
   const bucket = meteredR2(env.BUCKET);
+  const budgetMs = cpuBudgetMs(env.CPU_BUDGET_SECONDS);
   return {
     recipes,
     db,
@@ -57,7 +58,9 @@ export function meshOf(env: StageEnv, recipes: Registry): StageMesh {
     session: sessionOf({ db, bucket }),
     now: () => Date.now(),
     rewardSecret: env.REWARD_SECRET,
-    cpuBudgetMs: cpuBudgetMs(env.CPU_BUDGET_SECONDS),
+    cpuBudgetMs: budgetMs,
+    cpuBudget: new CpuBudget(budgetMs),
+    kept: new Map(),
     besideNodes: env.ISOLATES_WITH_NODES !== 'rest',
   };
 }

@@ -4,10 +4,11 @@ import { openRoundContext, type RoundContext } from '../../core/round-context.ts
 import { keys } from '../../core/schema/round.ts';
 import type { WorkerStage } from '../../core/stages.ts';
 import { putJson, readJson } from '../../store/objects.ts';
+import type { RoundRow } from '../../store/rounds.ts';
 import {
   BudgetExceeded,
   budgeted,
-  CpuBudget,
+  type CpuBudget,
   type PartialCompletions,
   PartialResults,
   partialCompletions,
@@ -50,14 +51,14 @@ export const goingOn = <M extends Begun>(messages: readonly M[], paused: readonl
 /** Removes the partial results of groups that are done. `stored`: the groups that had some. */
 export async function dropPartial(
   { bucket }: StageMesh,
-  round: string,
+  { id: round, attempt }: Pick<RoundRow, 'id' | 'attempt'>,
   name: Work<unknown, unknown>['name'],
   stored: ReadonlySet<string>,
   done: readonly { readonly group: string }[],
 ): Promise<void> {
   const stale = done
     .filter(({ group }) => stored.has(group))
-    .map(({ group }) => keys.partial(round, name, group));
+    .map(({ group }) => keys.partial(round, name, group, attempt));
   if (stale.length) await bucket.delete(stale);
 }
 
@@ -67,9 +68,12 @@ export async function withinBudget<In extends { readonly group: string; readonly
   { name, items, begun, known = {}, work }: Work<In, Out>,
 ): Promise<Done<Out>> {
   const { row, versions } = opening;
-  const kept = new PartialResults();
+  const { cpuBudget } = mesh;
+  const of = `${row.id} ${row.attempt}`;
+  const kept = mesh.kept.get(of) ?? new PartialResults();
+  mesh.kept.set(of, kept);
   kept.add(known);
-  const keyOf = (group: string) => keys.partial(row.id, name, group);
+  const keyOf = (group: string) => keys.partial(row.id, name, group, row.attempt);
   const stored = new Set<string>();
   let unread = [...begun];
   const addEarlier = async () => {
@@ -89,7 +93,6 @@ export async function withinBudget<In extends { readonly group: string; readonly
   // the answers do not suffice.
   if (list.live) return { ...(await shareOut(mesh, opening, list, kept, addEarlier, items, work)), stored };
   await addEarlier();
-  const cpuBudget = new CpuBudget(mesh.cpuBudgetMs);
   const alone = async (budget: CpuBudget | null) =>
     openRoundContext({
       ...(await stageParts(mesh, row, versions)),

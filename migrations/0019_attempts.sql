@@ -1,0 +1,1 @@
+ALTER TABLE `rounds` ADD `attempt` integer DEFAULT 0 NOT NULL;

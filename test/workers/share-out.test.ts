@@ -1,0 +1,451 @@
+/**
+ * The stages over a real D1 and R2 with a recipe and a policy of the test's own: what is left of a damaged result, of a CPU budget that is
+ * smaller than a request, of a batch that fails, and of what a node forged before it was shut out.
+ */
+import { sql } from 'drizzle-orm';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { RollmeshError } from '../../core/errors.ts';
+import type { Policy, PolicyRef } from '../../core/policy.ts';
+import { deriveId, sha256Hex } from '../../core/random.ts';
+import { registry } from '../../core/registry.ts';
+import { fileEntries, type VersionFiles } from '../../core/schema/policy.ts';
+import {
+  type JudgeMessage,
+  keys,
+  type RolloutMessage,
+  type RoundSpec,
+  rolloutMessage,
+  runIdOf,
+} from '../../core/schema/round.ts';
+import type { SamplingRequest } from '../../core/schema/work.ts';
+import type { WorkerStage } from '../../core/stages.ts';
+import { completionsSha256 } from '../../core/work-seal.ts';
+import { readPolicyFolder } from '../../model/policy-folder.ts';
+import { shipped } from '../../recipes/index.ts';
+import { openDatabase, writeAll } from '../../store/database.ts';
+import { answeredCallsOf, callKey, heldEpisodes } from '../../store/episodes.ts';
+import { getGroup, groupsOf } from '../../store/groups.ts';
+import { insertNode } from '../../store/nodes.ts';
+import { putJson } from '../../store/objects.ts';
+import { admitTasks, failRound, getRound } from '../../store/rounds.ts';
+import { advanceRun, orderRounds } from '../../store/runs.ts';
+import { shutOut } from '../../store/shut-out.ts';
+import { forgetWork, leaseWork, noteAnswers, PROPOSALS, putUp, resultKey, workOf } from '../../store/work.ts';
+import { type JudgeMesh, judgeGroups } from '../../workers/judge/judge-groups.ts';
+import { type ProposerMesh, proposeRound } from '../../workers/proposer/propose-round.ts';
+import { type RolloutMesh, rollOutGroups } from '../../workers/rollout/roll-out-groups.ts';
+import { consume } from '../../workers/shared/consume.ts';
+import { CpuBudget } from '../../workers/shared/cpu-budget.ts';
+import { idOf, manifestOf, noteAndCreate, openStore, settings, tasksOf } from '../store/fixture.ts';
+
+// The engines are modules of WebAssembly that the Workers' platform instantiates; policies are the test's own.
+vi.mock('../../infer/workerd-engines.ts', () => ({ workerdEngines: {} }));
+
+let store: Awaited<ReturnType<typeof openStore>>;
+/** What a stage reads of a policy before it opens it. */
+let texts: VersionFiles;
+let seeds = 700;
+const NOW = 1_000_000;
+const [CHEAT, HONEST] = [idOf(1), idOf(2)];
+/** Twenty completions a group: two requests, of sixteen and of four. */
+const ROWS = 20;
+
+beforeAll(async () => {
+  store = await openStore();
+  const { 'model.safetensors': _, ...others } = await readPolicyFolder('models/arithmetic-base');
+  texts = others;
+  for (const [id, name] of [
+    [CHEAT, 'cheat'],
+    [HONEST, 'honest'],
+  ] as const) {
+    const keys = { tokenSha256: id.padEnd(64, '0'), publicKey: '0'.repeat(64) };
+    await insertNode(store.db, { id, name, exactness: 'exact', verifies: false, ...keys, createdAt: 1 });
+  }
+});
+afterAll(() => store.close());
+beforeEach(async () => {
+  for (const level of ['info', 'warn', 'error'] as const) vi.spyOn(console, level).mockReturnValue();
+  await seen(0);
+});
+
+/** When both nodes were heard of last. */
+const seen = (at: number) => writeAll(store.db, [sql`UPDATE nodes SET seen_at = ${at}`]);
+
+/** A round of a new policy, whose version 0 is in the object store, without its weights. */
+async function openRound(): Promise<RoundSpec> {
+  const run = settings(++seeds);
+  for (const [file, bytes] of fileEntries(texts))
+    await store.bucket.put(keys.version(run.policy, 0, file), bytes);
+  const entries = fileEntries(texts).map(([file, bytes]) => [
+    file,
+    { sha256: sha256Hex(bytes), bytes: bytes.length },
+  ]);
+  const manifest = manifestOf(run.policy, 0, {
+    files: { ...Object.fromEntries(entries), 'model.safetensors': { sha256: 'a'.repeat(64), bytes: 8 } },
+  });
+  await putJson(store.bucket, keys.version(run.policy, 0, 'manifest.json'), manifest);
+  await noteAndCreate(store.db, manifest);
+  const roles = { proposer: {}, solver: {}, judge: {} };
+  await orderRounds(store.db, { delivery: `d-${seeds}`, settings: run, roles, rounds: 1, now: 1 });
+  return (await advanceRun(store.db, runIdOf(run), 2))[0]!;
+}
+
+async function rollingOut(groups: number): Promise<{ round: RoundSpec; messages: RolloutMessage[] }> {
+  const round = await openRound();
+  await admitTasks(store.db, round.id, tasksOf(groups), groups, 4);
+  return {
+    round,
+    messages: tasksOf(groups).map(({ group, index }) => ({ v: 1, round: round.id, group, index })),
+  };
+}
+
+const sampleIds = (round: string, group: string) =>
+  Array.from({ length: ROWS }, (_, i) => deriveId('sample', round, group, i));
+const made = { ids: [1, 0], logprobs: [-0.5, -0.25], stopped: true };
+/** Tokens a completion; with a prompt of one, a row is reckoned with ten milliseconds. */
+const change = { maxNew: 9 };
+const ROW_MS = 10;
+/** A task at which the recipe fails once it has sampled. */
+const POISON = '2+1';
+
+const recipes = registry([
+  {
+    ...shipped.find('trio'),
+    async propose(context) {
+      const { id: round } = context.round;
+      await context.generate('proposer', [{ ids: [1], sampleIds: [deriveId('proposal', round)] }], change);
+      return { round, samples: [], tasks: tasksOf(2) };
+    },
+    rollOut: async (context, tasks) => {
+      const { id: round } = context.round;
+      const ask = ({ group }: { group: string }) => ({ ids: [1], sampleIds: sampleIds(round, group) });
+      await context.generate('solver', tasks.map(ask), change);
+      if (tasks.some(({ task }) => task === POISON))
+        throw new RollmeshError('give-up', 'x.poison', 'It is poison.');
+      return tasks.map((task) => ({ round, ...task, samples: [] }));
+    },
+    judge: async (context, rolled) => {
+      const ask = ({ group }: { group: string }) => ({ ids: [1], sampleIds: [deriveId('judgment', group)] });
+      await context.generate('judge', rolled.map(ask), change);
+      return rolled.map((group) => ({ ...group, judgments: [], answersExact: [], solutionsExact: [] }));
+    },
+  },
+]);
+
+interface Options {
+  /** Default: enough for everything. */
+  readonly budgetMs?: number;
+  /** What happens in the mesh while this invocation samples for the first time. */
+  readonly meanwhile?: () => Promise<unknown>;
+}
+
+/** An invocation of a stage: what it sampled, and what it sent to which queue. */
+function invocation({ budgetMs = 1e6, meanwhile }: Options = {}) {
+  const sampled: string[] = [];
+  const sent = {
+    judge: [] as JudgeMessage[],
+    rollout: [] as RolloutMessage[],
+    propose: [] as unknown[],
+    scored: [] as unknown[],
+  };
+  const queue = (name: keyof typeof sent) => ({
+    sendBatch: async (batch: Iterable<{ body: never }>) => {
+      for (const { body } of batch) sent[name].push(body);
+    },
+  });
+  let waiting = meanwhile;
+  const policy = (ref: PolicyRef): Policy => ({
+    ref,
+    parameters: 0,
+    generate: async (prompts) => {
+      const first = waiting;
+      waiting = undefined;
+      await first?.();
+      return prompts.map(({ sampleIds: ids }) => {
+        sampled.push(...ids);
+        return ids.map(() => made);
+      });
+    },
+    score: () => Promise.reject(new Error('not asked for')),
+    dispose: () => Promise.resolve(),
+  });
+  const mesh = {
+    recipes,
+    db: store.db,
+    bucket: store.bucket,
+    session: { use: (ref: PolicyRef, work: (of: Policy) => unknown) => work(policy(ref)) },
+    now: () => NOW,
+    cpuBudgetMs: budgetMs,
+    cpuBudget: new CpuBudget(budgetMs),
+    kept: new Map(),
+    besideNodes: true,
+    judgments: queue('judge'),
+    rollouts: queue('rollout'),
+    proposals: queue('propose'),
+    scored: queue('scored'),
+    meshKey: 'k',
+  } as unknown as RolloutMesh & JudgeMesh & ProposerMesh;
+  return { mesh, sampled, sent };
+}
+
+const REQUEST: SamplingRequest = {
+  policy: { name: 'p', version: 0 },
+  config: { file: 'config.json', sha256: 'c'.repeat(64), bytes: 2, version: 0 },
+  weights: { file: 'model.safetensors', sha256: 'a'.repeat(64), bytes: 2, version: 0 },
+  vocabSize: 10,
+  prompts: [{ ids: [1], sampleIds: [idOf(99)] }],
+  settings: { maxNew: 9, temperature: 1, stop: [0] },
+};
+
+/** Has a node answer a request of a group, in an attempt of the round. */
+async function answers(node: string, round: string, stage: WorkerStage, group: string, attempt = 0) {
+  const id = deriveId('answered', round, stage, group);
+  await putUp(store.db, round, stage, [{ id, group, index: 0, request: REQUEST }], NOW, attempt);
+  const lease = deriveId('lease', id);
+  const of = { round, stage, groups: [group] };
+  await leaseWork(store.db, { node, lease, engines: null, limit: 1, until: NOW + 1000, of }, NOW);
+  const told = { sha256: await completionsSha256([made]), seal: '0'.repeat(128), samples: 1, tokens: 2 };
+  await putJson(store.bucket, resultKey({ round, id, lease }), [made]);
+  await noteAnswers(store.db, { round, node, lease }, [{ id, ...told }], NOW);
+}
+
+const shutOutCheat = () => shutOut(store.db, store.bucket, CHEAT, 'forged', NOW);
+const episodeKey = (group: string) => ({ group, sample: 0 });
+
+const rowsOf = async (round: string, stage: WorkerStage, group: string) =>
+  (await workOf(store.db, round, stage, [group])).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+const stateOf = async (round: string, group: string) => (await getGroup(store.db, round, group))?.state;
+
+test('a result that cannot be read is no answer: its request is open again, and the stage goes on', async () => {
+  const { round, messages } = await rollingOut(1);
+  const { group } = messages[0]!;
+  await answers(CHEAT, round.id, 'rollout', group);
+  const [row] = await rowsOf(round.id, 'rollout', group);
+  await store.bucket.put(resultKey(row!), JSON.stringify([{ ...made, logprobs: [null, -0.25] }]));
+  const { mesh, sent } = invocation();
+  await seen(NOW);
+  await rollOutGroups({ ...mesh, besideNodes: false }, round.id, messages);
+  expect((await rowsOf(round.id, 'rollout', group)).find(({ id }) => id === row!.id)).toMatchObject({
+    state: 'open',
+    node: null,
+    seal: null,
+  });
+  await rollOutGroups(mesh, round.id, messages);
+  expect(sent.judge).toHaveLength(1);
+});
+
+test.each([
+  { budgetMs: 3.5 * ROW_MS, rows: 3, times: 7 },
+  { budgetMs: ROW_MS / 2, rows: 1, times: 2 },
+])(
+  'requests that are larger than the CPU budget are answered $rows rows an invocation',
+  async ({ budgetMs, rows, times }) => {
+    const { round, messages } = await rollingOut(1);
+    const { group } = messages[0]!;
+    await seen(NOW);
+    const all: string[] = [];
+    let due = messages;
+    let invocations = 0;
+    for (; due.length && invocations < times; invocations++) {
+      const { mesh, sampled, sent } = invocation({ budgetMs });
+      await rollOutGroups(mesh, round.id, due);
+      all.push(...sampled);
+      if (invocations === 0) {
+        // What is left of the request that it began is open again, and the other one is as it was.
+        const left = await rowsOf(round.id, 'rollout', group);
+        const of = (state: string) => left.flatMap((row) => (row.state === state ? [row.samples] : []));
+        expect(of('done')).toEqual([rows]);
+        expect([
+          [16 - rows, 4],
+          [16, 4 - rows],
+        ]).toContainEqual(of('open').toSorted((x, y) => y - x));
+      }
+      due = sent.rollout;
+    }
+    expect(new Set(all).size).toBe(all.length);
+    expect(all).toHaveLength(Math.min(ROWS, times * rows));
+    expect(due).toHaveLength(all.length < ROWS ? 1 : 0);
+  },
+);
+
+test('one CPU budget for all rounds of a batch', async () => {
+  const [first, second] = [await rollingOut(1), await rollingOut(1)];
+  const { mesh, sampled, sent } = invocation({ budgetMs: 25 * ROW_MS });
+  for (const { round, messages } of [first!, second!]) await rollOutGroups(mesh, round.id, messages);
+  expect(sampled).toHaveLength(25);
+  expect(sent.judge.map(({ round }) => round)).toEqual([first!.round.id]);
+  expect(sent.rollout).toMatchObject([{ ...second!.messages[0], begun: true }]);
+});
+
+test.each([100, 30])(
+  'a batch with a poison message that has %i rows to spend samples no row twice',
+  async (rows) => {
+    const { round, messages } = await rollingOut(3);
+    const { mesh, sampled, sent } = invocation({ budgetMs: rows * ROW_MS });
+    const buried: unknown[] = [];
+    const batch = (bodies: readonly unknown[]) =>
+      bodies.map((body, i) => ({
+        ...{ id: String(i), timestamp: new Date(0), body, attempts: 1 },
+        ack: () => undefined,
+        retry: () => undefined,
+      }));
+    const deliver = async (to: RolloutMesh, bodies: readonly unknown[]) =>
+      consume(
+        {
+          stage: 'rollout',
+          schema: rolloutMessage,
+          work: (of, some) => rollOutGroups(to, of, some),
+          storeUndeliverable: async (body) => void buried.push(body),
+          account: async () => undefined,
+          retrySeconds: 1,
+        },
+        batch(bodies),
+      );
+    await deliver(mesh, messages);
+    expect(sampled.length).toBe(new Set(sampled).size);
+    expect(sampled.length).toBeLessThanOrEqual(rows);
+    // What it had no time for is continued by another one, to the same end.
+    const next = invocation();
+    await deliver(next.mesh, sent.rollout);
+    expect([...sampled, ...next.sampled].toSorted()).toEqual(
+      messages.flatMap(({ group }) => sampleIds(round.id, group)).toSorted(),
+    );
+    expect([...sent.judge, ...next.sent.judge].map(({ index }) => index).toSorted()).toEqual([0, 1]);
+    expect(buried).toMatchObject([{ index: 2 }]);
+  },
+);
+
+test('the rows of all rounds that ended are forgotten, not of one round a call', async () => {
+  const ended: string[] = [];
+  for (let i = 0; i < 3; i++) {
+    const { round } = await rollingOut(1);
+    await answers(HONEST, round.id, 'rollout', tasksOf(1)[0]!.group);
+    const [row] = await rowsOf(round.id, 'rollout', tasksOf(1)[0]!.group);
+    const more = Array.from({ length: 60 }, (_, n) => ({
+      ...{ id: deriveId('more', round.id, n), group: row!.group, index: 0, request: row!.request },
+    }));
+    await putUp(store.db, round.id, 'rollout', more, NOW);
+    await failRound(store.db, round.id, ['rollout'], 'over', NOW);
+    ended.push(round.id);
+  }
+  await forgetWork(store.db, NOW + 1);
+  for (const round of ended) expect(await rowsOf(round, 'rollout', tasksOf(1)[0]!.group)).toEqual([]);
+});
+
+test('what a node forged before it was shut out is neither judged nor sealed: rolled out and waiting for its judge', async () => {
+  const { round, messages } = await rollingOut(2);
+  const [forged, other] = messages;
+  await answers(CHEAT, round.id, 'rollout', forged!.group);
+  // An earlier invocation left partial results.
+  await rollOutGroups(invocation({ budgetMs: 5 * ROW_MS }).mesh, round.id, [forged!]);
+  const before = invocation();
+  await rollOutGroups(before.mesh, round.id, messages);
+  expect(before.sent.judge).toHaveLength(2);
+  expect(await shutOutCheat()).toEqual([
+    { round: round.id, groups: messages.map(({ group, index }) => ({ group, index })) },
+  ]);
+  // The judge's messages come first.
+  const judge = invocation();
+  await judgeGroups(judge.mesh, round.id, before.sent.judge);
+  expect([judge.sampled, judge.sent.scored]).toEqual([[], []]);
+  expect([await stateOf(round.id, forged!.group), await stateOf(round.id, other!.group)]).toEqual([
+    'rollout',
+    'rollout',
+  ]);
+  const after = invocation();
+  await rollOutGroups(
+    after.mesh,
+    round.id,
+    messages.map((message) => ({ ...message, begun: true })),
+  );
+  expect(after.sampled).toEqual(expect.arrayContaining(sampleIds(round.id, forged!.group)));
+  await judgeGroups(judge.mesh, round.id, after.sent.judge);
+  expect(judge.sent.scored).toHaveLength(2);
+  expect((await getRound(store.db, round.id))?.state).toBe('training');
+});
+
+test('nor what an isolate that is under way then makes of it: a rollout, a judgment, requests', async () => {
+  const { round, messages } = await rollingOut(1);
+  const { group } = messages[0]!;
+  await answers(CHEAT, round.id, 'rollout', group);
+  const rollout = invocation({ meanwhile: shutOutCheat });
+  await rollOutGroups(rollout.mesh, round.id, messages);
+  const early = invocation();
+  await judgeGroups(early.mesh, round.id, rollout.sent.judge);
+  expect(early.sent.scored).toEqual([]);
+
+  const again = invocation();
+  await rollOutGroups(again.mesh, round.id, messages);
+  await answers(CHEAT, round.id, 'judge', group, 1);
+  const judge = invocation({ meanwhile: shutOutCheat });
+  await judgeGroups(judge.mesh, round.id, again.sent.judge);
+  expect(await stateOf(round.id, group)).toBe('rollout');
+  expect((await getRound(store.db, round.id))?.state).toBe('rollout');
+
+  await answers(CHEAT, round.id, 'rollout', group, 1);
+  expect(await rowsOf(round.id, 'rollout', group)).toEqual([]);
+});
+
+test('a round whose proposals it forged begins again, whatever is stored, sent or under way of it', async () => {
+  const round = await openRound();
+  const propose = { v: 1, round: round.id } as const;
+  await answers(CHEAT, round.id, 'propose', PROPOSALS);
+  const tasks = tasksOf(2).map((task) => ({ ...task, task: '9+9' }));
+  await putJson(store.bucket, keys.proposals(round.id), { round: round.id, samples: [], tasks });
+  await proposeRound(invocation().mesh, propose);
+  const messages = tasks.map(({ group, index }) => ({ v: 1 as const, round: round.id, group, index }));
+  const before = invocation();
+  await rollOutGroups(before.mesh, round.id, messages);
+  const { group } = messages[0]!;
+  const episode = { grp: group, sample: 0, round: round.id };
+  await writeAll(store.db, [
+    sql`INSERT INTO episodes (grp, sample, round, idx, opening, state, opened_at, touched_at)
+        VALUES (${episode.grp}, 0, ${episode.round}, 0, 'o', 'rewarded', 1, 1)`,
+    sql`INSERT INTO calls (grp, sample, turn, request, asked, state) VALUES (${group}, 0, 0, 'r', 'a', 'done')`,
+  ]);
+  await putJson(store.bucket, callKey(round.id, episodeKey(group), 0), {});
+
+  expect(await shutOutCheat()).toEqual([{ round: round.id, groups: null }]);
+  expect(await heldEpisodes(store.db, group)).toEqual([]);
+  expect(await answeredCallsOf(store.db, episodeKey(group))).toEqual([]);
+  expect(await store.bucket.get(callKey(round.id, episodeKey(group), 0))).toBeNull();
+
+  // The object of the first attempt is there; an invocation of the second is overtaken by a third.
+  await answers(CHEAT, round.id, 'propose', PROPOSALS, 1);
+  const late = invocation({ meanwhile: shutOutCheat });
+  await proposeRound(late.mesh, propose);
+  expect((await getRound(store.db, round.id))?.state).toBe('proposing');
+  const last = invocation();
+  await proposeRound(last.mesh, propose);
+  expect([late.sampled.length, last.sampled.length]).toEqual([1, 1]);
+  expect((await groupsOf(store.db, round.id)).map(({ task }) => task)).toEqual(['0+1', '1+1']);
+
+  // The judge's messages of the first attempt name groups of the same ids.
+  const judge = invocation();
+  await judgeGroups(judge.mesh, round.id, before.sent.judge);
+  expect(judge.sent.scored).toEqual([]);
+  expect(await stateOf(round.id, group)).toBe('rollout');
+});
+
+test.each(['rollout', 'propose'] as const)(
+  'a round that ended meanwhile is not begun again: %s',
+  async (stage) => {
+    const { round, messages } = await rollingOut(1);
+    const { group } = messages[0]!;
+    await answers(CHEAT, round.id, stage, stage === 'propose' ? PROPOSALS : group);
+    let calls = 0;
+    const spied = Object.assign(Object.create(store.d1), {
+      prepare: (query: string) => store.d1.prepare(query),
+      batch: async (statements: Parameters<typeof store.d1.batch>[0]) => {
+        // The node is shut out, its rounds are looked up, and then this one is changed.
+        if (++calls === 3) await failRound(store.db, round.id, ['rollout'], 'over', NOW);
+        return store.d1.batch(statements);
+      },
+    });
+    expect(await shutOut(openDatabase(spied), store.bucket, CHEAT, 'forged', NOW)).toEqual([]);
+    expect(calls).toBe(3);
+    expect((await getRound(store.db, round.id))?.state).toBe('failed');
+    expect(await stateOf(round.id, group)).toBe('rollout');
+    expect(await rowsOf(round.id, stage, stage === 'propose' ? PROPOSALS : group)).toHaveLength(1);
+  },
+);
