@@ -276,7 +276,8 @@ export class GatewayClient {
 
   /** The object's bytes. Throws `give-up` if their sha256 is not the expected one. */
   async getObject(key: string, sha256?: string): Promise<Uint8Array> {
-    const response = await this.#send('GET', `/api/objects/${key}`);
+    const headers = sha256 === undefined ? {} : { 'x-sha256': sha256 };
+    const response = await this.#send('GET', `/api/objects/${key}`, undefined, headers);
     const bytes = new Uint8Array(await response.arrayBuffer());
     if (sha256 !== undefined && sha256Hex(bytes) !== sha256)
       throw new RollmeshError(

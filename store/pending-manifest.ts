@@ -9,7 +9,8 @@ import { type Manifest, manifestSha256 } from '../core/schema/policy.ts';
 import type { Database } from './database.ts';
 import { putJsonOver } from './objects.ts';
 import { getVersion, noteCommit, notedCommit } from './policies.ts';
-import { contended, MANIFEST, readManifest, versionKey } from './versions.ts';
+import { contended, versionKey } from './version-objects.ts';
+import { MANIFEST, readManifest } from './versions.ts';
 
 /** The manifest that was noted and is stored, and whose version is not committed yet; null if there is none. */
 export async function pendingManifest(

@@ -365,7 +365,7 @@ export const ROUTES: Readonly<Record<string, readonly RouteReference[]>> = {
       'GET',
       '/api/objects/*',
       'learner',
-      'Reads an object under rounds/ or policies/; a verifier’s token reads it as well.',
+      'Reads an object under rounds/ or policies/; with `x-sha256` the one of that hash, where several were stored under the key. A verifier’s token reads it as well.',
       { answer: 'bytes' },
     ),
     route(
