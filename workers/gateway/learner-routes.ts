@@ -171,7 +171,7 @@ export const learnerRoutes = new Hono<GatewayTypes>()
     const why = await readJsonBody(c.req.raw, groupFailure, 4096);
     const { db, now } = c.var.services;
     if (!(await getGroup(db, round, group))) throw notFound('group', group);
-    await failGroup(db, round, group, why, now());
+    await failGroup(db, round, group, ['rollout', 'scored'], why, now());
     const { state } = (await getGroup(db, round, group))!;
     return c.json<v.InferOutput<typeof groupFailed>>({ round, group, state });
   });
