@@ -493,9 +493,16 @@ export class GatewayClient {
     }
   }
 
-  /** Replays the newest hundred dead letters. */
+  /** Replays all dead letters, the newest first. */
   async replayDeadLetters(): Promise<readonly Replayed[]> {
-    return (await this.#json('/api/dead-letters/replay', replayListing, 'POST', {})).results;
+    const all: Replayed[] = [];
+    for (let query: string | null = ''; query !== null; ) {
+      const path = `/api/dead-letters/replay${query}`;
+      const page: v.InferOutput<typeof replayListing> = await this.#json(path, replayListing, 'POST', {});
+      all.push(...page.results);
+      query = page.next ? `?before=${page.next}` : null;
+    }
+    return all;
   }
 
   /** Asks a model for an answer to a conversation; yields the text as it comes. The body is that of `/v1/chat/completions`. */

@@ -20,6 +20,7 @@ import {
   groupsQuery,
   listQuery,
   redrawQuery,
+  replayQuery,
   roundsQuery,
   sampleQuery,
 } from '../../workers/gateway/queries.ts';
@@ -408,8 +409,9 @@ export const ROUTES: Readonly<Record<string, readonly RouteReference[]>> = {
       'POST',
       '/api/dead-letters/replay',
       'learner',
-      'Sends all dead letters again where a round waits.',
+      'Sends dead letters again where a round waits, the newest hundred; `before` goes on where the answer before ended.',
       {
+        query: replayQuery,
         answer: answers.replayListing,
       },
     ),
