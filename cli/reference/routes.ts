@@ -158,10 +158,16 @@ export const ROUTES: Readonly<Record<string, readonly RouteReference[]>> = {
     route('GET', '/api/rounds/:id/shares', 'reader', 'Says how much of a round each node sampled.', {
       answer: work.roundShares,
     }),
-    route('GET', '/api/samples/:id', 'reader', 'Shows one sample; with its round it is found faster.', {
-      query: sampleQuery,
-      answer: answers.foundSample,
-    }),
+    route(
+      'GET',
+      '/api/samples/:id',
+      'reader',
+      'Shows one sample; where rounds are large it is found with its round alone.',
+      {
+        query: sampleQuery,
+        answer: answers.foundSample,
+      },
+    ),
     route(
       'POST',
       '/api/samples/:id/redraw',

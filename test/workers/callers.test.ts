@@ -3,7 +3,11 @@ import { expect, test } from 'vitest';
 
 const LEARNER = 'the-learners-token'.padEnd(64, '0');
 
-async function answered(path: string, init: object, more: { local?: boolean; read?: string }) {
+async function answered(
+  path: string,
+  init: object,
+  more: { local?: boolean; read?: string; hooks?: object },
+) {
   // Not by its literal name, since the Workers are compiled against other types than the tests.
   const app: string = '../../workers/gateway/app.ts';
   const { gatewayApp } = (await import(app)) as {
@@ -13,7 +17,7 @@ async function answered(path: string, init: object, more: { local?: boolean; rea
   const services = {
     settings: { local: more.local ?? false },
     secrets: { read: [more.read, undefined], learner: [LEARNER, undefined] },
-    limits: { reads: free, hooks: free },
+    limits: { reads: free, hooks: more.hooks ?? free },
   };
   return gatewayApp(services).request(path, init);
 }
@@ -44,4 +48,9 @@ test('the stream of news is closed without the reader’s token', async () => {
   expect(await listened()).toBe(401);
   expect(await listened('a-token-of-somebody'.padEnd(64, '0'))).toBe(401);
   expect(await listened(read)).toBe(422);
+});
+
+test('a search for a sample has the limit of what makes the mesh work', async () => {
+  const used = { limit: async () => ({ success: false }) };
+  expect((await answered(`/api/samples/${'0'.repeat(32)}`, {}, { hooks: used })).status).toBe(429);
 });
