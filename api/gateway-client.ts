@@ -276,7 +276,8 @@ export class GatewayClient {
 
   /** The object's bytes. Throws `give-up` if their sha256 is not the expected one. */
   async getObject(key: string, sha256?: string): Promise<Uint8Array> {
-    const response = await this.#send('GET', `/api/objects/${key}`);
+    const headers = sha256 === undefined ? {} : { 'x-sha256': sha256 };
+    const response = await this.#send('GET', `/api/objects/${key}`, undefined, headers);
     const bytes = new Uint8Array(await response.arrayBuffer());
     if (sha256 !== undefined && sha256Hex(bytes) !== sha256)
       throw new RollmeshError(
@@ -492,9 +493,16 @@ export class GatewayClient {
     }
   }
 
-  /** Replays the newest hundred dead letters. */
+  /** Replays all dead letters, the newest first. */
   async replayDeadLetters(): Promise<readonly Replayed[]> {
-    return (await this.#json('/api/dead-letters/replay', replayListing, 'POST', {})).results;
+    const all: Replayed[] = [];
+    for (let query: string | null = ''; query !== null; ) {
+      const path = `/api/dead-letters/replay${query}`;
+      const page: v.InferOutput<typeof replayListing> = await this.#json(path, replayListing, 'POST', {});
+      all.push(...page.results);
+      query = page.next ? `?before=${page.next}` : null;
+    }
+    return all;
   }
 
   /** Asks a model for an answer to a conversation; yields the text as it comes. The body is that of `/v1/chat/completions`. */

@@ -40,16 +40,28 @@ export async function storeDeadLetter(db: Database, letter: Omit<DeadLetter, 're
 export const getDeadLetter = async (db: Database, id: string): Promise<DeadLetter | undefined> =>
   (await db.select().from(deadLetters).where(eq(deadLetters.id, id)))[0];
 
-/** Lists dead letters, newest first. Replayed ones are left out unless `replayed` is true. */
+/** A place in the list of dead letters. */
+export type LetterPlace = Pick<DeadLetter, 'at' | 'id'>;
+
+/** Lists dead letters, newest first. Replayed ones are left out unless `replayed` is true. `before`: only those that come after this one in the list. */
 export const listDeadLetters = (
   db: Database,
-  { replayed, limit }: { readonly replayed: boolean; readonly limit: number },
+  {
+    replayed,
+    limit,
+    before,
+  }: { readonly replayed: boolean; readonly limit: number; readonly before?: LetterPlace | undefined },
 ): Promise<DeadLetter[]> =>
   db
     .select()
     .from(deadLetters)
-    .where(replayed ? undefined : isNull(deadLetters.replayedAt))
-    .orderBy(desc(deadLetters.at))
+    .where(
+      and(
+        replayed ? undefined : isNull(deadLetters.replayedAt),
+        before && sql`(${deadLetters.at}, ${deadLetters.id}) < (${before.at}, ${before.id})`,
+      ),
+    )
+    .orderBy(desc(deadLetters.at), desc(deadLetters.id))
     .limit(limit);
 
 /** Marks a dead letter as replayed. @returns false if it was replayed before */

@@ -1,7 +1,7 @@
 /** The rows of groups, the unit of work. A group's state only moves forward, rollout -> scored -> trained, or becomes failed with its failure. */
 import { and, asc, eq, gte, inArray, sql } from 'drizzle-orm';
 import type { AdmittedTask } from '../core/schema/sample.ts';
-import type { GroupState } from '../core/stages.ts';
+import type { GroupState, WAITING_GROUPS } from '../core/stages.ts';
 import { type Database, writeAll } from './database.ts';
 import { settleRound, touchRound } from './rounds.ts';
 import { type Failure, groups } from './schema.ts';
@@ -89,11 +89,12 @@ export async function markScored(
   ]);
 }
 
-/** Moves a group from rollout or scored to failed. The round goes on without it, or fails if no other group is left. */
+/** Moves a group from one of these states to failed. The round goes on without it, or fails if no other group is left. */
 export async function failGroup(
   db: Database,
   round: string,
   id: string,
+  from: readonly (keyof typeof WAITING_GROUPS)[],
   failure: Failure,
   now: number,
 ): Promise<void> {
@@ -101,7 +102,7 @@ export async function failGroup(
     db
       .update(groups)
       .set({ state: 'failed', failure })
-      .where(and(eq(groups.round, round), eq(groups.id, id), inArray(groups.state, ['rollout', 'scored']))),
+      .where(and(eq(groups.round, round), eq(groups.id, id), inArray(groups.state, [...from]))),
     touchRound(db, round, now),
     ...settleRound(round, now),
   ]);

@@ -8,10 +8,14 @@ import type { PolicyRef } from '../core/policy.ts';
 import { type Manifest, manifestSha256 } from '../core/schema/policy.ts';
 import type { Database } from './database.ts';
 import { putJsonOver } from './objects.ts';
-import { getVersion, noteCommit, notedCommit } from './policies.ts';
-import { contended, MANIFEST, readManifest, versionKey } from './versions.ts';
+import { canFollow, getVersion, noteCommit, notedCommit } from './policies.ts';
+import { contended, versionKey } from './version-objects.ts';
+import { MANIFEST, readManifest } from './versions.ts';
 
-/** The manifest that was noted and is stored, and whose version is not committed yet; null if there is none. */
+/**
+ * The manifest that was noted and is stored, and whose version is not committed yet, but can be; null if there is none. One that was
+ * refused at the last moment, since its round was stopped or its parent rolled back, keeps nobody from the version's number.
+ */
 export async function pendingManifest(
   db: Database,
   bucket: R2Bucket,
@@ -19,7 +23,8 @@ export async function pendingManifest(
 ): Promise<Manifest | null> {
   const noted = await notedCommit(db, ref);
   if (noted === null || (await getVersion(db, ref))) return null;
-  return storedAs(bucket, ref, noted);
+  const stored = await storedAs(bucket, ref, noted);
+  return stored && (await canFollow(db, stored)) ? stored : null;
 }
 
 /** The stored manifest if its hash is this one; null if it is another one, cannot be read, or is not there. */

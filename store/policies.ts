@@ -77,13 +77,16 @@ export const notedCommit = async (db: Database, ref: PolicyRef): Promise<string 
 
 /**
  * Notes that this manifest is about to be written to the object store. `seen`: the hash that was noted before, null for none.
- * @returns false if another one has been noted since
+ * @returns false if another one has been noted since, or the version is committed with another
  */
 export async function noteCommit(db: Database, manifest: Manifest, seen: string | null): Promise<boolean> {
+  const { policy, version } = manifest;
   const sha256 = manifestSha256(manifest);
   const [noted] = await writeAll(db, [
     sql`INSERT INTO commits (policy, version, manifest_sha256)
-        VALUES (${manifest.policy}, ${manifest.version}, ${sha256})
+        SELECT ${policy}, ${version}, ${sha256}
+        WHERE NOT EXISTS (SELECT 1 FROM versions
+          WHERE policy = ${policy} AND version = ${version} AND manifest_sha256 IS NOT ${sha256})
         ON CONFLICT DO UPDATE SET manifest_sha256 = ${sha256} WHERE manifest_sha256 IN (${seen}, ${sha256})`,
   ]);
   return noted === 1;
@@ -92,6 +95,23 @@ export async function noteCommit(db: Database, manifest: Manifest, seen: string 
 /** Is this the manifest that was noted for its version's commit? */
 const isNoted = (manifest: Manifest) => sql`EXISTS (SELECT 1 FROM commits WHERE policy = ${manifest.policy}
   AND version = ${manifest.version} AND manifest_sha256 = ${manifestSha256(manifest)})`;
+
+/**
+ * Can the version follow as the policy and its round are now: the pointer is at its parent, or there is no policy yet; the round waits for
+ * it, and no earlier round of its run is open?
+ */
+const fits = ({
+  policy,
+  parent,
+  round,
+}: Manifest) => sql`(SELECT current FROM policies WHERE name = ${policy}) IS ${parent}
+  AND (${round} IS NULL OR EXISTS (SELECT 1 FROM rounds WHERE id = ${round} AND stage = 'training'))
+  AND NOT EXISTS (SELECT 1 FROM rounds AS own JOIN rounds AS earlier
+    ON earlier.run = own.run AND earlier.idx < own.idx AND earlier.stage IN ${openRounds} WHERE own.id = ${round})`;
+
+/** Could this manifest be committed now, if it is the one that was noted? */
+export const canFollow = async (db: Database, manifest: Manifest): Promise<boolean> =>
+  (await db.all(sql`SELECT 1 WHERE ${fits(manifest)}`)).length === 1;
 
 const objectsIn = ({ files, version }: Manifest) =>
   Object.entries(files).flatMap(([file, entry]) => objectsOf(file, entry, version));
@@ -144,10 +164,7 @@ export async function commitVersion(
     sql`INSERT INTO versions (policy, version, parent, round, bytes, elsewhere, manifest_sha256, created_at)
         SELECT ${policy}, ${version}, ${parent}, ${round}, ${bytesOf(manifest)}, ${elsewhereOf(manifest)},
           ${manifestSha256(manifest)}, ${now}
-        WHERE ${isNoted(manifest)} AND EXISTS (SELECT 1 FROM policies WHERE name = ${policy} AND current IS ${parent})
-          AND (${round} IS NULL OR EXISTS (SELECT 1 FROM rounds WHERE id = ${round} AND stage = 'training'))
-          AND NOT EXISTS (SELECT 1 FROM rounds AS own JOIN rounds AS earlier
-            ON earlier.run = own.run AND earlier.idx < own.idx AND earlier.stage IN ${openRounds} WHERE own.id = ${round})
+        WHERE ${isNoted(manifest)} AND ${fits(manifest)}
         ON CONFLICT DO NOTHING`,
     db
       .update(policies)

@@ -5,10 +5,9 @@
  */
 import type { R2Bucket } from '@cloudflare/workers-types';
 import { type SQL, sql } from 'drizzle-orm';
-import { objectsOf } from '../core/schema/policy.ts';
-import { keys } from '../core/schema/round.ts';
 import { type Database, openRounds, writeAll } from './database.ts';
-import { readManifest } from './versions.ts';
+import { versionKey } from './version-objects.ts';
+import { MANIFEST } from './versions.ts';
 
 export interface RetentionRule {
   /** How many versions are kept in the chain of parents that ends at the current version; the current one counts as the first. */
@@ -27,7 +26,7 @@ export interface JudgedVersion {
 
 /** How many versions are pruned at most in one call of the clock. */
 const AT_ONCE = 50;
-/** The most objects that one call of the object store deletes. */
+/** The most objects that one call of the object store lists or deletes. */
 const DELETED_AT_ONCE = 1000;
 
 /**
@@ -104,19 +103,18 @@ export const takenVersions = (db: Database): Promise<Omit<JudgedVersion, 'kept'>
     sql`SELECT policy, version, bytes FROM versions WHERE pruned_at IS NOT NULL AND bytes > 0 LIMIT ${AT_ONCE}`,
   );
 
-/** Removes all files that the manifest of a pruned version names. It is safe to repeat. */
+/** Removes all objects of a pruned version but its manifest, also those that nobody committed. It is safe to repeat. */
 export async function removeFiles(
   db: Database,
   bucket: R2Bucket,
   { policy, version }: Pick<JudgedVersion, 'policy' | 'version'>,
 ): Promise<void> {
-  const manifest = await readManifest(bucket, { name: policy, version });
-  const objects = Object.entries(manifest?.files ?? {}).flatMap(([file, entry]) =>
-    objectsOf(file, entry, version).flatMap((object) =>
-      object.version === version ? [keys.version(policy, version, object.name)] : [],
-    ),
-  );
-  for (let at = 0; at < objects.length; at += DELETED_AT_ONCE)
-    await bucket.delete(objects.slice(at, at + DELETED_AT_ONCE));
+  const prefix = versionKey({ name: policy, version }, '');
+  for (let more = true; more; ) {
+    const { objects, truncated } = await bucket.list({ prefix, limit: DELETED_AT_ONCE });
+    const removed = objects.map(({ key }) => key).filter((key) => key !== `${prefix}${MANIFEST}`);
+    if (removed.length) await bucket.delete(removed);
+    more = truncated;
+  }
   await writeAll(db, [sql`UPDATE versions SET bytes = 0 WHERE policy = ${policy} AND version = ${version}`]);
 }

@@ -190,19 +190,22 @@ export async function changeMark(db: Database, run: string | undefined): Promise
   return JSON.stringify(rows);
 }
 
-/** Rounds that ended after `since` and whose end the callback has not been told yet. */
+/** By chance, so that rounds whose news is refused again and again keep no others waiting. */
+const BY_CHANCE = sql`random()`;
+
+/** Rounds that ended after `since` and whose end the callback has not been told yet; where there are more than `limit`, other ones each time. */
 export const untoldRounds = (db: Database, since: number, limit: number): Promise<RoundRow[]> =>
   db
     .select()
     .from(rounds)
     .where(and(gt(rounds.endedAt, since), isNull(rounds.toldAt)))
-    .orderBy(asc(rounds.endedAt))
+    .orderBy(BY_CHANCE)
     .limit(limit);
 
 export const markTold = (db: Database, id: string, now: number) =>
   writeAll(db, [db.update(rounds).set({ toldAt: now }).where(eq(rounds.id, id))]);
 
-/** Rounds that ended after `since` and were not sent as traces yet: evaluated, failed, or ended before `waited`. */
+/** Rounds that ended after `since` and were not sent as traces yet: evaluated, failed, or ended before `waited`; some of them, as `untoldRounds`. */
 export const untracedRounds = (
   db: Database,
   since: number,
@@ -219,7 +222,7 @@ export const untracedRounds = (
         sql`(${rounds.report}->'$.evaluation' IS NOT NULL OR ${rounds.state} = 'failed' OR ${rounds.endedAt} < ${waited})`,
       ),
     )
-    .orderBy(asc(rounds.endedAt))
+    .orderBy(BY_CHANCE)
     .limit(limit);
 
 export const markTraced = (db: Database, ids: readonly string[], now: number) =>

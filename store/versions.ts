@@ -24,86 +24,17 @@ import {
   versionFile,
   wholeOf,
 } from '../core/schema/policy.ts';
-import { keys } from '../core/schema/round.ts';
 import { refuseCostlyPatterns } from '../core/text/pattern-cost.ts';
 import { checkAdapter, readAdapter } from '../model/adapter.ts';
 import { checkPieces } from '../model/checkpoint.ts';
 import { parseConfig } from '../model/config.ts';
 import { streamSafetensors } from '../model/safetensors-stream.ts';
 import { readJson } from './objects.ts';
+import { getObject, hashOf, headObject, putVersionFile, versionKey } from './version-objects.ts';
 
 export const MANIFEST = 'manifest.json';
-export const versionKey = ({ name, version }: PolicyRef, object: string) =>
-  keys.version(name, version, object);
-
 export const readManifest = (bucket: R2Bucket, ref: PolicyRef): Promise<Manifest | null> =>
   readJson(bucket, versionKey(ref, MANIFEST), manifest);
-
-const hex = (bytes: ArrayBuffer | undefined) =>
-  bytes && [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-
-/**
- * Stores one file, or one shard of a file, of a version that is not committed yet. The write succeeds only if the object has not changed since it was
- * looked up, so if two learners write at once, one of them gets an error. `settled`: is the version committed, or about to be?
- * @returns `stored`, or `same` if these bytes were stored already
- */
-export async function putVersionFile(
-  bucket: R2Bucket,
-  ref: PolicyRef,
-  object: string,
-  body: ReadableStream,
-  { sha256, settled }: { readonly sha256: string; readonly settled: boolean },
-): Promise<'stored' | 'same'> {
-  const key = versionKey(ref, object);
-  const before = await bucket.head(key);
-  if (hex(before?.checksums.sha256) === sha256) {
-    await body.cancel();
-    return 'same';
-  }
-  if (settled) {
-    await body.cancel();
-    throw committedAlready(ref);
-  }
-  const put = await bucket
-    .put(key, body, {
-      sha256,
-      httpMetadata: { contentType: 'application/octet-stream' },
-      onlyIf: before ? { etagMatches: before.etag } : { etagDoesNotMatch: '*' },
-    })
-    .catch((cause: unknown) => {
-      throw HASH_MISMATCH.test(String(cause)) ? otherBytes(object, sha256, cause) : cause;
-    });
-  if (!put) throw contended(key);
-  return 'stored';
-}
-
-export const contended = (key: string) =>
-  new RollmeshError('retry', 'version.contended', `Someone else is writing ${key}.`, {
-    next: 'See that only one learner serves this policy, then try again.',
-  });
-
-/** R2 reports another hash in the text of its error, with the code 10037. */
-const HASH_MISMATCH = /checksum|10037/i;
-
-const otherBytes = (file: string, sha256: string, cause: unknown) =>
-  new RollmeshError(
-    'wrong-input',
-    'version.hash',
-    `The bytes of ${file} are not those of the header x-sha256.`,
-    {
-      expected: `sha256 ${sha256}`,
-      next: 'Send the file again.',
-      cause,
-    },
-  );
-
-export const committedAlready = (ref: PolicyRef) =>
-  new RollmeshError(
-    'give-up',
-    'version.committed',
-    `Version ${ref.version} of ${ref.name} is committed with other contents.`,
-    { expected: 'a new version number', next: 'Read the policy again and go on from its current version.' },
-  );
 
 /**
  * Checks that every object of a manifest is in the bucket with the manifest's size and hash. R2 computed the hash when it stored the bytes;
@@ -126,8 +57,8 @@ export async function verifyFiles(
       throw refused(`The manifest names the file ${JSON.stringify(file)}.`, known.issues[0].message);
     const objects = objectsOf(file, entry, version);
     for (const { name: object, bytes, sha256, version } of objects) {
-      const stored = await bucket.head(versionKey({ name, version }, object));
-      if (stored?.size !== bytes || hex(stored.checksums.sha256) !== sha256)
+      const stored = await headObject(bucket, versionKey({ name, version }, object), sha256);
+      if (stored?.size !== bytes || hashOf(stored) !== sha256)
         throw refused(
           stored
             ? `The stored ${object} is not the one of the manifest.`
@@ -292,7 +223,7 @@ async function loadFile(
 }
 
 async function loadObject(bucket: R2Bucket, of: Manifest, stored: StoredObject): Promise<Uint8Array> {
-  const object = await bucket.get(keyOf(of, stored));
+  const object = await getObject(bucket, keyOf(of, stored), stored.sha256);
   if (!object) throw missingVersion(holderOf(of, stored), `${stored.name} is gone`);
   const bytes = new Uint8Array(await object.arrayBuffer());
   refuseOther(of, stored, bytes.length, sha256Hex(bytes));
@@ -357,7 +288,7 @@ async function* objectBytes(
   objects: readonly StoredObject[],
 ): AsyncGenerator<Uint8Array> {
   for (const stored of objects) {
-    const object = await bucket.get(keyOf(of, stored));
+    const object = await getObject(bucket, keyOf(of, stored), stored.sha256);
     if (!object) throw missingVersion(holderOf(of, stored), `${stored.name} is gone`);
     const hash = sha256.create();
     let bytes = 0;
@@ -411,9 +342,10 @@ export async function forkVersion(
   };
   for (const [file, entry] of Object.entries(source.files))
     for (const stored of objectsOf(file, entry, source.version)) {
-      const object = await bucket.get(keyOf(source, stored));
-      if (!object) throw missingVersion(from, `${stored.name} is gone`);
-      await bucket.put(keys.version(to, 0, stored.name), object.body, { sha256: stored.sha256 });
+      const { name, sha256 } = stored;
+      const object = await getObject(bucket, keyOf(source, stored), sha256);
+      if (!object) throw missingVersion(from, `${name} is gone`);
+      await putVersionFile(bucket, { name: to, version: 0 }, name, object.body, { sha256, settled: false });
     }
   return forked;
 }

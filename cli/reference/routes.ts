@@ -20,6 +20,7 @@ import {
   groupsQuery,
   listQuery,
   redrawQuery,
+  replayQuery,
   roundsQuery,
   sampleQuery,
 } from '../../workers/gateway/queries.ts';
@@ -157,10 +158,16 @@ export const ROUTES: Readonly<Record<string, readonly RouteReference[]>> = {
     route('GET', '/api/rounds/:id/shares', 'reader', 'Says how much of a round each node sampled.', {
       answer: work.roundShares,
     }),
-    route('GET', '/api/samples/:id', 'reader', 'Shows one sample; with its round it is found faster.', {
-      query: sampleQuery,
-      answer: answers.foundSample,
-    }),
+    route(
+      'GET',
+      '/api/samples/:id',
+      'reader',
+      'Shows one sample; where rounds are large it is found with its round alone.',
+      {
+        query: sampleQuery,
+        answer: answers.foundSample,
+      },
+    ),
     route(
       'POST',
       '/api/samples/:id/redraw',
@@ -375,7 +382,7 @@ export const ROUTES: Readonly<Record<string, readonly RouteReference[]>> = {
       'GET',
       '/api/objects/*',
       'learner',
-      'Reads an object under rounds/ or policies/; a verifier’s token reads it as well.',
+      'Reads an object under rounds/ or policies/; with `x-sha256` the one of that hash, where several were stored under the key. A verifier’s token reads it as well.',
       { answer: 'bytes' },
     ),
     route(
@@ -418,8 +425,9 @@ export const ROUTES: Readonly<Record<string, readonly RouteReference[]>> = {
       'POST',
       '/api/dead-letters/replay',
       'learner',
-      'Sends all dead letters again where a round waits.',
+      'Sends dead letters again where a round waits, the newest hundred; `before` goes on where the answer before ended.',
       {
+        query: replayQuery,
         answer: answers.replayListing,
       },
     ),

@@ -355,7 +355,11 @@ export const replayed = v.variant('state', [
   v.object({ id, state: v.literal('refused'), reason: v.string() }),
 ]);
 export type Replayed = v.InferOutput<typeof replayed>;
-export const replayListing = v.object({ results: v.array(replayed) });
+/** `next`: where the next call goes on, null at the end; an earlier release does not say it. */
+export const replayListing = v.object({
+  results: v.array(replayed),
+  next: v.optional(v.nullable(v.string())),
+});
 
 export const refusal = v.object({
   error: v.object({

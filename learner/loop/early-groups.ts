@@ -49,6 +49,8 @@ export class EarlyGroups {
     if (this.#fetching >= AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#fetching++;
     try {
+      // The bound may have been reached since it was asked for.
+      if (this.#bytes >= MOST_BYTES) return null;
       const bytes = await this.#gateway.getObject(key);
       if (sha256Hex(bytes) !== sha256) return null;
       this.#bytes += bytes.length;

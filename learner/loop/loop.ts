@@ -5,6 +5,7 @@
  */
 import * as v from 'valibot';
 import type { Tally } from '../../api/tally.ts';
+import { RollmeshError } from '../../core/errors.ts';
 import type { RoundReport } from '../../core/schema/report.ts';
 import { type ScoredMessage, scoredMessage } from '../../core/schema/round.ts';
 import type { RoundTrainer } from '../train/round-trainer.ts';
@@ -171,20 +172,27 @@ async function trainWhole(shared: Shared): Promise<boolean> {
   const troubles: unknown[] = [];
   for (const id of collector.rounds) {
     try {
-      if (!(await trainIfWhole(shared, id))) continue;
+      if (!(await trainOrGiveUp(shared, id))) continue;
+      attempts.forget(id);
+      worked = true;
     } catch (error) {
       if (!concernsRound(error)) throw error;
-      if (!attempts.failed(id, error)) {
-        troubles.push(error);
-        continue;
-      }
-      await giveUp(shared, id, error);
+      troubles.push(error);
     }
-    attempts.forget(id);
-    worked = true;
   }
   if (troubles.length) throw troubles[0];
   return worked;
+}
+
+/** Gives a round up after its last attempt. Returns false where there is nothing to do for it yet. */
+async function trainOrGiveUp(shared: Shared, id: string): Promise<boolean> {
+  try {
+    return await trainIfWhole(shared, id);
+  } catch (error) {
+    if (!concernsRound(error) || !shared.attempts.failed(id, error)) throw error;
+    await giveUp(shared, id, error);
+    return true;
+  }
 }
 
 /** Ends a round that could not be trained, with the reason. Its groups stay as they are, so that it can be replayed. */
@@ -204,26 +212,33 @@ async function giveUp(
 async function trainIfWhole(shared: Shared, id: string): Promise<boolean> {
   const { ports, collector, early, books } = shared;
   const { gateway, queue, log } = ports;
-  const round = await gateway.getRound(id);
-  const over = round.state === 'done' || round.state === 'failed';
-  const turn = round.state === 'training' && (round.waitsFor ?? null) === null;
+  const round = await knownRound(gateway, id);
+  const over = !round || round.state === 'done' || round.state === 'failed';
+  const turn = round?.state === 'training' && (round.waitsFor ?? null) === null;
   const listed = turn ? await gateway.getGroups(id) : [];
   const messages = wholeRound(listed, collector.messages(id));
   if (!over && !messages) return false;
-  const outcome = messages && (await trainCollected(shared, { round, listed, messages }));
+  const outcome = round && messages && (await trainCollected(shared, { round, listed, messages }));
   const deletions = collector.messages(id).length + collector.duplicates(id);
   if (outcome) await gateway.report(id, { ...outcome.report, ...books.used(deletions) });
   await queue.ack(collector.take(id));
   await early.forgetRound(id);
   log(outcome ? 'round.trained' : 'round.dropped', {
     round: id,
-    state: round.state,
+    state: round?.state ?? 'unknown',
     version: outcome?.version,
   });
-  if (outcome) await evaluateAfter(ports, round, outcome, books);
+  if (round && outcome) await evaluateAfter(ports, round, outcome, books);
   books.close();
   return true;
 }
+
+/** The round's state; null where the mesh has no such round, as after its database was set back. */
+const knownRound = (gateway: MeshGateway, id: string): Promise<RoundState | null> =>
+  gateway.getRound(id).catch((error: unknown) => {
+    if (error instanceof RollmeshError && error.code === 'round.unknown') return null;
+    throw error;
+  });
 
 /**
  * The messages of exactly those groups that wait to be trained, once all of them have arrived; null before that. Hash and seal are taken

@@ -50,7 +50,7 @@ export interface RoundOutcome {
 /** Returns null where the round cannot be trained; its groups are then marked as failed in the mesh, with the reason. */
 export async function trainRound(
   gateway: MeshGateway,
-  trainer: Pick<RoundTrainer, 'train'>,
+  trainer: Pick<RoundTrainer, 'train' | 'forget'>,
   round: RoundState,
   listed: GroupStates,
   messages: readonly ScoredMessage[],
@@ -95,34 +95,39 @@ export async function trainRound(
     await failAll(gateway, round, messages, failureOf(error));
     return null;
   }
-  const about = manifestOf(recipe, round, groups, {
-    name,
-    current,
-    next,
-    settings,
-  });
-  const tokenizer = tokenizerOf(trained.files, name);
-  const refusals = refused.map(({ group, failure }) => `group ${group} was refused: ${failure.message}`);
-  const learnerMs = () => Math.round(performance.now() - began);
-  const report = reportRound(
-    {
-      recipe,
-      settings: spec.settings,
-      decode: (ids) => tokenizer.decode(ids),
-      proposals,
-      groups,
-      trained,
-      refusals,
-    },
-    {
-      ...(round.trainingAt === null ? {} : { rolloutMs: round.trainingAt - round.createdAt }),
-      learnerMs: learnerMs(),
-    },
-  );
-  // The report goes before the publication: after the commit the round is never trained again, so a report lost then would stay lost.
-  await gateway.report(spec.id, report);
-  await gateway.putVersion(trained.files, about, trained.before);
-  return { parent: current, version: next, report: { ...report, learnerMs: learnerMs() } };
+  try {
+    const about = manifestOf(recipe, round, groups, {
+      name,
+      current,
+      next,
+      settings,
+    });
+    const tokenizer = tokenizerOf(trained.files, name);
+    const refusals = refused.map(({ group, failure }) => `group ${group} was refused: ${failure.message}`);
+    const learnerMs = () => Math.round(performance.now() - began);
+    const report = reportRound(
+      {
+        recipe,
+        settings: spec.settings,
+        decode: (ids) => tokenizer.decode(ids),
+        proposals,
+        groups,
+        trained,
+        refusals,
+      },
+      {
+        ...(round.trainingAt === null ? {} : { rolloutMs: round.trainingAt - round.createdAt }),
+        learnerMs: learnerMs(),
+      },
+    );
+    // The report goes before the publication: after the commit the round is never trained again, so a report lost then would stay lost.
+    await gateway.report(spec.id, report);
+    await gateway.putVersion(trained.files, about, trained.before);
+    return { parent: current, version: next, report: { ...report, learnerMs: learnerMs() } };
+  } catch (error) {
+    trainer.forget();
+    throw error;
+  }
 }
 
 /** How many versions the samples may be behind: what the operator allows, or what the recipe and the run ask for by design. */

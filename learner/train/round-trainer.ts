@@ -139,16 +139,20 @@ export class RoundTrainer {
     const { recipe, parent, load } = work;
     const key = keyOf(work, parent);
     if (this.#held?.key === key) return this.#held;
-    this.#held?.sets.dispose();
-    this.#held = undefined;
+    this.forget();
     const files = await load(parent);
     await this.#open(configOf(files));
     return { key, files, sets: new HeldSets(files, recipe.sets, load) };
   }
 
-  dispose(): void {
+  /** Gives up the sets of the last version. Call it where that was not published: another learner may publish its number with other bytes. */
+  forget(): void {
     this.#held?.sets.dispose();
     this.#held = undefined;
+  }
+
+  dispose(): void {
+    this.forget();
     this.#frozen.dispose();
   }
 }

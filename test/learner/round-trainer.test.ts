@@ -1,17 +1,21 @@
 /** The trainer over real samples of the start policy: a small round of the flagship, in memory. */
 import { beforeAll, expect, test, vi } from 'vitest';
+import { RollmeshError } from '../../core/errors.ts';
 import { playStages } from '../../core/play-stages.ts';
+import { sha256Hex } from '../../core/random.ts';
 import { openRoundContext } from '../../core/round-context.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
-import { type RoundSpec, roundOf } from '../../core/schema/round.ts';
+import { keys, type RoundSpec, roundOf } from '../../core/schema/round.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import type { PolicyItem } from '../../core/training-plan.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { openVersion } from '../../infer/open-version.ts';
 import { openDevice } from '../../learner/device/device.ts';
+import { trainRound } from '../../learner/loop/train-round.ts';
 import * as tf from '../../learner/tfjs.ts';
 import { type RoundToTrain, RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
+import { shipped } from '../../recipes/index.ts';
 import { bindingsOf } from '../../recipes/run-order.ts';
 import { trio } from '../../recipes/trio/recipe.ts';
 
@@ -205,4 +209,57 @@ test('where nobody speaks with the trained weights, they are watched on what the
   expect(solver).toMatchObject({ samples, tokens });
   expect(solver!.klToStart).toBeGreaterThan(1e-5);
   expect(others).toEqual({});
+});
+
+/** The mesh of the round, whose version 1 another learner has committed by the time that the first upload comes. */
+function meshOfTwoLearners() {
+  const encode = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
+  const bytesOf = new Map([[keys.proposals(round.id), encode(records.proposals)]]);
+  const listed = records.groups.map((scored) => {
+    const { group, index, task } = scored;
+    bytesOf.set(keys.scored(round.id, group), encode(scored));
+    const sha256 = sha256Hex(encode(scored));
+    return { group, index, task, state: 'scored' as const, sha256, mac: null, failure: null };
+  });
+  const loaded: number[] = [];
+  let current = 0;
+  const gateway = {
+    getPolicy: async () => ({ name: 'p', current, next: current + 1, versions: [] }),
+    getObject: async (key: string) => bytesOf.get(key)!,
+    getVersion: async ({ version }: { version: number }) => {
+      // Version 0 is also read for the distance to it.
+      if (version > 0) loaded.push(version);
+      return seed;
+    },
+    report: async () => {},
+    putVersion: async () => {
+      if (current++ === 0) throw new RollmeshError('give-up', 'version.committed', 'It has other contents.');
+    },
+  };
+  const state = { id: round.id, spec: round, state: 'training', proposalsSha256: null, manifests: {} };
+  const messages = listed.map(({ group, index, sha256 }) => {
+    const key = keys.scored(round.id, group);
+    return { v: 1 as const, round: round.id, group, index, key, sha256, mac: '0'.repeat(64) };
+  });
+  const learn = (trainer: RoundTrainer) =>
+    trainRound(gateway as never, trainer, state as never, listed, messages, {
+      recipes: shipped,
+      maxStaleness: 2,
+      leaseMs: 1,
+      longestIdleMs: 1,
+      device: 'test',
+    });
+  return { learn, loaded };
+}
+
+test('a learner that lost the race for a version goes on from the one that was committed, not from its own', async () => {
+  const { learn, loaded } = meshOfTwoLearners();
+  const trainer = new RoundTrainer();
+  await expect(learn(trainer)).rejects.toMatchObject({ code: 'version.committed' });
+  await learn(trainer);
+  expect(loaded).toEqual([1]);
+  // What was published is trained on without loading it.
+  await learn(trainer);
+  expect(loaded).toEqual([1]);
+  trainer.dispose();
 });

@@ -6,6 +6,7 @@ import type { RoundState } from '../../core/schema/answers.ts';
 import { keys, type ScoredMessage } from '../../core/schema/round.ts';
 import { type AuditSettings, openAudit } from '../../learner/loop/auditor.ts';
 import { runLearner } from '../../learner/loop/loop.ts';
+import type { MeshGateway } from '../../learner/loop/ports.ts';
 import { trainRound } from '../../learner/loop/train-round.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { shipped } from '../../recipes/index.ts';
@@ -111,12 +112,13 @@ test('a gateway that is away stays what it is', async () => {
 
 /**
  * Runs the learner's loop on the honest round where `getVersion` throws, beside another round that is done, until it logs `last` or ends.
- * The pauses between its attempts take no time. `arriving`: what the queue makes of each message.
+ * The pauses between its attempts take no time. `arriving`: what the queue makes of each message. `also`: what the gateway answers otherwise.
  */
 async function learnUntil(
   last: string,
   thrown: () => Error,
   arriving: (message: ScoredMessage) => ScoredMessage = (message) => message,
+  also: Partial<MeshGateway> = {},
 ) {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const { gateway, round, listed, messages, failed } = meshWith(hash);
@@ -134,6 +136,7 @@ async function learnUntil(
         getRound: async (id: string) => (id === round.id ? round : { ...round, id, state: 'done' }),
         getGroups: async () => listed,
         failRound: async (_: string, why: unknown) => void ended.push(why),
+        ...also,
       } as never,
       queue: {
         pull: async () => {
@@ -212,6 +215,35 @@ describe('attempts at a round', () => {
       ...trouble('version.unreadable', 4),
       'round.failed version.unreadable',
     ]);
+  });
+});
+
+describe('a round that the mesh does not know', () => {
+  const unknown = new RollmeshError('give-up', 'round.unknown', 'There is no round.');
+  const beside = async (id: string) => {
+    if (id === honest.record.round.id) throw unknown;
+    return { id, state: 'done' } as RoundState;
+  };
+
+  test('is dropped with its messages', async () => {
+    const { events, acknowledged, ended, others } = await learnUntil('round.dropped', () => hash, undefined, {
+      getRound: beside,
+    });
+    expect(events).toEqual(['round.dropped', 'round.dropped']);
+    expect(acknowledged).toEqual(Array.from({ length: others + 1 }, (_, i) => `lease-${i}`));
+    expect(ended).toEqual([]);
+  });
+
+  test('and one that cannot be given up keep no other round waiting', async () => {
+    let asked = 0;
+    // The other round ends after the first one was to be given up.
+    const later = async (id: string) => ({ id, state: ++asked > 6 ? 'done' : 'rollout' }) as RoundState;
+    const { events } = await learnUntil('round.dropped', () => hash, undefined, {
+      getRound: (id) => (id === honest.record.round.id ? Promise.reject(new Error('torn')) : later(id)),
+      failRound: () => Promise.reject(unknown),
+    });
+    expect(events).toContain('learner.trouble round.unknown');
+    expect(events).toContain('round.dropped');
   });
 });
 

@@ -9,16 +9,18 @@ import { episodeToken } from '../../core/agent-token.ts';
 import { recordedEpisodes } from '../../core/audit/recorded-episodes.ts';
 import { textOf } from '../../core/renderer/policy-text.ts';
 import {
-  EPISODE_SECONDS,
-  type Held,
-  POLICY,
   asks,
   clientOf,
   contents,
+  EPISODE_SECONDS,
+  forget,
+  type Held,
   held,
   opened,
   ordered,
+  POLICY,
   post,
+  postpone,
   recipe,
   refusal,
   rewards,
@@ -347,6 +349,24 @@ describe('what an agent does wrong', () => {
     ]);
     expect(await refusal(await rewards(first[0], 1))).toBe('409 episode.given-up');
     expect(await thrown(asks(first[0], 'Am I late?'))).toBe('409 episode.given-up');
+  });
+
+  test('an episode that is held again, long after what was recorded of it was forgotten, gets answers to its own questions', async () => {
+    const { access } = await ordered(1, 2);
+    const first = await held(access);
+    const promptOf = async (episode: Held, content: string) => {
+      const said = await asks(episode, content, { return_token_ids: true });
+      return (said as unknown as { prompt_token_ids: number[] }).prompt_token_ids;
+    };
+    await promptOf(first, 'What is 1 + 4?');
+    await forget(first);
+    const again = await held(access);
+    expect(again.episode).toBe(first.episode);
+    await postpone(again);
+    const other = await held(access);
+    const asked = await promptOf(other, 'What is 12 + 4?');
+    expect(await promptOf(again, 'What is 12 + 4?')).toEqual(asked);
+    await scene.gateway.stopRun(access.run, 'test');
   });
 
   test('a round that was closed takes no call and no reward', async () => {

@@ -146,10 +146,22 @@ export async function contents(round: string): Promise<GroupContent[]> {
 
 const database = () => scene.mesh.mf.getD1Database('DB', 'rollmesh-gateway');
 
-/** Makes an agent one that was heard of last a long time ago. */
-export async function silence({ episode }: Held): Promise<void> {
+const change = async (what: string, { episode }: Held): Promise<void> => {
   await (await database())
-    .prepare('UPDATE episodes SET touched_at = 1 WHERE grp = ? AND sample = ?')
+    .prepare(`${what} WHERE grp = ? AND sample = ?`)
     .bind(episode.slice(0, 32), Number(episode.slice(33)))
     .run();
+};
+
+/** Makes an agent one that was heard of last a long time ago. */
+export const silence = (episode: Held) => change('UPDATE episodes SET touched_at = 1', episode);
+
+/** What the clock does to an episode a day after its round has ended. */
+export async function forget(episode: Held): Promise<void> {
+  await change('DELETE FROM calls', episode);
+  await change('DELETE FROM episodes', episode);
 }
+
+/** Makes an episode one that was opened a day after what is stored. */
+export const postpone = (episode: Held) =>
+  change(`UPDATE episodes SET opened_at = opened_at + ${24 * 3600 * 1000}`, episode);

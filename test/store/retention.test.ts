@@ -231,7 +231,7 @@ test('a race between a beginning round and the pruning: never both', async () =>
   }
 });
 
-test('the files that the manifest names go, whatever they are called; the manifest stays; a crash between is made up for', async () => {
+test('the files go, whatever they are called, those that nobody committed, too; the manifest stays; a crash between is made up for', async () => {
   const { policy } = await policyWith(1);
   const files = [
     'config.json',
@@ -245,7 +245,7 @@ test('the files that the manifest names go, whatever they are called; the manife
   await noteAndCommit(store.db, manifest, [], 20);
   await commitUpTo(policy, 3, 2);
   const key = (file: string) => `policies/${policy}/2/${file}`;
-  for (const file of files) await store.bucket.put(key(file), 'x');
+  for (const file of [...files, `memory.json.${'b'.repeat(64)}`]) await store.bucket.put(key(file), 'x');
   await store.bucket.put(key('manifest.json'), JSON.stringify(manifest));
   await takeUnnamed(store.db, policy, rule(1), 60);
   // Version 1 has no manifest in the bucket: its row is settled all the same.

@@ -15,6 +15,7 @@ import { rollBack } from '../../store/rollback.ts';
 import { admitTasks, claimRedrive, getRound, listRounds, stalledRounds } from '../../store/rounds.ts';
 import { advanceRun, getRun, orderRounds, stuckRuns } from '../../store/runs.ts';
 import { stopRun } from '../../store/stop-run.ts';
+import { storeUndeliverable } from '../../workers/shared/dead-letter.ts';
 import { manifestOf, noteAndCommit, openStore, orderRun, settings, tasksOf } from './fixture.ts';
 
 let store: Awaited<ReturnType<typeof openStore>>;
@@ -121,7 +122,8 @@ describe('groups', () => {
     for (const round of [unscored, untrained]) await admitTasks(store.db, round.id, tasks, 2, 4);
     await score(untrained.id, tasks);
     for (const round of [unscored, untrained])
-      for (const { group } of tasks) await failGroup(store.db, round.id, group, failure, 6);
+      for (const { group } of tasks)
+        await failGroup(store.db, round.id, group, ['rollout', 'scored'], failure, 6);
     expect(await getRound(store.db, unscored.id)).toMatchObject({
       state: 'failed',
       reason: 'None of its 2 groups could be scored: why it was',
@@ -137,7 +139,7 @@ describe('groups', () => {
     const tasks = tasksOf(2);
     await admitTasks(store.db, round.id, tasks, 2, 4);
     const failure = { kind: 'give-up', code: 'x', message: 'why' } as const;
-    await failGroup(store.db, round.id, tasks[0]!.group, failure, 5);
+    await failGroup(store.db, round.id, tasks[0]!.group, ['rollout'], failure, 5);
     await score(round.id, tasks);
     expect((await countGroups(store.db, [round.id])).get(round.id)).toEqual({
       rollout: 0,
@@ -148,12 +150,27 @@ describe('groups', () => {
     expect((await getRound(store.db, round.id))?.state).toBe('training');
   });
 
+  test('a copy of a message that is given up late fails no group that another copy got scored; what the learner gives up does', async () => {
+    const round = await orderRun(store.db, freshSeed());
+    const tasks = tasksOf(2);
+    await admitTasks(store.db, round.id, tasks, 2, 4);
+    await score(round.id, tasks);
+    const failure = { kind: 'give-up', code: 'queue.exhausted', message: 'why' } as const;
+    const [{ group, index }] = tasks as [(typeof tasks)[0]];
+    const states = async () => (await groupsOf(store.db, round.id)).map(({ state }) => state);
+    for (const queue of ['rollout', 'judge'])
+      await storeUndeliverable(store.db, queue, { v: 1, round: round.id, group, index }, 6, failure, 7);
+    expect(await states()).toEqual(['scored', 'scored']);
+    await storeUndeliverable(store.db, 'scored', { v: 1, round: round.id, group, index }, 6, failure, 8);
+    expect(await states()).toEqual(['failed', 'scored']);
+  });
+
   test('a round of failures fails, stops its run, and comes back when one of them is replayed', async () => {
     const round = await orderRun(store.db, freshSeed());
     const tasks = tasksOf(2);
     await admitTasks(store.db, round.id, tasks, 2, 4);
     const failure = { kind: 'retry', code: 'x', message: 'why' } as const;
-    for (const { group } of tasks) await failGroup(store.db, round.id, group, failure, 5);
+    for (const { group } of tasks) await failGroup(store.db, round.id, group, ['rollout'], failure, 5);
     expect(await getRound(store.db, round.id)).toMatchObject({ state: 'failed', endedAt: 5 });
     expect((await getRun(store.db, round.run))?.state).toBe('stopped');
     expect(await advanceRun(store.db, round.run, 6)).toEqual([]);

@@ -7,14 +7,8 @@ import type { Manifest } from '../../core/schema/policy.ts';
 import { getDeadLetter, letterId, storeDeadLetter, UNKNOWN_CAUSE } from '../../store/dead-letters.ts';
 import { putJsonOnce } from '../../store/objects.ts';
 import { removeFiles } from '../../store/retention.ts';
-import {
-  forkVersion,
-  loadVersion,
-  putVersionFile,
-  streamFile,
-  verifyFiles,
-  versionKey,
-} from '../../store/versions.ts';
+import { putVersionFile, versionKey } from '../../store/version-objects.ts';
+import { forkVersion, loadVersion, streamFile, verifyFiles } from '../../store/versions.ts';
 import { manifestOf, noteAndCreate, openStore } from './fixture.ts';
 
 let store: Awaited<ReturnType<typeof openStore>>;
@@ -44,7 +38,12 @@ const manifest = (name: string) =>
 const ofKnownLength = () => {
   const put = async (key: string, body: BodyInit, options: object) =>
     store.bucket.put(key, await new Response(body).arrayBuffer(), options);
-  return { get: store.bucket.get.bind(store.bucket), put } as unknown as typeof store.bucket;
+  const { bucket } = store;
+  return {
+    get: bucket.get.bind(bucket),
+    head: bucket.head.bind(bucket),
+    put,
+  } as unknown as typeof store.bucket;
 };
 const codeOf = (work: Promise<unknown>) =>
   work.then(
@@ -379,6 +378,29 @@ test('a committed version takes no other bytes, and its manifest is written once
       settled: true,
     }),
   ).toBe('same');
+});
+
+test('bytes that are stored stay: others under the same name are stored beside them, and each is read by its hash', async () => {
+  const ref = { name: 'beside', version: 0 };
+  const other = new TextEncoder().encode('others!');
+  const stored = (bytes: Uint8Array, of: unknown = bytes.slice()) =>
+    putVersionFile(store.bucket, ref, 'model.safetensors', of as never, {
+      sha256: sha256(bytes),
+      settled: false,
+    });
+  expect([await stored(weights), await stored(other)]).toEqual(['stored', 'stored']);
+  for (const bytes of [weights, other]) expect(await stored(bytes, body(bytes))).toBe('same');
+  await put(ref.name, 'config.json', config);
+  for (const bytes of [weights, other]) {
+    const of = { sha256: sha256(bytes), bytes: bytes.length };
+    const { files } = manifest(ref.name);
+    const asked = manifestOf(ref.name, 0, { files: { ...files, 'model.safetensors': of } });
+    expect(await codeOf(verifyFiles(store.bucket, asked, null))).toBe('resolved');
+    await store.bucket.put(versionKey(ref, 'manifest.json'), JSON.stringify(asked));
+    expect((await loadVersion(store.bucket, ref, ['model.safetensors'], null))['model.safetensors']).toEqual(
+      bytes,
+    );
+  }
 });
 
 test('a dead letter keeps the cause that was known', async () => {

@@ -28,6 +28,8 @@ class NotingTrainer {
     this.groups.push(...groups.map(({ group }) => group));
     return { files, before: {}, report: NOTHING_TRAINED, figures: {}, earnings: {} };
   };
+
+  forget(): void {}
 }
 
 export interface Learned {

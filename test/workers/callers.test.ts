@@ -3,7 +3,11 @@ import { expect, test } from 'vitest';
 
 const LEARNER = 'the-learners-token'.padEnd(64, '0');
 
-async function answered(path: string, init: object, more: { local?: boolean; read?: string }) {
+async function answered(
+  path: string,
+  init: object,
+  more: { local?: boolean; read?: string; hooks?: object; webhook?: object },
+) {
   // Not by its literal name, since the Workers are compiled against other types than the tests.
   const app: string = '../../workers/gateway/app.ts';
   const { gatewayApp } = (await import(app)) as {
@@ -12,8 +16,9 @@ async function answered(path: string, init: object, more: { local?: boolean; rea
   const free = { limit: async () => ({ success: true }) };
   const services = {
     settings: { local: more.local ?? false },
-    secrets: { read: [more.read, undefined], learner: [LEARNER, undefined] },
-    limits: { reads: free, hooks: free },
+    secrets: { read: [more.read, undefined], learner: [LEARNER, undefined], webhook: more.webhook },
+    limits: { reads: free, hooks: more.hooks ?? free },
+    now: () => Date.now(),
   };
   return gatewayApp(services).request(path, init);
 }
@@ -44,4 +49,18 @@ test('the stream of news is closed without the reader’s token', async () => {
   expect(await listened()).toBe(401);
   expect(await listened('a-token-of-somebody'.padEnd(64, '0'))).toBe(401);
   expect(await listened(read)).toBe(422);
+});
+
+test('a search for a sample has the limit of what makes the mesh work', async () => {
+  const used = { limit: async () => ({ success: false }) };
+  expect((await answered(`/api/samples/${'0'.repeat(32)}`, {}, { hooks: used })).status).toBe(429);
+});
+
+test('the next secret of webhooks is as long as the present one has to be', async () => {
+  const webhook = ['the-webhook-secret'.padEnd(64, '0'), 'short'];
+  const init = { method: 'POST', body: '{}' };
+  expect((await answered('/hooks/rounds', init, { webhook: webhook.slice(0, 1) })).status).toBe(401);
+  const refused = await answered('/hooks/rounds', init, { webhook });
+  expect(refused.status).toBe(503);
+  expect(await refused.text()).toContain('WEBHOOK_SECRET_NEXT is too short');
 });

@@ -11,13 +11,8 @@ import { pendingManifest, writeManifest } from '../../store/pending-manifest.ts'
 import { commitVersion, createPolicy, getPolicy, getVersion, nextVersion } from '../../store/policies.ts';
 import { getRound, roundBefore } from '../../store/rounds.ts';
 import { dueRounds, getRun } from '../../store/runs.ts';
-import {
-  committedAlready,
-  readManifest,
-  verifyFiles,
-  verifyModel,
-  verifyTokenizer,
-} from '../../store/versions.ts';
+import { committedAlready } from '../../store/version-objects.ts';
+import { readManifest, verifyFiles, verifyModel, verifyTokenizer } from '../../store/versions.ts';
 import { manifestOf } from '../shared/committed.ts';
 import { log } from '../shared/log.ts';
 import type { Services } from './services.ts';

@@ -8,12 +8,12 @@ import { check } from './body.ts';
 import { learnerOnly } from './guards.ts';
 import { HttpError } from './http-error.ts';
 import { notFound } from './parameters.ts';
-import { deadLetterQuery } from './queries.ts';
+import { deadLetterQuery, replayQuery } from './queries.ts';
 import { replay } from './replay.ts';
 import type { GatewayTypes } from './services.ts';
 import { deadLetterView } from './views.ts';
 
-/** Most dead letters that one call replays; the caller calls again for the rest. */
+/** Most dead letters that one call replays; the caller calls again for the rest, with the place that the answer names. */
 const REPLAY_ALL_LIMIT = 100;
 
 export const deadLetterRoutes = new Hono<GatewayTypes>()
@@ -23,10 +23,14 @@ export const deadLetterRoutes = new Hono<GatewayTypes>()
     return c.json<v.InferOutput<typeof deadLetterListing>>({ deadLetters: letters.map(deadLetterView) });
   })
   .post('/replay', learnerOnly, async (c) => {
-    const letters = await listDeadLetters(c.var.services.db, { replayed: false, limit: REPLAY_ALL_LIMIT });
+    const { before } = check(replayQuery, c.req.query(), 'query');
+    const limit = REPLAY_ALL_LIMIT;
+    const letters = await listDeadLetters(c.var.services.db, { replayed: false, limit, before });
     const results: Replayed[] = [];
     for (const letter of letters) results.push(await replay(c.var.services, letter));
-    return c.json<v.InferOutput<typeof replayListing>>({ results });
+    const last = letters.length < limit ? undefined : letters.at(-1);
+    const next = last ? `${last.at}-${last.id}` : null;
+    return c.json<v.InferOutput<typeof replayListing>>({ results, next });
   })
   .post('/:id/replay', learnerOnly, async (c) => {
     const wanted = check(id, c.req.param('id'), 'dead-letter.id');

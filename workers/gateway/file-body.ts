@@ -2,7 +2,7 @@
 import type { R2Bucket, R2ObjectBody } from '@cloudflare/workers-types';
 import type { PolicyRef } from '../../core/policy.ts';
 import type { StoredObject } from '../../core/schema/policy.ts';
-import { versionKey } from '../../store/versions.ts';
+import { getObject, versionKey } from '../../store/version-objects.ts';
 import { notFound } from './parameters.ts';
 
 /**
@@ -15,8 +15,8 @@ export async function fileBody(
   objects: readonly StoredObject[],
 ): Promise<BodyInit> {
   const [first, ...rest] = objects;
-  const open = async ({ name: object, version }: StoredObject): Promise<R2ObjectBody> => {
-    const stored = await bucket.get(versionKey({ name, version }, object));
+  const open = async ({ name: object, version, sha256 }: StoredObject): Promise<R2ObjectBody> => {
+    const stored = await getObject(bucket, versionKey({ name, version }, object), sha256);
     if (!stored) throw notFound('object', object);
     return stored;
   };

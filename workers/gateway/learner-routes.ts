@@ -31,7 +31,7 @@ import { getRound, setReport } from '../../store/rounds.ts';
 import { getRun } from '../../store/runs.ts';
 import { stopRun } from '../../store/stop-run.ts';
 import { setUsed } from '../../store/usage.ts';
-import { putVersionFile } from '../../store/versions.ts';
+import { getObject, putVersionFile } from '../../store/version-objects.ts';
 import { check, readJsonBody } from './body.ts';
 import { commit } from './commit.ts';
 import { learnerOnly, objectReaders } from './guards.ts';
@@ -62,7 +62,9 @@ const MANIFEST_LIMIT = 1024 * 1024;
 export const learnerRoutes = new Hono<GatewayTypes>()
   .get('/api/objects/*', objectReaders, async (c) => {
     const key = check(objectKey, c.req.path.slice('/api/objects/'.length), 'object.key');
-    const object = await c.var.services.bucket.get(key);
+    const { bucket } = c.var.services;
+    const sha256 = check(v.optional(hash), c.req.header('x-sha256'), 'object.sha256');
+    const object = await (sha256 ? getObject(bucket, key, sha256) : bucket.get(key));
     if (!object) throw notFound('object', key);
     // A body with this content type is not compressed on its way.
     const headers = { 'content-type': 'application/octet-stream', etag: object.httpEtag };
@@ -169,7 +171,7 @@ export const learnerRoutes = new Hono<GatewayTypes>()
     const why = await readJsonBody(c.req.raw, groupFailure, 4096);
     const { db, now } = c.var.services;
     if (!(await getGroup(db, round, group))) throw notFound('group', group);
-    await failGroup(db, round, group, why, now());
+    await failGroup(db, round, group, ['rollout', 'scored'], why, now());
     const { state } = (await getGroup(db, round, group))!;
     return c.json<v.InferOutput<typeof groupFailed>>({ round, group, state });
   });

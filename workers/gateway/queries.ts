@@ -24,6 +24,20 @@ export const sampleQuery = v.object({ round: v.optional(id) });
 export const redrawQuery = v.object({ round: id });
 export const answersQuery = v.object({ version: versionText });
 export const eventsQuery = v.object({ run: v.optional(id) });
+/** Where the answer before ended, in the list of dead letters. */
+export const replayQuery = v.object({
+  before: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^\d{1,15}-[0-9a-f]{32}$/, 'Expected what an answer says as `next`'),
+      v.transform((place) => {
+        const [at, id] = place.split('-') as [string, string];
+        return { at: Number(at), id };
+      }),
+    ),
+  ),
+});
+
 export const deadLetterQuery = v.object({
   replayed: v.optional(v.picklist(['true', 'false'])),
   limit: limitOf(500, 100),

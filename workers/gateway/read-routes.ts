@@ -22,6 +22,7 @@ import { getRound, listRounds } from '../../store/rounds.ts';
 import { getRun, listRuns, progressOfRuns } from '../../store/runs.ts';
 import { usageOf } from '../../store/usage.ts';
 import { check } from './body.ts';
+import { limitRate } from './guards.ts';
 import { notFound } from './parameters.ts';
 import { contentsQuery, groupsQuery, listQuery, roundsQuery, sampleQuery } from './queries.ts';
 import { findSample, groupContents, proposalPage, readerOf } from './samples.ts';
@@ -134,7 +135,7 @@ export const readRoutes = new Hono<GatewayTypes>()
     const versions = await versionsOf(db, wanted, LISTED_VERSIONS);
     return c.json<PolicyVersions>(policyVersionsView(policy, versions));
   })
-  .get('/samples/:id', async (c) => {
+  .get('/samples/:id', limitRate('hooks'), async (c) => {
     const { db, bucket, recipes } = c.var.services;
     const wanted = check(id, c.req.param('id'), 'sample.id');
     const { round } = check(sampleQuery, c.req.query(), 'query');

@@ -3,6 +3,7 @@
  * computed and compared, and only the object that holds the sample is read.
  */
 import { turnId } from '../../core/episode.ts';
+import { wrongInput } from '../../core/errors.ts';
 import { episodesOf, proposalKey } from '../../core/play-episodes.ts';
 import type { Registry } from '../../core/registry.ts';
 import { judgmentId, proposalId, rolloutId } from '../../core/sample-ids.ts';
@@ -24,6 +25,8 @@ const SEARCHED_ROUNDS = 5;
 const MOST_VOTES = 8;
 const MOST_TURNS = 8;
 const MOST_ATTEMPTS = 6;
+/** The most ids that a search without a hint derives, about a second of CPU time: five rounds of the flagship's default size have 205,000. */
+const MOST_DERIVED = 250_000;
 
 /** The reader for a round's samples. Recipes may have been removed since the round was played. */
 export const readerOf = (recipes: Registry, store: VersionStore, { spec }: RoundRow): Reader =>
@@ -110,12 +113,29 @@ export async function findSample(
   wanted: string,
   round: string | undefined,
 ): Promise<StoredPlace | null> {
-  const rows = round ? [await getRound(db, round)] : await listRounds(db, { limit: SEARCHED_ROUNDS });
-  for (const row of rows) {
-    const found = row && (await findInRound(db, bucket, wanted, row, round !== undefined));
+  if (round) {
+    const row = await getRound(db, round);
+    return row ? findInRound(db, bucket, wanted, row, true) : null;
+  }
+  let derived = 0;
+  for (const row of await listRounds(db, { limit: SEARCHED_ROUNDS })) {
+    derived += idsOf(row);
+    if (derived > MOST_DERIVED)
+      throw wrongInput('sample.search', 'The newest rounds have too many samples to search all of them.', {
+        next: 'Name the sample’s round: add ?round=<id>.',
+      });
+    const found = await findInRound(db, bucket, wanted, row, false);
     if (found) return found;
   }
   return null;
+}
+
+/** How many ids a search of the round derives. */
+function idsOf({ spec, expected }: RoundRow): number {
+  const roles = Object.keys(spec.roles).length;
+  const { groupSize, tasks } = spec.settings;
+  const ofRollout = 1 + MOST_TURNS + (roles - 1) * MOST_VOTES;
+  return roles * (expected * groupSize * ofRollout + 2 * tasks * (1 + MOST_ATTEMPTS));
 }
 
 /** Is `wanted` the id of a rollout of this group by one of the roles, of one of its turns, or of another role's judgment of it? */

@@ -35,6 +35,10 @@ export async function sendTelemetry(services: Services): Promise<void> {
     }
 }
 
+/** The endpoint answered that it does not take what was sent. */
+class Refused extends Error {}
+const REFUSALS = [400, 413, 422];
+
 async function sendTraces({ db, now }: Services, telemetry: Telemetry): Promise<void> {
   const rows = await untracedRounds(db, now() - DAY_MS, now() - EVALUATION_MS, AT_ONCE);
   if (!rows.length) return;
@@ -42,12 +46,24 @@ async function sendTraces({ db, now }: Services, telemetry: Telemetry): Promise<
     db,
     rows.map(({ id }) => id),
   );
-  await post(telemetry, 'traces', traceBody(rows.map((row) => ({ row, used: used.get(row.id) ?? {} }))));
-  await markTraced(
-    db,
-    rows.map(({ id }) => id),
-    now(),
-  );
+  const send = async (some: typeof rows) => {
+    await post(telemetry, 'traces', traceBody(some.map((row) => ({ row, used: used.get(row.id) ?? {} }))));
+    await markTraced(
+      db,
+      some.map(({ id }) => id),
+      now(),
+    );
+  };
+  try {
+    await send(rows);
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    // One of them may be what it does not take.
+    for (const row of rows)
+      await send([row]).catch((cause: unknown) =>
+        log('warn', 'telemetry.failed', { what: 'traces', round: row.id, ...failureOf(cause) }),
+      );
+  }
 }
 
 async function sendMetrics(services: Services, telemetry: Telemetry): Promise<void> {
@@ -68,5 +84,7 @@ async function post({ endpoint, headers }: Telemetry, what: string, body: object
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
   await response.body?.cancel();
-  if (!response.ok) throw new Error(`The OpenTelemetry endpoint answered ${response.status} to ${what}.`);
+  if (response.ok) return;
+  const said = `The OpenTelemetry endpoint answered ${response.status} to ${what}.`;
+  throw REFUSALS.includes(response.status) ? new Refused(said) : new Error(said);
 }

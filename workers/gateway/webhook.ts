@@ -31,7 +31,10 @@ const githubEvent = v.object({ client_payload: v.unknown() });
 export const webhook = new Hono<GatewayTypes>().post('/hooks/rounds', limitRate('hooks'), async (c) => {
   const { services } = c.var;
   const [current, next] = services.secrets.webhook;
-  const secrets = [requireSecret('WEBHOOK_SECRET', current), ...(next ? [next] : [])];
+  const secrets = [
+    requireSecret('WEBHOOK_SECRET', current),
+    ...(next ? [requireSecret('WEBHOOK_SECRET_NEXT', next)] : []),
+  ];
   const bytes = await readBytes(c.req.raw, BODY_LIMIT);
   const headers = {
     standard: {

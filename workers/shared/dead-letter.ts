@@ -32,6 +32,8 @@ export async function storeUndeliverable(
     group,
     at: now,
   });
-  if (round && group) await failGroup(db, round, group, failure, now);
+  // Only what was for the learner says anything of a scored group: of the rest, another copy got through.
+  const from = queue === 'scored' ? (['rollout', 'scored'] as const) : (['rollout'] as const);
+  if (round && group) await failGroup(db, round, group, from, failure, now);
   else if (round) await failRound(db, round, ['proposing'], `The proposer failed: ${cause}`, now);
 }

@@ -28,13 +28,19 @@ import {
   callThatAsked,
   endCall,
 } from '../../../store/episodes.ts';
-import { putJsonOnce, readJson } from '../../../store/objects.ts';
+import { putJsonOver, readJson, readJsonObject } from '../../../store/objects.ts';
 import { expectOpen } from '../../shared/agent-episodes.ts';
 import { type StageMesh, stageParts } from '../../shared/stage-mesh.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { respond, type SoFar } from './respond.ts';
 import { choiceOf, drawMs, expectBudget, prepare, type ReadPrompt, readPrompt } from './sample.ts';
 import { headingOf } from './serve.ts';
+
+/**
+ * How much the clocks of Workers and of the object store may differ. What was stored longer before an episode was opened is of one that was
+ * held before about the same task, a day ago at least, and was forgotten (store/episodes.ts).
+ */
+const CLOCK_SKEW_MS = 60_000;
 
 /** Conversations with equal hashes have equal messages and tools. */
 const dialogueHash = (messages: readonly Message[], tools: readonly Tool[] | undefined): string =>
@@ -172,7 +178,7 @@ export async function serveCall(
 ): Promise<Response> {
   const { endpoint, body, role } = asked;
   const episode: EpisodeKey = { group: asked.group, sample: asked.sample };
-  const { round: row } = await expectOpen(mesh.db, episode);
+  const { round: row, episode: held } = await expectOpen(mesh.db, episode);
   const { spec } = row;
   const order = ENDPOINTS[endpoint].read(body);
   const given = promptOf(order);
@@ -185,7 +191,8 @@ export async function serveCall(
 
   const { turn } = await callOf(mesh, asked);
   const key = callKey(spec.id, episode, turn);
-  const stored = await readJson(mesh.bucket, key, recordedCall);
+  const there = await readJsonObject(mesh.bucket, key, recordedCall);
+  const stored = there && there.uploaded.getTime() > held.openedAt - CLOCK_SKEW_MS ? there.value : null;
   const read: ReadPrompt = stored
     ? { ids: stored.prompt }
     : await readCall(mesh, spec.id, episode, { role, turn }, given, text);
@@ -205,7 +212,7 @@ export async function serveCall(
       const completion = await draw(mesh, ref, read.ids, sampleId, settings, soFar);
       record = recordOf(read.ids, settings.maxNew, completion, read);
       // A request that was sent twice may be answered twice at the same time: the first answer that is stored is the answer.
-      if (!(await putJsonOnce(mesh.bucket, key, record)))
+      if (!(await putJsonOver(mesh.bucket, key, record, there?.uploaded ?? null)))
         record = (await readJson(mesh.bucket, key, recordedCall)) ?? record;
     }
     const { completion } = record;
