@@ -107,7 +107,7 @@ export function command(): Command {
       .command(name)
       .description(description)
       .option('--state <dir>', 'folder of all local state', '.rollmesh')
-      .option('--json', 'one JSON object a line', false);
+      .option('--json', 'one JSON object per line', false);
 
   subcommand('list', 'newest first: rounds, held-out accuracy at the start and now, state, tags')
     .option('--all', 'hidden ones as well', false)

@@ -19,7 +19,7 @@ export function command(): Command {
       .command(name)
       .description(description)
       .option('--state <dir>', 'folder of all local state', '.rollmesh')
-      .option('--json', 'one JSON object a line', false);
+      .option('--json', 'one JSON object per line', false);
 
   subcommand('list', 'the newest first, those that were sent again left out')
     .option('--replayed', 'those too', false)

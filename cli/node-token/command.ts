@@ -52,7 +52,7 @@ export function command(): Command {
       .command(name)
       .description(description)
       .option('--state <dir>', 'folder of all local state', '.rollmesh')
-      .option('--json', 'one JSON object a line', false);
+      .option('--json', 'one JSON object per line', false);
 
   subcommand('create', 'makes a token and prints it, this once')
     .argument('<name>', 'name of the node: lower-case letters, digits, dots and dashes')

@@ -169,6 +169,6 @@ export function closingWords(summary: Summary, flags = ''): string {
     'Next:',
     `  npm run policy -- eval ${policy} --tasks FILE${flags}`,
     `  npm run policy -- export ${policy} DIR${flags}`,
-    '  (FILE has one JSON object a line: {"question": "…", "answer": "…"})',
+    '  (FILE has one JSON object per line: {"question": "…", "answer": "…"})',
   ].join('\n');
 }

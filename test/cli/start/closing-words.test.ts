@@ -68,7 +68,7 @@ test('a change of strategy is not sold as arithmetic', () => {
       'Next:',
       '  npm run policy -- eval seed-arithmetic 40 --tasks FILE',
       '  npm run policy -- export seed-arithmetic 40 DIR',
-      '  (FILE has one JSON object a line: {"question": "…", "answer": "…"})',
+      '  (FILE has one JSON object per line: {"question": "…", "answer": "…"})',
     ].join('\n'),
   );
 });
