@@ -49,7 +49,7 @@ export class RunsView {
       { class: 'controls' },
       this.#search,
       ' ',
-      h('label', {}, this.#all, ' hidden ones'),
+      h('label', {}, this.#all, ' with hidden ones'),
       ' ',
       this.#compare,
       ' ',

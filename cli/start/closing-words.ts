@@ -65,7 +65,7 @@ function verdict(start: WorkedPoint, end: WorkedPoint): string {
   const sampled = changeOf(start.sampled, end.sampled, end.n);
   if (sampled === 'rose') return 'so it became surer of what its likeliest answers knew before';
   if (sampled === 'fell') return 'so it became less sure of what its likeliest answers still know';
-  return 'so nothing was learned that these tasks show';
+  return 'so these tasks show no learning';
 }
 
 function accuracySentence({ rounds, heldout, from }: Summary): string {
@@ -139,11 +139,11 @@ function costSentence({ cost, heldout }: Summary): string | null {
   // A price for points that may be chance would vouch for them.
   const rose = start && end && changeOf(start.accuracy, end.accuracy, end.n) === 'rose';
   const parts = [
-    `${dollars(cost.perRound)} a round`,
+    `${dollars(cost.perRound)} per round`,
     ...(cost.perMillionTokens === null
       ? []
-      : [`${dollars(cost.perMillionTokens)} a million generated tokens`]),
-    ...(cost.perPoint === null || !rose ? [] : [`${dollars(cost.perPoint)} a point of held-out accuracy`]),
+      : [`${dollars(cost.perMillionTokens)} per million generated tokens`]),
+    ...(cost.perPoint === null || !rose ? [] : [`${dollars(cost.perPoint)} per point of held-out accuracy`]),
   ];
   return `On Cloudflare, at the prices of ${cost.pricesOf} and without the learner’s machine, it would cost ${dollars(cost.cost.total)}: ${parts.join(', ')}.`;
 }

@@ -80,7 +80,7 @@ test('what is said follows the figures', () => {
   );
   expect(said(40, 0.45, 0.45, 0.45, 0.82)).toContain('so its arithmetic got better.');
   expect(said(40, 0.5, 0.5, 0.44, 0.7)).toContain('in answers without steps');
-  expect(said(40, 0.33, 0.35, 0.44, 0.69)).toContain('nothing was learned that these tasks show');
+  expect(said(40, 0.33, 0.35, 0.44, 0.69)).toContain('so these tasks show no learning');
   expect(said(40, 0.33, 0.5, 0.44, 0.69)).toContain(
     'so it became surer of what its likeliest answers knew before.',
   );
@@ -166,12 +166,12 @@ test('what the platform would take is said by round, by tokens and by point', ()
     summaryOf([first, [40, 0.714, 0.502, 0.91, 0.708]], { cost: { ...cost, ...more } });
   expect(closingWords(summary({}))).toContain(
     'On Cloudflare, at the prices of 2026-11-21 and without the learner’s machine, it would cost $0.090: ' +
-      '$0.0023 a round, $0.27 a million generated tokens, $0.0024 a point of held-out accuracy.',
+      '$0.0023 per round, $0.27 per million generated tokens, $0.0024 per point of held-out accuracy.',
   );
-  expect(closingWords(summary({ perPoint: null }))).not.toContain('a point');
+  expect(closingWords(summary({ perPoint: null }))).not.toContain('per point');
   // A point of a change that may be chance has no price.
   const chance = summaryOf([first, [40, 0.35, 0.36, 0.44, 0.704]], { cost });
-  expect(closingWords(chance)).not.toContain('a point');
+  expect(closingWords(chance)).not.toContain('per point');
   expect(closingWords(summaryOf([first]))).not.toContain('Cloudflare');
 });
 
