@@ -100,8 +100,14 @@ const othersSentence = ({ others, policy }: Summary): string | null =>
     ? `Other runs made ${others} ${others === 1 ? 'version' : 'versions'} of ${policy} between the rounds of this one, so the change is not this run's alone.`
     : null;
 
+/** `n`: the number of held-out tasks, on answers to which the judge is asked. */
+const judgeMove = (before: number, after: number, n: number | undefined) =>
+  n !== undefined && changeOf(before, after, n) === 'stayed'
+    ? standstill(before, after)
+    : `went ${span(before, after)}`;
+
 /** A sentence on judge and proposer, which says where one kept version 0; null for a recipe that has neither. */
-function partnersSentence({ judge, proposer, freeze, versions }: Summary): string | null {
+function partnersSentence({ judge, proposer, freeze, versions, heldout }: Summary): string | null {
   const frozen = (role: string) => (freeze.includes(role) ? ', frozen,' : '');
   const before = judge[0]?.fixed ?? null;
   const after = judge.at(-1)?.fixed ?? null;
@@ -110,7 +116,7 @@ function partnersSentence({ judge, proposer, freeze, versions }: Summary): strin
       ? 'could not be measured on the fixed set'
       : judge.length === 1
         ? `has ${percent(after, 1)} balanced accuracy on the fixed set`
-        : `went ${span(before, after)} in balanced accuracy on the fixed set`;
+        : `${judgeMove(before, after, heldout.at(-1)?.n)} in balanced accuracy on the fixed set`;
   const [easy, hard] = ends(proposer.map(({ difficulty }) => difficulty));
   const passed = ends(proposer.map(({ passRate }) => passRate))[1];
   const partners = [

@@ -100,6 +100,20 @@ test('a run that continues a trained policy says so, and what other runs did mea
   expect(closingWords(summaryOf([first]))).not.toContain('Other runs');
 });
 
+test('a judge that moved by no more than chance is said not to have changed', () => {
+  // Two standard errors of a difference near 0.62 are 6.1 points at 500.
+  const judge = (fixed: number) => [
+    { round: 0, fixed: 0.62, own: null },
+    { round: 40, fixed, own: null },
+  ];
+  const said = (fixed: number) =>
+    closingWords(summaryOf([first, [40, 0.4, 0.4, 0.5, 0.7]], { judge: judge(fixed) }));
+  expect(said(0.65)).toContain(
+    'The judge did not change significantly (62.0 % to 65.0 %, +3.0 points) in balanced accuracy on the fixed set',
+  );
+  expect(said(0.69)).toContain('The judge went from 62.0 % to 69.0 % (+7.0 points) in balanced accuracy');
+});
+
 test('chance is judged at two standard errors of the difference', () => {
   // p = .5 and .56, n = 500: error = sqrt((.25 + .2464) / 500) = .0315, twice that = .063
   const half: Figures = [0, 0.5, 0.5, 0.5, 0.5];
