@@ -35,6 +35,7 @@ export const nodes: readonly NodeAnswer[] = [
   node('notary', { state: 'verifier', requests: 0, samples: 0, tokens: 0, audited: 0 }),
 ];
 
-export const shares: RoundShares['shares'] = nodes
-  .slice(0, 2)
-  .map(({ id, name }, i) => ({ node: id, name, requests: 2, samples: i === 0 ? 30 : 10, leased: 0 }));
+export const shares: RoundShares['shares'] = nodes.slice(0, 2).map(({ id, name }, i) => ({
+  ...{ node: id, name, requests: 2, samples: i === 0 ? 30 : 10, leased: 0 },
+  versions: [{ name: 'trio-0', version: 3 }],
+}));
