@@ -133,7 +133,7 @@ export class RunsView {
         disabled: !this.#chosen.has(run.id) && this.#chosen.size >= MOST_COMPARED,
         'aria-label': `Choose ${runName(run)}`,
       }),
-      h('span', { class: stateOf(run) === 'stopped' ? 'bad' : null }, stateOf(run)),
+      h('span', { class: stateOf(run) === 'stopped' ? 'warn' : null }, stateOf(run)),
       `${whole(run.done)} of ${whole(run.target)}`,
       percent(run.first, 1),
       percent(run.last, 1),
