@@ -1,9 +1,10 @@
 /**
- * The client of the gateway's HTTP API (rounds, objects, versions, reports), for the learner and the commands. Answers are checked by
- * schema or by hash, and writes are safe to repeat, so every call may be repeated after a crash.
+ * The client of the gateway's HTTP API (rounds, objects, versions, reports), for the learner and the commands: hono's, with the types of the
+ * table of routes. Answers are checked by schema or by hash, and writes are safe to repeat, so every call may be repeated after a crash.
  */
 import { createHash } from 'node:crypto';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
+import { hc } from 'hono/client';
 import * as v from 'valibot';
 import { rebuilt } from '../core/delta.ts';
 import { type FailureKind, RollmeshError } from '../core/errors.ts';
@@ -71,7 +72,6 @@ import {
   type Exactness,
   type Mismatch,
   type NodeAnswer,
-  type NodeOrder,
   type NodeShutOut,
   nodeListing,
   nodeMade,
@@ -84,9 +84,11 @@ import {
   roundWork,
 } from '../core/schema/work.ts';
 import { type BackOff, fetchPatiently, PATIENT } from './back-off.ts';
+import type { Gateway } from './routes.ts';
 import { storeDelta } from './store-delta.ts';
 import { type Send, storeFile } from './store-file.ts';
 import type { Tally } from './tally.ts';
+
 export interface GatewayClientOptions {
   readonly url: string;
   /** The value of LEARNER_TOKEN, or a verifier's token, which reads. */
@@ -130,7 +132,7 @@ const chatChunk = v.object({
 /** A request for an answer to a conversation, as `/v1/chat/completions` takes it. */
 export interface ChatBody {
   readonly model: string;
-  readonly messages: readonly { readonly role: string; readonly content: string }[];
+  readonly messages: readonly { readonly role: 'system' | 'user' | 'assistant'; readonly content: string }[];
   readonly [field: string]: unknown;
 }
 const policyState = v.pick(policyVersions, ['name', 'current', 'next', 'versions']);
@@ -147,23 +149,36 @@ const kindOfStatus = (status: number): FailureKind =>
           ? 'give-up'
           : 'wrong-input';
 
+/** What is read of an answer. */
+type Answer = Promise<Pick<Response, 'url' | 'json'>>;
+
 export class GatewayClient {
   readonly #options: GatewayClientOptions;
+  readonly #gateway: ReturnType<typeof hc<Gateway>>;
 
   constructor(options: GatewayClientOptions) {
     this.#options = options;
+    this.#gateway = hc<Gateway>(options.url, {
+      headers: { authorization: `Bearer ${options.token}` },
+      fetch: (url: string | URL | Request, request?: RequestInit) => this.#send(String(url), request ?? {}),
+    });
+  }
+
+  get #api() {
+    return this.#gateway.api;
   }
 
   getRound(id: string): Promise<RoundState> {
-    return this.#json(`/api/rounds/${id}`, roundInFull);
+    return read(roundInFull, this.#api.rounds[':id'].$get({ param: { id } }));
   }
 
   /** Every round of a run, newest first, read page by page. */
   async listRounds(run: string): Promise<readonly ListedRound[]> {
     const all: ListedRound[] = [];
     for (;;) {
-      const before = all.length ? `&before=${all.at(-1)!.index}` : '';
-      const { rounds } = await this.#json(`/api/rounds?run=${run}&limit=${PAGE}${before}`, listedRounds);
+      const before = all.length ? String(all.at(-1)!.index) : undefined;
+      const query = { run, limit: String(PAGE), before };
+      const { rounds } = await read(listedRounds, this.#api.rounds.$get({ query }));
       all.push(...rounds);
       if (rounds.length < PAGE) return all;
     }
@@ -173,8 +188,9 @@ export class GatewayClient {
   async reportedRounds(run: string): Promise<readonly ReportedRound[]> {
     const all: ReportedRound[] = [];
     for (;;) {
-      const before = all.length ? `&before=${all.at(-1)!.index}` : '';
-      const { rounds } = await this.#json(`/api/rounds?run=${run}&limit=${PAGE}${before}`, reportedRounds);
+      const before = all.length ? String(all.at(-1)!.index) : undefined;
+      const query = { run, limit: String(PAGE), before };
+      const { rounds } = await read(reportedRounds, this.#api.rounds.$get({ query }));
       all.push(...rounds);
       if (rounds.length < PAGE) return all;
     }
@@ -182,43 +198,44 @@ export class GatewayClient {
 
   /** The newest rounds of a run in full, among them all that are under way. */
   async roundsUnderWay(run: string): Promise<readonly RoundAnswer[]> {
-    return (await this.#json(`/api/rounds?run=${run}&limit=${MOST_AHEAD + 1}`, fullRounds)).rounds;
+    const query = { run, limit: String(MOST_AHEAD + 1) };
+    return (await read(fullRounds, this.#api.rounds.$get({ query }))).rounds;
   }
 
   /** The rounds of all runs, newest first. */
   async newestRounds(limit = 50): Promise<readonly ListedRound[]> {
-    return (await this.#json(`/api/rounds?limit=${limit}`, listedRounds)).rounds;
+    return (await read(listedRounds, this.#api.rounds.$get({ query: { limit: String(limit) } }))).rounds;
   }
 
   getRun(id: string): Promise<RunState> {
-    return this.#json(`/api/runs/${id}`, runState);
+    return read(runState, this.#api.runs[':id'].$get({ param: { id } }));
   }
 
   /** Where agents open the episodes of a run, and with which token. Throws `run.agents` where none can. */
   getAgentAccess(run: string): Promise<AgentAccess> {
-    return this.#json(`/api/runs/${run}/agents`, agentAccess);
+    return read(agentAccess, this.#api.runs[':id'].agents.$get({ param: { id: run } }));
   }
 
   /** The runs, newest first. */
   async listRuns(limit = 50): Promise<readonly ListedRun[]> {
-    return (await this.#json(`/api/runs?limit=${limit}`, runListing)).runs;
+    return (await read(runListing, this.#api.runs.$get({ query: { limit: String(limit) } }))).runs;
   }
 
   /** Ends the run's open round and begins no other. Throws `run.unknown` if there is no such run. */
   stopRun(id: string, reason: string): Promise<RunState> {
-    return this.#json(`/api/runs/${id}/stop`, runState, 'POST', { reason });
+    return read(runState, this.#api.runs[':id'].stop.$post({ param: { id }, json: { reason } }));
   }
 
   /** Names, tags, hides or shows a run. Throws `run.unknown` if there is no such run. */
   labelRun(id: string, label: RunLabel): Promise<RunState> {
-    return this.#json(`/api/runs/${id}/label`, runState, 'PUT', label);
+    return read(runState, this.#api.runs[':id'].label.$put({ param: { id }, json: label }));
   }
 
   /** Deletes a run with all its samples. Throws `run.open` where a round of it is under way. @returns how many objects were removed */
   async deleteRun(id: string): Promise<number> {
     let objects = 0;
     for (let left = true; left; ) {
-      const answer: RunDeleted = await this.#json(`/api/runs/${id}`, runDeleted, 'DELETE');
+      const answer: RunDeleted = await read(runDeleted, this.#api.runs[':id'].$delete({ param: { id } }));
       objects += answer.objects;
       left = answer.left;
     }
@@ -228,9 +245,10 @@ export class GatewayClient {
   /** The groups of a round with their texts, in order, read page by page. */
   async *contentsOf(round: string): AsyncGenerator<GroupContent> {
     for (let from: number | null = 0; from !== null; ) {
-      const page: ContentListing = await this.#json(
-        `/api/rounds/${round}/contents?from=${from}&limit=${CONTENTS}`,
+      const query = { from: String(from), limit: String(CONTENTS) };
+      const page: ContentListing = await read(
         contentListing,
+        this.#api.rounds[':id'].contents.$get({ param: { id: round }, query }),
       );
       yield* page.groups;
       from = page.next;
@@ -238,13 +256,14 @@ export class GatewayClient {
   }
 
   async getGroups(round: string): Promise<GroupStates> {
-    return (await this.#json(`/api/rounds/${round}/groups`, groupListing)).groups;
+    const answer = this.#api.rounds[':id'].groups.$get({ param: { id: round }, query: {} });
+    return (await read(groupListing, answer)).groups;
   }
 
   /** The policy's state; null if the policy does not exist. */
   async getPolicy(name: string): Promise<PolicyState | null> {
     try {
-      return await this.#json(`/api/policies/${name}`, policyState);
+      return await read(policyState, this.#api.policies[':name'].$get({ param: { name } }));
     } catch (error) {
       if (error instanceof RollmeshError && error.code === 'policy.unknown') return null;
       throw error;
@@ -253,17 +272,18 @@ export class GatewayClient {
 
   /** The policies' names in alphabetical order. */
   async listPolicies(): Promise<readonly string[]> {
-    return (await this.#json('/api/policies', policyListing)).policies.map((policy) => policy.name);
+    return (await read(policyListing, this.#api.policies.$get())).policies.map((policy) => policy.name);
   }
 
   /** The policy's versions. Throws `policy.unknown` if the policy does not exist. */
   getVersions(name: string): Promise<PolicyVersions> {
-    return this.#json(`/api/policies/${name}`, policyVersions);
+    return read(policyVersions, this.#api.policies[':name'].$get({ param: { name } }));
   }
 
   /** Moves a policy's pointer back and withdraws the later versions. Throws `version.unknown` if that version cannot be used. */
   async rollBack({ name, version }: PolicyRef, reason: string): Promise<void> {
-    await this.#json(`/api/policies/${name}/rollback`, rolledBack, 'POST', { version, reason });
+    const order = { param: { name }, json: { version, reason } };
+    await read(rolledBack, this.#api.policies[':name'].rollback.$post(order));
   }
 
   /** Removes versions that nothing names, at most fifty a call; with `dryRun` it only says which it would remove. */
@@ -271,13 +291,13 @@ export class GatewayClient {
     policy: string,
     rule: { readonly keep: number; readonly withdrawnDays: number; readonly dryRun: boolean },
   ): Promise<Pruned> {
-    return this.#json(`/api/policies/${policy}/prune`, pruned, 'POST', rule);
+    return read(pruned, this.#api.policies[':name'].prune.$post({ param: { name: policy }, json: rule }));
   }
 
   /** The object's bytes. Throws `give-up` if their sha256 is not the expected one. */
   async getObject(key: string, sha256?: string): Promise<Uint8Array> {
     const headers = sha256 === undefined ? {} : { 'x-sha256': sha256 };
-    const response = await this.#send('GET', `/api/objects/${key}`, undefined, headers);
+    const response = await this.#api.objects[':key{.+}'].$get({ param: { key } }, { headers });
     const bytes = new Uint8Array(await response.arrayBuffer());
     if (sha256 !== undefined && sha256Hex(bytes) !== sha256)
       throw new RollmeshError(
@@ -365,9 +385,13 @@ export class GatewayClient {
     before: VersionFiles = {},
   ): Promise<Committed> {
     const entries: Manifest['files'] = {};
-    const path = `/api/policies/${about.policy}/versions/${about.version}`;
-    const send: Send = async (name, sha256, bytes) => {
-      await this.#send('PUT', `${path}/files/${name}`, bytes, { 'x-sha256': sha256 });
+    const version = this.#api.policies[':name'].versions[':n'];
+    const param = { name: about.policy, n: String(about.version) };
+    const send: Send = async (file, sha256, body) => {
+      await version.files[':file'].$put(
+        { param: { ...param, file } },
+        { init: { body }, headers: { 'x-sha256': sha256 } },
+      );
     };
     const storedBefore = await this.#filesBefore(files, about, before);
     for (const [file, source] of Object.entries(files) as [VersionFile, Uint8Array | FileStream][])
@@ -376,7 +400,7 @@ export class GatewayClient {
           storedBefore.same(file, source) ??
           (await storeDelta(source, file, storedBefore.base(file), send)) ??
           (await storeFile(source, file, send));
-    return this.#json(path, committed, 'PUT', { ...about, files: entries });
+    return read(committed, version.$put({ param, json: { ...about, files: entries } }));
   }
 
   /**
@@ -417,17 +441,20 @@ export class GatewayClient {
   }
 
   async report(round: string, report: RoundReport): Promise<void> {
-    await this.#send('POST', `/api/rounds/${round}/report`, JSON.stringify(report));
+    await this.#api.rounds[':id'].report.$post({ param: { id: round }, json: report });
   }
 
   /** Records that the learner refuses a group, with the reason; the round goes on without the group. */
   async failGroup(round: string, group: string, failure: GroupFailure): Promise<void> {
-    await this.#send('POST', `/api/rounds/${round}/groups/${group}/failure`, JSON.stringify(failure));
+    await this.#api.rounds[':id'].groups[':group'].failure.$post({
+      param: { id: round, group },
+      json: failure,
+    });
   }
 
   /** Ends a round that the learner could not train in so many attempts. It is stored as a dead letter, which can be replayed. */
   async failRound(round: string, failure: RoundFailure): Promise<void> {
-    await this.#send('POST', `/api/rounds/${round}/failure`, JSON.stringify(failure));
+    await this.#api.rounds[':id'].failure.$post({ param: { id: round }, json: failure });
   }
 
   /** Makes a node; its token is told this once. Throws `node.exists` if the name is taken. */
@@ -436,36 +463,35 @@ export class GatewayClient {
     exactness: Exactness = 'exact',
     verifies = false,
   ): Promise<v.InferOutput<typeof nodeMade>> {
-    return this.#json('/api/nodes', nodeMade, 'POST', {
-      name,
-      exactness,
-      ...(verifies ? { verifies } : {}),
-    } satisfies NodeOrder);
+    const order = { name, exactness, ...(verifies ? { verifies } : {}) };
+    return read(nodeMade, this.#api.nodes.$post({ json: order }));
   }
 
   /** The nodes, the oldest first. */
   async listNodes(): Promise<readonly NodeAnswer[]> {
-    return (await this.#json('/api/nodes', nodeListing)).nodes;
+    return (await read(nodeListing, this.#api.nodes.$get())).nodes;
   }
 
   /** Ends a node's token; what it holds is open again. Throws `node.unknown` if there is no such node. */
   revokeNode(name: string): Promise<v.InferOutput<typeof nodeRevoked>> {
-    return this.#json(`/api/nodes/${name}/revoke`, nodeRevoked, 'POST', {});
+    return read(nodeRevoked, this.#api.nodes[':name'].revoke.$post({ param: { name } }));
   }
 
   /** Ends a node's part in the mesh for good; what it had a part in and is not trained yet is sampled again. */
   shutOutNode(id: string, reason: string): Promise<NodeShutOut> {
-    return this.#json(`/api/nodes/${id}/shut-out`, nodeShutOut, 'POST', { reason: reason.slice(0, 500) });
+    const order = { param: { id }, json: { reason: reason.slice(0, 500) } };
+    return read(nodeShutOut, this.#api.nodes[':id']['shut-out'].$post(order));
   }
 
   /** What nodes computed of a round. */
   getRoundWork(round: string): Promise<RoundWork> {
-    return this.#json(`/api/rounds/${round}/work`, roundWork);
+    return read(roundWork, this.#api.rounds[':id'].work.$get({ param: { id: round } }));
   }
 
   /** Who sampled how much of a round. */
   async getShares(round: string): Promise<RoundShares['shares']> {
-    return (await this.#json(`/api/rounds/${round}/shares`, roundShares)).shares;
+    const answer = this.#api.rounds[':id'].shares.$get({ param: { id: round } });
+    return (await read(roundShares, answer)).shares;
   }
 
   /**
@@ -474,18 +500,18 @@ export class GatewayClient {
    * @returns what the comparisons of each close node come to in all rounds
    */
   async noteAudited(audited: AuditedNodes): Promise<Readonly<Record<string, Mismatch>>> {
-    return (await this.#json('/api/nodes/audited', notedNodes, 'POST', audited)).mismatch;
+    return (await read(notedNodes, this.#api.nodes.audited.$post({ json: audited }))).mismatch;
   }
 
   /** The dead letters, newest first; replayed ones only if `includeReplayed` is true. */
   async listDeadLetters(includeReplayed = false, limit = 500): Promise<readonly DeadLetter[]> {
-    const path = `/api/dead-letters?replayed=${includeReplayed}&limit=${limit}`;
-    return (await this.#json(path, deadLetterListing)).deadLetters;
+    const query = { replayed: includeReplayed ? 'true' : 'false', limit: String(limit) } as const;
+    return (await read(deadLetterListing, this.#api['dead-letters'].$get({ query }))).deadLetters;
   }
 
   async replayDeadLetter(id: string): Promise<Replayed> {
     try {
-      return await this.#json(`/api/dead-letters/${id}/replay`, replayed, 'POST', {});
+      return await read(replayed, this.#api['dead-letters'][':id'].replay.$post({ param: { id } }));
     } catch (error) {
       if (error instanceof RollmeshError && error.code === 'dead-letter.refused')
         return { id, state: 'refused', reason: error.what };
@@ -496,11 +522,11 @@ export class GatewayClient {
   /** Replays all dead letters, the newest first. */
   async replayDeadLetters(): Promise<readonly Replayed[]> {
     const all: Replayed[] = [];
-    for (let query: string | null = ''; query !== null; ) {
-      const path = `/api/dead-letters/replay${query}`;
-      const page: v.InferOutput<typeof replayListing> = await this.#json(path, replayListing, 'POST', {});
+    for (let before: string | undefined | null; before !== null; ) {
+      const query = before === undefined ? {} : { before };
+      const page = await read(replayListing, this.#api['dead-letters'].replay.$post({ query }));
       all.push(...page.results);
-      query = page.next ? `?before=${page.next}` : null;
+      before = page.next ?? null;
     }
     return all;
   }
@@ -508,13 +534,15 @@ export class GatewayClient {
   /** Asks a model for an answer to a conversation; yields the text as it comes. The body is that of `/v1/chat/completions`. */
   async *streamChat(body: ChatBody): AsyncGenerator<string> {
     const path = '/v1/chat/completions';
-    const refuse = unreadable(`POST ${path}`);
+    const refuse = unreadable(path);
     // An answer may take as long as it likes, but not without a word for so long.
     const silence = new AbortController();
     const timer = setTimeout(() => silence.abort(new Error(`nothing came for ${TIMEOUT_MS} ms`)), TIMEOUT_MS);
     try {
-      const request = JSON.stringify({ ...body, stream: true });
-      const answer = await this.#send('POST', path, request, {}, silence.signal);
+      const answer = await this.#gateway.v1.chat.completions.$post(
+        { json: { ...body, stream: true } },
+        { init: { signal: silence.signal } },
+      );
       const events = answer
         .body!.pipeThrough(new TextDecoderStream())
         .pipeThrough(new EventSourceParserStream({ maxBufferSize: LONGEST_EVENT }));
@@ -535,34 +563,13 @@ export class GatewayClient {
     throw brokeOff(path, 'it ended without its last event');
   }
 
-  async #json<S extends v.GenericSchema>(
-    path: string,
-    schema: S,
-    method = 'GET',
-    body?: object,
-  ): Promise<v.InferOutput<S>> {
-    const response = await this.#send(method, path, body && JSON.stringify(body));
-    const refuse = unreadable(`${method} ${path}`);
-    const answer: unknown = await response.json().catch((error: unknown) => {
-      throw refuse(error instanceof Error ? error.message : String(error));
-    });
-    return parsed(schema, answer, refuse);
-  }
-
-  async #send(
-    method: string,
-    path: string,
-    body?: string | Uint8Array<ArrayBuffer>,
-    headers: Readonly<Record<string, string>> = {},
-    signal?: AbortSignal,
-  ): Promise<Response> {
-    const { url, token, fetch: send = fetch, backOff = PATIENT, tally } = this.#options;
+  /** What `hc` calls in place of `fetch`. Throws the gateway's refusals. */
+  async #send(address: string, init: RequestInit): Promise<Response> {
+    const { url, fetch: send = fetch, backOff = PATIENT, tally } = this.#options;
     const request = async () => {
-      const answer = await send(url + path, {
-        method,
-        headers: { authorization: `Bearer ${token}`, ...headers },
-        signal: signal ?? AbortSignal.timeout(TIMEOUT_MS),
-        ...(body === undefined ? {} : { body }),
+      const answer = await send(address, {
+        ...init,
+        signal: init.signal ?? AbortSignal.timeout(TIMEOUT_MS),
       });
       tally?.addHeader(answer.headers.get(USED_HEADER));
       return answer;
@@ -579,7 +586,7 @@ export class GatewayClient {
       ? said.output.error
       : {
           code: 'gateway.failed',
-          message: `${method} ${path}: ${response.status}.`,
+          message: `${init.method} ${pathOf(address)}: ${response.status}.`,
           expected: null,
           next: null,
         };
@@ -588,6 +595,19 @@ export class GatewayClient {
       ...(next === null ? {} : { next }),
     });
   }
+}
+
+/** The path of an address; all of it where it is none. */
+const pathOf = (address: string) => (URL.canParse(address) ? new URL(address).pathname : address);
+
+/** An answer's JSON by its schema. Throws `gateway.answer`. */
+async function read<S extends v.GenericSchema>(schema: S, answer: Answer): Promise<v.InferOutput<S>> {
+  const response = await answer;
+  const refuse = unreadable(pathOf(response.url));
+  const json: unknown = await response.json().catch((error: unknown) => {
+    throw refuse(error instanceof Error ? error.message : String(error));
+  });
+  return parsed(schema, json, refuse);
 }
 
 const brokeOff = (path: string, why: unknown) =>

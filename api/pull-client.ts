@@ -1,11 +1,12 @@
 /**
- * The client of Cloudflare's HTTP pull API for queues. It is the same for the real service and for the local stand-in; only the
- * base URL, the ids and the token differ. Pulling leases a message, and acknowledging the lease deletes it.
+ * The queue that the learner pulls from, by Cloudflare's own REST client. It is the same for the real service and for the local stand-in; only
+ * the base URL, the ids and the token differ. Pulling leases a message, and acknowledging the lease deletes it.
  */
 import * as v from 'valibot';
 import { queueOperations } from '../core/cost/prices.ts';
 import { RollmeshError } from '../core/errors.ts';
 import { type BackOff, fetchPatiently, PATIENT } from './back-off.ts';
+import { APIError, BaseMessages, createClient, type MessageAckParams } from './cloudflare-queues.mjs';
 import type { Tally } from './tally.ts';
 
 const message = v.object({
@@ -16,11 +17,8 @@ const message = v.object({
   lease_id: v.string(),
   metadata: v.optional(v.record(v.string(), v.unknown()), {}),
 });
-const envelope = v.object({
-  success: v.boolean(),
-  errors: v.optional(v.array(v.looseObject({ message: v.optional(v.string()) })), []),
-  result: v.unknown(),
-});
+/** Of an answer that is none of the API's, as a proxy may give it, nothing. */
+const problems = v.fallback(v.array(v.looseObject({ message: v.string() })), []);
 const pulled = v.object({
   message_backlog_count: v.optional(v.number(), 0),
   messages: v.optional(v.array(message), []),
@@ -58,22 +56,40 @@ const TIMEOUT_MS = 30_000;
 const BATCH_LIMIT = 100;
 
 export class PullQueue {
-  readonly #base: string;
+  readonly #messages: BaseMessages;
   readonly #options: PullQueueOptions;
 
   constructor(options: PullQueueOptions) {
-    const { baseUrl, accountId, queueId } = options;
+    const { baseUrl, token, fetch: send = fetch, backOff = PATIENT } = options;
     this.#options = options;
-    this.#base = `${baseUrl.replace(/\/$/, '')}/accounts/${accountId}/queues/${queueId}/messages`;
+    const { queues } = createClient({
+      resources: [BaseMessages],
+      baseURL: baseUrl.replace(/\/$/, ''),
+      apiToken: token,
+      // Other credentials, which the client would take from the environment and send along.
+      apiKey: null,
+      apiEmail: null,
+      userServiceKey: null,
+      // Attempts are those of `api/back-off.ts`, as for every other request: each has a time limit of its own.
+      maxRetries: 0,
+      fetch: (url, init) =>
+        fetchPatiently(() => send(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) }), backOff),
+    });
+    this.#messages = queues.messages;
   }
 
   /** Leases up to 100 messages for `leaseMs`. Those that are not acknowledged within that time are delivered again. */
   async pull(leaseMs: number, most = BATCH_LIMIT): Promise<{ messages: PulledMessage[]; backlog: number }> {
-    const result = await this.#post('/pull', {
-      batch_size: Math.min(most, BATCH_LIMIT),
-      visibility_timeout_ms: leaseMs,
-    });
-    const { messages, message_backlog_count } = v.parse(pulled, result ?? {});
+    const { accountId, queueId } = this.#options;
+    const result = await taken(
+      '/pull',
+      this.#messages.pull(queueId, {
+        account_id: accountId,
+        batch_size: Math.min(most, BATCH_LIMIT),
+        visibility_timeout_ms: leaseMs,
+      }),
+    );
+    const { messages, message_backlog_count } = v.parse(pulled, result);
     this.#count(messages.length ? messages.map(({ body }) => queueOperations(body.length)) : [EMPTY_PULL]);
     return {
       backlog: message_backlog_count,
@@ -90,46 +106,48 @@ export class PullQueue {
   /** Acknowledges leased messages, which deletes them. A lease that has run out is no error: its message is delivered again. */
   async ack(leases: readonly string[]): Promise<void> {
     this.#count(leases.map(() => DELETION));
-    for (let i = 0; i < leases.length; i += BATCH_LIMIT)
-      await this.#post('/ack', {
-        acks: leases.slice(i, i + BATCH_LIMIT).map((lease_id) => ({ lease_id })),
-        retries: [],
-      });
+    await this.#settle(leases, (acks) => ({ acks: acks.map((lease_id) => ({ lease_id })), retries: [] }));
   }
 
   /** Gives leased messages back, to be delivered again after `delaySeconds`. */
   async retry(leases: readonly string[], delaySeconds = 0): Promise<void> {
-    for (let i = 0; i < leases.length; i += BATCH_LIMIT)
-      await this.#post('/ack', {
-        acks: [],
-        retries: leases
-          .slice(i, i + BATCH_LIMIT)
-          .map((lease_id) => ({ lease_id, delay_seconds: delaySeconds })),
-      });
+    await this.#settle(leases, (retries) => ({
+      acks: [],
+      retries: retries.map((lease_id) => ({ lease_id, delay_seconds: delaySeconds })),
+    }));
+  }
+
+  async #settle(
+    leases: readonly string[],
+    bodyOf: (leases: readonly string[]) => Omit<MessageAckParams, 'account_id'>,
+  ): Promise<void> {
+    const { accountId, queueId } = this.#options;
+    for (let i = 0; i < leases.length; i += BATCH_LIMIT) {
+      const body = bodyOf(leases.slice(i, i + BATCH_LIMIT));
+      await taken('/ack', this.#messages.ack(queueId, { account_id: accountId, ...body }));
+    }
   }
 
   #count(operations: readonly number[]): void {
     this.#options.tally?.add({ queueOperations: operations.reduce((sum, n) => sum + n, 0) });
   }
+}
 
-  async #post(path: string, body: object): Promise<unknown> {
-    const { token, fetch: send = fetch, backOff = PATIENT } = this.#options;
-    const request = () =>
-      send(this.#base + path, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-        signal: AbortSignal.timeout(TIMEOUT_MS),
-      });
-    const response = await fetchPatiently(request, backOff).catch((cause: unknown) => {
-      throw unreachable(path, 'no answer', cause);
-    });
-    const answer = v.safeParse(envelope, await response.json().catch(() => null));
-    if (answer.success && answer.output.success) return answer.output.result;
-    const said = answer.success ? answer.output.errors.map((error) => error.message).join('; ') : '';
-    if (response.status === 401 || response.status === 403) throw refused(response.status, said);
-    throw unreachable(path, `${response.status} ${said}`.trim());
-  }
+/** What the queue answered. Throws `queue.unreachable` or `queue.refused`. `path`: what was asked. */
+async function taken<T extends object>(path: string, answer: Promise<T | null | undefined>): Promise<T> {
+  const result = await answer.catch((error: unknown) => {
+    if (!(error instanceof APIError) || error.status === undefined)
+      throw unreachable(path, 'no answer', error);
+    const said = v
+      .parse(problems, error.errors)
+      .map(({ message }) => message)
+      .join('; ');
+    if (error.status === 401 || error.status === 403) throw refused(error.status, said);
+    throw unreachable(path, `${error.status} ${said}`.trim());
+  });
+  // An answer that is none of the API's, such as a page of a proxy.
+  if (!result) throw unreachable(path, 'an answer without a result');
+  return result;
 }
 
 const unreachable = (path: string, what: string, cause?: unknown) =>

@@ -6,12 +6,12 @@ import { ApiError, getJson, keepToken, RoundHistory, recipeNamed } from './api.j
 import { showDeadLetters, showVersions } from './catalogue.js';
 import { Chart, Cursor } from './chart.js';
 import { showClaim } from './claim.js';
-import { curvesOf, plotOf } from './curves.js';
+import { curvesOf, meaningsOf, plotOf } from './curves.js';
 import { byId, fill, h } from './dom.js';
 import { csv, download } from './download.js';
 import { HeldOutView } from './held-out-view.js';
 import { refreshNodes } from './nodes.js';
-import { familyName, familyOf, runName, showFigures, showPipeline, showTitle } from './overview.js';
+import { familyOf, namesBeside, runName, showFigures, showPipeline, showTitle } from './overview.js';
 import { address, place } from './place.js';
 import { Poll } from './poll.js';
 import { RoundView } from './round-view.js';
@@ -83,18 +83,19 @@ async function comparedRuns(run, points, against) {
   const chosen = runs.filter(({ id }) => id !== run.id && against.includes(id));
   for (const id of others.keys()) if (!against.includes(id)) others.delete(id);
   if (!chosen.length) return [];
-  /** @type {Map<string, { name: string, runs: (readonly Point[])[] }>} */
-  const families = new Map([[familyOf(run), { name: familyName(run), runs: [points] }]]);
+  /** @type {Map<string, { run: Run, runs: (readonly Point[])[] }>} */
+  const families = new Map([[familyOf(run), { run, runs: [points] }]]);
   for (const other of chosen) {
     const known = others.get(other.id) ?? new RoundHistory(other.id);
     others.set(other.id, known);
     await known.refresh();
-    const family = families.get(familyOf(other)) ?? { name: familyName(other), runs: [] };
+    const family = families.get(familyOf(other)) ?? { run: other, runs: [] };
     families.set(familyOf(other), family);
     family.runs.push(pointsOf(known.rounds));
   }
-  return [...families.values()].map(({ name, runs: of }) => ({
-    name: of.length > 1 ? `${name} (${of.length} seeds)` : name,
+  const names = namesBeside([...families.values()].map(({ run: one }) => one));
+  return [...families.values()].map(({ runs: of }, i) => ({
+    name: of.length > 1 ? `${names[i]} (${of.length} seeds)` : `${names[i]}`,
     runs: of,
   }));
 }
@@ -116,7 +117,8 @@ function showCharts(points, target, families, meanings) {
   const box = byId('curves');
   if (elements.length !== box.children.length || elements.some((element, i) => element !== box.children[i]))
     box.replaceChildren(...elements);
-  for (const { curve, chart } of shown) chart.show(plotOf(curve, points, target, families), curve.meanings);
+  for (const { curve, chart } of shown)
+    chart.show(plotOf(curve, points, target, families), meaningsOf(curve, families));
 }
 
 /**

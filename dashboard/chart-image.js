@@ -116,12 +116,13 @@ function axes(plot, at) {
   );
 }
 
-/** @param {NonNullable<Plot['reference']>} reference @param {Geometry} at */
+/** Its name stands above it, and below it where there is no room. @param {NonNullable<Plot['reference']>} reference @param {Geometry} at */
 function referenceLine({ value, name }, at) {
   const y = at.y(value);
+  const below = y < MARGIN.top + 22;
   return [
     shape('line', { x1: at.left, x2: at.right, y1: y, y2: y, class: 'reference' }),
-    shape('text', { x: at.right, y: y - 4, 'text-anchor': 'end', class: 'reference' }, name),
+    shape('text', { x: at.right, y: below ? y + 14 : y - 4, 'text-anchor': 'end', class: 'reference' }, name),
   ];
 }
 

@@ -6,7 +6,7 @@ import { getJson } from './api.js';
 import { Chart, Cursor } from './chart.js';
 import { inkOf } from './chart-image.js';
 import { fill, h, table, term } from './dom.js';
-import { decimal, percent } from './figures.js';
+import { counted, decimal, percent } from './figures.js';
 
 /**
  * @typedef {object} ClaimArm
@@ -111,7 +111,7 @@ function claimView(recipe, { claim, verdict, rounds, seeds, commit, conditions, 
     h(
       'p',
       { class: 'note' },
-      `${rounds} rounds, seeds ${seeds.join(', ')}, commit ${commit.slice(0, 10)}. Again: npm run claims -- ${recipe}.`,
+      `${counted(rounds, 'round')}, seeds ${seeds.join(', ')}, commit ${commit.slice(0, 10)}. Again: npm run claims -- ${recipe}.`,
     ),
   ];
 }

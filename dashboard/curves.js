@@ -127,14 +127,14 @@ export const CURVES = [
   },
   {
     title: 'KL to version 0',
-    note: 'k3 estimate before the update, nats a token, by role.',
+    note: 'k3 estimate before the update, nats per token, by role.',
     lines: (points) => byRole(points, 'klToStart'),
     least: [0, 0.05],
     write: significant,
   },
   {
     title: 'Entropy',
-    note: 'Of the policy at the tokens it wrote, before the update, nats a token, by role.',
+    note: 'Of the policy at the tokens it wrote, before the update, nats per token, by role.',
     lines: (points) => byRole(points, 'entropy'),
     least: [0, 0.5],
     write: significant,
@@ -142,16 +142,17 @@ export const CURVES = [
   {
     title: 'Gradient norm',
     note: 'Mean over the round’s updates, before clipping.',
-    lines: () => [['norm', ({ training }) => training?.gradientNorm]],
+    // A round without an update has no gradient.
+    lines: () => [['norm', ({ training }) => (training?.updates ? training.gradientNorm : undefined)]],
     least: [0, 1],
     write: significant,
   },
   {
-    title: 'Tokens a second',
+    title: 'Tokens per second',
     note: 'Tokens that were generated in the round, by the time until its last group was judged.',
     lines: () => [
       [
-        'tokens a second',
+        'tokens per second',
         ({ monitors, rolloutMs }) =>
           monitors && rolloutMs ? (1000 * monitors.tokens) / rolloutMs : undefined,
       ],
@@ -283,6 +284,25 @@ export function curvesOf(points, meanings = {}) {
  * @property {readonly (readonly Point[])[]} runs
  */
 
+/** The one line of a chart by which runs are compared: that of most of them, the first of those. @param {Curve} curve @param {readonly Compared[]} families */
+function comparedLine(curve, families) {
+  const names = families.map(
+    ({ runs }) => new Set(runs.flatMap((points) => curve.lines(points).map(([name]) => name))),
+  );
+  const held = (/** @type {string} */ name) => names.filter((of) => of.has(name)).length;
+  const [first, ...rest] = new Set(names.flatMap((of) => [...of]));
+  if (curve.against !== undefined && held(curve.against)) return curve.against;
+  return rest.reduce((best, name) => (held(name) > held(best) ? name : best), first ?? '');
+}
+
+/** What is said of a chart's lines below it; where runs are compared, which line of them it is. @param {Curve} curve @param {readonly Compared[]} families */
+export function meaningsOf(curve, families) {
+  if (!families.length) return curve.meanings;
+  const line = comparedLine(curve, families);
+  const meaning = curve.meanings?.find(([name]) => name === line)?.[1];
+  return [/** @type {const} */ (['Drawn', meaning ? `${line}. ${meaning}` : `${line}.`])];
+}
+
 /**
  * One line per family of runs, the mean of its seeds, with a band from the lowest to the highest where there are several.
  * @param {Curve} curve
@@ -291,10 +311,10 @@ export function curvesOf(points, meanings = {}) {
  * @returns {Plot['series'][number][]}
  */
 function comparedSeries(curve, families, rounds) {
+  const compared = comparedLine(curve, families);
   return families.map(({ name, runs }, i) => {
     const values = runs.map((points) => {
-      const lines = curve.lines(points);
-      const read = (lines.find(([line]) => line === curve.against) ?? lines[0])?.[1];
+      const read = curve.lines(points).find(([line]) => line === compared)?.[1];
       const known = new Map(points.map(({ round, report }) => [round, read?.(report)]));
       return rounds.map((round) => known.get(round));
     });

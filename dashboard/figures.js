@@ -6,13 +6,16 @@ const THIN = '\u202f';
 /** @typedef {number | null | undefined} Figure */
 
 /**
+ * What rounds to 0 has no sign.
  * @param {Figure} value
  * @param {(value: number) => string} write
  */
 const written = (value, write) =>
   value === null || value === undefined || !Number.isFinite(value)
     ? MISSING
-    : write(value).replace(/^-/, '−');
+    : write(value)
+        .replace(/^-(?=[0.]*(?:[^\d.]|$))/, '')
+        .replace(/^-/, '−');
 
 /** @param {Figure} value */
 export const percent = (value, digits = 0) =>

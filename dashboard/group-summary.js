@@ -67,7 +67,9 @@ export function summaryOf(content) {
     invalid: all.filter(({ outcome }) => outcome !== 'ok').length,
     disagreeing: all.filter(({ oracle }) => oracle?.hit === false).length,
     longest: Math.max(0, ...episodes.map(({ turns }) => turns.reduce((sum, { ids }) => sum + ids.length, 0))),
-    text: [content.task, ...all.map(({ text }) => text?.completion ?? '')].join('\n').toLowerCase(),
+    text: [content.task, ...all.flatMap(({ text, outcome }) => [text?.completion ?? '', outcome])]
+      .join('\n')
+      .toLowerCase(),
   };
 }
 /** @typedef {ReturnType<typeof summaryOf>} Summary */
@@ -96,15 +98,19 @@ export const ORDERS = {
  * @template {Group} T
  * @param {readonly T[]} groups
  * @param {ReadonlyMap<string, Summary>} summaries by group
- * @param {{ filter: string, order: string, text: string }} asked
+ * @param {{ filter: string, order: string, text: string, least: number, most: number }} asked `least` and `most`: bounds of the mean reward, NaN = none
  */
-export function selected(groups, summaries, { filter, order, text }) {
+export function selected(groups, summaries, { filter, order, text, least, most }) {
   const { admits } = FILTERS[filter] ?? { admits: () => true };
   const key = ORDERS[order]?.key ?? (() => 0);
   const wanted = text.trim().toLowerCase();
   const passing = groups.filter(({ group, task }) => {
     const summary = summaries.get(group);
-    if (!summary) return filter === 'all' && task.toLowerCase().includes(wanted);
+    const bounded = !Number.isNaN(least) || !Number.isNaN(most);
+    if (!summary) return filter === 'all' && !bounded && task.toLowerCase().includes(wanted);
+    const { reward } = summary;
+    // A comparison with NaN is false.
+    if (bounded && (reward === null || reward < least || reward > most)) return false;
     return admits(summary) && summary.text.includes(wanted);
   });
   const keyOf = (/** @type {T} */ { group }) => {

@@ -57,9 +57,12 @@ export function showNodes(element, listed, shares, round) {
       { class: 'lanes' },
       isolates && lane('isolates', 'of the mesh', isolates.samples, all, null, 'active'),
       ...listed.map((node) => {
-        const own = shares.find((share) => share.node === node.id)?.samples ?? 0;
+        const share = shares.find((of) => of.node === node.id);
+        const held = new Set(share?.versions?.map(({ name, version }) => `version ${version} of ${name}`));
+        const own = share?.samples ?? 0;
         const { requests, samples, tokens, audited, lost, reason, state, mismatch, leaves } = node;
         const history = [
+          held.size ? `holds ${[...held].join(', ')}` : '',
           leaves.length ? `does not take what waits (${leaves.join(', ')})` : '',
           `${counted(requests, 'request')}, ${counted(samples, 'completion')}, ${whole(tokens)} tokens in all`,
           audited ? `${whole(audited)} audited and right` : 'not audited yet',

@@ -41,8 +41,24 @@ export function runName({ settings, label }) {
 export const familyOf = ({ settings: { seed: _, policy: __, ...settings } }) => JSON.stringify(settings);
 
 /** @param {Run} run */
-export const familyName = ({ settings }) =>
-  [settings.recipe, ...variantOf(settings), `${settings.tasks} × ${settings.groupSize}`].join(', ');
+const familyParts = ({ settings }) => [
+  settings.recipe,
+  ...variantOf(settings),
+  `${settings.tasks} × ${settings.groupSize}`,
+];
+
+/** @param {Run} run */
+export const familyName = (run) => familyParts(run).join(', ');
+
+/** Names of families that are seen together: the recipe, and what not all of them have. @param {readonly Run[]} runs one of each family */
+export function namesBeside(runs) {
+  const parts = runs.map(familyParts);
+  const common = (parts[0] ?? []).filter((part) => parts.every((other) => other.includes(part)));
+  const short = parts.map(([recipe, ...more]) =>
+    [recipe, ...more.filter((part) => !common.includes(part))].join(', '),
+  );
+  return new Set(short).size === short.length ? short : runs.map(familyName);
+}
 
 /**
  * @param {Element} element

@@ -46,6 +46,13 @@ const factList = (facts) =>
 function training({ report }) {
   const trained = report?.training;
   if (!trained) return null;
+  if (!trained.updates)
+    return h(
+      'section',
+      {},
+      h('h3', {}, term('Learning')),
+      h('p', { class: 'note' }, 'Nothing was trained in this round.'),
+    );
   const rows = Object.entries(trained.roles).map(([role, { samples, tokens, entropy, klToStart }]) => [
     role,
     whole(samples),
@@ -126,7 +133,7 @@ function usage({ usage: used, report }) {
   );
   const tokens = report?.monitors?.tokens;
   const perMillion = tokens
-    ? `, ${dollars((1e6 * used.cost.total) / tokens)} a million generated tokens`
+    ? `, ${dollars((1e6 * used.cost.total) / tokens)} per million generated tokens`
     : '';
   return h(
     'section',
@@ -216,7 +223,7 @@ function figures(round) {
     ['took', round.endedAt === null ? MISSING : duration(round.endedAt - round.createdAt)],
     ['generation', duration(report?.rolloutMs)],
     ['learner', duration(report?.learnerMs)],
-    ['tokens a second', whole(tokens)],
+    ['tokens per second', whole(tokens)],
     ['made', version === null ? MISSING : `version ${version}`],
     ...Object.entries(roles).map(
       ([role, ref]) => /** @type {const} */ ([role, `version ${ref.version}`, 'role']),
@@ -228,7 +235,7 @@ function figures(round) {
     ['exact (gold)', percent(monitors?.gold, 1)],
     ['pass rate', decimal(monitors?.passRate)],
     ['with steps', monitors?.workedShare ? percent(monitors.workedShare) : MISSING],
-    ['tokens a rollout', decimal(monitors?.length, 1)],
+    ['tokens per rollout', decimal(monitors?.length, 1)],
     ['without reward', monitors?.missingRewards ? whole(monitors.missingRewards) : MISSING],
   ]);
 }
@@ -246,6 +253,10 @@ const select = (label, choices) =>
     { 'aria-label': label },
     ...Object.entries(choices).map(([value, { name }]) => h('option', { value }, name)),
   );
+
+/** @param {string} label @param {string} placeholder */
+const rewardInput = (label, placeholder) =>
+  h('input', { type: 'number', step: 'any', placeholder, 'aria-label': label });
 
 const TINTS = {
   text: { name: 'as text' },
@@ -279,7 +290,13 @@ export class RoundView {
   #description = h('p', { class: 'note', role: 'status' });
   #filter = select('Show', FILTERS);
   #order = select('Order', ORDERS);
-  #search = h('input', { type: 'search', placeholder: 'find text', 'aria-label': 'Find text in samples' });
+  #least = rewardInput('Mean reward at least', 'from');
+  #most = rewardInput('Mean reward at most', 'to');
+  #search = h('input', {
+    type: 'search',
+    placeholder: 'find text or outcome',
+    'aria-label': 'Find text or an outcome in samples',
+  });
   #tint = select('Samples', TINTS);
   #load = h('button', { type: 'button' }, 'Load all samples');
   #save = h('button', { type: 'button' }, 'JSONL');
@@ -295,6 +312,7 @@ export class RoundView {
       h('h3', {}, 'Tasks'),
       this.#filter,
       this.#order,
+      h('span', { class: 'range' }, 'reward ', this.#least, ' ', this.#most),
       this.#search,
       this.#tint,
       this.#load,
@@ -307,10 +325,9 @@ export class RoundView {
   /** @param {(round: Round, group?: string) => string} address of a round or one of its tasks */
   constructor(address) {
     this.#address = address;
-    for (const control of [this.#filter, this.#order, this.#search])
+    for (const control of [this.#filter, this.#order, this.#least, this.#most, this.#search])
       control.addEventListener('input', () => {
-        if (this.#filter.value !== 'all' || this.#order.value !== 'index' || this.#search.value !== '')
-          void this.#readAll();
+        void this.#readAll();
         this.#showList();
       });
     this.#tint.addEventListener('input', () =>
@@ -458,7 +475,14 @@ export class RoundView {
   #showList() {
     const round = this.#round;
     if (!round) return;
-    const asked = { filter: this.#filter.value, order: this.#order.value, text: this.#search.value };
+    const asked = {
+      filter: this.#filter.value,
+      order: this.#order.value,
+      text: this.#search.value,
+      // NaN where nothing is written.
+      least: this.#least.valueAsNumber,
+      most: this.#most.valueAsNumber,
+    };
     const groups = selected(this.#groups, this.#summaries, asked);
     this.#load.hidden = this.#groups.every(
       ({ group, state }) => this.#summaries.has(group) || state === 'failed',

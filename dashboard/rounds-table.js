@@ -50,7 +50,7 @@ const COLUMNS = [
     hint: 'Greedy accuracy, where it was evaluated',
     cell: ({ report }) => (report?.evaluation ? percent(report.evaluation.heldOut.accuracy, 1) : ''),
   },
-  { title: 'KL', hint: 'To version 0, nats a token', cell: (round) => decimal(klToStart(round), 4) },
+  { title: 'KL', hint: 'To version 0, nats per token', cell: (round) => decimal(klToStart(round), 4) },
   {
     title: 'mismatch',
     hint: 'Learner against rollouts: mean difference of log-probabilities, nats',

@@ -7,7 +7,8 @@ import { decimal } from './figures.js';
 
 /** One dot per rollout: full where the answer is exact, dotted where the checker has no verdict. @param {Summary | undefined} summary */
 function dots(summary) {
-  if (!summary || summary.checked === 0) return null;
+  // Where nothing parses there is no verdict; elsewhere a task without one is none that is checked.
+  if (!summary || (summary.checked === 0 && summary.invalid === 0)) return null;
   const { episodes, exact } = summary;
   return h(
     'span',
@@ -36,8 +37,8 @@ function askedIn(task) {
   }
 }
 
-/** A task's text; of a long one that no person reads, such as a world's seed, the beginning. @param {string} task */
-const nameOf = (task) => askedIn(task) ?? task.replace(/\b([0-9a-f]{8})[0-9a-f]{12,}\b/g, '$1…');
+/** A task's text. What no person reads in it, such as a world's seed, gives way to the task's number. @param {Group} group */
+const nameOf = ({ task, index }) => askedIn(task) ?? task.replace(/\b[0-9a-f]{20,}\b/g, `no. ${index + 1}`);
 
 export class TaskList {
   element = h('ol', { class: 'tasks' });
@@ -62,7 +63,7 @@ export class TaskList {
       const summary = summaries.get(group.group);
       fill(
         link,
-        h('code', {}, nameOf(group.task)),
+        h('code', {}, nameOf(group)),
         dots(summary),
         summary && summary.reward !== null && h('small', { title: 'mean reward' }, decimal(summary.reward)),
         trouble(group),

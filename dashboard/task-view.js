@@ -92,8 +92,8 @@ function judgmentRow(judgment, number, steps, { cells }) {
   );
 }
 
-/** A solution of steps and an answer as a table, with the verdicts on each step below it. @param {Episode} episode @param {number} number @param {TaskSettings} settings */
-function stepsTable({ turns: [sample], answerExact, solutionExact, judgments }, number, settings) {
+/** A solution of steps and an answer as a table, with the verdicts on each step below it. @param {Episode} episode @param {string} name @param {TaskSettings} settings */
+function stepsTable({ turns: [sample], answerExact, solutionExact, judgments }, name, settings) {
   const parts = sample ? partsOf(sample) : [];
   const steps = parts.slice(0, -1);
   const answer = parts.at(-1);
@@ -103,7 +103,7 @@ function stepsTable({ turns: [sample], answerExact, solutionExact, judgments }, 
     h(
       'table',
       {},
-      h('caption', { class: 'hidden' }, `Solution ${number} with its verdicts`),
+      h('caption', { class: 'hidden' }, `${name} with its verdicts`),
       h(
         'thead',
         {},
@@ -198,13 +198,42 @@ function turnView(turn, reads, advantage, settings) {
 }
 
 /**
+ * What each episode is called: a solution or an episode by its number, or by the role that it is of, where a group has those of several roles.
+ * @param {readonly Episode[]} episodes @param {GroupContent['endings']} endings @returns {string[]}
+ */
+function namesOf(episodes, endings) {
+  const several = rolesOf(episodes).size > 1;
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  return episodes.map(({ turns }) => {
+    const [first] = turns;
+    if (!first) return '';
+    if (first.episode !== undefined) return `Episode ${first.episode + 1}, ${first.role}`;
+    const title = several ? first.role : turns.length > 1 || endings[first.id] ? 'Episode' : 'Solution';
+    const number = (counts.get(several ? title : '') ?? 0) + 1;
+    counts.set(several ? title : '', number);
+    return `${title[0]?.toUpperCase()}${title.slice(1)} ${number}`;
+  });
+}
+
+/** How many episodes there are of each role. @param {readonly Episode[]} episodes @returns {Map<string, number>} */
+function rolesOf(episodes) {
+  const roles = new Map();
+  for (const {
+    turns: [first],
+  } of episodes)
+    if (first) roles.set(first.role, (roles.get(first.role) ?? 0) + 1);
+  return roles;
+}
+
+/**
  * @param {Episode} episode
- * @param {number} number
+ * @param {string} name
  * @param {GroupContent} group
  * @param {number | null} advantage
  * @param {TaskSettings} settings
  */
-function episodeView(episode, number, group, advantage, settings) {
+function episodeView(episode, name, group, advantage, settings) {
   const { turns, answerExact, judgments } = episode;
   const [first] = turns;
   if (!first) return null;
@@ -221,16 +250,7 @@ function episodeView(episode, number, group, advantage, settings) {
   return h(
     'article',
     { class: 'solution' },
-    h(
-      'h4',
-      {},
-      first.episode === undefined
-        ? turns.length > 1 || ending
-          ? `Episode ${number} `
-          : `Solution ${number} `
-        : `Episode ${first.episode + 1}, ${first.role} `,
-      h('span', {}, rewardText(first.rewards) || 'no reward of its own'),
-    ),
+    h('h4', {}, `${name} `, h('span', {}, rewardText(first.rewards) || 'no reward of its own')),
     ...(asTable
       ? [
           reads(first) &&
@@ -240,7 +260,7 @@ function episodeView(episode, number, group, advantage, settings) {
               h('small', {}, 'reads '),
               partsView(first.text?.seen ?? [], settings.cells),
             ),
-          stepsTable(episode, number, settings),
+          stepsTable(episode, name, settings),
           replayButton(first, settings),
         ]
       : [
@@ -253,7 +273,7 @@ function episodeView(episode, number, group, advantage, settings) {
             h(
               'table',
               {},
-              h('caption', { class: 'hidden' }, `Judgments of solution ${number}`),
+              h('caption', { class: 'hidden' }, `Judgments of ${name}`),
               h('tbody', {}, ...judgments.map((judgment, i) => judgmentRow(judgment, i + 1, 0, settings))),
             ),
         ]),
@@ -298,8 +318,12 @@ export function taskView(group, settings) {
   const several = group.samples !== null && group.samples.length > episodes.length;
   const worlds = Object.keys(group.endings).length > 0;
   const advantages = advantagesOf(episodes);
+  const names = namesOf(episodes, group.endings);
+  const roles = rolesOf(episodes);
   const says = [
-    counted(episodes.length, several || worlds ? 'episode' : 'solution'),
+    roles.size > 1 && episodes.every(({ turns: [first] }) => first?.episode === undefined)
+      ? [...roles].map(([role, count]) => `${count} by ${role}`).join(', ')
+      : counted(episodes.length, several || worlds ? 'episode' : 'solution'),
     ...(verdicts ? [`${exact} with the exact answer`] : []),
     ...(reward === null ? [] : [`mean reward ${decimal(reward)}`]),
   ].join(', ');
@@ -315,6 +339,8 @@ export function taskView(group, settings) {
       group.samples ? `${says}.` : 'It is not scored: there are no solutions to show.',
     ),
     proposalNote(group, settings),
-    ...episodes.map((episode, i) => episodeView(episode, i + 1, group, advantages[i] ?? null, settings)),
+    ...episodes.map((episode, i) =>
+      episodeView(episode, names[i] ?? '', group, advantages[i] ?? null, settings),
+    ),
   );
 }

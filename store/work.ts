@@ -344,13 +344,17 @@ export async function sharesOf(db: Database, round: string): Promise<RoundShares
       requests: done,
       samples: sql<number>`sum((${work.state} = 'done') * ${work.samples})`,
       leased: sql<number>`sum(${work.state} = 'leased')`,
+      versions: sql<string>`json_group_array(DISTINCT json_extract(${work.request}, '$.policy'))`,
     })
     .from(work)
     .leftJoin(nodes, eq(nodes.id, work.node))
     .where(and(eq(work.round, round), inArray(work.state, ['done', 'leased'])))
     .groupBy(work.node)
     .orderBy(nodes.createdAt);
-  return rows;
+  return rows.map(({ versions, ...row }) => ({
+    ...row,
+    versions: (JSON.parse(versions) as string[]).map((ref) => JSON.parse(ref)),
+  }));
 }
 
 /** What nodes returned of a round, without the isolates' share. */

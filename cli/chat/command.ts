@@ -61,7 +61,7 @@ async function chat(model: string, options: ChatOptions): Promise<void> {
       const content = line.trim();
       if (content === '/new') messages = opening;
       else if (content) {
-        const asked = [...messages, { role: 'user', content }];
+        const asked: Message[] = [...messages, { role: 'user', content }];
         try {
           const answer = await answerOf(gateway, { ...settings, messages: asked });
           messages = [...asked, { role: 'assistant', content: answer }];

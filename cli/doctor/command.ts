@@ -17,7 +17,7 @@ export const command = (): Command =>
     )
     .option('--port <n>', 'port that a mesh is to have', port, 8787)
     .option('--state <dir>', 'folder that local state is to be in', DEFAULT_STATE)
-    .option('--json', 'one JSON object a line', false)
+    .option('--json', 'one JSON object per line', false)
     .action(async (options: { readonly port: number; readonly state: string; readonly json: boolean }) => {
       const findings = await examine(options.port, options.state);
       const paint = paintFor(process.stdout, process.env);

@@ -20,7 +20,7 @@ export const command = (): Command =>
       '--no-revectorize',
       'CPU device on Node 24 or later: do not let V8 pair SIMD operations, which is nearly twice as fast and gives the same bits where its self-test passes',
     )
-    .option('--eval-every <n>', 'evaluate every n-th round; 0 = never', whole(0), 5)
+    .option('--eval-every <n>', 'evaluate every n rounds; 0 = never', whole(0), 5)
     .option('--idle-ms <n>', 'longest pause between two pulls of an empty queue, ms', whole(1), 5_000)
     .option(
       '--max-staleness <n>',

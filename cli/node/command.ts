@@ -64,7 +64,7 @@ export const command = (): Command =>
     )
     .option('--model <name>', 'what the server calls the version; default: NAME@N as given to --serves')
     .addOption(new Option('--dialect <name>', 'what kind of server it is').choices(DIALECTS).default('vllm'))
-    .option('--json', 'one JSON object a line', false)
+    .option('--json', 'one JSON object per line', false)
     .helpOption('-h, --help', 'show this')
     .action(runNode);
 

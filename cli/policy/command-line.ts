@@ -24,7 +24,7 @@ export const subcommand = (parent: Command, name: string, description: string): 
     .command(name)
     .description(description)
     .option('--state <dir>', 'folder of all local state', '.rollmesh')
-    .option('--json', 'one JSON object a line', false);
+    .option('--json', 'one JSON object per line', false);
 
 /** Adds a subcommand that works on one version of a policy. */
 export const versionCommand = (parent: Command, name: string, description: string): Command =>

@@ -85,7 +85,7 @@ export function addEval(parent: Command): void {
     .option('--temperature <t>', 'of the sampled answers', temperature, 1)
     .option('--seed <n>', 'seed of every draw', whole(0), 0)
     .option('--compare <version>', 'compare with another version, question by question', whole(0))
-    .option('--write <file>', 'write every question with its answers to a file, a JSON object a line')
+    .option('--write <file>', 'write every question with its answers to a file, one JSON object per line')
     .addOption(weightsOption())
     .addOption(engineOption())
     .action(async (name: string, version: number, options: Common & EvalRequest & Form) => {
@@ -119,7 +119,7 @@ interface ScoreOptions extends Pick<Form, 'weights'> {
 
 export function addScore(parent: Command): void {
   versionCommand(parent, 'score', 'log-probabilities and entropies (nats) of given token ids')
-    .requiredOption('--ids <file>', 'a JSON array of token ids a line')
+    .requiredOption('--ids <file>', 'a JSON array of token ids per line')
     .addOption(
       new Option(
         '--engine <name>',
@@ -158,9 +158,9 @@ export function addGenerate(parent: Command): void {
       several,
       [],
     )
-    .option('--ids <file>', 'a JSON array of token ids a line')
+    .option('--ids <file>', 'a JSON array of token ids per line')
     .requiredOption('--max-new <n>', 'new tokens at most, stop token included', whole(1))
-    .option('--samples <n>', 'samples a line', whole(1), 1)
+    .option('--samples <n>', 'samples per line', whole(1), 1)
     .option('--temperature <t>', '0 = greedy', temperature, 1)
     .option('--seed <n>', 'seed of every draw', whole(0), 0)
     .option('--stop <ids>', 'token ids that end a sample, separated by commas (default: none)', tokenIds, [])

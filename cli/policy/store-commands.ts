@@ -22,7 +22,7 @@ import { type HubModel, hubModel } from './hub-model.ts';
 import { checkName, readImport, storeImport } from './import-checkpoint.ts';
 import { type PruneRule, prune } from './prune.ts';
 import { rollBack } from './roll-back.ts';
-import { heading, pruneLines, VERSIONS, versionRows } from './tables.ts';
+import { heading, pruneLines, versionColumns, versionRows } from './tables.ts';
 
 const DTYPES: readonly StorageType[] = ['F32', 'F16', 'BF16'];
 
@@ -100,10 +100,11 @@ export async function listed({
 export function addList(parent: Command): void {
   withUrl(subcommand(parent, 'list', 'every policy and its versions')).action(async (options: Common) => {
     const policies = await listed(options);
-    if (!options.json) print(heading(VERSIONS));
+    const columns = versionColumns(policies.map(({ name }) => name));
+    if (!options.json) print(heading(columns));
     for (const policy of policies) {
       if (options.json) printJson(policy);
-      else for (const line of versionRows(policy)) print(line);
+      else for (const line of versionRows(policy, columns)) print(line);
     }
     if (!policies.length)
       console.error('There are no policies yet. `npm start` or `npm run policy -- import` makes one.');

@@ -23,8 +23,9 @@ export const heading = (columns: readonly Column[]): string =>
     columns.map((column) => column.title),
   );
 
-export const VERSIONS: readonly Column[] = [
-  { title: 'policy', width: 24, left: true },
+/** As wide as the longest of the policies' names. */
+export const versionColumns = (names: readonly string[]): readonly Column[] => [
+  { title: 'policy', width: Math.max(24, ...names.map(({ length }) => length)), left: true },
   { title: 'version', width: 7 },
   { title: 'parent', width: 6 },
   { title: 'size', width: 9 },
@@ -38,7 +39,10 @@ const size = (bytes: number) =>
 const time = (ms: number) => new Date(ms).toISOString().replace('T', ' ').slice(0, 19);
 
 /** A policy's versions, oldest first; the current one is marked. */
-export function versionRows({ name, current, next, versions }: PolicyVersions): string[] {
+export function versionRows(
+  { name, current, next, versions }: PolicyVersions,
+  columns = versionColumns([name]),
+): string[] {
   const rows = versions
     .toReversed()
     .map(({ version, parent, bytes, elsewhere, createdAt, withdrawn, prunedAt }) => {
@@ -46,14 +50,7 @@ export function versionRows({ name, current, next, versions }: PolicyVersions): 
       const marks = [version === current ? 'current' : state];
       if (elsewhere) marks.push(`with files of ${elsewhere.join(', ')}`);
       const mark = marks.filter(Boolean).join(', ');
-      return row(VERSIONS, [
-        name,
-        String(version),
-        String(parent ?? '–'),
-        size(bytes),
-        time(createdAt),
-        mark,
-      ]);
+      return row(columns, [name, String(version), String(parent ?? '–'), size(bytes), time(createdAt), mark]);
     });
   const unlisted = next - versions.length;
   return unlisted > 0 ? [`${name}: ${unlisted} older versions are not listed`, ...rows] : rows;
@@ -75,7 +72,7 @@ export const SCORES: readonly Column[] = [
   { title: 'line', width: 5 },
   { title: 'tokens', width: 6 },
   { title: 'log-probability', width: 15 },
-  { title: 'a token', width: 9 },
+  { title: 'per token', width: 9 },
   { title: 'entropy', width: 9 },
 ];
 

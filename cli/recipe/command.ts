@@ -10,8 +10,8 @@ export function command(): Command {
   const command = new Command(calledAs('recipe')).description('The recipes and their papers.');
   command
     .command('list')
-    .description('every recipe in a line')
-    .option('--json', 'one JSON object a line', false)
+    .description('one line per recipe')
+    .option('--json', 'one JSON object per line', false)
     .action(({ json }: { json: boolean }) => {
       const all = [...recipes, ...FILE_RECIPES];
       const width = Math.max(...all.map(({ name }) => name.length)) + 2;

@@ -1,7 +1,7 @@
 /** The table of routes as a page of Markdown: docs/api.md. */
 import type * as v from 'valibot';
+import { CALLERS, ROUTES, type RouteReference } from '../../api/routes.ts';
 import { SCHEMAS } from './openapi.ts';
-import { CALLERS, ROUTES, type RouteReference } from './routes.ts';
 
 /** The fields of an object schema, those that may be left out with a question mark. */
 function fieldsOf(schema: v.GenericSchema): string {
@@ -41,7 +41,7 @@ export function referencePage(): string {
   return [
     '# The gateway’s HTTP interface',
     '',
-    'Made by `npm run reference` from `cli/reference/routes.ts`; a test holds it to the routes that the gateway has. The same as OpenAPI 3.1,',
+    'Made by `npm run reference` from `api/routes.ts`; a test holds it to the routes that the gateway has. The same as OpenAPI 3.1,',
     'with the schema of every field, is at `/openapi.json` of every mesh ([dashboard/openapi.json](../dashboard/openapi.json)). The schemas themselves',
     'are in `core/schema/`. Fields with a question mark may be left out.',
     '',

@@ -16,7 +16,7 @@ export const meshSubcommands =
       .command(name)
       .description(description)
       .option('--state <dir>', 'folder of all local state', '.rollmesh')
-      .option('--json', 'one JSON object a line', false);
+      .option('--json', 'one JSON object per line', false);
 
 /** Asks the mesh that `openMesh` finds, and closes it whatever comes of it. */
 export async function onMesh<T>(state: string, ask: (gateway: GatewayClient) => Promise<T>): Promise<T> {

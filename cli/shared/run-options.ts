@@ -168,10 +168,10 @@ export const startCommand = (): Command =>
     .addOption(aheadOption())
     .option(
       '--tasks <n or file>',
-      'tasks a round; or a file of tasks, for the recipes that take one (docs/tasks.md): .jsonl, .csv or .parquet (repeat; FILE@3 has three times the weight)',
+      'tasks per round; or a file of tasks, for the recipes that take one (docs/tasks.md): .jsonl, .csv or .parquet (repeat; FILE@3 has three times the weight)',
       tasksOption,
     )
-    .option('--group-size <n>', 'rollouts a task', whole(2))
+    .option('--group-size <n>', 'rollouts per task', whole(2))
     .addOption(formerOption('--group <n>', '--group-size'))
     .option(
       '--policy <name>',
@@ -181,12 +181,12 @@ export const startCommand = (): Command =>
       '--config <file>',
       'file that says what these flags say, in TypeScript, JavaScript, JSON, YAML or TOML (default: rollmesh.config.* in the working directory, where there is one)',
     )
-    .option('--eval-every <n>', 'evaluate every n-th round', whole(1), 5)
+    .option('--eval-every <n>', 'evaluate every n rounds', whole(1), 5)
     .option('--in-process', 'one process, without queues and Workers', false)
     .option('--serve', 'no rounds of its own: wait for webhooks until Ctrl-C', false)
     .option('--headless', 'end after the last round even without --rounds; do not wait for Ctrl-C', false)
     .option('--fresh', 'forget the local state and begin anew', false)
-    .option('--json', 'one JSON object a line', false)
+    .option('--json', 'one JSON object per line', false)
     .option('--port <n>', 'port of the gateway and the page', port, 8787)
     .option('--state <dir>', 'folder of all local state', '.rollmesh')
     .addOption(

@@ -65,7 +65,7 @@ function verdict(start: WorkedPoint, end: WorkedPoint): string {
   const sampled = changeOf(start.sampled, end.sampled, end.n);
   if (sampled === 'rose') return 'so it became surer of what its likeliest answers knew before';
   if (sampled === 'fell') return 'so it became less sure of what its likeliest answers still know';
-  return 'so nothing was learned that these tasks show';
+  return 'so these tasks show no learning';
 }
 
 function accuracySentence({ rounds, heldout, from }: Summary): string {
@@ -100,8 +100,14 @@ const othersSentence = ({ others, policy }: Summary): string | null =>
     ? `Other runs made ${others} ${others === 1 ? 'version' : 'versions'} of ${policy} between the rounds of this one, so the change is not this run's alone.`
     : null;
 
+/** `n`: the number of held-out tasks, on answers to which the judge is asked. */
+const judgeMove = (before: number, after: number, n: number | undefined) =>
+  n !== undefined && changeOf(before, after, n) === 'stayed'
+    ? standstill(before, after)
+    : `went ${span(before, after)}`;
+
 /** A sentence on judge and proposer, which says where one kept version 0; null for a recipe that has neither. */
-function partnersSentence({ judge, proposer, freeze, versions }: Summary): string | null {
+function partnersSentence({ judge, proposer, freeze, versions, heldout }: Summary): string | null {
   const frozen = (role: string) => (freeze.includes(role) ? ', frozen,' : '');
   const before = judge[0]?.fixed ?? null;
   const after = judge.at(-1)?.fixed ?? null;
@@ -110,7 +116,7 @@ function partnersSentence({ judge, proposer, freeze, versions }: Summary): strin
       ? 'could not be measured on the fixed set'
       : judge.length === 1
         ? `has ${percent(after, 1)} balanced accuracy on the fixed set`
-        : `went ${span(before, after)} in balanced accuracy on the fixed set`;
+        : `${judgeMove(before, after, heldout.at(-1)?.n)} in balanced accuracy on the fixed set`;
   const [easy, hard] = ends(proposer.map(({ difficulty }) => difficulty));
   const passed = ends(proposer.map(({ passRate }) => passRate))[1];
   const partners = [
@@ -139,11 +145,11 @@ function costSentence({ cost, heldout }: Summary): string | null {
   // A price for points that may be chance would vouch for them.
   const rose = start && end && changeOf(start.accuracy, end.accuracy, end.n) === 'rose';
   const parts = [
-    `${dollars(cost.perRound)} a round`,
+    `${dollars(cost.perRound)} per round`,
     ...(cost.perMillionTokens === null
       ? []
-      : [`${dollars(cost.perMillionTokens)} a million generated tokens`]),
-    ...(cost.perPoint === null || !rose ? [] : [`${dollars(cost.perPoint)} a point of held-out accuracy`]),
+      : [`${dollars(cost.perMillionTokens)} per million generated tokens`]),
+    ...(cost.perPoint === null || !rose ? [] : [`${dollars(cost.perPoint)} per point of held-out accuracy`]),
   ];
   return `On Cloudflare, at the prices of ${cost.pricesOf} and without the learner’s machine, it would cost ${dollars(cost.cost.total)}: ${parts.join(', ')}.`;
 }
@@ -169,6 +175,6 @@ export function closingWords(summary: Summary, flags = ''): string {
     'Next:',
     `  npm run policy -- eval ${policy} --tasks FILE${flags}`,
     `  npm run policy -- export ${policy} DIR${flags}`,
-    '  (FILE has one JSON object a line: {"question": "…", "answer": "…"})',
+    '  (FILE has one JSON object per line: {"question": "…", "answer": "…"})',
   ].join('\n');
 }

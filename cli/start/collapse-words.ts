@@ -67,7 +67,7 @@ export function collapseSentence(summary: Summary): string | null {
   const falls = accuracyFalls(summary);
   const [before, after] = entropyEnds(summary);
   if (falls.length && before !== null && after !== null && after < before / 2)
-    falls.push(`its entropy fell from ${decimal(before)} to ${decimal(after)} nats a token`);
+    falls.push(`its entropy fell from ${decimal(before)} to ${decimal(after)} nats per token`);
   const judge = courseOf(
     'the judge’s balanced accuracy on the fixed set',
     summary.judge.map(({ fixed }) => fixed),

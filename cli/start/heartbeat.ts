@@ -67,7 +67,7 @@ export function openHeartbeat(printer: RunPrinter, last = performance.now()): He
     const what = await Promise.race([asked(), answerless()]).catch(() => 'an answer of the mesh');
     asking = false;
     if (asked === describe)
-      printer.notice(`for ${Math.round((performance.now() - since) / 1000)} s: waiting for ${what}`);
+      printer.notice(`waiting for ${what} (for ${Math.round((performance.now() - since) / 1000)} s now)`);
   };
   const timer = setInterval(look, LOOK_MS).unref();
   return {

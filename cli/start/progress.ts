@@ -155,7 +155,7 @@ export function heading({ rounds, paint = plain }: Progress): string {
 /** What the columns are, for the end of `--help`. */
 export const columnsHelp = (): string =>
   [
-    'Columns of a round’s line (a figure that a recipe does not have stays empty; docs/glossary.md explains each):',
+    'Columns of a round’s line (– where a recipe has no such figure, empty where none was measured; docs/glossary.md explains each):',
     ...COLUMNS.map(({ title, meaning }) => `  ${title.padEnd(12)}${meaning}`),
   ].join('\n');
 

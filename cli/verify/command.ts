@@ -24,7 +24,7 @@ export const command = (): Command =>
       'a mesh elsewhere, which need not be trusted and trusts you with reading alone: set ROLLMESH_NODE_TOKEN to the token of a verifier',
     )
     .option('--recipe <module>', 'a recipe of your own, where the version is of it (repeat)', collect, [])
-    .option('--json', 'one JSON object a line', false)
+    .option('--json', 'one JSON object per line', false)
     .addHelpText('after', '\nYour own deployed mesh: set ROLLMESH_URL, LEARNER_TOKEN and MESH_KEY.')
     .action(async (asked: VersionName, options: VerifyOptions) => {
       // Loaded only now: the learner takes a second, and help needs none of it.

@@ -3,7 +3,7 @@ import type { SmallerWeights } from '../policy.ts';
 import type { RoundMonitors, TrainingReport } from '../schema/report.ts';
 import type { Sample } from '../schema/sample.ts';
 
-/** By how many nats a token, on average, learner and rollouts may differ: through rounding order alone, or with rounded weights. */
+/** By how many nats per token, on average, learner and rollouts may differ: through rounding order alone, or with rounded weights. */
 const MISMATCH = { exact: 1e-3, rounded: 0.2 } as const;
 
 interface Rule {
@@ -53,7 +53,7 @@ const RULES: readonly Rule[] = [
   {
     broken: (_, t, weights) => t.mismatch.mean > (weights ? MISMATCH.rounded : MISMATCH.exact),
     description: (_, t) =>
-      `learner and rollouts disagree by ${t.mismatch.mean.toExponential(1)} nats a token`,
+      `learner and rollouts disagree by ${t.mismatch.mean.toExponential(1)} nats per token`,
   },
   {
     broken: (_, t) => Object.values(t.roles).some((role) => role.klToStart > 1),

@@ -250,6 +250,8 @@ export const roundShares = v.object({
       requests: count,
       samples: count,
       leased: count,
+      /** The versions that it samples the round with, and so holds; none in the answer of an earlier release. */
+      versions: v.optional(v.array(policyRef), []),
     }),
   ),
 });

@@ -55,12 +55,121 @@ describe.skipIf(!chromiumPath)(`the page’s modules${CHROMIUM_NEEDED}`, () => {
     expect(read[3]).not.toContain('paid');
   });
 
+  test('where a group has samples of several roles, each is called by its role', async () => {
+    const sample = (id: string, role: string) => ({
+      ...{ id, role, ids: [1], outcome: 'ok', rewards: { reward: 1 } },
+      text: { parts: [{ kind: 'note', text: id }], seen: [], tokens: [] },
+    });
+    const viewOf = (roles: readonly string[]) => {
+      const group = {
+        ...{ samples: roles.map((role, i) => sample(`s${i}`, role)), judgments: [], failure: null },
+        ...{ answersExact: null, solutionsExact: null, proposal: [], title: [], endings: {} },
+      };
+      return inPage<string[]>(`
+        const { taskView } = await $('task-view');
+        const view = taskView(${JSON.stringify(group)}, { round: 'r', tint: 'text', cells: {} });
+        return [...view.querySelectorAll('h4, h3 + .note')].map(({ textContent }) => textContent.trim());
+      `);
+    };
+    expect(await viewOf(['solver', 'writer', 'solver'])).toEqual([
+      '2 by solver, 1 by writer, mean reward 1.00.',
+      'Solver 1 reward 1.00',
+      'Writer 1 reward 1.00',
+      'Solver 2 reward 1.00',
+    ]);
+    expect(await viewOf(['solver', 'solver'])).toEqual([
+      '2 solutions, mean reward 1.00.',
+      'Solution 1 reward 1.00',
+      'Solution 2 reward 1.00',
+    ]);
+  });
+
+  test('tasks are found by their mean reward, their outcomes and their texts', async () => {
+    const sample = (id: string, reward: number, outcome: string, completion: string) => ({
+      ...{ id, role: 'solver', ids: [1], outcome, rewards: { reward } },
+      text: { completion },
+    });
+    const contents = [
+      [sample('a', 0.2, 'ok', 'seven'), sample('b', 0.4, 'cut-off', 'eight')],
+      [sample('c', 1, 'ok', 'Seven')],
+      [],
+    ].map((samples) => ({ task: 'sum', samples, judgments: [], answersExact: null, solutionsExact: null }));
+    const found = (asked: object) =>
+      inPage<number[]>(`
+        const { selected, summaryOf } = await $('group-summary');
+        const contents = ${JSON.stringify(contents)};
+        const groups = contents.map(({ task }, index) => ({ group: String(index), task, index }));
+        const summaries = new Map(contents.map((content, index) => [String(index), summaryOf(content)]));
+        const nothing = { filter: 'all', order: 'index', text: '', least: NaN, most: NaN };
+        return selected(groups, summaries, { ...nothing, ...${JSON.stringify(asked)} }).map(({ index }) => index);
+      `);
+    expect(await found({})).toEqual([0, 1, 2]);
+    expect(await found({ least: 0.3 })).toEqual([0, 1]);
+    expect(await found({ least: 0.31 })).toEqual([1]);
+    expect(await found({ most: 0.31 })).toEqual([0]);
+    expect(await found({ text: 'cut-off' })).toEqual([0]);
+    expect(await found({ text: 'seven', order: 'best' })).toEqual([1, 0]);
+  });
+
+  test('runs are compared by one line, which is named, and none is drawn for another', async () => {
+    const report = (roles: Readonly<Record<string, number>>) => ({
+      round: 1,
+      report: {
+        training: {
+          roles: Object.fromEntries(Object.entries(roles).map(([role, klToStart]) => [role, { klToStart }])),
+        },
+      },
+    });
+    const families = [
+      { name: 'trio', runs: [[report({ proposer: 0.1, judge: 0.2 })]] },
+      { name: 'tango', runs: [[report({ judge: 0.4 })]] },
+    ];
+    const seen = await inPage<{ series: unknown; said: unknown }>(`
+      const { CURVES, meaningsOf, plotOf } = await $('curves');
+      const families = ${JSON.stringify(families)};
+      const curve = CURVES.find(({ title }) => title === 'KL to version 0');
+      const { series } = plotOf(curve, families[0].runs[0], 1, families);
+      return { series: series.map(({ name, values }) => [name, values]), said: meaningsOf(curve, families) };
+    `);
+    expect(seen).toEqual({
+      series: [
+        ['trio', [0.2]],
+        ['tango', [0.4]],
+      ],
+      said: [['Drawn', 'judge.']],
+    });
+  });
+
+  test('runs that are seen together are told apart by what not all of them have', async () => {
+    const run = (more: object) => ({
+      settings: { recipe: 'trio', rewardFunction: 'mix', freeze: [], tasks: 64, groupSize: 8, ...more },
+    });
+    expect(
+      await results('overview', 'namesBeside', [
+        [[run({}), run({ rewardFunction: 'judge', freeze: ['judge'] })]],
+        [[run({}), run({ recipe: 'tango', tasks: 8 })]],
+        [[run({}), run({})]],
+      ]),
+    ).toEqual([
+      ['trio, reward mix', 'trio, reward judge, judge frozen'],
+      ['trio, 64 × 8', 'tango, 8 × 8'],
+      ['trio, reward mix, 64 × 8', 'trio, reward mix, 64 × 8'],
+    ]);
+  });
+
   test('figures: missing is a dash, minus is a minus, spaces do not break', async () => {
     expect(await results('figures', 'percent', [[0.3416, 1], [null], [-0.05], [0]])).toEqual([
       '34.2\u202f%',
       '–',
       '−5\u202f%',
       '0\u202f%',
+    ]);
+    // what rounds to 0 has no sign, what is near it does
+    expect(await results('figures', 'decimal', [[-0.004], [-0.02], [-0.5], [-10]])).toEqual([
+      '0.00',
+      '−0.02',
+      '−0.50',
+      '−10.00',
     ]);
     expect(await results('figures', 'points', [[0.1824], [-0.01], [0.0001], [null]])).toEqual([
       '+18.2',

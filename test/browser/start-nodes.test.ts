@@ -76,7 +76,7 @@ test.skipIf(!chromiumPath)(
       },
     );
     const { complaints, history } = await watched!;
-    expect(history).toMatch(/\d+ requests, \d+ completions/);
+    expect(history).toMatch(/holds version 0 of trio-\S+; \d+ requests, \d+ completions/);
     expect(complaints).toEqual([]);
     expect(code).toBe(0);
   },

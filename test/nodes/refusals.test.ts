@@ -362,7 +362,7 @@ test('what was put off of a group goes with the node that had a part in it', asy
     .then((row) => row!);
   const result = await resultOf(second!, held, await computed(second!, held));
   const bucket = await scene.mesh.mf.getR2Bucket('BUCKET', 'rollmesh-gateway');
-  const partial = keys.partial(round, 'judge', group);
+  const partial = keys.partial(round, 'judge', group, 0);
   await bucket.put(partial, '{}');
   expect((await answer(second!, result)).status).toBe(200);
   const { rounds } = await scene.gateway.shutOutNode(second!.identity.node, 'a test');

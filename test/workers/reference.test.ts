@@ -1,10 +1,11 @@
 /** The reference of the HTTP interface: it has every route of the gateway and no other, and its two files are those that the table makes. */
 import { readFileSync } from 'node:fs';
+import { hc } from 'hono/client';
 import { expect, test } from 'vitest';
+import { type Gateway, ROUTES } from '../../api/routes.ts';
 import { glossaryPage } from '../../cli/reference/glossary.ts';
 import { openApi } from '../../cli/reference/openapi.ts';
 import { referencePage } from '../../cli/reference/page.ts';
-import { ROUTES } from '../../cli/reference/routes.ts';
 
 type Route = { readonly method: string; readonly path: string };
 
@@ -68,4 +69,30 @@ test('every path, parameter and reference of the document is there', async () =>
       schema: expect.objectContaining({ enum: ['true', 'false'] }),
     }),
   );
+});
+
+test('a client of the table asks for what the table has, and nothing else compiles', async () => {
+  const asked: string[] = [];
+  const { api } = hc<Gateway>('http://mesh', {
+    fetch: async (url: string | URL | Request, request?: RequestInit) => {
+      asked.push(`${request?.method} ${url} ${request?.body ?? ''}`.trimEnd());
+      return new Response();
+    },
+  });
+  await api.rounds.$get({ query: { run: 'r', limit: '3', before: undefined } });
+  await api.runs[':id'].stop.$post({ param: { id: 'r' }, json: { reason: 'enough' } });
+  await api.objects[':key{.+}'].$get({ param: { key: 'rounds/a/scored.json' } });
+  expect(asked).toEqual([
+    'GET http://mesh/api/rounds?run=r&limit=3',
+    'POST http://mesh/api/runs/r/stop {"reason":"enough"}',
+    'GET http://mesh/api/objects/rounds/a/scored.json',
+  ]);
+  // @ts-expect-error There is no such route.
+  api.nowhere;
+  // @ts-expect-error A run is stopped by POST.
+  api.runs[':id'].stop.$put;
+  // @ts-expect-error There is no such query.
+  await api.rounds.$get({ query: { runs: 'r' } });
+  // @ts-expect-error An order to stop has a reason.
+  await api.runs[':id'].stop.$post({ param: { id: 'r' }, json: {} });
 });

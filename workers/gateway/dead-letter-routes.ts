@@ -2,13 +2,13 @@
 import { Hono } from 'hono';
 import type * as v from 'valibot';
 import type { deadLetterListing, Replayed, replayListing } from '../../core/schema/answers.ts';
+import { deadLetterQuery, replayQuery } from '../../core/schema/queries.ts';
 import { id } from '../../core/schema/sample.ts';
 import { getDeadLetter, listDeadLetters } from '../../store/dead-letters.ts';
 import { check } from './body.ts';
 import { learnerOnly } from './guards.ts';
 import { HttpError } from './http-error.ts';
 import { notFound } from './parameters.ts';
-import { deadLetterQuery, replayQuery } from './queries.ts';
 import { replay } from './replay.ts';
 import type { GatewayTypes } from './services.ts';
 import { deadLetterView } from './views.ts';

@@ -4,9 +4,9 @@
  */
 import { Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
+import { eventsQuery } from '../../core/schema/queries.ts';
 import { changeMark } from '../../store/rounds.ts';
 import { check } from './body.ts';
-import { eventsQuery } from './queries.ts';
 import type { GatewayTypes } from './services.ts';
 
 const LOOK_MS = 1000;

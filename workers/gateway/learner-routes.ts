@@ -18,6 +18,7 @@ import {
   type storedFile,
 } from '../../core/schema/answers.ts';
 import { MAX_FILE_BYTES, manifest, storedName } from '../../core/schema/policy.ts';
+import { versionText } from '../../core/schema/queries.ts';
 import { roundReport } from '../../core/schema/report.ts';
 import { id, name } from '../../core/schema/sample.ts';
 import { giveUpTraining } from '../../store/give-up-training.ts';
@@ -36,7 +37,7 @@ import { check, readJsonBody } from './body.ts';
 import { commit } from './commit.ts';
 import { learnerOnly, objectReaders } from './guards.ts';
 import { HttpError } from './http-error.ts';
-import { notFound, versionText } from './parameters.ts';
+import { notFound } from './parameters.ts';
 import { DAY_MS, prune } from './prune.ts';
 import type { GatewayTypes } from './services.ts';
 import { runView } from './views.ts';

@@ -110,17 +110,17 @@ export const learningMetrics = (trained: readonly RoundRow[], evaluated: readonl
   ),
   gauge(
     'mismatch_nats',
-    'Mean difference of log-probabilities between learner and rollouts, in nats a token.',
+    'Mean difference of log-probabilities between learner and rollouts, in nats per token.',
     values(trained, ({ training }) => training?.mismatch.mean),
   ),
   gauge(
     'kl_to_start_nats',
-    'KL divergence to version 0 before the update, k3 estimate, in nats a token, by role.',
+    'KL divergence to version 0 before the update, k3 estimate, in nats per token, by role.',
     byName(trained, 'role', (report) => perRole(report, 'klToStart')),
   ),
   gauge(
     'entropy_nats',
-    'Entropy of the policy before the update, in nats a token, by role.',
+    'Entropy of the policy before the update, in nats per token, by role.',
     byName(trained, 'role', (report) => perRole(report, 'entropy')),
   ),
   gauge(

@@ -14,6 +14,13 @@ import type {
   roundListing,
   runListing,
 } from '../../core/schema/answers.ts';
+import {
+  contentsQuery,
+  groupsQuery,
+  listQuery,
+  roundsQuery,
+  sampleQuery,
+} from '../../core/schema/queries.ts';
 import { id, name } from '../../core/schema/sample.ts';
 import { countGroups, getGroup, groupsFrom, groupsOf } from '../../store/groups.ts';
 import { getPolicy, listPolicies, manifestsOf, versionsOf } from '../../store/policies.ts';
@@ -24,7 +31,6 @@ import { usageOf } from '../../store/usage.ts';
 import { check } from './body.ts';
 import { limitRate } from './guards.ts';
 import { notFound } from './parameters.ts';
-import { contentsQuery, groupsQuery, listQuery, roundsQuery, sampleQuery } from './queries.ts';
 import { findSample, groupContents, proposalPage, readerOf } from './samples.ts';
 import type { GatewayTypes } from './services.ts';
 import {

@@ -5,13 +5,13 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { type FailureKind, RollmeshError } from '../../core/errors.ts';
+import { answersQuery, redrawQuery } from '../../core/schema/queries.ts';
 import { id } from '../../core/schema/sample.ts';
 import { getRound } from '../../store/rounds.ts';
 import { check } from './body.ts';
 import { limitRate } from './guards.ts';
 import { HttpError } from './http-error.ts';
 import { notFound } from './parameters.ts';
-import { answersQuery, redrawQuery } from './queries.ts';
 import { findSample } from './samples.ts';
 import type { GatewayTypes, Services } from './services.ts';
 

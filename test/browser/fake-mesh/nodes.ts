@@ -37,6 +37,7 @@ export const nodes: readonly NodeAnswer[] = [
   node('old', { state: 'idle', leaves: ['kernels float32 grammar'] }),
 ];
 
-export const shares: RoundShares['shares'] = nodes
-  .slice(0, 2)
-  .map(({ id, name }, i) => ({ node: id, name, requests: 2, samples: i === 0 ? 30 : 10, leased: 0 }));
+export const shares: RoundShares['shares'] = nodes.slice(0, 2).map(({ id, name }, i) => ({
+  ...{ node: id, name, requests: 2, samples: i === 0 ? 30 : 10, leased: 0 },
+  versions: [{ name: 'trio-0', version: 3 }],
+}));

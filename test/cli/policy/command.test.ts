@@ -48,7 +48,7 @@ describe('on a mesh that runs', () => {
   });
   afterAll(() => mesh.stop());
 
-  test('score: a JSON object a line and nothing else', async () => {
+  test('score: one JSON object per line and nothing else', async () => {
     const { input_ids, token_logprobs, entropy } = oracle('qwen3').expected;
     const ids = mesh.write('ids.jsonl', input_ids.map((row) => JSON.stringify(row)).join('\n'));
     const { status, stdout, stderr } = await policy(

@@ -68,7 +68,7 @@ test('a change of strategy is not sold as arithmetic', () => {
       'Next:',
       '  npm run policy -- eval seed-arithmetic 40 --tasks FILE',
       '  npm run policy -- export seed-arithmetic 40 DIR',
-      '  (FILE has one JSON object a line: {"question": "…", "answer": "…"})',
+      '  (FILE has one JSON object per line: {"question": "…", "answer": "…"})',
     ].join('\n'),
   );
 });
@@ -80,7 +80,7 @@ test('what is said follows the figures', () => {
   );
   expect(said(40, 0.45, 0.45, 0.45, 0.82)).toContain('so its arithmetic got better.');
   expect(said(40, 0.5, 0.5, 0.44, 0.7)).toContain('in answers without steps');
-  expect(said(40, 0.33, 0.35, 0.44, 0.69)).toContain('nothing was learned that these tasks show');
+  expect(said(40, 0.33, 0.35, 0.44, 0.69)).toContain('so these tasks show no learning');
   expect(said(40, 0.33, 0.5, 0.44, 0.69)).toContain(
     'so it became surer of what its likeliest answers knew before.',
   );
@@ -98,6 +98,20 @@ test('a run that continues a trained policy says so, and what other runs did mea
     'Version 7 answers 30.0 %',
   );
   expect(closingWords(summaryOf([first]))).not.toContain('Other runs');
+});
+
+test('a judge that moved by no more than chance is said not to have changed', () => {
+  // Two standard errors of a difference near 0.62 are 6.1 points at 500.
+  const judge = (fixed: number) => [
+    { round: 0, fixed: 0.62, own: null },
+    { round: 40, fixed, own: null },
+  ];
+  const said = (fixed: number) =>
+    closingWords(summaryOf([first, [40, 0.4, 0.4, 0.5, 0.7]], { judge: judge(fixed) }));
+  expect(said(0.65)).toContain(
+    'The judge did not change significantly (62.0 % to 65.0 %, +3.0 points) in balanced accuracy on the fixed set',
+  );
+  expect(said(0.69)).toContain('The judge went from 62.0 % to 69.0 % (+7.0 points) in balanced accuracy');
 });
 
 test('chance is judged at two standard errors of the difference', () => {
@@ -166,12 +180,12 @@ test('what the platform would take is said by round, by tokens and by point', ()
     summaryOf([first, [40, 0.714, 0.502, 0.91, 0.708]], { cost: { ...cost, ...more } });
   expect(closingWords(summary({}))).toContain(
     'On Cloudflare, at the prices of 2026-11-21 and without the learner’s machine, it would cost $0.090: ' +
-      '$0.0023 a round, $0.27 a million generated tokens, $0.0024 a point of held-out accuracy.',
+      '$0.0023 per round, $0.27 per million generated tokens, $0.0024 per point of held-out accuracy.',
   );
-  expect(closingWords(summary({ perPoint: null }))).not.toContain('a point');
+  expect(closingWords(summary({ perPoint: null }))).not.toContain('per point');
   // A point of a change that may be chance has no price.
   const chance = summaryOf([first, [40, 0.35, 0.36, 0.44, 0.704]], { cost });
-  expect(closingWords(chance)).not.toContain('a point');
+  expect(closingWords(chance)).not.toContain('per point');
   expect(closingWords(summaryOf([first]))).not.toContain('Cloudflare');
 });
 

@@ -91,7 +91,7 @@ test('entropy below half of what it was is named where accuracy was lost, and of
   // Means of two rounds at either end: .3 and .09.
   expect(losing(...halved)).toBe(
     'The run collapsed: greedy accuracy ended at 69.0 %, 15.0 points below its best; ' +
-      'its entropy fell from 0.30 to 0.09 nats a token.',
+      'its entropy fell from 0.30 to 0.09 nats per token.',
   );
   expect(said([0.84, 0.83], [0.7, 0.72], { monitors: monitorsOf(...halved) })).toBeNull();
   expect(losing(['main', 0.32], ['main', 0.16])).not.toContain('entropy');

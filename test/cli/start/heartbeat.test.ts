@@ -34,9 +34,9 @@ test('says what is waited for every twenty seconds, and only while nothing else 
   await pass(19);
   expect(notices).toEqual([]);
   await pass(2);
-  expect(notices).toEqual(['for 20 s: waiting for a round']);
+  expect(notices).toEqual(['waiting for a round (for 20 s now)']);
   await pass(20);
-  expect(notices).toEqual(['for 20 s: waiting for a round', 'for 40 s: waiting for a round']);
+  expect(notices).toEqual(['waiting for a round (for 20 s now)', 'waiting for a round (for 40 s now)']);
   // What is printed in between is a sign of life.
   for (let i = 0; i < 10; i++) {
     heartbeat.printer.notice('something');
@@ -55,13 +55,13 @@ test('two waits in a row are one silence, and so is the time before the first', 
   await pass(12);
   heartbeat.waitFor(() => 'a round');
   await pass(9);
-  expect(notices).toEqual(['for 8 s: waiting for a round']);
+  expect(notices).toEqual(['waiting for a round (for 8 s now)']);
   heartbeat.stop();
 
   const late = open(performance.now() - 25_000);
   late.heartbeat.waitFor(() => 'the mesh');
   await pass(1);
-  expect(late.notices).toEqual(['for 1 s: waiting for the mesh']);
+  expect(late.notices).toEqual(['waiting for the mesh (for 1 s now)']);
   late.heartbeat.stop();
 });
 
@@ -69,10 +69,10 @@ test('says so where the mesh does not answer, or fails to', async () => {
   const { heartbeat, notices } = open();
   heartbeat.waitFor(() => new Promise(() => {}));
   await pass(24);
-  expect(notices).toEqual(['for 22 s: waiting for an answer of the mesh']);
+  expect(notices).toEqual(['waiting for an answer of the mesh (for 22 s now)']);
   heartbeat.waitFor(() => Promise.reject(new Error('away')));
   await pass(24);
-  expect(notices.at(-1)).toMatch(/^for 1\d s: waiting for an answer of the mesh$/);
+  expect(notices.at(-1)).toMatch(/^waiting for an answer of the mesh \(for 1\d s now\)$/);
   heartbeat.stop();
 });
 

@@ -1,17 +1,14 @@
 /**
  * Every route of the gateway in one table: who may ask, what it does, and the schemas of query, body and answer, which are those that the
- * routes themselves check or return. `npm run reference` writes docs/api.md and dashboard/openapi.json from it; a test holds the table to
- * the routes.
+ * routes themselves check or return. A test holds the table to the routes. From it come docs/api.md and dashboard/openapi.json
+ * (`npm run reference`), and the types of the client: a request that the table does not have does not compile.
  */
+import type { Hono } from 'hono';
 import type * as v from 'valibot';
-import * as agent from '../../core/schema/agent.ts';
-import * as answers from '../../core/schema/answers.ts';
-import * as environment from '../../core/schema/environment.ts';
-import { manifest } from '../../core/schema/policy.ts';
-import { roundReport } from '../../core/schema/report.ts';
-import * as work from '../../core/schema/work.ts';
-import { chatRequest, completionRequest, tokensRequest } from '../../core/serving/order.ts';
-import { orderFields } from '../../recipes/run-order.ts';
+import * as agent from '../core/schema/agent.ts';
+import * as answers from '../core/schema/answers.ts';
+import * as environment from '../core/schema/environment.ts';
+import { manifest } from '../core/schema/policy.ts';
 import {
   answersQuery,
   contentsQuery,
@@ -23,7 +20,11 @@ import {
   replayQuery,
   roundsQuery,
   sampleQuery,
-} from '../../workers/gateway/queries.ts';
+} from '../core/schema/queries.ts';
+import { roundReport } from '../core/schema/report.ts';
+import * as work from '../core/schema/work.ts';
+import { chatRequest, completionRequest, tokensRequest } from '../core/serving/order.ts';
+import { orderFields } from '../recipes/run-order.ts';
 
 /** Who may ask: what stands in the request's `Authorization`, or signs it. */
 export const CALLERS = {
@@ -58,16 +59,28 @@ export interface RouteReference {
   readonly status?: number;
 }
 
-const route = (
-  method: RouteReference['method'],
-  path: string,
+type More = Pick<RouteReference, 'query' | 'body' | 'answer' | 'status'>;
+const route = <
+  const Method extends RouteReference['method'],
+  const Path extends string,
+  // biome-ignore lint/complexity/noBannedTypes: nothing more
+  const Rest extends More = {},
+>(
+  method: Method,
+  path: Path,
   who: Caller,
   does: string,
-  more: Pick<RouteReference, 'query' | 'body' | 'answer' | 'status'> = {},
-): RouteReference => ({ method, path, who, does, ...more });
+  more?: Rest,
+): { readonly method: Method; readonly path: Path; readonly who: Caller; readonly does: string } & Rest => ({
+  method,
+  path,
+  who,
+  does,
+  ...(more as Rest),
+});
 
 /** The endpoints of an episode, or of one of its seats. */
-const callsOf = (at: string, where: string): readonly RouteReference[] => [
+const callsOf = <const At extends string>(at: At, where: string) => [
   route('GET', `${at}/v1/models`, 'agent', `${where}names the version that answers, as OpenAI does.`),
   route(
     'POST',
@@ -85,7 +98,7 @@ const callsOf = (at: string, where: string): readonly RouteReference[] => [
 ];
 
 /** By what they are about, in the order in which a newcomer needs them. */
-export const ROUTES: Readonly<Record<string, readonly RouteReference[]>> = {
+const TABLE = {
   Runs: [
     route('POST', '/hooks/rounds', 'signer', 'Orders rounds of a recipe; a delivery counts once.', {
       body: orderFields,
@@ -436,4 +449,49 @@ export const ROUTES: Readonly<Record<string, readonly RouteReference[]>> = {
       status: 202,
     }),
   ],
-};
+} satisfies Readonly<Record<string, readonly RouteReference[]>>;
+
+export const ROUTES: Readonly<Record<string, readonly RouteReference[]>> = TABLE;
+
+type Route = (typeof TABLE)[keyof typeof TABLE][number];
+
+/** The parameters of a path by name; the rest of a path is one, `key`. */
+type Params<Path extends string> = Path extends `${string}*`
+  ? 'key'
+  : Path extends `${string}:${infer Name}/${infer Rest}`
+    ? Name | Params<Rest>
+    : Path extends `${string}:${infer Name}`
+      ? Name
+      : never;
+
+type Sent<T> = T extends readonly (infer Each)[]
+  ? readonly Sent<Each>[]
+  : T extends object
+    ? { readonly [Field in keyof T]: Sent<T[Field]> }
+    : T;
+
+/** What hono's client wants to be given for a route. */
+type Input<R extends Route> = ([Params<R['path']>] extends [never]
+  ? unknown
+  : { param: Record<Params<R['path']>, string> }) &
+  (R extends { query: infer Query extends v.GenericSchema } ? { query: v.InferInput<Query> } : unknown) &
+  (R extends { body: infer Fields extends v.GenericSchema } ? { json: Sent<v.InferInput<Fields>> } : unknown);
+
+/** As hono writes the rest of a path. */
+type InFull<Path extends string> = Path extends `${infer Start}*` ? `${Start}:key{.+}` : Path;
+
+/** The gateway as hono's client knows it (`hc`). Answers are left open: the client reads those of earlier releases, too. */
+export type Gateway = Hono<
+  object,
+  {
+    [Path in Route['path'] as InFull<Path>]: {
+      [R in Extract<Route, { path: Path }> as `$${Lowercase<R['method']>}`]: {
+        input: Input<R> & object;
+        output: unknown;
+        outputFormat: 'json';
+        status: 200;
+      };
+    };
+  },
+  '/'
+>;

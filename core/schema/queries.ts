@@ -1,8 +1,44 @@
-/** The schemas of the routes' queries. */
+/** The schemas of the queries of the gateway's routes, and of a version in a path. */
 import * as v from 'valibot';
-import { id } from '../../core/schema/sample.ts';
-import { GROUP_STATES } from '../../core/stages.ts';
-import { fromIndex, indexOf, limitOf, versionText } from './parameters.ts';
+import { GROUP_STATES } from '../stages.ts';
+import { id } from './sample.ts';
+
+const versionNumber = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+
+/** A version in a path: decimal digits only; other spellings of a number are refused. */
+export const versionText = v.pipe(
+  v.string(),
+  v.regex(/^(?:0|[1-9]\d{0,15})$/, 'Expected a whole number from 0'),
+  v.transform(Number),
+  versionNumber,
+);
+
+/** `?limit=` of a listing: parses the text to a whole number from 1 to `most`. */
+const limitOf = (most: number, fallback: number) =>
+  v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^\d{1,6}$/, 'Expected a whole number'),
+      v.transform(Number),
+      v.minValue(1),
+      v.maxValue(most),
+    ),
+    String(fallback),
+  );
+
+/** Where a listing goes on: an index from 0. */
+const fromIndex = v.pipe(
+  v.string(),
+  v.regex(/^\d{1,6}$/, 'Expected a whole number from 0'),
+  v.transform(Number),
+);
+
+/** A round's index in a query. */
+const indexOf = v.pipe(
+  v.string(),
+  v.regex(/^[1-9]\d{0,8}$/, 'Expected a whole number from 1'),
+  v.transform(Number),
+);
 
 export const roundsQuery = v.object({
   run: v.optional(id),
@@ -37,7 +73,6 @@ export const replayQuery = v.object({
     ),
   ),
 });
-
 export const deadLetterQuery = v.object({
   replayed: v.optional(v.picklist(['true', 'false'])),
   limit: limitOf(500, 100),
