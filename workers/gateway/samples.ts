@@ -2,6 +2,7 @@
  * Finds samples with their texts, by group and by id. Ids are derived, so there is no index: the ids that a round must have are
  * computed and compared, and only the object that holds the sample is read.
  */
+import type { R2Bucket } from '@cloudflare/workers-types';
 import { turnId } from '../../core/episode.ts';
 import { wrongInput } from '../../core/errors.ts';
 import { episodesOf, proposalKey } from '../../core/play-episodes.ts';
