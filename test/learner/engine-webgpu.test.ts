@@ -7,7 +7,7 @@ import { multiply, multiplyAll } from '../../learner/device/webgpu/gemm.ts';
 import type { GpuBackend } from '../../learner/device/webgpu/gpu-backend.ts';
 import { AdamW } from '../../learner/nn/adamw.ts';
 import { createLora } from '../../learner/nn/lora.ts';
-import { disposeResult, lossAndGrads } from '../../learner/nn/loss-and-grads.ts';
+import { accumulate, disposeResult, lossAndGrads } from '../../learner/nn/loss-and-grads.ts';
 import { packSequences } from '../../learner/nn/pack.ts';
 import { paramsFrom } from '../../learner/nn/params.ts';
 import { tokenLogProbs } from '../../learner/nn/token-log-probs.ts';
@@ -80,6 +80,26 @@ describe.skipIf(reason)(`WebGPU${reason ? `, skipped: ${reason}` : ''}`, () => {
 
   test('training steps of an adapter give that of the CPU', async () => {
     expect(relativeDifference(adaptedOnCpu, await threeSteps(true))).toBeLessThan(1e-4);
+  });
+
+  test('gradients of micro-batches add up to those of the batch', async () => {
+    const params = tinyParams();
+    const sequences = randomSequences([40, 23, 31], 'micro');
+    const of = (some: typeof sequences) =>
+      lossAndGrads(
+        params,
+        () => tf.neg(tf.sum(tokenLogProbs(params, packSequences(some)).logp)) as tf.Scalar,
+      );
+    const whole = of(sequences);
+    const summed = of(sequences.slice(0, 1));
+    accumulate(summed, of(sequences.slice(1)));
+    for (const [name, gradient] of whole.grads)
+      expect(
+        relativeDifference(await gradient.data(), await summed.grads.get(name)!.data()),
+        name,
+      ).toBeLessThan(1e-5);
+    for (const result of [whole, summed]) disposeResult(result);
+    params.dispose();
   });
 
   test('a step reads nothing from the GPU and leaves no tensor behind', async () => {

@@ -4,7 +4,7 @@ import type * as tf from '../../tfjs.ts';
 import { named, totals } from './gemm.ts';
 import { float, type GpuBackend } from './gpu-backend.ts';
 import { numbered, register, sizeOf } from './register.ts';
-import { GROUP, perElement, perRow, REDUCE } from './wgsl.ts';
+import { GROUP, perElement, perReducedRow, type Variants } from './wgsl.ts';
 
 /** Values that one workgroup sums. */
 const SLICE = 16384;
@@ -13,15 +13,15 @@ const SLICE = 16384;
 const LARGEST = 1e30;
 
 const SCALE_ADD = (reads: boolean): string =>
-  perElement('u.size', `  target[i] = u.scale * source[i]${reads ? ' + u.keep * target[i]' : ''};`);
+  perElement('u.size', `  sum[i] = u.scale * source_at(i)${reads ? ' + u.keep * sum[i]' : ''};`);
 
 const range = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
 
 /** Workgroup `row` sums the squares of its slice of one of `count` tensors x0, x1, …, whose slices lie end to end. */
-const SUM_SQUARES = (count: number): string => `${REDUCE}
-${perRow(
-  `u.end${count - 1}`,
-  `  var sum = 0.0;
+const SUM_SQUARES = (count: number): Variants =>
+  perReducedRow(
+    `u.end${count - 1}`,
+    `  var sum = 0.0;
   ${range(count)
     .map(
       (k) => `if (row < u.end${k}) {
@@ -33,11 +33,10 @@ ${perRow(
     .join(' else ')}
   let total = sum_all(t, sum);
   if (t == 0u) { partial[u.offset + row] = total; }`,
-)}`;
+  );
 
 // A comparison with numbers, because GPU compilers may assume that NaN and infinity do not occur.
-const NORM = `${REDUCE}
-${perRow(
+const NORM = perReducedRow(
   '1u',
   `  var sum = 0.0;
   for (var i = t; i < u.slices; i += ${GROUP}u) { sum += partial[i]; }
@@ -46,7 +45,7 @@ ${perRow(
     norm[0] = length;
     scale[0] = select(${SKIP_UPDATE}.0, min(1.0, u.clip / (length + 1e-6)), length <= u.skip);
   }`,
-)}`;
+);
 
 /** Updates the parameters p0, p1, …, whose elements are counted end to end, by the gradients g0, g1, … */
 const ADAMW = (count: number): string => `
@@ -119,8 +118,9 @@ export function registerOptimiser(): void {
     const [scale, keep] = [number('scale'), number('keep')];
     backend.dispatch({
       source: SCALE_ADD(keep !== 0),
-      outputs: { target: target! },
+      outputs: { sum: target! }, // `target` is a reserved word of WGSL
       inputs: { source: source! },
+      read: ['source'],
       uniforms: { size, scale: float(scale), keep: float(keep) },
       groups: Math.ceil(size / GROUP),
     });
