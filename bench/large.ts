@@ -171,6 +171,13 @@ function isolateMib(log: string): number {
   return Math.round(Math.max(0, ...Array.from(opened, ([, bytes]) => Number(bytes))) / 2 ** 20);
 }
 
+/** What the node's thread generated in a second of its CPU time, opening versions left out; undefined where no node sampled. */
+export function nodeSpeed(log: string): number | undefined {
+  const lines = [...log.matchAll(/; (\d+) for each second that a thread generates\)/g)];
+  const last = lines.at(-1)?.[1];
+  return last === undefined ? undefined : Number(last);
+}
+
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
@@ -221,6 +228,7 @@ async function measure(root: string, size: Size, tokenizer: string, port: string
   const importing = await play(['policy', 'import', checkpoint, '--name', 'large', ...state], root);
   const training = await play(['start', ...order, ...state], root);
   const opened = isolateMib(join(stateDir, 'mesh.log'));
+  const speed = nodes ? nodeSpeed(readFileSync(join(stateDir, 'nodes.log'), 'utf8')) : undefined;
   const exported = (to: string, ...how: string[]) =>
     play(['policy', 'export', 'large', version, to, ...how, ...state], root);
   const adapter = size.adapter ? await exported('adapter', '--adapter') : undefined;
@@ -254,7 +262,7 @@ async function measure(root: string, size: Size, tokenizer: string, port: string
       ),
     ),
     ...(nodes
-      ? {}
+      ? { nodeTokensPerThreadSecond: speed }
       : {
           isolates: {
             wasmMib: opened,
