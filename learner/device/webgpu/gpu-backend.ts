@@ -11,6 +11,8 @@ import type { GpuDevice } from './adapter.ts';
 import { accessor, elementOf, type HalfType, type HeldAs } from './half-values.ts';
 import { GROUP, perElement, type Variants } from './wgsl.ts';
 
+const sizeOf = (t: tf.TensorInfo): number => tf.util.sizeFromShape(t.shape);
+
 type DataId = Parameters<WebGPUBackend['read']>[0];
 
 /** f32 uniforms are wrapped, plain numbers are u32. */
@@ -62,6 +64,15 @@ ${accessors.join('\n')}
 `;
 }
 
+/** A part of a buffer that several tensors share. */
+interface View {
+  /** The buffer, as a tensor that no view's disposal reaches before the last one's. */
+  readonly whole: { readonly info: tf.TensorInfo; views: number };
+  /** Values. */
+  readonly offset: number;
+  readonly size: number;
+}
+
 /** A tensor whose values are held in two bytes each. */
 interface Half {
   readonly type: HalfType;
@@ -74,6 +85,7 @@ export class GpuBackend extends WebGPUBackend {
   readonly #check: () => void;
   readonly #features: GpuDevice['features'];
   readonly #halves = new Map<DataId, Half>();
+  readonly #views = new Map<DataId, View>();
   /** Most bytes in use since the last `finish`. */
   #peakBytes = 0;
   #dispatches = 0;
@@ -82,6 +94,13 @@ export class GpuBackend extends WebGPUBackend {
     super(gpu.device, gpu.info);
     this.#check = gpu.check;
     this.#features = gpu.features;
+    const whole = this['tensorToBinding'].bind(this);
+    this['tensorToBinding'] = (tensor: tf.TensorInfo) => {
+      const view = tensor && this.#views.get(tensor.dataId);
+      if (!view) return whole(tensor);
+      const { resource } = this.tensorMap.get(tensor.dataId);
+      return { buffer: resource as GPUBuffer, offset: 4 * view.offset, size: 4 * view.size };
+    };
   }
 
   /** A float32 tensor whose buffer is not initialised. */
@@ -127,9 +146,71 @@ export class GpuBackend extends WebGPUBackend {
     this.disposeData(y.dataId);
   }
 
+  /**
+   * One buffer in which float32 tensors lie at these offsets, multiples of 64 values. They are moved there where they do not lie so yet, and stay: they are
+   * the same tensors as before.
+   */
+  placed(tensors: readonly tf.TensorInfo[], offsets: readonly number[], length: number): tf.TensorInfo {
+    const [first] = tensors.map(({ dataId }) => this.#views.get(dataId));
+    const there = (tensor: tf.TensorInfo, i: number): boolean => {
+      const view = this.#views.get(tensor.dataId);
+      return view?.whole === first?.whole && view?.offset === offsets[i];
+    };
+    if (first && sizeOf(first.whole.info) === length && tensors.every(there)) return first.whole.info;
+    const whole = { info: this.output([length]), views: tensors.length };
+    this.uploadToGPU(whole.info.dataId);
+    const { resource } = this.tensorMap.get(whole.info.dataId);
+    this.ensureCommandEncoderReady();
+    this.endComputePassEncoder();
+    for (const [i, tensor] of tensors.entries()) {
+      this.uploadToGPU(tensor.dataId);
+      const view = { whole, offset: offsets[i]!, size: sizeOf(tensor) };
+      this.#copy(tensor, resource as GPUBuffer, view.offset);
+      this.#replace(tensor, resource as GPUBuffer);
+      this.#leave(tensor.dataId);
+      this.#views.set(tensor.dataId, view);
+    }
+    return whole.info;
+  }
+
+  /** Copies a tensor's values into a buffer. */
+  #copy(tensor: tf.TensorInfo, to: GPUBuffer, offset: number): void {
+    this.ensureCommandEncoderReady();
+    this.endComputePassEncoder();
+    const { buffer, offset: from = 0 } = this['tensorToBinding'](tensor) as GPUBufferBinding;
+    this['commandEncoder'].copyBufferToBuffer(buffer, from, to, 4 * offset, 4 * sizeOf(tensor));
+  }
+
+  /** Gives a tensor another buffer, which is not its own; the one that was goes once the GPU is done with it. */
+  #replace({ dataId, shape }: tf.TensorInfo, buffer: GPUBuffer): void {
+    const mine = this.tensorMap.get(dataId);
+    if (!this.#views.has(dataId)) {
+      const before = this.makeTensorInfo(shape, 'float32');
+      this.tensorMap.get(before.dataId).resource = mine.resource!;
+      this['commandQueueOwnedIds'].add(before.dataId);
+      this.disposeData(before.dataId);
+    }
+    Object.assign(mine, { resource: buffer, external: true, values: null });
+  }
+
+  /** The tensor is no view any more. */
+  #leave(dataId: DataId): void {
+    const view = this.#views.get(dataId);
+    if (!view) return;
+    this.#views.delete(dataId);
+    view.whole.views--;
+    if (view.whole.views === 0) {
+      this['commandQueueOwnedIds'].add(view.whole.info.dataId);
+      this.disposeData(view.whole.info.dataId);
+    }
+  }
+
   override disposeData(dataId: DataId, force = false): boolean {
     const gone = super.disposeData(dataId, force);
-    if (gone) this.#halves.delete(dataId);
+    if (gone) {
+      this.#halves.delete(dataId);
+      this.#leave(dataId);
+    }
     return gone;
   }
 
@@ -218,6 +299,16 @@ export class GpuBackend extends WebGPUBackend {
   }
 
   override async read(dataId: DataId): Promise<tf.backend_util.BackendValues> {
+    const view = this.#views.get(dataId);
+    if (view) {
+      const copy = this.output([view.size]);
+      this.uploadToGPU(copy.dataId);
+      const { resource } = this.tensorMap.get(copy.dataId);
+      this.#copy({ dataId, shape: [view.size], dtype: 'float32' }, resource as GPUBuffer, 0);
+      const values = await this.read(copy.dataId);
+      this.disposeData(copy.dataId);
+      return values;
+    }
     const half = this.#halves.get(dataId);
     const values = await super.read(dataId);
     this.#check();
