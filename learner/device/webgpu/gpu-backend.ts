@@ -94,6 +94,7 @@ export class GpuBackend extends WebGPUBackend {
     super(gpu.device, gpu.info);
     this.#check = gpu.check;
     this.#features = gpu.features;
+    // tfjs' own kernels bind their tensors by this, too.
     const whole = this['tensorToBinding'].bind(this);
     this['tensorToBinding'] = (tensor: tf.TensorInfo) => {
       const view = tensor && this.#views.get(tensor.dataId);
@@ -160,8 +161,6 @@ export class GpuBackend extends WebGPUBackend {
     const whole = { info: this.output([length]), views: tensors.length };
     this.uploadToGPU(whole.info.dataId);
     const { resource } = this.tensorMap.get(whole.info.dataId);
-    this.ensureCommandEncoderReady();
-    this.endComputePassEncoder();
     for (const [i, tensor] of tensors.entries()) {
       this.uploadToGPU(tensor.dataId);
       const view = { whole, offset: offsets[i]!, size: sizeOf(tensor) };
