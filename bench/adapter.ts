@@ -70,7 +70,9 @@ export async function run(args: readonly string[]): Promise<void> {
     rss: Math.max(...turns.map(({ rss }) => rss)),
     turns,
   }));
-  const ratio = summarise(adapter!.turns.map(({ cpuMs }, i) => cpuMs / full!.turns[i]!.cpuMs));
+  const ratioOf = (time: 'cpuMs' | 'wallMs') =>
+    summarise(adapter!.turns.map((turn, i) => turn[time] / full!.turns[i]![time]));
+  const [ratio, wallRatio] = [ratioOf('cpuMs'), ratioOf('wallMs')];
   const result = {
     machine: thisMachine(),
     setting: { ...ADAPTER, sequences, length: size.length, rounds },
@@ -78,11 +80,13 @@ export async function run(args: readonly string[]): Promise<void> {
     adapter: { ...adapter, turns: undefined },
     /** CPU time of the adapter's step over that of the full step beside it. */
     ratio,
+    /** The same by the clock, which other programs disturb. */
+    wallRatio,
   };
   console.log(
     values.json
       ? JSON.stringify(result)
-      : `${name}: a full step takes ${full!.cpuMs.median.toFixed(0)} ms of CPU, an adapter's ${adapter!.cpuMs.median.toFixed(0)}, ${ratio.median.toFixed(2)} times as much (${ratio.low.toFixed(2)} to ${ratio.high.toFixed(2)})`,
+      : `${name}: a full step takes ${full!.cpuMs.median.toFixed(0)} ms of CPU, an adapter's ${adapter!.cpuMs.median.toFixed(0)}, ${ratio.median.toFixed(2)} times as much (${ratio.low.toFixed(2)} to ${ratio.high.toFixed(2)}), and ${wallRatio.median.toFixed(2)} by the clock`,
   );
   const others = existsSync(RESULT)
     ? (JSON.parse(readFileSync(RESULT, 'utf8')) as { sizes: object }).sizes

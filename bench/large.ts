@@ -1,6 +1,6 @@
 /**
  * What policies far above the shipped ones take, from import to export, by the commands that a user types: random weights of a usual shape or
- * of a public model's, a tokenizer that is given, word problems, and a low-rank adapter, or all weights of the smallest. 12.8 M and 44 M
+ * of a public model's, a tokenizer that is given, word problems, and a low-rank adapter, which is published in bf16, or all weights of the smallest. 12.8 M and 44 M
  * parameters are sampled in isolates, the larger ones by a node, and all but the smallest in 8 bits. Random weights solve no problem, so a reward function of one's own pays for vowels, and there is
  * something to learn. Linux only.
  */
@@ -171,6 +171,13 @@ function isolateMib(log: string): number {
   return Math.round(Math.max(0, ...Array.from(opened, ([, bytes]) => Number(bytes))) / 2 ** 20);
 }
 
+/** What the node's thread generated in a second of its CPU time, opening versions left out; undefined where no node sampled. */
+export function nodeSpeed(log: string): number | undefined {
+  const lines = [...log.matchAll(/; (\d+) for each second that a thread generates\)/g)];
+  const last = lines.at(-1)?.[1];
+  return last === undefined ? undefined : Number(last);
+}
+
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
@@ -213,7 +220,8 @@ async function measure(root: string, size: Size, tokenizer: string, port: string
   const { tasks, groupSize, rounds, nodes, weights } = size;
   const counts = { tasks, 'group-size': groupSize, rounds, ...(nodes ? { nodes } : {}) };
   const order = ['--recipe', 'grpo', '--policy', 'large', '--tasks', 'questions.jsonl']
-    .concat(['--reward', './vowels.js', ...(size.adapter ? ['--adapter', `rank=${RANK},alpha=32`] : [])])
+    .concat(['--reward', './vowels.js'])
+    .concat(size.adapter ? ['--adapter', `rank=${RANK},alpha=32`, '--publish', 'bf16'] : [])
     .concat(['--set', `maxNew=${MAX_NEW}`, '--engine', 'kernels', ...(weights ? ['--weights', weights] : [])])
     .concat(Object.entries(counts).flatMap(([name, value]) => [`--${name}`, String(value)]))
     .concat(['--eval-every', String(rounds), '--held-out', '0.05', '--port', port, '--headless', '--json']);
@@ -221,6 +229,7 @@ async function measure(root: string, size: Size, tokenizer: string, port: string
   const importing = await play(['policy', 'import', checkpoint, '--name', 'large', ...state], root);
   const training = await play(['start', ...order, ...state], root);
   const opened = isolateMib(join(stateDir, 'mesh.log'));
+  const speed = nodes ? nodeSpeed(readFileSync(join(stateDir, 'nodes.log'), 'utf8')) : undefined;
   const exported = (to: string, ...how: string[]) =>
     play(['policy', 'export', 'large', version, to, ...how, ...state], root);
   const adapter = size.adapter ? await exported('adapter', '--adapter') : undefined;
@@ -243,7 +252,7 @@ async function measure(root: string, size: Size, tokenizer: string, port: string
     settings: {
       ...counts,
       maxNew: MAX_NEW,
-      ...(size.adapter ? { rank: RANK } : {}),
+      ...(size.adapter ? { rank: RANK, publish: 'bf16' } : {}),
       engine: 'kernels',
       weights: weights ?? 'float32',
     },
@@ -254,7 +263,7 @@ async function measure(root: string, size: Size, tokenizer: string, port: string
       ),
     ),
     ...(nodes
-      ? {}
+      ? { nodeTokensPerThreadSecond: speed }
       : {
           isolates: {
             wasmMib: opened,

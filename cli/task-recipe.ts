@@ -420,7 +420,7 @@ export const addTrainingTaskOptions = (command: Command): Command =>
     )
     .option(
       '--publish <bf16>',
-      'train all weights and publish them in bf16, by deltas where few of them change; short for --set optimizer.publish=bf16',
+      'train in float32 and publish in bf16: all weights, by deltas where few of them change, or the adapter; short for --set optimizer.publish=bf16',
       publishOption,
     )
     .option(

@@ -301,8 +301,8 @@ export interface OptimizerSettings {
   /** `int8`: a version holds the moments in 8 bits, a quarter of the bytes, and every round begins with what was rounded. Absent = float32. */
   readonly moments?: 'int8';
   /**
-   * `bf16`: versions have the set's weights in bfloat16, which is what samples, and the optimiser's file the float32 weights that training goes on
-   * with. Such weights are published as deltas where few of them change. Absent = float32 weights.
+   * `bf16`: versions have what is trained in bfloat16, the set's weights or its adapter, which is what samples, and the optimiser's file the float32
+   * values that training goes on with. Such weights are published as deltas where few of them change. Absent = float32.
    */
   readonly publish?: 'bf16';
 }
@@ -320,8 +320,8 @@ export interface SetSettings {
   /** null: no optimiser ever trains this set. */
   readonly optimizer: OptimizerSettings | null;
   /**
-   * Only adapters on version 0's main weights are trained, and those weights stay as they are. A version holds the weights with its
-   * adapters folded in, so that samplers need to know nothing of them, and the adapters beside them.
+   * Only an adapter on the weights that the set begins with is trained, and those stay as they are. A version has the adapter's file and names that of
+   * the weights; whoever samples folds the one into the other.
    */
   readonly adapter?: AdapterSettings;
   /** The set follows another after every round: this = decay·this + (1 − decay)·other. */

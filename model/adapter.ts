@@ -6,7 +6,14 @@
 import { wrongInput } from '../core/errors.ts';
 import { checkTensor, tensorShapes } from './checkpoint.ts';
 import type { ModelConfig } from './config.ts';
-import { readMetadata, readSafetensors, type Tensor, type Tensors, writeSafetensors } from './safetensors.ts';
+import {
+  readMetadata,
+  readSafetensors,
+  type StorageType,
+  type Tensor,
+  type Tensors,
+  writeSafetensors,
+} from './safetensors.ts';
 import type { TensorPiece } from './safetensors-stream.ts';
 
 /** The projections of each layer that an adapter may change. */
@@ -33,8 +40,9 @@ export const adapterNames = (weight: string): { readonly a: string; readonly b: 
   return { a: `${stem}.lora_A.weight`, b: `${stem}.lora_B.weight` };
 };
 
-export const writeAdapter = ({ alpha, tensors }: Adapter): Uint8Array =>
-  writeSafetensors(tensors, 'F32', { [ALPHA]: String(alpha) });
+/** The adapter's file; in a type of 16 bits every number is rounded, and whoever reads the file has the rounded ones. */
+export const writeAdapter = ({ alpha, tensors }: Adapter, dtype: StorageType = 'F32'): Uint8Array =>
+  writeSafetensors(tensors, dtype, { [ALPHA]: String(alpha) });
 
 /**
  * Reads an adapter's file. Undefined for one of an earlier release, which does not say alpha: the weights beside it have it folded in.

@@ -21,7 +21,12 @@ export interface ComputeCall {
   readonly files: FileBytes;
 }
 export type ComputeAnswer =
-  | { readonly call: number; readonly completions: readonly (readonly Completion[][])[] }
+  | {
+      readonly call: number;
+      readonly completions: readonly (readonly Completion[][])[];
+      /** What generating took of the time that `Computer` was told to count, ms; opening versions is not in it. */
+      readonly generateMs: number;
+    }
   | { readonly call: number; readonly error: string };
 
 /** How many policies stay open: those of a round's roles, and of the round before. */
@@ -31,21 +36,36 @@ export class Computer {
   readonly #policies: OpenPolicies;
   #files: FileBytes = {};
   #requests: readonly SamplingRequest[] = [];
+  readonly #clock: () => number;
+  #generateMs = 0;
 
-  constructor(engines: Engines) {
+  /** `clock`: the time that generating is counted in, ms. */
+  constructor(engines: Engines, clock: () => number = () => performance.now()) {
+    this.#clock = clock;
     this.#policies = new OpenPolicies(engines, async (ref) => this.#filesOf(ref), OPEN);
+  }
+
+  /** What the last call took to generate, prompts read and versions not opened, ms. */
+  get generateMs(): number {
+    return this.#generateMs;
   }
 
   /** [requests][prompts][samples]. The calls must come one after the other. */
   async compute(requests: readonly SamplingRequest[], files: FileBytes): Promise<Completion[][][]> {
     this.#files = files;
     this.#requests = requests;
+    this.#generateMs = 0;
     const out: Completion[][][] = [];
     for (const alike of alikeOf(requests)) {
       const { policy: ref } = requests[alike[0]!]!;
       const settings = settingsOf(requests[alike[0]!]!);
       const prompts = alike.flatMap((i) => requests[i]!.prompts);
-      const made = await this.#policies.use(ref, (policy) => policy.generate(prompts, settings));
+      const made = await this.#policies.use(ref, async (policy) => {
+        const began = this.#clock();
+        const completions = await policy.generate(prompts, settings);
+        this.#generateMs += this.#clock() - began;
+        return completions;
+      });
       let at = 0;
       for (const i of alike) {
         const { length } = requests[i]!.prompts;

@@ -82,7 +82,10 @@ async function start(engine: TabEngine): Promise<void> {
   addEventListener('message', ({ data }: MessageEvent<ComputeCall>) => {
     const { call, requests, files } = data;
     computer.compute(engine === 'webgpu' ? requests.map(asComputed) : requests, files).then(
-      (completions) => postMessage({ call, completions } satisfies ComputeAnswer),
+      (completions) => {
+        const { generateMs } = computer;
+        postMessage({ call, completions, generateMs } satisfies ComputeAnswer);
+      },
       (error: unknown) => postMessage({ call, error: String(error) } satisfies ComputeAnswer),
     );
   });

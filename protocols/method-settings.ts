@@ -97,7 +97,7 @@ export const optimizerEntries = {
   floor: v.exactOptional(v.pipe(notNegative, v.maxValue(1))),
   /** Keeps the moments in 8 bits from round to round. */
   moments: v.exactOptional(v.literal('int8')),
-  /** Publishes the weights in bfloat16, by deltas where few of them change; training goes on in float32. */
+  /** Publishes the weights, by deltas where few of them change, or the adapter in bfloat16; training goes on in float32. */
   publish: v.exactOptional(v.literal('bf16')),
 };
 

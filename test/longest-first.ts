@@ -8,6 +8,7 @@ const LONG = [
   'cli/readme',
   'learner/engine-webgpu',
   'run/webgpu-round',
+  'learner/gpu-features',
   'cli/policy/import-killed',
   'cli/my-first-own-run',
   'mesh/loop',

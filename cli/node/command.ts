@@ -14,6 +14,7 @@ import { gatewayAddress } from '../shared/mesh-access.ts';
 import { whole } from '../shared/run-options.ts';
 import { type VersionName, versionName } from '../shared/version-name.ts';
 import { startThread, type Thread } from './threads.ts';
+import { workLine } from './work-line.ts';
 
 interface NodeOptions {
   readonly mesh: string;
@@ -118,12 +119,13 @@ async function runNode({
   const line = () => {
     const seconds = (performance.now() - since.at) / 1000;
     const rate = Math.round((total.tokens - since.tokens) / seconds);
-    if (total.tokens > since.tokens)
-      say(
-        'work',
-        { ...total, tokensPerSecond: rate },
-        `${total.requests} requests, ${total.samples} completions, ${total.tokens} tokens (${rate} a second)`,
-      );
+    const generateMs = threads.reduce((sum, thread) => sum + thread.generateMs(), 0);
+    const work = {
+      ...total,
+      tokensPerSecond: rate,
+      ...(generateMs > 0 ? { tokensPerThreadSecond: Math.round((1000 * total.tokens) / generateMs) } : {}),
+    };
+    if (total.tokens > since.tokens) say('work', work, workLine(work));
     since = { at: performance.now(), tokens: total.tokens };
   };
   const asking =
@@ -137,7 +139,7 @@ async function runNode({
       : undefined;
   const threads: readonly Thread[] = Array.from({ length: count }, () =>
     asking
-      ? { ready: Promise.resolve(), compute: asking, stop: () => Promise.resolve() }
+      ? { ready: Promise.resolve(), compute: asking, generateMs: () => 0, stop: () => Promise.resolve() }
       : startThread(close),
   );
   // What is leased before would wait, and others could not have it.

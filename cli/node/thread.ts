@@ -7,7 +7,15 @@ import { type ComputeAnswer, type ComputeCall, Computer, READY } from '../../nod
 
 /** The close engine that computes, whatever engine a request names; null = the engine that it names. */
 const close = workerData as CloseEngine | null;
-const computer = new Computer(close ? nativeEngines(close) : nodeEngines);
+/** This thread's CPU time where Node tells it, and where this thread is what computes; ms. */
+const cpuMs =
+  close === null && 'threadCpuUsage' in process
+    ? () => {
+        const { user, system } = process.threadCpuUsage();
+        return (user + system) / 1000;
+      }
+    : undefined;
+const computer = new Computer(close ? nativeEngines(close) : nodeEngines, cpuMs);
 const asComputed = ({ policy: { engine, ...policy }, ...request }: SamplingRequest): SamplingRequest => ({
   ...request,
   policy: close ? policy : { ...policy, engine },
@@ -16,7 +24,10 @@ const port = parentPort;
 if (!port) throw new Error('internal: this module is a thread of a node');
 port.on('message', ({ call, requests, files }: ComputeCall) => {
   computer.compute(requests.map(asComputed), files).then(
-    (completions) => port.postMessage({ call, completions } satisfies ComputeAnswer),
+    (completions) => {
+      const { generateMs } = computer;
+      port.postMessage({ call, completions, generateMs } satisfies ComputeAnswer);
+    },
     (error: unknown) =>
       port.postMessage({
         call,

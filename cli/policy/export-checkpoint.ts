@@ -33,6 +33,7 @@ import { WEIGHTS_FILE } from '../../model/onnx/weights.ts';
 import { peftConfig, peftTensors } from '../../model/peft.ts';
 import {
   encode as encodeNumbers,
+  readStoredFloats,
   type StorageType,
   writeHeader,
   writeSafetensors,
@@ -154,13 +155,21 @@ const adapterOf = (files: VersionFiles): Adapter | undefined => {
   return bytes && readAdapter(bytes);
 };
 
+/** The type of an adapter's numbers, all of which have one. */
+const storedTypeOf = (file: Uint8Array): StorageType => {
+  const [first] = readStoredFloats(file).values();
+  return first?.dtype ?? 'F32';
+};
+
+type Written = Pick<Exported, 'dtype' | 'files'>;
+
 /** Writes the folder; the manifest with the hashes of the files comes last. */
 async function writeExport(
   gateway: GatewayClient,
   ref: PolicyRef,
   path: string,
-  dtype: StorageType,
-): Promise<readonly string[]> {
+  dtype: StorageType = 'F32',
+): Promise<Written> {
   const { manifest, files } = await fetchVersion(gateway, ref, [...TEXT_FILES, adapterFile()]);
   const config = configOf(files);
   const temporary = {
@@ -185,7 +194,7 @@ async function writeExport(
       await folder.write(WEIGHTS_FILE, storedNumbers(config, tensors, 'F32'));
     }
     await folder.write('manifest.json', encode({ ...manifest, files: folder.entries }));
-    return Object.keys(folder.entries);
+    return { dtype, files: Object.keys(folder.entries) };
   } catch (error) {
     await folder.clear();
     throw error;
@@ -202,8 +211,8 @@ async function writePeft(
   gateway: GatewayClient,
   ref: PolicyRef,
   path: string,
-  dtype: StorageType,
-): Promise<readonly string[]> {
+  wanted: StorageType | undefined,
+): Promise<Written> {
   const { manifest, files } = await fetchVersion(gateway, ref, [adapterFile()]);
   const adapter = adapterOf(files);
   if (!adapter)
@@ -212,32 +221,36 @@ async function writePeft(
       next: 'Leave --adapter out: the whole checkpoint is exported.',
     });
   const base = broughtBy(manifest, manifest.files[WEIGHTS]!);
+  const dtype = wanted ?? storedTypeOf(files[adapterFile()]!);
   const folder = new Folder(path);
   try {
     await folder.write('adapter_config.json', encode(peftConfig(adapter, `${base.name}@${base.version}`)));
     await folder.write('adapter_model.safetensors', writeSafetensors(peftTensors(adapter), dtype));
     await folder.write('manifest.json', encode({ ...manifest, files: folder.entries }));
-    return Object.keys(folder.entries);
+    return { dtype, files: Object.keys(folder.entries) };
   } catch (error) {
     await folder.clear();
     throw error;
   }
 }
 
-/** With `adapter` only the adapter, as PEFT has it. @throws RollmeshError `export.*`, `policy.missing` or `version.missing` */
+/**
+ * With `adapter` only the adapter, as PEFT has it. Without a type weights are float32, and an adapter is what it is stored as.
+ * @throws RollmeshError `export.*`, `policy.missing` or `version.missing`
+ */
 export async function exportCheckpoint(
   gateway: GatewayClient,
   ref: PolicyRef,
   folder: string,
-  dtype: StorageType,
+  dtype: StorageType | undefined,
   adapter = false,
 ): Promise<Exported> {
   await checkEmpty(folder);
   let made: string | undefined;
   try {
     made = await mkdir(folder, { recursive: true });
-    const files = await (adapter ? writePeft : writeExport)(gateway, ref, folder, dtype);
-    return { policy: ref.name, version: ref.version, folder, dtype, files };
+    const written = await (adapter ? writePeft : writeExport)(gateway, ref, folder, dtype);
+    return { policy: ref.name, version: ref.version, folder, ...written };
   } catch (error) {
     if (made !== undefined) await rm(made, { recursive: true, force: true });
     const code = errnoOf(error);

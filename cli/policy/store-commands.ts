@@ -56,14 +56,19 @@ export function addImport(parent: Command): void {
 export function addExport(parent: Command): void {
   versionCommand(parent, 'export', 'a version as a folder that other tools load as it is')
     .argument('<dir>', 'an empty or missing folder')
-    .addOption(new Option('--dtype <type>', 'float type of the weights').choices(DTYPES).default('F32'))
+    .addOption(
+      new Option(
+        '--dtype <type>',
+        'float type of what is exported (default: F32; of an adapter, the type it is stored in)',
+      ).choices(DTYPES),
+    )
     .option('--adapter', 'only the adapter that the version has, in the layout of PEFT', false)
     .action(
       async (
         name: string,
         version: number,
         dir: string,
-        options: Common & { dtype: StorageType; adapter: boolean },
+        options: Common & { dtype?: StorageType; adapter: boolean },
       ) => {
         checkName(name);
         await checkEmpty(dir);

@@ -1,5 +1,4 @@
 /** The recipe and the options of a run that a command line asks for: a shipped recipe, one of a module, one on files of tasks, or one with settings changed. */
-import { wrongInput } from '../../core/errors.ts';
 import { changedRecipe } from '../changed-recipe.ts';
 import { type OpenRecipes, openRecipes, withRecipe } from '../recipe-modules.ts';
 import { type TaskRecipe, type TrainingTaskOptions, taskRecipe } from '../task-recipe.ts';
@@ -13,15 +12,9 @@ export interface AskedRun {
   readonly options: StartOptions;
 }
 
-/** Opens it; nothing is written yet. Throws `wrong-input` for what is not known and for what does not go together. */
+/** Opens it; nothing is written yet. Throws `wrong-input` for what is not known. */
 export async function askedRun(asked: AskedStartOptions & TrainingTaskOptions): Promise<AskedRun> {
   const set = [...(asked.adapter ?? []), ...(asked.publish ?? []), ...asked.set];
-  const sets = (path: string) => set.some((assignment) => assignment.startsWith(path));
-  if (sets('adapter.') && sets('optimizer.publish='))
-    throw wrongInput('run.setting', 'Weights under an adapter do not change, so there are none to publish.', {
-      expected: 'an adapter, or weights in bf16',
-      next: 'Leave out --publish (or --set optimizer.publish): an adapter is small and is stored once a version. Or leave out --adapter.',
-    });
   const files = (await taskRecipe({ ...asked, set })) ?? (await changedRecipe(asked.recipe, set));
   const known = files ? withRecipe(files.recipe) : await openRecipes([asked.recipe]);
   const { reward, engine, weights, ...others } = asked;

@@ -9,6 +9,7 @@ import { KernelRuntime } from './kernel-runtime.ts';
 import { registerSimdKernels } from './simd/index.ts';
 import { SIMD } from './simd/register.ts';
 import { SimdBackend } from './simd-backend.ts';
+import type { GpuFeature } from './webgpu/adapter.ts';
 
 /** Cycles of about 10 microseconds, which is ten times the cost of handing a share to a waking thread. */
 const SHARE_CYCLES = 32768;
@@ -29,6 +30,8 @@ export interface DeviceSettings {
   revectorize?: boolean;
   /** Least work, in cycles, that the CPU device hands to another thread; default 32768. */
   shareCycles?: number;
+  /** Features that a GPU is opened with where it has them; default: all that some kernel uses. */
+  gpuFeatures?: readonly GpuFeature[];
 }
 
 export interface Device {
@@ -77,9 +80,9 @@ async function openCpu(settings: DeviceSettings): Promise<Device> {
   return device;
 }
 
-async function openGpu(): Promise<Device> {
+async function openGpu({ gpuFeatures }: DeviceSettings): Promise<Device> {
   const { openGpuBackend } = await import('./webgpu/index.ts');
-  const opened = await openGpuBackend();
+  const opened = await openGpuBackend(gpuFeatures);
   if (typeof opened === 'string')
     throw wrongInput('learner.no-gpu', `The learner cannot use a GPU: ${opened}`, {
       next: 'Use the CPU device, or install a driver.',
@@ -92,9 +95,10 @@ async function openGpu(): Promise<Device> {
     return numBytesAllocatedInGPU;
   };
   const { vendor, architecture, description, device: name } = gpu.info;
+  const called = description || [vendor, architecture, name].filter(Boolean).join(' ');
   const device: Device = {
     kind: 'webgpu',
-    description: `WebGPU, ${description || [vendor, architecture, name].filter(Boolean).join(' ')}`,
+    description: ['WebGPU', called, ...gpu.features].join(', '),
     flush: async () => {
       await backend.finish();
       bytes();
@@ -121,7 +125,7 @@ async function openGpu(): Promise<Device> {
  */
 export async function openDevice(settings: DeviceSettings): Promise<Device> {
   open?.close();
-  open = settings.device === 'webgpu' ? await openGpu() : await openCpu(settings);
+  open = settings.device === 'webgpu' ? await openGpu(settings) : await openCpu(settings);
   return open;
 }
 

@@ -6,7 +6,14 @@
  */
 import { wrongInput } from '../../core/errors.ts';
 import type { Tensors } from '../../model/safetensors.ts';
-import { type AdamWNumbers, adamWInto, gradientNorm, type Moments } from '../ops/in-place.ts';
+import {
+  type AdamWNumbers,
+  adamWInto,
+  gradientNorm,
+  type Moments,
+  PLACE_VALUES,
+  type Places,
+} from '../ops/in-place.ts';
 import * as tf from '../tfjs.ts';
 import type { Gradients } from './loss-and-grads.ts';
 import type { Trainable } from './trainable.ts';
@@ -59,14 +66,14 @@ interface MomentGroup {
 
 /** Most values of a group of several parameters: GPUs bound the size of a buffer. */
 const GROUP_VALUES = 1 << 24;
-/** Slots begin at whole cache lines, one line apart: a kernel of the CPU device may touch one vector past the end of an array. */
-const LINE_VALUES = 16;
+/** Values between two slots at least: a kernel of the CPU device may touch one vector past the end of an array. */
+const APART_VALUES = 16;
 
 /** Cuts the parameters, in their order, into groups. */
 function slotsOf({ tensors }: Trainable): Pick<MomentGroup, 'slots' | 'length'>[] {
   const groups: { slots: Slot[]; length: number }[] = [];
   for (const [name, { shape, size }] of tensors) {
-    const room = (Math.ceil(size / LINE_VALUES) + 1) * LINE_VALUES;
+    const room = Math.ceil((size + APART_VALUES) / PLACE_VALUES) * PLACE_VALUES;
     let group = groups.at(-1);
     if (!group || group.length + room > GROUP_VALUES) {
       group = { slots: [], length: 0 };
@@ -84,6 +91,8 @@ export class AdamW {
   readonly settings: AdamWSettings;
   readonly #params: Trainable;
   readonly #groups: readonly MomentGroup[];
+  /** Where weight decay applies, if the device takes all gradients from one buffer. */
+  #decayed: tf.Tensor1D | undefined;
   #step = 0;
 
   constructor(params: Trainable, settings: Partial<AdamWSettings> = {}) {
@@ -111,10 +120,9 @@ export class AdamW {
     const { betas, eps, weightDecay, clipNorm, skipNorm = LARGEST_NORM } = this.settings;
     this.#step++;
     return tf.tidy(() => {
-      const { norm, scale } = gradientNorm([...grads.values()], {
-        clipNorm,
-        skipNorm: Math.min(skipNorm, LARGEST_NORM),
-      });
+      const limits = { clipNorm, skipNorm: Math.min(skipNorm, LARGEST_NORM) };
+      const places = this.#placesOf(grads);
+      const { norm, scale, placed } = gradientNorm([...grads.values()], limits, places);
       const corrections = (step: number) => ({
         correct1: 1 / (1 - betas[0] ** step),
         correct2: 1 / (1 - betas[1] ** step),
@@ -134,6 +142,7 @@ export class AdamW {
             moments,
             scale,
             numbers,
+            placed && { gradients: placed, decayed: this.#decays(), decay },
           );
         // Back along the direction of the step before: with both betas at 1 the moments stay as they are.
         if (extrapolates) update(0, { rate: -lr, beta1: 1, beta2: 1, eps, ...corrections(this.#step - 1) });
@@ -142,6 +151,25 @@ export class AdamW {
       }
       return norm;
     });
+  }
+
+  /** Where the gradients would lie in one buffer, as the moments do; undefined where there are several groups of them, or a parameter without a gradient. */
+  #placesOf(grads: Gradients): Places | undefined {
+    const [group, ...others] = this.#groups;
+    if (!group || others.length || group.slots.some(({ name }) => !grads.has(name))) return undefined;
+    const offsets = new Map(group.slots.map(({ name, offset }) => [name, offset]));
+    const found = [...grads.keys()].flatMap((name) => offsets.get(name) ?? []);
+    return found.length === grads.size ? { offsets: found, length: group.length } : undefined;
+  }
+
+  #decays(): tf.Tensor1D {
+    if (this.#decayed) return this.#decayed;
+    const [{ slots, length }] = this.#groups as [MomentGroup];
+    const lines = new Float32Array(length / PLACE_VALUES);
+    for (const { shape, offset, size } of slots)
+      if (shape.length >= 2) lines.fill(1, offset / PLACE_VALUES, Math.ceil((offset + size) / PLACE_VALUES));
+    this.#decayed = tf.keep(tf.tensor1d(lines));
+    return this.#decayed;
   }
 
   /** Reads the moments from the device. */
@@ -188,5 +216,7 @@ export class AdamW {
 
   dispose(): void {
     for (const { moments } of this.#groups) tf.dispose([moments.mean, moments.square]);
+    this.#decayed?.dispose();
+    this.#decayed = undefined;
   }
 }

@@ -1,6 +1,6 @@
 /**
  * The weights of one model on the device, by their Hugging Face names. The class only holds them: the caller decides what is trained,
- * frozen or averaged, and several sets may exist at once. What is trained is float32; frozen matrices may be held in bfloat16, see `placeHalf`.
+ * frozen or averaged, and several sets may exist at once. What is trained is float32; frozen matrices may be held in two bytes a value, see `placeHalf`.
  */
 import { wrongInput } from '../../core/errors.ts';
 import { checkCheckpoint, tensorShapes } from '../../model/checkpoint.ts';
@@ -81,8 +81,8 @@ export class ParamSet implements Trainable {
 }
 
 /**
- * Puts the tensors of a checkpoint's file on the device, for weights that are not trained: matrices that the file has in bfloat16 are held so, in
- * half the memory. Throws `wrong-input` as `paramsFrom` and `readSafetensors` do.
+ * Puts the tensors of a checkpoint's file on the device, for weights that are not trained: matrices that the file has in two bytes a value are held so, in
+ * half the memory, where the device can. Throws `wrong-input` as `paramsFrom` and `readSafetensors` do.
  */
 export function frozenParamsFrom(config: ModelConfig, file: Uint8Array): ParamSet {
   const stored = readStoredFloats(file);
@@ -99,14 +99,14 @@ export function frozenParamsFrom(config: ModelConfig, file: Uint8Array): ParamSe
   });
   checkCheckpoint(config, new Map(lazily));
   const place = (tensor: StoredTensor<StorageType>): tf.Tensor =>
-    tensor.dtype === 'BF16' && tensor.shape.length === 2
-      ? placeHalf(tensor.shape, halvesOf(tensor.bytes))
+    tensor.dtype !== 'F32' && tensor.shape.length === 2
+      ? placeHalf(tensor.shape, tensor.dtype, halvesOf(tensor.bytes))
       : tf.keep(tf.tensor(widened(tensor), [...tensor.shape], 'float32'));
   const names = [...tensorShapes(config).keys()];
   return new ParamSet(config, new Map(names.map((name) => [name, place(stored.get(name)!)])));
 }
 
-/** Bytes of bfloat16 values as such; a copy where they do not lie at a multiple of two. */
+/** Bytes of values of two bytes as such; a copy where they do not lie at a multiple of two. */
 const halvesOf = (bytes: Uint8Array): Uint16Array =>
   bytes.byteOffset % 2 === 0
     ? new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 2)

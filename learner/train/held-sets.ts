@@ -105,7 +105,9 @@ export class HeldSets {
       let masters: Tensors | undefined;
       if (adapter) {
         const { alpha } = adapter.settings;
-        files[adapterFile(set)] = writeAdapter({ alpha, tensors: await readTensors(adapter) });
+        const tensors = await readTensors(adapter);
+        files[adapterFile(set)] = writeAdapter({ alpha, tensors }, publish && 'BF16');
+        if (publish) masters = tensors;
       } else {
         const tensors = await params.toTensors();
         files[weightsFile(set)] = writeSafetensors(tensors, publish && 'BF16');
@@ -160,7 +162,8 @@ export class HeldSets {
     });
     const begins = (adapted === undefined) === (begun !== undefined);
     // Adapters that are averaged begin alike: a mean of factors that were drawn apart is near neither product.
-    const adapter = adapted && this.#adapter(average?.of ?? set, adapted, params, begun);
+    const exact = begun && { ...begun, tensors: exactOf(begun.tensors, this.#files[optimizerFile(set)]) };
+    const adapter = adapted && this.#adapter(average?.of ?? set, adapted, params, exact);
     const trunk = adapter ?? params;
     if (!wanted) return { params, adapter, trainable: trunk, begins };
     const head = { kind: wanted.kind, head: this.#head(set, wanted, params) };

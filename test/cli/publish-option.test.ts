@@ -1,4 +1,4 @@
-/** `--publish`: the setting that it stands for, and what it refuses. */
+/** `--publish`: the setting that it stands for, alone and beside an adapter. */
 import { expect, test } from 'vitest';
 import { changedRecipe } from '../../cli/changed-recipe.ts';
 import { askedRun } from '../../cli/shared/asked-run.ts';
@@ -21,12 +21,14 @@ test('it stands for the setting optimizer.publish, of every set that is trained'
   expect(known.named[0]!.name).toBe(recipe.name);
 });
 
-test('an adapter beside it is refused, however either is said', async () => {
-  for (const args of [
-    ['--adapter', 'rank=4', '--publish', 'bf16'],
-    ['--set', 'adapter.rank=4', '--set', 'optimizer.publish=bf16'],
-  ])
-    await expect(askedRun(parsed('--recipe', 'trio', ...args))).rejects.toMatchObject({
-      code: 'run.setting',
-    });
+test('an adapter may stand beside it, however either is said, and is another run than without', async () => {
+  const adapted = async (...args: string[]) => {
+    const { known } = await askedRun(parsed('--recipe', 'trio', ...args));
+    return known.named[0]!;
+  };
+  const short = await adapted('--adapter', 'rank=4', '--publish', 'bf16');
+  const long = await adapted('--set', 'adapter.rank=4', '--set', 'optimizer.publish=bf16');
+  expect(short.sets.main).toMatchObject({ adapter: { rank: 4 }, optimizer: { publish: 'bf16' } });
+  expect(long.name).toBe(short.name);
+  expect((await adapted('--adapter', 'rank=4')).name).not.toBe(short.name);
 });

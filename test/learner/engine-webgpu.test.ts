@@ -7,10 +7,11 @@ import { multiply, multiplyAll } from '../../learner/device/webgpu/gemm.ts';
 import type { GpuBackend } from '../../learner/device/webgpu/gpu-backend.ts';
 import { AdamW } from '../../learner/nn/adamw.ts';
 import { createLora } from '../../learner/nn/lora.ts';
-import { disposeResult, lossAndGrads } from '../../learner/nn/loss-and-grads.ts';
+import { accumulate, disposeResult, lossAndGrads } from '../../learner/nn/loss-and-grads.ts';
 import { packSequences } from '../../learner/nn/pack.ts';
 import { paramsFrom } from '../../learner/nn/params.ts';
 import { tokenLogProbs } from '../../learner/nn/token-log-probs.ts';
+import { copyOf } from '../../learner/ops/in-place.ts';
 import { readTensors } from '../../learner/nn/trainable.ts';
 import * as tf from '../../learner/tfjs.ts';
 import { REFERENCE_MODELS } from './engine-checkpoints.ts';
@@ -82,6 +83,26 @@ describe.skipIf(reason)(`WebGPU${reason ? `, skipped: ${reason}` : ''}`, () => {
     expect(relativeDifference(adaptedOnCpu, await threeSteps(true))).toBeLessThan(1e-4);
   });
 
+  test('gradients of micro-batches add up to those of the batch', async () => {
+    const params = tinyParams();
+    const sequences = randomSequences([40, 23, 31], 'micro');
+    const of = (some: typeof sequences) =>
+      lossAndGrads(
+        params,
+        () => tf.neg(tf.sum(tokenLogProbs(params, packSequences(some)).logp)) as tf.Scalar,
+      );
+    const whole = of(sequences);
+    const summed = of(sequences.slice(0, 1));
+    accumulate(summed, of(sequences.slice(1)));
+    for (const [name, gradient] of whole.grads)
+      expect(
+        relativeDifference(await gradient.data(), await summed.grads.get(name)!.data()),
+        name,
+      ).toBeLessThan(1e-5);
+    for (const result of [whole, summed]) disposeResult(result);
+    params.dispose();
+  });
+
   test('a step reads nothing from the GPU and leaves no tensor behind', async () => {
     const params = tinyParams();
     const optimiser = new AdamW(params);
@@ -106,6 +127,72 @@ describe.skipIf(reason)(`WebGPU${reason ? `, skipped: ${reason}` : ''}`, () => {
     expect(reads).toBe(0);
     expect(new Set(counts.slice(1)).size).toBe(1);
     backend.read = read;
+  });
+
+  test('AdamW is one dispatch, after which the parameters lie in one buffer and are read, copied and disposed as before', async () => {
+    const backend = tf.backend() as GpuBackend;
+    await (device as Device).flush();
+    const before = { tensors: tf.memory().numTensors, bytes: backend.memory().numBytesInGPU };
+    const random = new Random('placed');
+    // More tensors than a shader stage binds, of sizes that are no multiple of a vector, with and without weight decay.
+    const shapes = [[5, 7], [13], [64], [3, 3], [130], [2, 2], [1], [9, 4], [31], [6, 2], [4], [17, 5], [8]];
+    const values = shapes.map((shape) =>
+      Float32Array.from({ length: shape.reduce((a, b) => a * b) }, () => random.normal()),
+    );
+    const place = (): Map<string, tf.Tensor> =>
+      new Map(shapes.map((shape, i) => [`p${i}`, tf.keep(tf.tensor(values[i]!, shape))]));
+    const settings = { lr: 0.1, weightDecay: 0.2, clipNorm: 1e9 };
+    const wanted = values.map((x) => Float64Array.from(x));
+    const [means, squares] = [values, values].map((all) => all.map((x) => new Float64Array(x.length))) as [
+      Float64Array[],
+      Float64Array[],
+    ];
+    const tensors = place();
+    const optimiser = new AdamW({ tensors }, settings);
+    for (let step = 1; step <= 3; step++) {
+      const grads = values.map((x) => x.map(() => random.normal()));
+      const placed = new Map(grads.map((grad, i) => [`p${i}`, tf.tensor(grad, shapes[i]!)]));
+      const dispatches = backend.dispatches;
+      optimiser.step(placed).dispose();
+      // The squares of ten tensors and of three, the norm, and the update.
+      if (backend.device.limits.maxStorageBuffersPerShaderStage >= 12)
+        expect(backend.dispatches - dispatches).toBe(4);
+      tf.dispose([...placed.values()]);
+      for (const [i, grad] of grads.entries())
+        for (const [e, g] of grad.entries()) {
+          means[i]![e] = 0.9 * means[i]![e]! + 0.1 * g;
+          squares[i]![e] = 0.999 * squares[i]![e]! + 0.001 * g * g;
+          const direction =
+            means[i]![e]! / (1 - 0.9 ** step) / (Math.sqrt(squares[i]![e]! / (1 - 0.999 ** step)) + 1e-8);
+          wanted[i]![e] = wanted[i]![e]! * (1 - 0.1 * (shapes[i]!.length > 1 ? 0.2 : 0)) - 0.1 * direction;
+        }
+    }
+    for (const [i, tensor] of [...tensors.values()].entries()) {
+      expect(relativeDifference(wanted[i]!, await tensor.data()), `p${i}`).toBeLessThan(1e-5);
+      // A kernel of tfjs, and one of ours, read a part of the buffer; an optimiser of some of them moves them again.
+      const [twice, copy] = [tf.add(tensor, tensor), copyOf(tensor)];
+      expect(
+        relativeDifference(
+          wanted[i]!.map((x) => 2 * x),
+          await twice.data(),
+        ),
+      ).toBeLessThan(1e-5);
+      expect(relativeDifference(wanted[i]!, await copy.data())).toBeLessThan(1e-5);
+      tf.dispose([twice, copy]);
+    }
+    const some = new Map([...tensors].slice(3, 6));
+    const other = new AdamW({ tensors: some }, { ...settings, lr: 0, weightDecay: 0 });
+    const zeros = new Map([...some].map(([name, tensor]) => [name, tf.onesLike(tensor)]));
+    other.step(zeros).dispose();
+    tf.dispose([...zeros.values()]);
+    for (const [i, tensor] of [...tensors.values()].entries())
+      expect(relativeDifference(wanted[i]!, await tensor.data()), `p${i}`).toBeLessThan(1e-5);
+    other.dispose();
+    optimiser.dispose();
+    tf.dispose([...tensors.values()]);
+    await (device as Device).flush();
+    expect(tf.memory().numTensors).toBe(before.tensors);
+    expect(backend.memory().numBytesInGPU).toBe(before.bytes);
   });
 
   test('a step of four layers takes at most 150 dispatches, whose number is what a small model’s step costs', () => {

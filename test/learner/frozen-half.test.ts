@@ -102,7 +102,7 @@ test('a file in float32 is placed as it is, and whatever reads a tensor in bfloa
 
   const bits = toBfloat16(Float32Array.from({ length: 60 }, (_, i) => Math.sin(i) * 2 ** (i % 9)));
   const values = fromBfloat16(bits);
-  const half = () => placeHalf([12, 5], bits);
+  const half = () => placeHalf([12, 5], 'BF16', bits);
   expect(await half().data()).toEqual(values);
   expect(await copyOf(half()).data()).toEqual(values);
   expect(await tf.transpose(tf.transpose(half())).data()).toEqual(values);

@@ -1,6 +1,6 @@
 /** Rounds of training on the held sets of a policy, as a learner takes them, without records. */
 import type { VersionFiles } from '../../core/schema/policy.ts';
-import type { OptimizerSettings } from '../../core/training-plan.ts';
+import type { AdapterSettings, OptimizerSettings } from '../../core/training-plan.ts';
 import type { Device } from '../../learner/device/device.ts';
 import { disposeResult, lossAndGrads } from '../../learner/nn/loss-and-grads.ts';
 import { packSequences } from '../../learner/nn/pack.ts';
@@ -18,21 +18,26 @@ const OPTIMIZER: OptimizerSettings = {
   minibatches: 1,
 };
 
-/** The sets of a version with these files; `kept` says how the optimiser's settings keep moments and weights. */
+/** The sets of a version with these files; `kept` says how the optimiser's settings keep moments and weights, `adapter` that one is trained. */
 export const openSets = (
   files: VersionFiles,
   kept: Pick<OptimizerSettings, 'moments' | 'publish'> = {},
   start: VersionFiles = files,
+  adapter?: AdapterSettings,
 ): HeldSets =>
-  new HeldSets(files, { main: { optimizer: { ...OPTIMIZER, ...kept } } }, () => Promise.resolve(start));
+  new HeldSets(
+    files,
+    { main: { optimizer: { ...OPTIMIZER, ...kept }, ...(adapter ? { adapter } : {}) } },
+    () => Promise.resolve(start),
+  );
 
 /** Four steps on sequences of the round's own, then the files. */
 export async function trainRound(device: Device, sets: HeldSets, number: number): Promise<VersionFiles> {
-  const { params, optimizer } = await sets.learner('main');
+  const { params, adapter, optimizer } = await sets.learner('main');
   for (let i = 0; i < 4; i++) {
     const sequences = randomSequences([20, 9, 31], `${number}/${i}`);
-    const result = lossAndGrads(params, () =>
-      tf.neg(tf.mean(tokenLogProbs(params, packSequences(sequences)).logp)),
+    const result = lossAndGrads(adapter ?? params, () =>
+      tf.neg(tf.mean(tokenLogProbs(params, packSequences(sequences), { adapter }).logp)),
     );
     optimizer.step(result.grads, OPTIMIZER.learningRate).dispose();
     disposeResult(result);

@@ -1,8 +1,9 @@
-/** Weights that are published in bfloat16: training goes on in float32, whether or not the sets were loaded from their files between. */
+/** Weights and adapters that are published in bfloat16: training goes on in float32, whether or not the sets were loaded from their files between. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { type Device, openDevice } from '../../learner/device/device.ts';
 import { FrozenSets } from '../../learner/train/frozen-sets.ts';
+import { folded, readAdapter } from '../../model/adapter.ts';
 import { toBfloat16 } from '../../model/half.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { readSafetensors, readStored, writeSafetensors } from '../../model/safetensors.ts';
@@ -10,6 +11,7 @@ import { openSets, trainRound } from './held-rounds.ts';
 
 const WEIGHTS = 'model.safetensors';
 const OPTIMIZER = 'optimizer.safetensors';
+const ADAPTER = 'main.adapter.safetensors';
 const BF16 = { publish: 'bf16' } as const;
 
 let device: Device;
@@ -49,6 +51,47 @@ test.each([{}, { moments: 'int8' }] as const)(
     expect(same(back[OPTIMIZER], whole[1][OPTIMIZER])).toBe(true);
   },
 );
+
+test.each([{}, { moments: 'int8' }] as const)(
+  'an adapter is trained as in float32, and its file is half as large (%o)',
+  async (kept) => {
+    const rank = { rank: 4, alpha: 8 };
+    const exact = openSets(start, kept, start, rank);
+    const first = await trainRound(device, exact, 1);
+    const second = await trainRound(device, exact.as(first), 2);
+    const settings = { ...BF16, ...kept };
+    const sets = openSets(start, settings, start, rank);
+    const half = await trainRound(device, sets, 1);
+    const [whole, file] = [first[ADAPTER]!, half[ADAPTER]!];
+    expect(half[WEIGHTS]).toBe(start[WEIGHTS]);
+    expect(file.length).toBeLessThan(0.55 * whole.length);
+    // The values are those of training in float32, rounded; alpha stands in the file.
+    const [wanted, published] = [readAdapter(whole)!, readAdapter(file)!];
+    expect(published.alpha).toBe(8);
+    for (const [name, { data }] of wanted.tensors)
+      expect(toBfloat16(published.tensors.get(name)!.data), name).toEqual(toBfloat16(data));
+    for (const { dtype } of readStored(file).values()) expect(dtype).toBe('BF16');
+    // The second round goes on with the float32 values, from memory and from the files.
+    const held = await trainRound(device, sets.as(half), 2);
+    const loaded = await trainRound(device, openSets(half, settings, start, rank), 2);
+    for (const name of [ADAPTER, OPTIMIZER] as const) expect(same(held[name], loaded[name]), name).toBe(true);
+    const back = await trainRound(device, openSets(half, kept, start, rank), 2);
+    for (const name of [ADAPTER, OPTIMIZER] as const) expect(same(back[name], second[name]), name).toBe(true);
+  },
+);
+
+test('a reference under an adapter has the published one folded in, and full training begins with it', async () => {
+  const rank = { rank: 4, alpha: 8 };
+  const first = await trainRound(device, openSets(start, BF16, start, rank), 1);
+  const wanted = new Map(folded(readSafetensors(first[WEIGHTS]!), readAdapter(first[ADAPTER]!)));
+  const frozen = new FrozenSets();
+  const reference = await frozen.get('p', { set: 'main', version: 1 }, () => Promise.resolve(first));
+  const { params } = await openSets(first, BF16, start).get('main');
+  for (const found of [reference, params])
+    for (const [name, { data }] of await found.toTensors())
+      expect(data, name).toEqual(wanted.get(name)!.data);
+  frozen.dispose();
+});
 
 test('what is a reference, or opened elsewhere, has the published weights', async () => {
   const first = await trainRound(device, openSets(start, BF16), 1);

@@ -12,16 +12,23 @@ export interface ChangedMesh {
   readonly registry: Registry;
   /** The name of the changed recipe. */
   readonly recipe: string;
+  /** The names of the recipes that were changed by further lists of settings. */
+  readonly others: readonly string[];
   /** For files of the test; `stop` removes it. */
   readonly root: string;
   readonly stop: () => Promise<void>;
 }
 
-/** `set`: pairs of a setting's path and its value, such as `adapter.rank=4`. */
-export async function openChangedMesh(recipe: string, set: readonly string[]): Promise<ChangedMesh> {
+/** `set`: pairs of a setting's path and its value, such as `adapter.rank=4`. `others`: such lists for further recipes of the same mesh. */
+export async function openChangedMesh(
+  recipe: string,
+  set: readonly string[],
+  ...others: readonly (readonly string[])[]
+): Promise<ChangedMesh> {
   const root = mkdtempSync(join(tmpdir(), 'rollmesh-changed-'));
-  const changed = await changedRecipe(recipe, set);
-  const { registry, named, modules } = await openRecipes([await changed!.write(root)]);
+  const written: string[] = [];
+  for (const each of [set, ...others]) written.push(await (await changedRecipe(recipe, each))!.write(root));
+  const { registry, named, modules } = await openRecipes(written);
   const playing = await openPlaying(
     [named[0]!.startPolicy],
     {
@@ -35,6 +42,7 @@ export async function openChangedMesh(recipe: string, set: readonly string[]): P
     playing,
     registry,
     recipe: named[0]!.name,
+    others: named.slice(1).map(({ name }) => name),
     root,
     stop: async () => {
       await playing.stop();

@@ -16,6 +16,13 @@ const LIMITS = [
   'maxStorageBuffersPerShaderStage',
 ] as const;
 
+/** What some kernels use where an adapter has it; without, others compute the same. */
+export const GPU_FEATURES = ['subgroups', 'shader-f16'] as const;
+export type GpuFeature = (typeof GPU_FEATURES)[number];
+
+/** What a feature needs of the language besides: WGSL says by this which subgroup a thread belongs to. */
+const LANGUAGE: Readonly<Partial<Record<GpuFeature, string>>> = { subgroups: 'subgroup_id' };
+
 let gpu: GPU | undefined;
 
 /** Loads Dawn and sets the globals that tfjs expects of a browser. Throws where Dawn has no binary for the platform. */
@@ -38,6 +45,8 @@ async function loadGpu(): Promise<GPU> {
 export interface GpuDevice {
   device: GPUDevice;
   info: GPUAdapterInfo;
+  /** Those that the device was opened with. */
+  features: ReadonlySet<GpuFeature>;
   /** Throws the error that the driver has reported, if any; once there is one, every later call throws it too. */
   check(): void;
 }
@@ -64,18 +73,27 @@ export async function missingGpu(software: boolean): Promise<string | undefined>
   }
 }
 
-/** The best adapter's device, be it a driver that computes on the CPU, or a sentence that says why there is none. */
-export async function requestGpu(): Promise<GpuDevice | string> {
+/** The best adapter's device with those of the features that it has, be it a driver that computes on the CPU, or a sentence that says why there is none. */
+export async function requestGpu(
+  features: readonly GpuFeature[] = GPU_FEATURES,
+): Promise<GpuDevice | string> {
   let adapter: GPUAdapter | null;
+  let language: WGSLLanguageFeatures;
   try {
-    adapter = await (await loadGpu()).requestAdapter({ powerPreference: 'high-performance' });
+    const opened = await loadGpu();
+    language = opened.wgslLanguageFeatures;
+    adapter = await opened.requestAdapter({ powerPreference: 'high-performance' });
   } catch (error) {
     return notStarted(error);
   }
   if (!adapter) return NO_ADAPTER;
   const requiredLimits: Record<string, number> = {};
   for (const name of LIMITS) requiredLimits[name] = adapter.limits[name];
-  const device = await adapter.requestDevice({ requiredLimits });
+  const found = features.filter((name) => {
+    const needed = LANGUAGE[name];
+    return adapter.features.has(name) && (needed === undefined || language.has(needed));
+  });
+  const device = await adapter.requestDevice({ requiredLimits, requiredFeatures: found });
 
   let failure: RollmeshError | undefined;
   const fail = (code: string, what: string): void => {
@@ -90,6 +108,7 @@ export async function requestGpu(): Promise<GpuDevice | string> {
   return {
     device,
     info: adapter.info,
+    features: new Set(found),
     check: () => {
       if (failure) throw failure;
     },

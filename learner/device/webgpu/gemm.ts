@@ -76,7 +76,7 @@ function loadTile(
         {
           let i = ${first} + 4u * g + ${q}u;
           let inside = i < u.${side} && p0 + p < last;
-          four[${q}] = select(0.0, ${buffer}[select(0u, u.${offset} + ${index}, inside)], inside);
+          four[${q}] = select(0.0, ${buffer}_at(select(0u, u.${offset} + ${index}, inside)), inside);
         }`;
   return `
     for (var e = 0u; e < ${(groups * DEPTH) / (SIDE * SIDE)}u; e++) {
@@ -268,6 +268,7 @@ export function multiplyAll(
       ...Object.fromEntries([...inputs].map(([tensor, name]) => [name, tensor])),
       ...(partial ? {} : added),
     },
+    read: [...inputs.values()],
     uniforms,
     groups: ends.at(-1)!,
   });

@@ -1,6 +1,6 @@
 /** The GPU device as a tfjs backend. Loaded only when a GPU is asked for: tfjs' WebGPU backend is large. */
 import * as tf from '../../tfjs.ts';
-import { type GpuDevice, requestGpu } from './adapter.ts';
+import { type GpuDevice, type GpuFeature, requestGpu } from './adapter.ts';
 import { registerAttention } from './attention.ts';
 import { GpuBackend } from './gpu-backend.ts';
 import { registerLogProbs } from './log-probs.ts';
@@ -24,16 +24,19 @@ function registerKernels(): void {
   registerOptimiser();
 }
 
-/** Registers and activates the backend, or says why there is no GPU. */
-export async function openGpuBackend(): Promise<{ backend: GpuBackend; gpu: GpuDevice } | string> {
-  const gpu = await requestGpu();
+/** Registers and activates the backend with those of the features that the adapter has, or says why there is no GPU. */
+export async function openGpuBackend(
+  features?: readonly GpuFeature[],
+): Promise<{ backend: GpuBackend; gpu: GpuDevice } | string> {
+  const gpu = await requestGpu(features);
   if (typeof gpu === 'string') return gpu;
   registerKernels();
   tf.env().set('WEBGPU_DEFERRED_SUBMIT_BATCH_SIZE', SUBMIT_EVERY);
   // A small tensor that still lies on the host would otherwise be computed there, and then read back.
   tf.env().set('WEBGPU_CPU_FORWARD', false);
   const backend = new GpuBackend(gpu);
-  if (tf.findBackend(WEBGPU)) tf.removeBackend(WEBGPU);
+  // tfjs registers its own where it is loaded after Dawn.
+  if (tf.findBackendFactory(WEBGPU)) tf.removeBackend(WEBGPU);
   tf.registerBackend(WEBGPU, () => backend);
   await tf.setBackend(WEBGPU);
   return { backend, gpu };

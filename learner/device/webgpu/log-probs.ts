@@ -4,13 +4,12 @@ import { multiply } from './gemm.ts';
 import type { GpuBackend } from './gpu-backend.ts';
 import { float } from './gpu-backend.ts';
 import { register } from './register.ts';
-import { GROUP, perRow, REDUCE } from './wgsl.ts';
+import { GROUP, perReducedRow, perRow } from './wgsl.ts';
 
 /** Largest block of logits, in values (128 MB). */
 const BLOCK_VALUES = 1 << 25;
 
-const ROWS = `${REDUCE}
-${perRow(
+const ROWS = perReducedRow(
   'u.rows',
   `  let first = row * u.vocab;
   var top = -3e38;
@@ -33,7 +32,7 @@ ${perRow(
     logp[at] = logits[first + u32(ids[at])] * u.scale - top - log_of_sum;
     entropy[at] = log_of_sum - weighted / sum;
   }`,
-)}`;
+);
 
 // dz = (1[id] - p) * dl - p * (log p + entropy) * de
 const GRAD = perRow(

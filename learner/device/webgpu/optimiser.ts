@@ -1,10 +1,10 @@
 /** In-place updates and norms on the GPU. Scalars stay on the device: nothing is read back. */
-import { SKIP_UPDATE } from '../../ops/in-place.ts';
+import { PLACE_VALUES, type Places, SKIP_UPDATE } from '../../ops/in-place.ts';
 import type * as tf from '../../tfjs.ts';
 import { named, totals } from './gemm.ts';
 import { float, type GpuBackend } from './gpu-backend.ts';
 import { numbered, register, sizeOf } from './register.ts';
-import { GROUP, perElement, perRow, REDUCE } from './wgsl.ts';
+import { GROUP, perElement, perReducedRow, type Variants } from './wgsl.ts';
 
 /** Values that one workgroup sums. */
 const SLICE = 16384;
@@ -13,31 +13,30 @@ const SLICE = 16384;
 const LARGEST = 1e30;
 
 const SCALE_ADD = (reads: boolean): string =>
-  perElement('u.size', `  target[i] = u.scale * source[i]${reads ? ' + u.keep * target[i]' : ''};`);
+  perElement('u.size', `  sum[i] = u.scale * source_at(i)${reads ? ' + u.keep * sum[i]' : ''};`);
 
 const range = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
 
-/** Workgroup `row` sums the squares of its slice of one of `count` tensors x0, x1, …, whose slices lie end to end. */
-const SUM_SQUARES = (count: number): string => `${REDUCE}
-${perRow(
-  `u.end${count - 1}`,
-  `  var sum = 0.0;
+/** Workgroup `row` sums the squares of its slice of one of `count` tensors x0, x1, …, whose slices lie end to end, and copies them to their `places`. */
+const SUM_SQUARES = (count: number, places: boolean): Variants =>
+  perReducedRow(
+    `u.end${count - 1}`,
+    `  var sum = 0.0;
   ${range(count)
     .map(
       (k) => `if (row < u.end${k}) {
     let first = (row - ${k === 0 ? '0u' : `u.end${k - 1}`}) * ${SLICE}u;
     let last = min(u.size${k}, first + ${SLICE}u);
-    for (var i = first + t; i < last; i += ${GROUP}u) { sum += x${k}[i] * x${k}[i]; }
+    for (var i = first + t; i < last; i += ${GROUP}u) { sum += x${k}[i] * x${k}[i];${places ? ` placed[u.place${k} + i] = x${k}[i];` : ''} }
   }`,
     )
     .join(' else ')}
   let total = sum_all(t, sum);
   if (t == 0u) { partial[u.offset + row] = total; }`,
-)}`;
+  );
 
 // A comparison with numbers, because GPU compilers may assume that NaN and infinity do not occur.
-const NORM = `${REDUCE}
-${perRow(
+const NORM = perReducedRow(
   '1u',
   `  var sum = 0.0;
   for (var i = t; i < u.slices; i += ${GROUP}u) { sum += partial[i]; }
@@ -46,10 +45,9 @@ ${perRow(
     norm[0] = length;
     scale[0] = select(${SKIP_UPDATE}.0, min(1.0, u.clip / (length + 1e-6)), length <= u.skip);
   }`,
-)}`;
+);
 
-/** Updates the parameters p0, p1, …, whose elements are counted end to end, by the gradients g0, g1, … */
-const ADAMW = (count: number): string => `
+const UPDATED = `
 fn updated(parameter: f32, gradient: f32, slot: u32, decay: f32) -> f32 {
   let g = gradient * scale[0];
   let m = u.beta1 * mean[slot] + (1.0 - u.beta1) * g;
@@ -58,7 +56,18 @@ fn updated(parameter: f32, gradient: f32, slot: u32, decay: f32) -> f32 {
   square[slot] = v;
   let direction = m * u.correct1 / (sqrt(v * u.correct2) + u.eps);
   return parameter * (1.0 - u.rate * decay) - u.rate * direction;
-}
+}`;
+
+/** Updates all parameters in one buffer by the gradients in another. */
+const ADAMW_PLACED = `${UPDATED}
+${perElement(
+  'u.size',
+  `  if (scale[0] < 0.0) { return; }
+  parameters[i] = updated(parameters[i], gradients[i], i, u.decay * decayed[i / ${PLACE_VALUES}u]);`,
+)}`;
+
+/** Updates the parameters p0, p1, …, whose elements are counted end to end, by the gradients g0, g1, … */
+const ADAMW = (count: number): string => `${UPDATED}
 ${perElement(
   `u.end${count - 1}`,
   `  if (scale[0] < 0.0) { return; }
@@ -84,21 +93,26 @@ function gradientNorm(
   backend: GpuBackend,
   gradients: readonly tf.TensorInfo[],
   limits: { readonly clip: number; readonly skip: number },
+  { offsets, length }: Places,
 ): tf.TensorInfo[] {
   const slicesOf = (t: tf.TensorInfo): number => Math.ceil(sizeOf(t) / SLICE);
   const slices = gradients.reduce((sum, t) => sum + slicesOf(t), 0);
   const partial = backend.output([slices]);
+  const placed = length > 0 ? backend.output([length]) : undefined;
   let offset = 0;
-  for (const some of chunks(gradients, perDispatch(backend, 1, 1))) {
+  let first = 0;
+  for (const some of chunks(gradients, perDispatch(backend, placed ? 2 : 1, 1))) {
     const ends = totals(some.map(slicesOf));
+    const places = placed ? named('place', offsets.slice(first, first + some.length)) : {};
     backend.dispatch({
-      source: SUM_SQUARES(some.length),
-      outputs: { partial },
+      source: SUM_SQUARES(some.length, placed !== undefined),
+      outputs: { partial, ...(placed ? { placed } : {}) },
       inputs: named('x', some),
-      uniforms: { offset, ...named('size', some.map(sizeOf)), ...named('end', ends) },
+      uniforms: { offset, ...named('size', some.map(sizeOf)), ...named('end', ends), ...places },
       groups: ends.at(-1)!,
     });
     offset += ends.at(-1)!;
+    first += some.length;
   }
   const [norm, scale] = [backend.output([]), backend.output([])];
   backend.dispatch({
@@ -109,7 +123,7 @@ function gradientNorm(
     groups: 1,
   });
   backend.disposeData(partial.dataId);
-  return [norm, scale];
+  return placed ? [norm, scale, placed] : [norm, scale];
 }
 
 export function registerOptimiser(): void {
@@ -119,18 +133,21 @@ export function registerOptimiser(): void {
     const [scale, keep] = [number('scale'), number('keep')];
     backend.dispatch({
       source: SCALE_ADD(keep !== 0),
-      outputs: { target: target! },
+      outputs: { sum: target! }, // `target` is a reserved word of WGSL
       inputs: { source: source! },
+      read: ['source'],
       uniforms: { size, scale: float(scale), keep: float(keep) },
       groups: Math.ceil(size / GROUP),
     });
     return [];
   });
-  register('GradientNorm', ({ backend, inputs, number }) =>
-    gradientNorm(backend, numbered(inputs, 'x'), {
-      clip: Math.min(number('clipNorm'), LARGEST),
-      skip: number('skipNorm'),
-    }),
+  register('GradientNorm', ({ backend, inputs, number, numbers }) =>
+    gradientNorm(
+      backend,
+      numbered(inputs, 'x'),
+      { clip: Math.min(number('clipNorm'), LARGEST), skip: number('skipNorm') },
+      { offsets: numbers('offsets'), length: number('length') },
+    ),
   );
   register('AdamW', ({ backend, inputs, number, numbers }) => {
     const { mean, square, scale } = inputs;
@@ -144,6 +161,21 @@ export function registerOptimiser(): void {
     }));
     const shared = ['rate', 'beta1', 'beta2', 'eps', 'correct1', 'correct2'];
     const common = Object.fromEntries(shared.map((name) => [name, float(number(name))]));
+    if (inputs.gradients) {
+      const size = sizeOf(mean!);
+      backend.dispatch({
+        source: ADAMW_PLACED,
+        outputs: {
+          parameters: backend.placed(numbered(inputs, 'p'), offsets, size),
+          mean: mean!,
+          square: square!,
+        },
+        inputs: { gradients: inputs.gradients, scale: scale!, decayed: inputs.decayed! },
+        uniforms: { ...common, decay: float(number('decay')), size },
+        groups: Math.ceil(size / GROUP),
+      });
+      return [];
+    }
     for (const some of chunks(targets, perDispatch(backend, 3, 2))) {
       const of = <K extends keyof (typeof targets)[number]>(key: K) => some.map((target) => target[key]);
       const ends = totals(of('parameter').map(sizeOf));

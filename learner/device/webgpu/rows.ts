@@ -2,14 +2,14 @@
 import type * as tf from '../../tfjs.ts';
 import type { GpuBackend } from './gpu-backend.ts';
 import { type KernelCall, passedOn, register, sizeOf } from './register.ts';
-import { GROUP, perElement, perRow, REDUCE } from './wgsl.ts';
+import { GROUP, perElement, perReducedRow, type Variants } from './wgsl.ts';
 
 /** Rows that one workgroup sums. */
 const SLICE_ROWS = 8192;
 
 const elements = (count: number): number => Math.ceil(count / GROUP);
 
-const GATHER = perElement('u.size', '  y[i] = matrix[u32(ids[i / u.width]) * u.width + i % u.width];');
+const GATHER = perElement('u.size', '  y[i] = matrix_at(u32(ids[i / u.width]) * u.width + i % u.width);');
 
 // Each thread sums one column of one row over its uses, in their order, so no atomics are needed and the bits are the same every time.
 const SUM_ROWS = perElement(
@@ -21,8 +21,7 @@ const SUM_ROWS = perElement(
   y[i] = sum;`,
 );
 
-const RMS_NORM = `${REDUCE}
-${perRow(
+const RMS_NORM = perReducedRow(
   'u.rows',
   `  let first = row * u.width;
   var square = 0.0;
@@ -30,7 +29,7 @@ ${perRow(
   let k = 1.0 / sqrt(sum_all(t, square) / f32(u.width) + u.eps);
   if (t == 0u) { inverse[row] = k; }
   for (var j = t; j < u.width; j += ${GROUP}u) { y[first + j] = x[first + j] * k * gain[j]; }`,
-)}`;
+);
 
 const columnOf = (term: string): string => `
   let column = e % u.width;
@@ -41,19 +40,19 @@ const columnOf = (term: string): string => `
   let total = sum_all(t, sum);`;
 
 // Each workgroup sums one column over one slice of rows; the partial sums are [slices, width].
-const columnSums = (term: string): string => `${REDUCE}
-${perRow(
-  'u.width * u.slices',
-  `  let e = row;
+const columnSums = (term: string): Variants =>
+  perReducedRow(
+    'u.width * u.slices',
+    `  let e = row;
   ${columnOf(term)}
   if (t == 0u) { y[row] = total; }`,
-)}`;
+  );
 
 // The first workgroups have one row of dx each, the others one column of one slice of the gain's gradient. What goes past the norm is added.
-const RMS_NORM_GRAD = (passed: boolean): string => `${REDUCE}
-${perRow(
-  'u.rows + u.width * u.slices',
-  `  if (row < u.rows) {
+const RMS_NORM_GRAD = (passed: boolean): Variants =>
+  perReducedRow(
+    'u.rows + u.width * u.slices',
+    `  if (row < u.rows) {
     let first = row * u.width;
     let k = inverse[row];
     var dot = 0.0;
@@ -67,7 +66,7 @@ ${perRow(
   let e = row - u.rows;
   ${columnOf('x[r * u.width + column] * dy[r * u.width + column] * inverse[r]')}
   if (t == 0u) { dgain[e] = total; }`,
-)}`;
+  );
 
 const SWIGLU = perElement('u.size', '  y[i] = gate[i] / (1.0 + exp(-gate[i])) * up[i];');
 
@@ -112,7 +111,7 @@ export function registerRows(): void {
     const width = matrix!.shape[1]!;
     const y = backend.output([sizeOf(ids!), width]);
     const size = sizeOf(y);
-    const buffers = { outputs: { y }, inputs: { matrix: matrix!, ids: ids! } };
+    const buffers = { outputs: { y }, inputs: { matrix: matrix!, ids: ids! }, read: ['matrix'] };
     backend.dispatch({ source: GATHER, ...buffers, uniforms: { size, width }, groups: elements(size) });
     return y;
   });
