@@ -48,7 +48,7 @@ const theWorkers = (mains: readonly Main[]): Plugin => ({
     builder.onResolve({ filter: new RegExp(`^${WRAPPED}(?:/\\d+)?$`) }, ({ path }) => {
       const at = path.slice(WRAPPED.length + 1) || '0';
       const main = mains[Number(at)]!;
-      return typeof main === 'string' ? { path: main } : { path: at, namespace: 'generated' };
+      return typeof main === 'string' ? { path: resolve(main) } : { path: at, namespace: 'generated' };
     });
     builder.onLoad({ filter: /.*/, namespace: 'generated' }, ({ path }) => ({
       contents: entryCode(mains[Number(path)] as GeneratedWorker),
