@@ -97,7 +97,10 @@ async function stands(command: string, more: readonly string[], says: RegExp): P
   };
 }
 
-const short = ['--rounds', '1', '--tasks', '2', '--group-size', '2', '--headless', ...local];
+const sizes = (rounds: string) => [
+  ...['--rounds', rounds, '--tasks', '2', '--group-size', '2', '--headless'],
+  ...local,
+];
 /** The policy that `npm start` has trained. */
 let trained = '';
 
@@ -105,7 +108,7 @@ let trained = '';
 const played: Readonly<Record<string, () => Promise<unknown>>> = {
   // `npm ci` was run by whoever runs this test, and CI runs it in a clean clone.
   'npm ci && npm start': async () => {
-    const text = await succeeds('npm start', short, /^watch it at [\s\S]+^1\/1 [\s\S]+^After 1 round/m);
+    const text = await succeeds('npm start', sizes('1'), /^watch it at [\s\S]+^1\/1 [\s\S]+^After 1 round/m);
     trained = /^trio trains (\S+): 1 round of 2 tasks/m.exec(text)![1]!;
   },
   // Its agents are waited for, so that it does nothing but stand in the first terminal.
@@ -130,8 +133,9 @@ const played: Readonly<Record<string, () => Promise<unknown>>> = {
     ),
   'npm start -- --recipe tango': () =>
     begins('npm start -- --recipe tango', local, /^tango trains [\s\S]+^watch it at/m),
+  // Of two rounds the first is not evaluated, and says who sampled as soon as it is over.
   'npm start -- --nodes 2': () =>
-    succeeds('npm start -- --nodes 2', [...short, '--seed', '1'], /^1\/1 [\s\S]+ node-\d sampled /m),
+    begins('npm start -- --nodes 2', [...sizes('2'), '--seed', '1'], /^1\/2 [\s\S]+ node-\d sampled /m),
   'npm run recipe -- show tango': () =>
     succeeds('npm run recipe -- show tango', [], /^Differences from the paper$/m),
   'npm run claims -- trio': () =>
