@@ -1,4 +1,4 @@
-/** Bundles one Worker's source with esbuild in the form that Miniflare takes. As in wrangler, .wasm files are compiled modules beside the bundle. */
+/** Bundles the source of Workers with esbuild in the form that Miniflare takes. As in wrangler, .wasm files are compiled modules beside the bundle. */
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type BuildFailure, build, type Message, type Plugin } from 'esbuild';
@@ -38,16 +38,22 @@ export const entryCode = (
     `export default ${worker}Worker({ recipes: [...recipes, ${recipes.map((_, i) => `recipe${i}`).join(', ')}] });`,
   ].join('\n');
 
-/** Resolves `rollmesh:worker` to the Worker: its file, or the entry point that is generated for it. */
-const theWorker = (main: string | GeneratedWorker): Plugin => ({
-  name: 'the-worker',
+/** A Worker by its file, or one whose entry point is generated. */
+type Main = string | GeneratedWorker;
+
+/** Resolves `rollmesh:worker` to the first Worker, and `rollmesh:worker/N` to the N-th: its file, or the entry point that is generated for it. */
+const theWorkers = (mains: readonly Main[]): Plugin => ({
+  name: 'the-workers',
   setup(builder) {
-    builder.onResolve({ filter: new RegExp(`^${WRAPPED}$`) }, () =>
-      typeof main === 'string' ? { path: main } : { path: main.worker, namespace: 'generated' },
-    );
-    builder.onLoad({ filter: /.*/, namespace: 'generated' }, () =>
-      typeof main === 'string' ? undefined : { contents: entryCode(main), resolveDir: INSTALLATION },
-    );
+    builder.onResolve({ filter: new RegExp(`^${WRAPPED}(?:/\\d+)?$`) }, ({ path }) => {
+      const at = path.slice(WRAPPED.length + 1) || '0';
+      const main = mains[Number(at)]!;
+      return typeof main === 'string' ? { path: resolve(main) } : { path: at, namespace: 'generated' };
+    });
+    builder.onLoad({ filter: /.*/, namespace: 'generated' }, ({ path }) => ({
+      contents: entryCode(mains[Number(path)] as GeneratedWorker),
+      resolveDir: INSTALLATION,
+    }));
   },
 });
 
@@ -97,41 +103,54 @@ interface Bundle {
   readonly wasm: readonly (readonly [string, string])[];
 }
 
+interface BundledWorker {
+  readonly root: string;
+  readonly modules: BundledModule[];
+}
+
+const bundled = (root: string, { code, wasm }: Bundle): BundledWorker => ({
+  root,
+  modules: [
+    { type: 'ESModule', path: join(root, 'worker.js'), contents: code },
+    ...wasm.map(([name, file]) => ({
+      type: 'CompiledWasm' as const,
+      path: join(root, name),
+      contents: new Uint8Array(readFileSync(file)),
+    })),
+  ],
+});
+
 /**
  * Returns the modules of a Worker. Their paths are only names; of the bundle, only a copy for the next start is written to disk. If
  * `around` is given, that module is the entry point and imports the Worker as `rollmesh:worker`. Throws `wrong-input` with the code
  * `worker.bundle` if a module cannot be bundled.
  */
-export async function bundleWorker(
-  main: string | GeneratedWorker,
-  around?: string,
-): Promise<{ root: string; modules: BundledModule[] }> {
+export async function bundleWorker(main: Main, around?: string): Promise<BundledWorker> {
   const root = resolve(typeof main === 'string' ? dirname(main) : INSTALLATION);
-  const { code, wasm } = await kept(['bundle', process.cwd(), JSON.stringify(main), around], () =>
-    bundle(root, main, around),
-  );
-  return {
-    root,
-    modules: [
-      { type: 'ESModule', path: join(root, 'worker.js'), contents: code },
-      ...wasm.map(([name, file]) => ({
-        type: 'CompiledWasm' as const,
-        path: join(root, name),
-        contents: new Uint8Array(readFileSync(file)),
-      })),
-    ],
-  };
+  const [made] = await keptBundles(root, [main], around);
+  return bundled(root, made!);
 }
 
+/** The same for several Workers. Without `around`, the sources that they share are read once for all of them. */
+export async function bundleWorkers(mains: readonly Main[], around?: string): Promise<BundledWorker[]> {
+  if (around !== undefined) return Promise.all(mains.map((main) => bundleWorker(main, around)));
+  const made = await keptBundles(INSTALLATION, mains);
+  return made.map((one) => bundled(INSTALLATION, one));
+}
+
+const keptBundles = (root: string, mains: readonly Main[], around?: string) =>
+  kept(['bundles', process.cwd(), root, JSON.stringify(mains), around], () => bundle(root, mains, around));
+
+/** @returns a bundle of each Worker, in their order. `around` wraps one alone. */
 async function bundle(
   root: string,
-  main: string | GeneratedWorker,
+  mains: readonly Main[],
   around: string | undefined,
-): Promise<Made<Bundle>> {
+): Promise<Made<readonly Bundle[]>> {
   const wasm = new Map<string, string>();
   const { outputFiles, warnings, metafile } = await build({
-    entryPoints: [around ?? (typeof main === 'string' ? main : WRAPPED)],
-    outfile: join(root, 'worker.js'),
+    entryPoints: mains.map((_, at) => ({ in: around ?? `${WRAPPED}/${at}`, out: String(at) })),
+    outdir: root,
     write: false,
     bundle: true,
     format: 'esm',
@@ -143,20 +162,28 @@ async function bundle(
     logOverride: { 'empty-import-meta': 'silent' },
     conditions: ['workerd', 'worker', 'browser'],
     external: ['node:*', 'cloudflare:*'],
-    plugins: [wasmModules(wasm), theWorker(main), ownModules],
+    plugins: [wasmModules(wasm), theWorkers(mains), ownModules],
   }).catch((cause: BuildFailure) => {
     throw wrongInput(
       'worker.bundle',
-      `The Workers cannot be bundled: ${cause.errors.map(told).join('; ')}.`,
+      `The Workers cannot be bundled: ${[...new Set(cause.errors.map(told))].join('; ')}.`,
       {
         next: 'Correct the module that is named.',
         cause,
       },
     );
   });
-  for (const warning of warnings) console.warn(`rollmesh: ${told(warning)}`);
+  for (const warning of new Set(warnings.map(told))) console.warn(`rollmesh: ${warning}`);
+  const outputOf = (at: number) =>
+    Object.entries(metafile.outputs).find(([path]) => basename(path) === `${at}.js`)![1];
   return {
-    value: { code: outputFiles[0]!.text, wasm: [...wasm] },
+    value: mains.map((_, at) => ({
+      code: outputFiles.find(({ path }) => basename(path) === `${at}.js`)!.text,
+      wasm: outputOf(at)
+        .imports.map(({ path }) => basename(path))
+        .filter((name) => wasm.has(name))
+        .map((name) => [name, wasm.get(name)!] as const),
+    })),
     // An entry point that was generated is no file; it is in the name under which the bundle is kept.
     inputs: Object.keys(metafile.inputs)
       .filter((input) => !input.startsWith('generated:'))

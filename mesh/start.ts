@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Miniflare, type MiniflareOptions, type WorkerOptions } from 'miniflare';
 import { originsOf } from '../core/cross-origin.ts';
-import { PULLED_QUEUE, WORKER_NAMES } from '../core/stages.ts';
+import { PULLED_QUEUE } from '../core/stages.ts';
 import { bundleWorker } from './bundle.ts';
 import { installed, moduleFile } from './installation.ts';
 import { readMeshConfig } from './mesh-config.ts';
@@ -128,8 +128,8 @@ export async function startMesh(options: MeshOptions = {}): Promise<Mesh> {
   };
   const pages = originsOf(options.vars?.CORS_ORIGINS ?? secrets.CORS_ORIGINS);
   await ensureNodeTab();
-  const workers = await Promise.all([
-    ...WORKER_NAMES.map((env) => workerOptions(env, settings)),
+  const [own, ...others] = await Promise.all([
+    workerOptions(settings),
     pullQueueOptions(secrets, options),
     doorOptions(GATEWAY, pages, options.host, options.port),
     doorOptions(PULL_QUEUE, [], options.host, options.pullPort),
@@ -139,7 +139,7 @@ export async function startMesh(options: MeshOptions = {}): Promise<Mesh> {
     defaultPersistRoot: join(stateDir, 'v3'),
     cf: false,
     handleRuntimeStdio: logTo(join(stateDir, 'mesh.log')),
-    workers,
+    workers: [...own, ...others],
   });
   const url = (await mf.unsafeGetDirectURL(doorOf(GATEWAY))).origin;
   const pullUrl = `${(await mf.unsafeGetDirectURL(doorOf(PULL_QUEUE))).origin}/client/v4`;

@@ -1,7 +1,7 @@
 /** Turns the Workers of wrangler.toml into Miniflare options. `wrangler dev` runs one environment; the mesh needs all four in one process. */
 import type { WorkerOptions } from 'miniflare';
-import type { WorkerName } from '../core/stages.ts';
-import { bundleWorker } from './bundle.ts';
+import { WORKER_NAMES, type WorkerName } from '../core/stages.ts';
+import { bundleWorkers } from './bundle.ts';
 import type { MeshConfig } from './mesh-config.ts';
 import { OPTIONAL_NAMES, type Secrets } from './secrets.ts';
 
@@ -28,13 +28,21 @@ export interface WorkerSettings {
   readonly around: string | undefined;
 }
 
-export async function workerOptions(env: WorkerName, settings: WorkerSettings): Promise<WorkerOptions> {
+/** The options of every Worker, in the order of their names. */
+export async function workerOptions(settings: WorkerSettings): Promise<WorkerOptions[]> {
+  const { config, recipes, around } = settings;
+  const mains = WORKER_NAMES.map((worker) => (recipes.length ? { worker, recipes } : config.mains[worker]));
+  const bundles = await bundleWorkers(mains, around);
+  return WORKER_NAMES.map((worker, i) => optionsOf(worker, bundles[i]!, settings));
+}
+
+function optionsOf(
+  env: WorkerName,
+  { root, modules }: Awaited<ReturnType<typeof bundleWorkers>>[number],
+  settings: WorkerSettings,
+): WorkerOptions {
   const { config } = settings;
   const { queueConsumers, ratelimits, bindings, ...rest } = config.options[env];
-  const { root, modules } = await bundleWorker(
-    settings.recipes.length ? { worker: env, recipes: settings.recipes } : config.mains[env],
-    settings.around,
-  );
   const consumers = (queueConsumers ?? {}) as Consumers;
   const limits = (ratelimits ?? {}) as RateLimits;
   const secrets = Object.fromEntries(

@@ -1,47 +1,66 @@
-/** The order of test files: those that take longest begin first, so that none of them is left to run alone at the end. */
+/**
+ * The order of test files. Those with a process of their own come first, then project by project those that share one, since a process is kept while
+ * the next file is of its project. Of each, those that take longest begin first, so that none of them is left to run alone at the end.
+ */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** The files that took longest in a run of CI, longest first. A file that is missing here costs time and nothing else. */
 const LONG = [
-  'browser/every-recipe',
-  'mesh/every-recipe',
-  'cli/readme',
   'learner/engine-webgpu',
   'run/webgpu-round',
   'learner/gpu-features',
-  'cli/policy/import-killed',
-  'cli/my-first-own-run',
-  'mesh/loop',
-  'cli/full-disk',
-  'trust/kill-every-stage',
-  'cli/agent-examples',
-  'mesh/task-files',
-  'mesh/agent-commands',
-  'mesh/question-recipes',
-  'trust/kill',
-  'mesh/deploy-dry-run',
-  'cli/start-command',
-  'mesh/agent-seats',
-  'nodes/nodes',
-  'trust/paused-and-repeated',
-  'mesh/agent-episodes',
+  'infer/policy',
+  'learner/device-trial',
+  'infer/distribution',
+  'recipes/gold-audit',
   'nodes/close',
+  'mesh/every-recipe',
+  'browser/every-recipe',
+  'cli/readme',
+  'trust/kill-every-stage',
+  'cli/my-first-own-run',
   'nodes/churn',
-  'cli/served',
-  'cli/policy/command',
-  'cli/two-starts',
+  'mesh/agent-seats',
   'trust/audit',
+  'mesh/task-files',
+  'mesh/loop',
+  'cli/agent-examples',
+  'cli/two-starts',
+  'trust/kill',
+  'mesh/agent-episodes',
+  'nodes/nodes',
+  'mesh/agent-commands',
+  'cli/start-command',
+  'cli/served',
+  'mesh/question-recipes',
+  'nodes/tab-engines',
+  'mesh/deploy-dry-run',
+  'cli/policy/import-killed',
+  'trust/paused-and-repeated',
   'browser/page',
-  'mesh/ahead',
-  'trust/audit-mesh',
-  'trust/hostile',
-  'mesh/gateway',
+  'cli/full-disk',
   'store/retention',
+  'mesh/played-environments',
+  'cli/policy/command',
   'mesh/model-endpoints',
+  'mesh/ahead',
+  'trust/hostile',
+  'nodes/deltas',
+  'cli/sweep/play-run',
   'mesh/restart',
   'mesh/rounds',
-  'mesh/cpu-budget',
+  'nodes/adapters',
+  'mesh/gateway',
+  'mesh/all-at-once',
+  'cli/policy/remote',
   'nodes/mixed',
+  'store/ahead',
+  'learner/engine-kernels',
+  'cli/policy/policy',
+  'store/rounds',
+  'mesh/cpu-budget',
+  'cli/answer-times',
+  'learner/losses/distil-states',
 ];
 
 const rank = ({ moduleId }: TestSpecification): number => {
@@ -49,9 +68,14 @@ const rank = ({ moduleId }: TestSpecification): number => {
   return at < 0 ? LONG.length : at;
 };
 
+const isAlone = ({ project }: TestSpecification): boolean => project.config.isolate;
+
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    // The base order is kept among the others: by the time that they took before, where that is known.
-    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
+    // The base order goes by project, and is kept among the others: by the time that they took before, where that is known.
+    const sorted = await super.sort(files);
+    const projects = [...new Set(sorted.map(({ project }) => project.name))];
+    const group = (file: TestSpecification) => (isAlone(file) ? -1 : projects.indexOf(file.project.name));
+    return sorted.sort((a, b) => group(a) - group(b) || rank(a) - rank(b));
   }
 }

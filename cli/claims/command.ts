@@ -203,10 +203,10 @@ async function registerClaims(chosen: readonly Recipe[], { engine, again }: Clai
 function checkOptions(names: readonly string[], options: ClaimsOptions): void {
   const { pilot, quick, register, page, sizes, again } = options;
   const wrong = (what: string, expected: string) => wrongInput('claims.options', what, { expected });
-  if (!pilot && (options.arms || options.seeds || options.rounds))
+  if (!pilot && (options.arms || options.seeds || (options.rounds && !quick)))
     throw wrong(
       'A claim is all of its arms, seeds and rounds.',
-      '--arms, --seeds and --rounds with --pilot only',
+      '--arms and --seeds with --pilot only, and --rounds with --pilot or --quick',
     );
   if ([pilot, quick, register, page, sizes].filter(Boolean).length > 1)
     throw wrong(
@@ -255,7 +255,11 @@ export const command = (): Command =>
     )
     .option('--arms <names>', 'of a pilot: only these arms, by commas', (text) => text.split(','))
     .option('--seeds <n>', 'of a pilot: so many seeds', whole(1))
-    .option('--rounds <n>', 'of a pilot: so many rounds', whole(1))
+    .option(
+      '--rounds <n>',
+      'of a pilot: so many rounds; of a quick check: no more of every arm but the first',
+      whole(1),
+    )
     .option(
       '--sizes',
       'play the arms with a partner trained and frozen with larger policies; no verdict',

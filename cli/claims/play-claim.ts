@@ -17,6 +17,7 @@ export interface PlaySettings {
   readonly arms?: readonly string[];
   /** At most so many seeds; of a pilot so many. */
   readonly seeds?: number;
+  /** Rounds of a pilot; of a quick check the most rounds of each arm but the first. */
   readonly rounds?: number;
   readonly engine: Engine;
   /** The path of the module that a recipe came from; undefined for a shipped one. */
@@ -49,21 +50,31 @@ function runsOf(
 ): readonly { readonly arm: Arm; readonly runs: ArmRun[] }[] {
   const claim = claimOf(recipe);
   const { rounds, quickRounds = QUICK.rounds, tasks, groupSize } = claim;
-  const sizes = settings.quick
-    ? { ...QUICK, rounds: quickRounds, evalEvery: quickRounds }
-    : {
-        rounds: settings.rounds ?? rounds,
-        evalEvery: settingsOf(recipe).evaluateEvery,
-        ...(tasks ? { tasks } : {}),
-        ...(groupSize ? { groupSize } : {}),
-      };
+  const quickSizes = (arm: Arm) => {
+    const most = arm === claim.arms[0] ? undefined : settings.rounds;
+    const played = Math.min(quickRounds, most ?? quickRounds);
+    return { ...QUICK, rounds: played, evalEvery: played };
+  };
+  const sizes = {
+    rounds: settings.rounds ?? rounds,
+    evalEvery: settingsOf(recipe).evaluateEvery,
+    ...(tasks ? { tasks } : {}),
+    ...(groupSize ? { groupSize } : {}),
+  };
   const { engine, moduleOf } = settings;
   const file = moduleOf?.(recipe);
   const module = file === undefined ? {} : { module: file };
   return chosenArms(recipe, claim, settings.arms).map((arm) => ({
     arm,
     runs: seedsPlayed(claim, arm, settings).map(
-      (seed): ArmRun => ({ recipe: recipe.name, ...module, arm, seed, engine, ...sizes }),
+      (seed): ArmRun => ({
+        recipe: recipe.name,
+        ...module,
+        arm,
+        seed,
+        engine,
+        ...(settings.quick ? quickSizes(arm) : sizes),
+      }),
     ),
   }));
 }

@@ -15,7 +15,7 @@ import { openTokenizer } from '../../core/text/tokenizer.ts';
 import { humanised } from '../../dashboard/figures.js';
 import { grpoFrom } from '../../recipes/grpo/from-data.ts';
 import { shipped } from '../../recipes/index.ts';
-import { ALWAYS, chosenRecipes } from '../every-recipe/chosen.ts';
+import { ALWAYS, chosenPages } from '../every-recipe/chosen.ts';
 import { openStore } from '../store/fixture.ts';
 import { complaintsOf } from './complaints.ts';
 import { type PlayedRun, playRun } from './recorded-mesh/play.ts';
@@ -38,7 +38,7 @@ const onQuestions = grpoFrom(
     })
   ).data,
 );
-const recipes = [...chosenRecipes(), onQuestions];
+const recipes = [...chosenPages(), onQuestions];
 const known = registry([...shipped.recipes, onQuestions]);
 /** The tokenizer of a run's start policy. */
 const readerOf = ({ recipe: { startPolicy } }: PlayedRun['run']) =>

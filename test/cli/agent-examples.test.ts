@@ -1,6 +1,6 @@
 /**
- * `npm start` with agents beside it, as docs/agents.md has them: the examples of two seats and of tools, processes of their own, and one that is
- * slow. Agents are told that the run is over before the mesh goes away with the command, which only the whole command can show.
+ * Agents beside a run, as docs/agents.md has them: the examples of two seats and of tools, processes of their own on one mesh, and one that is slow
+ * beside `npm start`. Agents are told that the run is over before the mesh goes away with the command, which only the whole command can show.
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -8,18 +8,48 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openRecipes } from '../../cli/recipe-modules.ts';
+import { ensureShipped } from '../../cli/shared/import-policy.ts';
+import { taskRecipe } from '../../cli/task-recipe.ts';
+import { command as trajectories } from '../../cli/trajectories/command.ts';
+import type { Recipe } from '../../core/recipe.ts';
 import type { AgentAccess, EpisodeAnswer } from '../../core/schema/agent.ts';
 import { NODE_FLAGS } from '../../mesh/installation.ts';
+import { learns, printed } from '../mesh/learns.ts';
+import { openScene, type Scene } from '../mesh/scene.ts';
 import { INTERNALS, runCommand } from './terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-examples-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const RUN = ['--recipe', 'grpo', '--agent'];
-const SUMS = ['--policy', 'words', '--tasks', 'examples/agent/sums.jsonl'];
-// One held-out question, so that the run is over as soon as its round is.
-const SMALL = ['--group-size', '2', '--engine', 'kernels', '--port', '0', '--set', 'examined=1'];
+/** The runs of the examples: the options of `npm start` with which docs/agents.md orders them. */
+const ASKED = {
+  seats: {
+    policy: 'words',
+    tasks: 'examples/agent/sums.jsonl',
+    seats: [{ name: 'proposer' }, { name: 'solver' }],
+  },
+  searcher: { policy: 'search-two-hop', tasks: 'examples/agent/search.jsonl', set: ['maxNew=22'] },
+} as const;
+type Example = keyof typeof ASKED;
+
+let scene: Scene;
+const recipes = new Map<Example, Recipe>();
+beforeAll(async () => {
+  const files: string[] = [];
+  for (const [name, { tasks, ...more }] of Object.entries(ASKED)) {
+    const asked = { recipe: 'grpo', agent: true, tasks: { files: [tasks] }, heldOut: '0.2', checker: 'auto' };
+    const options = { ...asked, extract: ['whole'], set: [], ...more };
+    const made = (await taskRecipe(options as unknown as Parameters<typeof taskRecipe>[0]))!;
+    recipes.set(name as Example, made.recipe);
+    files.push(await made.write(join(folder, 'recipes')));
+  }
+  const { modules } = await openRecipes(files);
+  scene = await openScene({ recipes: modules.map(({ file }) => file), stateDir: join(folder, 'state') });
+  for (const { policy } of Object.values(ASKED)) await ensureShipped(scene.gateway, policy);
+}, 120_000);
+afterAll(() => scene?.stop());
 
 interface Turn {
   readonly prompt: string;
@@ -27,60 +57,38 @@ interface Turn {
   readonly rewards: { readonly reward: number };
 }
 
-/** Plays a run with an agent, which begins once there are episodes to hold. @returns what the agent resolves to, and the folder of the mesh */
-async function playedBy<T>(
-  agent: (access: AgentAccess) => Promise<T>,
-  rounds: number,
-  ...more: string[]
-): Promise<{ state: string; agent: T }> {
-  const state = mkdtempSync(join(folder, 'state-'));
-  let begin = () => {};
-  const begun = new Promise<void>((resolve) => {
-    begin = resolve;
-  });
-  const held = begun.then(async () => {
-    const args = ['cli/rollmesh.ts', 'agents', 'last', '--json', '--state', state];
-    const { stdout } = await promisify(execFile)(process.execPath, [...NODE_FLAGS, ...args]);
-    return agent(JSON.parse(stdout) as AgentAccess);
-  });
-  const args = ['start', ...RUN, ...SMALL, '--rounds', String(rounds), ...more, '--state', state];
-  const { code, stdout, stderr } = await runCommand('cli/rollmesh.ts', args, (text) => {
-    if (text.includes('agents hold the episodes')) begin();
-  });
-  expect(stderr).not.toMatch(INTERNALS);
-  expect(stdout).toMatch(new RegExp(`^${rounds}/${rounds} `, 'm'));
-  expect(code).toBe(0);
-  return { state, agent: await held };
+/** An agent of examples/agent, as a process of its own, holds the episodes of a run. @returns what it prints, and the run */
+async function playedBy(name: Example, rounds: number, tasks: number) {
+  const recipe = recipes.get(name)!;
+  const order = { recipe: recipe.name, policy: ASKED[name].policy, seed: 0, rounds, tasks, groupSize: 2 };
+  const { run } = await scene.order({ ...order, engine: 'kernels' });
+  const end = await learns(scene, recipe);
+  const { url, token } = await scene.gateway.getAgentAccess(run);
+  const printedBy = await promisify(execFile)(
+    process.execPath,
+    [...NODE_FLAGS, `examples/agent/${name}.ts`],
+    {
+      env: { ...process.env, ROLLMESH_AGENT_URL: url, ROLLMESH_AGENT_TOKEN: token },
+    },
+  );
+  for (const { id } of await scene.gateway.listRounds(run))
+    expect(await scene.reach(id, ['done', 'failed'])).toMatchObject({
+      state: 'done',
+      groups: { trained: tasks, failed: 0 },
+    });
+  await end();
+  return { run, printed: printedBy };
 }
 
-/** An agent of examples/agent, as a process of its own. */
-const example =
-  (name: string) =>
-  ({ url, token }: AgentAccess) =>
-    promisify(execFile)(process.execPath, [...NODE_FLAGS, `examples/agent/${name}.ts`], {
-      env: { ...process.env, ROLLMESH_AGENT_URL: url, ROLLMESH_AGENT_TOKEN: token },
-    });
-
 test('the seats of examples/agent/seats.ts are trained, and the agent ends without an error', async () => {
-  const seats = ['--tasks', '2', '--seats', 'proposer,solver'];
-  const { agent } = await playedBy(example('seats'), 1, ...SUMS, ...seats);
-  expect(agent).toEqual({ stdout: '', stderr: '' });
+  expect((await playedBy('seats', 1, 2)).printed).toEqual({ stdout: '', stderr: '' });
 }, 180_000);
 
 test('two rounds of examples/agent/searcher.ts: the policy calls its tool, reads what it found, and is trained', async () => {
-  const search = [
-    '--policy',
-    'search-two-hop',
-    '--tasks',
-    'examples/agent/search.jsonl',
-    '--set',
-    'maxNew=22',
-  ];
-  const { agent, state } = await playedBy(example('searcher'), 2, ...search, '--tasks', '3');
-  expect(agent).toEqual({ stdout: '', stderr: '' });
+  const played = await playedBy('searcher', 2, 3);
+  expect(played.printed).toEqual({ stdout: '', stderr: '' });
   const out = join(folder, 'search.jsonl');
-  const args = ['cli/rollmesh.ts', 'trajectories', 'last', '--state', state, '--out', out];
-  await promisify(execFile)(process.execPath, [...NODE_FLAGS, ...args]);
+  await printed(scene, trajectories(), played.run, '--out', out);
   const documents = readFileSync('examples/agent/documents.txt', 'utf8').trim().split('\n');
   const episodes = readFileSync(out, 'utf8')
     .trim()
@@ -124,5 +132,25 @@ test('an agent that asks again seconds after its last reward still hears that th
     await sleep(8000);
     return open();
   };
-  expect((await playedBy(slow, 1, ...SUMS, '--tasks', '1')).agent).toEqual({ state: 'over' });
+  const state = mkdtempSync(join(folder, 'state-'));
+  let begin = () => {};
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const held = begun.then(async () => {
+    const args = ['cli/rollmesh.ts', 'agents', 'last', '--json', '--state', state];
+    const { stdout } = await promisify(execFile)(process.execPath, [...NODE_FLAGS, ...args]);
+    return slow(JSON.parse(stdout) as AgentAccess);
+  });
+  // One held-out question, so that the run is over as soon as its round is.
+  const run = ['--recipe', 'grpo', '--agent', '--policy', 'words', '--tasks', 'examples/agent/sums.jsonl'];
+  const small = ['--rounds', '1', '--tasks', '1', '--group-size', '2', '--set', 'examined=1'];
+  const args = ['start', ...run, ...small, '--engine', 'kernels', '--port', '0', '--state', state];
+  const { code, stdout, stderr } = await runCommand('cli/rollmesh.ts', args, (text) => {
+    if (text.includes('agents hold the episodes')) begin();
+  });
+  expect(stderr).not.toMatch(INTERNALS);
+  expect(stdout).toMatch(/^1\/1 /m);
+  expect(code).toBe(0);
+  expect(await held).toEqual({ state: 'over' });
 }, 180_000);

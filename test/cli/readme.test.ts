@@ -1,4 +1,7 @@
-/** Every command of the README is run as it stands there. What a reader fills in is filled in, and flags make the runs short. */
+/**
+ * Every command of the README is run as it stands there. What a reader fills in is filled in, and flags make the runs short. As in a reader's second
+ * terminal, the commands that look at a mesh find the one that a command in the first goes on with.
+ */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -37,21 +40,28 @@ interface Printed {
   readonly text: string;
 }
 
-/** Runs a command as a shell does. `until`: ends it, as a service manager would, when it has printed that. */
-async function run(command: string, more: readonly string[] = [], until?: RegExp): Promise<Printed> {
+const end = (pid: number) => process.kill(-pid, 'SIGTERM');
+
+/** Runs a command as a shell does. `until`: `then` is done, which ends it as a service manager would, when it has printed that. */
+async function run(
+  command: string,
+  more: readonly string[] = [],
+  until?: RegExp,
+  then: (pid: number) => void = end,
+): Promise<Printed> {
   // npm passes on what stands after `--`.
   const words = command.split(' ');
   const all = [...words.slice(1), ...(more.length && !words.includes('--') ? ['--'] : []), ...more];
   const child = spawn(words[0]!, all, { env: { ...process.env, NO_COLOR: '1' }, detached: true });
   running.add(child.pid!);
   let text = '';
-  let ended = false;
+  let hasPrinted = false;
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Uint8Array) => {
       text += new TextDecoder().decode(chunk);
-      if (ended || !until?.test(text)) return;
-      ended = true;
-      process.kill(-child.pid!, 'SIGTERM');
+      if (hasPrinted || !until?.test(text)) return;
+      hasPrinted = true;
+      then(child.pid!);
     });
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
   running.delete(child.pid!);
@@ -71,7 +81,26 @@ async function begins(command: string, more: readonly string[], says: RegExp): P
   expect((await run(command, more, says)).text).toMatch(says);
 }
 
-const short = ['--rounds', '1', '--tasks', '2', '--group-size', '2', '--headless', ...local];
+/** Ends the command that goes on in the first terminal. */
+let endStanding = async () => {};
+/** Runs a command that goes on until `endStanding` is called; resolves when it has printed that. */
+async function stands(command: string, more: readonly string[], says: RegExp): Promise<void> {
+  let ended: Promise<Printed> | undefined;
+  const pid = await new Promise<number | undefined>((resolve) => {
+    ended = run(command, more, says, resolve);
+    void ended.finally(() => resolve(undefined));
+  });
+  if (pid === undefined) expect((await ended!).text).toMatch(says);
+  endStanding = async () => {
+    end(pid!);
+    await ended;
+  };
+}
+
+const sizes = (rounds: string) => [
+  ...['--rounds', rounds, '--tasks', '2', '--group-size', '2', '--headless'],
+  ...local,
+];
 /** The policy that `npm start` has trained. */
 let trained = '';
 
@@ -79,30 +108,34 @@ let trained = '';
 const played: Readonly<Record<string, () => Promise<unknown>>> = {
   // `npm ci` was run by whoever runs this test, and CI runs it in a clean clone.
   'npm ci && npm start': async () => {
-    const text = await succeeds('npm start', short, /^watch it at [\s\S]+^1\/1 [\s\S]+^After 1 round/m);
+    const text = await succeeds('npm start', sizes('1'), /^watch it at [\s\S]+^1\/1 [\s\S]+^After 1 round/m);
     trained = /^trio trains (\S+): 1 round of 2 tasks/m.exec(text)![1]!;
   },
+  // Its agents are waited for, so that it does nothing but stand in the first terminal.
+  'npm start -- --recipe grpo --policy NAME --tasks FILE.jsonl --agent': () =>
+    stands(
+      `npm start -- --recipe grpo --policy words --agent --tasks ${questions}`,
+      local,
+      /agents hold the episodes of this run: http:\/\/127\.0\.0\.1:\d+\/agents\/runs\/[0-9a-f]{32}/,
+    ),
   'npm run audit -- ROUND': () => succeeds('npm run audit -- last', state, /^Nothing differs\.$/m),
   'npm run verify -- NAME@N': () =>
     succeeds(`npm run verify -- ${trained}@1`, state, /^1 of 1 version has the committed bytes\.$/m),
-  'npm run policy -- import DIR --name NAME': () =>
-    succeeds('npm run policy -- import models/words --name mine', state, /^mine 0: \d+ bytes$/m),
+  'npm run policy -- import DIR --name NAME': async () => {
+    await succeeds('npm run policy -- import models/words --name mine', state, /^mine 0: \d+ bytes$/m);
+    await endStanding();
+  },
   'npm start -- --recipe grpo --policy NAME --tasks FILE.jsonl': () =>
     begins(
       `npm start -- --recipe grpo --policy mine --tasks ${questions}`,
       local,
       /trains mine[\s\S]+watch it at/,
     ),
-  'npm start -- --recipe grpo --policy NAME --tasks FILE.jsonl --agent': () =>
-    begins(
-      `npm start -- --recipe grpo --policy mine --agent --tasks ${questions}`,
-      local,
-      /agents hold the episodes of this run: http:\/\/127\.0\.0\.1:\d+\/agents\/runs\/[0-9a-f]{32}/,
-    ),
   'npm start -- --recipe tango': () =>
     begins('npm start -- --recipe tango', local, /^tango trains [\s\S]+^watch it at/m),
+  // Of two rounds the first is not evaluated, and says who sampled as soon as it is over.
   'npm start -- --nodes 2': () =>
-    succeeds('npm start -- --nodes 2', [...short, '--seed', '1'], /^1\/1 [\s\S]+ node-\d sampled /m),
+    begins('npm start -- --nodes 2', [...sizes('2'), '--seed', '1'], /^1\/2 [\s\S]+ node-\d sampled /m),
   'npm run recipe -- show tango': () =>
     succeeds('npm run recipe -- show tango', [], /^Differences from the paper$/m),
   'npm run claims -- trio': () =>

@@ -26,7 +26,7 @@ test('a learner that cannot start ends the command with its message', async () =
 test('Ctrl-C, twice, ends the command with what ran', async () => {
   let sent = false;
   const state = join(folder, 'interrupted');
-  const args = ['start', '--state', state, '--rounds', '2', '--port', '0'];
+  const args = ['start', '--state', state, '--rounds', '2', '--port', '0', '--engine', 'kernels'];
   const { code, stdout, stderr } = await runCommand('cli/rollmesh.ts', args, (text, kill) => {
     if (sent || !text.includes('watch it at')) return;
     sent = true;
@@ -90,9 +90,8 @@ test.skipIf(!existsSync('/usr/bin/script'))(
 // A service manager, or `kill`, ends npm alone: the signal does not reach what npm has started. An interrupt npm leaves to the terminal's others.
 test('SIGTERM to npm alone ends the mesh and the learner', async () => {
   const state = join(folder, 'npm');
-  const npm = spawn('npm', ['start', '--', '--state', state, '--rounds', '2', '--port', '0'], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+  const options = ['--state', state, '--rounds', '2', '--port', '0', '--engine', 'kernels'];
+  const npm = spawn('npm', ['start', '--', ...options], { stdio: ['ignore', 'pipe', 'ignore'] });
   let printed = '';
   npm.stdout.on('data', (chunk: Uint8Array) => {
     const before = printed;

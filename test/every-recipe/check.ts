@@ -1,12 +1,15 @@
 /**
- * `npm run check:recipes [-- NAME …]`: every recipe comes to the same bytes in the mesh as in one process, and its page is walked through in a
- * browser. With names, those recipes alone. What came of each is written to bench/results/recipes.json.
+ * `npm run check:recipes [-- NAME …]`: every arm of a recipe's claim trains what it trains, and the recipe comes to the same bytes in the mesh as in
+ * one process, and its page is walked through in a browser. With names, those recipes alone. What came of each is written to
+ * bench/results/recipes.json.
  */
 import '../../install/require-node.mjs';
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { startVitest } from 'vitest/node';
 import { type Machine, thisMachine } from '../../bench/machine.ts';
 import { fail } from '../../cli/shared/fail.ts';
+import { nodeArguments } from '../../mesh/installation.ts';
 import { recipes, shipped } from '../../recipes/index.ts';
 import { CHOSEN } from './chosen.ts';
 
@@ -52,6 +55,12 @@ const earlier = (): Results =>
 try {
   const named = process.argv.slice(2).map((name) => shipped.find(name).name);
   const machine = thisMachine();
+  const claiming = recipes.filter(({ name, claim }) => claim && (!named.length || named.includes(name)));
+  const quick = ['claims', ...claiming.map(({ name }) => name), '--quick', '--engine', 'kernels'];
+  const isArmLost =
+    claiming.length > 0 &&
+    spawnSync(process.execPath, [...nodeArguments('cli/rollmesh'), ...quick], { stdio: 'inherit' }).status !==
+      0;
   const came = await play(named);
   const passed = came.filter(
     ({ mesh, page }) => mesh.state === 'passed' && /^(?:passed|skipped)$/.test(page.state),
@@ -64,7 +73,8 @@ try {
   console.log(`${passed.length} of ${came.length} recipes passed; ${RESULTS} has them.`);
   const failed = came.filter((one) => !passed.includes(one)).map(({ name }) => name);
   if (failed.length) console.error(`These did not pass: ${failed.join(', ')}.`);
-  process.exit(failed.length || process.exitCode ? 1 : 0);
+  if (isArmLost) console.error('An arm of a claim did not run; the lines of `claims` above say which.');
+  process.exit(failed.length || isArmLost || process.exitCode ? 1 : 0);
 } catch (error) {
   fail(error);
 }

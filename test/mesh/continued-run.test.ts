@@ -21,8 +21,14 @@ test('it begins at the newest version, goes on from its own rounds, and its curv
   const policies = new OpenPolicies(nodeEngines, (ref) => store.loadVersion(ref));
   const trainer = new RoundTrainer();
   const play = async (tasks: number, rounds: number) => {
-    const order = { recipe: 'trio', seed: 0, rounds, freeze: [], tasks, groupSize: 4, policy: 'shared' };
-    const { recipe, settings } = runOf(shipped, order);
+    const sizes = { rounds, tasks, groupSize: 4, engine: 'kernels' as const };
+    const { recipe, settings } = runOf(shipped, {
+      recipe: 'trio',
+      seed: 0,
+      freeze: [],
+      policy: 'shared',
+      ...sizes,
+    });
     const progress = await progressOf(settings, store);
     const summary = await runInProcess({
       recipe,

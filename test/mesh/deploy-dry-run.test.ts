@@ -21,14 +21,16 @@ afterAll(() => rmSync(out, { recursive: true, force: true }));
 const BUDGET_KIB = { gateway: 2000, proposer: 16_100, rollout: 16_100, judge: 16_100 };
 const NEVER = [/@tensorflow/, /learner\//, /mesh\//, /node_modules\/miniflare/];
 
-/** What a dry run says, but for npm's own words. */
+const WRANGLER = 'node_modules/wrangler/bin/wrangler.js';
+
+/** What a dry run says. */
 async function dryRun(...options: string[]): Promise<string> {
   const { stdout, stderr } = await promisify(execFile)(
-    'npx',
-    ['wrangler', 'deploy', '--dry-run', ...options],
+    process.execPath,
+    [WRANGLER, 'deploy', '--dry-run', ...options],
     { env: { ...process.env, WRANGLER_SEND_METRICS: 'false', NO_COLOR: '1', CI: '1' } },
   );
-  return `${stdout}\n${stderr}`.replace(/^npm warn .*$/gm, '');
+  return `${stdout}\n${stderr}`;
 }
 
 test('no environment named: the gateway, and no warning either', { timeout: 120_000 }, async () => {

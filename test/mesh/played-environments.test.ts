@@ -1,5 +1,5 @@
 /**
- * Environments played by a policy that makes its own calls of tools over several turns, for three rounds of grpo: those that the mesh serves itself, by
+ * Environments played by a policy that makes its own calls of tools over several turns, for two rounds of grpo: those that the mesh serves itself, by
  * the Open Reward Standard, and one of OpenEnv. It trains on what it is paid, and the learner draws every answer again.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ import { openEnvServer } from '../openenv-server.ts';
 import { learns, printed } from './learns.ts';
 import { openScene, type Scene } from './scene.ts';
 
-const ROUNDS = 3;
+const ROUNDS = 2;
 const TASKS = 2;
 const GROUP = 3;
 
@@ -118,7 +118,7 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-/** Three rounds, whose episodes `environment play` holds. @returns their samples, in the order of rounds */
+/** The rounds, whose episodes `environment play` holds. @returns their samples, in the order of rounds */
 async function trained(name: Name, url: string, ...more: string[]): Promise<ReadableSample[]> {
   const recipe = recipes.get(name)!;
   const policy = name === 'search' ? 'search-two-hop' : `${name}-calls`;

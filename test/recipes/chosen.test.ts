@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { RollmeshError } from '../../core/errors.ts';
 import { recipes } from '../../recipes/index.ts';
-import { ALWAYS, chosenRecipes, covering } from '../every-recipe/chosen.ts';
+import { ALWAYS, chosenPages, chosenRecipes, covering } from '../every-recipe/chosen.ts';
 
 const sets = (of: Readonly<Record<string, string>>) =>
   new Map(Object.entries(of).map(([name, letters]) => [name, new Set(letters)]));
@@ -24,6 +24,20 @@ test('the flagships are played, every task family, and a recipe for each way to 
   expect(chosen.some(({ state }) => state)).toBe(true);
   expect(chosen.some(({ sets: own }) => Object.values(own).some(({ head }) => head))).toBe(true);
   expect(names.length).toBeLessThan(recipes.length);
+});
+
+test('of pages, the flagships and a recipe for each way to hold weights and to play roles', () => {
+  const pages = chosenPages('');
+  expect(pages.map(({ name }) => name)).toEqual(expect.arrayContaining(ALWAYS));
+  const sets = pages.flatMap((recipe) => Object.values(recipe.sets));
+  expect(sets.some(({ head }) => head)).toBe(true);
+  expect(sets.some(({ average }) => average)).toBe(true);
+  for (const part of ['state', 'bindings', 'payProposals'] as const)
+    expect(
+      pages.some((recipe) => recipe[part]),
+      part,
+    ).toBe(true);
+  expect(chosenPages('all')).toBe(recipes);
 });
 
 test('those that are named, or all', () => {

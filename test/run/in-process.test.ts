@@ -34,6 +34,7 @@ test('a recipe begins from the policy that it names', { timeout: 120_000 }, asyn
     '--rounds=2',
     '--tasks=4',
     '--group-size=4',
+    '--engine=kernels',
     '--in-process',
     '--device=cpu',
     '--threads=1',

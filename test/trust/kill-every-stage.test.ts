@@ -34,7 +34,7 @@ test('killed in every stage, a run loses nothing, trains nothing twice and comes
   const report = await underFire({
     root: process.cwd(),
     stateDir,
-    order: { recipe: 'trio', seed: 7, rounds: 2, freeze: [], tasks: 6, groupSize: 4 },
+    order: { recipe: 'trio', seed: 7, rounds: 2, freeze: [], tasks: 6, groupSize: 4, engine: 'kernels' },
     nextStrike: () => queue.shift() ?? null,
     ...faultsOf('kill', 0.01),
     limitMs: 560_000,

@@ -29,11 +29,12 @@ class Watched extends Players {
   }
 }
 /** The runs that a quick check of a recipe asks for. */
-async function runsOf(reference: string): Promise<readonly ArmRun[]> {
+async function runsOf(reference: string, rounds?: number): Promise<readonly ArmRun[]> {
   const { chosen, modules } = await claimsNamed([reference]);
   const players = new Watched(1, 'quick');
   const file = (recipe: unknown) => modules.find((module) => module.recipe === recipe)?.file;
-  const settings = { quick: true, pilot: false, engine: 'kernels', moduleOf: file } as const;
+  const most = rounds === undefined ? {} : { rounds };
+  const settings = { quick: true, pilot: false, engine: 'kernels', moduleOf: file, ...most } as const;
   await expect(playClaim(chosen[0]!, settings, players)).rejects.toBe(ENDED);
   return players.asked;
 }
@@ -44,6 +45,16 @@ test('every arm of an own recipe is run from its module, those of a shipped one 
   expect(own.map(({ arm }) => arm.name)).toEqual(trio.claim!.arms.map(({ name }) => name));
   for (const run of own) expect(argumentsOf(run)[0]).toBe(`--recipe=${file}`);
   for (const run of await runsOf('trio')) expect(argumentsOf(run)[0]).toBe('--recipe=trio');
+});
+
+test('of a quick check the first arm trains whatever it trains, and the others play no more rounds than is said', async () => {
+  // Tango's policy trains in its thirteenth round.
+  const roundsOf = async (most?: number) => (await runsOf('tango', most)).map(({ rounds }) => rounds);
+  expect(await roundsOf()).toEqual([13, 13, 13, 13, 13, 13]);
+  expect(await roundsOf(1)).toEqual([13, 1, 1, 1, 1, 1]);
+  expect((await runsOf('trio', 5)).map(({ rounds, evalEvery }) => [rounds, evalEvery])).toEqual(
+    Array(7).fill([2, 2]),
+  );
 });
 
 test('a path that leads nowhere and a recipe without a claim are refused', async () => {
