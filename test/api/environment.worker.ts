@@ -1,7 +1,7 @@
 /** A Worker that holds an episode in an environment of the Open Reward Standard: its policy submits what it is told to, one after the other. */
 import { EnvironmentClient } from '../../api/environment-client.ts';
-import { type Ended, holdEpisode } from '../../cli/environment/hold-episode.ts';
-import { orsHost } from '../../cli/environment/ors-host.ts';
+import { type Ended, holdEpisode } from '../../api/environment/hold-episode.ts';
+import { orsHost } from '../../api/environment/ors-host.ts';
 
 export interface WorkerEpisode {
   readonly url: string;
