@@ -7,10 +7,10 @@ import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Miniflare, type MiniflareOptions, type WorkerOptions } from 'miniflare';
 import { originsOf } from '../core/cross-origin.ts';
-import { PULLED_QUEUE, WORKER_NAMES } from '../core/stages.ts';
+import { ENVIRONMENT_WORKER, PULLED_QUEUE, WORKER_NAMES } from '../core/stages.ts';
 import { bundleWorker } from './bundle.ts';
 import { installed, moduleFile } from './installation.ts';
-import { readMeshConfig } from './mesh-config.ts';
+import { environmentUrl, readMeshConfig } from './mesh-config.ts';
 import { migrate } from './migrate.ts';
 import { ensureNodeTab } from './node-tab.ts';
 import { openPrivateSockets } from './private-sockets.ts';
@@ -37,6 +37,8 @@ export interface MeshOptions {
   readonly pullPort?: number;
   /** Values that override variables of wrangler.toml. */
   readonly vars?: Readonly<Record<string, string>>;
+  /** Secrets that override those of .dev.vars. */
+  readonly secrets?: Partial<Secrets>;
   /** Deliver messages at once instead of waiting for batches to fill. Default true, because locally nothing else would fill a batch. */
   readonly fast?: boolean;
   /** Milliseconds between two ticks of the clock; 0 means that it ticks only when `cron()` is called. Default 15 s. */
@@ -116,7 +118,7 @@ export async function startMesh(options: MeshOptions = {}): Promise<Mesh> {
   const stateDir = resolve(root, options.stateDir ?? '.rollmesh');
   mkdirSync(stateDir, { recursive: true });
   await refuseDamaged(stateDir);
-  const secrets = ensureSecrets(root);
+  const secrets = { ...ensureSecrets(root), ...options.secrets };
   const settings = {
     config,
     recipes: options.recipes ?? [],
@@ -130,6 +132,7 @@ export async function startMesh(options: MeshOptions = {}): Promise<Mesh> {
   await ensureNodeTab();
   const workers = await Promise.all([
     ...WORKER_NAMES.map((env) => workerOptions(env, settings)),
+    ...(environmentUrl(config, options.vars) ? [workerOptions(ENVIRONMENT_WORKER, settings)] : []),
     pullQueueOptions(secrets, options),
     doorOptions(GATEWAY, pages, options.host, options.port),
     doorOptions(PULL_QUEUE, [], options.host, options.pullPort),

@@ -1,16 +1,18 @@
-/** Turns the Workers of wrangler.toml into Miniflare options. `wrangler dev` runs one environment; the mesh needs all four in one process. */
+/** Turns the Workers of wrangler.toml into Miniflare options. `wrangler dev` runs one environment; the mesh needs all of them in one process. */
 import type { WorkerOptions } from 'miniflare';
-import type { WorkerName } from '../core/stages.ts';
+import { agentsToken } from '../core/agent-token.ts';
+import { ENVIRONMENT_WORKER, type WorkerName } from '../core/stages.ts';
 import { bundleWorker } from './bundle.ts';
 import type { MeshConfig } from './mesh-config.ts';
 import { OPTIONAL_NAMES, type Secrets } from './secrets.ts';
 
 /** The secrets that each Worker is given. */
-const SECRETS_OF: Readonly<Record<WorkerName, readonly (keyof Secrets)[]>> = {
+const SECRETS_OF: Readonly<Record<WorkerName, readonly (keyof Secrets | 'AGENTS_TOKEN')[]>> = {
   gateway: ['WEBHOOK_SECRET', 'LEARNER_TOKEN', ...OPTIONAL_NAMES],
   proposer: [],
   rollout: [],
   judge: ['MESH_KEY', 'REWARD_SECRET'],
+  environment: ['AGENTS_TOKEN', 'ORS_API_KEY'],
 };
 
 export interface WorkerSettings {
@@ -30,22 +32,25 @@ export interface WorkerSettings {
 
 export async function workerOptions(env: WorkerName, settings: WorkerSettings): Promise<WorkerOptions> {
   const { config } = settings;
-  const { queueConsumers, ratelimits, bindings, ...rest } = config.options[env];
+  const { queueConsumers, ratelimits, bindings, ...rest } = config.options[env]!;
   const { root, modules } = await bundleWorker(
-    settings.recipes.length ? { worker: env, recipes: settings.recipes } : config.mains[env],
+    settings.recipes.length && env !== ENVIRONMENT_WORKER
+      ? { worker: env, recipes: settings.recipes }
+      : config.mains[env]!,
     settings.around,
   );
   const consumers = (queueConsumers ?? {}) as Consumers;
   const limits = (ratelimits ?? {}) as RateLimits;
+  const known = { ...settings.secrets, AGENTS_TOKEN: agentsToken(settings.secrets.LEARNER_TOKEN) };
   const secrets = Object.fromEntries(
     SECRETS_OF[env].flatMap((name) => {
-      const value = settings.secrets[name];
+      const value = known[name];
       return value === undefined ? [] : [[name, value]];
     }),
   );
   return {
     ...rest,
-    name: config.workers[env].name!,
+    name: config.workers[env]!.name!,
     modulesRoot: root,
     modules,
     bindings: { ...bindings, ...secrets, ...settings.vars },
