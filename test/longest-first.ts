@@ -20,6 +20,7 @@ const LONG = [
   'trust/kill',
   'mesh/deploy-dry-run',
   'cli/start-command',
+  'mesh/played-environments',
   'mesh/agent-seats',
   'nodes/nodes',
   'trust/paused-and-repeated',
