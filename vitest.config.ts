@@ -16,6 +16,7 @@ const ALONE = [
   'infer/policy',
   'learner/device-trial',
   'learner/engine-webgpu',
+  'learner/gpu-features',
   'mesh/local-ports',
   'mesh/roomy-buffers',
   'run/webgpu-round',

@@ -42,6 +42,19 @@ export const failed = (kind: Kind, what: string, expected?: string, cause?: unkn
 export const missingBy = (error: unknown): Kind | undefined =>
   error instanceof RollmeshError ? KINDS.find((kind) => error.code === `environment.${kind}`) : undefined;
 
+/** What a promise comes to; undefined where that takes longer than `ms`. */
+export async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, ms, undefined);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    if (timer !== undefined) clearTimeout(timer);
+  }
+}
+
 export class EnvironmentHttp {
   readonly url: string;
   readonly timeoutMs: number;

@@ -4,7 +4,6 @@
  * so that a step is sent once, an answer that nobody asked for ends the episode, and with a connection the session is lost.
  */
 import pRetry from 'p-retry';
-import { Agent, WebSocket } from 'undici';
 import type { EnvironmentTool } from '../core/schema/environment.ts';
 import {
   type ActionSchema,
@@ -24,10 +23,28 @@ import {
   jsonOf,
   MOST_BYTES,
   unreadable,
+  within,
 } from './environment-http.ts';
 
-/** The most bytes of a message that are kept at all: a longer one ends the connection. */
-const MOST_KEPT_BYTES = 16 * MOST_BYTES;
+/** What a connection hears. */
+export interface Heard {
+  /** A message came. */
+  readonly received: (text: string) => void;
+  /** The connection is over, or was never there. */
+  readonly ended: (cause: unknown) => void;
+}
+
+/** A WebSocket, as far as it is used here. */
+export interface Connection {
+  /** Whether it came about; never rejects. */
+  readonly opened: Promise<boolean>;
+  readonly isOpen: () => boolean;
+  readonly send: (text: string) => void;
+  readonly close: () => void;
+}
+
+/** Opens a WebSocket at an address that begins with `ws`; Node and Workers do so differently. */
+export type Connect = (url: string, headers: Readonly<Record<string, string>>, heard: Heard) => Connection;
 
 /** A message that came, or the end of the connection. */
 type Arrival = { readonly text: string } | { readonly closed: unknown };
@@ -56,10 +73,11 @@ class Inbox {
 
 export class OpenEnvClient {
   readonly #http: EnvironmentHttp;
-  readonly #dispatcher = new Agent({ webSocket: { maxPayloadSize: MOST_KEPT_BYTES } });
+  readonly #connect: Connect;
 
-  constructor(options: EnvironmentClientOptions) {
+  constructor(options: EnvironmentClientOptions, connect: Connect) {
     this.#http = new EnvironmentHttp(options);
+    this.#connect = connect;
   }
 
   /** The JSON schema of an action. */
@@ -102,23 +120,11 @@ export class OpenEnvClient {
   async #connected(): Promise<OpenEnvSession> {
     const { url, keyHeader, timeoutMs } = this.#http;
     const inbox = new Inbox();
-    const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/ws`, {
-      dispatcher: this.#dispatcher,
-      headers: keyHeader,
+    const socket = this.#connect(`${url.replace(/^http/, 'ws')}/ws`, keyHeader, {
+      received: (text) => inbox.put({ text }),
+      ended: (cause) => inbox.put({ closed: cause }),
     });
-    const opened = new Promise<boolean>((resolve) => {
-      socket.onopen = () => resolve(true);
-      socket.onmessage = ({ data }) => inbox.put({ text: String(data) });
-      socket.onerror = ({ error }) => {
-        inbox.put({ closed: error });
-        resolve(false);
-      };
-      socket.onclose = ({ code }) => {
-        inbox.put({ closed: new Error(`the connection was closed with the code ${code}`) });
-        resolve(false);
-      };
-    });
-    if (await within(opened, timeoutMs)) return new OpenEnvSession(socket, inbox, this.#http);
+    if (await within(socket.opened, timeoutMs)) return new OpenEnvSession(socket, inbox, this.#http);
     socket.close();
     throw this.#http.unreachable('a WebSocket at /ws', inbox.early());
   }
@@ -126,11 +132,11 @@ export class OpenEnvClient {
 
 /** One session of a server, and with it one environment. */
 export class OpenEnvSession {
-  readonly #socket: WebSocket;
+  readonly #socket: Connection;
   readonly #inbox: Inbox;
   readonly #http: EnvironmentHttp;
 
-  constructor(socket: WebSocket, inbox: Inbox, http: EnvironmentHttp) {
+  constructor(socket: Connection, inbox: Inbox, http: EnvironmentHttp) {
     this.#socket = socket;
     this.#inbox = inbox;
     this.#http = http;
@@ -174,19 +180,19 @@ export class OpenEnvSession {
   }
 
   close(): void {
-    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify({ type: 'close' }));
+    if (this.#socket.isOpen()) this.#socket.send(JSON.stringify({ type: 'close' }));
     this.#socket.close();
   }
 
   async #ask(message: { readonly type: string; readonly data?: object }): Promise<OpenEnvMessage> {
     const early = this.#inbox.early();
-    if (!early && this.#socket.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
+    if (!early && this.#socket.isOpen()) this.#socket.send(JSON.stringify(message));
     const { timeoutMs } = this.#http;
     const arrival = early ?? (await within(this.#inbox.next(), timeoutMs));
     if (!arrival) throw this.#http.timedOut(message.type);
     if ('closed' in arrival) throw this.#http.unreachable(message.type, arrival.closed);
     const { text } = arrival;
-    if (Buffer.byteLength(text) > MOST_BYTES)
+    if (new TextEncoder().encode(text).length > MOST_BYTES)
       throw failed(
         'too-large',
         `The environment's answer to ${message.type} is longer than ${MOST_BYTES} bytes.`,
@@ -196,19 +202,6 @@ export class OpenEnvSession {
     // An error may come unasked: it ends the session, as where the server has no room.
     if (early && answer.type !== 'error') throw surplus(message.type, answer);
     return answer;
-  }
-}
-
-/** What a promise comes to; undefined where that takes longer than `ms`. */
-async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, ms, undefined);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -8,6 +8,7 @@ import { Command } from 'commander';
 import * as v from 'valibot';
 import { wrongInput } from '../core/errors.ts';
 import { name as projectName } from '../core/schema/sample.ts';
+import { ENVIRONMENT_WORKER } from '../core/stages.ts';
 import { installed } from '../mesh/installation.ts';
 import { calledAs } from './called-as.ts';
 
@@ -65,9 +66,16 @@ function withVersions(template: string): string {
   return `${JSON.stringify(done, null, 2)}\n`;
 }
 
-/** The package's wrangler.toml for a project: it names the project's own Workers, and the installed package's dashboard and migrations. */
+/**
+ * The package's wrangler.toml for a project: it names the project's own Workers, and of the installed package the one that knows no recipe, the
+ * dashboard and the migrations.
+ */
 const guestConfig = (text: string): string =>
   text
+    .replace(
+      `"workers/${ENVIRONMENT_WORKER}/index.ts"`,
+      `"${PACKAGE}/dist/workers/${ENVIRONMENT_WORKER}/index.js"`,
+    )
     .replaceAll(/main = "workers\/(\w+)\/index\.ts"/g, 'main = "workers/$1.ts"')
     .replaceAll('node install/', `node ${PACKAGE}/install/`)
     .replaceAll('directory = "dashboard"', `directory = "${PACKAGE}/dashboard"`)

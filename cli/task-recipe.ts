@@ -8,6 +8,7 @@ import { wrongInput } from '../core/errors.ts';
 import type { Recipe } from '../core/recipe.ts';
 import type { BoundedModule } from '../core/reward-function.ts';
 import { type Seat, seats } from '../core/schema/agent.ts';
+import { environmentSetTask } from '../core/schema/openenv.ts';
 import { withSettings } from '../core/set-path.ts';
 import { moduleFile } from '../mesh/installation.ts';
 import { readSecrets } from '../mesh/secrets.ts';
@@ -62,6 +63,8 @@ export interface TaskRecipeOptions extends TaskFileOptions {
   readonly reward?: string;
   /** Agents hold the episodes, and post the rewards. */
   readonly agent?: boolean;
+  /** The environment in which a Worker of the mesh holds them, in place of an agent of one's own. */
+  readonly environment?: string;
   /** The seats of their episodes, where they are not the solver's alone. */
   readonly seats?: readonly Seat[];
   readonly start: string;
@@ -232,9 +235,24 @@ async function distilRecipe(options: TaskRecipeOptions): Promise<TaskRecipe> {
   };
 }
 
+/** Throws where a task is from nowhere that an environment knows: nobody would hold its episodes. */
+function expectSetByEnvironment(environment: string, tasks: readonly PlacedTask[]): void {
+  const other = tasks.find((task) => !v.is(environmentSetTask, task));
+  if (!other) return;
+  throw wrongInput(
+    'environment.task',
+    `Line ${other.line} of ${other.file} is no task that an environment sets.`,
+    {
+      expected: 'tasks whose metadata says where they stand in an environment',
+      next: `Write the file for --tasks with \`rollmesh environment tasks ${environment}\`.`,
+    },
+  );
+}
+
 /** Without files: the questions that are generated for the policy `words`. Throws where the files, the rewards or the settings are wrong. */
 export async function readTaskRecipe(options: TaskRecipeOptions): Promise<TaskRecipeData> {
   const { report, ...questions } = await readQuestions(grpoSettings, options);
+  if (options.environment !== undefined) expectSetByEnvironment(options.environment, tasksOf(questions));
   const { rewards, bundles, modules } = await readRewards(options.reward, tasksOf(questions));
   const data = v.parse(grpoData, {
     ...questions,
@@ -434,11 +452,23 @@ export const addTrainingTaskOptions = (command: Command): Command =>
     );
 
 /** Throws where agents cannot hold the episodes of such a run. */
-function expectAgentOptions({ agent, seats, recipe, reward, inProcess }: TrainingTaskOptions): void {
+function expectAgentOptions({
+  agent,
+  environment,
+  seats,
+  recipe,
+  reward,
+  inProcess,
+}: TrainingTaskOptions): void {
   const refuse = (what: string, expected: string) => wrongInput('run.agent', what, { expected });
   if (seats && !agent)
     throw refuse('Seats are held by agents, and --agent is not given.', '--seats with --agent');
   if (!agent) return;
+  if (seats && environment !== undefined)
+    throw refuse(
+      'In an environment one policy acts, and --seats is given.',
+      '--environment without --seats, or --seats with an agent of your own',
+    );
   if (recipe !== 'grpo')
     throw refuse(`Recipe ${recipe} is not played by agents.`, '--recipe grpo with --agent, or no --agent');
   if (reward !== undefined)

@@ -1,5 +1,5 @@
 /**
- * Tokens of agents, derived from the learner's token, so that none is stored: one per run, by which episodes are opened, one per
+ * Tokens of agents, derived from the learner's token, so that none is stored in the database: one per run, by which episodes are opened, one per
  * episode, which opens nothing but that episode, and one per seat of an episode, by which that seat asks. None says anything about another, or
  * about the learner's.
  */
@@ -9,6 +9,9 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 
 const derived = (secret: string, what: string): string =>
   bytesToHex(hmac(sha256, utf8ToBytes(secret), utf8ToBytes(what)));
+
+/** Of the mesh's own agent, the environment Worker: it opens episodes of every run. */
+export const agentsToken = (learnerToken: string): string => derived(learnerToken, 'agents of every run');
 
 /** `run`: its id. */
 export const runToken = (learnerToken: string, run: string): string =>

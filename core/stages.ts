@@ -50,15 +50,28 @@ export const queueOf = <S extends QueueName>(name: S) => `rollmesh-${name}` as c
 /** The queue that the learner pulls. */
 export const PULLED_QUEUE = queueOf(PULLED.name);
 
-/** Environments of wrangler.toml, one Worker each. */
+/** Environments of wrangler.toml that every mesh has, one Worker each. */
 export const WORKER_NAMES = ['gateway', ...column(WORKED, 'worker')] as const;
-export type WorkerName = (typeof WORKER_NAMES)[number];
+export type MeshWorker = (typeof WORKER_NAMES)[number];
+
+/** The Worker of a mesh that names an environment of somebody else: it holds episodes there, and has a queue that is no stage's. */
+export const ENVIRONMENT_WORKER = 'environment';
+export const EPISODE_QUEUE = 'rollmesh-episode';
+export type WorkerName = MeshWorker | typeof ENVIRONMENT_WORKER;
+
+/** Something of each Worker of a mesh. */
+export type ByWorker<T> = Readonly<Record<MeshWorker, T>> & { readonly [ENVIRONMENT_WORKER]?: T };
 
 /**
- * Consumers come before producers, so that nothing is sent that the next stage cannot read yet. The gateway is last: it sends to every
- * queue when it drives a stalled round again, and on a first deployment no request is accepted until everything else is there.
+ * Consumers come before producers, so that nothing is sent that the next stage cannot read yet. The gateway comes after them: it sends to every
+ * queue when it drives a stalled round again, and on a first deployment no request is accepted until everything else is there. The environment
+ * Worker is bound to the gateway, which has to be there; its messages wait until they are read.
  */
-export const DEPLOY_ORDER: readonly WorkerName[] = [...WORKER_NAMES].reverse();
+const DEPLOY_ORDER: readonly WorkerName[] = [...[...WORKER_NAMES].reverse(), ENVIRONMENT_WORKER];
+
+/** The Workers of a mesh in the order of their deployment. */
+export const deployOrder = (workers: ByWorker<unknown>): readonly WorkerName[] =>
+  DEPLOY_ORDER.filter((worker) => workers[worker] !== undefined);
 
 export const OPEN_ROUNDS = column(OPEN_STATES, 'state');
 export type OpenRound = (typeof OPEN_ROUNDS)[number];

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type BuildFailure, build, type Message, type Plugin } from 'esbuild';
 import { wrongInput } from '../core/errors.ts';
-import type { WorkerName } from '../core/stages.ts';
+import type { MeshWorker } from '../core/stages.ts';
 import { INSTALLATION, moduleFile, PUBLIC_MODULES } from './installation.ts';
 import { kept, type Made } from './kept.ts';
 
@@ -15,7 +15,7 @@ export interface BundledModule {
 
 /** A Worker that also plays recipes which are not shipped. Its entry point is generated here. */
 export interface GeneratedWorker {
-  readonly worker: WorkerName;
+  readonly worker: MeshWorker;
   /** Files of modules whose default export is a recipe. */
   readonly recipes: readonly string[];
 }

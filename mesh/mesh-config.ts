@@ -6,21 +6,22 @@ import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { WorkerOptions } from 'miniflare';
 import { wrongInput } from '../core/errors.ts';
-import type { WorkerName } from '../core/stages.ts';
+import { type ByWorker, ENVIRONMENT_WORKER, type WorkerName } from '../core/stages.ts';
 import { installed, moduleFile } from './installation.ts';
 import { type Config, type Environment, readEnvironments } from './wrangler-config.ts';
 
 const FILE = 'wrangler.toml';
 const PACKAGE = 'node_modules/rollmesh/';
 
+/** The environment Worker is there where the configuration has one, whether or not it names an environment. */
 export interface MeshConfig {
   /** Absolute path of wrangler.toml. */
   readonly file: string;
-  readonly workers: Readonly<Record<WorkerName, Config>>;
+  readonly workers: ByWorker<Config>;
   /** What Miniflare is told of each Worker, without its modules. */
-  readonly options: Readonly<Record<WorkerName, WorkerOptions>>;
+  readonly options: ByWorker<WorkerOptions>;
   /** Absolute path of each Worker's entry point. */
-  readonly mains: Readonly<Record<WorkerName, string>>;
+  readonly mains: ByWorker<string>;
 }
 
 /** The bindings and variables that each Worker reads. */
@@ -32,7 +33,27 @@ const NEEDED: Readonly<Record<WorkerName, readonly string[]>> = {
   proposer: ['DB', 'BUCKET', 'ROLLOUT', 'PROPOSE', 'RETRY_SECONDS'],
   rollout: ['DB', 'BUCKET', 'JUDGE', 'ROLLOUT', 'RETRY_SECONDS'],
   judge: ['DB', 'BUCKET', 'SCORED', 'JUDGE', 'RETRY_SECONDS'],
+  environment: ['GATEWAY', 'RETRY_SECONDS'],
 };
+
+/** The environment of somebody else that a mesh plays; undefined where it names none. Throws `mesh.config` where it names one and has no Worker for it. */
+export function environmentUrl(
+  { file, workers }: Pick<MeshConfig, 'file' | 'workers'>,
+  vars: Readonly<Record<string, unknown>> = {},
+): string | undefined {
+  const url = String(vars.ENVIRONMENT_URL ?? workers.rollout.vars.ENVIRONMENT_URL ?? '');
+  if (!url) return undefined;
+  const missing = workers[ENVIRONMENT_WORKER]
+    ? (workers.rollout.queues.producers ?? []).every(({ binding }) => binding !== 'EPISODE') &&
+      'its rollout Worker no queue EPISODE'
+    : `no Worker in [env.${ENVIRONMENT_WORKER}]`;
+  if (!missing) return url;
+  throw wrong(
+    file,
+    `is to play the environment ${url} and gives it ${missing}`,
+    `both, as in ${installed(FILE)}`,
+  );
+}
 
 /** Reads wrangler.toml. Throws `wrong-input` with the code `mesh.config` if it does not describe a mesh; the message names the field. */
 export async function readMeshConfig(root: string): Promise<MeshConfig> {
@@ -43,24 +64,25 @@ export async function readMeshConfig(root: string): Promise<MeshConfig> {
     const missing = cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND';
     throw missing ? cause : refusal(file, cause);
   });
-  const environments = byEnvironment((env) => checked(file, env, read[env]));
-  const mains = byEnvironment((env) =>
-    file === installed(FILE) ? moduleFile(`workers/${env}/index`) : environments[env].config.main!,
+  const environments = eachWorker(read, (environment, env) => checked(file, env, environment));
+  const mains = eachWorker(environments, ({ config }, env) =>
+    // The environment Worker knows no recipe: every mesh has the same.
+    file === installed(FILE) || env === ENVIRONMENT_WORKER
+      ? moduleFile(`workers/${env}/index`)
+      : config.main!,
   );
   return {
     file,
-    workers: byEnvironment((env) => environments[env].config),
-    options: byEnvironment((env) => environments[env].options),
+    workers: eachWorker(environments, ({ config }) => config),
+    options: eachWorker(environments, ({ options }) => options),
     mains,
   };
 }
 
-const byEnvironment = <T>(of: (env: WorkerName) => T): Record<WorkerName, T> => ({
-  gateway: of('gateway'),
-  proposer: of('proposer'),
-  rollout: of('rollout'),
-  judge: of('judge'),
-});
+const eachWorker = <T, R>(workers: ByWorker<T>, of: (of: T, worker: WorkerName) => R): ByWorker<R> =>
+  Object.fromEntries(
+    Object.entries(workers).map(([worker, one]) => [worker, of(one as T, worker as WorkerName)]),
+  ) as unknown as ByWorker<R>;
 
 function checked(file: string, env: WorkerName, read: Environment): Omit<Environment, 'unknown'> {
   const { config, unknown, options } = read;
@@ -111,6 +133,7 @@ const bindingsOf = (config: Config): ReadonlySet<string | undefined> =>
     ...config.r2_buckets.map(({ binding }) => binding),
     ...(config.queues.producers ?? []).map(({ binding }) => binding),
     ...(config.ratelimits ?? []).map(({ name }) => name),
+    ...(config.services ?? []).map(({ binding }) => binding),
     config.assets?.binding,
     ...Object.keys(config.vars),
   ]);

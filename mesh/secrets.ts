@@ -27,8 +27,12 @@ export const OPTIONAL_NAMES = [
 ] as const;
 /** Signs requests to reward services: for the judge, and for a run in one process. */
 const REWARD_SECRET = 'REWARD_SECRET';
+/** The key of an environment that somebody else hosts, for the Worker that plays it. */
+const ORS_API_KEY = 'ORS_API_KEY';
 export type Secrets = Readonly<Record<(typeof SECRET_NAMES)[number], string>> &
-  Readonly<Partial<Record<(typeof OPTIONAL_NAMES)[number] | typeof REWARD_SECRET, string>>>;
+  Readonly<
+    Partial<Record<(typeof OPTIONAL_NAMES)[number] | typeof REWARD_SECRET | typeof ORS_API_KEY, string>>
+  >;
 
 const OWNER_ONLY = 0o600;
 
@@ -103,7 +107,7 @@ export const readSecrets = (root: string): Partial<Secrets> => named(readVars(jo
 
 const named = (vars: ReadonlyMap<string, string>): Partial<Secrets> =>
   Object.fromEntries(
-    [...SECRET_NAMES, ...OPTIONAL_NAMES, REWARD_SECRET].flatMap((name) =>
+    [...SECRET_NAMES, ...OPTIONAL_NAMES, REWARD_SECRET, ORS_API_KEY].flatMap((name) =>
       vars.has(name) ? [[name, vars.get(name)!]] : [],
     ),
   );

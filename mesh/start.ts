@@ -37,6 +37,8 @@ export interface MeshOptions {
   readonly pullPort?: number;
   /** Values that override variables of wrangler.toml. */
   readonly vars?: Readonly<Record<string, string>>;
+  /** Secrets that override those of .dev.vars. */
+  readonly secrets?: Partial<Secrets>;
   /** Deliver messages at once instead of waiting for batches to fill. Default true, because locally nothing else would fill a batch. */
   readonly fast?: boolean;
   /** Milliseconds between two ticks of the clock; 0 means that it ticks only when `cron()` is called. Default 15 s. */
@@ -116,7 +118,7 @@ export async function startMesh(options: MeshOptions = {}): Promise<Mesh> {
   const stateDir = resolve(root, options.stateDir ?? '.rollmesh');
   mkdirSync(stateDir, { recursive: true });
   await refuseDamaged(stateDir);
-  const secrets = ensureSecrets(root);
+  const secrets = { ...ensureSecrets(root), ...options.secrets };
   const settings = {
     config,
     recipes: options.recipes ?? [],

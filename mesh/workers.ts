@@ -1,16 +1,18 @@
-/** Turns the Workers of wrangler.toml into Miniflare options. `wrangler dev` runs one environment; the mesh needs all four in one process. */
+/** Turns the Workers of wrangler.toml into Miniflare options. `wrangler dev` runs one environment; the mesh needs all of them in one process. */
 import type { WorkerOptions } from 'miniflare';
-import { WORKER_NAMES, type WorkerName } from '../core/stages.ts';
+import { agentsToken } from '../core/agent-token.ts';
+import { ENVIRONMENT_WORKER, WORKER_NAMES, type WorkerName } from '../core/stages.ts';
 import { bundleWorkers } from './bundle.ts';
-import type { MeshConfig } from './mesh-config.ts';
+import { environmentUrl, type MeshConfig } from './mesh-config.ts';
 import { OPTIONAL_NAMES, type Secrets } from './secrets.ts';
 
 /** The secrets that each Worker is given. */
-const SECRETS_OF: Readonly<Record<WorkerName, readonly (keyof Secrets)[]>> = {
+const SECRETS_OF: Readonly<Record<WorkerName, readonly (keyof Secrets | 'AGENTS_TOKEN')[]>> = {
   gateway: ['WEBHOOK_SECRET', 'LEARNER_TOKEN', ...OPTIONAL_NAMES],
   proposer: [],
   rollout: [],
   judge: ['MESH_KEY', 'REWARD_SECRET'],
+  environment: ['AGENTS_TOKEN', 'ORS_API_KEY'],
 };
 
 export interface WorkerSettings {
@@ -28,12 +30,19 @@ export interface WorkerSettings {
   readonly around: string | undefined;
 }
 
-/** The options of every Worker, in the order of their names. */
+/** The options of every Worker, in the order of their names: of the environment Worker where the mesh plays an environment. */
 export async function workerOptions(settings: WorkerSettings): Promise<WorkerOptions[]> {
-  const { config, recipes, around } = settings;
-  const mains = WORKER_NAMES.map((worker) => (recipes.length ? { worker, recipes } : config.mains[worker]));
+  const { config, recipes, around, vars } = settings;
+  const names: WorkerName[] = [
+    ...WORKER_NAMES,
+    ...(environmentUrl(config, vars) ? [ENVIRONMENT_WORKER] : []),
+  ];
+  const mains = names.map((worker) =>
+    // The environment Worker knows no recipe.
+    recipes.length && worker !== ENVIRONMENT_WORKER ? { worker, recipes } : config.mains[worker]!,
+  );
   const bundles = await bundleWorkers(mains, around);
-  return WORKER_NAMES.map((worker, i) => optionsOf(worker, bundles[i]!, settings));
+  return names.map((worker, i) => optionsOf(worker, bundles[i]!, settings));
 }
 
 function optionsOf(
@@ -42,18 +51,19 @@ function optionsOf(
   settings: WorkerSettings,
 ): WorkerOptions {
   const { config } = settings;
-  const { queueConsumers, ratelimits, bindings, ...rest } = config.options[env];
+  const { queueConsumers, ratelimits, bindings, ...rest } = config.options[env]!;
   const consumers = (queueConsumers ?? {}) as Consumers;
   const limits = (ratelimits ?? {}) as RateLimits;
+  const known = { ...settings.secrets, AGENTS_TOKEN: agentsToken(settings.secrets.LEARNER_TOKEN) };
   const secrets = Object.fromEntries(
     SECRETS_OF[env].flatMap((name) => {
-      const value = settings.secrets[name];
+      const value = known[name];
       return value === undefined ? [] : [[name, value]];
     }),
   );
   return {
     ...rest,
-    name: config.workers[env].name!,
+    name: config.workers[env]!.name!,
     modulesRoot: root,
     modules,
     bindings: { ...bindings, ...secrets, ...settings.vars },

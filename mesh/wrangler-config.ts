@@ -1,7 +1,7 @@
 /** Wrangler's reading of a configuration file, kept between processes because loading wrangler takes longer than anything else of a start. */
 import type { WorkerOptions } from 'miniflare';
 import type { Unstable_Config as Config } from 'wrangler';
-import { WORKER_NAMES, type WorkerName } from '../core/stages.ts';
+import { type ByWorker, ENVIRONMENT_WORKER, WORKER_NAMES, type WorkerName } from '../core/stages.ts';
 import { kept } from './kept.ts';
 
 export type { Config };
@@ -19,11 +19,11 @@ export interface Environment {
 const NO_DEV_VARS = { overrides: {}, envFiles: ['no-such-file'] };
 
 /**
- * Reads every Worker's environment of the file.
+ * Reads every Worker's environment of the file; that of the environment Worker may be missing.
  * @param file absolute path
  * @throws wrangler's own error where it refuses the file
  */
-export const readEnvironments = (file: string): Promise<Record<WorkerName, Environment>> =>
+export const readEnvironments = (file: string): Promise<ByWorker<Environment>> =>
   kept(['wrangler configuration', file], async () => {
     const wrangler = await import('wrangler');
     const { rawConfig } = wrangler.experimental_readRawConfig({ config: file });
@@ -39,6 +39,8 @@ export const readEnvironments = (file: string): Promise<Record<WorkerName, Envir
       const { modulesRules: _, ...options } = workerOptions;
       return { config, unknown, options: options as WorkerOptions };
     };
-    const value = Object.fromEntries(WORKER_NAMES.map((env) => [env, read(env)]));
-    return { value: value as Record<WorkerName, Environment>, inputs: [file] };
+    const workers: WorkerName[] = [...WORKER_NAMES];
+    if (rawConfig.env?.[ENVIRONMENT_WORKER]) workers.push(ENVIRONMENT_WORKER);
+    const value = Object.fromEntries(workers.map((env) => [env, read(env)]));
+    return { value: value as unknown as ByWorker<Environment>, inputs: [file] };
   });

@@ -23,15 +23,15 @@ export const getEpisode = async (db: Database, key: EpisodeKey): Promise<Episode
 
 /**
  * Opens the next episode that nobody has held: of the run's earliest round in rollout, its first task first, so that groups fill up one
- * after the other. `opening`: the request; sent again, the same episode is the answer. @returns undefined where none is left for now
+ * after the other. `opening`: the request; sent again, the same episode is the answer, and `again` is true. @returns undefined where none is left for now
  */
 export async function openEpisode(
   db: Database,
   run: string,
   opening: string,
   now: number,
-): Promise<EpisodeRow | undefined> {
-  await writeAll(db, [
+): Promise<{ readonly row: EpisodeRow; readonly again: boolean } | undefined> {
+  const [opened] = await writeAll(db, [
     sql`INSERT INTO episodes (grp, sample, round, idx, opening, state, opened_at, touched_at)
         SELECT groups.id, numbers.value, groups.round, groups.idx, ${opening}, 'open', ${now}, ${now}
         FROM rounds JOIN groups ON groups.round = rounds.id
@@ -43,7 +43,8 @@ export async function openEpisode(
         ORDER BY rounds.idx, groups.idx, numbers.value LIMIT 1
         ON CONFLICT DO NOTHING`,
   ]);
-  return (await db.select().from(episodes).where(eq(episodes.opening, opening)))[0];
+  const [row] = await db.select().from(episodes).where(eq(episodes.opening, opening));
+  return row && { row, again: opened === 0 };
 }
 
 /**

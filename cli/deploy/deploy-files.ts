@@ -7,8 +7,9 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseEnv } from 'node:util';
+import { agentsToken } from '../../core/agent-token.ts';
 import { RollmeshError } from '../../core/errors.ts';
-import { WORKER_NAMES, type WorkerName } from '../../core/stages.ts';
+import { ENVIRONMENT_WORKER, WORKER_NAMES, type WorkerName } from '../../core/stages.ts';
 import { entryCode } from '../../mesh/bundle.ts';
 import { moduleFile, PUBLIC_MODULES } from '../../mesh/installation.ts';
 import { SECRET_NAMES } from '../../mesh/secrets.ts';
@@ -37,7 +38,8 @@ function withMains(config: string): string {
   const lines = config.split('\n').map((line) => {
     const section = /^\s*\[+([^\]]+)\]+/.exec(line)?.[1]?.trim();
     if (section !== undefined) environment = /^env\.(\w+)$/.exec(section)?.[1];
-    if (environment === undefined || !/^\s*main\s*=/.test(line)) return line;
+    if (environment === undefined || environment === ENVIRONMENT_WORKER || !/^\s*main\s*=/.test(line))
+      return line;
     replaced.add(environment);
     return `main = ${JSON.stringify(mainOf(environment))}`;
   });
@@ -75,11 +77,16 @@ export class DeployFiles {
 
   /** The mesh's value of a secret; undefined where it is not known here. */
   secret(name: SecretName): string | undefined {
+    if (name === 'AGENTS_TOKEN') {
+      const learner = this.secret('LEARNER_TOKEN');
+      return learner && agentsToken(learner);
+    }
     return this.#env[name] || this.#read(SECRETS_FILE)[name] || undefined;
   }
 
   /** Returns a secret, made if missing. It is written to the file first, so that a crash never leaves a mesh with a secret that nobody knows. */
   ensureSecret(name: SecretName): string {
+    if (name === 'AGENTS_TOKEN') return agentsToken(this.ensureSecret('LEARNER_TOKEN'));
     const value = this.secret(name) ?? randomBytes(32).toString('hex');
     const kept = this.#read(SECRETS_FILE);
     if (kept[name] !== value) this.#write(SECRETS_FILE, SECRETS_HEAD, { ...kept, [name]: value });
@@ -133,9 +140,9 @@ export class DeployFiles {
     return head + (this.#recipes.length ? withMains(config) : config);
   }
 
-  /** The entry point of a Worker with the recipes; undefined where there are none, and the project's own is deployed. */
+  /** The entry point of a Worker with the recipes; undefined where there are none, or the Worker knows none, and the project's own is deployed. */
   writeWorker(worker: WorkerName): string | undefined {
-    if (this.#recipes.length === 0) return undefined;
+    if (this.#recipes.length === 0 || worker === ENVIRONMENT_WORKER) return undefined;
     const path = join(this.#root, mainOf(worker));
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const text = `// Written by \`npm run deploy\`.\n${entryCode({ worker, recipes: this.#recipes }, (module) => moduleFile(PUBLIC_MODULES[module]!))}\n`;

@@ -38,7 +38,7 @@ export async function deployFromHere(dryRun: boolean, recipes: readonly string[]
         workerTag(
           root,
           environment,
-          files.writeWorker(environment) ?? wanted.mains[environment],
+          files.writeWorker(environment) ?? wanted.mains[environment]!,
           files.configFor(databaseId),
         ),
       hasStartPolicy,

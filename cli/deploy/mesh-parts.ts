@@ -1,15 +1,17 @@
 /** The parts of a deployed mesh: its Workers in their order, the secrets that each needs, and the settings of the learner's queue. */
-import type { WorkerName } from '../../core/stages.ts';
+import type { ByWorker, WorkerName } from '../../core/stages.ts';
 import type { SECRET_NAMES } from '../../mesh/secrets.ts';
 
 export type Environment = WorkerName;
 
-export type SecretName = (typeof SECRET_NAMES)[number];
+/** The first follows from `LEARNER_TOKEN`; the others are made at random. */
+export type SecretName = 'AGENTS_TOKEN' | (typeof SECRET_NAMES)[number];
 export const SECRETS_OF: Readonly<Record<Environment, readonly SecretName[]>> = {
   judge: ['MESH_KEY'],
   rollout: [],
   proposer: [],
   gateway: ['WEBHOOK_SECRET', 'LEARNER_TOKEN'],
+  environment: ['AGENTS_TOKEN'],
 };
 
 /** The lease of a pulled message in seconds, and how often the message is delivered again before it becomes a dead letter. */
@@ -25,7 +27,7 @@ export interface Wanted {
   /** Names of the migration files, in the order in which they are applied. */
   readonly migrations: readonly string[];
   /** Names of the Workers. */
-  readonly workers: Readonly<Record<Environment, string>>;
+  readonly workers: ByWorker<string>;
   /** Entry points of the Workers. */
-  readonly mains: Readonly<Record<Environment, string>>;
+  readonly mains: ByWorker<string>;
 }

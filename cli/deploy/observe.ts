@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
-import { DEPLOY_ORDER } from '../../core/stages.ts';
+import { type ByWorker, deployOrder } from '../../core/stages.ts';
 import { type Environment, SECRETS_OF, type Wanted } from './mesh-parts.ts';
 import type { MeshState, PullSettings } from './plan.ts';
 import {
@@ -112,19 +112,20 @@ export async function observe(
     ),
     observeQueues(run, wanted.queues),
     observePull(run, wanted.pullQueue),
-    byWorker((environment) => observeSecrets(run, environment)),
-    byWorker((environment) => observeVersion(run, environment)),
+    byWorker(wanted, (environment) => observeSecrets(run, environment)),
+    byWorker(wanted, (environment) => observeVersion(run, environment)),
   ]);
   return { ...database, bucket: bucket !== null, queues, pull, secrets, live };
 }
 
 /** Asks about one Worker after the other, since each query is a process and this machine may be small. */
 async function byWorker<T>(
+  { workers }: Wanted,
   of: (environment: Environment) => Promise<T>,
-): Promise<Readonly<Record<Environment, T>>> {
+): Promise<ByWorker<T>> {
   const found: [Environment, T][] = [];
-  for (const environment of DEPLOY_ORDER) found.push([environment, await of(environment)]);
-  return Object.fromEntries(found) as Record<Environment, T>;
+  for (const environment of deployOrder(workers)) found.push([environment, await of(environment)]);
+  return Object.fromEntries(found) as unknown as ByWorker<T>;
 }
 
 /** The id of the database with this name; null where it does not exist. */

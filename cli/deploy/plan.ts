@@ -1,6 +1,6 @@
 /** Plans the steps from the present state to the wanted one. Pure: the same state gives the same plan; a mesh in the wanted state gives none. */
 import { RollmeshError } from '../../core/errors.ts';
-import { DEPLOY_ORDER } from '../../core/stages.ts';
+import { type ByWorker, deployOrder } from '../../core/stages.ts';
 import { type Environment, PULL_CONSUMER, SECRETS_OF, type SecretName, type Wanted } from './mesh-parts.ts';
 
 export interface PullSettings {
@@ -19,11 +19,11 @@ export interface MeshState {
   readonly queues: Readonly<Record<string, string>>;
   readonly pull: PullSettings | null;
   /** Names of the secrets that each Worker has. */
-  readonly secrets: Readonly<Record<Environment, readonly string[]>>;
+  readonly secrets: ByWorker<readonly string[]>;
   /** The tag of the live version; null where there is no Worker, or its version is not ours. */
-  readonly live: Readonly<Record<Environment, string | null>>;
+  readonly live: ByWorker<string | null>;
   /** The tag that the sources on this machine would get; null where it is not known yet. */
-  readonly sources: Readonly<Record<Environment, string | null>>;
+  readonly sources: ByWorker<string | null>;
   /** The gateway's address; null where it is not known here. */
   readonly url: string | null;
   /** Whether the start policy is in the mesh; null where that cannot be seen. */
@@ -77,36 +77,39 @@ export function plan(wanted: Wanted, state: MeshState): Plan {
   if (!state.pull) steps.push({ kind: 'pull-consumer', queue, deadLetters });
   const due = wanted.migrations.filter((name) => !state.migrations.includes(name));
   if (due.length) steps.push({ kind: 'migrations', database: wanted.database, names: due });
-  for (const environment of DEPLOY_ORDER) {
-    const names = SECRETS_OF[environment].filter((name) => !state.secrets[environment].includes(name));
+  const order = deployOrder(wanted.workers);
+  for (const environment of order) {
+    const names = SECRETS_OF[environment].filter((name) => !state.secrets[environment]?.includes(name));
     for (const name of names) refuseUnknown(name, environment, state);
     if (names.length) steps.push({ kind: 'secrets', environment, names });
   }
   // New secrets make a version without a tag. Its Worker is deployed in the same run, so that the next run finds nothing to change.
   const touched = steps.flatMap((step) => (step.kind === 'secrets' ? [step.environment] : []));
-  for (const environment of DEPLOY_ORDER)
+  for (const environment of order)
     if (touched.includes(environment) || isStale(environment, state))
-      steps.push({ kind: 'worker', environment, name: wanted.workers[environment] });
+      steps.push({ kind: 'worker', environment, name: wanted.workers[environment]! });
   const mayUpload = state.known.includes('LEARNER_TOKEN') || isMadeHere('LEARNER_TOKEN', state);
   if (state.seed !== true && mayUpload) steps.push({ kind: 'seed' });
   return { steps, notes: notes(wanted, state, mayUpload) };
 }
 
 const holders = (name: SecretName, { secrets }: MeshState) =>
-  DEPLOY_ORDER.filter((environment) => secrets[environment].includes(name));
+  deployOrder(secrets).filter((environment) => secrets[environment]?.includes(name));
 
 const isMadeHere = (name: SecretName, state: MeshState) =>
   !state.known.includes(name) && holders(name, state).length === 0;
 
 function refuseUnknown(name: SecretName, environment: Environment, state: MeshState): void {
-  const [holder] = holders(name, state);
-  if (holder === undefined || state.known.includes(name)) return;
+  const source = name === 'AGENTS_TOKEN' ? 'LEARNER_TOKEN' : name;
+  const [holder] = holders(source, state);
+  if (holder === undefined || state.known.includes(source)) return;
+  const from = source === name ? 'it, and its' : `${source}, from which that follows, and the`;
   throw new RollmeshError(
     'wrong-input',
     'deploy.secret',
-    `The ${environment} lacks ${name}, the ${holder} has it, and its value is not known here.`,
+    `The ${environment} lacks ${name}, the ${holder} has ${from} value is not known here.`,
     {
-      expected: `the folder .deploy/ of the machine that deployed first, or ${name} in the environment`,
+      expected: `the folder .deploy/ of the machine that deployed first, or ${source} in the environment`,
       next: 'Cloudflare shows no secret again: where the value is lost, set a new one in both by `wrangler secret put`.',
     },
   );
@@ -115,7 +118,7 @@ function refuseUnknown(name: SecretName, environment: Environment, state: MeshSt
 /** Must it be deployed? A live gateway whose address is not known here is deployed again unchanged, because that reveals the address. */
 const isStale = (environment: Environment, { databaseId, live, sources, url }: MeshState) =>
   databaseId === null ||
-  live[environment] === null ||
+  (live[environment] ?? null) === null ||
   live[environment] !== sources[environment] ||
   (environment === 'gateway' && url === null);
 

@@ -1,6 +1,6 @@
 /** A whole deployment: reads the state, plans, and applies the plan unless it is a dry run. All that it talks to is passed in. */
 import { RollmeshError } from '../../core/errors.ts';
-import { DEPLOY_ORDER } from '../../core/stages.ts';
+import { deployOrder } from '../../core/stages.ts';
 import { apply, type Surroundings } from './apply.ts';
 import type { Environment } from './mesh-parts.ts';
 import { type Account, chooseAccount, observe } from './observe.ts';
@@ -62,9 +62,10 @@ async function look(deployment: Deployment, account: Account): Promise<MeshState
 }
 
 /** The tags of all Workers; none without a database, since there is no configuration to tag and everything is deployed anyway. */
-async function tags({ tagOf }: Deployment, databaseId: string | null): Promise<MeshState['sources']> {
+async function tags({ tagOf, wanted }: Deployment, databaseId: string | null): Promise<MeshState['sources']> {
   if (databaseId === null) return NOTHING.sources;
   const found: [Environment, string][] = [];
-  for (const environment of DEPLOY_ORDER) found.push([environment, await tagOf(environment, databaseId)]);
+  for (const environment of deployOrder(wanted.workers))
+    found.push([environment, await tagOf(environment, databaseId)]);
   return { ...NOTHING.sources, ...Object.fromEntries(found) };
 }

@@ -3,11 +3,12 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { RollmeshError } from '../../core/errors.ts';
-import { DEPLOY_ORDER } from '../../core/stages.ts';
+import { isPrivateHost } from '../../core/private-host.ts';
+import { type ByWorker, deployOrder, ENVIRONMENT_WORKER } from '../../core/stages.ts';
 import { installed } from '../../mesh/installation.ts';
-import { readMeshConfig } from '../../mesh/mesh-config.ts';
+import { environmentUrl, readMeshConfig } from '../../mesh/mesh-config.ts';
 import { configurationsIn } from '../run-config-file.ts';
-import type { Environment, Wanted } from './mesh-parts.ts';
+import type { Wanted } from './mesh-parts.ts';
 
 /** The part of wrangler's configuration of one Worker that a deployment needs. */
 const workerConfig = v.object({
@@ -33,6 +34,21 @@ const onlyOne = (what: string, names: Iterable<string | undefined>): string => {
   });
 };
 
+/** Throws `deploy.environment` where a Worker on Cloudflare cannot reach the environment. */
+function expectReachable(url: string): void {
+  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) && !isPrivateHost(new URL(url).hostname))
+    return;
+  throw new RollmeshError(
+    'wrong-input',
+    'deploy.environment',
+    `A Worker on Cloudflare cannot reach the environment ${JSON.stringify(url)}, which ENVIRONMENT_URL in wrangler.toml names.`,
+    {
+      expected: 'an address on the internet, as in https://environments.example',
+      next: 'Name another, or leave ENVIRONMENT_URL empty and play this one by `rollmesh environment play URL RUN` on a machine that reaches it (docs/environments.md).',
+    },
+  );
+}
+
 /** Reads the wanted state. Throws `deploy.config` or `mesh.config` where wrangler.toml does not describe one mesh. */
 export async function readWanted(root: string): Promise<Wanted> {
   if (!existsSync(join(root, 'wrangler.toml'))) {
@@ -52,13 +68,19 @@ export async function readWanted(root: string): Promise<Wanted> {
       next: 'Go there, or write a new project with `rollmesh init`.',
     });
   }
-  const { workers } = await readMeshConfig(root);
-  const configs = DEPLOY_ORDER.map((env) => v.parse(workerConfig, workers[env]));
+  const config = await readMeshConfig(root);
+  const environment = environmentUrl(config);
+  if (environment !== undefined) expectReachable(environment);
+  const parsed = deployOrder(config.workers).map(
+    (env) => [env, v.parse(workerConfig, config.workers[env])] as const,
+  );
+  const configs = parsed.map(([, one]) => one);
   const produced = configs.flatMap(({ queues }) => queues.producers.map(({ queue }) => queue));
   const consumers = configs.flatMap(({ queues }) => queues.consumers);
   const consumed = consumers.map(({ queue }) => queue);
-  const byEnvironment = (of: (config: (typeof configs)[number]) => string) =>
-    Object.fromEntries(DEPLOY_ORDER.map((env, i) => [env, of(configs[i]!)])) as Record<Environment, string>;
+  const deployed = parsed.filter(([env]) => env !== ENVIRONMENT_WORKER || environment !== undefined);
+  const byWorker = (of: (one: (typeof configs)[number]) => string) =>
+    Object.fromEntries(deployed.map(([env, one]) => [env, of(one)])) as unknown as ByWorker<string>;
   return {
     database: onlyOne(
       'D1 database',
@@ -80,7 +102,7 @@ export async function readWanted(root: string): Promise<Wanted> {
     migrations: readdirSync(installed('migrations'))
       .filter((name) => name.endsWith('.sql'))
       .sort(),
-    workers: byEnvironment((c) => c.name),
-    mains: byEnvironment((c) => c.main),
+    workers: byWorker((c) => c.name),
+    mains: byWorker((c) => c.main),
   };
 }

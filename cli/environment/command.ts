@@ -2,18 +2,19 @@
 import { existsSync } from 'node:fs';
 import { Argument, Command, InvalidArgumentError } from 'commander';
 import * as v from 'valibot';
+import type { HoldOptions } from '../../api/environment/hold-episode.ts';
+import type { Host, WantedTasks } from '../../api/environment/host.ts';
+import { expectOneSeat, openEpisode, playEpisode } from '../../api/environment/mesh-side.ts';
 import { wrongInput } from '../../core/errors.ts';
-import type { AgentAccess } from '../../core/schema/agent.ts';
+import { type AgentAccess, USUAL_TURNS } from '../../core/schema/agent.ts';
 import { calledAs } from '../called-as.ts';
 import { printable } from '../printable.ts';
 import { openMesh } from '../shared/mesh-access.ts';
 import { runNamed } from '../shared/run-named.ts';
-import { whole } from '../shared/run-options.ts';
+import { most } from '../shared/run-options.ts';
 import { writeRows } from '../trajectories/write-rows.ts';
-import { type HoldOptions, holdEpisode } from './hold-episode.ts';
-import type { Host, WantedTasks } from './host.ts';
-import { askIn, endEpisode, expectOneSeat, hasEnded, openEpisode } from './mesh-side.ts';
-import { hostOf } from './open-host.ts';
+import { answerToolOption, turnsOption } from './options.ts';
+import { hostOf } from './reach.ts';
 
 interface TasksOptions extends WantedTasks {
   readonly out: string;
@@ -46,21 +47,12 @@ async function hold(host: Host, access: AgentAccess, options: HoldOptions, count
       await new Promise((resolve) => setTimeout(resolve, 1000 * episode.seconds));
       continue;
     }
-    const name = `round ${episode.round}, episode ${episode.episode}`;
-    try {
-      const ended = await holdEpisode(
-        host,
-        episode.task,
-        `rollmesh-${episode.episode}`,
-        askIn(episode),
-        options,
+    const { counts, error } = await playEpisode(host, episode, options);
+    if (error)
+      console.error(
+        printable(`round ${episode.round}, episode ${episode.episode} has no reward: ${error.message}`),
       );
-      if (ended.error) console.error(printable(`${name} has no reward: ${ended.error.message}`));
-      if (await endEpisode(episode, ended)) count();
-    } catch (error) {
-      if (!hasEnded(error)) throw error;
-      console.error(printable(`${name}: ${error.message}`));
-    }
+    if (counts) count();
   }
 }
 
@@ -81,14 +73,6 @@ async function play(url: string, asked: string, { atOnce, state, ...options }: P
     await close();
   }
 }
-
-const most =
-  (limit: number) =>
-  (text: string): number => {
-    const number = whole(1)(text);
-    if (number > limit) throw new InvalidArgumentError(`Expected at most ${limit}.`);
-    return number;
-  };
 
 function jsonObject(text: string): Readonly<Record<string, unknown>> {
   const result = v.safeParse(v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.unknown())), text);
@@ -133,11 +117,8 @@ export const command = (): Command =>
         .addArgument(address())
         .addArgument(new Argument('<run>', 'id of the run, or `last` for the one that was ordered last'))
         .option('--at-once <n>', 'episodes at the same time', most(256), 8)
-        .option('--turns <n>', 'answers of the policy in an episode at most', most(128), 16)
-        .option(
-          '--answer-tool <name>',
-          'the tool whose one argument is the whole answer, for policies that know no tools',
-        )
+        .addOption(turnsOption('--turns <n>').default(USUAL_TURNS))
+        .addOption(answerToolOption())
         .option('--state <dir>', 'folder of all local state', '.rollmesh')
         .action(play),
     );

@@ -41,6 +41,10 @@ export interface StartOptions {
   readonly revectorize: boolean;
   readonly auditFraction: number;
   readonly nodes: number;
+  /** The address of an environment that a Worker of the mesh plays. */
+  readonly environment?: string;
+  readonly environmentTurns?: number;
+  readonly answerTool?: string;
 }
 
 /** What the command line says, before anything was measured. */
@@ -56,6 +60,15 @@ export const whole = (low: number) => (text: string) => {
     throw new InvalidArgumentError(`Expected a whole number from ${low}.`);
   return value;
 };
+
+/** Parses a whole number from 1 to `limit`; else throws commander's usage error. */
+export const most =
+  (limit: number) =>
+  (text: string): number => {
+    const number = whole(1)(text);
+    if (number > limit) throw new InvalidArgumentError(`Expected at most ${limit}.`);
+    return number;
+  };
 
 /** Parses a TCP port, 0 for any; else throws commander's usage error. */
 export const port = (text: string) => {

@@ -1,8 +1,9 @@
 /** `npm start`; its options are in cli/shared/run-options.ts. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { wrongInput } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { runOf } from '../../recipes/run-order.ts';
+import { answerToolOption, turnsOption } from '../environment/options.ts';
 import { refuseTakenPort } from '../port.ts';
 import { openRecipes, writtenRecipes } from '../recipe-modules.ts';
 import { askedRun } from '../shared/asked-run.ts';
@@ -29,8 +30,17 @@ const ENDED_BY =
 
 export const command = (): Command =>
   addTrainingTaskOptions(startCommand())
+    .addOption(
+      new Option(
+        '--environment <url>',
+        'environment that somebody else hosts, in which a Worker of the mesh holds the episodes in place of an agent of your own; with --tasks FILE of `rollmesh environment tasks URL` (docs/environments.md)',
+      ).conflicts('inProcess'),
+    )
+    .addOption(turnsOption('--environment-turns <n>'))
+    .addOption(answerToolOption())
     .addHelpText('after', () => `\n${columnsHelp()}\n\n${ENDED_BY}`)
-    .action(async (asked: AskedStartOptions & TrainingTaskOptions) => {
+    .action(async (given: AskedStartOptions & TrainingTaskOptions) => {
+      const asked = await withEnvironment(given);
       const { files, known, options } = await askedRun(asked);
       for (const line of files?.report ?? []) console.error(line);
       // Invalid options are refused before anything is written and before slow modules are loaded.
@@ -57,6 +67,22 @@ export const command = (): Command =>
         : (await import('./mesh-run.ts')).runInMesh;
       await run({ ...options, ...measured }, recipes, stateDir, printer);
     });
+
+/** With `--agent` where an environment is named, which has to be there. Throws where options of an environment are given without one. */
+async function withEnvironment<T extends AskedStartOptions & TrainingTaskOptions>(asked: T): Promise<T> {
+  const { environment, environmentTurns, answerTool, serve } = asked;
+  if (environment === undefined) {
+    if (environmentTurns === undefined && answerTool === undefined) return asked;
+    throw wrongInput(
+      'run.environment',
+      `${answerTool === undefined ? '--environment-turns' : '--answer-tool'} is given, and no environment is named.`,
+      { expected: '--environment URL' },
+    );
+  }
+  const { hostOf } = await import('../environment/reach.ts');
+  await hostOf(environment);
+  return serve ? asked : { ...asked, agent: true };
+}
 
 /** The engine, and the form of the weights, that sample fastest here from the recipe's start policy, told on standard error. */
 async function measuredForm(

@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import { GatewayClient } from '../../api/gateway-client.ts';
 import { orderRounds } from '../../api/signed-webhook.ts';
 import type { Registry } from '../../core/registry.ts';
+import { USUAL_TURNS } from '../../core/schema/agent.ts';
 import { runIdOf } from '../../core/schema/round.ts';
 import { type RoundLine, summarize } from '../../core/schema/summary.ts';
 import type { Mesh } from '../../mesh/start.ts';
 import { runOf } from '../../recipes/run-order.ts';
+import { environmentKey } from '../environment/options.ts';
 import { type LearnerProcess, superviseLearner } from '../learner/learner-process.ts';
 import { watchMesh } from '../mesh-watch.ts';
 import { type LocalNodes, shareLines, startLocalNodes } from '../node/local-nodes.ts';
@@ -41,6 +43,19 @@ function onSignal(stop: () => void): void {
 /** On one machine, isolates would only take the cores of the nodes; and a node that is killed should cost a demonstration little time. */
 const LOCAL_NODES = { ISOLATES_WITH_NODES: 'rest', LEASE_SECONDS: '20' };
 
+const environmentVars = ({
+  environment,
+  environmentTurns = USUAL_TURNS,
+  answerTool = '',
+}: StartOptions): Readonly<Record<string, string>> =>
+  environment === undefined
+    ? {}
+    : {
+        ENVIRONMENT_URL: environment,
+        ENVIRONMENT_TURNS: String(environmentTurns),
+        ENVIRONMENT_ANSWER_TOOL: answerTool,
+      };
+
 /** The reason for which a run is no longer followed if nobody stopped it. */
 const FAILED = new Error('The command has failed.');
 /** The longest wait for learner and mesh to end, ms, so that a workerd that is gone or hangs does not block the command. */
@@ -59,11 +74,13 @@ export async function runInMesh(
   const heartbeat = openHeartbeat(plain, 0);
   const { printer } = heartbeat;
   heartbeat.waitFor(() => 'the mesh to start');
+  const key = environmentKey();
   const own = await startSharedMesh({
     stateDir,
     port: options.port,
     recipes: modules.map(({ file }) => file),
-    ...(options.nodes ? { vars: LOCAL_NODES } : {}),
+    vars: { ...(options.nodes ? LOCAL_NODES : {}), ...environmentVars(options) },
+    secrets: key === undefined ? {} : { ORS_API_KEY: key },
   }).finally(() => heartbeat.waitFor(null));
   const { mesh } = own;
   onSignal(() => stop.abort());
@@ -158,7 +175,9 @@ async function playRun(
   printer.started({ settings, rounds: missing.last, page: mesh.url, device, done, from });
   if (missing.order > 0)
     await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, { ...order, rounds: missing.order });
-  if (recipe.agent) {
+  if (recipe.agent && options.environment !== undefined)
+    printer.notice(`a Worker of the mesh holds the episodes of this run in ${options.environment}`);
+  else if (recipe.agent) {
     const { url } = await gateway.getAgentAccess(run);
     // Not the token: what is printed here is kept in logs.
     printer.notice(
@@ -201,7 +220,8 @@ async function playRun(
   printer.finished(
     summarize(settings, recipe, start ? { evaluation: start } : {}, lines, wallMs, duplicates),
   );
-  if (!recipe.agent || stopped || stays(options)) return;
+  // A Worker goes with the mesh: it need not hear that the run is over.
+  if (!recipe.agent || options.environment !== undefined || stopped || stays(options)) return;
   heartbeat.waitFor(() => 'agents to hear that the run is over');
   await Promise.race([agentsHeard(gateway, run, signal), aborted(signal)]);
 }

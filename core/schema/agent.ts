@@ -104,6 +104,8 @@ export const episodeAnswer = v.variant('state', [
   v.object({
     state: v.literal('open'),
     episode: v.string(),
+    /** True where the request had opened it before: somebody may hold it already, or may have held it once. */
+    again: v.exactOptional(v.literal(true)),
     run: id,
     round: count,
     /** What the run's recipe tells of the task. */
@@ -203,6 +205,29 @@ export const recordedCall = v.object({
   ),
 });
 export type RecordedCall = v.InferOutput<typeof recordedCall>;
+
+/** Answers of the policy in an episode of an environment at most, where nobody says otherwise. */
+export const USUAL_TURNS = 16;
+
+/** Where and how a Worker of the mesh plays episodes: an environment that somebody else hosts. */
+export const environmentOrder = v.object({
+  /** Without a path of an environment: `https://environments.example`. */
+  url: v.string(),
+  /** The most answers of the policy. */
+  turns: v.pipe(count, v.minValue(1), v.maxValue(MOST_CALLS)),
+  /** The tool whose one argument is the whole of each answer: for policies that know no tools. */
+  answerTool: v.exactOptional(v.string()),
+});
+export type EnvironmentOrder = v.InferOutput<typeof environmentOrder>;
+
+/** Asks the environment Worker to hold one more episode of a run. Under one key it is the same episode. */
+export const episodeMessage = v.object({
+  v: v.literal(1),
+  run: id,
+  key: v.string(),
+  environment: environmentOrder,
+});
+export type EpisodeMessage = v.InferOutput<typeof episodeMessage>;
 
 /** What the gateway asks the rollout Worker for on behalf of an episode. */
 export const callOrder = v.object({

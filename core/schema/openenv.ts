@@ -3,6 +3,7 @@
  * observations of one session, its state, and the tools of an environment that speaks the Model Context Protocol. Unknown fields are ignored.
  */
 import * as v from 'valibot';
+import { environmentPlace } from './environment.ts';
 
 const object = v.record(v.string(), v.unknown());
 
@@ -88,3 +89,6 @@ export const openEnvPlace = v.object({
   show: v.optional(v.pipe(v.array(v.string()), v.readonly())),
 });
 export type OpenEnvPlace = v.InferOutput<typeof openEnvPlace>;
+
+/** A task that an environment of either protocol sets. */
+export const environmentSetTask = v.object({ metadata: v.union([environmentPlace, openEnvPlace]) });

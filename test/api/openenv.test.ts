@@ -1,10 +1,11 @@
 /** Episodes in an environment of OpenEnv: what the policy and the environment hear of each other, what is paid, and every fault. */
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { type Ask, type HoldOptions, holdEpisode, type Said } from '../../api/environment/hold-episode.ts';
+import { openHost } from '../../api/environment/open-host.ts';
+import { openEnvHost } from '../../api/environment/openenv-host.ts';
+import { nodeSocket } from '../../api/node-socket.ts';
 import { OpenEnvClient } from '../../api/openenv-client.ts';
-import { type Ask, type HoldOptions, holdEpisode, type Said } from '../../cli/environment/hold-episode.ts';
-import { hostOf } from '../../cli/environment/open-host.ts';
-import { openEnvHost } from '../../cli/environment/openenv-host.ts';
 import { openEnvServer } from '../openenv-server.ts';
 
 const QUICK = { attempts: 3, firstMs: 1, longestMs: 2 };
@@ -40,7 +41,8 @@ function policy(...answers: readonly (Said | null)[]) {
 }
 
 const clientOf = (timeoutMs = 5000) =>
-  new OpenEnvClient({ url: `${server.url}/`, backOff: QUICK, timeoutMs });
+  new OpenEnvClient({ url: `${server.url}/`, backOff: QUICK, timeoutMs }, nodeSocket);
+const hostOf = (url: string) => openHost(url, { key: process.env.ORS_API_KEY, connect: nodeSocket });
 const hold = (ask: Ask, options: Partial<HoldOptions> = {}, task: object = TASK) =>
   holdEpisode(openEnvHost(clientOf()), task, 'one', ask, { turns: 8, ...options });
 

@@ -9,7 +9,7 @@ import { asCalled } from '../../cli/called-as.ts';
 import { projectFiles, writeProject } from '../../cli/init.ts';
 import { openRecipes } from '../../cli/recipe-modules.ts';
 import { WORKER_NAMES } from '../../core/stages.ts';
-import { installed, NODE_FLAGS } from '../../mesh/installation.ts';
+import { installed, moduleFile, NODE_FLAGS } from '../../mesh/installation.ts';
 import { readMeshConfig } from '../../mesh/mesh-config.ts';
 import { recipes } from '../../recipes/index.ts';
 
@@ -103,7 +103,10 @@ test('a new project: every file, under the name of its folder', async () => {
     expect(version).toMatch(/^\^?\d/);
   const { mains, workers } = await readMeshConfig(folder);
   expect(mains).toEqual(
-    Object.fromEntries(WORKER_NAMES.map((env) => [env, join(folder, `workers/${env}.ts`)])),
+    Object.fromEntries([
+      ...WORKER_NAMES.map((env) => [env, join(folder, `workers/${env}.ts`)]),
+      ['environment', moduleFile('workers/environment/index')],
+    ]),
   );
   expect(workers.gateway.assets?.directory).toBe(installed('dashboard'));
   for (const env of WORKER_NAMES)

@@ -206,3 +206,38 @@ test('with --agent agents hold the episodes, in a recipe of its own name; what d
   for (const wrong of [{ recipe: 'ttrl' }, { reward: 'checker' }, { inProcess: true }])
     await expect(asked({ agent: true, ...wrong })).rejects.toMatchObject({ code: 'run.agent' });
 });
+
+test('a Worker plays tasks that an environment sets, and no others, for the same recipe as agents do', async () => {
+  const asked = (name: string, metadata: (i: number) => object, more: object = {}) =>
+    taskRecipe({
+      ...{ recipe: 'grpo', policy: 'mine', agent: true, heldOut: '0.2', checker: 'auto', extract: ['whole'] },
+      tasks: {
+        files: [
+          file(
+            name,
+            sums(10).map((row, i) => ({ ...row, metadata: metadata(i) })),
+          ),
+        ],
+      },
+      set: [],
+      ...more,
+    } as unknown as Parameters<typeof taskRecipe>[0]);
+  const environment = 'http://localhost:8080';
+  for (const [name, place] of [
+    ['ors.jsonl', (index: number) => ({ environment: 'sums', split: 'train', index })],
+    ['openenv.jsonl', (seed: number) => ({ protocol: 'openenv', reset: { seed } })],
+  ] as const) {
+    const [byAgents, byWorker] = [await asked(name, place), await asked(name, place, { environment })];
+    expect(byWorker!.recipe.name).toBe(byAgents!.recipe.name);
+  }
+  await expect(asked('others.jsonl', () => ({ from: 'elsewhere' }), { environment })).rejects.toMatchObject({
+    code: 'environment.task',
+    message: expect.stringMatching(
+      /Line \d+ of .*others\.jsonl .*rollmesh environment tasks http:\/\/localhost:8080/,
+    ),
+  });
+  const seats = [{ name: 'white' }, { name: 'black' }];
+  await expect(
+    asked('ors.jsonl', (index) => ({ environment: 'sums', split: 'train', index }), { environment, seats }),
+  ).rejects.toMatchObject({ code: 'run.agent' });
+});

@@ -8,7 +8,7 @@ import { afterAll, expect, test } from 'vitest';
 import { unstable_readConfig as readConfig } from 'wrangler';
 import { DEPLOY_CONFIG, DeployFiles } from '../../cli/deploy/deploy-files.ts';
 import { taskRecipe } from '../../cli/task-recipe.ts';
-import { WORKER_NAMES } from '../../core/stages.ts';
+import { ENVIRONMENT_WORKER, EPISODE_QUEUE, WORKER_NAMES } from '../../core/stages.ts';
 import { MAX_DELIVERIES } from '../../workers/shared/consume.ts';
 
 const out = mkdtempSync(join(tmpdir(), 'rollmesh-dry-run-'));
@@ -16,9 +16,9 @@ afterAll(() => rmSync(out, { recursive: true, force: true }));
 
 /**
  * Uncompressed KiB. The runtime's wasm is 13.6 MiB of it; the platform's bound is 64 MiB, the older one 10 MB compressed. Every Worker holds
- * every shipped recipe, some 10 KiB each.
+ * every shipped recipe, some 10 KiB each, but for the environment Worker, which knows none.
  */
-const BUDGET_KIB = { gateway: 2000, proposer: 16_100, rollout: 16_100, judge: 16_100 };
+const BUDGET_KIB = { gateway: 2000, proposer: 16_100, rollout: 16_100, judge: 16_100, environment: 600 };
 const NEVER = [/@tensorflow/, /learner\//, /mesh\//, /node_modules\/miniflare/];
 
 const WRANGLER = 'node_modules/wrangler/bin/wrangler.js';
@@ -41,7 +41,7 @@ test('no environment named: the gateway, and no warning either', { timeout: 120_
   expect(said).toMatch(/gateway alone, one Worker of four[\s\S]*npm run deploy/);
 });
 
-test.each(WORKER_NAMES)('%s', { timeout: 120_000 }, async (env) => {
+test.each([...WORKER_NAMES, ENVIRONMENT_WORKER] as const)('%s', { timeout: 120_000 }, async (env) => {
   const folder = join(out, env);
   const said = await dryRun('--env', env, '--outdir', folder);
   expect(said).not.toMatch(/warning|error|▲|✘/i);
@@ -106,6 +106,10 @@ test('queues agree: deliveries, dead letters, one database and bucket, no consum
   }
   const produced = configs.flatMap((config) => (config.queues.producers ?? []).map(({ queue }) => queue));
   for (const { queue } of consumers) expect(produced).toContain(queue);
+  // Its messages die of themselves: the clock has them sent again.
+  const { queues } = readConfig({ config: 'wrangler.toml', env: ENVIRONMENT_WORKER }, { hideWarnings: true });
+  expect(queues.consumers).toMatchObject([{ queue: EPISODE_QUEUE }]);
+  expect(produced).toContain(EPISODE_QUEUE);
   const databases = configs.flatMap((config) => config.d1_databases.map((db) => db.database_id));
   const buckets = configs.flatMap((config) => config.r2_buckets.map((bucket) => bucket.bucket_name));
   expect(new Set(databases).size).toBe(1);

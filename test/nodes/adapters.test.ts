@@ -45,7 +45,7 @@ async function sampled(order: ReturnType<typeof orderOf>): Promise<readonly Samp
   const round = rounds.find(({ index }) => index === 2)!.id;
   const groups = await gateway.getGroups(round);
   const read = async (group: string): Promise<readonly Sample[]> => {
-    const bytes = await gateway.getObject(keys.rollouts(round, group));
+    const bytes = await gateway.getObject(keys.rollouts(round, group, 0));
     return v.parse(rolloutGroup, JSON.parse(new TextDecoder().decode(bytes))).samples;
   };
   return (await Promise.all(groups.map(({ group }) => read(group)))).flat();

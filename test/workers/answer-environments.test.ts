@@ -1,7 +1,7 @@
 /** Tasks of one answer that the mesh serves: played through the client of the standard, every solution is paid what it is paid in process. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { type Ask, holdEpisode } from '../../cli/environment/hold-episode.ts';
-import { orsHost } from '../../cli/environment/ors-host.ts';
+import { type Ask, holdEpisode } from '../../api/environment/hold-episode.ts';
+import { orsHost } from '../../api/environment/ors-host.ts';
 import { readStart } from '../../cli/shared/import-policy.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { registry } from '../../core/registry.ts';

@@ -1,7 +1,7 @@
 /** A gateway's environments without a mesh, and the same tasks played in this process. */
 import { vi } from 'vitest';
 import { EnvironmentClient } from '../../api/environment-client.ts';
-import type { Said } from '../../cli/environment/hold-episode.ts';
+import type { Said } from '../../api/environment/hold-episode.ts';
 import { episodesOf } from '../../core/play-episodes.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { type Registry, registry } from '../../core/registry.ts';

@@ -1,7 +1,7 @@
 /** The environments that the mesh serves: played through the client of the standard they give what they give in process, and a session is never lost or doubled. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { type Ask, holdEpisode } from '../../cli/environment/hold-episode.ts';
-import { orsHost } from '../../cli/environment/ors-host.ts';
+import { type Ask, holdEpisode } from '../../api/environment/hold-episode.ts';
+import { orsHost } from '../../api/environment/ors-host.ts';
 import { isHeldOutKey } from '../../core/split.ts';
 import { ragen } from '../../recipes/ragen/recipe.ts';
 import { ssp } from '../../recipes/ssp/recipe.ts';

@@ -7,7 +7,7 @@ import { type Context, Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type * as v from 'valibot';
 import { type AgentSeats, callSampleId } from '../../core/agent-episode.ts';
-import { episodeToken, runToken, seatToken } from '../../core/agent-token.ts';
+import { agentsToken, episodeToken, runToken, seatToken } from '../../core/agent-token.ts';
 import { wrongInput } from '../../core/errors.ts';
 import { DEEPEST, isShallow } from '../../core/nesting.ts';
 import { equalInConstantTime } from '../../core/provenance.ts';
@@ -77,13 +77,14 @@ type AgentContext = Context<GatewayTypes>;
 async function expectToken(
   c: AgentContext,
   what: string,
-  tokenOf: (secret: string) => string,
+  ...tokensOf: readonly ((secret: string) => string)[]
 ): Promise<void> {
   const given = /^Bearer ([0-9a-f]{64})$/.exec(c.req.header('authorization') ?? '')?.[1] ?? '';
   const secrets = c.var.services.secrets.learner.filter(
     (secret) => secret !== undefined && secret.length >= 16,
   );
-  if (secrets.map((secret) => equalInConstantTime(given, tokenOf(secret!))).some(Boolean)) return;
+  const tokens = secrets.flatMap((secret) => tokensOf.map((tokenOf) => tokenOf(secret!)));
+  if (tokens.map((token) => equalInConstantTime(given, token)).some(Boolean)) return;
   await limitRate('reads')(c, async () => undefined);
   throw noToken(what);
 }
@@ -109,7 +110,7 @@ const ownEpisode = createMiddleware<GatewayTypes>(async function ownEpisode(c, n
 
 const ownRun = createMiddleware<GatewayTypes>(async function ownRun(c, next) {
   const run = c.req.param('run') ?? '';
-  await expectToken(c, 'this run’s agents', (secret) => runToken(secret, run));
+  await expectToken(c, 'this run’s agents', (secret) => runToken(secret, run), agentsToken);
   await next();
 });
 
@@ -254,8 +255,9 @@ export const agentRoutes = new Hono<GatewayTypes>()
     const { key } = await readJsonBody(c.req.raw, episodeOrder, ORDER_LIMIT);
     const run = await runOfAgents(services, check(id, c.req.param('run'), 'run.id'));
     const opening = key === undefined ? crypto.randomUUID() : deriveId('opening', run.id, key);
-    const row = await openEpisode(db, run.id, opening, now());
-    if (!row) return c.json<EpisodeAnswer>(await nothing(services, run));
+    const opened = await openEpisode(db, run.id, opening, now());
+    if (!opened) return c.json<EpisodeAnswer>(await nothing(services, run));
+    const { row, again } = opened;
     const [round, group] = [await getRound(db, row.round), await getGroup(db, row.round, row.group)];
     const { agent } = recipes.find(run.settings.recipe);
     if (!round || !group || !agent) throw new Error(`internal: episode of no round ${row.round}`);
@@ -284,6 +286,7 @@ export const agentRoutes = new Hono<GatewayTypes>()
     return c.json<EpisodeAnswer>({
       state: 'open',
       episode,
+      ...(again ? { again } : {}),
       run: run.id,
       round: round.index,
       task: agent.told(group.task),

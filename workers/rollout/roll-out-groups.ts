@@ -11,11 +11,14 @@ import { type StageQueue, sendAll } from '../shared/messages.ts';
 import { type Opening, openStage } from '../shared/open-stage.ts';
 import { type StageMesh, stageParts } from '../shared/stage-mesh.ts';
 import { begunOf, dropPartial, goingOn, withinBudget } from '../shared/within-budget.ts';
+import { askForEpisodes, type EpisodeRequests } from './ask-for-episodes.ts';
 
 export interface RolloutMesh extends StageMesh {
   readonly judgments: StageQueue<'judge'>;
   /** This Worker's own queue, for groups that are continued later. */
   readonly rollouts: StageQueue<'rollout'>;
+  /** Undefined where the mesh names no environment. */
+  readonly episodes?: EpisodeRequests | undefined;
 }
 
 /**
@@ -26,10 +29,19 @@ async function readyTasks(
   mesh: RolloutMesh,
   { row, versions, tasks }: Opening,
 ): Promise<{ readonly tasks: readonly AdmittedTask[]; readonly known?: PartialCompletions }> {
-  if (tasks.length === 0 || !mesh.recipes.find(row.spec.settings.recipe).agent) return { tasks };
+  if (tasks.length === 0) return { tasks };
+  const { agent } = mesh.recipes.find(row.spec.settings.recipe);
+  if (!agent) return { tasks };
   const groups = tasks.map(({ group }) => group);
   const held = new Set((await groupsHeld(mesh.db, row.id, groups)).map(({ group }) => group));
   const ready = tasks.filter(({ group }) => held.has(group));
+  if (mesh.episodes)
+    await askForEpisodes(
+      mesh.episodes,
+      row,
+      agent,
+      tasks.filter(({ group }) => !held.has(group)),
+    );
   if (ready.length === 0) return { tasks: ready };
   return { tasks: ready, known: await answeredCalls(mesh, await stageParts(mesh, row, versions), [...held]) };
 }

@@ -9,15 +9,23 @@ import { log } from '../shared/log.ts';
 import type { StageQueue } from '../shared/messages.ts';
 import { meteredQueue } from '../shared/metered-bindings.ts';
 import { meshOf, type StageEnv, stageWorker, type WorkerOptions } from '../shared/stage-worker.ts';
+import { type EnvironmentVars, type EpisodeRequests, environmentOf } from './ask-for-episodes.ts';
 import { rollOutGroups } from './roll-out-groups.ts';
 import { answerHeldOut, sampleAgain } from './sample-again.ts';
 import { errorBody, isEndpoint } from './serving/endpoints.ts';
 import { serve } from './serving/serve.ts';
 import { serveCall } from './serving/serve-call.ts';
 
-export interface RolloutEnv extends StageEnv {
+export interface RolloutEnv extends StageEnv, EnvironmentVars {
   readonly JUDGE: StageQueue<'judge'>;
   readonly ROLLOUT: StageQueue<'rollout'>;
+  /** The environment Worker's. */
+  readonly EPISODE?: StageQueue<'episode'>;
+}
+
+function episodesOf(env: RolloutEnv): EpisodeRequests | undefined {
+  const environment = environmentOf(env);
+  return environment && env.EPISODE && { queue: meteredQueue(env.EPISODE), environment };
 }
 
 /** Its routes have no address: only the gateway reaches them, through a service binding, after its own checks. */
@@ -30,7 +38,12 @@ export function rolloutWorker(options: WorkerOptions): ExportedHandler<RolloutEn
         schema: rolloutMessage,
         work: (mesh, env, round, messages) =>
           rollOutGroups(
-            { ...mesh, judgments: meteredQueue(env.JUDGE), rollouts: meteredQueue(env.ROLLOUT) },
+            {
+              ...mesh,
+              judgments: meteredQueue(env.JUDGE),
+              rollouts: meteredQueue(env.ROLLOUT),
+              episodes: episodesOf(env),
+            },
             round,
             messages,
           ),

@@ -1,4 +1,5 @@
 /** Deployments against the stand-in of wrangler: from nothing, again, from anything in between, and what must never happen. */
+import { createHmac } from 'node:crypto';
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
@@ -9,6 +10,7 @@ const FIRST = [
   'database rollmesh',
   'bucket rollmesh',
   'queue rollmesh-dlq',
+  'queue rollmesh-episode',
   'queue rollmesh-judge',
   'queue rollmesh-propose',
   'queue rollmesh-rollout',
@@ -126,6 +128,41 @@ test('an upgrade: new migrations first, then only the Workers whose sources chan
   expect(mesh.wrangler.changes).toEqual(['migrate rollmesh', 'worker rollout', 'worker gateway']);
 });
 
+test('a mesh that names an environment gets its Worker after the gateway, to which it is bound, with a token that the gateway knows', async () => {
+  const mesh = new DeployedMesh();
+  mesh.wanted = {
+    ...WANTED,
+    workers: { ...WANTED.workers, environment: 'rollmesh-environment' },
+    mains: { ...WANTED.mains, environment: '' },
+  };
+  await mesh.run();
+  const workers = FIRST.findIndex((step) => step.startsWith('worker'));
+  expect(mesh.wrangler.changes).toEqual([
+    ...FIRST.slice(0, workers),
+    'secrets environment AGENTS_TOKEN',
+    ...FIRST.slice(workers),
+    'worker environment',
+  ]);
+  // By an implementation of HMAC that is not ours.
+  const learnerToken = mesh.secret('gateway', 'LEARNER_TOKEN')!;
+  expect(mesh.secret('environment', 'AGENTS_TOKEN')).toBe(
+    createHmac('sha256', learnerToken).update('agents of every run').digest('hex'),
+  );
+  expect((await mesh.run()).steps).toEqual([]);
+  mesh.sources.environment = '2';
+  mesh.wrangler.changes.length = 0;
+  await mesh.run();
+  expect(mesh.wrangler.changes).toEqual(['worker environment']);
+  // Where the learner's token is not known, the gateway would not know what is made here.
+  mesh.wrangler.workers.delete('environment');
+  const other = new DeployedMesh();
+  Object.assign(other, { wrangler: mesh.wrangler, wanted: mesh.wanted });
+  await expect(other.run()).rejects.toMatchObject({
+    code: 'deploy.secret',
+    message: expect.stringMatching(/environment lacks AGENTS_TOKEN, the gateway has LEARNER_TOKEN/),
+  });
+});
+
 test('not logged in, offline: said so, with what to do', async () => {
   const mesh = new DeployedMesh();
   mesh.wrangler.loggedIn = false;
@@ -173,7 +210,7 @@ test('a dry run changes nothing, and blind it plans for an empty account', async
 test('no secret stands in a command line, in the output or in an error', async () => {
   const mesh = new DeployedMesh();
   const given = 'f00d'.repeat(16);
-  mesh.wrangler.failures.set(9, `cannot store ${given}`);
+  mesh.wrangler.failures.set(10, `cannot store ${given}`);
   const error = await mesh.run({ env: { MESH_KEY: given } }).catch((thrown: Error) => thrown);
   expect(String(error)).toContain('cannot store …');
   await mesh.run();

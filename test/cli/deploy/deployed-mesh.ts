@@ -14,7 +14,14 @@ const PLACEHOLDER = 'database_id = "00000000-0000-0000-0000-000000000001"\n';
 export const WANTED: Wanted = {
   database: 'rollmesh',
   bucket: 'rollmesh',
-  queues: ['rollmesh-dlq', 'rollmesh-judge', 'rollmesh-propose', 'rollmesh-rollout', 'rollmesh-scored'],
+  queues: [
+    'rollmesh-dlq',
+    'rollmesh-episode',
+    'rollmesh-judge',
+    'rollmesh-propose',
+    'rollmesh-rollout',
+    'rollmesh-scored',
+  ],
   pullQueue: 'rollmesh-scored',
   deadLetters: 'rollmesh-dlq',
   migrations: ['0000_schema.sql', '0001_more.sql'],
@@ -33,7 +40,13 @@ export class DeployedMesh {
   readonly said: string[] = [];
   wanted = WANTED;
   /** What the Workers are made of; another text is another version. */
-  readonly sources: Record<Environment, string> = { judge: '1', rollout: '1', proposer: '1', gateway: '1' };
+  readonly sources: Record<Environment, string> = {
+    judge: '1',
+    rollout: '1',
+    proposer: '1',
+    gateway: '1',
+    environment: '1',
+  };
   seeded = 0;
 
   constructor() {

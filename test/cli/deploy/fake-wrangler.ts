@@ -28,6 +28,9 @@ const WRITES: Readonly<Record<string, readonly string[]>> = {
   gateway: ['rollmesh-propose', 'rollmesh-rollout', 'rollmesh-judge', 'rollmesh-scored'],
 };
 
+/** Whose service binding names which Worker: wrangler does not deploy it before that one. */
+const BOUND: Readonly<Record<string, string>> = { gateway: 'rollout', environment: 'gateway' };
+
 export class FakeWrangler {
   accounts = [{ id: 'a1', name: 'Acme' }];
   loggedIn = true;
@@ -187,7 +190,8 @@ export class FakeWrangler {
     const allowed =
       [...this.databases.values()].every(({ id, applied }) => text.includes(id) && applied !== null) &&
       [...Object.keys(READS), 'rollmesh-dlq', 'rollmesh-scored'].every((queue) => this.queues.has(queue)) &&
-      (WRITES[env] ?? []).every(served);
+      (WRITES[env] ?? []).every(served) &&
+      (BOUND[env] === undefined || this.#isUp(BOUND[env]));
     const url = env === 'gateway' ? '  https://rollmesh-gateway.acme.workers.dev' : '';
     return this.#change(
       `worker ${env}`,

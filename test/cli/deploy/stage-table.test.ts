@@ -2,13 +2,23 @@
 import { expect, test } from 'vitest';
 import { unstable_readConfig as readConfig } from 'wrangler';
 import { readWanted } from '../../../cli/deploy/wanted.ts';
-import { PULLED_QUEUE, QUEUE_NAMES, queueOf, STAGES, WORKER_NAMES } from '../../../core/stages.ts';
+import {
+  ENVIRONMENT_WORKER,
+  EPISODE_QUEUE,
+  PULLED_QUEUE,
+  QUEUE_NAMES,
+  queueOf,
+  STAGES,
+  WORKER_NAMES,
+} from '../../../core/stages.ts';
 
 const wanted = await readWanted('.');
 const queuesOf = (env: string) => readConfig({ config: 'wrangler.toml', env }, { hideWarnings: true }).queues;
 
 test('every stage has its queue, and the learner pulls the one that no Worker consumes', () => {
-  expect(wanted.queues).toEqual([...QUEUE_NAMES.map(queueOf), wanted.deadLetters].sort());
+  // And the environment Worker's, which is there whether or not the mesh has that Worker.
+  expect(wanted.queues).toEqual([...QUEUE_NAMES.map(queueOf), EPISODE_QUEUE, wanted.deadLetters].sort());
+  expect(queuesOf(ENVIRONMENT_WORKER).consumers).toMatchObject([{ queue: EPISODE_QUEUE }]);
   expect(wanted.pullQueue).toBe(PULLED_QUEUE);
 });
 

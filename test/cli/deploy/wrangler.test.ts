@@ -13,7 +13,7 @@ import {
   wranglerFailure,
   wranglerProcess,
 } from '../../../cli/deploy/wrangler.ts';
-import { DEPLOY_ORDER } from '../../../core/stages.ts';
+import { deployOrder } from '../../../core/stages.ts';
 import { WANTED } from './deployed-mesh.ts';
 
 const ECHO = `
@@ -71,8 +71,43 @@ test('wrangler.toml and migrations/ say what a mesh consists of', async () => {
   const { mains: _, migrations: __, ...expected } = WANTED;
   expect(rest).toEqual(expected);
   expect(migrations[0]).toBe('0000_schema.sql');
-  for (const environment of DEPLOY_ORDER)
+  for (const environment of deployOrder(mains))
     expect(mains[environment]).toBe(resolve(`workers/${environment}/index.ts`));
+});
+
+test('a mesh has the environment Worker where wrangler.toml names an environment that Cloudflare can reach', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'rollmesh-'));
+  const wanted = (url: string) => {
+    const original = readFileSync('wrangler.toml', 'utf8').replace(
+      '"dashboard"',
+      JSON.stringify(resolve('dashboard')),
+    );
+    writeFileSync(
+      join(root, 'wrangler.toml'),
+      original.replace('ENVIRONMENT_URL = ""', `ENVIRONMENT_URL = ${JSON.stringify(url)}`),
+    );
+    return readWanted(root);
+  };
+  const { queues, workers } = await wanted('https://environments.example');
+  expect(queues).toEqual(WANTED.queues);
+  expect(workers).toEqual({ ...WANTED.workers, environment: 'rollmesh-environment' });
+  for (const url of [
+    ...['http://localhost:8080', 'http://127.0.0.1:8080', 'http://10.1.2.3', 'https://172.31.0.1'],
+    ...[
+      'http://192.168.1.7',
+      'http://169.254.1.1',
+      'http://[::1]:80',
+      'http://[fd00::1]',
+      'http://trainer:8080',
+    ],
+    ...['https://printer.local.', 'environments.example', 'ftp://environments.example'],
+  ])
+    await expect(wanted(url), url).rejects.toMatchObject({
+      code: 'deploy.environment',
+      message: expect.stringContaining(url),
+    });
+  for (const url of ['https://172.32.0.1', 'http://8.8.8.8', 'https://[2606:4700::1111]'])
+    expect((await wanted(url)).workers.environment, url).toBe('rollmesh-environment');
 });
 
 test('a project on files of tasks is told how to deploy its recipe', async () => {

@@ -1,8 +1,9 @@
 /** The tasks of an environment as rows of a file of tasks: the prompt as the question, and where the task stands. */
-import type { EnvironmentClient } from '../../api/environment-client.ts';
+
 import { wrongInput } from '../../core/errors.ts';
 import { deriveId } from '../../core/random.ts';
 import { type EnvironmentPlace, textOf } from '../../core/schema/environment.ts';
+import type { EnvironmentClient } from '../environment-client.ts';
 import { UNKNOWN_ANSWER, type WantedTasks } from './host.ts';
 
 const named = (text: string | undefined, known: readonly string[], what: string, first: string): string => {

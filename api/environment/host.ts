@@ -1,4 +1,4 @@
-/** A server of environments as the commands use it, whatever its protocol is. */
+/** A server of environments as whoever plays it uses it, whatever its protocol is. */
 import type { EnvironmentTool } from '../../core/schema/environment.ts';
 
 /** What a call of a tool gave. */

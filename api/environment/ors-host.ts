@@ -1,8 +1,8 @@
 /** A server of the Open Reward Standard: a session of the server is the environment of an episode. */
 import * as v from 'valibot';
-import type { EnvironmentClient } from '../../api/environment-client.ts';
 import { wrongInput } from '../../core/errors.ts';
 import { type EnvironmentPlace, environmentPlace, textOf } from '../../core/schema/environment.ts';
+import type { EnvironmentClient } from '../environment-client.ts';
 import type { Host, World } from './host.ts';
 import { orsRows } from './ors-rows.ts';
 

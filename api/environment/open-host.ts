@@ -1,26 +1,33 @@
 /** Finds out by which protocol a server of environments speaks. */
-import { EnvironmentClient } from '../../api/environment-client.ts';
-import { EnvironmentHttp, missingBy } from '../../api/environment-http.ts';
-import { OpenEnvClient } from '../../api/openenv-client.ts';
 import { wrongInput } from '../../core/errors.ts';
+import { EnvironmentClient } from '../environment-client.ts';
+import { EnvironmentHttp, missingBy } from '../environment-http.ts';
+import { type Connect, OpenEnvClient } from '../openenv-client.ts';
 import type { Host } from './host.ts';
 import { openEnvHost } from './openenv-host.ts';
 import { orsHost } from './ors-host.ts';
 
-/** The address of a server. A key goes with every request, so it must travel encrypted, or not at all. */
-export function addressOf(url: string): { readonly url: string; readonly key: string | undefined } {
-  const key = process.env.ORS_API_KEY;
+/** How a server of environments is reached. */
+export interface HostAccess {
+  /** Sent with every request. */
+  readonly key: string | undefined;
+  readonly connect: Connect;
+}
+
+/** Checks the address of a server. A key goes with every request, so it must travel encrypted, or not at all. Throws `environment.address`. */
+function expectAddress(url: string, key: string | undefined): void {
   const { protocol, hostname } = URL.canParse(url) ? new URL(url) : { protocol: '', hostname: '' };
   const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
-  if (protocol === 'https:' || (protocol === 'http:' && (key === undefined || isHere))) return { url, key };
+  if (protocol === 'https:' || (protocol === 'http:' && (key === undefined || isHere))) return;
   throw wrongInput('environment.address', `${JSON.stringify(url)} is not the address of an environment.`, {
     expected: `https://… or http://…${key === undefined ? '' : '; with ORS_API_KEY, http:// on this machine alone'}`,
   });
 }
 
 /** A server without the first path of the Open Reward Standard may be one of OpenEnv: it has to tell the schema of its actions then. */
-export async function hostOf(url: string): Promise<Host> {
-  const options = addressOf(url);
+export async function openHost(url: string, { key, connect }: HostAccess): Promise<Host> {
+  expectAddress(url, key);
+  const options = { url, key };
   const http = new EnvironmentHttp(options);
   const listed = await http.send('GET', '/list_environments', {});
   if (listed.status !== 404) {
@@ -28,7 +35,7 @@ export async function hostOf(url: string): Promise<Host> {
     return orsHost(new EnvironmentClient(options));
   }
   await listed.body?.cancel();
-  const host = openEnvHost(new OpenEnvClient(options));
+  const host = openEnvHost(new OpenEnvClient(options, connect));
   try {
     await host.check();
   } catch (error) {

@@ -3,7 +3,6 @@
  * environment that speaks the Model Context Protocol, and in any other by one tool, `step`, whose arguments are the action.
  */
 import * as v from 'valibot';
-import type { OpenEnvClient, OpenEnvSession } from '../../api/openenv-client.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { EnvironmentTool } from '../../core/schema/environment.ts';
 import {
@@ -14,6 +13,7 @@ import {
   openEnvPlace,
   openEnvToolResult,
 } from '../../core/schema/openenv.ts';
+import type { OpenEnvClient, OpenEnvSession } from '../openenv-client.ts';
 import { type Called, type Host, UNKNOWN_ANSWER, type WantedTasks, type World } from './host.ts';
 
 const taskSchema = v.object({ metadata: openEnvPlace });

@@ -1,11 +1,20 @@
-/** What an episode needs of the mesh: it is opened, asked in, and ended. Each request may be sent again and counts once. */
+/**
+ * What an episode needs of the mesh: it is opened, asked in, and ended. Each request may be sent again and counts once. The command sends them over
+ * HTTP, a Worker of the mesh to the gateway by its binding.
+ */
 import * as v from 'valibot';
-import { fetchPatiently } from '../../api/back-off.ts';
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
 import { type AgentAccess, type EpisodeAnswer, episodeAnswer } from '../../core/schema/agent.ts';
-import type { Ask, Ended } from './hold-episode.ts';
+import { fetchPatiently } from '../back-off.ts';
+import { type Ask, type Ended, type HoldOptions, holdEpisode } from './hold-episode.ts';
+import type { Host } from './host.ts';
 
 export type Held = Extract<EpisodeAnswer, { state: 'open' }>;
+
+/** Sends a request to the mesh. */
+export type Send = (url: string, init: RequestInit) => Promise<Response>;
+
+const overHttp: Send = (url, init) => fetch(url, init);
 
 const refusal = v.object({ error: v.object({ message: v.string(), code: v.nullable(v.string()) }) });
 
@@ -27,15 +36,20 @@ const answer = v.object({
 });
 
 async function post(
+  send: Send,
   url: string,
   token: string,
   body: object,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly body: unknown; readonly code: string | null }> {
   const response = await fetchPatiently(() =>
-    fetch(url, {
+    send(url, {
       method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        ...headers,
+      },
       body: JSON.stringify(body),
     }),
   ).catch((cause: unknown) => {
@@ -57,12 +71,13 @@ async function post(
   throw new RollmeshError('give-up', error.code ?? 'gateway.failed', error.message);
 }
 
-export async function openEpisode({
-  url,
-  token,
-}: Pick<AgentAccess, 'url' | 'token'>): Promise<EpisodeAnswer> {
-  // Under one key, an opening whose answer was lost is the same one.
-  const { body } = await post(`${url}/episodes`, token, { key: crypto.randomUUID() });
+/** Opens an episode of a run. Under one key, an opening whose answer was lost is the same one. */
+export async function openEpisode(
+  { url, token }: Pick<AgentAccess, 'url' | 'token'>,
+  key: string = crypto.randomUUID(),
+  send: Send = overHttp,
+): Promise<EpisodeAnswer> {
+  const { body } = await post(send, `${url}/episodes`, token, { key });
   return v.parse(episodeAnswer, body);
 }
 
@@ -76,13 +91,13 @@ export function expectOneSeat({ seats }: Pick<AgentAccess, 'seats'>): void {
 }
 
 /** Asks in an episode; the requests of one conversation come one after the other. */
-export function askIn({ baseURL, apiKey, model }: Held): Ask {
+function askIn({ baseURL, apiKey, model }: Held, send: Send = overHttp): Ask {
   let asked = 0;
   return async (messages, tools) => {
     const headers = { 'idempotency-key': `answer-${asked++}` };
     const order = { model, messages, ...(tools.length ? { tools } : {}) };
     try {
-      const { body } = await post(`${baseURL}/chat/completions`, apiKey, order, headers);
+      const { body } = await post(send, `${baseURL}/chat/completions`, apiKey, order, headers);
       const {
         id,
         choices: [{ message }],
@@ -100,9 +115,15 @@ export function askIn({ baseURL, apiKey, model }: Held): Ask {
 export async function endEpisode(
   { rewardURL, apiKey }: Held,
   { score, turns = {} }: Pick<Ended, 'score' | 'turns'>,
+  send: Send = overHttp,
 ): Promise<boolean> {
   try {
-    await post(rewardURL, apiKey, typeof score === 'number' ? { reward: score, turns } : { missing: score });
+    await post(
+      send,
+      rewardURL,
+      apiKey,
+      typeof score === 'number' ? { reward: score, turns } : { missing: score },
+    );
     return true;
   } catch (error) {
     if (hasEnded(error)) return false;
@@ -111,6 +132,30 @@ export async function endEpisode(
 }
 
 /** Does an error say that the mesh takes nothing more for an episode? */
-export const hasEnded = (error: unknown): error is RollmeshError =>
+const hasEnded = (error: unknown): error is RollmeshError =>
   error instanceof RollmeshError &&
   ['episode.rewarded', 'episode.given-up', 'episode.round-closed'].includes(error.code);
+
+export interface Played {
+  /** Whether the mesh took what the episode is worth. */
+  readonly counts: boolean;
+  /** What went wrong with the environment, or that the episode had ended before. */
+  readonly error?: Error;
+}
+
+/** Plays an opened episode in an environment and ends it. Throws what is the fault of neither the environment nor the policy. */
+export async function playEpisode(
+  host: Pick<Host, 'open'>,
+  episode: Held,
+  options: HoldOptions,
+  send: Send = overHttp,
+): Promise<Played> {
+  try {
+    const session = `rollmesh-${episode.episode}`;
+    const { error, ...ended } = await holdEpisode(host, episode.task, session, askIn(episode, send), options);
+    return { counts: await endEpisode(episode, ended, send), ...(error ? { error } : {}) };
+  } catch (error) {
+    if (!hasEnded(error)) throw error;
+    return { counts: false, error };
+  }
+}

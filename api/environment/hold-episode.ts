@@ -2,12 +2,13 @@
  * One episode of a run, held in an environment that somebody else hosts: the policy is asked through the episode's endpoint, what it calls is
  * called in the environment, and what the environment paid is the reward. Whatever goes wrong with the environment is recorded as missing data with its kind.
  */
-import { missingBy } from '../../api/environment-http.ts';
+
 import { linearSchema } from '../../core/checkers/json-schema.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { Score } from '../../core/reward-service.ts';
 import type { EnvironmentTool } from '../../core/schema/environment.ts';
 import { argumentsCheck, type ToolSchema } from '../../core/tool-arguments.ts';
+import { missingBy } from '../environment-http.ts';
 import type { Called, Host, World } from './host.ts';
 
 /** A message as OpenAI's endpoint takes and gives it. */

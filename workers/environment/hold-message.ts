@@ -1,0 +1,72 @@
+/**
+ * Holds the episode that a message asks for, as `rollmesh environment play` does. Whoever opens an episode holds it, and nobody else: what a
+ * message finds open already is another delivery's, and ends in missing data where that one has ended.
+ */
+import type { Host } from '../../api/environment/host.ts';
+import {
+  endEpisode,
+  type Held,
+  openEpisode,
+  playEpisode,
+  type Send,
+} from '../../api/environment/mesh-side.ts';
+import { within } from '../../api/environment-http.ts';
+import type { EnvironmentOrder, EpisodeMessage } from '../../core/schema/agent.ts';
+import { failureOf } from '../shared/failures.ts';
+import { log } from '../shared/log.ts';
+
+/** The longest episode, ms: the platform ends an invocation of a queue after 15 minutes. */
+export const LONGEST_MS = 14 * 60_000;
+
+export interface Holding {
+  /** Asks the gateway. */
+  readonly send: Send;
+  /** Opens episodes of every run. */
+  readonly token: string;
+  /** The environment's server; rejects where it cannot be told. */
+  readonly host: (environment: EnvironmentOrder) => Promise<Host>;
+  readonly longestMs: number;
+}
+
+/** An address that only the binding to the gateway knows. */
+const GATEWAY = 'https://gateway';
+
+/** Ends an episode that came to nothing. */
+async function giveUp(episode: Held, send: Send, score: 'abandoned' | 'timed-out', error?: unknown) {
+  await endEpisode(episode, { score }, send);
+  log('error', 'episode.missing', {
+    episode: episode.episode,
+    missing: score,
+    ...(error === undefined ? {} : failureOf(error)),
+  });
+}
+
+/** @param attempts how often the message was delivered, this time included. Throws what another delivery may not meet. */
+export async function holdMessage(
+  { send, token, host, longestMs }: Holding,
+  { run, key, environment }: EpisodeMessage,
+  attempts: number,
+): Promise<void> {
+  const server = await host(environment);
+  // An environment that is down has no part in any episode: nothing is opened until it answers.
+  await server.check();
+  const episode = await openEpisode({ url: `${GATEWAY}/agents/runs/${run}`, token }, key, send);
+  if (episode.state !== 'open') return;
+  if (episode.again) {
+    // The first delivery of a message may be a copy of one that is still being played. A later one comes after the one before it has ended.
+    if (attempts > 1) await giveUp(episode, send, 'abandoned');
+    return;
+  }
+  try {
+    const playing = playEpisode(server, episode, environment, send);
+    // Where it is too late, nobody hears what becomes of it.
+    playing.catch(() => undefined);
+    const played = await within(playing, longestMs);
+    if (!played) await giveUp(episode, send, 'timed-out');
+    else if (played.error)
+      log('warn', 'episode.unpaid', { episode: episode.episode, ...failureOf(played.error) });
+  } catch (error) {
+    // Nothing that was done in the environment can be taken up again.
+    await giveUp(episode, send, 'abandoned', error);
+  }
+}

@@ -1,0 +1,4 @@
+/** The environment Worker. It knows no recipe, so that every project deploys this one. */
+import { environmentWorker } from './worker.ts';
+
+export default environmentWorker();
