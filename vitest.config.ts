@@ -7,20 +7,12 @@ const UNIT = ['core', 'learner/losses', 'model', 'protocols', 'recipes', 'site',
 /** Unit tests that put other modules in the place of real ones. */
 const MOCKED = ['test/recipes/gold-audit.test.ts', 'test/workers/share-out.test.ts'];
 const unit = UNIT.map((folder) => `test/${folder}/**/*.test.ts`);
-/**
- * Tests that measure their process or change it for good: its ports, a heap that only grows, a driver of a GPU, Miniflare's classes. Each has a process of
- * its own.
- */
-const ALONE = [
-  'infer/distribution',
-  'infer/policy',
-  'learner/device-trial',
-  'learner/engine-webgpu',
-  'learner/gpu-features',
-  'mesh/local-ports',
-  'mesh/roomy-buffers',
-  'run/webgpu-round',
-].map((file) => `test/${file}.test.ts`);
+/** Tests of commands' parts, which change nothing of their process that others see: they share their imports as well. */
+const PARTS = [
+  'test/{api,bench}/**/*.test.ts',
+  'test/cli/{claims,deploy,recipe,start,sweep,trajectories}/**/*.test.ts',
+  'test/cli/{curves,doors,follow-run,learner-watch,mesh-watch,rewards,runs,task-recipe,terminal-text}.test.ts',
+];
 
 export default defineConfig({
   test: {
@@ -41,12 +33,8 @@ export default defineConfig({
       // These change nothing that other files see, so the files of a worker share their imports: a third of the time.
       { extends: true, test: { name: 'unit', include: unit, exclude: MOCKED, isolate: false } },
       { extends: true, test: { name: 'unit-mocked', include: MOCKED } },
-      { extends: true, test: { name: 'alone', include: ALONE } },
-      // These put everything back that they change.
-      {
-        extends: true,
-        test: { name: 'mesh', include: ['test/**/*.test.ts'], exclude: [...unit, ...ALONE], isolate: false },
-      },
+      { extends: true, test: { name: 'parts', include: PARTS, isolate: false } },
+      { extends: true, test: { name: 'mesh', include: ['test/**/*.test.ts'], exclude: [...unit, ...PARTS] } },
     ],
   },
 });

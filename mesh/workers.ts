@@ -33,9 +33,9 @@ export interface WorkerSettings {
 /** The options of every Worker, in the order of their names: of the environment Worker where the mesh plays an environment. */
 export async function workerOptions(settings: WorkerSettings): Promise<WorkerOptions[]> {
   const { config, recipes, around, vars } = settings;
-  const names: WorkerName[] = [
+  const names = [
     ...WORKER_NAMES,
-    ...(environmentUrl(config, vars) ? [ENVIRONMENT_WORKER] : []),
+    ...(environmentUrl(config, vars) ? [ENVIRONMENT_WORKER as WorkerName] : []),
   ];
   const mains = names.map((worker) =>
     // The environment Worker knows no recipe.
