@@ -349,3 +349,13 @@ test('who keeps a lease alive and answers nothing loses it once the round has st
     )
     .toBe('closed');
 }, 120_000);
+
+test('a node that is shut out holds nothing, and what it answered is put up again', async () => {
+  const held = await lease(second!);
+  const result = await resultOf(second!, held, await computed(second!, held));
+  expect((await answer(second!, result)).status).toBe(200);
+  const { rounds } = await scene.gateway.shutOutNode(second!.identity.node, 'a test');
+  expect(rounds).toContain(round);
+  expect(await refusal(await answer(second!, result))).toBe('403 node.shut-out');
+  expect((await lease(first!)).id).toBe(held.id);
+}, 120_000);
