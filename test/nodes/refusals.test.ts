@@ -350,12 +350,14 @@ test('who keeps a lease alive and answers nothing loses it once the round has st
     .toBe('closed');
 }, 120_000);
 
-test('a node that is shut out holds nothing, and what it answered is put up again', async () => {
+test('a node that is shut out holds nothing, and what it answered counts no more', async () => {
   const held = await lease(second!);
   const result = await resultOf(second!, held, await computed(second!, held));
   expect((await answer(second!, result)).status).toBe(200);
   const { rounds } = await scene.gateway.shutOutNode(second!.identity.node, 'a test');
   expect(rounds).toContain(round);
   expect(await refusal(await answer(second!, result))).toBe('403 node.shut-out');
-  expect((await lease(first!)).id).toBe(held.id);
+  const db = await scene.mesh.mf.getD1Database('DB', 'rollmesh-gateway');
+  const own = db.prepare('SELECT count(*) AS n FROM work WHERE node = ?').bind(second!.identity.node);
+  expect(await own.first()).toEqual({ n: 0 });
 }, 120_000);
