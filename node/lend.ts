@@ -92,9 +92,15 @@ export async function lend({
   const answers = new Set<Promise<void>>();
   let failure: { readonly error: unknown } | undefined;
   let pause = FIRST_IDLE_MS;
+  /** Until when the node asks for nothing, after an error. */
+  let troubledUntil = 0;
   try {
     // One question at a time, for the thread that is free first: what there is none of for one, there is none of for all.
     while (!stopped.signal.aborted) {
+      if (Date.now() < troubledUntil) {
+        await sleep(troubledUntil - Date.now(), stopped.signal);
+        continue;
+      }
       const [lane] = lanes.filter(({ held }) => held < LEASES).toSorted((a, b) => a.freeAt - b.freeAt);
       const wait = lane ? lane.freeAt - Date.now() - AHEAD_MS : idleMs;
       if (!lane || wait > 0) {
@@ -151,7 +157,7 @@ export async function lend({
       return;
     }
     events.trouble(error);
-    pause = Math.max(pause, TROUBLE_MS);
+    troubledUntil = Date.now() + TROUBLE_MS;
   }
 
   async function answer({ leaseMs, work }: LeaseAnswer, lease: string, compute: Compute): Promise<void> {

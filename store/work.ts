@@ -282,6 +282,8 @@ export async function noteAnswers(
   const before = first(sql`EXISTS (SELECT 1 FROM work WHERE id IN ${ids} AND ${own})`);
   const results = await runAll(db, [
     ...before,
+    // A node whose answers are not taken does not keep its round from being redriven.
+    sql`UPDATE rounds SET touched_at = ${now}, redrives = 0 WHERE id = ${round} AND EXISTS (SELECT 1 FROM work WHERE id IN ${ids} AND ${own})`,
     sql`UPDATE nodes SET requests = nodes.requests + made.n, samples = nodes.samples + made.samples, tokens = nodes.tokens + made.tokens, seen_at = ${now}
         FROM (SELECT count(*) AS n, sum(value->>'samples') AS samples, sum(value->>'tokens') AS tokens
           FROM json_each(${JSON.stringify(answers.map(({ id, samples, tokens }) => ({ work: id, samples, tokens })))})
@@ -293,9 +295,8 @@ export async function noteAnswers(
         WHERE work.id = made.work AND ${own} RETURNING id`,
     sql`SELECT DISTINCT round, stage, grp, idx FROM work WHERE id IN ${ids}
           AND (stage, grp) NOT IN (SELECT stage, grp FROM work WHERE round = ${round} AND state IN ('open', 'leased'))`,
-    sql`UPDATE rounds SET touched_at = ${now}, redrives = 0 WHERE id = ${round}`,
   ]);
-  const [, noted, whole] = results.slice(before.length);
+  const [, , noted, whole] = results.slice(before.length);
   const taken = new Set((noted!.results as { id: string }[]).map(({ id }) => id));
   if (!taken.size) return { taken, whole: [] };
   type Row = { round: string; stage: WorkerStage; grp: string; idx: number };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { RollmeshError } from '../../core/errors.ts';
 import { isPrivateHost } from '../../core/private-host.ts';
-import { type ByWorker, deployOrder, ENVIRONMENT_WORKER } from '../../core/stages.ts';
+import { type ByWorker, deployOrder, ENVIRONMENT_WORKER, EPISODE_QUEUE } from '../../core/stages.ts';
 import { installed } from '../../mesh/installation.ts';
 import { environmentUrl, readMeshConfig } from '../../mesh/mesh-config.ts';
 import { configurationsIn } from '../run-config-file.ts';
@@ -93,7 +93,8 @@ export async function readWanted(root: string): Promise<Wanted> {
     queues: [...new Set([...produced, ...consumed])].sort(),
     pullQueue: onlyOne(
       'queue without a consumer',
-      produced.filter((queue) => !consumed.includes(queue)),
+      // A project may name the queue of episodes without the Worker that works it off.
+      produced.filter((queue) => !consumed.includes(queue) && queue !== EPISODE_QUEUE),
     ),
     deadLetters: onlyOne(
       'dead-letter queue',

@@ -170,3 +170,42 @@ test('the results of a lease go back in one call where its body has room for the
   expect(limits[0]).toBe(2);
   expect(limits.at(-1)).toBe(8);
 }, 30_000);
+
+test('a node that cannot compute what it leased waits before it leases again', async () => {
+  const stop = new AbortController();
+  const leasedAt: number[] = [];
+  const released: (string | undefined)[] = [];
+  const { token } = await makeNodeKeys(id(1));
+  const request = {
+    policy: { name: 'p', version: 0 },
+    config: file('config.json'),
+    weights: file('model.safetensors'),
+    vocabSize: 4,
+    prompts: [{ ids: [1], sampleIds: [id(7)] }],
+    settings: { maxNew: 1, temperature: 1, stop: [0] },
+  };
+  await lend({
+    client: {
+      lease: async (): Promise<LeaseAnswer> => {
+        leasedAt.push(performance.now());
+        if (leasedAt.length === 3) stop.abort();
+        return { node: id(1), lease: id(9), leaseMs: 60_000, work: [{ id: id(8), request }] };
+      },
+      heartbeat: async () => ({ leaseMs: 60_000, requests: 1 }),
+      release: async (lease?: string) => void released.push(lease),
+      file: async () => {
+        throw new RollmeshError('retry', 'file.hash', 'The file is damaged.');
+      },
+      results: async () => new Map(),
+    },
+    identity: await identityOf(token),
+    order: { kind: 'process', engines: ['onnx'], weights: [] },
+    threads: [async () => []],
+    events: { answered: () => {}, trouble: () => {} },
+    signal: stop.signal,
+    idleMs: 20,
+  });
+  // A lane holds two leases at most, so that the third is asked for once the first has failed.
+  expect(leasedAt[2]! - leasedAt[0]!).toBeGreaterThan(900);
+  expect(released).toContain(id(9));
+}, 30_000);

@@ -379,11 +379,21 @@ test('nor what an isolate that is under way then makes of it: a rollout, a judgm
   await answers(CHEAT, round.id, 'judge', group, 1);
   const judge = invocation({ meanwhile: shutOutCheat });
   await judgeGroups(judge.mesh, round.id, again.sent.judge);
+  expect(await store.bucket.head(keys.scored(round.id, group))).toBeNull();
+  expect(judge.sent.scored).toEqual([]);
   expect(await stateOf(round.id, group)).toBe('rollout');
   expect((await getRound(store.db, round.id))?.state).toBe('rollout');
 
   await answers(CHEAT, round.id, 'rollout', group, 1);
   expect(await rowsOf(round.id, 'rollout', group)).toEqual([]);
+});
+
+test('an error about what was there before a round was begun again fails nothing of it', async () => {
+  const { round, messages } = await rollingOut(3);
+  const poison = messages.find(({ index }) => tasksOf(3)[index]!.task === POISON)!;
+  await answers(CHEAT, round.id, 'rollout', poison.group);
+  expect(await rollOutGroups(invocation({ meanwhile: shutOutCheat }).mesh, round.id, [poison])).toEqual([]);
+  await expect(rollOutGroups(invocation().mesh, round.id, [poison])).rejects.toThrow('It is poison.');
 });
 
 test('a round whose proposals it forged begins again, whatever is stored, sent or under way of it', async () => {

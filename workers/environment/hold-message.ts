@@ -1,6 +1,6 @@
 /**
  * Holds the episode that a message asks for, as `rollmesh environment play` does. Whoever opens an episode holds it, and nobody else: what a
- * message finds open already is another delivery's, and ends in missing data where that one has ended.
+ * message finds open already is another delivery's, and the mesh's clock gives it up where that one was cut off.
  */
 import type { Host } from '../../api/environment/host.ts';
 import {
@@ -15,7 +15,7 @@ import type { EnvironmentOrder, EpisodeMessage } from '../../core/schema/agent.t
 import { failureOf } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';
 
-/** The longest episode, ms: the platform ends an invocation of a queue after 15 minutes. */
+/** How long a message is worked on, ms: the platform ends an invocation of a queue after 15 minutes. */
 export const LONGEST_MS = 14 * 60_000;
 
 export interface Holding {
@@ -41,27 +41,23 @@ async function giveUp(episode: Held, send: Send, score: 'abandoned' | 'timed-out
   });
 }
 
-/** @param attempts how often the message was delivered, this time included. Throws what another delivery may not meet. */
+/** Throws what kept it from opening the episode, for which another delivery of the message may try again. */
 export async function holdMessage(
   { send, token, host, longestMs }: Holding,
   { run, key, environment }: EpisodeMessage,
-  attempts: number,
 ): Promise<void> {
+  const until = Date.now() + longestMs;
   const server = await host(environment);
   // An environment that is down has no part in any episode: nothing is opened until it answers.
   await server.check();
   const episode = await openEpisode({ url: `${GATEWAY}/agents/runs/${run}`, token }, key, send);
-  if (episode.state !== 'open') return;
-  if (episode.again) {
-    // The first delivery of a message may be a copy of one that is still being played. A later one comes after the one before it has ended.
-    if (attempts > 1) await giveUp(episode, send, 'abandoned');
-    return;
-  }
+  // Another delivery, or a copy of the message that was sent when the round stood still, may be playing what was opened before.
+  if (episode.state !== 'open' || episode.again) return;
   try {
     const playing = playEpisode(server, episode, environment, send);
     // Where it is too late, nobody hears what becomes of it.
     playing.catch(() => undefined);
-    const played = await within(playing, longestMs);
+    const played = await within(playing, until - Date.now());
     if (!played) await giveUp(episode, send, 'timed-out');
     else if (played.error)
       log('warn', 'episode.unpaid', { episode: episode.episode, ...failureOf(played.error) });

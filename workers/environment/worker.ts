@@ -43,7 +43,7 @@ export function environmentWorker(): ExportedHandler<EnvironmentEnv> {
       };
       const hold = async (message: Message): Promise<void> => {
         try {
-          await holdMessage(holding, v.parse(episodeMessage, message.body), message.attempts);
+          await holdMessage(holding, v.parse(episodeMessage, message.body));
           message.ack();
         } catch (error) {
           // Messages are copies of what the database says: where one is given up, the gateway's clock has it sent again.

@@ -9,7 +9,7 @@ import { markScored } from '../../store/groups.ts';
 import { putJson, readJson } from '../../store/objects.ts';
 import { type RoundRow, touchRound } from '../../store/rounds.ts';
 import { type StageQueue, sendAll } from '../shared/messages.ts';
-import { openStage } from '../shared/open-stage.ts';
+import { isBegunAgain, type Opening, ofAttempt, openStage } from '../shared/open-stage.ts';
 import { roundManifests, type StageMesh } from '../shared/stage-mesh.ts';
 import { begunOf, dropPartial, goingOn, withinBudget } from '../shared/within-budget.ts';
 
@@ -32,7 +32,16 @@ export async function judgeGroups(
     round,
     messages.map((message) => message.group),
   );
+  return ofAttempt(mesh, opening.row, () => judgeOpened(mesh, opening, messages));
+}
+
+async function judgeOpened(
+  mesh: JudgeMesh,
+  opening: Opening,
+  messages: readonly JudgeMessage[],
+): Promise<readonly Statement[]> {
   const { row, tasks } = opening;
+  const round = row.id;
   if (row.state !== 'rollout' || tasks.length === 0) return [];
   const read = await Promise.all(tasks.map((task) => readRolled(mesh.bucket, row, task)));
   const rolled = read.filter((group) => group !== null);
@@ -53,6 +62,8 @@ export async function judgeGroups(
     await goOn();
     return waiting();
   }
+  // A group is stored under one key in every attempt: what an earlier one scored must not lie over what this one does.
+  if (await isBegunAgain(mesh, row)) return [];
   const sealed = { ...row, manifests: await roundManifests(mesh, row.spec, opening.versions) };
   const sent = await Promise.all(
     scored.map(async (group) => {

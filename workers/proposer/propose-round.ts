@@ -7,7 +7,7 @@ import { putJsonOver, readJsonObject, storedSha256 } from '../../store/objects.t
 import { admitTasks, failRound, touchRound } from '../../store/rounds.ts';
 import { PROPOSALS } from '../../store/work.ts';
 import { type StageQueue, sendAll } from '../shared/messages.ts';
-import { type Opening, openStage } from '../shared/open-stage.ts';
+import { type Opening, ofAttempt, openStage } from '../shared/open-stage.ts';
 import type { StageMesh } from '../shared/stage-mesh.ts';
 import { dropPartial, withinBudget } from '../shared/within-budget.ts';
 
@@ -26,8 +26,17 @@ export async function proposeRound(
   { round, begun }: ProposeMessage,
 ): Promise<readonly Statement[]> {
   const opening = await openStage(mesh, 'propose', round, [PROPOSALS]);
+  return ofAttempt(mesh, opening.row, () => proposeOpened(mesh, opening, begun === true));
+}
+
+async function proposeOpened(
+  mesh: ProposerMesh,
+  opening: Opening,
+  begun: boolean,
+): Promise<readonly Statement[]> {
+  const round = opening.row.id;
   if (opening.row.state !== 'proposing') return [];
-  const written = await writeProposals(mesh, opening, begun === true);
+  const written = await writeProposals(mesh, opening, begun);
   if (!written) return [touchRound(mesh.db, round, mesh.now())];
   const { attempt } = opening.row;
   const { tasks } = written;

@@ -8,7 +8,7 @@ import { touchRound } from '../../store/rounds.ts';
 import { answeredCalls } from '../shared/agent-episodes.ts';
 import type { PartialCompletions } from '../shared/cpu-budget.ts';
 import { type StageQueue, sendAll } from '../shared/messages.ts';
-import { type Opening, openStage } from '../shared/open-stage.ts';
+import { type Opening, ofAttempt, openStage } from '../shared/open-stage.ts';
 import { type StageMesh, stageParts } from '../shared/stage-mesh.ts';
 import { begunOf, dropPartial, goingOn, withinBudget } from '../shared/within-budget.ts';
 import { askForEpisodes, type EpisodeRequests } from './ask-for-episodes.ts';
@@ -58,7 +58,16 @@ export async function rollOutGroups(
     round,
     messages.map((message) => message.group),
   );
+  return ofAttempt(mesh, opening.row, () => rollOutOpened(mesh, opening, messages));
+}
+
+async function rollOutOpened(
+  mesh: RolloutMesh,
+  opening: Opening,
+  messages: readonly RolloutMessage[],
+): Promise<readonly Statement[]> {
   const { row } = opening;
+  const round = row.id;
   if (row.state !== 'rollout') return [];
   const { tasks, known } = await readyTasks(mesh, opening);
   if (tasks.length === 0) return [];
