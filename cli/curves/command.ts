@@ -1,4 +1,5 @@
-/** `rollmesh curves RUN`: writes a run's curves as TensorBoard events, CSV or JSON lines. It reads a mesh and changes nothing. */
+/** `rollmesh curves RUN`: writes a run's curves as TensorBoard events, W&B's offline file, CSV or JSON lines. It reads a mesh and changes nothing. */
+import { dirname } from 'node:path';
 import { Argument, Command, Option } from 'commander';
 import { wrongInput } from '../../core/errors.ts';
 import { calledAs } from '../called-as.ts';
@@ -22,10 +23,10 @@ async function write(asked: string, { format, out, state }: CurvesOptions): Prom
       throw wrongInput('curves.empty', `No round of the run ${run.id} has a report yet.`, {
         next: 'Wait for its first round to be trained.',
       });
-    const name = `${run.settings.policy}-${run.id.slice(0, 8)}`;
-    const path = writeCurves(curves, { format, folder: out, name });
+    const path = writeCurves(curves, { format, folder: out, run });
     console.log(printable(`${path}: ${curves.length} steps`));
     if (format === 'tensorboard') console.log(printable(`Next: tensorboard --logdir ${out}`));
+    if (format === 'wandb') console.log(printable(`Next: wandb sync ${dirname(path)}`));
   } finally {
     await close();
   }

@@ -1,7 +1,15 @@
-/** Curves as files: TensorBoard's records read by the field numbers that TensorFlow publishes, CSV and JSON lines by hand. */
+/**
+ * Curves as files: TensorBoard's records and W&B's read by the field numbers that TensorFlow and W&B publish, W&B's also held to the bytes of
+ * its own writer; CSV and JSON lines by hand.
+ */
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { crc32c, eventFile } from '../../cli/curves/event-file.ts';
-import { curvesCsv, curvesJsonl, curvesOf } from '../../cli/curves/write-curves.ts';
+import { recordLog, wandbFile } from '../../cli/curves/wandb-file.ts';
+import { curvesCsv, curvesJsonl, curvesOf, writeCurves } from '../../cli/curves/write-curves.ts';
 import type { RoundReport } from '../../core/schema/report.ts';
 
 /** RFC 3720, B.4: 32 zeros, 32 ones, 0 to 31; and the usual check value. */
@@ -116,4 +124,148 @@ test('step 0 is the version that the run began from; what was not measured is le
   expect(curvesJsonl(curvesOf(rounds)).split('\n')[0]).toBe(
     '{"round":0,"time":"1970-01-01T00:00:01.000Z","evaluation/accuracy":0.25}',
   );
+});
+
+const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+
+/** CRC-32 of zlib, bit by bit. */
+function crcOf(bytes: Iterable<number>): number {
+  let crc = 0xffffffff;
+  for (const byte of bytes) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
+  }
+  return ~crc >>> 0;
+}
+
+test('a log begins with the mark of W&B, and a chunk with the checksum of its type and data', () => {
+  expect(crcOf(new TextEncoder().encode('123456789'))).toBe(0xcbf43926);
+  const log = recordLog([Uint8Array.of(7, 8, 9)]);
+  expect([...log.subarray(0, 7)]).toEqual([...new TextEncoder().encode(':W&B'), 0xe1, 0xbe, 0]);
+  expect(new DataView(log.buffer, log.byteOffset).getUint32(7, true)).toBe(crcOf([1, 7, 8, 9]));
+  expect([...log.subarray(11)]).toEqual([3, 0, 1, 7, 8, 9]);
+});
+
+/** The hash is of what DataStore of wandb/sdk/internal/datastore.py (wandb/wandb at b6e2950588) writes of the same records. */
+test('records are cut at blocks as W&B cuts them, whatever room a block has left', () => {
+  const bytes = (length: number, record: number) =>
+    Uint8Array.from({ length }, (_, i) => (i * 31 + record) & 255);
+  const logs = Array.from({ length: 20 }, (_, left) =>
+    recordLog([32 * 1024 - 14 - left, 5, 100_000, 0, 40_000 - left].map(bytes)),
+  );
+  expect(sha256(Buffer.concat(logs))).toBe(
+    'faec8f8b53cb63b31706fb97c8686b0d989de4d0e325be2af4353665f6f4be27',
+  );
+});
+
+const wandbSteps = [
+  { at: 1_700_000_000_500, step: 0, values: { 'evaluation/accuracy': 0.25 } },
+  { at: 1_700_000_002_000, step: 300, values: { reward: -0.5, 'learner/loss': 2 } },
+];
+const wandbRun = {
+  id: 'ab'.repeat(16),
+  project: 'rollmesh',
+  group: 'trio',
+  name: 'arithmetic-abababab',
+  config: { recipe: 'trio', seed: 7, freeze: ['judge'], variant: undefined },
+};
+
+test('W&B’s file holds the run, a record for each step, the newest figures and the exit', () => {
+  const file = wandbFile({ ...wandbRun, exitCode: 0 }, wandbSteps);
+  const view = new DataView(file.buffer, file.byteOffset);
+  const records: Map<number, number | Uint8Array>[] = [];
+  for (let at = 7; at < file.length; ) {
+    const end = at + 7 + view.getUint16(at + 4, true);
+    records.push(new Map(fieldsOf(file.subarray(at + 7, end))));
+    at = end;
+  }
+  const within = (message: unknown) => fieldsOf(message as Uint8Array);
+  const itemsOf = (message: unknown) =>
+    within(message)
+      .filter(([field]) => field === 1)
+      .map(([, item]) => new Map(within(item)))
+      .map((item) => [textOf(item.get(1)), JSON.parse(textOf(item.get(16)))]);
+  // 17 = run, 2 = history, 3 = summary, 18 = exit, 20 = final.
+  expect(records.map((record) => [...record.keys()])).toEqual([
+    [1, 17],
+    [1, 2],
+    [1, 2],
+    [1, 3],
+    [1, 18],
+    [1, 20],
+  ]);
+  expect(records.map((record) => record.get(1))).toEqual([1, 2, 3, 4, 5, 6]);
+  const run = new Map(within(records[0]!.get(17)));
+  expect([1, 3, 6, 8].map((field) => textOf(run.get(field)))).toEqual([
+    wandbRun.id,
+    'rollmesh',
+    'trio',
+    'arithmetic-abababab',
+  ]);
+  expect(itemsOf(run.get(4))).toEqual([
+    ['recipe', 'trio'],
+    ['seed', 7],
+    ['freeze', ['judge']],
+  ]);
+  expect(within(run.get(17))).toEqual([
+    [1, 1_700_000_000],
+    [2, 500_000_000],
+  ]);
+  expect(
+    records.slice(1, 4).map((record) => Object.fromEntries(itemsOf(record.get(2) ?? record.get(3)))),
+  ).toEqual([
+    { 'evaluation/accuracy': 0.25, _step: 0, _timestamp: 1_700_000_000.5, _runtime: 0 },
+    { reward: -0.5, 'learner/loss': 2, _step: 300, _timestamp: 1_700_000_002, _runtime: 1.5 },
+    {
+      'evaluation/accuracy': 0.25,
+      reward: -0.5,
+      'learner/loss': 2,
+      _step: 300,
+      _timestamp: 1_700_000_002,
+      _runtime: 1.5,
+    },
+  ]);
+});
+
+/** The hashes are of what `wandb_internal_pb2` of wandb 0.30.0 and DataStore, as above, write of the same run. */
+test('a run that ended, one that failed and one that goes on have the bytes of W&B’s own writer', () => {
+  const hashOf = (exitCode: 0 | 1 | null) => sha256(wandbFile({ ...wandbRun, exitCode }, wandbSteps));
+  expect([hashOf(0), hashOf(1), hashOf(null)]).toEqual([
+    '35864630f53b474dbb4a72fc2483f46043d1f9a9848d1f5d276fe40343d3474e',
+    '85f8e92971cbe333a2c57a2e52f4970ccc4c0cd85e5b84a5cfb3510a3650e646',
+    '5bfcc3ae14d8e07cafb92ee2cc380d767e4d578bbd2b4d64410aa52446ba9e7d',
+  ]);
+});
+
+test('`wandb sync` finds the file in a folder with its names, and whether the run is over', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'rollmesh-curves-'));
+  try {
+    const settings = {
+      recipe: 'trio',
+      seed: 7,
+      policy: 'arithmetic',
+      rewardFunction: 'mix',
+      freeze: [],
+      tasks: 4,
+      groupSize: 4,
+    };
+    const id = 'ab'.repeat(16);
+    const exitOf = (state: 'open' | 'stopped', target: number) => {
+      const path = writeCurves(wandbSteps, { format: 'wandb', folder, run: { id, settings, state, target } });
+      expect(path).toBe(join(folder, 'wandb', `offline-run-20231114_221320-${id}`, `run-${id}.wandb`));
+      // The last two chunks are the exit and the final record, whose message is empty.
+      return [...readFileSync(path)].slice(0, -12).slice(-6);
+    };
+    // Fields 1 and 18 of the record with the number 5; the exit is empty, has `not_complete`, or has the code 1.
+    expect(exitOf('open', 300)).toEqual([1, 8, 5, 0x92, 1, 0]);
+    expect(exitOf('stopped', 300)).toEqual([1, 8, 5, 0x92, 1, 0]);
+    expect(exitOf('open', 301)).toEqual([5, 0x92, 1, 2, 0x18, 1]);
+    expect(exitOf('stopped', 301)).toEqual([5, 0x92, 1, 2, 8, 1]);
+    expect(readdirSync(join(folder, 'wandb', `offline-run-20231114_221320-${id}`)).sort()).toEqual([
+      'files',
+      `run-${id}.wandb`,
+    ]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
