@@ -345,7 +345,8 @@ export async function sharesOf(db: Database, round: string): Promise<RoundShares
       requests: done,
       samples: sql<number>`sum((${work.state} = 'done') * ${work.samples})`,
       leased: sql<number>`sum(${work.state} = 'leased')`,
-      versions: sql<string>`json_group_array(DISTINCT json_extract(${work.request}, '$.policy'))`,
+      // As texts: whether what json_extract returns is taken for JSON or for a text depends on how the rows were grouped.
+      versions: sql<string>`json_group_array(DISTINCT json_extract(${work.request}, '$.policy') || '')`,
     })
     .from(work)
     .leftJoin(nodes, eq(nodes.id, work.node))
