@@ -11,7 +11,7 @@ const OPTIONAL = ['c12', 'drizzle-orm', 'hono', 'miniflare', 'wrangler'];
 /** Whoever wants a learner on a GPU installs this beside the package: it is large. */
 const PEER = ['webgpu'];
 /** The package brings the part of these that it uses, see `.ci/build`. */
-const BUNDLED = ['onnxruntime-web'];
+const BUNDLED = ['cloudflare', 'onnxruntime-web'];
 
 /** Nodes that compute with native code install this beside the package, at the version of the wasm build: no clone has it. */
 const NATIVE = 'onnxruntime-node';

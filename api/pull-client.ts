@@ -2,11 +2,13 @@
  * The queue that the learner pulls from, by Cloudflare's own REST client. It is the same for the real service and for the local stand-in; only
  * the base URL, the ids and the token differ. Pulling leases a message, and acknowledging the lease deletes it.
  */
+import { APIError } from 'cloudflare/core/error';
+import { BaseMessages, type MessageAckParams } from 'cloudflare/resources/queues/messages';
+import { createClient } from 'cloudflare/tree-shakable';
 import * as v from 'valibot';
 import { queueOperations } from '../core/cost/prices.ts';
 import { RollmeshError } from '../core/errors.ts';
 import { type BackOff, fetchPatiently, PATIENT } from './back-off.ts';
-import { APIError, BaseMessages, createClient, type MessageAckParams } from './cloudflare-queues.mjs';
 import type { Tally } from './tally.ts';
 
 const message = v.object({

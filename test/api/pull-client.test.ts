@@ -1,6 +1,4 @@
 /** The client of the pull queue: what it sends, and how it tells refusals from trouble. */
-import { readFileSync } from 'node:fs';
-import { buildSync } from 'esbuild';
 import { afterEach, expect, test, vi } from 'vitest';
 import { PullQueue } from '../../api/pull-client.ts';
 import { RollmeshError } from '../../core/errors.ts';
@@ -113,12 +111,4 @@ test.each<[string, () => Response]>([
   ['an answer that reports a failure', bad(200, { code: 1, message: 'No.' })],
 ])('%s is no empty queue', async (_, answer) => {
   expect(await told(answering(answer).queue.pull(1000))).toMatch(/^retry queue\.unreachable: /);
-});
-
-test('the bundle of Cloudflare’s client is what `npm run build:clients` makes of the installed package', () => {
-  const { outputFiles } = buildSync({
-    ...{ entryPoints: ['api/cloudflare-queues.d.mts'], outfile: 'api/cloudflare-queues.mjs', write: false },
-    ...{ bundle: true, format: 'esm', platform: 'node' },
-  });
-  expect(outputFiles[0]!.text).toBe(readFileSync('api/cloudflare-queues.mjs', 'utf8'));
 });
