@@ -13,6 +13,16 @@ const file = (name: 'config.json' | 'model.safetensors') => ({
   version: 0,
 });
 
+/** A request for one token. */
+const request = {
+  policy: { name: 'p', version: 0 },
+  config: file('config.json'),
+  weights: file('model.safetensors'),
+  vocabSize: 4,
+  prompts: [{ ids: [1], sampleIds: [id(7)] }],
+  settings: { maxNew: 1, temperature: 1, stop: [0] },
+};
+
 test('a thread whose requests take long leases no more than what it computes, until it is nearly done', async () => {
   const REQUEST_MS = 800;
   const stop = new AbortController();
@@ -23,14 +33,6 @@ test('a thread whose requests take long leases no more than what it computes, un
     client: {
       lease: async (): Promise<LeaseAnswer> => {
         leasedAt.push(performance.now());
-        const request = {
-          policy: { name: 'p', version: 0 },
-          config: file('config.json'),
-          weights: file('model.safetensors'),
-          vocabSize: 4,
-          prompts: [{ ids: [1], sampleIds: [id(7)] }],
-          settings: { maxNew: 1, temperature: 1, stop: [0] },
-        };
         const n = leasedAt.length;
         return { node: id(1), lease: id(100 + n), leaseMs: 60_000, work: [{ id: id(200 + n), request }] };
       },
@@ -176,14 +178,6 @@ test('a node that cannot compute what it leased waits before it leases again', a
   const leasedAt: number[] = [];
   const released: (string | undefined)[] = [];
   const { token } = await makeNodeKeys(id(1));
-  const request = {
-    policy: { name: 'p', version: 0 },
-    config: file('config.json'),
-    weights: file('model.safetensors'),
-    vocabSize: 4,
-    prompts: [{ ids: [1], sampleIds: [id(7)] }],
-    settings: { maxNew: 1, temperature: 1, stop: [0] },
-  };
   await lend({
     client: {
       lease: async (): Promise<LeaseAnswer> => {
