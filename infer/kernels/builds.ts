@@ -8,4 +8,7 @@ export const BUILDS = ['plain', 'fused', 'dot'] as const;
 export type Build = (typeof BUILDS)[number];
 
 /** The compiled modules. A build that the host's engine does not accept is absent. */
-export type Builds = Readonly<Partial<Record<Build, WebAssembly.Module>>>;
+export type Builds = Readonly<Partial<Record<Build, WebAssembly.Module | undefined>>> & {
+  /** The builds in which pairs of 128-bit operations run as one, so that float32 is fastest in wide tiles. */
+  readonly wideTiles?: ReadonlySet<Build>;
+};

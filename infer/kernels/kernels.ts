@@ -26,6 +26,7 @@ const NAMES = [
   'rotate',
   'score',
   'setScratch',
+  'setWideTiles',
 ] as const;
 
 export type Kernels = Readonly<Record<(typeof NAMES)[number], (...args: number[]) => number>>;

@@ -15,7 +15,10 @@ export function openKernels(builds: Builds, form: Form): KernelInstance {
     const module = builds[build];
     const instance = module && instantiate(module);
     const fault = instance ? faultOf(build, instance) : 'this engine does not accept its instructions';
-    if (fault === undefined) return instance;
+    if (fault === undefined) {
+      if (builds.wideTiles?.has(build)) instance!.kernels.setWideTiles(1);
+      return instance;
+    }
     reasons.push(`${build}: ${fault}`);
     return undefined;
   };

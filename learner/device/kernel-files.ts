@@ -25,16 +25,6 @@ function hasFusedMultiplyAdd(): boolean {
   return WebAssembly.validate(binary);
 }
 
-/**
- * Turns on an experimental pass of V8 13 and later that turns pairs of 128-bit operations into 256-bit ones. It applies to everything
- * that the process compiles from then on. Returns false where the engine is older.
- */
-export function enableRevectorizer(): boolean {
-  if (Number.parseInt(process.versions.v8 ?? '0', 10) < 13) return false;
-  setFlagsFromString('--experimental-wasm-revectorize');
-  return true;
-}
-
 /** Compiles the best variant, or plain SIMD where `fma` is false. */
 export function loadKernels(fma: boolean): { module: WebAssembly.Module; variant: KernelVariant } {
   const variant = fma && hasFusedMultiplyAdd() ? 'fma' : 'simd';

@@ -8,6 +8,6 @@ export { appendRows, appendTokens, copyCache } from './cache';
 export { fillRows, gate, normHeads, rmsNorm, rotate } from './decoder';
 export { draw, score } from './distribution';
 export { embed, embedInt8 } from './embedding';
-export { linear, linearInt8, packPanels, setScratch } from './product';
+export { linear, linearInt8, packPanels, setScratch, setWideTiles } from './product';
 export { quantizeRows, quantizeRowsTwice, quantizeWeights } from './quantize';
 export { probeDot, probeMadd } from './probe';

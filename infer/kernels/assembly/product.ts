@@ -11,6 +11,7 @@ import {
   tile2Deep,
   tile2x16,
   tile4,
+  tile4x16,
   tile6,
 } from './tiles';
 
@@ -22,17 +23,31 @@ export function setScratch(address: usize): void {
   scratch = address;
 }
 
+/** Whether float32 takes tiles of 4 x 16, which pay where pairs of 128-bit operations run as one. */
+let wideTiles: bool = false;
+
+export function setWideTiles(on: i32): void {
+  wideTiles = on != 0;
+}
+
+/** The number of rows that tiles of six take of `rows` of A. */
+function sixesOf<T>(rows: i32): i32 {
+  return isFloat<T>() && wideTiles ? 0 : rows - (rows % 6);
+}
+
 /** Packs a row-major [n, steps] operand of words into panels of 8 rows; rows past n repeat the last one. `stride` is in words. */
 export function packPanels(to: usize, from: usize, stride: i32, n: i32, steps: i32): void {
   pack(to, from, stride, true, n, steps, 8);
 }
 
-/** Packs the rows of the left side into panels of 6, then at most one each of 4, 2 and 1. */
-function packLeft(from: usize, lda: i32, rows: i32, steps: i32): void {
-  const sixes = rows - (rows % 6);
+/** Packs the rows of the left side into panels of 6, of which there may be none, of 4, then at most one each of 2 and 1. */
+function packLeft<T>(from: usize, lda: i32, rows: i32, steps: i32): void {
+  const sixes = sixesOf<T>(rows);
   if (sixes) pack(scratch, from, lda, true, sixes, steps, 6);
-  let done = sixes;
-  for (let height = 4; height > 0; height >>= 1) {
+  const fours = (rows - sixes) & -4;
+  let done = sixes + fours;
+  if (fours) pack(scratch + bytes(sixes * steps), from + bytes(sixes * lda), lda, true, fours, steps, 4);
+  for (let height = 2; height > 0; height >>= 1) {
     if (rows - done < height) continue;
     const to = scratch + bytes(done * steps);
     if (height == 1) memory.copy(to, from + bytes(done * lda), bytes(steps));
@@ -57,15 +72,28 @@ function multiply<T>(
   n = (n + 7) & -8;
   const line = bytes(ldc);
   const lone = rows == 1;
-  if (!lone) packLeft(a, lda, rows, steps);
+  if (!lone) packLeft<T>(a, lda, rows, steps);
   const left = lone ? a : scratch;
-  const sixes = rows - (rows % 6);
-  const fours = sixes + ((rows - sixes) & 4);
+  const sixes = sixesOf<T>(rows);
+  const fours = sixes + ((rows - sixes) & -4);
   const twos = fours + ((rows - fours) & 2);
   for (let first = 0; first < n; first += 32) {
     // Four panels are taken at a time, so that they stay in the nearest cache while all rows pass.
     const last = min(n, first + 32);
-    for (let j = first; j < last; j += 8) {
+    let j = first;
+    if (isFloat<T>() && wideTiles)
+      for (; j + 16 <= last; j += 16)
+        for (let i = 0; i < fours; i += 4)
+          tile4x16(
+            steps,
+            left + bytes(i * steps),
+            b + <usize>(j >> 3) * panel,
+            panel,
+            c + <usize>i * line + bytes(j),
+            line,
+            add,
+          );
+    for (; j < last; j += 8) {
       const right = b + <usize>(j >> 3) * panel;
       for (let i = 0; i < sixes; i += 6) {
         const row = i / planes<T>();
@@ -80,11 +108,11 @@ function multiply<T>(
           add,
         );
       }
-      if (fours > sixes) {
-        const row = sixes / planes<T>();
+      for (let i = sixes; i < fours; i += 4) {
+        const row = i / planes<T>();
         tile4<T>(
           steps,
-          left + bytes(sixes * steps),
+          left + bytes(i * steps),
           right,
           c + <usize>row * line + bytes(j),
           line,

@@ -42,16 +42,20 @@ function step<T>(left: v128, right: v128, sum: v128): v128 {
   return dot(right, left, sum);
 }
 
-/** The initial sums of four lanes of a row of A. A low plane has nothing to correct. */
-function begin<T>(c: usize, column: usize, row: i32, add: bool): v128 {
-  if (isFloat<T>()) return add ? v128.load(c) : f32x4.splat(0);
-  if (planes<T>() == 2 && (row & 1) == 1) return i32x4.splat(0);
-  return v128.load(corrections + column);
+/** The sums that the odd rows of A begin with, given those of the even ones: a low plane has nothing to correct. */
+function odd<T>(even: v128): v128 {
+  return planes<T>() == 2 ? i32x4.splat(0) : even;
 }
 
-function storeScaled(c: usize, value: v128, scale: v128, add: bool): void {
-  const y = f32x4.mul(value, scale);
-  v128.store(c, add ? f32x4.add(v128.load(c), y) : y);
+/** Stores 8 values of a row of C. */
+function store(c: usize, y0: v128, y1: v128, add: bool): void {
+  if (add) {
+    v128.store(c, f32x4.add(v128.load(c), y0));
+    v128.store(c, f32x4.add(v128.load(c, 16), y1), 16);
+  } else {
+    v128.store(c, y0);
+    v128.store(c, y1, 16);
+  }
 }
 
 function endRow<T>(c: usize, row: usize, column: usize, x0: v128, x1: v128, add: bool): void {
@@ -61,10 +65,10 @@ function endRow<T>(c: usize, row: usize, column: usize, x0: v128, x1: v128, add:
     return;
   }
   const scale = v128.load_splat<f32>(rowScales + row);
-  const s0 = f32x4.mul(v128.load(columnScales + column), scale);
-  const s1 = f32x4.mul(v128.load(columnScales + column, 16), scale);
-  storeScaled(c, f32x4.convert_i32x4_s(x0), s0, add);
-  storeScaled(c + 16, f32x4.convert_i32x4_s(x1), s1, add);
+  const scales = columnScales + column;
+  const y0 = f32x4.mul(f32x4.convert_i32x4_s(x0), f32x4.mul(v128.load(scales), scale));
+  const y1 = f32x4.mul(f32x4.convert_i32x4_s(x1), f32x4.mul(v128.load(scales, 16), scale));
+  store(c, y0, y1, add);
 }
 
 /** Joins the high and the low plane in float32: 64 * high + low. */
@@ -72,10 +76,9 @@ function joinPlanes(high: v128, low: v128): v128 {
   return f32x4.add(f32x4.mul(f32x4.convert_i32x4_s(high), f32x4.splat(64)), f32x4.convert_i32x4_s(low));
 }
 
-/** Stores the product of two rows of A: two rows of C, or one if the rows of A are planes. */
-function endPair<T>(
+/** Stores the product of two rows of A that are planes: one row of C. */
+function endPlanes(
   c: usize,
-  ldc: usize,
   row: usize,
   column: usize,
   x00: v128,
@@ -84,16 +87,11 @@ function endPair<T>(
   x11: v128,
   add: bool,
 ): void {
-  if (planes<T>() == 2) {
-    const scale = v128.load_splat<f32>(rowScales + row);
-    const s0 = f32x4.mul(v128.load(columnScales + column), scale);
-    const s1 = f32x4.mul(v128.load(columnScales + column, 16), scale);
-    storeScaled(c, joinPlanes(x00, x10), s0, add);
-    storeScaled(c + 16, joinPlanes(x01, x11), s1, add);
-  } else {
-    endRow<T>(c, row, column, x00, x01, add);
-    endRow<T>(c + ldc, row + 4, column, x10, x11, add);
-  }
+  const scale = v128.load_splat<f32>(rowScales + row);
+  const scales = columnScales + column;
+  const y0 = f32x4.mul(joinPlanes(x00, x10), f32x4.mul(v128.load(scales), scale));
+  const y1 = f32x4.mul(joinPlanes(x01, x11), f32x4.mul(v128.load(scales, 16), scale));
+  store(c, y0, y1, add);
 }
 
 /** Computes six rows of A by 8 columns, which takes 15 of 16 vector registers. */
@@ -107,25 +105,38 @@ export function tile6<T>(
   column: usize,
   add: bool,
 ): void {
-  const rows = 6 / planes<T>();
   const c1 = c + ldc;
   const c2 = c1 + ldc;
   const c3 = c2 + ldc;
   const c4 = c3 + ldc;
   const c5 = c4 + ldc;
-  const right = column + 16;
-  let x00 = begin<T>(c, column, 0, add);
-  let x01 = begin<T>(c + 16, right, 0, add);
-  let x10 = begin<T>(c1, column, 1, add);
-  let x11 = begin<T>(c1 + 16, right, 1, add);
-  let x20 = begin<T>(c2, column, 2, add);
-  let x21 = begin<T>(c2 + 16, right, 2, add);
-  let x30 = begin<T>(c3, column, 3, add);
-  let x31 = begin<T>(c3 + 16, right, 3, add);
-  let x40 = begin<T>(c4, column, 4, add);
-  let x41 = begin<T>(c4 + 16, right, 4, add);
-  let x50 = begin<T>(c5, column, 5, add);
-  let x51 = begin<T>(c5 + 16, right, 5, add);
+  const first = corrections + column;
+  let x00 = isFloat<T>() ? f32x4.splat(0) : v128.load(first);
+  let x01 = isFloat<T>() ? f32x4.splat(0) : v128.load(first, 16);
+  let x10 = odd<T>(x00);
+  let x11 = odd<T>(x01);
+  let x20 = x00;
+  let x21 = x01;
+  let x30 = odd<T>(x00);
+  let x31 = odd<T>(x01);
+  let x40 = x00;
+  let x41 = x01;
+  let x50 = odd<T>(x00);
+  let x51 = odd<T>(x01);
+  if (isFloat<T>() && add) {
+    x00 = v128.load(c);
+    x01 = v128.load(c, 16);
+    x10 = v128.load(c1);
+    x11 = v128.load(c1, 16);
+    x20 = v128.load(c2);
+    x21 = v128.load(c2, 16);
+    x30 = v128.load(c3);
+    x31 = v128.load(c3, 16);
+    x40 = v128.load(c4);
+    x41 = v128.load(c4, 16);
+    x50 = v128.load(c5);
+    x51 = v128.load(c5, 16);
+  }
   for (const end = a + bytes(steps) * 6; a < end; a += 24, b += 32) {
     const b0 = v128.load(b);
     const b1 = v128.load(b, 16);
@@ -148,12 +159,114 @@ export function tile6<T>(
     x50 = step<T>(s5, b0, x50);
     x51 = step<T>(s5, b1, x51);
   }
-  const pair = bytes(rows / 3);
-  endPair<T>(c, ldc, row, column, x00, x01, x10, x11, add);
-  c += (pair >> 2) * ldc;
-  endPair<T>(c, ldc, row + pair, column, x20, x21, x30, x31, add);
-  c += (pair >> 2) * ldc;
-  endPair<T>(c, ldc, row + 2 * pair, column, x40, x41, x50, x51, add);
+  if (planes<T>() == 2) {
+    endPlanes(c, row, column, x00, x01, x10, x11, add);
+    endPlanes(c1, row + 4, column, x20, x21, x30, x31, add);
+    endPlanes(c2, row + 8, column, x40, x41, x50, x51, add);
+  } else {
+    endRow<T>(c, row, column, x00, x01, add);
+    endRow<T>(c1, row + 4, column, x10, x11, add);
+    endRow<T>(c2, row + 8, column, x20, x21, add);
+    endRow<T>(c3, row + 12, column, x30, x31, add);
+    endRow<T>(c4, row + 16, column, x40, x41, add);
+    endRow<T>(c5, row + 20, column, x50, x51, add);
+  }
+}
+
+/**
+ * Computes four rows of A by 16 columns in float32: two panels of B, `panel` bytes apart. It is the fastest tile where pairs of 128-bit operations
+ * run as one, since its eight pairs are as many chains.
+ */
+export function tile4x16(
+  steps: i32,
+  a: usize,
+  b: usize,
+  panel: usize,
+  c: usize,
+  ldc: usize,
+  add: bool,
+): void {
+  const c1 = c + ldc;
+  const c2 = c1 + ldc;
+  const c3 = c2 + ldc;
+  const zero = f32x4.splat(0);
+  let x00 = zero;
+  let x01 = zero;
+  let x02 = zero;
+  let x03 = zero;
+  let x10 = zero;
+  let x11 = zero;
+  let x12 = zero;
+  let x13 = zero;
+  let x20 = zero;
+  let x21 = zero;
+  let x22 = zero;
+  let x23 = zero;
+  let x30 = zero;
+  let x31 = zero;
+  let x32 = zero;
+  let x33 = zero;
+  if (add) {
+    x00 = v128.load(c);
+    x01 = v128.load(c, 16);
+    x02 = v128.load(c, 32);
+    x03 = v128.load(c, 48);
+    x10 = v128.load(c1);
+    x11 = v128.load(c1, 16);
+    x12 = v128.load(c1, 32);
+    x13 = v128.load(c1, 48);
+    x20 = v128.load(c2);
+    x21 = v128.load(c2, 16);
+    x22 = v128.load(c2, 32);
+    x23 = v128.load(c2, 48);
+    x30 = v128.load(c3);
+    x31 = v128.load(c3, 16);
+    x32 = v128.load(c3, 32);
+    x33 = v128.load(c3, 48);
+  }
+  let other = b + panel;
+  for (const end = a + bytes(steps) * 4; a < end; a += 16, b += 32, other += 32) {
+    const b0 = v128.load(b);
+    const b1 = v128.load(b, 16);
+    const b2 = v128.load(other);
+    const b3 = v128.load(other, 16);
+    const s0 = v128.load_splat<i32>(a);
+    x00 = madd(s0, b0, x00);
+    x01 = madd(s0, b1, x01);
+    x02 = madd(s0, b2, x02);
+    x03 = madd(s0, b3, x03);
+    const s1 = v128.load_splat<i32>(a, 4);
+    x10 = madd(s1, b0, x10);
+    x11 = madd(s1, b1, x11);
+    x12 = madd(s1, b2, x12);
+    x13 = madd(s1, b3, x13);
+    const s2 = v128.load_splat<i32>(a, 8);
+    x20 = madd(s2, b0, x20);
+    x21 = madd(s2, b1, x21);
+    x22 = madd(s2, b2, x22);
+    x23 = madd(s2, b3, x23);
+    const s3 = v128.load_splat<i32>(a, 12);
+    x30 = madd(s3, b0, x30);
+    x31 = madd(s3, b1, x31);
+    x32 = madd(s3, b2, x32);
+    x33 = madd(s3, b3, x33);
+  }
+  v128.store(c, x00);
+  v128.store(c, x01, 16);
+  v128.store(c, x02, 32);
+  v128.store(c, x03, 48);
+  v128.store(c1, x10);
+  v128.store(c1, x11, 16);
+  v128.store(c1, x12, 32);
+  v128.store(c1, x13, 48);
+  v128.store(c2, x20);
+  v128.store(c2, x21, 16);
+  v128.store(c2, x22, 32);
+  v128.store(c2, x23, 48);
+  v128.store(c3, x30);
+  v128.store(c3, x31, 16);
+  v128.store(c3, x32, 32);
+  v128.store(c3, x33, 48);
 }
 
 /** Computes four rows of A by 8 columns. */
@@ -170,15 +283,25 @@ export function tile4<T>(
   const c1 = c + ldc;
   const c2 = c1 + ldc;
   const c3 = c2 + ldc;
-  const right = column + 16;
-  let x00 = begin<T>(c, column, 0, add);
-  let x01 = begin<T>(c + 16, right, 0, add);
-  let x10 = begin<T>(c1, column, 1, add);
-  let x11 = begin<T>(c1 + 16, right, 1, add);
-  let x20 = begin<T>(c2, column, 2, add);
-  let x21 = begin<T>(c2 + 16, right, 2, add);
-  let x30 = begin<T>(c3, column, 3, add);
-  let x31 = begin<T>(c3 + 16, right, 3, add);
+  const first = corrections + column;
+  let x00 = isFloat<T>() ? f32x4.splat(0) : v128.load(first);
+  let x01 = isFloat<T>() ? f32x4.splat(0) : v128.load(first, 16);
+  let x10 = odd<T>(x00);
+  let x11 = odd<T>(x01);
+  let x20 = x00;
+  let x21 = x01;
+  let x30 = odd<T>(x00);
+  let x31 = odd<T>(x01);
+  if (isFloat<T>() && add) {
+    x00 = v128.load(c);
+    x01 = v128.load(c, 16);
+    x10 = v128.load(c1);
+    x11 = v128.load(c1, 16);
+    x20 = v128.load(c2);
+    x21 = v128.load(c2, 16);
+    x30 = v128.load(c3);
+    x31 = v128.load(c3, 16);
+  }
   for (const end = a + bytes(steps) * 4; a < end; a += 16, b += 32) {
     const b0 = v128.load(b);
     const b1 = v128.load(b, 16);
@@ -195,9 +318,15 @@ export function tile4<T>(
     x30 = step<T>(s3, b0, x30);
     x31 = step<T>(s3, b1, x31);
   }
-  const pair = bytes(2 / planes<T>());
-  endPair<T>(c, ldc, row, column, x00, x01, x10, x11, add);
-  endPair<T>(c + (pair >> 2) * ldc, ldc, row + pair, column, x20, x21, x30, x31, add);
+  if (planes<T>() == 2) {
+    endPlanes(c, row, column, x00, x01, x10, x11, add);
+    endPlanes(c1, row + 4, column, x20, x21, x30, x31, add);
+  } else {
+    endRow<T>(c, row, column, x00, x01, add);
+    endRow<T>(c1, row + 4, column, x10, x11, add);
+    endRow<T>(c2, row + 8, column, x20, x21, add);
+    endRow<T>(c3, row + 12, column, x30, x31, add);
+  }
 }
 
 /** Computes two rows of A by 16 columns, which are two panels of B, `panel` bytes apart. */
@@ -213,14 +342,25 @@ export function tile2x16<T>(
   add: bool,
 ): void {
   const c1 = c + ldc;
-  let x00 = begin<T>(c, column, 0, add);
-  let x01 = begin<T>(c + 16, column + 16, 0, add);
-  let x02 = begin<T>(c + 32, column + 32, 0, add);
-  let x03 = begin<T>(c + 48, column + 48, 0, add);
-  let x10 = begin<T>(c1, column, 1, add);
-  let x11 = begin<T>(c1 + 16, column + 16, 1, add);
-  let x12 = begin<T>(c1 + 32, column + 32, 1, add);
-  let x13 = begin<T>(c1 + 48, column + 48, 1, add);
+  const first = corrections + column;
+  let x00 = isFloat<T>() ? f32x4.splat(0) : v128.load(first);
+  let x01 = isFloat<T>() ? f32x4.splat(0) : v128.load(first, 16);
+  let x02 = isFloat<T>() ? f32x4.splat(0) : v128.load(first, 32);
+  let x03 = isFloat<T>() ? f32x4.splat(0) : v128.load(first, 48);
+  let x10 = odd<T>(x00);
+  let x11 = odd<T>(x01);
+  let x12 = odd<T>(x02);
+  let x13 = odd<T>(x03);
+  if (isFloat<T>() && add) {
+    x00 = v128.load(c);
+    x01 = v128.load(c, 16);
+    x02 = v128.load(c, 32);
+    x03 = v128.load(c, 48);
+    x10 = v128.load(c1);
+    x11 = v128.load(c1, 16);
+    x12 = v128.load(c1, 32);
+    x13 = v128.load(c1, 48);
+  }
   let other = b + panel;
   for (const end = a + bytes(steps) * 2; a < end; a += 8, b += 32, other += 32) {
     const b0 = v128.load(b);
@@ -238,8 +378,15 @@ export function tile2x16<T>(
     x12 = step<T>(s1, b2, x12);
     x13 = step<T>(s1, b3, x13);
   }
-  endPair<T>(c, ldc, row, column, x00, x01, x10, x11, add);
-  endPair<T>(c + 32, ldc, row, column + 32, x02, x03, x12, x13, add);
+  if (planes<T>() == 2) {
+    endPlanes(c, row, column, x00, x01, x10, x11, add);
+    endPlanes(c + 32, row, column + 32, x02, x03, x12, x13, add);
+  } else {
+    endRow<T>(c, row, column, x00, x01, add);
+    endRow<T>(c + 32, row, column + 32, x02, x03, add);
+    endRow<T>(c1, row + 4, column, x10, x11, add);
+    endRow<T>(c1 + 32, row + 4, column + 32, x12, x13, add);
+  }
 }
 
 /** Computes two rows of A by 8 columns, for columns that `tile2x16` leaves over. */
@@ -253,10 +400,18 @@ export function tile2<T>(
   column: usize,
   add: bool,
 ): void {
-  let x00 = begin<T>(c, column, 0, add);
-  let x01 = begin<T>(c + 16, column + 16, 0, add);
-  let x10 = begin<T>(c + ldc, column, 1, add);
-  let x11 = begin<T>(c + ldc + 16, column + 16, 1, add);
+  const c1 = c + ldc;
+  const first = corrections + column;
+  let x00 = isFloat<T>() ? f32x4.splat(0) : v128.load(first);
+  let x01 = isFloat<T>() ? f32x4.splat(0) : v128.load(first, 16);
+  let x10 = odd<T>(x00);
+  let x11 = odd<T>(x01);
+  if (isFloat<T>() && add) {
+    x00 = v128.load(c);
+    x01 = v128.load(c, 16);
+    x10 = v128.load(c1);
+    x11 = v128.load(c1, 16);
+  }
   for (const end = a + bytes(steps) * 2; a < end; a += 8, b += 32) {
     const b0 = v128.load(b);
     const b1 = v128.load(b, 16);
@@ -267,7 +422,12 @@ export function tile2<T>(
     x10 = step<T>(s1, b0, x10);
     x11 = step<T>(s1, b1, x11);
   }
-  endPair<T>(c, ldc, row, column, x00, x01, x10, x11, add);
+  if (planes<T>() == 2) {
+    endPlanes(c, row, column, x00, x01, x10, x11, add);
+  } else {
+    endRow<T>(c, row, column, x00, x01, add);
+    endRow<T>(c1, row + 4, column, x10, x11, add);
+  }
 }
 
 /** Computes one row of A, which is no plane, by 32 columns: four panels of B, `panel` bytes apart. */
@@ -281,14 +441,25 @@ export function tile1x32<T>(
   column: usize,
   add: bool,
 ): void {
-  let x0 = begin<T>(c, column, 0, add);
-  let x1 = begin<T>(c + 16, column + 16, 0, add);
-  let x2 = begin<T>(c + 32, column + 32, 0, add);
-  let x3 = begin<T>(c + 48, column + 48, 0, add);
-  let x4 = begin<T>(c + 64, column + 64, 0, add);
-  let x5 = begin<T>(c + 80, column + 80, 0, add);
-  let x6 = begin<T>(c + 96, column + 96, 0, add);
-  let x7 = begin<T>(c + 112, column + 112, 0, add);
+  const first = corrections + column;
+  let x0 = isFloat<T>() ? f32x4.splat(0) : v128.load(first);
+  let x1 = isFloat<T>() ? f32x4.splat(0) : v128.load(first, 16);
+  let x2 = isFloat<T>() ? f32x4.splat(0) : v128.load(first, 32);
+  let x3 = isFloat<T>() ? f32x4.splat(0) : v128.load(first, 48);
+  let x4 = isFloat<T>() ? f32x4.splat(0) : v128.load(first, 64);
+  let x5 = isFloat<T>() ? f32x4.splat(0) : v128.load(first, 80);
+  let x6 = isFloat<T>() ? f32x4.splat(0) : v128.load(first, 96);
+  let x7 = isFloat<T>() ? f32x4.splat(0) : v128.load(first, 112);
+  if (isFloat<T>() && add) {
+    x0 = v128.load(c);
+    x1 = v128.load(c, 16);
+    x2 = v128.load(c, 32);
+    x3 = v128.load(c, 48);
+    x4 = v128.load(c, 64);
+    x5 = v128.load(c, 80);
+    x6 = v128.load(c, 96);
+    x7 = v128.load(c, 112);
+  }
   let p1 = b + panel;
   let p2 = p1 + panel;
   let p3 = p2 + panel;
@@ -319,8 +490,13 @@ export function tile1<T>(
   column: usize,
   add: bool,
 ): void {
-  let x0 = begin<T>(c, column, 0, add);
-  let x1 = begin<T>(c + 16, column + 16, 0, add);
+  const first = corrections + column;
+  let x0 = isFloat<T>() ? f32x4.splat(0) : v128.load(first);
+  let x1 = isFloat<T>() ? f32x4.splat(0) : v128.load(first, 16);
+  if (isFloat<T>() && add) {
+    x0 = v128.load(c);
+    x1 = v128.load(c, 16);
+  }
   for (const end = a + bytes(steps); a < end; a += 4, b += 32) {
     const s = v128.load_splat<i32>(a);
     x0 = step<T>(s, v128.load(b), x0);
@@ -340,11 +516,13 @@ export function tile2Deep<T>(
   column: usize,
   add: bool,
 ): void {
+  const c1 = c + ldc;
   const none = i32x4.splat(0);
-  let x00 = begin<T>(c, column, 0, add);
-  let x01 = begin<T>(c + 16, column + 16, 0, add);
-  let x10 = begin<T>(c + ldc, column, 1, add);
-  let x11 = begin<T>(c + ldc + 16, column + 16, 1, add);
+  const first = corrections + column;
+  let x00 = v128.load(first);
+  let x01 = v128.load(first, 16);
+  let x10 = odd<T>(x00);
+  let x11 = odd<T>(x01);
   let y00 = none;
   let y01 = none;
   let y10 = none;
@@ -371,7 +549,12 @@ export function tile2Deep<T>(
   x01 = i32x4.add(x01, y01);
   x10 = i32x4.add(x10, y10);
   x11 = i32x4.add(x11, y11);
-  endPair<T>(c, ldc, row, column, x00, x01, x10, x11, add);
+  if (planes<T>() == 2) {
+    endPlanes(c, row, column, x00, x01, x10, x11, add);
+  } else {
+    endRow<T>(c, row, column, x00, x01, add);
+    endRow<T>(c1, row + 4, column, x10, x11, add);
+  }
 }
 
 /** Computes one row of A, which is no plane, by 8 columns in integers; each of four steps is summed apart. `steps` is a multiple of 4. */
@@ -385,8 +568,9 @@ export function tile1Deep<T>(
   add: bool,
 ): void {
   const none = i32x4.splat(0);
-  let x0 = begin<T>(c, column, 0, add);
-  let x1 = begin<T>(c + 16, column + 16, 0, add);
+  const first = corrections + column;
+  let x0 = v128.load(first);
+  let x1 = v128.load(first, 16);
   let y0 = none;
   let y1 = none;
   let z0 = none;

@@ -1,11 +1,12 @@
 /** A build that computes something else than it promises is found, and is not used. */
 import { describe, expect, test } from 'vitest';
+import { BUILDS } from '../../../infer/kernels/builds.ts';
 import { instantiate, type KernelInstance } from '../../../infer/kernels/kernels.ts';
 import { loadBuilds } from '../../../infer/kernels/node-builds.ts';
 import { openKernels } from '../../../infer/kernels/open-kernels.ts';
 import { faultOf } from '../../../infer/kernels/self-test.ts';
 
-const { plain, ...relaxed } = loadBuilds();
+const { plain } = loadBuilds();
 const open = () => instantiate(plain!);
 const withKernel = (
   instance: KernelInstance,
@@ -17,9 +18,10 @@ const withKernel = (
 
 describe('the self-test', () => {
   test('passes every build that this engine accepts', () => {
-    expect(faultOf('plain', open())).toBeUndefined();
-    for (const [build, module] of Object.entries(relaxed))
-      expect(faultOf(build as 'fused' | 'dot', instantiate(module)), build).toBeUndefined();
+    for (const build of BUILDS) {
+      const module = loadBuilds()[build];
+      if (module) expect(faultOf(build, instantiate(module)), build).toBeUndefined();
+    }
   });
 
   test('finds a multiply-add that rounds in another way than its build promises', () => {
