@@ -16,7 +16,7 @@ export function openKernels(builds: Builds, form: Form): KernelInstance {
     const instance = module && instantiate(module);
     const fault = instance ? faultOf(build, instance) : 'this engine does not accept its instructions';
     if (fault === undefined) {
-      if (builds.wideTiles?.has(build)) instance!.kernels.setWideTiles(1);
+      if (builds.wideTiles?.has(build)) instance?.kernels.setWideTiles(1);
       return instance;
     }
     reasons.push(`${build}: ${fault}`);
