@@ -1,12 +1,12 @@
 /** A thread of a node in Node: computes what its process hands it. */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { CloseEngine, SamplingRequest } from '../../core/schema/work.ts';
+import type { SamplingRequest } from '../../core/schema/work.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { nativeEngines } from '../../infer/ort-native.ts';
 import { type ComputeAnswer, type ComputeCall, Computer, READY } from '../../node/compute.ts';
+import type { ThreadData } from './threads.ts';
 
-/** The close engine that computes, whatever engine a request names; null = the engine that it names. */
-const close = workerData as CloseEngine | null;
+const { close, builds } = workerData as ThreadData;
 /** This thread's CPU time where Node tells it, and where this thread is what computes; ms. */
 const cpuMs =
   close === null && 'threadCpuUsage' in process
@@ -15,7 +15,10 @@ const cpuMs =
         return (user + system) / 1000;
       }
     : undefined;
-const computer = new Computer(close ? nativeEngines(close) : nodeEngines, cpuMs);
+const computer = new Computer(
+  close ? nativeEngines(close) : { ...nodeEngines, kernels: () => builds },
+  cpuMs,
+);
 const asComputed = ({ policy: { engine, ...policy }, ...request }: SamplingRequest): SamplingRequest => ({
   ...request,
   policy: close ? policy : { ...policy, engine },

@@ -2,6 +2,8 @@
 import { Worker } from 'node:worker_threads';
 import { RollmeshError } from '../../core/errors.ts';
 import type { CloseEngine } from '../../core/schema/work.ts';
+import type { Builds } from '../../infer/kernels/builds.ts';
+import { loadBuilds } from '../../infer/kernels/node-builds.ts';
 import { moduleFile, NODE_FLAGS } from '../../mesh/installation.ts';
 import { type ComputeAnswer, READY } from '../../node/compute.ts';
 import type { Compute } from '../../node/lend.ts';
@@ -15,11 +17,19 @@ export interface Thread {
   readonly stop: () => Promise<void>;
 }
 
+/** What a thread begins with. */
+export interface ThreadData {
+  /** The close engine that computes; null = the engine that a request names. */
+  readonly close: CloseEngine | null;
+  /** The kernels, which are compiled once for all threads. */
+  readonly builds: Builds;
+}
+
 /** `close`: the close engine that computes; null = the engine that a request names. */
 export function startThread(close: CloseEngine | null): Thread {
   const worker = new Worker(moduleFile('cli/node/thread'), {
     execArgv: [...NODE_FLAGS],
-    workerData: close,
+    workerData: { close, builds: close ? {} : { ...loadBuilds() } } satisfies ThreadData,
   });
   const waiting = new Map<
     number,
