@@ -3,6 +3,9 @@
  * runs; once by the start policy, whose rollouts cost a node less than they cost the mesh, and once by the same policy made larger
  * (widened.ts), so that the rollouts are what takes the time. The machine may be busy with other work, so the processes' CPU times are measured too, and a model of them says what the same
  * work gives on cores of its own.
+ *
+ * Both nodes live through all turns, as they would through a run: what one compiles in its first round takes more than a second of a core, which is measured apart.
+ * While one node is measured alone, the other one's process is stopped, and the mesh is told that it has left.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,6 +14,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { GatewayClient } from '../api/gateway-client.ts';
 import { orderRounds } from '../api/signed-webhook.ts';
+import { WorkClient } from '../api/work-client.ts';
 import { DEFAULT_START_POLICY, importPolicy, readStart } from '../cli/shared/import-policy.ts';
 import { nodeArguments } from '../mesh/installation.ts';
 import { type Mesh, startMesh } from '../mesh/start.ts';
@@ -18,10 +22,13 @@ import type { Platform, Work } from './elastic/parameters.ts';
 import { simulate } from './elastic/simulate.ts';
 import { thisMachine } from './machine.ts';
 import { childrenNamed, cpuMs } from './processes.ts';
+import { inTurns } from './rollout/turns.ts';
 import { summarise } from './statistics.ts';
 import { widened } from './widened.ts';
 
 const POLL_MS = 50;
+/** Rounds are played unmeasured for so long at least once both nodes have joined. */
+const WARM_UP_MS = 5000;
 /** While a turn is measured; a question takes the mesh some milliseconds of CPU, and when a round ended is in its answer. */
 const MEASURED_POLL_MS = 1000;
 const RUN = { recipe: 'trio', groupSize: 16 };
@@ -42,7 +49,9 @@ interface Turn {
 
 interface Member {
   readonly child: ChildProcess;
-  readonly name: string;
+  /** Stops the process where it is, with nothing leased, and tells the mesh that the node is gone. */
+  readonly pause: () => Promise<void>;
+  readonly goOn: () => Promise<void>;
 }
 
 async function joined(mesh: Mesh, gateway: GatewayClient, name: string): Promise<Member> {
@@ -52,11 +61,25 @@ async function joined(mesh: Mesh, gateway: GatewayClient, name: string): Promise
     env: { ...process.env, ROLLMESH_NODE_TOKEN: token },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  for (;;) {
-    const node = (await gateway.listNodes()).find((one) => one.name === name);
-    if (node?.state === 'idle' || node?.state === 'working') return { child, name };
-    await sleep(POLL_MS);
-  }
+  const heard = async () => {
+    for (;;) {
+      const node = (await gateway.listNodes()).find((one) => one.name === name);
+      if (node?.state === 'idle' || node?.state === 'working') return;
+      await sleep(POLL_MS);
+    }
+  };
+  await heard();
+  return {
+    child,
+    pause: async () => {
+      child.kill('SIGSTOP');
+      await new WorkClient({ url: mesh.url, token }).release();
+    },
+    goOn: async () => {
+      child.kill('SIGCONT');
+      await heard();
+    },
+  };
 }
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
@@ -145,31 +168,36 @@ async function measure(width: number, tasks: number, turnsOfEach: number, say: (
     vars: { ISOLATES_WITH_NODES: 'rest', LEASE_SECONDS: '120' },
   });
   const members: Member[] = [];
+  /** The first turn with each number of nodes, in which a node that has just started opens its engine and compiles code. */
+  const started: Turn[] = [];
   const turns: Turn[] = [];
   try {
     const gateway = new GatewayClient({ url: mesh.url, token: mesh.secrets.LEARNER_TOKEN });
     await importPolicy(gateway, DEFAULT_START_POLICY, files, {});
     let seed = 0;
-    for (let turn = 0; turn <= turnsOfEach; turn++)
-      for (const wanted of [1, 2]) {
-        while (members.length < wanted)
-          members.push(await joined(mesh, gateway, `bench-${turn}-${members.length + 1}`));
-        while (members.length > wanted) {
-          const { child } = members.pop()!;
-          const ended = new Promise((resolve) => child.once('exit', resolve));
-          child.kill('SIGTERM');
-          await ended;
-        }
-        const played = await playTurn(mesh, gateway, members, tasks, seed++);
-        // The first turn of each opens engines and compiles code.
-        if (turn > 0) turns.push(played);
-        const rate = (1000 * played.groups) / played.wallMs;
-        say(
-          `${turn > 0 ? '' : 'warm-up: '}${wanted} ${wanted === 1 ? 'node' : 'nodes'}: ${rate.toFixed(2)} groups a second; CPU a group: nodes ${(played.nodesCpuMs / played.groups).toFixed(0)} ms, mesh ${(played.meshCpuMs / played.groups).toFixed(0)} ms`,
-        );
-      }
+    const play = async (nodes: number, what = ''): Promise<Turn> => {
+      const played = await playTurn(mesh, gateway, members.slice(0, nodes), tasks, seed++);
+      const rate = (1000 * played.groups) / played.wallMs;
+      say(
+        `${what}${nodes} ${nodes === 1 ? 'node' : 'nodes'}: ${rate.toFixed(2)} groups a second; CPU a group: nodes ${(played.nodesCpuMs / played.groups).toFixed(0)} ms, mesh ${(played.meshCpuMs / played.groups).toFixed(0)} ms`,
+      );
+      return played;
+    };
+    for (const nodes of [1, 2]) {
+      members.push(await joined(mesh, gateway, `bench-${nodes}`));
+      started.push(await play(nodes, 'just started: '));
+    }
+    for (let ms = 0; ms < WARM_UP_MS; ) ms += (await play(2, 'warm-up: ')).wallMs;
+    const second = members[1]!;
+    let paused = false;
+    await inTurns(['1', '2'], turnsOfEach, async (nodes) => {
+      const alone = nodes === '1';
+      if (alone !== paused) await (alone ? second.pause() : second.goOn());
+      paused = alone;
+      turns.push(await play(Number(nodes)));
+    });
   } finally {
-    for (const { child } of members) child.kill('SIGTERM');
+    for (const { child } of members) child.kill('SIGKILL');
     await mesh.stop();
     rmSync(stateDir, { recursive: true, force: true });
   }
@@ -195,7 +223,7 @@ async function measure(width: number, tasks: number, turnsOfEach: number, say: (
   say(
     `a second node gives ${gain.toFixed(2)}x the groups a second; by the CPU times, on ${cores} cores of their own, ${modelledGain.toFixed(2)}x`,
   );
-  return { feedForward: width, parameters, turns, measured, gain, modelledGain };
+  return { feedForward: width, parameters, started, turns, measured, gain, modelledGain };
 }
 
 /** `--turns N` (3) of each number of nodes, `--tasks N` (16) a turn, `--json`: one JSON object. Results also go to bench/results/nodes.json. */

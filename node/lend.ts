@@ -37,7 +37,7 @@ export interface NodeEvents {
 export interface Lending {
   readonly client: Pick<WorkClient, 'lease' | 'heartbeat' | 'release' | 'file' | 'results'>;
   readonly identity: NodeIdentity;
-  readonly order: Omit<LeaseOrder, 'threads' | 'limit'>;
+  readonly order: Omit<LeaseOrder, 'threads' | 'limit' | 'least'>;
   readonly threads: readonly Compute[];
   /** Which files of a request are fetched for `threads`; default: those that open the version. */
   readonly filesOf?: (request: SamplingRequest) => readonly LeasedFile[];
@@ -53,12 +53,16 @@ export interface Lending {
  */
 const REQUESTS = 2;
 const LEASE_MS = 2_000;
+/** As many requests as take so long come in one lease although other nodes might be left without: two calls cost more than they would gain. */
+const LEAST_MS = 100;
 /** Leases of a thread: while it computes one, the results of the other are on their way, or the next one is. */
 const LEASES = 2;
 /** So long before a thread is expected to have computed what it has, its next lease is asked for: what is leased earlier, nobody else can take. */
 const AHEAD_MS = 250;
 /** How long after results, and after the first question that found nothing, it is asked again: what results are followed by takes the mesh a moment. */
 const FIRST_IDLE_MS = 50;
+/** While tasks are proposed elsewhere, the pause is this share of the time that they took so far, so that their rollouts wait no longer than that. */
+const SOON_SHARE = 1 / 4;
 const TROUBLE_MS = 1_000;
 /** Files that are kept; a round's roles name few versions. */
 const KEPT_FILES = 8;
@@ -92,6 +96,8 @@ export async function lend({
   const answers = new Set<Promise<void>>();
   let failure: { readonly error: unknown } | undefined;
   let pause = FIRST_IDLE_MS;
+  /** Since when the mesh says that there will be work soon. */
+  let soonSince: number | undefined;
   /** Until when the node asks for nothing, after an error. */
   let troubledUntil = 0;
   try {
@@ -108,12 +114,15 @@ export async function lend({
         continue;
       }
       try {
-        const leased = await client.lease({ ...order, threads: threads.length, limit: lane.limit() });
+        const leased = await client.lease({ ...order, threads: threads.length, ...lane.size() });
         if (leased.lease !== null) {
           pause = FIRST_IDLE_MS;
+          soonSince = undefined;
           hold(lane, leased, leased.lease);
           continue;
         }
+        soonSince = leased.soon ? (soonSince ?? Date.now()) : undefined;
+        if (soonSince !== undefined) pause = Math.max(FIRST_IDLE_MS, SOON_SHARE * (Date.now() - soonSince));
       } catch (error) {
         note(error);
       }
@@ -260,10 +269,13 @@ class Lane {
     return turn;
   };
 
-  /** How many requests its next lease may have. */
-  limit(): number {
-    const within = this.#requestMs ? Math.floor(LEASE_MS / this.#requestMs) : 0;
-    return Math.min(LEASE_REQUESTS, Math.max(REQUESTS, within));
+  /** How many requests its next lease may have, and how many it is to have whatever other nodes need. */
+  size(): Pick<LeaseOrder, 'limit'> & { readonly least: number } {
+    const within = (ms: number) => (this.#requestMs ? Math.floor(ms / this.#requestMs) : 0);
+    return {
+      limit: Math.min(LEASE_REQUESTS, Math.max(REQUESTS, within(LEASE_MS))),
+      least: Math.min(LEASE_REQUESTS, Math.max(1, within(LEAST_MS))),
+    };
   }
 }
 

@@ -51,32 +51,44 @@ export interface Asking extends Pick<NodeRow, 'id' | 'tokenSha256' | 'exactness'
 
 /**
  * Leases to a node, if the token is the node's own and may lease, and notes that it was heard of; all in one call. A node gets no more than its threads'
- * share of half of what is open, so that at the end of a round no other is left without.
- * @returns the node as it was, whoever asked
+ * share of half of what is open, so that at the end of a round no other is left without; but `least`, if so much is open.
+ * @returns the node as it was, whoever asked; `soon`: whether tasks of a round are being proposed
  */
 export async function leaseToNode(
   db: Database,
   { id, tokenSha256, exactness, kind, threads }: Asking,
-  order: Omit<Lease, 'node' | 'close' | 'of' | 'limit'> & { readonly limit: number },
+  order: Omit<Lease, 'node' | 'close' | 'of' | 'limit'> & {
+    readonly limit: number;
+    /** At most `limit` of these; default 1. */
+    readonly least?: number | undefined;
+  },
   now: number,
-): Promise<{ readonly row: NodeRow | undefined; readonly leased: readonly LeasedWork[] }> {
+): Promise<{
+  readonly row: NodeRow | undefined;
+  readonly leased: readonly LeasedWork[];
+  readonly soon: boolean;
+}> {
   const may = sql`id = ${id} AND token_sha256 = ${tokenSha256} AND exactness = ${exactness}
     AND revoked_at IS NULL AND shut_out_at IS NULL AND NOT verifies`;
   const others = sql`(SELECT coalesce(sum(threads), 0) FROM nodes WHERE id <> ${id} AND ${alive(now)})`;
   const token = sql`EXISTS (SELECT 1 FROM nodes WHERE ${may})`;
+  const { limit } = order;
+  const least = Math.min(order.least ?? 1, limit);
   // Numbers are bound as floating-point ones, and a limit has to be whole. For a stranger nothing is looked through.
   const share = sql`CASE WHEN ${token} THEN
-    (SELECT max(1, min(${order.limit}, CAST(${threads} * count(*) / (2 * (${threads} + ${others})) AS INTEGER)))
-      FROM (SELECT 1 FROM work WHERE state = 'open' LIMIT CAST(2 * ${order.limit} * (${threads} + ${others}) AS INTEGER)))
+    (SELECT max(${least}, min(${limit}, CAST(${threads} * count(*) / (2 * (${threads} + ${others})) AS INTEGER)))
+      FROM (SELECT 1 FROM work WHERE state = 'open' LIMIT CAST(2 * ${limit} * (${threads} + ${others}) AS INTEGER)))
     ELSE 0 END`;
   const results = await runAll(db, [
     ofNode(db, id),
+    sql`SELECT EXISTS (SELECT 1 FROM rounds WHERE stage = 'proposing') AS soon`,
     sql`UPDATE nodes SET kind = ${kind}, threads = ${threads}, seen_at = ${now}
         WHERE ${may} AND (seen_at IS NULL OR seen_at <= ${now - NOTED_MS} OR kind IS NOT ${kind} OR threads IS NOT ${threads})`,
     ...leaseStatements({ ...order, node: id, close: exactness === 'close', limit: share }, now, token),
   ]);
   const [raw] = results[0]!.results as Record<string, unknown>[];
-  return { row: raw && nodeRowOf(raw), leased: leasedOf(results.at(-1)!) };
+  const [{ soon }] = results[1]!.results as [{ soon: number }];
+  return { row: raw && nodeRowOf(raw), leased: leasedOf(results.at(-1)!), soon: soon === 1 };
 }
 
 /** A row as the database has it. */

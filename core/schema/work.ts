@@ -3,7 +3,7 @@
  * completions with the version that each names, and returns them. It gets prompts as token ids, and neither tasks nor answers.
  */
 import * as v from 'valibot';
-import { KERNEL_ENGINES, SMALLER_WEIGHTS, type SamplingSettings } from '../policy.ts';
+import { KERNEL_ENGINES, type SamplingSettings, SMALLER_WEIGHTS } from '../policy.ts';
 import { WORKER_STAGES } from '../stages.ts';
 import { packedGrammar, type TokenGrammar, unpackGrammar } from '../text/token-grammar.ts';
 import { refusal } from './answers.ts';
@@ -138,6 +138,8 @@ export const leaseOrder = v.strictObject({
   /** The formats of weights that the node's engines hold, beside float32. */
   weights: v.pipe(v.array(v.picklist(SMALLER_WEIGHTS)), v.maxLength(SMALLER_WEIGHTS.length)),
   limit: v.pipe(positive, v.maxValue(LEASE_REQUESTS)),
+  /** As many as are computed within a moment: a share that is smaller costs more calls than it spreads work. Absent = 1; above `limit` it is that. */
+  least: v.exactOptional(v.pipe(positive, v.maxValue(LEASE_REQUESTS))),
   /** Whether it takes requests with a grammar, too; nodes of earlier releases do not. */
   grammars: v.exactOptional(v.boolean()),
   /** The only version that the node serves, where it asks a server that holds one; that takes the token of a close node. */
@@ -152,6 +154,8 @@ export const leaseAnswer = v.object({
   /** How long the lease holds from now on, without a heartbeat. */
   leaseMs: count,
   work: v.array(v.object({ id, request: samplingRequest })),
+  /** Whether a round's tasks are being proposed, so that there will be much to do in a moment. An earlier release does not say. */
+  soon: v.exactOptional(v.boolean()),
 });
 export type LeaseAnswer = v.InferOutput<typeof leaseAnswer>;
 

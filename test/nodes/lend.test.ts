@@ -27,12 +27,14 @@ test('a thread whose requests take long leases no more than what it computes, un
   const REQUEST_MS = 800;
   const stop = new AbortController();
   const leasedAt: number[] = [];
+  let least: number | undefined;
   const spans: [number, number][] = [];
   const { token } = await makeNodeKeys(id(1));
   await lend({
     client: {
-      lease: async (): Promise<LeaseAnswer> => {
+      lease: async (order): Promise<LeaseAnswer> => {
         leasedAt.push(performance.now());
+        least = order.least;
         const n = leasedAt.length;
         return { node: id(1), lease: id(100 + n), leaseMs: 60_000, work: [{ id: id(200 + n), request }] };
       },
@@ -64,6 +66,8 @@ test('a thread whose requests take long leases no more than what it computes, un
   // How long a request takes is known after the first; from the third on, a lease is asked for when the one before is nearly computed.
   for (const [i, [began]] of spans.entries())
     if (i >= 3) expect(began - leasedAt[i]!).toBeLessThan(REQUEST_MS / 2);
+  // Others may have what takes a thread longer than a moment.
+  expect(least).toBe(1);
 });
 
 test('a node of many threads asks one question at a time, and less and less often while there is no work', async () => {
@@ -96,6 +100,72 @@ test('a node of many threads asks one question at a time, and less and less ofte
   // After 50, 100, 200 and 400 ms.
   expect(askedAt.length).toBeGreaterThanOrEqual(3);
   expect(askedAt.length).toBeLessThanOrEqual(5);
+});
+
+test('a node that hears of work soon asks again within a quarter of the time that it has waited', async () => {
+  const PROPOSED_MS = 900;
+  const stop = new AbortController();
+  const askedAt: number[] = [];
+  const { token } = await makeNodeKeys(id(1));
+  const began = performance.now();
+  await lend({
+    client: {
+      lease: async (): Promise<LeaseAnswer> => {
+        askedAt.push(performance.now() - began);
+        const soon = performance.now() - began < PROPOSED_MS;
+        if (!soon) stop.abort();
+        return { node: id(1), lease: null, leaseMs: 60_000, work: [], ...(soon ? { soon } : {}) };
+      },
+      heartbeat: async () => ({ leaseMs: 60_000, requests: 1 }),
+      release: async () => {},
+      file: async () => new Uint8Array(1),
+      results: async () => new Map(),
+    },
+    identity: await identityOf(token),
+    order: { kind: 'process', engines: ['onnx'], weights: [] },
+    threads: [async () => []],
+    events: { answered: () => {}, trouble: () => {} },
+    signal: stop.signal,
+    idleMs: 60_000,
+  });
+  // Without it: after 750 and 1550 ms.
+  expect(askedAt.at(-1)!).toBeLessThan(PROPOSED_MS + 600);
+  // The pauses grow, so that proposals that take long are not asked for all the time.
+  expect(askedAt.length).toBeLessThan(15);
+});
+
+test('a node whose requests take a moment asks for several at least, once it knows', async () => {
+  const stop = new AbortController();
+  const least: (number | undefined)[] = [];
+  const { token } = await makeNodeKeys(id(1));
+  await lend({
+    client: {
+      lease: async (order): Promise<LeaseAnswer> => {
+        const n = least.push(order.least);
+        if (n === 10) stop.abort();
+        return { node: id(1), lease: id(100 + n), leaseMs: 60_000, work: [{ id: id(200 + n), request }] };
+      },
+      heartbeat: async () => ({ leaseMs: 60_000, requests: 1 }),
+      release: async () => {},
+      file: async () => new Uint8Array(1),
+      results: async () => new Map(),
+    },
+    identity: await identityOf(token),
+    order: { kind: 'process', engines: ['onnx'], weights: [] },
+    threads: [
+      async () => {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        return [[[{ ids: [0], logprobs: [0], stopped: true }]]];
+      },
+    ],
+    events: { answered: () => {}, trouble: () => {} },
+    signal: stop.signal,
+    idleMs: 20,
+  });
+  expect(least[0]).toBe(1);
+  // Five take a hundred milliseconds; a timer may ring late, and a clock of whole milliseconds round down.
+  expect(Math.max(...least.map(Number))).toBeGreaterThan(1);
+  expect(Math.max(...least.map(Number))).toBeLessThanOrEqual(6);
 });
 
 test('the results of a lease go back in one call where its body has room for them, and each is answered for', async () => {

@@ -152,6 +152,7 @@ test('bodies: too large, of another shape, with more than is asked', async () =>
   expect(await refusal(await post('/api/work/lease', { ...ORDER, limit: 1000 }, token))).toBe(
     '422 body.schema',
   );
+  expect(await refusal(await post('/api/work/lease', { ...ORDER, least: 9 }, token))).toBe('422 body.schema');
   expect(await refusal(await post('/api/work/lease', { ...ORDER, groups: 'all' }, token))).toBe(
     '422 body.schema',
   );
@@ -179,6 +180,11 @@ test('a node sees prompts as token ids and the files of the version, and nothing
     '409 lease.expired',
   );
 }, 120_000);
+
+test('a node hears that there will be work soon, while tasks are proposed', async () => {
+  // Nothing is answered yet.
+  expect(await first!.client.lease(NOTHING)).toMatchObject({ lease: null, work: [], soon: true });
+});
 
 test('results: forged, of old weights, impossible, of another’s lease, and sent twice', async () => {
   const held = await lease(first!);
@@ -238,6 +244,19 @@ test('two results at once under one lease: the second is not written over the fi
   expect(await refusal(await answer(first!, forged))).toBe('409 work.answered');
   expect(await (await bucket.get(key))!.json()).toEqual(made.flat());
   expect((await answer(first!, await resultOf(first!, held, made))).status).toBe(200);
+}, 120_000);
+
+test('a node gets as many requests as it says at least', async () => {
+  const sizeOf = async (order: LeaseOrder) => {
+    await second!.client.lease(NOTHING);
+    const { lease, work } = await first!.client.lease(order);
+    if (lease) await first!.client.release(lease);
+    return work.length;
+  };
+  // As soon as the rollouts are up: eight at most, of which a node's share is a quarter, since another one is there.
+  await expect.poll(() => sizeOf({ ...ORDER, limit: 8, least: 3 }), { timeout: 30_000 }).toBe(3);
+  expect(await sizeOf({ ...ORDER, limit: 8 })).toBeLessThan(3);
+  expect(await first!.client.lease(NOTHING)).not.toHaveProperty('soon');
 }, 120_000);
 
 test('results in one call: each is taken or refused by itself, and what was answered first stays', async () => {

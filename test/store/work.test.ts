@@ -95,10 +95,33 @@ test('whoever has another token, or one of another kind, or one that was revoked
   expect(revoked.leased).toEqual([]);
 });
 
+test('whether tasks of a round are being proposed is told to who asks', async () => {
+  const soon = async () =>
+    (await leaseToNode(store.db, asking(1, 1), { ...order(idOf(7200)), engines: [] }, NOW)).soon;
+  expect(await soon()).toBe(false);
+  const { id } = await orderRun(store.db, 6);
+  expect(await soon()).toBe(true);
+  await admitTasks(store.db, id, tasksOf(2), 2, 4);
+  expect(await soon()).toBe(false);
+});
+
 test('a share that is no whole number is rounded down', async () => {
   // Seven are open, with those of the revoked node, and one thread of another node lives: three eighths of seven are 2.6.
   const { leased } = await leaseToNode(store.db, asking(1, 3), order(idOf(7000), 4), NOW);
   expect(leased).toHaveLength(2);
+});
+
+test('a node whose requests take a moment gets so many as it says at least, though others are left without', async () => {
+  // Five are open, and one thread of another node lives: a fourth of five is one.
+  const of = async (least: number, limit: number) => {
+    const { leased } = await leaseToNode(store.db, asking(1, 1), { ...order(idOf(7100), limit), least }, NOW);
+    await writeAll(store.db, [releaseOf(idOf(1), idOf(7100))]);
+    return leased.length;
+  };
+  expect(await of(1, 8)).toBe(1);
+  expect(await of(4, 8)).toBe(4);
+  expect(await of(8, 8)).toBe(5);
+  expect(await of(8, 3)).toBe(3);
 });
 
 test('results of one lease are noted together: each if it is held, once, and its group goes on when nothing of it is left', async () => {

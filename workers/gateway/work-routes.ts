@@ -153,11 +153,12 @@ async function leaseTo(c: Context<NodeTypes>): Promise<Response> {
         engines: enginesOf(close ? { ...order, weights: [], grammars: false } : order),
         serves: order.serves,
         limit: order.limit,
+        least: order.least,
         until: now() + leaseMs,
       },
       now(),
     );
-  let { row, leased } = await as(inexact !== undefined);
+  let { row, leased, soon } = await as(inexact !== undefined);
   const node = await expectNode(c, claim, row);
   const close = node.exactness === 'close';
   if (inexact !== undefined && !close)
@@ -166,13 +167,14 @@ async function leaseTo(c: Context<NodeTypes>): Promise<Response> {
       next: 'Make one where the mesh is: `npm run rollmesh -- node-token create NAME --close`.',
     });
   // A close node may compute by an exact engine, too.
-  if (close && inexact === undefined) ({ leased } = await as(true));
+  if (close && inexact === undefined) ({ leased, soon } = await as(true));
   if (leased.length) kept.keep(node, lease, leased);
   return c.json<LeaseAnswer>({
     node: node.id,
     lease: leased.length ? lease : null,
     leaseMs,
     work: leased.map(({ id, request }) => ({ id, request })),
+    ...(soon ? { soon } : {}),
   });
 }
 
