@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import type { Build, Builds } from './builds.ts';
-import { instantiate } from './kernels.ts';
+import { instantiate, type KernelInstance } from './kernels.ts';
 import { areProductsRight, wideTilesPay } from './paired-products.ts';
 import { compilePaired } from './revectorizer.ts';
 
@@ -16,6 +16,22 @@ const trusted = (build: Build): boolean =>
 
 const wideTiles = new Set<Build>();
 
+function isRight(instance: KernelInstance, build: Build): boolean {
+  try {
+    return areProductsRight(instance, build === 'dot');
+  } catch (error) {
+    if (error instanceof WebAssembly.RuntimeError) return false;
+    throw error;
+  }
+}
+
+/** An empty section, which means nothing. V8 keeps what it compiled by the bytes of a module, so that other code needs other bytes. */
+const EMPTY_SECTION = [0, 2, 1, 'u'.charCodeAt(0)];
+
+/** The module as V8 compiles it by default. */
+export const unpaired = (build: Build): WebAssembly.Module =>
+  new WebAssembly.Module(Uint8Array.from([...readFileSync(buildFile(build)), ...EMPTY_SECTION]));
+
 /** Undefined where the engine does not accept the build. */
 function compile(build: Build): WebAssembly.Module | undefined {
   const binary = readFileSync(buildFile(build));
@@ -23,11 +39,11 @@ function compile(build: Build): WebAssembly.Module | undefined {
   const paired = compilePaired(() => {
     const module = new WebAssembly.Module(binary);
     const instance = instantiate(module);
-    if (!areProductsRight(instance, build === 'dot')) return undefined;
+    if (!isRight(instance, build)) return undefined;
     if (wideTilesPay(instance)) wideTiles.add(build);
     return module;
   });
-  return paired ?? new WebAssembly.Module(binary);
+  return paired ?? unpaired(build);
 }
 
 const compiled = new Map<Build, WebAssembly.Module | undefined>();

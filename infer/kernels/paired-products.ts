@@ -1,6 +1,6 @@
 /**
- * Tries the products of a build in which pairs of 128-bit operations run as one (`revectorizer.ts`) against products worked out in JavaScript, in every
- * tile. All values are integers and powers of two that float32 holds exactly however a product is rounded, so that every bit must agree.
+ * Tries the products of a build in which pairs of 128-bit operations run as one (`revectorizer.ts`), in every tile: in float32 against chains of single
+ * multiply-adds of the same build, so that each rounding must agree, and in integers against products worked out in JavaScript.
  */
 import type { KernelInstance } from './kernels.ts';
 
@@ -31,42 +31,49 @@ function dot(a: readonly number[], row: number, b: readonly number[], column: nu
   return sum;
 }
 
-/** Whether `multiply`, called with the address of C, adds the product to it or stores the product there. */
+/** Whether `multiply`, called with the address of C, leaves there what `expected` says of a value that was there, or of 0 if nothing is to be added. */
 function isRight(
   { heap }: KernelInstance,
   rows: number,
-  product: (row: number, column: number) => number,
+  expected: (row: number, column: number, before: number) => number,
   multiply: (c: number, add: 0 | 1) => void,
 ): boolean {
   const before = integers(rows * COLUMNS, -99, 99);
-  const products = before.map((_, i) => product(Math.floor(i / COLUMNS), i % COLUMNS));
   const c = heap.put(Float32Array.from(before));
   return ([1, 0] as const).every((add) => {
     heap.floats(c, before.length).set(before);
     multiply(c, add);
-    const expected = products.map((y, i) => Math.fround(add ? before[i]! + y : y));
-    return heap.floats(c, before.length).every((y, i) => y === expected[i]);
+    return heap
+      .floats(c, before.length)
+      .every((y, i) => y === expected(Math.floor(i / COLUMNS), i % COLUMNS, add * before[i]!));
   });
 }
 
+/** Values of which nearly every product and sum is rounded. */
+const rounded = (count: number, seed: number): Float32Array =>
+  Float32Array.from({ length: count }, (_, i) => Math.sin(seed + i));
+
 function isFloatRight(instance: KernelInstance, rows: number): boolean {
   const { kernels, heap } = instance;
-  const [a, b] = [integers(rows * DEPTH, -30, 30), integers(DEPTH * COLUMNS, -20, 20)];
+  const [a, b] = [rounded(rows * DEPTH, 1), rounded(DEPTH * COLUMNS, 2)];
   const panels = new Float32Array(b.length);
   b.forEach((x, i) => {
     panels[inPanels(Math.floor(i / COLUMNS), i % COLUMNS, 1)] = x;
   });
-  const [left, right] = [heap.put(Float32Array.from(a)), heap.put(panels)];
+  const [left, right] = [heap.put(a), heap.put(panels)];
   kernels.setScratch(heap.take(4 * a.length));
-  return isRight(
-    instance,
-    rows,
-    (row, column) => dot(a, row, b, column),
-    (c, add) => kernels.linear(rows, COLUMNS, DEPTH, left, DEPTH, right, 4 * 8 * DEPTH, c, COLUMNS, add),
+  const chain = (row: number, column: number, before: number): number => {
+    let sum = before;
+    for (let k = 0; k < DEPTH; k++)
+      sum = kernels.probeMadd(a[row * DEPTH + k]!, b[k * COLUMNS + column]!, sum);
+    return sum;
+  };
+  return isRight(instance, rows, chain, (c, add) =>
+    kernels.linear(rows, COLUMNS, DEPTH, left, DEPTH, right, 4 * 8 * DEPTH, c, COLUMNS, add),
   );
 }
 
-/** Activations of 7 bits in one plane or two, weights of 8 bits. */
+/** Activations of 7 bits in one plane or two, weights of 8 bits; scales are powers of two, so that only the last sum is rounded. */
 function areIntegersRight(instance: KernelInstance, rows: number, planes: 1 | 2): boolean {
   const { kernels, heap } = instance;
   const [a, b] = [integers(planes * rows * DEPTH, 0, 127), integers(DEPTH * COLUMNS, -30, 30)];
@@ -94,7 +101,7 @@ function areIntegersRight(instance: KernelInstance, rows: number, planes: 1 | 2)
   return isRight(
     instance,
     rows,
-    (row, column) => sum(row, column) * rowScale(row) * columnScale(column),
+    (row, column, before) => Math.fround(before + sum(row, column) * rowScale(row) * columnScale(column)),
     (c, add) =>
       kernels.linearInt8(
         ...[rows, COLUMNS, DEPTH, left, rowScales, right, correctionsAt, columnScales, c, COLUMNS],
@@ -126,6 +133,8 @@ export function wideTilesPay({ kernels, heap }: KernelInstance): boolean {
   const [a, b, c, scratch] = [TIMED_ROWS, size, TIMED_ROWS, TIMED_ROWS].map((rows) =>
     heap.take(4 * rows * size),
   );
+  heap.floats(a!, TIMED_ROWS * size).fill(1);
+  heap.floats(b!, size * size).fill(1);
   kernels.setScratch(scratch!);
   const best = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (let i = 0; i < TIMES; i++)

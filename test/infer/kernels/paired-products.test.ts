@@ -3,12 +3,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { BUILDS } from '../../../infer/kernels/builds.ts';
 import { instantiate, type KernelInstance, type Kernels } from '../../../infer/kernels/kernels.ts';
-import { buildFile, loadBuilds } from '../../../infer/kernels/node-builds.ts';
+import { buildFile, loadBuilds, unpaired } from '../../../infer/kernels/node-builds.ts';
 import { areProductsRight, wideTilesPay } from '../../../infer/kernels/paired-products.ts';
 import { compilePaired } from '../../../infer/kernels/revectorizer.ts';
 
-const compile = (build: (typeof BUILDS)[number]) =>
-  instantiate(new WebAssembly.Module(readFileSync(buildFile(build))));
+const compile = (build: (typeof BUILDS)[number]) => instantiate(unpaired(build));
 
 test.each(BUILDS)('the products of %s are right as they are compiled by default', (build) => {
   if (loadBuilds()[build]) expect(areProductsRight(compile(build), true)).toBe(true);
@@ -39,6 +38,7 @@ const hasPairs =
   /\bavx2\b/.test(readFileSync('/proc/cpuinfo', 'utf8'));
 
 test.skipIf(!hasPairs)('pairs run as one where V8 has the pass: wide tiles are the faster ones', () => {
-  const pay = () => compilePaired(() => wideTilesPay(compile('fused')));
+  const pay = () =>
+    compilePaired(() => wideTilesPay(instantiate(new WebAssembly.Module(readFileSync(buildFile('fused'))))));
   expect(Array.from({ length: 5 }, pay)).toContain(true);
 });
