@@ -120,7 +120,15 @@ async function joinBy(
 const nodeOf = async (name: string) =>
   (await playing.gateway.listNodes()).find((node) => node.name === name)!;
 
-const order = (seed: number) => ({ recipe: 'trio', seed, rounds: 1, freeze: [], tasks: 6, groupSize: 4 });
+const order = (seed: number) => ({
+  recipe: 'trio',
+  seed,
+  rounds: 1,
+  freeze: [],
+  tasks: 6,
+  groupSize: 4,
+  engine: 'kernels' as const,
+});
 const startOf = (asked: ReturnType<typeof order>) => `${runOf(shipped, asked).settings.policy}@0`;
 
 test('a server samples for the mesh, and is told how close it is', async () => {
@@ -209,8 +217,8 @@ test('a node that draws at another temperature, and says what is true of its tok
   const { token } = await gateway.makeNode('cold', 'close');
   const cold = await startNode(url, token, atTemperature(0.3));
   const rounds = 8;
-  const asked = { ...order(34), rounds, tasks: 12, groupSize: 8, engine: 'kernels' as const };
-  await playing.play(asked);
+  const asked = { ...order(34), rounds, tasks: 12, groupSize: 8 };
+  await playing.playInMesh(asked);
   await expect(cold.ended).rejects.toMatchObject({ code: 'node.shut-out' });
   const node = await nodeOf('cold');
   expect(node.state).toBe('shut-out');
@@ -238,7 +246,7 @@ test.skipIf(!nativeInstalled).each([
     const { token } = await playing.gateway.makeNode(engine, 'close');
     const { child } = await joinBy(engine, token, ['--engine', engine, '--threads', threads]);
     const wanted = { ...order(seed), engine: 'kernels-plain' as const };
-    await playing.play(wanted);
+    await playing.playInMesh(wanted);
     const ended = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGTERM');
     expect(await ended).toBe(0);

@@ -1,5 +1,5 @@
 /** A fresh D1 and R2 with the project's own migrations, and the rows that most tests begin with. */
-import type { D1Database, R2Bucket } from '@cloudflare/workers-types';
+import type { R2Bucket } from '@cloudflare/workers-types';
 import { Miniflare } from 'miniflare';
 import type { Manifest } from '../../core/schema/policy.ts';
 import { type RoundSpec, type RunSettings, runIdOf } from '../../core/schema/round.ts';
@@ -8,17 +8,19 @@ import { migrate } from '../../mesh/migrate.ts';
 import { type Database, openDatabase } from '../../store/database.ts';
 import { commitVersion, createPolicy, noteCommit, notedCommit } from '../../store/policies.ts';
 import { advanceRun, orderRounds } from '../../store/runs.ts';
+import { D1_WORKER, remoteD1 } from './remote-d1.ts';
 
 export async function openStore() {
   const mf = new Miniflare({
     modules: true,
-    script: 'export default {}',
+    script: D1_WORKER,
     d1Databases: { DB: 'test' },
     r2Buckets: { BUCKET: 'test' },
   });
   await migrate(mf, '', 'migrations');
-  const { DB, BUCKET } = await mf.getBindings<{ DB: D1Database; BUCKET: R2Bucket }>();
-  return { d1: DB, db: openDatabase(DB), bucket: BUCKET, close: () => mf.dispose() };
+  const { BUCKET } = await mf.getBindings<{ BUCKET: R2Bucket }>();
+  const d1 = remoteD1(mf);
+  return { d1, db: openDatabase(d1), bucket: BUCKET, close: () => mf.dispose() };
 }
 
 export const settings = (seed: number): RunSettings => ({
