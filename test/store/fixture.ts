@@ -1,5 +1,4 @@
 /** A fresh D1 and R2 with the project's own migrations, and the rows that most tests begin with. */
-import type { R2Bucket } from '@cloudflare/workers-types';
 import { Miniflare } from 'miniflare';
 import type { Manifest } from '../../core/schema/policy.ts';
 import { type RoundSpec, type RunSettings, runIdOf } from '../../core/schema/round.ts';
@@ -8,19 +7,18 @@ import { migrate } from '../../mesh/migrate.ts';
 import { type Database, openDatabase } from '../../store/database.ts';
 import { commitVersion, createPolicy, noteCommit, notedCommit } from '../../store/policies.ts';
 import { advanceRun, orderRounds } from '../../store/runs.ts';
-import { D1_WORKER, remoteD1 } from './remote-d1.ts';
+import { BINDINGS_WORKER, d1Statements, remoteD1, remoteR2 } from './remote-bindings.ts';
 
 export async function openStore() {
   const mf = new Miniflare({
     modules: true,
-    script: D1_WORKER,
+    script: BINDINGS_WORKER,
     d1Databases: { DB: 'test' },
     r2Buckets: { BUCKET: 'test' },
   });
-  await migrate(mf, '', 'migrations');
-  const { BUCKET } = await mf.getBindings<{ BUCKET: R2Bucket }>();
   const d1 = remoteD1(mf);
-  return { d1, db: openDatabase(d1), bucket: BUCKET, close: () => mf.dispose() };
+  await migrate(d1Statements(d1), 'migrations');
+  return { d1, db: openDatabase(d1), bucket: remoteR2(mf), close: () => mf.dispose() };
 }
 
 export const settings = (seed: number): RunSettings => ({
