@@ -41,7 +41,8 @@ interface Asked {
 }
 
 beforeAll(async () => {
-  playing = await openPlaying(['arithmetic-base'], { cronMs: 500 });
+  // The kernels of isolates would be done before a server answers.
+  playing = await openPlaying(['arithmetic-base'], { vars: { ISOLATES_WITH_NODES: 'rest' }, cronMs: 500 });
   // Another engine than the run's, and seeds of its own: other tokens, and other last digits.
   const ref = { name: 'served', version: 0, engine: 'kernels-plain' as const };
   policy = await openVersion(nodeEngines, ref, await readPolicyFolder('models/arithmetic-base'));
