@@ -217,7 +217,7 @@ test('a node that draws at another temperature, and says what is true of its tok
   const { gateway, url } = playing;
   const { token } = await gateway.makeNode('cold', 'close');
   const cold = await startNode(url, token, atTemperature(0.3));
-  const rounds = 8;
+  const rounds = 5;
   const asked = { ...order(34), rounds, tasks: 12, groupSize: 8 };
   await playing.playInMesh(asked);
   await expect(cold.ended).rejects.toMatchObject({ code: 'node.shut-out' });
