@@ -19,8 +19,8 @@ let scene: Scene;
 /** Draws again what the model would draw, from memory: what the first test shows to be the same. */
 let remembered: Scene['tools'];
 beforeAll(async () => {
-  const { record, tools } = await playHonestRound(1, GROUPS, 2);
-  scene = { record, tools, other: (await playHonestRound(2, 4, 4)).record };
+  const { record, tools } = await playHonestRound(1, GROUPS, 2, 'kernels');
+  scene = { record, tools, other: (await playHonestRound(2, 4, 4, 'kernels')).record };
   const all = [
     ...record.proposals.samples,
     ...record.groups.flatMap(({ samples, judgments }) => [...samples, ...judgments]),
