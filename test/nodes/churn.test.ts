@@ -23,7 +23,7 @@ test('joined and killed at random: 0 lost, 0 twice, the bytes of one process', a
       seed: 17,
       rounds: ROUNDS,
       freeze: [],
-      tasks: 8,
+      tasks: 6,
       groupSize: 4,
       engine: 'kernels',
     },

@@ -71,7 +71,7 @@ interface Answer {
   readonly cause?: string;
 }
 
-function valueOf({ value, refused, cause }: Answer): unknown {
+function saidValue({ value, refused, cause }: Answer): unknown {
   if (refused === undefined) return value;
   throw new Error(refused, cause === undefined ? {} : { cause: new Error(cause) });
 }
@@ -92,7 +92,7 @@ export function remoteD1(mf: Miniflare): D1Database {
   const ask = async (call: string, statements: readonly Prepared[], args: readonly unknown[] = []) => {
     const body = JSON.stringify({ of: 'd1', asked: { call, statements, args } });
     const answer = await mf.dispatchFetch('http://bindings/', { method: 'POST', body });
-    return valueOf((await answer.json()) as Answer);
+    return saidValue((await answer.json()) as Answer);
   };
   const preparedOf = new WeakMap<object, Prepared>();
   const statement = (prepared: Prepared): D1PreparedStatement => {
@@ -146,7 +146,7 @@ export function remoteR2(mf: Miniflare): R2Bucket {
       ...(body === undefined ? {} : { body }),
     });
   const told = async (...asked: Parameters<typeof ask>) =>
-    valueOf((await (await ask(...asked)).json()) as Answer);
+    saidValue((await (await ask(...asked)).json()) as Answer);
   const bucket = {
     put: async (key: string, value: BodyInit | null, options?: object) =>
       objectOf(await told('put', { key, options }, await new Response(value).arrayBuffer())),
@@ -154,7 +154,7 @@ export function remoteR2(mf: Miniflare): R2Bucket {
     get: async (key: string, options?: object) => {
       const answer = await ask('get', { key, options });
       const said = answer.headers.get('x-value');
-      if (said === null) return objectOf(valueOf((await answer.json()) as Answer));
+      if (said === null) return objectOf(saidValue((await answer.json()) as Answer));
       const content = new Response(await answer.arrayBuffer());
       return Object.assign(objectOf(JSON.parse(decodeURIComponent(said)))!, {
         body: content.body,
