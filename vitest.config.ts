@@ -14,16 +14,6 @@ const PARTS = [
   'test/cli/{curves,doors,follow-run,learner-watch,mesh-watch,rewards,runs,task-recipe,terminal-text}.test.ts',
 ];
 
-/**
- * What the learner pulls its queue by. The package loads the classes of Cloudflare's whole interface, 0.4 s of a core in every file with a learner; Vite
- * makes a bundle of the part that is used, and keeps it.
- */
-const CLOUDFLARE = [
-  'cloudflare/core/error',
-  'cloudflare/resources/queues/messages',
-  'cloudflare/tree-shakable',
-];
-
 export default defineConfig({
   test: {
     // Several times what a test takes on two quiet cores: a busy machine must not fail a run, and a test that hangs ends all the same.
@@ -44,15 +34,7 @@ export default defineConfig({
       { extends: true, test: { name: 'unit', include: unit, exclude: MOCKED, isolate: false } },
       { extends: true, test: { name: 'unit-mocked', include: MOCKED } },
       { extends: true, test: { name: 'parts', include: PARTS, isolate: false } },
-      {
-        extends: true,
-        test: {
-          name: 'mesh',
-          include: ['test/**/*.test.ts'],
-          exclude: [...unit, ...PARTS],
-          deps: { optimizer: { ssr: { enabled: true, include: CLOUDFLARE } } },
-        },
-      },
+      { extends: true, test: { name: 'mesh', include: ['test/**/*.test.ts'], exclude: [...unit, ...PARTS] } },
     ],
   },
 });
