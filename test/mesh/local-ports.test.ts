@@ -228,3 +228,14 @@ test.runIf(canBeNobody)('as nobody: the mesh is not ended', async () => {
   expect(answers.match(/HTTP\/1\.1 \d/g)).toHaveLength(listeningPorts().length);
   expect(await isUp()).toBe(true);
 });
+
+test.runIf(onLinux)('where workerd has ended and was started again, the clock ticks', async () => {
+  const children = execFileSync('ps', ['-o', 'pid=,comm=', '--ppid', String(process.pid)], {
+    encoding: 'utf8',
+  });
+  const [, pid] = /^ *(\d+) workerd$/m.exec(children)!;
+  process.kill(Number(pid), 'SIGKILL');
+  await scene.mesh.crashed;
+  await scene.mesh.cron();
+  expect(await isUp()).toBe(true);
+});
