@@ -185,7 +185,8 @@ async function play(recipe: Recipe, options: ClaimsOptions, players: Players): P
     recipe,
     arms.flatMap(({ runs }) => runs.flatMap(ownFigures)),
   );
-  console.log(`${recipe.name}: every arm ran`);
+  const left = options.without ? ` but those that ${options.without.join(' or ')} pays` : '';
+  console.log(`${recipe.name}: every arm ran${left}`);
 }
 
 async function registerClaims(chosen: readonly Recipe[], { engine, again }: ClaimsOptions): Promise<void> {
