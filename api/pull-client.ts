@@ -1,14 +1,12 @@
 /**
- * The queue that the learner pulls from, by Cloudflare's own REST client. It is the same for the real service and for the local stand-in; only
- * the base URL, the ids and the token differ. Pulling leases a message, and acknowledging the lease deletes it.
+ * The queue that the learner pulls from: Cloudflare's by its own REST client, the stand-in of a local mesh without it. The base URL, the ids and the
+ * token say which. Pulling leases a message, and acknowledging the lease deletes it.
  */
-import { APIError } from 'cloudflare/core/error';
-import { BaseMessages, type MessageAckParams } from 'cloudflare/resources/queues/messages';
-import { createClient } from 'cloudflare/tree-shakable';
 import * as v from 'valibot';
 import { queueOperations } from '../core/cost/prices.ts';
 import { RollmeshError } from '../core/errors.ts';
 import { type BackOff, fetchPatiently, PATIENT } from './back-off.ts';
+import { isLocal, localCalls, type QueueCalls, QueueRefusal } from './queue-calls.ts';
 import type { Tally } from './tally.ts';
 
 const message = v.object({
@@ -58,38 +56,39 @@ const TIMEOUT_MS = 30_000;
 const BATCH_LIMIT = 100;
 
 export class PullQueue {
-  readonly #messages: BaseMessages;
   readonly #options: PullQueueOptions;
+  #opened: Promise<QueueCalls> | undefined;
 
   constructor(options: PullQueueOptions) {
-    const { baseUrl, token, fetch: send = fetch, backOff = PATIENT } = options;
     this.#options = options;
-    const { queues } = createClient({
-      resources: [BaseMessages],
-      baseURL: baseUrl.replace(/\/$/, ''),
-      apiToken: token,
-      // Other credentials, which the client would take from the environment and send along.
-      apiKey: null,
-      apiEmail: null,
-      userServiceKey: null,
-      // Attempts are those of `api/back-off.ts`, as for every other request: each has a time limit of its own.
-      maxRetries: 0,
-      fetch: (url, init) =>
+  }
+
+  #calls(): Promise<QueueCalls> {
+    this.#opened ??= this.#open();
+    return this.#opened;
+  }
+
+  async #open(): Promise<QueueCalls> {
+    const { accountId, queueId, token, fetch: send = fetch, backOff = PATIENT } = this.#options;
+    const options = {
+      baseUrl: this.#options.baseUrl.replace(/\/$/, ''),
+      accountId,
+      queueId,
+      token,
+      // Each attempt has a time limit of its own.
+      send: (url: string | URL | Request, init?: RequestInit) =>
         fetchPatiently(() => send(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) }), backOff),
-    });
-    this.#messages = queues.messages;
+    };
+    if (isLocal(options.baseUrl)) return localCalls(options);
+    return (await import('./cloudflare-queue.ts')).cloudflareCalls(options);
   }
 
   /** Leases up to 100 messages for `leaseMs`. Those that are not acknowledged within that time are delivered again. */
   async pull(leaseMs: number, most = BATCH_LIMIT): Promise<{ messages: PulledMessage[]; backlog: number }> {
-    const { accountId, queueId } = this.#options;
+    const calls = await this.#calls();
     const result = await taken(
       '/pull',
-      this.#messages.pull(queueId, {
-        account_id: accountId,
-        batch_size: Math.min(most, BATCH_LIMIT),
-        visibility_timeout_ms: leaseMs,
-      }),
+      calls.pull({ batch_size: Math.min(most, BATCH_LIMIT), visibility_timeout_ms: leaseMs }),
     );
     const { messages, message_backlog_count } = v.parse(pulled, result);
     this.#count(messages.length ? messages.map(({ body }) => queueOperations(body.length)) : [EMPTY_PULL]);
@@ -121,12 +120,12 @@ export class PullQueue {
 
   async #settle(
     leases: readonly string[],
-    bodyOf: (leases: readonly string[]) => Omit<MessageAckParams, 'account_id'>,
+    bodyOf: (leases: readonly string[]) => Parameters<QueueCalls['ack']>[0],
   ): Promise<void> {
-    const { accountId, queueId } = this.#options;
+    const calls = await this.#calls();
     for (let i = 0; i < leases.length; i += BATCH_LIMIT) {
       const body = bodyOf(leases.slice(i, i + BATCH_LIMIT));
-      await taken('/ack', this.#messages.ack(queueId, { account_id: accountId, ...body }));
+      await taken('/ack', calls.ack(body));
     }
   }
 
@@ -136,10 +135,9 @@ export class PullQueue {
 }
 
 /** What the queue answered. Throws `queue.unreachable` or `queue.refused`. `path`: what was asked. */
-async function taken<T extends object>(path: string, answer: Promise<T | null | undefined>): Promise<T> {
+async function taken(path: string, answer: Promise<unknown>): Promise<unknown> {
   const result = await answer.catch((error: unknown) => {
-    if (!(error instanceof APIError) || error.status === undefined)
-      throw unreachable(path, 'no answer', error);
+    if (!(error instanceof QueueRefusal)) throw unreachable(path, 'no answer', error);
     const said = v
       .parse(problems, error.errors)
       .map(({ message }) => message)

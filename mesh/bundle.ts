@@ -1,6 +1,6 @@
 /** Bundles the source of Workers with esbuild in the form that Miniflare takes. As in wrangler, .wasm files are compiled modules beside the bundle. */
 import { readFileSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, extname, join, resolve } from 'node:path';
 import { type BuildFailure, build, type Message, type Plugin } from 'esbuild';
 import { wrongInput } from '../core/errors.ts';
 import type { MeshWorker } from '../core/stages.ts';
@@ -11,6 +11,8 @@ export interface BundledModule {
   readonly type: 'ESModule' | 'CompiledWasm';
   readonly path: string;
   readonly contents: string | Uint8Array<ArrayBuffer>;
+  /** Of a wasm module: where it lies. It is read when its contents are. */
+  readonly file?: string;
 }
 
 /** A Worker that also plays recipes which are not shipped. Its entry point is generated here. */
@@ -41,18 +43,35 @@ export const entryCode = (
 /** A Worker by its file, or one whose entry point is generated. */
 type Main = string | GeneratedWorker;
 
-/** Resolves `rollmesh:worker` to the first Worker, and `rollmesh:worker/N` to the N-th: its file, or the entry point that is generated for it. */
-const theWorkers = (mains: readonly Main[]): Plugin => ({
+/** The module that wraps the N-th Worker, as an entry point: `rollmesh:around/N`. */
+const AROUND = 'rollmesh:around';
+
+/**
+ * Resolves `rollmesh:worker/N` to the N-th Worker: its file, or the entry point that is generated for it; and `rollmesh:around/N` to a copy of the module
+ * `around`, in which `rollmesh:worker` is the N-th Worker.
+ */
+const theWorkers = (mains: readonly Main[], around: string | undefined): Plugin => ({
   name: 'the-workers',
   setup(builder) {
-    builder.onResolve({ filter: new RegExp(`^${WRAPPED}(?:/\\d+)?$`) }, ({ path }) => {
-      const at = path.slice(WRAPPED.length + 1) || '0';
+    builder.onResolve({ filter: new RegExp(`^${WRAPPED}(?:/\\d+)?$`) }, ({ path, pluginData }) => {
+      const at = path.slice(WRAPPED.length + 1) || String(pluginData);
       const main = mains[Number(at)]!;
       return typeof main === 'string' ? { path: resolve(main) } : { path: at, namespace: 'generated' };
     });
     builder.onLoad({ filter: /.*/, namespace: 'generated' }, ({ path }) => ({
       contents: entryCode(mains[Number(path)] as GeneratedWorker),
       resolveDir: INSTALLATION,
+    }));
+    if (around === undefined) return;
+    builder.onResolve({ filter: new RegExp(`^${AROUND}/\\d+$`) }, ({ path }) => ({
+      path: path.slice(AROUND.length + 1),
+      namespace: 'around',
+    }));
+    builder.onLoad({ filter: /.*/, namespace: 'around' }, ({ path }) => ({
+      contents: readFileSync(around),
+      loader: extname(around) === '.ts' ? 'ts' : 'js',
+      resolveDir: dirname(around),
+      pluginData: path,
     }));
   },
 });
@@ -103,7 +122,7 @@ interface Bundle {
   readonly wasm: readonly (readonly [string, string])[];
 }
 
-interface BundledWorker {
+export interface BundledWorker {
   readonly root: string;
   readonly modules: BundledModule[];
 }
@@ -115,7 +134,10 @@ const bundled = (root: string, { code, wasm }: Bundle): BundledWorker => ({
     ...wasm.map(([name, file]) => ({
       type: 'CompiledWasm' as const,
       path: join(root, name),
-      contents: new Uint8Array(readFileSync(file)),
+      file,
+      get contents() {
+        return new Uint8Array(readFileSync(file));
+      },
     })),
   ],
 });
@@ -131,17 +153,18 @@ export async function bundleWorker(main: Main, around?: string): Promise<Bundled
   return bundled(root, made!);
 }
 
-/** The same for several Workers. Without `around`, the sources that they share are read once for all of them. */
+/** The same for several Workers. The sources that they share are read once for all of them. */
 export async function bundleWorkers(mains: readonly Main[], around?: string): Promise<BundledWorker[]> {
-  if (around !== undefined) return Promise.all(mains.map((main) => bundleWorker(main, around)));
-  const made = await keptBundles(INSTALLATION, mains);
+  const made = await keptBundles(INSTALLATION, mains, around);
   return made.map((one) => bundled(INSTALLATION, one));
 }
 
 const keptBundles = (root: string, mains: readonly Main[], around?: string) =>
-  kept(['bundles', process.cwd(), root, JSON.stringify(mains), around], () => bundle(root, mains, around));
+  kept(['unmapped bundles', process.cwd(), root, JSON.stringify(mains), around], () =>
+    bundle(root, mains, around),
+  );
 
-/** @returns a bundle of each Worker, in their order. `around` wraps one alone. */
+/** @returns a bundle of each Worker, in their order */
 async function bundle(
   root: string,
   mains: readonly Main[],
@@ -149,20 +172,21 @@ async function bundle(
 ): Promise<Made<readonly Bundle[]>> {
   const wasm = new Map<string, string>();
   const { outputFiles, warnings, metafile } = await build({
-    entryPoints: mains.map((_, at) => ({ in: around ?? `${WRAPPED}/${at}`, out: String(at) })),
+    entryPoints: mains.map((_, at) => ({
+      in: `${around === undefined ? WRAPPED : AROUND}/${at}`,
+      out: String(at),
+    })),
     outdir: root,
     write: false,
     bundle: true,
     format: 'esm',
     target: 'es2024',
-    sourcemap: 'inline',
-    sourcesContent: false,
     metafile: true,
     logLevel: 'silent',
     logOverride: { 'empty-import-meta': 'silent' },
     conditions: ['workerd', 'worker', 'browser'],
     external: ['node:*', 'cloudflare:*'],
-    plugins: [wasmModules(wasm), theWorkers(mains), ownModules],
+    plugins: [wasmModules(wasm), theWorkers(mains, around), ownModules],
   }).catch((cause: BuildFailure) => {
     throw wrongInput(
       'worker.bundle',
@@ -185,9 +209,10 @@ async function bundle(
         .map((name) => [name, wasm.get(name)!] as const),
     })),
     // An entry point that was generated is no file; it is in the name under which the bundle is kept.
-    inputs: Object.keys(metafile.inputs)
-      .filter((input) => !input.startsWith('generated:'))
-      .map((input) => resolve(input)),
+    inputs: [
+      ...(around === undefined ? [] : [around]),
+      ...Object.keys(metafile.inputs).filter((input) => !/^(?:generated|around):/.test(input)),
+    ].map((input) => resolve(input)),
   };
 }
 

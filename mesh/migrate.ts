@@ -1,7 +1,6 @@
 /** Applies migrations/ to the local D1 and records them as wrangler does, so that `wrangler d1 migrations apply --local` does not repeat them. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Miniflare } from 'miniflare';
 
 const LEDGER = onOneLine(`CREATE TABLE IF NOT EXISTS d1_migrations (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -14,12 +13,18 @@ function onOneLine(statement: string): string {
   return statement.trim().replaceAll(/\s*\n\s*/g, ' ');
 }
 
+/** The database, as far as migrations use it. */
+export interface Statements {
+  /** Runs statements, one a line. */
+  readonly exec: (sql: string) => Promise<unknown>;
+  /** The rows of a statement that gives names. */
+  readonly all: (sql: string) => Promise<readonly { readonly name: string }[]>;
+}
+
 /** @returns the names of the migrations that were new */
-export async function migrate(mf: Miniflare, worker: string, folder: string): Promise<string[]> {
-  const db = await mf.getD1Database('DB', worker);
+export async function migrate(db: Statements, folder: string): Promise<string[]> {
   await db.exec(LEDGER);
-  const { results } = await db.prepare('SELECT name FROM d1_migrations').all<{ name: string }>();
-  const applied = new Set(results.map((row) => row.name));
+  const applied = new Set((await db.all('SELECT name FROM d1_migrations')).map(({ name }) => name));
   const due = readdirSync(folder)
     .filter((name) => name.endsWith('.sql') && !applied.has(name))
     .sort();
@@ -27,7 +32,7 @@ export async function migrate(mf: Miniflare, worker: string, folder: string): Pr
     ...readFileSync(join(folder, name), 'utf8').split('--> statement-breakpoint').map(onOneLine),
     `INSERT INTO d1_migrations (name) VALUES ('${name}')`,
   ]);
-  // All in one transaction. Of prepared statements each would be a call to workerd that this process waits for: half a second for a new folder.
+  // All in one transaction.
   if (lines.length) await db.exec(lines.join('\n'));
   return due;
 }

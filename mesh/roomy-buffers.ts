@@ -1,6 +1,6 @@
 /**
- * Makes Miniflare start faster. Miniflare writes workerd's configuration, with some 60 MB of wasm in it, into one buffer, which
- * its encoder enlarges by 4 KB at a time, copying all of it; that takes about half of a start. So during the start, large buffers
+ * Makes Miniflare start faster. Miniflare writes workerd's configuration, with the code of the Workers in it, some 8 MB, into one buffer,
+ * which its encoder enlarges by 4 KB at a time, copying all of it. So during the start, large buffers
  * are made half again as large as asked for, and the excess is cut off before workerd gets the configuration.
  */
 import { Runtime } from 'miniflare';

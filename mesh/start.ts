@@ -9,6 +9,7 @@ import { Miniflare, type MiniflareOptions, type WorkerOptions } from 'miniflare'
 import { originsOf } from '../core/cross-origin.ts';
 import { PULLED_QUEUE } from '../core/stages.ts';
 import { bundleWorker } from './bundle.ts';
+import { CONTROL, openControl } from './control.ts';
 import { installed, moduleFile } from './installation.ts';
 import { readMeshConfig } from './mesh-config.ts';
 import { migrate } from './migrate.ts';
@@ -135,28 +136,26 @@ export async function startMesh(options: MeshOptions = {}): Promise<Mesh> {
     pullQueueOptions(secrets, options),
     doorOptions(GATEWAY, pages, options.host, options.port),
     doorOptions(PULL_QUEUE, [], options.host, options.pullPort),
+    doorOptions(CONTROL, []),
   ]);
+  const control = await openControl(own[0]!, () => mf.unsafeGetDirectURL(doorOf(CONTROL)));
   const { mf, crashed, close } = await startMiniflare({
     // `wrangler … --local --persist-to STATE_DIR` uses the same folder.
     defaultPersistRoot: join(stateDir, 'v3'),
     cf: false,
     handleRuntimeStdio: logTo(join(stateDir, 'mesh.log')),
-    workers: [...own, ...others],
+    workers: [...own, ...others, control.options],
   });
   const url = (await mf.unsafeGetDirectURL(doorOf(GATEWAY))).origin;
   const pullUrl = `${(await mf.unsafeGetDirectURL(doorOf(PULL_QUEUE))).origin}/client/v4`;
-  await migrate(mf, GATEWAY, installed('migrations'));
-  const gateway = await mf.getWorker(GATEWAY);
-  const cron = async () => {
-    await gateway.scheduled({ cron: '* * * * *' });
-  };
-  const stopClock = startClock(cron, options.cronMs ?? 15_000);
+  await migrate(control, installed('migrations'));
+  const stopClock = startClock(control.tick, options.cronMs ?? 15_000);
   return {
     url,
     pullUrl,
     secrets,
     mf,
-    cron,
+    cron: control.tick,
     crashed,
     stop: async () => {
       stopClock();

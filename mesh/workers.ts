@@ -2,8 +2,9 @@
 import type { WorkerOptions } from 'miniflare';
 import { agentsToken } from '../core/agent-token.ts';
 import { ENVIRONMENT_WORKER, WORKER_NAMES, type WorkerName } from '../core/stages.ts';
-import { bundleWorkers } from './bundle.ts';
+import { type BundledWorker, bundleWorkers } from './bundle.ts';
 import { environmentUrl, type MeshConfig } from './mesh-config.ts';
+import { withOnnxOnDemand } from './onnx-on-demand.ts';
 import { OPTIONAL_NAMES, type Secrets } from './secrets.ts';
 
 /** The secrets that each Worker is given. */
@@ -45,13 +46,10 @@ export async function workerOptions(settings: WorkerSettings): Promise<WorkerOpt
   return names.map((worker, i) => optionsOf(worker, bundles[i]!, settings));
 }
 
-function optionsOf(
-  env: WorkerName,
-  { root, modules }: Awaited<ReturnType<typeof bundleWorkers>>[number],
-  settings: WorkerSettings,
-): WorkerOptions {
+function optionsOf(env: WorkerName, bundle: BundledWorker, settings: WorkerSettings): WorkerOptions {
   const { config } = settings;
-  const { queueConsumers, ratelimits, bindings, ...rest } = config.options[env]!;
+  const { queueConsumers, ratelimits, bindings, serviceBindings, ...rest } = config.options[env]!;
+  const { serviceBindings: more, ...modules } = withOnnxOnDemand(bundle);
   const consumers = (queueConsumers ?? {}) as Consumers;
   const limits = (ratelimits ?? {}) as RateLimits;
   const known = { ...settings.secrets, AGENTS_TOKEN: agentsToken(settings.secrets.LEARNER_TOKEN) };
@@ -64,8 +62,8 @@ function optionsOf(
   return {
     ...rest,
     name: config.workers[env]!.name!,
-    modulesRoot: root,
-    modules,
+    ...modules,
+    serviceBindings: { ...serviceBindings, ...more },
     bindings: { ...bindings, ...secrets, ...settings.vars },
     queueConsumers: settings.fast ? hurried(consumers) : consumers,
     ratelimits: settings.rateLimit === undefined ? limits : widened(limits, settings.rateLimit),

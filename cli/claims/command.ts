@@ -185,7 +185,8 @@ async function play(recipe: Recipe, options: ClaimsOptions, players: Players): P
     recipe,
     arms.flatMap(({ runs }) => runs.flatMap(ownFigures)),
   );
-  console.log(`${recipe.name}: every arm ran`);
+  const left = options.without ? ` but those that ${options.without.join(' or ')} pays` : '';
+  console.log(`${recipe.name}: every arm ran${left}`);
 }
 
 async function registerClaims(chosen: readonly Recipe[], { engine, again }: ClaimsOptions): Promise<void> {
@@ -203,10 +204,13 @@ async function registerClaims(chosen: readonly Recipe[], { engine, again }: Clai
 function checkOptions(names: readonly string[], options: ClaimsOptions): void {
   const { pilot, quick, register, page, sizes, again } = options;
   const wrong = (what: string, expected: string) => wrongInput('claims.options', what, { expected });
-  if (!pilot && (options.arms || options.seeds || (options.rounds && !quick)))
+  if (
+    (!pilot && (options.arms || options.seeds || (options.rounds && !quick))) ||
+    (options.without && !quick)
+  )
     throw wrong(
       'A claim is all of its arms, seeds and rounds.',
-      '--arms and --seeds with --pilot only, and --rounds with --pilot or --quick',
+      '--arms and --seeds with --pilot only, --rounds with --pilot or --quick, and --without with --quick',
     );
   if ([pilot, quick, register, page, sizes].filter(Boolean).length > 1)
     throw wrong(
@@ -259,6 +263,11 @@ export const command = (): Command =>
       '--rounds <n>',
       'of a pilot: so many rounds; of a quick check: no more of every arm but the first',
       whole(1),
+    )
+    .option(
+      '--without <rewards>',
+      'of a quick check: no arm but the first that is paid by these rewards, by commas',
+      (text) => text.split(','),
     )
     .option(
       '--sizes',

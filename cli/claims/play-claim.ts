@@ -19,6 +19,8 @@ export interface PlaySettings {
   readonly seeds?: number;
   /** Rounds of a pilot; of a quick check the most rounds of each arm but the first. */
   readonly rounds?: number;
+  /** Of a quick check: arms with these rewards are not run, unless they are the first. */
+  readonly without?: readonly string[];
   readonly engine: Engine;
   /** The path of the module that a recipe came from; undefined for a shipped one. */
   readonly moduleOf?: (recipe: Recipe) => string | undefined;
@@ -64,7 +66,10 @@ function runsOf(
   const { engine, moduleOf } = settings;
   const file = moduleOf?.(recipe);
   const module = file === undefined ? {} : { module: file };
-  return chosenArms(recipe, claim, settings.arms).map((arm) => ({
+  const isLeftOut = (arm: Arm) =>
+    arm !== claim.arms[0] && arm.reward !== undefined && settings.without?.includes(arm.reward);
+  const chosen = chosenArms(recipe, claim, settings.arms).filter((arm) => !isLeftOut(arm));
+  return chosen.map((arm) => ({
     arm,
     runs: seedsPlayed(claim, arm, settings).map(
       (seed): ArmRun => ({

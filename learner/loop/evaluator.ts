@@ -6,6 +6,7 @@ import type { GatewayClient } from '../../api/gateway-client.ts';
 import type { Registry } from '../../core/registry.ts';
 import { evaluateVersion } from '../../core/round-report.ts';
 import type { EvaluationReport, RoundReport } from '../../core/schema/report.ts';
+import type { EvaluationTasks } from '../../core/split.ts';
 import type { RoundState } from './ports.ts';
 import { withRoundPolicies } from './round-policies.ts';
 
@@ -14,16 +15,19 @@ export class Evaluator {
   readonly #recipes: Registry;
   readonly #every: number;
   readonly #makeRoom: () => void;
+  readonly #tasks: EvaluationTasks | undefined;
   /** Results that the evaluations of one run share. Only one run's are kept, because runs come one after the other. */
   #kept: { readonly run: string; readonly of: Map<string, Promise<unknown>> } | undefined;
 
-  /** `makeRoom` is called before a version is opened. */
+  /** `makeRoom` is called before a version is opened. `tasks`: which are asked; default: all that are held out. */
   constructor(
     gateway: Pick<GatewayClient, 'getVersion' | 'getRun'>,
     recipes: Registry,
     every: number,
     makeRoom: () => void = () => {},
+    tasks?: EvaluationTasks,
   ) {
+    this.#tasks = tasks;
     this.#makeRoom = makeRoom;
     this.#gateway = gateway;
     this.#recipes = recipes;
@@ -50,7 +54,7 @@ export class Evaluator {
     if (this.#kept?.run !== round.run) this.#kept = { run: round.run, of: new Map() };
     const kept = this.#kept.of;
     return withRoundPolicies(this.#gateway, state, (tools) =>
-      evaluateVersion(recipe, { recipe, round, ...tools }, version, kept),
+      evaluateVersion(recipe, { recipe, round, ...tools, evaluationTasks: this.#tasks }, version, kept),
     );
   }
 }

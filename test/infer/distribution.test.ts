@@ -1,6 +1,6 @@
 /**
  * Do close engines draw from the policy's own distribution? The trusted engine tells the probability of every token after four prefixes of
- * a solution; 1024 draws of one token after each are compared with them by Pearson's chi-square. Seeds are fixed, so the outcome is, too.
+ * a solution; 512 draws of one token after each are compared with them by Pearson's chi-square. Seeds are fixed, so the outcome is, too.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,7 +14,7 @@ import { createRemotePolicy } from '../../infer/remote/policy.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { NATIVE_NEEDED, nativeInstalled, VULKAN_DRIVER } from './native.ts';
 
-const DRAWS = 1024;
+const DRAWS = 512;
 const PREFIXES = [
   [1, 5, 6, 7],
   [1, 9, 4, 8, 3],

@@ -5,7 +5,7 @@ import { loadOrt } from '../../infer/ort.ts';
 import type { ModelConfig } from '../../model/config.ts';
 import type { Tensors } from '../../model/safetensors.ts';
 import { ORACLES, oracle, randomTensors, smallConfig } from '../model/checkpoints.ts';
-import { referenceLogits, softmax } from '../model/reference.ts';
+import { referenceLogits as computedLogits, softmax } from '../model/reference.ts';
 import { TESTED_ENGINES } from './engines.ts';
 
 const worst = (a: readonly number[], b: readonly number[]): number => {
@@ -22,6 +22,22 @@ const sampling = (changes: Partial<SamplingSettings> = {}): SamplingSettings => 
 
 const ids = (prefix: string, count: number): string[] =>
   Array.from({ length: count }, (_, i) => `${prefix}/${i}`);
+
+/** The reference's logits of a model. Engines draw the same tokens, so that most of them are asked for once for each engine. */
+const known = new WeakMap<Tensors, Map<string, number[][]>>();
+function referenceLogits(config: ModelConfig, tensors: Tensors, sequence: readonly number[]): number[][] {
+  const of = known.get(tensors) ?? new Map<string, number[][]>();
+  known.set(tensors, of);
+  const key = sequence.join();
+  const logits = of.get(key) ?? computedLogits(config, tensors, sequence);
+  of.set(key, logits);
+  return logits;
+}
+
+/** One of each for all engines. */
+const CHECKPOINTS = new Map(ORACLES.map((name) => [name, oracle(name)]));
+const SMALL_CONFIG = smallConfig({ num_key_value_heads: 2 });
+const SMALL_TENSORS = randomTensors(SMALL_CONFIG);
 
 /** Log-probabilities of a completion by the float64 reference, at a temperature. */
 function referenceLogprobs(
@@ -41,7 +57,7 @@ function referenceLogprobs(
 const cases = TESTED_ENGINES.flatMap((engine) => ORACLES.map((name) => ({ name, engine, of: engine.name })));
 
 describe.each(cases)('$of: $name against float64', ({ name, engine: { open, tolerance } }) => {
-  const { config, tensors, expected } = oracle(name);
+  const { config, tensors, expected } = CHECKPOINTS.get(name)!;
   let policy: Policy;
   beforeAll(async () => {
     policy = await open(config, tensors);
@@ -110,8 +126,7 @@ function referenceAlternatives(
 describe.each(TESTED_ENGINES)(
   'the most likely tokens beside the drawn ones in $name',
   ({ open, tolerance }) => {
-    const config = smallConfig({ num_key_value_heads: 2 });
-    const tensors = randomTensors(config);
+    const [config, tensors] = [SMALL_CONFIG, SMALL_TENSORS];
     let policy: Policy;
     beforeAll(async () => {
       policy = await open(config, tensors);
@@ -181,8 +196,7 @@ describe.each(TESTED_ENGINES)(
 );
 
 describe.each(TESTED_ENGINES)('a small policy in $name', ({ open }) => {
-  const config = smallConfig({ num_key_value_heads: 2 });
-  const tensors = randomTensors(config);
+  const [config, tensors] = [SMALL_CONFIG, SMALL_TENSORS];
   let policy: Policy;
   beforeAll(async () => {
     policy = await open(config, tensors);
@@ -344,7 +358,7 @@ describe.each(TESTED_ENGINES)('a small policy in $name', ({ open }) => {
 test.each(TESTED_ENGINES)(
   '$name: policies that are opened and used at the same time compute what each computes alone',
   async ({ open }) => {
-    const models = ORACLES.map((name) => ({ name, ...oracle(name) }));
+    const models = ORACLES.map((name) => ({ name, ...CHECKPOINTS.get(name)! }));
     const use = async ({ config, tensors, expected }: (typeof models)[number]) => {
       const policy = await open(config, tensors);
       const prompts = expected.input_ids.map((row, i) => ({

@@ -330,16 +330,16 @@ describe.skipIf(reason)(`WebGPU${reason ? `, skipped: ${reason}` : ''}`, () => {
   test('memory stays near what one step needs when batches change in size', async () => {
     const params = tinyParams();
     const bytes: number[] = [];
-    for (let i = 0; i < 10; i++) {
-      const batch = packSequences(randomSequences([40 + 3 * i, 20 + i], `memory/${i}`));
+    for (let i = 0; i < 6; i++) {
+      const batch = packSequences(randomSequences([40 + 6 * i, 20 + 2 * i], `memory/${i}`));
       disposeResult(
         lossAndGrads(params, () => tf.neg(tf.mean(tokenLogProbs(params, batch).logp)) as tf.Scalar),
       );
       await (device as Device).flush();
       bytes.push((device as Device).memory().bytes);
     }
-    // Batches grow to 1.6 times the first; with every size kept it would be about ten times as much.
-    expect(Math.max(...bytes)).toBeLessThan(2 * 1.6 * bytes[0]! + (1 << 20));
+    // Batches grow to 1.7 times the first; with every size kept it would be about eight times as much.
+    expect(Math.max(...bytes)).toBeLessThan(2 * 1.7 * bytes[0]! + (1 << 20));
   });
 
   test('an error of the GPU ends the run instead of leaving zeros', async () => {

@@ -21,6 +21,7 @@ import * as tf from '../../learner/tfjs.ts';
 import { fromBfloat16, fromHalf } from '../../model/half.ts';
 import { randomCheckpoint } from '../../model/init.ts';
 import { readSafetensors, writeSafetensors } from '../../model/safetensors.ts';
+import { NIGHT } from '../night.ts';
 import { relativeDifference, TINY } from './engine-tiny.ts';
 
 // Chromium's software driver, where no other is configured; it has subgroups of 4 threads and no f16.
@@ -238,7 +239,8 @@ describe.skipIf(missing)(`features of the GPU${missing ? `, skipped: ${missing}`
         for (const gradient of grads.values()) all.push(...(await gradient.data()));
         return all;
       };
-      for (const dtype of ['BF16', 'F16'] as const) {
+      // Float16 is read by the same shaders, but for how a number is widened, which the test above compares.
+      for (const dtype of NIGHT ? (['BF16', 'F16'] as const) : (['BF16'] as const)) {
         const file = writeSafetensors(checkpoint, dtype);
         const before = backend.memory().numBytesInGPU;
         const halves = frozenParamsFrom(TINY, file);

@@ -169,18 +169,18 @@ test('`environment play` holds the episodes of a run in an environment, and says
   await server.stop();
 });
 
-test('three rounds of grpo train an imported policy that calls tools by its own chat template', async () => {
+test('two rounds of grpo train an imported policy that calls tools by its own chat template', async () => {
   const server = await orsServer();
   server.tools.splice(1);
   const name = 'calls';
   await importPolicy(scene.gateway, name, checkpointWithTools(), {});
-  const { access } = await ordered(1, 4, { policy: name, rounds: 3 });
+  const { access } = await ordered(1, 4, { policy: name, rounds: 2 });
   const { run } = access;
   const end = await learns(scene, recipe);
   const said = await printed(scene, environment(), 'play', server.url, run, '--turns', '2');
-  expect(said).toBe(`12 episodes of run ${run} were held in ${server.url}`);
+  expect(said).toBe(`8 episodes of run ${run} were held in ${server.url}`);
   const rounds = await scene.gateway.listRounds(run);
-  const last = rounds.find(({ index }) => index === 3)!;
+  const last = rounds.find(({ index }) => index === 2)!;
   // The audit of every round drew every answer again, to the same bits.
   expect(await scene.reach(last.id, ['done', 'failed'])).toMatchObject({ state: 'done' });
   await end();
@@ -190,7 +190,7 @@ test('three rounds of grpo train an imported policy that calls tools by its own 
     .flatMap((group) => group.samples!);
   const ran = samples.flatMap(({ ids }) => tokenizer.decode(ids).match(/<tool_call>/g) ?? []);
   expect(ran.length).toBeGreaterThanOrEqual(server.ran.length);
-  expect(server.ran.length).toBeGreaterThan(12);
+  expect(server.ran.length).toBeGreaterThan(8);
   const replies = samples.filter(({ turn }) => turn === 1);
   expect(replies.length).toBeGreaterThan(0);
   for (const reply of replies) {

@@ -1,10 +1,11 @@
 /** Workers that are made for a recipe from outside: what becomes part of them, and what never does. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { bundleWorker } from '../../mesh/bundle.ts';
+import { bundleWorker, bundleWorkers } from '../../mesh/bundle.ts';
 import { installed } from '../../mesh/installation.ts';
+import { withOnnxOnDemand } from '../../mesh/onnx-on-demand.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-bundle-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -51,4 +52,43 @@ test.each(['rollmesh/learner', 'rollmesh/testing', '@tensorflow/tfjs-core'])(
 test('the guest’s own entry points are Workers as well', async () => {
   const { modules } = await bundleWorker(installed('examples/guest/workers/gateway.ts'));
   expect(String(modules[0]!.contents)).toContain('three-operators');
+});
+
+test('in the local mesh ONNX Runtime is no compiled module of a Worker, and the kernels are', async () => {
+  const sampling = withOnnxOnDemand(await bundleWorker(installed('workers/rollout/index.ts')));
+  const modules = sampling.modules as { type: string; path: string; contents: string | Uint8Array }[];
+  const ofType = (wanted: string) =>
+    modules.filter(({ type }) => type === wanted).map(({ path }) => basename(path));
+  expect(ofType('CompiledWasm').toSorted()).toEqual([
+    'kernels-dot.wasm',
+    'kernels-fused.wasm',
+    'kernels-plain.wasm',
+  ]);
+  expect(ofType('ESModule').toSorted()).toEqual(['ort-wasm-simd-threaded.wasm', 'worker.js']);
+  expect(sampling.unsafeEvalBinding).toBeDefined();
+  // One that samples nothing has no means to compile.
+  const gateway = withOnnxOnDemand(await bundleWorker(installed('workers/gateway/index.ts')));
+  expect(Object.keys(gateway).toSorted()).toEqual(['modules', 'modulesRoot']);
+});
+
+test('one module around several Workers is made once for each of them', async () => {
+  const around = moduleOf(
+    'around.ts',
+    `import worker from 'rollmesh:worker';\nexport default { inner: worker };`,
+  );
+  const mains = ['one', 'two'].map((name) =>
+    moduleOf(`${name}.ts`, `export default '${name}-of-this-test';`),
+  );
+  const codes = (await bundleWorkers(mains, around)).map(({ modules }) => String(modules[0]!.contents));
+  expect(codes.map((code) => code.match(/\w+-of-this-test/g))).toEqual([
+    ['one-of-this-test'],
+    ['two-of-this-test'],
+  ]);
+  for (const code of codes) expect(code).toContain('inner');
+  // What is kept of files that are not new is not used once the module around them has changed.
+  for (const file of [around, ...mains]) utimesSync(file, 1, 1);
+  await bundleWorkers(mains, around);
+  moduleOf('around.ts', `import worker from 'rollmesh:worker';\nexport default { outer: worker };`);
+  for (const { modules } of await bundleWorkers(mains, around))
+    expect(String(modules[0]!.contents)).toContain('outer');
 });

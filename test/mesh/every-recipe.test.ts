@@ -21,6 +21,8 @@ afterAll(() => playing.stop());
 /** Recipes that sample with ONNX Runtime here; the others sample with the kernels, in a quarter of the time. */
 const WITH_ONNX = ['trio', 'ragen'];
 
+const HEAP_LIMIT = 64 * 2 ** 20;
+
 /** Recipes that train nothing: their versions are those they began with. */
 const UNTRAINED = ['cosplay'];
 
@@ -106,3 +108,13 @@ test.each(forms)(
   },
   300_000,
 );
+
+test('no isolate’s heap of ONNX Runtime passes 64 MiB', () => {
+  const opened = playing
+    .log()
+    .split('\n')
+    .filter((line) => line.includes('"policy.opened"') && line.includes('"engine":"onnx"'))
+    .map((line) => (JSON.parse(line) as { heapBytes: number }).heapBytes);
+  expect(opened.length).toBeGreaterThanOrEqual(6);
+  expect(Math.max(...opened)).toBeLessThan(HEAP_LIMIT);
+});

@@ -96,9 +96,25 @@ test.runIf(onLinux)('every port of the mesh is among those that are attacked her
   const ports = listeningPorts();
   expect(ports).toContain(portOf(scene.mesh.url));
   expect(ports).toContain(portOf(scene.mesh.pullUrl));
-  // The third is Miniflare's own way to workerd, closed without its secret.
-  expect(ports).toHaveLength(3);
+  // The others are Miniflare's own way to workerd and that of the process which started it, each closed without its secret.
+  expect(ports).toHaveLength(4);
 });
+
+test.runIf(onLinux)(
+  'no port runs a statement or ticks the clock for whoever has not the secret',
+  async () => {
+    const sql = 'CREATE TABLE planted (id INTEGER)';
+    for (const port of listeningPorts())
+      for (const headers of [{}, { authorization: 'Bearer ' }, { authorization: `Bearer ${'0'.repeat(64)}` }])
+        for (const path of ['/exec', '/all', '/tick']) {
+          const { status } = await ask(port, path, { method: 'POST', body: sql, headers });
+          expect.soft([port, path, status]).toSatisfy(([, , s]) => [403, 404, 405].includes(s));
+        }
+    const db = await scene.mesh.mf.getD1Database('DB', 'rollmesh-gateway');
+    const { results } = await db.prepare("SELECT name FROM sqlite_master WHERE name = 'planted'").all();
+    expect(results).toEqual([]);
+  },
+);
 
 test.runIf(onLinux)(
   'no port writes a file, logs, reads a bucket or opens a browser for whoever asks',
@@ -210,5 +226,16 @@ test.runIf(canBeNobody)('as nobody: no object of the bucket is read', async () =
 test.runIf(canBeNobody)('as nobody: the mesh is not ended', async () => {
   const answers = await sendAsNobody('GET /healthz', 'MF-CF-Blob: {\\r\\n');
   expect(answers.match(/HTTP\/1\.1 \d/g)).toHaveLength(listeningPorts().length);
+  expect(await isUp()).toBe(true);
+});
+
+test.runIf(onLinux)('where workerd has ended and was started again, the clock ticks', async () => {
+  const children = execFileSync('ps', ['-o', 'pid=,comm=', '--ppid', String(process.pid)], {
+    encoding: 'utf8',
+  });
+  const [, pid] = /^ *(\d+) workerd$/m.exec(children)!;
+  process.kill(Number(pid), 'SIGKILL');
+  await scene.mesh.crashed;
+  await scene.mesh.cron();
   expect(await isUp()).toBe(true);
 });

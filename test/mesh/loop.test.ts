@@ -1,5 +1,5 @@
 /** The whole loop on real components: webhook, Workers in workerd, queues, D1, R2, the learner; and the same run in one process. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as v from 'valibot';
@@ -13,6 +13,7 @@ import { groupContent, roundListing } from '../../core/schema/answers.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { runIdOf } from '../../core/schema/round.ts';
 import { type RoundLine, summarize } from '../../core/schema/summary.ts';
+import { HELD_OUT } from '../../core/split.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { OpenPolicies } from '../../infer/open-policies.ts';
@@ -28,8 +29,17 @@ import { MemoryRunStore } from '../../run/run-store.ts';
 import { runInProcess } from '../../run/single-process.ts';
 
 const ROUNDS = 2;
-const ORDER = { recipe: 'trio', seed: 11, rounds: ROUNDS, freeze: [] as string[], tasks: 6, groupSize: 4 };
-const HEAP_LIMIT = 64 * 2 ** 20;
+const ORDER = {
+  recipe: 'trio',
+  seed: 11,
+  rounds: ROUNDS,
+  freeze: [] as string[],
+  tasks: 6,
+  groupSize: 4,
+  engine: 'kernels' as const,
+};
+/** Fewer held-out tasks than a run asks: what comes of them is compared between evaluations, and is not a finding. */
+const EVALUATED = { ...HELD_OUT, most: 60 };
 
 const { recipe, settings } = runOf(shipped, ORDER);
 const run = runIdOf(settings);
@@ -48,7 +58,7 @@ beforeAll(async () => {
   gateway = new GatewayClient({ url: mesh.url, token });
   await ensureShipped(gateway);
   const queue = new PullQueue({ baseUrl: mesh.pullUrl, accountId: 'local', queueId: SCORED_QUEUE, token });
-  const evaluator = new Evaluator(gateway, shipped, ROUNDS);
+  const evaluator = new Evaluator(gateway, shipped, ROUNDS, undefined, EVALUATED);
   learning = runLearner(
     {
       queue,
@@ -97,7 +107,7 @@ test('a webhook for two rounds gives two versions, every group trained once', as
 
 test('the rounds report rollouts, training and held-out accuracy', () => {
   const [first, second] = lines.map(({ report }) => report);
-  expect(first!.start?.heldOut).toMatchObject({ n: 500 });
+  expect(first!.start?.heldOut).toMatchObject({ n: EVALUATED.most });
   expect(second!.evaluation).toMatchObject({ version: 2 });
   for (const report of [first!, second!]) {
     expect(report.training!.mismatch.max).toBeLessThan(1e-3);
@@ -192,12 +202,3 @@ test('a run that continues a trained policy measures from where it began, and a 
     [3, 4, 1],
   ]);
 }, 120_000);
-
-test('no isolate’s wasm heap passes 64 MiB', () => {
-  const opened = readFileSync(join(state, 'mesh.log'), 'utf8')
-    .split('\n')
-    .filter((line) => line.includes('"policy.opened"'))
-    .map((line) => (JSON.parse(line) as { heapBytes: number }).heapBytes);
-  expect(opened.length).toBeGreaterThanOrEqual(6);
-  expect(Math.max(...opened)).toBeLessThan(HEAP_LIMIT);
-});

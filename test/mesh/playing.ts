@@ -31,8 +31,10 @@ export interface Played {
 
 export interface Playing {
   readonly gateway: GatewayClient;
-  /** Plays the order's rounds. */
+  /** Plays the order's rounds, in the mesh and in one process. */
   readonly play: (order: RunOrder) => Promise<Played>;
+  /** Plays them in the mesh alone. @returns the hashes of the last version's files */
+  readonly playInMesh: (order: RunOrder) => Promise<FileHashes>;
   /** Stores version 0 of a policy that an order names. */
   readonly importPolicy: (name: string, files: VersionFiles) => Promise<void>;
   /** What the Workers logged so far. */
@@ -74,11 +76,31 @@ export async function openPlaying(
     stop.signal,
   );
   const imported = new Map<string, VersionFiles>();
+  const order = (of: RunOrder) => orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, of);
+  /** Waits for a run that was ordered. */
+  async function ended(of: RunOrder): Promise<FileHashes> {
+    const run = runOf(recipes, of);
+    const id = runIdOf(run.settings);
+    for (;;) {
+      const rounds = await gateway.listRounds(id);
+      const failed = rounds.find(({ state }) => state === 'failed');
+      if (failed) throw new Error(`A round failed: ${JSON.stringify(failed)}`);
+      if (rounds.filter(({ state }) => state === 'done').length === run.rounds) {
+        const reported = (await gateway.reportedRounds(id)).flatMap(({ report }) =>
+          Object.keys(report?.figures ?? {}),
+        );
+        expectExplained(run.recipe, reported);
+        break;
+      }
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    return hashesOf(await gateway.getVersion({ name: run.settings.policy, version: run.rounds }));
+  }
   return {
     gateway,
-    async play(order) {
-      const run = runOf(recipes, order);
-      await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, order);
+    async play(of) {
+      const run = runOf(recipes, of);
+      await order(of);
       const own = imported.get(run.settings.policy);
       const alone = await referenceRun(
         run,
@@ -86,22 +108,11 @@ export async function openPlaying(
         askService,
         imported,
       );
-      const id = runIdOf(run.settings);
-      for (;;) {
-        const rounds = await gateway.listRounds(id);
-        const failed = rounds.find(({ state }) => state === 'failed');
-        if (failed) throw new Error(`A round failed: ${JSON.stringify(failed)}`);
-        if (rounds.filter(({ state }) => state === 'done').length === run.rounds) {
-          const reported = (await gateway.reportedRounds(id)).flatMap(({ report }) =>
-            Object.keys(report?.figures ?? {}),
-          );
-          expectExplained(run.recipe, reported);
-          break;
-        }
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      }
-      const files = await gateway.getVersion({ name: run.settings.policy, version: run.rounds });
-      return { mesh: hashesOf(files), alone: alone[run.rounds]!, before: alone[run.rounds - 1]! };
+      return { mesh: await ended(of), alone: alone[run.rounds]!, before: alone[run.rounds - 1]! };
+    },
+    async playInMesh(of) {
+      await order(of);
+      return ended(of);
     },
     importPolicy: async (name, files) => {
       await importPolicy(gateway, name, files, {});

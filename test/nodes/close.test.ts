@@ -120,6 +120,7 @@ async function joinBy(
 const nodeOf = async (name: string) =>
   (await playing.gateway.listNodes()).find((node) => node.name === name)!;
 
+/** With ONNX Runtime: isolates that sample with the kernels would be done before a server answers. */
 const order = (seed: number) => ({ recipe: 'trio', seed, rounds: 1, freeze: [], tasks: 6, groupSize: 4 });
 const startOf = (asked: ReturnType<typeof order>) => `${runOf(shipped, asked).settings.policy}@0`;
 
@@ -210,7 +211,7 @@ test('a node that draws at another temperature, and says what is true of its tok
   const cold = await startNode(url, token, atTemperature(0.3));
   const rounds = 8;
   const asked = { ...order(34), rounds, tasks: 12, groupSize: 8, engine: 'kernels' as const };
-  await playing.play(asked);
+  await playing.playInMesh(asked);
   await expect(cold.ended).rejects.toMatchObject({ code: 'node.shut-out' });
   const node = await nodeOf('cold');
   expect(node.state).toBe('shut-out');
@@ -238,7 +239,7 @@ test.skipIf(!nativeInstalled).each([
     const { token } = await playing.gateway.makeNode(engine, 'close');
     const { child } = await joinBy(engine, token, ['--engine', engine, '--threads', threads]);
     const wanted = { ...order(seed), engine: 'kernels-plain' as const };
-    await playing.play(wanted);
+    await playing.playInMesh(wanted);
     const ended = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGTERM');
     expect(await ended).toBe(0);

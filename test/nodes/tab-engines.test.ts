@@ -77,7 +77,7 @@ test.skipIf(!chromiumPath)(
     const { token } = await playing.gateway.makeNode('gpu', 'close');
     const page = await lent('webgpu', token, true);
     await expect.poll(async () => (await nodeOf('gpu')).state, { timeout: 90_000 }).toBe('idle');
-    await playing.play(order(42));
+    await playing.playInMesh(order(42));
     const { counted, trace } = await ended(page);
     const node = await nodeOf('gpu');
     expect(node).toMatchObject({ exactness: 'close', kind: 'tab', reason: null });

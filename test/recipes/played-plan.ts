@@ -50,7 +50,7 @@ export async function playLearn(
     rounds: 1,
     freeze: [],
     rewardFunction,
-    tasks: 6,
+    tasks: 4,
     groupSize: 4,
     engine: 'kernels' as const,
   };

@@ -1,5 +1,4 @@
 /** A fresh D1 and R2 with the project's own migrations, and the rows that most tests begin with. */
-import type { D1Database, R2Bucket } from '@cloudflare/workers-types';
 import { Miniflare } from 'miniflare';
 import type { Manifest } from '../../core/schema/policy.ts';
 import { type RoundSpec, type RunSettings, runIdOf } from '../../core/schema/round.ts';
@@ -8,17 +7,18 @@ import { migrate } from '../../mesh/migrate.ts';
 import { type Database, openDatabase } from '../../store/database.ts';
 import { commitVersion, createPolicy, noteCommit, notedCommit } from '../../store/policies.ts';
 import { advanceRun, orderRounds } from '../../store/runs.ts';
+import { BINDINGS_WORKER, d1Statements, remoteD1, remoteR2 } from './remote-bindings.ts';
 
 export async function openStore() {
   const mf = new Miniflare({
     modules: true,
-    script: 'export default {}',
+    script: BINDINGS_WORKER,
     d1Databases: { DB: 'test' },
     r2Buckets: { BUCKET: 'test' },
   });
-  await migrate(mf, '', 'migrations');
-  const { DB, BUCKET } = await mf.getBindings<{ DB: D1Database; BUCKET: R2Bucket }>();
-  return { d1: DB, db: openDatabase(DB), bucket: BUCKET, close: () => mf.dispose() };
+  const d1 = remoteD1(mf);
+  await migrate(d1Statements(d1), 'migrations');
+  return { d1, db: openDatabase(d1), bucket: remoteR2(mf), close: () => mf.dispose() };
 }
 
 export const settings = (seed: number): RunSettings => ({

@@ -2,6 +2,7 @@
 import type { AuditTools, RoundRecord } from '../../core/audit/audit-round.ts';
 import { playStages } from '../../core/play-stages.ts';
 import { openRoundContext } from '../../core/round-context.ts';
+import type { KernelEngine } from '../../core/policy.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
@@ -17,7 +18,13 @@ export interface HonestRound {
   readonly files: VersionFiles;
 }
 
-export async function playHonestRound(index: number, tasks: number, groupSize: number): Promise<HonestRound> {
+/** `engine`: samples here, and in what `tools` draw again; whoever else audits the record draws with ONNX Runtime, as it says. */
+export async function playHonestRound(
+  index: number,
+  tasks: number,
+  groupSize: number,
+  engine?: KernelEngine,
+): Promise<HonestRound> {
   const files = await readPolicyFolder('models/arithmetic-base');
   const settings = {
     recipe: 'trio',
@@ -29,7 +36,11 @@ export async function playHonestRound(index: number, tasks: number, groupSize: n
     groupSize,
   };
   const round = roundOf(settings, { proposer: {}, solver: {}, judge: {} }, index, 0);
-  const policy = await openVersion(nodeEngines, { name: 'trio-11', version: 0 }, files);
+  const policy = await openVersion(
+    nodeEngines,
+    { name: 'trio-11', version: 0, ...(engine && { engine }) },
+    files,
+  );
   const tools: AuditTools = {
     tokenizer: tokenizerOf(files, 'trio-11'),
     use: (_ref, work) => work(policy),

@@ -4,16 +4,21 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { faultsOf, underFire } from '../../cli/soak/soak-run.ts';
 import { KILL_POINTS } from '../../faults/kill-points.ts';
+import { NIGHT } from '../night.ts';
 
 const aheadDir = mkdtempSync(join(tmpdir(), 'rollmesh-kill-'));
 afterAll(() => rmSync(aheadDir, { recursive: true, force: true }));
 
 const killPointsOf = (plan: readonly string[]) =>
   plan.flatMap((name) => KILL_POINTS.filter((killPoint) => killPoint.name === name));
-/** For rounds that overlap: while one trains, others are rolled out. `npm run soak -- --ahead 1` and `--ahead 2` have all kill points. */
+/**
+ * For rounds that overlap: while one trains, others are rolled out. Two ahead has the kill points of one ahead as well, which is played in the night.
+ * `npm run soak -- --ahead 1` and `--ahead 2` have all kill points.
+ */
+const ONE_AHEAD = ['reading groups (learner)', 'training (mesh)'];
 const AHEAD_PLANS: readonly [number, readonly string[]][] = [
-  [1, ['reading groups (learner)', 'training (mesh)']],
-  [2, ['training (learner)', 'committed, before the learner knows (mesh)']],
+  [2, [...ONE_AHEAD, 'training (learner)', 'committed, before the learner knows (mesh)']],
+  ...(NIGHT ? ([[1, ONE_AHEAD]] satisfies [number, readonly string[]][]) : []),
 ];
 
 test.each(AHEAD_PLANS)(

@@ -73,7 +73,7 @@ test('where the clocks of mesh and learner are a day ahead of workerd’s, a run
   const report = await underFire({
     root: process.cwd(),
     stateDir: join(stateDir, 'ahead'),
-    order: { recipe: 'trio', seed: 18, rounds: 1, freeze: [], tasks: 4, groupSize: 2 },
+    order: { recipe: 'trio', seed: 18, rounds: 1, freeze: [], tasks: 4, groupSize: 2, engine: 'kernels' },
     nextStrike: () => null,
     limitMs: 280_000,
   });

@@ -29,11 +29,11 @@ class Watched extends Players {
   }
 }
 /** The runs that a quick check of a recipe asks for. */
-async function runsOf(reference: string, rounds?: number): Promise<readonly ArmRun[]> {
+async function runsOf(reference: string, rounds?: number, without?: string[]): Promise<readonly ArmRun[]> {
   const { chosen, modules } = await claimsNamed([reference]);
   const players = new Watched(1, 'quick');
   const file = (recipe: unknown) => modules.find((module) => module.recipe === recipe)?.file;
-  const most = rounds === undefined ? {} : { rounds };
+  const most = { ...(rounds === undefined ? {} : { rounds }), ...(without && { without }) };
   const settings = { quick: true, pilot: false, engine: 'kernels', moduleOf: file, ...most } as const;
   await expect(playClaim(chosen[0]!, settings, players)).rejects.toBe(ENDED);
   return players.asked;
@@ -55,6 +55,18 @@ test('of a quick check the first arm trains whatever it trains, and the others p
   expect((await runsOf('trio', 5)).map(({ rounds, evalEvery }) => [rounds, evalEvery])).toEqual(
     Array(7).fill([2, 2]),
   );
+});
+
+test('of a quick check the arms that some rewards pay may be left out, but for the first', async () => {
+  const armsWithout = async (...rewards: string[]) =>
+    (await runsOf('trio', 1, rewards)).map(({ arm }) => [arm.reward, arm.freeze]);
+  const rest = [
+    ['judge', []],
+    ['judge', ['judge']],
+    ['self-consistency', []],
+  ];
+  expect(await armsWithout('random', 'format')).toEqual([['mix', []], ...rest, ['mix', ['proposer']]]);
+  expect(await armsWithout('random', 'format', 'mix')).toEqual([['mix', []], ...rest]);
 });
 
 test('a path that leads nowhere and a recipe without a claim are refused', async () => {

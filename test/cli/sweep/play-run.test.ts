@@ -24,13 +24,15 @@ const ARGS = [
   '--eval-every=3',
   '--device=cpu',
   '--threads=1',
+  '--engine=kernels',
   '--seed=4',
 ];
 const FEW = 2;
 const quiet = { started() {}, evaluatedStart() {}, round() {} };
 
 test('the versions of the same run, whole or in two parts', { timeout: 120_000 }, async () => {
-  const run = runOf(shipped, { recipe: 'dapo', seed: 4, rounds: 3, freeze: [], tasks: 2, groupSize: 2 });
+  const order = { recipe: 'dapo', seed: 4, rounds: 3, freeze: [], tasks: 2, groupSize: 2 };
+  const run = runOf(shipped, { ...order, engine: 'kernels' });
   const device = await openDevice({ device: 'cpu', threads: 1 });
   const wanted = (await referenceRun(run, await readStart(run.recipe.startPolicy))).at(-1)!;
   device.close();
@@ -97,14 +99,16 @@ test('an imported policy is taken from the state folder, to train and to teach',
       '--group-size=2',
       '--device=cpu',
       '--threads=1',
+      '--engine=kernels',
     ];
     const from = [...args, '--policy=mine', `--state=${mesh.state}`];
     await checkRun(from);
     await playRun(from, join(root, 'imported'), quiet, FEW);
     const order = { recipe: 'dapo', seed: 0, rounds: 1, freeze: [], tasks: 2, groupSize: 2, policy: 'mine' };
+    const run = runOf(shipped, { ...order, engine: 'kernels' });
     const device = await openDevice({ device: 'cpu', threads: 1 });
     const start = await readPolicyFolder('models/arithmetic-verbose');
-    const wanted = (await referenceRun(runOf(shipped, order), start)).at(-1)!;
+    const wanted = (await referenceRun(run, start)).at(-1)!;
     device.close();
     const trained = readFileSync(join(root, 'imported', 'versions', 'mine', '1', 'model.safetensors'));
     expect(sha256Hex(new Uint8Array(trained))).toBe(wanted['model.safetensors']);
@@ -120,6 +124,7 @@ test('an imported policy is taken from the state folder, to train and to teach',
         '--group-size=2',
         '--device=cpu',
         '--threads=1',
+        '--engine=kernels',
         `--state=${mesh.state}`,
       ],
       ...['--set', 'maxNew=26', '--set', 'teacher.policy=mine'],

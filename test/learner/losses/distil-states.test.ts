@@ -181,7 +181,7 @@ test.for(['cpu', 'webgpu'] as const)(
 test('no array of tokens by vocabulary is made, of the student or of the teacher', async () => {
   const device = await openDevice({ device: 'cpu', threads: 1 });
   // A block is larger than the output matrix, and all tokens are far more than a block.
-  const [tokens, vocabulary, width, rows] = [160, 500, 4, 8];
+  const [tokens, vocabulary, width, rows] = [160, 125, 4, 8];
   const given: Case = {
     student: draw(tokens, width),
     output: draw(vocabulary, width),
