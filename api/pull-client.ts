@@ -64,7 +64,10 @@ export class PullQueue {
   }
 
   #calls(): Promise<QueueCalls> {
-    this.#opened ??= this.#open();
+    this.#opened ??= this.#open().catch((error: unknown) => {
+      this.#opened = undefined;
+      throw error;
+    });
     return this.#opened;
   }
 
@@ -85,10 +88,10 @@ export class PullQueue {
 
   /** Leases up to 100 messages for `leaseMs`. Those that are not acknowledged within that time are delivered again. */
   async pull(leaseMs: number, most = BATCH_LIMIT): Promise<{ messages: PulledMessage[]; backlog: number }> {
-    const calls = await this.#calls();
+    const order = { batch_size: Math.min(most, BATCH_LIMIT), visibility_timeout_ms: leaseMs };
     const result = await taken(
       '/pull',
-      calls.pull({ batch_size: Math.min(most, BATCH_LIMIT), visibility_timeout_ms: leaseMs }),
+      this.#calls().then((calls) => calls.pull(order)),
     );
     const { messages, message_backlog_count } = v.parse(pulled, result);
     this.#count(messages.length ? messages.map(({ body }) => queueOperations(body.length)) : [EMPTY_PULL]);
@@ -122,10 +125,9 @@ export class PullQueue {
     leases: readonly string[],
     bodyOf: (leases: readonly string[]) => Parameters<QueueCalls['ack']>[0],
   ): Promise<void> {
-    const calls = await this.#calls();
     for (let i = 0; i < leases.length; i += BATCH_LIMIT) {
       const body = bodyOf(leases.slice(i, i + BATCH_LIMIT));
-      await taken('/ack', calls.ack(body));
+      await taken('/ack', this.#calls().then((calls) => calls.ack(body)));
     }
   }
 

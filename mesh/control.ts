@@ -8,6 +8,13 @@ import type { Statements } from './migrate.ts';
 
 export const CONTROL = 'rollmesh-control';
 
+/** What the Worker does, by the path that asks for it. */
+const DEEDS = {
+  '/exec': 'write its database',
+  '/all': 'read its database',
+  '/tick': 'run a tick of its clock',
+} as const;
+
 export interface Control extends Statements {
   readonly options: WorkerOptions;
   /** Runs one tick of the clock. */
@@ -18,12 +25,19 @@ export interface Control extends Statements {
 export async function openControl(gateway: WorkerOptions, address: () => Promise<URL>): Promise<Control> {
   const bundle = await bundleWorker(moduleFile('mesh/control.worker'));
   const secret = randomBytes(32).toString('hex');
-  const ask = async (path: string, body = ''): Promise<unknown> => {
+  const ask = async (path: keyof typeof DEEDS, body = ''): Promise<unknown> => {
     const url = new URL(path, await address());
     const headers = { authorization: `Bearer ${secret}`, connection: 'close' };
     const answer = await fetch(url, { method: 'POST', headers, body });
     if (answer.ok) return answer.json();
-    throw new RollmeshError('retry', 'mesh.control', `The mesh did not do ${path}: ${await answer.text()}.`);
+    throw new RollmeshError(
+      'retry',
+      'mesh.control',
+      `The mesh did not ${DEEDS[path]}: ${await answer.text()}.`,
+      {
+        next: 'Start it again; mesh.log in its state folder says more.',
+      },
+    );
   };
   return {
     options: {

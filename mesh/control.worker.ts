@@ -15,16 +15,20 @@ export default {
     if (request.headers.get('authorization') !== `Bearer ${env.SECRET}`)
       return Response.json(null, { status: 403 });
     const said = await request.text();
-    switch (new URL(request.url).pathname) {
-      case '/exec':
-        return Response.json(await env.DB.exec(said));
-      case '/all':
-        return Response.json((await env.DB.prepare(said).all()).results);
-      case '/tick':
-        await env.GATEWAY.scheduled({ cron: '* * * * *' });
-        return Response.json(null);
-      default:
-        return Response.json(null, { status: 404 });
+    try {
+      switch (new URL(request.url).pathname) {
+        case '/exec':
+          return Response.json(await env.DB.exec(said));
+        case '/all':
+          return Response.json((await env.DB.prepare(said).all()).results);
+        case '/tick':
+          await env.GATEWAY.scheduled({ cron: '* * * * *' });
+          return Response.json(null);
+        default:
+          return Response.json(null, { status: 404 });
+      }
+    } catch (error) {
+      return new Response(error instanceof Error ? error.message : String(error), { status: 500 });
     }
   },
 } satisfies ExportedHandler<Env>;
