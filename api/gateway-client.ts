@@ -55,9 +55,9 @@ import {
   type FileStream,
   holdsWeights,
   isAdapter,
+  isManifest,
   type Manifest,
   manifest,
-  manifestSha256,
   objectsOf,
   type StoredObject,
   seenFrom,
@@ -327,7 +327,7 @@ export class GatewayClient {
     manifestHash?: string,
   ): Promise<VersionFiles> {
     const committed = await this.getManifest(ref);
-    if (manifestHash !== undefined && manifestSha256(committed) !== manifestHash)
+    if (manifestHash !== undefined && !(await isManifest(committed, manifestHash)))
       throw new RollmeshError(
         'give-up',
         'version.manifest',

@@ -11,9 +11,9 @@ import {
   type FileEntry,
   holdsWeights,
   isAdapter,
+  isManifest,
   type Manifest,
   manifest,
-  manifestSha256,
   objectsOf,
   type StoredObject,
   seenFrom,
@@ -252,7 +252,7 @@ export async function committedManifest(
 ): Promise<Manifest> {
   const [committed, hash] = await Promise.all([readManifest(bucket, ref), manifestHash]);
   if (!committed) throw missingVersion(ref, 'it has no manifest');
-  if (hash !== null && manifestSha256(committed) !== hash)
+  if (hash !== null && !(await isManifest(committed, hash)))
     throw missingVersion(ref, 'its manifest is not the one that was committed');
   return committed;
 }
