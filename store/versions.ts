@@ -274,8 +274,8 @@ export async function* fileBytes(
   yield* rebuilt(file, entry.replay, whole, await Promise.all(deltas));
 }
 
-/** How much is read at a time, bytes. A smaller object is read, and checked, in one piece. */
-const PIECE_BYTES = 1 << 20;
+/** An object of up to so many bytes is read, and checked, in one piece: a stream hands a Worker 4 KB at a time. */
+const WHOLE_BYTES = 1 << 20;
 
 async function* objectBytes(
   bucket: R2Bucket,
@@ -283,7 +283,7 @@ async function* objectBytes(
   objects: readonly StoredObject[],
 ): AsyncGenerator<Uint8Array> {
   for (const stored of objects) {
-    if (stored.bytes <= PIECE_BYTES) {
+    if (stored.bytes <= WHOLE_BYTES) {
       yield await loadObject(bucket, of, stored);
       continue;
     }
@@ -291,26 +291,12 @@ async function* objectBytes(
     if (!object) throw missingVersion(holderOf(of, stored), `${stored.name} is gone`);
     const hash = createHash('sha256');
     let bytes = 0;
-    for await (const piece of piecesOf(object.body)) {
-      hash.update(piece);
-      bytes += piece.length;
-      yield piece;
+    for await (const chunk of object.body as ReadableStream<Uint8Array>) {
+      hash.update(chunk);
+      bytes += chunk.length;
+      yield chunk;
     }
     refuseOther(of, stored, bytes, hash.digest('hex'));
-  }
-}
-
-/** Reads a stream into buffers of its own: to a reader without any, a Worker hands 4 KB at a time, which takes several times as long. */
-async function* piecesOf(body: ReadableStream): AsyncGenerator<Uint8Array> {
-  const reader = body.getReader({ mode: 'byob' });
-  try {
-    for (;;) {
-      const { value, done } = await reader.readAtLeast(PIECE_BYTES, new Uint8Array(PIECE_BYTES));
-      if (value?.length) yield value;
-      if (done) return;
-    }
-  } finally {
-    await reader.cancel();
   }
 }
 
