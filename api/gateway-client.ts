@@ -9,7 +9,7 @@ import * as v from 'valibot';
 import { rebuilt } from '../core/delta.ts';
 import { type FailureKind, RollmeshError } from '../core/errors.ts';
 import type { PolicyRef } from '../core/policy.ts';
-import { sha256Hex } from '../core/random.ts';
+import { longSha256Hex } from '../core/random.ts';
 import { type AgentAccess, agentAccess } from '../core/schema/agent.ts';
 import {
   type Committed,
@@ -55,9 +55,9 @@ import {
   type FileStream,
   holdsWeights,
   isAdapter,
+  isManifest,
   type Manifest,
   manifest,
-  manifestSha256,
   objectsOf,
   type StoredObject,
   seenFrom,
@@ -299,7 +299,7 @@ export class GatewayClient {
     const headers = sha256 === undefined ? {} : { 'x-sha256': sha256 };
     const response = await this.#api.objects[':key{.+}'].$get({ param: { key } }, { headers });
     const bytes = new Uint8Array(await response.arrayBuffer());
-    if (sha256 !== undefined && sha256Hex(bytes) !== sha256)
+    if (sha256 !== undefined && (await longSha256Hex(bytes)) !== sha256)
       throw new RollmeshError(
         'give-up',
         'object.hash',
@@ -327,7 +327,7 @@ export class GatewayClient {
     manifestHash?: string,
   ): Promise<VersionFiles> {
     const committed = await this.getManifest(ref);
-    if (manifestHash !== undefined && manifestSha256(committed) !== manifestHash)
+    if (manifestHash !== undefined && !(await isManifest(committed, manifestHash)))
       throw new RollmeshError(
         'give-up',
         'version.manifest',
@@ -337,10 +337,13 @@ export class GatewayClient {
           next: 'Somebody wrote to the object store: restore the manifest, or roll back to a version before it.',
         },
       );
-    const out: VersionFiles = {};
-    for (const [file, entry] of Object.entries(committed.files) as [VersionFile, FileEntry][])
-      if (!wanted || wanted.includes(file)) out[file] = await this.#file(committed, file, entry);
-    return out;
+    const entries = (Object.entries(committed.files) as [VersionFile, FileEntry][]).filter(
+      ([file]) => !wanted || wanted.includes(file),
+    );
+    const loaded = entries.map(
+      async ([file, entry]) => [file, await this.#file(committed, file, entry)] as const,
+    );
+    return Object.fromEntries(await Promise.all(loaded));
   }
 
   async #file(of: Manifest, file: VersionFile, entry: FileEntry): Promise<Uint8Array> {

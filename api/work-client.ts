@@ -1,7 +1,7 @@
 /** The client of a node: leases sampling requests of a mesh, fetches what they need, and returns results. It knows no other route. */
 import * as v from 'valibot';
 import { type FailureKind, RollmeshError } from '../core/errors.ts';
-import { sha256Hex } from '../core/random.ts';
+import { longSha256Hex } from '../core/random.ts';
 import { type Refusal, refusal } from '../core/schema/answers.ts';
 import { parsed } from '../core/schema/parse.ts';
 import {
@@ -68,7 +68,7 @@ export class WorkClient {
   ): Promise<Uint8Array> {
     const response = await this.#send(`files/${lease}/${sha256}`, { method: 'GET' });
     const bytes = new Uint8Array(await response.arrayBuffer());
-    if (sha256Hex(bytes) === sha256) return bytes;
+    if ((await longSha256Hex(bytes)) === sha256) return bytes;
     throw new RollmeshError('retry', 'file.hash', `The mesh sent other bytes of ${file} than it named.`, {
       expected: `sha256 ${sha256}`,
     });

@@ -2,12 +2,13 @@
  * Estimates how far the mesh scales, by a discrete-event model. Its parameters are fitted to local runs, its predictions are checked on other
  * local runs, and then it is used from ten to ten thousand isolates. See docs/elastic.md.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { wrongInput } from '../core/errors.ts';
 import { ENGINES, type Engine } from '../core/policy.ts';
 import { type Fit, fitWork, solveFor, typical } from './elastic/fit.ts';
 import { type Observation, observe, ROUNDS, type Setting } from './elastic/observe.ts';
+import { type ElasticRecord, withTables } from './elastic/page.ts';
 import type { Load, Platform, StageWork, Work } from './elastic/parameters.ts';
 import { CHANGED, DEPLOYED, localPlatform, localWork } from './elastic/platforms.ts';
 import { simulate } from './elastic/simulate.ts';
@@ -16,6 +17,15 @@ import { thisMachine } from './machine.ts';
 
 const resultsOf = (engine: Engine): string =>
   `bench/results/elastic${engine === 'onnx' ? '' : `-${engine}`}.json`;
+
+const PAGE = 'docs/elastic.md';
+
+/** The records of the engines that were measured, in the order of their names. */
+export const elasticRecords = (): ElasticRecord[] =>
+  ENGINES.filter((engine) => existsSync(resultsOf(engine))).map((engine) => ({
+    ...(JSON.parse(readFileSync(resultsOf(engine), 'utf8')) as Omit<ElasticRecord, 'engine'>),
+    engine,
+  }));
 
 const FITTED: readonly Setting[] = [
   { tasks: 12, group: 4, runs: 1 },
@@ -169,8 +179,8 @@ const sweepLines = (name: string, rows: readonly SweepRow[]): string[] => [
 
 /**
  * `--engine NAME`: what computes the policies (onnx), whose work the model is then made of. `--again`: the model alone, from the local runs in
- * bench/results/elastic.json, or elastic-ENGINE.json; `--json`: one JSON object. Results also go there. Exit status 1 where a prediction is
- * more than 15 % off.
+ * bench/results/elastic.json, or elastic-ENGINE.json; `--json`: one JSON object. Results also go there. `--page`: measures nothing, but writes the
+ * tables of docs/elastic.md from these records. Exit status 1 where a prediction is more than 15 % off.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -178,9 +188,11 @@ export async function run(args: readonly string[]): Promise<void> {
     options: {
       engine: { type: 'string', default: 'onnx' },
       again: { type: 'boolean', default: false },
+      page: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
     },
   });
+  if (values.page) return writeFileSync(PAGE, withTables(readFileSync(PAGE, 'utf8'), elasticRecords()));
   const engine = ENGINES.find((name) => name === values.engine);
   if (!engine)
     throw wrongInput('bench.engine', `There is no engine ${values.engine}.`, {

@@ -32,7 +32,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   },
   elastic: {
     about: 'how far the mesh stretches: a model, held against local runs',
-    options: '[--again] [--json]',
+    options: '[--engine NAME] [--again] [--page] [--json]',
     load: () => import('./elastic.ts'),
   },
   engines: {

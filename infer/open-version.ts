@@ -11,19 +11,26 @@ import type { Engines } from './engines.ts';
 import { loadKernelPolicy } from './kernels/kernel-policy.ts';
 import { createPolicy } from './onnx-policy.ts';
 
-/** Opens a policy of the kernels engine whose weights come piece by piece; `adapterBytes` is the file of its adapter, if it has one. */
+/**
+ * Opens a policy of the kernels engine whose weights come piece by piece. `adapterBytes` is the file of its adapter, if it has one; it may still be on
+ * its way, and is then waited for while the first piece comes.
+ */
 export async function openStreamed(
   engines: Engines,
   ref: PolicyRef,
   configFile: Uint8Array,
   weights: AsyncIterable<Uint8Array>,
-  adapterBytes?: Uint8Array,
+  adapterBytes?: Uint8Array | Promise<Uint8Array>,
 ): Promise<OpenPolicy> {
   const config = configOf(configFile);
-  const adapter = adapterOf(config, adapterBytes);
+  const coming = Promise.resolve(adapterBytes).then((bytes) => adapterOf(config, bytes));
+  // Where the weights fail first, nobody waits for it.
+  coming.catch(() => undefined);
   const loading = loadKernelPolicy(engines.kernels(), ref, config, engines.kernelBytes);
-  for await (const piece of streamSafetensors(weights))
+  for await (const piece of streamSafetensors(weights)) {
+    const adapter = await coming;
     loading.write(adapter ? foldInto(adapter, piece) : piece);
+  }
   return loading.finish();
 }
 

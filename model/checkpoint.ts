@@ -57,9 +57,16 @@ export function checkTensor(
 ): void {
   if (shape.join() !== expected.join())
     throw invalid('checkpoint.shape', `Tensor ${name} has shape [${shape}].`, `[${expected}] by the config`);
+  if (allFinite(data)) return;
   const bad = data.findIndex((x) => !Number.isFinite(x));
-  if (bad >= 0)
-    throw invalid('checkpoint.not-finite', `Tensor ${name} holds ${data[bad]} at ${bad}.`, 'finite numbers');
+  throw invalid('checkpoint.not-finite', `Tensor ${name} holds ${data[bad]} at ${bad}.`, 'finite numbers');
+}
+
+/** In a plain loop, which a young isolate runs several times as fast as a function for each number: 0 times what is not finite is NaN. */
+function allFinite(data: Float32Array): boolean {
+  let zero = 0;
+  for (let i = 0; i < data.length; i++) zero += 0 * data[i]!;
+  return zero === 0;
 }
 
 /** Checks a checkpoint that comes piece by piece, as `checkCheckpoint` does one in memory. */

@@ -52,10 +52,24 @@ class ByteReader {
   async end(): Promise<void> {
     while (!(await this.#chunks.next()).done);
   }
+
+  /** Lets go of the source, wherever the reading ended. */
+  async close(): Promise<void> {
+    await this.#chunks.return?.();
+  }
 }
 
 export async function* streamSafetensors(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<TensorPiece> {
   const reader = new ByteReader(chunks);
+  try {
+    yield* tensorsOf(reader);
+    await reader.end();
+  } finally {
+    await reader.close();
+  }
+}
+
+async function* tensorsOf(reader: ByteReader): AsyncGenerator<TensorPiece> {
   const length = new DataView((await reader.take(8)).buffer).getBigUint64(0, true);
   if (length > BigInt(PIECE_BYTES) * 64n)
     throw wrongInput('safetensors.invalid', `The header claims ${length} bytes.`, {
@@ -70,7 +84,6 @@ export async function* streamSafetensors(chunks: AsyncIterable<Uint8Array>): Asy
     yield* piecesOf(reader, name, dtype, shape);
     at = to;
   }
-  await reader.end();
 }
 
 async function* piecesOf(

@@ -2,19 +2,16 @@
 import type { R2Bucket } from '@cloudflare/workers-types';
 import * as v from 'valibot';
 import { RollmeshError } from '../core/errors.ts';
+import { longSha256Hex } from '../core/random.ts';
 
 const JSON_TYPE = { httpMetadata: { contentType: 'application/json' } };
 
 const bytesOf = (value: unknown) => new Uint8Array(new TextEncoder().encode(JSON.stringify(value)));
 
-/** By the platform's own code: a hash in JavaScript takes a young isolate longer than everything else about a write. */
-const sha256Of = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> =>
-  hex(await crypto.subtle.digest('SHA-256', bytes));
-
 /** Writes an object. Its key and content are both derived, so writing it again writes the same bytes. @returns the sha256 of the bytes */
 export async function putJson(bucket: R2Bucket, key: string, value: unknown): Promise<string> {
   const bytes = bytesOf(value);
-  const sha256 = await sha256Of(bytes);
+  const sha256 = await longSha256Hex(bytes);
   await bucket.put(key, bytes, { ...JSON_TYPE, sha256 });
   return sha256;
 }
@@ -42,7 +39,7 @@ export async function putJsonOnce(
   const put = await bucket.put(key, bytes, {
     ...JSON_TYPE,
     customMetadata,
-    sha256: await sha256Of(bytes),
+    sha256: await longSha256Hex(bytes),
     onlyIf: { etagDoesNotMatch: '*' },
   });
   return put !== null;
@@ -51,7 +48,7 @@ export async function putJsonOnce(
 /** Creates an object, or finds that it is there with the same bytes. @returns false if another is there; it is left as it is */
 export async function putJsonFirst(bucket: R2Bucket, key: string, value: unknown): Promise<boolean> {
   const bytes = bytesOf(value);
-  const sha256 = await sha256Of(bytes);
+  const sha256 = await longSha256Hex(bytes);
   const put = await bucket.put(key, bytes, { ...JSON_TYPE, sha256, onlyIf: { etagDoesNotMatch: '*' } });
   return put !== null || (await storedSha256(bucket, key)) === sha256;
 }
@@ -74,7 +71,7 @@ export async function putJsonOver(
   const put = await bucket.put(key, bytes, {
     ...JSON_TYPE,
     customMetadata,
-    sha256: await sha256Of(bytes),
+    sha256: await longSha256Hex(bytes),
     onlyIf,
   });
   return put !== null;

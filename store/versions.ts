@@ -1,21 +1,19 @@
 /** Stores, checks and loads a version's files in R2. They are read only through their manifest, so a torn or swapped file is never used. */
+import { createHash } from 'node:crypto';
 import type { R2Bucket, ReadableStream } from '@cloudflare/workers-types';
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
 import * as v from 'valibot';
 import { canonicalJson } from '../core/canonical-json.ts';
 import { rebuilt } from '../core/delta.ts';
 import { RollmeshError } from '../core/errors.ts';
 import type { PolicyRef } from '../core/policy.ts';
-import { sha256Hex } from '../core/random.ts';
 import {
   deltasOf,
   type FileEntry,
   holdsWeights,
   isAdapter,
+  isManifest,
   type Manifest,
   manifest,
-  manifestSha256,
   objectsOf,
   type StoredObject,
   seenFrom,
@@ -117,13 +115,13 @@ async function verifyWhole(
   file: string,
   entry: FileEntry,
 ): Promise<void> {
-  const hash = sha256.create();
+  const hash = createHash('sha256');
   let bytes = 0;
   for await (const chunk of fileBytes(bucket, manifest, file, entry)) {
     hash.update(chunk);
     bytes += chunk.length;
   }
-  const found = bytesToHex(hash.digest());
+  const found = hash.digest('hex');
   if (bytes !== entry.bytes || found !== entry.sha256)
     throw refused(
       `The ${entry.shards?.length} shards of ${file} make ${bytes} bytes with sha256 ${found}.`,
@@ -194,18 +192,21 @@ export async function loadVersion(
   bucket: R2Bucket,
   ref: PolicyRef,
   files: readonly VersionFile[],
-  manifestHash: string | null,
+  manifestHash: ManifestHash,
 ): Promise<VersionFiles> {
   const committed = await committedManifest(bucket, ref, manifestHash);
-  const loaded: VersionFiles = {};
-  for (const file of files) {
+  const entries = files.flatMap((file) => {
     const entry = committed.files[file];
-    if (entry) loaded[file] = await loadFile(bucket, committed, file, entry);
-  }
-  return loaded;
+    return entry ? [[file, entry] as const] : [];
+  });
+  const loaded = entries.map(
+    async ([file, entry]) => [file, await loadFile(bucket, committed, file, entry)] as const,
+  );
+  return Object.fromEntries(await Promise.all(loaded));
 }
 
-async function loadFile(
+/** One file of a version, whole and checked. Throws `missing-version`. */
+export async function loadFile(
   bucket: R2Bucket,
   manifest: Manifest,
   file: string,
@@ -226,7 +227,7 @@ async function loadObject(bucket: R2Bucket, of: Manifest, stored: StoredObject):
   const object = await getObject(bucket, keyOf(of, stored), stored.sha256);
   if (!object) throw missingVersion(holderOf(of, stored), `${stored.name} is gone`);
   const bytes = new Uint8Array(await object.arrayBuffer());
-  refuseOther(of, stored, bytes.length, sha256Hex(bytes));
+  refuseOther(of, stored, bytes.length, createHash('sha256').update(bytes).digest('hex'));
   return bytes;
 }
 
@@ -240,36 +241,28 @@ function refuseOther(of: Manifest, stored: StoredObject, length: number, found: 
   throw missingVersion(holderOf(of, stored), `${name} has sha256 ${found}, its manifest says ${sha256}`);
 }
 
-/** The manifest of a committed version, checked against the hash in the database (null if the database has none). */
+/** The hash of a version's manifest in the database, null if the database has none; it may still be on its way. */
+type ManifestHash = string | null | Promise<string | null>;
+
+/** The manifest of a committed version, checked against the hash in the database. Both are asked for at once. */
 export async function committedManifest(
   bucket: R2Bucket,
   ref: PolicyRef,
-  manifestHash: string | null,
+  manifestHash: ManifestHash,
 ): Promise<Manifest> {
-  const committed = await readManifest(bucket, ref);
+  const [committed, hash] = await Promise.all([readManifest(bucket, ref), manifestHash]);
   if (!committed) throw missingVersion(ref, 'it has no manifest');
-  if (manifestHash !== null && manifestSha256(committed) !== manifestHash)
+  if (hash !== null && !(await isManifest(committed, hash)))
     throw missingVersion(ref, 'its manifest is not the one that was committed');
   return committed;
 }
 
 /**
- * Streams the bytes of one file; null if the version has no such file. The last step of the generator, and that of each shard, throws
- * `missing-version` if the bytes were not those of the manifest, so nothing made from them may be used before it is done.
+ * Streams the bytes of one file, piece by piece. The last step of the generator, and that of each object of the file, throws `missing-version` if
+ * the bytes were not those of the manifest, so nothing made from them may be used before it is done. If deltas make the file, all of them are held
+ * in memory while it is read.
  */
-export async function streamFile(
-  bucket: R2Bucket,
-  ref: PolicyRef,
-  file: VersionFile,
-  manifestHash: string | null,
-): Promise<AsyncGenerator<Uint8Array> | null> {
-  const committed = await committedManifest(bucket, ref, manifestHash);
-  const entry = committed.files[file];
-  return entry ? fileBytes(bucket, committed, file, entry) : null;
-}
-
-/** The bytes of a file, piece by piece. If deltas make it, all of them are held in memory while it is read. */
-async function* fileBytes(
+export async function* fileBytes(
   bucket: R2Bucket,
   of: Manifest,
   file: string,
@@ -277,10 +270,12 @@ async function* fileBytes(
 ): AsyncGenerator<Uint8Array> {
   const whole = objectBytes(bucket, of, wholeOf(file, entry, of.version));
   if (!entry.replay) return yield* whole;
-  const deltas: Uint8Array[] = [];
-  for (const stored of deltasOf(file, entry, of.version)) deltas.push(await loadObject(bucket, of, stored));
-  yield* rebuilt(file, entry.replay, whole, deltas);
+  const deltas = deltasOf(file, entry, of.version).map((stored) => loadObject(bucket, of, stored));
+  yield* rebuilt(file, entry.replay, whole, await Promise.all(deltas));
 }
+
+/** An object of up to so many bytes is read, and checked, in one piece: a stream hands a Worker 4 KB at a time. */
+const WHOLE_BYTES = 1 << 20;
 
 async function* objectBytes(
   bucket: R2Bucket,
@@ -288,16 +283,20 @@ async function* objectBytes(
   objects: readonly StoredObject[],
 ): AsyncGenerator<Uint8Array> {
   for (const stored of objects) {
+    if (stored.bytes <= WHOLE_BYTES) {
+      yield await loadObject(bucket, of, stored);
+      continue;
+    }
     const object = await getObject(bucket, keyOf(of, stored), stored.sha256);
     if (!object) throw missingVersion(holderOf(of, stored), `${stored.name} is gone`);
-    const hash = sha256.create();
+    const hash = createHash('sha256');
     let bytes = 0;
     for await (const chunk of object.body as ReadableStream<Uint8Array>) {
       hash.update(chunk);
       bytes += chunk.length;
       yield chunk;
     }
-    refuseOther(of, stored, bytes, bytesToHex(hash.digest()));
+    refuseOther(of, stored, bytes, hash.digest('hex'));
   }
 }
 

@@ -1,7 +1,7 @@
 /** A stored policy version: its files, and the manifest that commits them. */
 import * as v from 'valibot';
 import { canonicalJson } from '../canonical-json.ts';
-import { sha256Hex } from '../random.ts';
+import { longSha256Hex, sha256Hex } from '../random.ts';
 import { count, hash } from './numbers.ts';
 import { id, name } from './sample.ts';
 
@@ -213,9 +213,14 @@ export const broughtBy = ({ policy, version }: Manifest, entry: FileEntry) => ({
   version: (entry.replay?.deltas.at(-1) ?? entry).version ?? version,
 });
 
+const canonicalBytes = (of: Manifest) => new Uint8Array(new TextEncoder().encode(canonicalJson(of)));
+
 /** sha256 of a manifest in canonical JSON. The database keeps it, so that a manifest in the object store cannot be exchanged. */
-export const manifestSha256 = (of: Manifest): string =>
-  sha256Hex(new TextEncoder().encode(canonicalJson(of)));
+export const manifestSha256 = (of: Manifest): string => sha256Hex(canonicalBytes(of));
+
+/** Is this the manifest with that hash? By the platform's own code, for where a version is opened. */
+export const isManifest = async (of: Manifest, sha256: string): Promise<boolean> =>
+  (await longSha256Hex(canonicalBytes(of))) === sha256;
 
 /** The bytes of a version's files by name. */
 export type VersionFiles = Partial<Record<VersionFile, Uint8Array>>;

@@ -4,11 +4,12 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { writeDelta } from '../../core/delta.ts';
 import { RollmeshError } from '../../core/errors.ts';
 import type { Manifest } from '../../core/schema/policy.ts';
+import { streamSafetensors } from '../../model/safetensors-stream.ts';
 import { getDeadLetter, letterId, storeDeadLetter, UNKNOWN_CAUSE } from '../../store/dead-letters.ts';
 import { putJsonOnce } from '../../store/objects.ts';
 import { removeFiles } from '../../store/retention.ts';
 import { putVersionFile, versionKey } from '../../store/version-objects.ts';
-import { forkVersion, loadVersion, streamFile, verifyFiles } from '../../store/versions.ts';
+import { committedManifest, fileBytes, forkVersion, loadVersion, verifyFiles } from '../../store/versions.ts';
 import { manifestOf, noteAndCreate, openStore } from './fixture.ts';
 
 let store: Awaited<ReturnType<typeof openStore>>;
@@ -102,14 +103,11 @@ test('a file may lie in another version only where the parent’s lies', async (
 });
 
 /** All bytes of a file, as a stream gives them. */
-async function streamed(
-  ref: { name: string; version: number },
-  file: 'config.json' | 'optimizer.safetensors' | 'model.safetensors',
-) {
-  const chunks = await streamFile(store.bucket, ref, file, null);
+async function streamed(ref: { name: string; version: number }, file: 'config.json' | 'model.safetensors') {
+  const of = await committedManifest(store.bucket, ref, null);
   const out: number[] = [];
-  for await (const chunk of chunks ?? []) out.push(...chunk);
-  return chunks && Uint8Array.from(out);
+  for await (const chunk of fileBytes(store.bucket, of, file, of.files[file]!)) out.push(...chunk);
+  return Uint8Array.from(out);
 }
 
 test('a streamed file is the stored one, and its last step throws where the bytes are not those of the manifest', async () => {
@@ -119,8 +117,7 @@ test('a streamed file is the stored one, and its last step throws where the byte
   await put(ref.name, 'model.safetensors', weights);
   await putJsonOnce(store.bucket, versionKey(ref, 'manifest.json'), manifest(ref.name));
   expect(await streamed(ref, 'model.safetensors')).toEqual(weights);
-  expect(await streamed(ref, 'optimizer.safetensors')).toBeNull();
-  expect(await codeOf(streamFile(store.bucket, ref, 'model.safetensors', 'f'.repeat(64)))).toBe(
+  expect(await codeOf(committedManifest(store.bucket, ref, 'f'.repeat(64)))).toBe(
     'missing-version version.missing',
   );
   for (const other of ['weightz', 'weight', 'weightss']) {
@@ -129,6 +126,54 @@ test('a streamed file is the stored one, and its last step throws where the byte
   }
   await store.bucket.delete(versionKey(ref, 'model.safetensors'));
   expect(await codeOf(streamed(ref, 'model.safetensors'))).toBe('missing-version version.missing');
+});
+
+/** A bucket that holds one object, as a stream in chunks of 4 kB. `hash`: what it says that the object's hash is. */
+function bucketOf(key: string, bytes: Uint8Array<ArrayBuffer>, hash: string) {
+  const state = { given: 0, cancelled: false };
+  const body = new ReadableStream({
+    pull: (controller) => {
+      const chunk = bytes.slice(state.given, state.given + 4096);
+      state.given += chunk.length;
+      if (chunk.length) controller.enqueue(chunk);
+      else controller.close();
+    },
+    cancel: () => {
+      state.cancelled = true;
+    },
+  });
+  const object = { checksums: { sha256: Uint8Array.from(Buffer.from(hash, 'hex')).buffer }, body };
+  const get = async (asked: string) => (asked === key ? object : null);
+  return { state, bucket: { get } as unknown as typeof store.bucket };
+}
+
+test('a large object is streamed, is refused at its end if its bytes are others, and is let go of where it is not read on', async () => {
+  const MIB = 2 ** 20;
+  const bytes = Uint8Array.from({ length: 1.5 * MIB }, (_, i) => (i * 31) % 251);
+  const name = 'large';
+  const entry = { sha256: sha256(bytes), bytes: bytes.length };
+  const of = manifestOf(name, 0, { files: { 'model.safetensors': entry } });
+  const key = versionKey({ name, version: 0 }, 'model.safetensors');
+  const read = async (stored: Uint8Array<ArrayBuffer>) => {
+    const out: Uint8Array[] = [];
+    // The hash that the bucket states is the manifest's, so that the bytes themselves have to be looked at.
+    const { bucket } = bucketOf(key, stored, entry.sha256);
+    for await (const chunk of fileBytes(bucket, of, 'model.safetensors', entry)) out.push(chunk);
+    return Buffer.concat(out);
+  };
+  expect((await read(bytes)).equals(bytes)).toBe(true);
+  const other = bytes.slice();
+  other[other.length - 1]! ^= 1;
+  for (const wrong of [other, bytes.slice(0, -1), bytes.slice(0, MIB)])
+    expect(await messageOf(read(wrong))).toContain(
+      `model.safetensors has sha256 ${sha256(wrong)}, its manifest says ${entry.sha256}`,
+    );
+
+  const { state, bucket } = bucketOf(key, bytes, entry.sha256);
+  const garbage = streamSafetensors(fileBytes(bucket, of, 'model.safetensors', entry));
+  expect(await messageOf(garbage.next())).toContain('The header claims');
+  expect(state.cancelled).toBe(true);
+  expect(state.given).toBeLessThan(MIB);
 });
 
 /** The weights in three shards. */

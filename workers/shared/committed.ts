@@ -4,7 +4,7 @@ import type { PolicyRef } from '../../core/policy.ts';
 import type { Manifest, VersionFile, VersionFiles } from '../../core/schema/policy.ts';
 import type { Database } from '../../store/database.ts';
 import { getVersion } from '../../store/policies.ts';
-import { committedManifest, loadVersion, streamFile } from '../../store/versions.ts';
+import { committedManifest, loadVersion } from '../../store/versions.ts';
 
 export interface VersionStore {
   readonly db: Database;
@@ -15,12 +15,14 @@ export interface VersionStore {
 const notedManifest = async ({ db }: VersionStore, ref: PolicyRef): Promise<string | null> =>
   (await getVersion(db, ref))?.manifestSha256 ?? null;
 
-/** The manifest by which a version was committed; kept in the isolate, as versions never change. */
+/** The manifest by which a version was committed; kept in the isolate where the database confirmed it, as versions never change. */
 export async function manifestOf(store: VersionStore, ref: PolicyRef): Promise<Manifest> {
   const key = `${ref.name}@${ref.version}`;
   const known = manifests.get(key);
   if (known) return known;
-  const found = await committedManifest(store.bucket, ref, await notedManifest(store, ref));
+  const hash = notedManifest(store, ref);
+  const found = await committedManifest(store.bucket, ref, hash);
+  if ((await hash) === null) return found;
   if (manifests.size >= KEPT_MANIFESTS) manifests.clear();
   manifests.set(key, found);
   return found;
@@ -29,14 +31,8 @@ const KEPT_MANIFESTS = 64;
 const manifests = new Map<string, Manifest>();
 
 /** Loads a version's files as they were committed; the database gives the hash of the manifest. */
-export async function loadCommitted(
+export const loadCommitted = (
   store: VersionStore,
   ref: PolicyRef,
   files: readonly VersionFile[],
-): Promise<VersionFiles> {
-  return loadVersion(store.bucket, ref, files, await notedManifest(store, ref));
-}
-
-/** Streams one file of a version, checked as by `loadCommitted`; null where the version has no such file. */
-export const streamCommitted = async (store: VersionStore, ref: PolicyRef, file: VersionFile) =>
-  streamFile(store.bucket, ref, file, await notedManifest(store, ref));
+): Promise<VersionFiles> => loadVersion(store.bucket, ref, files, notedManifest(store, ref));

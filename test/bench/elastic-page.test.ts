@@ -1,0 +1,69 @@
+/** The tables of docs/elastic.md: what the records say, with a column for each engine, and made anew where a record has changed. */
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { type ElasticRecord, withTables } from '../../bench/elastic/page.ts';
+import { elasticRecords } from '../../bench/elastic.ts';
+import type { Engine } from '../../core/policy.ts';
+
+const recordOf = (engine: Engine, open: number, error: number): ElasticRecord => ({
+  engine,
+  machine: {
+    cpu: 'a processor',
+    cores: 2,
+    platform: 'linux',
+    node: 'v24.1.0',
+    commit: 'abc',
+    at: '2026-01-02T03:04',
+  },
+  fit: {
+    work: {
+      open,
+      propose: { base: 12.34, task: 0.5 },
+      rollout: { batch: 1, task: 2, sample: 3 },
+      judge: { batch: 4, task: 5, sample: 6 },
+      learner: { base: 123.4, sample: 7, change: 890 },
+    },
+    wait: 8,
+    fetch: 9,
+  },
+  checks: [
+    { setting: { tasks: 16, group: 8, runs: 2 }, measuredMs: 100, predictedMs: 100 * (1 + error), error },
+  ],
+  sweeps: {
+    'as designed': [10, 1000].map((isolates) => ({
+      isolates,
+      roundSeconds: open + isolates / 1000,
+      samplesPerSecond: 0,
+      staleness: 0,
+      idle: { isolates: 0, learner: 0, d1: 0 },
+      mostAtOnce: 0,
+      dollarsPerRound: 0,
+      dollarsPerMillionTokens: 0,
+      lifted: [],
+    })),
+  },
+});
+
+test('every engine that was measured has its columns', () => {
+  const empty =
+    'before\n<!-- engines: made by `npm run bench -- elastic --page` -->\nold\n<!-- end of engines -->\nafter';
+  const page = withTables(empty, [recordOf('onnx', 36, 0.038), recordOf('kernels', 9, -0.12)]);
+  for (const line of [
+    '| work, ms | ONNX Runtime | kernels |',
+    '| to open a version | 36.0 | 9.00 |',
+    '| to propose: a round, a task | 12.3, 0.50 | 12.3, 0.50 |',
+    '| to train: a round, a sample | 123, 7.00 | 123, 7.00 |',
+    '| 16 tasks × 8, 2 runs at once | 100 ms | 104 ms | +3.8 % | 100 ms | 88 ms | −12.0 % |',
+    '| as designed | 36.0 | 9.0 | 37.0 | 10.0 |',
+  ])
+    expect(page.split('\n')).toContain(line);
+  expect(page).toMatch(/^before\n/);
+  expect(page).toMatch(/\nafter$/);
+  expect(page).not.toContain('\nold\n');
+});
+
+test('the page has what the records say: else run `npm run bench -- elastic --page`', () => {
+  const page = readFileSync('docs/elastic.md', 'utf8');
+  expect(elasticRecords().map(({ engine }) => engine)).toContain('onnx');
+  expect(withTables(page, elasticRecords())).toBe(page);
+});
