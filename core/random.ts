@@ -132,6 +132,11 @@ export const deriveLongId = async (...parts: readonly (string | number)[]): Prom
 
 export const sha256Hex = (bytes: Uint8Array): string => bytesToHex(sha256(bytes));
 
+/** Node's own code hashes no more bytes than this at once. */
+const MOST_AT_ONCE = 2 ** 31 - 1;
+
 /** The same hash by the platform's own code, for files and what else is long: in JavaScript it takes several times as long, in a young isolate more. */
 export const longSha256Hex = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> =>
-  bytesToHex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
+  bytes.length > MOST_AT_ONCE
+    ? sha256Hex(bytes)
+    : bytesToHex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
