@@ -61,8 +61,8 @@ async function setOf(
 
 /**
  * Opens a version with two steps of waiting, three where the policy's config.json is new here: its manifest and its row in the database are asked for at
- * once, then its files. The kernels
- * lay weights out while they arrive, so that these are in memory only once. Throws `policy.isolate` for a model that is too large to be opened here.
+ * once, then its files. The kernels lay weights out while they arrive, so that these are in memory only once. Throws `policy.isolate` for a model that is
+ * too large to be opened here.
  */
 export async function openStored(engines: Engines, store: VersionStore, ref: PolicyRef): Promise<OpenPolicy> {
   const { bucket } = store;
