@@ -8,6 +8,7 @@ import { playClaim } from '../../../cli/claims/play-claim.ts';
 import { type ArmRun, argumentsOf, Players } from '../../../cli/claims/run-arms.ts';
 import { checkRecipe } from '../../../core/check-recipe.ts';
 import { trio } from '../../../recipes/trio/recipe.ts';
+import { runCommand } from '../terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-own-claim-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -55,6 +56,14 @@ test('of a quick check the first arm trains whatever it trains, and the others p
   expect((await runsOf('trio', 5)).map(({ rounds, evalEvery }) => [rounds, evalEvery])).toEqual(
     Array(7).fill([2, 2]),
   );
+});
+
+test('a pilot begins from the start that the claim names, and not from the recipe’s', async () => {
+  const file = moduleOf('other-start', "name: 'mine', claim: { ...trio.claim, startPolicy: 'nowhere' }");
+  const pilot = ['--pilot', '--seeds', '1', '--rounds', '1', '--arms', 'mix'];
+  const { code, stderr } = await runCommand('cli/rollmesh.ts', ['claims', file, ...pilot]);
+  expect(code).toBe(1);
+  expect(stderr).toContain('There is no start policy "nowhere".');
 });
 
 test('a path that leads nowhere and a recipe without a claim are refused', async () => {
