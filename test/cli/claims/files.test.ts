@@ -85,6 +85,8 @@ test('a picture over something else than rounds has the start and every arm, and
 
 test('a claim with a start of its own says so on the page', () => {
   const record = records.find(({ recipe }) => recipe === 'trio')!;
-  expect(claimsPage([record], { trio: { startPolicy: 'larger' } })).toContain('All runs begin from `larger`.');
+  expect(claimsPage([record], { trio: { startPolicy: 'larger' } })).toContain(
+    'All runs begin from `larger`.',
+  );
   expect(claimsPage([record])).not.toContain('All runs begin');
 });
