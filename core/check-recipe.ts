@@ -34,6 +34,7 @@ const claim = v.looseObject(
     ),
     conditions: v.pipe(v.array(condition, 'a list of conditions'), v.minLength(1, 'at least one condition')),
     observations: v.optional(v.array(condition, 'a list of conditions')),
+    startPolicy: v.optional(name),
   },
   'a claim',
 );

@@ -51,6 +51,7 @@ export const STARTS: Readonly<Record<string, Start>> = {
   },
   'arithmetic-aided': { families: ARITHMETIC, roles: ['solver', 'hinter'] },
   'arithmetic-revising': { families: ARITHMETIC, roles: ['solver'] },
+  'arithmetic-reading': { families: ARITHMETIC, roles: ['solver', 'hinter'] },
   'arithmetic-variants': { families: ARITHMETIC, roles: ['proposer', 'solver'] },
   'arithmetic-puzzles': { families: ARITHMETIC, roles: ['solver'] },
   'arithmetic-variations': { families: ARITHMETIC, roles: ['solver', 'writer'] },

@@ -11,6 +11,7 @@ import { demonstrateLateSlips } from './arithmetic/late-slips.ts';
 import { demonstrateOverthinking } from './arithmetic/overthinking.ts';
 import { demonstrateRambling } from './arithmetic/rambling.ts';
 import { demonstratePuzzles } from './arithmetic/puzzles.ts';
+import { demonstrateReading } from './arithmetic/reading.ts';
 import { demonstrateRevising } from './arithmetic/revising.ts';
 import { demonstrateStepSlips } from './arithmetic/step-slips.ts';
 import { demonstrateTerse } from './arithmetic/terse.ts';
@@ -60,10 +61,10 @@ export interface WarmStart {
   /** A fresh demonstration each time; its role and text follow from `random` alone. */
   readonly demonstrate: (random: Random) => Demonstration;
   /** Shape of the model that it makes; default `nano`. */
-  readonly shape?: 'nano' | 'small';
+  readonly shape?: 'nano' | 'micro' | 'small';
   /** Makes its tokenizer; default the characters and tags of the small policies. */
   readonly tokenizer?: () => TokenizerFiles;
-  /** Shipped policy that it goes on from; default random weights. */
+  /** Shipped policy that it goes on from, which is widened where its shape is narrower; default random weights. */
   readonly from?: string;
   /** Training steps; default 2500, about five minutes on a thread where sequences are short. */
   readonly steps?: number;
@@ -206,6 +207,15 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     from: 'arithmetic-step-slips',
     steps: 3000,
     batch: 64,
+  },
+  // Six times as large, and goes on from one that copies attempts; the step size is that of the small ones by the width.
+  'arithmetic-reading': {
+    demonstrate: demonstrateReading,
+    shape: 'micro',
+    from: 'arithmetic-revising',
+    steps: 900,
+    batch: 64,
+    learningRate: 1.2e-3,
   },
   // A variant is the chain itself or nearly, so that the synthesizer has to learn to copy.
   'arithmetic-variants': {

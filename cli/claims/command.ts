@@ -5,7 +5,7 @@
 import { availableParallelism } from 'node:os';
 import { Command } from 'commander';
 import { thisMachine } from '../../bench/machine.ts';
-import { type ArmResults, claimOf, seedsOf } from '../../core/claims/claim.ts';
+import { type ArmResults, claimOf, seedsOf, startOfClaim } from '../../core/claims/claim.ts';
 import { curveOf } from '../../core/claims/curves.ts';
 import { digestOf, expectUnchanged, settingsOf } from '../../core/claims/registration.ts';
 import { judgeCondition } from '../../core/claims/rule.ts';
@@ -16,6 +16,7 @@ import { ownFigures } from '../../core/schema/summary.ts';
 import { recipes } from '../../recipes/index.ts';
 import { calledAs } from '../called-as.ts';
 import { openRecipes, type RecipeModule } from '../recipe-modules.ts';
+import { startFolder } from '../shared/import-policy.ts';
 import { engineOption, whole } from '../shared/run-options.ts';
 import { differentRuns } from './compare-runs.ts';
 import { expectExplained } from './explained.ts';
@@ -70,7 +71,8 @@ function printPilot(recipe: Recipe, played: Pick<Played, 'arms' | 'seeds'>): voi
 /** Plays a pilot and notes the time that it took. */
 async function playPilot(recipe: Recipe, options: ClaimsOptions, players: Players): Promise<void> {
   await expectPilotTime(recipe.name);
-  const played = await playClaim(recipe, { ...options, engine: options.engine ?? DEFAULT_ENGINE }, players);
+  const settings = { ...options, engine: options.engine ?? DEFAULT_ENGINE };
+  const played = await playClaim(recipe, settings, players, { startOf: () => ownStart(recipe) });
   const runs = played.arms.flatMap((arm) => arm.runs);
   await writePilot(recipe.name, {
     at: played.began,
@@ -89,12 +91,18 @@ function printVerdict({ recipe, verdict, conditions, observations }: Judged): vo
   console.log(`${recipe}: ${verdict}`);
 }
 
+/** The folder of a claim’s own start policy; undefined where its runs begin from the recipe’s. */
+function ownStart(recipe: Recipe): string | undefined {
+  const { startPolicy } = claimOf(recipe);
+  return startPolicy === undefined ? undefined : startFolder(startPolicy);
+}
+
 /** The start policies of a claim in which every seed has its own. */
 async function startsOf(recipe: Recipe, state: string) {
   const starts = new Map<number, Awaited<ReturnType<typeof startOfSeed>>>();
   const claim = claimOf(recipe);
   if (claim.startSeeds === 'one each')
-    for (const seed of seedsOf(claim)) starts.set(seed, await startOfSeed(state, recipe.startPolicy, seed));
+    for (const seed of seedsOf(claim)) starts.set(seed, await startOfSeed(state, startOfClaim(recipe), seed));
   return starts;
 }
 
@@ -149,7 +157,7 @@ async function playRegistered(recipe: Recipe, options: ClaimsOptions, players: P
   const key = `${isPlayed ? 'again-' : ''}${digest.slice(0, 12)}-${machine.commit}`;
   const finished = new FinishedRuns(options.state, name, key);
   const settings = { ...options, engine, quick: false, pilot: false };
-  const startOf = (seed: number) => starts.get(seed)?.folder;
+  const startOf = (seed: number) => starts.get(seed)?.folder ?? ownStart(recipe);
   const { began, ...played } = await playClaim(recipe, settings, players, { finished, startOf });
   if (isPlayed) {
     await finished.forget();
@@ -158,7 +166,7 @@ async function playRegistered(recipe: Recipe, options: ClaimsOptions, players: P
   await writeRecord({
     recipe: name,
     machine,
-    settings: { start: recipe.startPolicy, ...settingsOf(recipe) },
+    settings: { start: startOfClaim(recipe), ...settingsOf(recipe) },
     ...played,
     registration: {
       digest,

@@ -173,7 +173,7 @@ const columnsTable = (arms: readonly PlayedArm[]): string[] => [
   '',
 ];
 
-function section(record: Judged, { diagnosis, along }: Told): string {
+function section(record: Judged, { diagnosis, along, startPolicy }: Told): string {
   const { recipe, claim, verdict, conditions, observations, arms, machine, seeds, rounds } = record;
   const drawn = Object.entries(picturesOf(record));
   const start = arms[0]!.runs[0]!.heldout[0]!;
@@ -183,7 +183,7 @@ function section(record: Judged, { diagnosis, along }: Told): string {
     '',
     claim,
     '',
-    `${rounds} rounds, seeds ${seeds.join(', ')}; ${start.n} held-out tasks. Version 0, seed ${seeds[0]}: ${began.join('; ')}. In percent, mean and range over seeds, at the end:`,
+    `${rounds} rounds, seeds ${seeds.join(', ')}; ${start.n} held-out tasks. ${startPolicy ? `All runs begin from \`${startPolicy}\`. ` : ''}Version 0, seed ${seeds[0]}: ${began.join('; ')}. In percent, mean and range over seeds, at the end:`,
     '',
     `| arm | ${drawn.map(([, title]) => title).join(' | ')} | what it is |`,
     `|---|${drawn.map(() => '---|').join('')}---|`,
@@ -253,7 +253,7 @@ const waitingText = (waiting: readonly string[]): string[] =>
     : [];
 
 /** What is taken from a claim as it is now, and not from its record. */
-export type Told = Pick<Claim, 'diagnosis' | 'along'>;
+export type Told = Pick<Claim, 'diagnosis' | 'along' | 'startPolicy'>;
 
 /** `told` by recipe; `waiting`: recipes whose claims are registered and not played. */
 export const claimsPage = (

@@ -11,7 +11,7 @@ import {
   type Pilot,
   pilotMinutes,
 } from '../../core/claims/attempts.ts';
-import { claimOf, ONE_START } from '../../core/claims/claim.ts';
+import { claimOf, ONE_START, startOfClaim } from '../../core/claims/claim.ts';
 import {
   type Registered,
   type Registration,
@@ -91,6 +91,7 @@ export async function writeRegistration(
     );
   const earlier = await readRegistration(name);
   const { startSeeds } = claimOf(recipe);
+  const policy = startOfClaim(recipe);
   const attempt = judged
     ? earlier!.attempt + 1
     : (earlier?.attempt ?? (await readAttempts(name)).earlier.length + 1);
@@ -100,8 +101,8 @@ export async function writeRegistration(
     registeredAt: new Date().toISOString(),
     engine,
     start: {
-      policy: recipe.startPolicy,
-      sha256: await startDigest(recipe.startPolicy),
+      policy,
+      sha256: await startDigest(policy),
       seeds: startSeeds ?? ONE_START,
     },
   });

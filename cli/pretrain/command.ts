@@ -12,12 +12,14 @@ import { characterTokenizer } from '../../core/text/characters.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { paramsFrom } from '../../learner/nn/params.ts';
+import { configOf } from '../../learner/train/frozen-sets.ts';
 import { WARM_START, type WarmStartProgress, warmStart } from '../../learner/train/warm-start.ts';
 import { parameterCount } from '../../model/checkpoint.ts';
 import { toHfConfig } from '../../model/hf-config.ts';
 import { randomCheckpoint } from '../../model/init.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { readSafetensors, writeSafetensors } from '../../model/safetensors.ts';
+import { widened } from '../../model/widen.ts';
 import { type TokenizerFiles, warmStarts } from '../../tasks/warm-starts.ts';
 import { calledAs } from '../called-as.ts';
 import { readStart } from '../shared/import-policy.ts';
@@ -93,7 +95,7 @@ async function pretrain({ name, seed, threads, saveEvery, ...options }: Pretrain
     ? await readPolicyFolder(options.from)
     : start.from && (await readStart(start.from));
   const weights = before
-    ? readSafetensors(before['model.safetensors']!)
+    ? widened(readSafetensors(before['model.safetensors']!), configOf(before), config, `${shape}/${seed}`)
     : randomCheckpoint(config, `${shape}/${seed}`);
   const params = paramsFrom(config, weights);
   const curve: LossPoint[] = [];

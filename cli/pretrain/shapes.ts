@@ -5,7 +5,7 @@ type Shape = (vocabSize: number, eos: number) => ModelConfig;
 
 /** Qwen2's shape with four layers, of a width that is a multiple of 32: heads of 16 numbers, two for each key and value. */
 const qwen2 =
-  (hiddenSize: number): Shape =>
+  (hiddenSize: number, maxPositions = 256): Shape =>
   (vocabSize, eos) => ({
     architecture: 'qwen2',
     vocabSize,
@@ -18,7 +18,7 @@ const qwen2 =
     rmsNormEps: 1e-6,
     ropeTheta: 10_000,
     ropeScaling: null,
-    maxPositions: 256,
+    maxPositions,
     tiedEmbeddings: true,
     qkvBias: true,
     qkNorm: false,
@@ -47,10 +47,10 @@ const small: Shape = (vocabSize, eos) => ({
   eosIds: [eos],
 });
 
-/** `nano` is small enough that a round takes seconds on a laptop; `micro` and `mini` are the same in 1.2 and 3.0 million parameters. */
+/** `nano` is small enough that a round takes seconds on a laptop; `micro`, with twice the positions, and `mini` are the same in 1.2 and 3.0 million parameters. */
 export const SHAPES = {
   nano: qwen2(64),
-  micro: qwen2(160),
+  micro: qwen2(160, 512),
   mini: qwen2(256),
   small,
 } as const satisfies Record<string, Shape>;

@@ -15,7 +15,7 @@ export const DEFAULT_START_POLICY = 'arithmetic-base';
 const STARTS = 'models';
 
 /** The folder of a start policy; the user's own comes before a shipped one. Throws `start.unknown` where there is none. */
-function startFolder(name: string): string {
+export function startFolder(name: string): string {
   const folders = [resolve(STARTS, name), installed(STARTS, name)];
   const found = folders.find((folder) => existsSync(folder));
   if (found) return found;

@@ -47,6 +47,8 @@ export interface Claim {
   readonly arms: readonly Arm[];
   /** Default: CLAIM_SEEDS. */
   readonly seeds?: readonly number[];
+  /** The start policy that its runs begin from; default the recipe’s. A quick check begins from that in any case. */
+  readonly startPolicy?: string;
   /** `one each`: every seed pretrains a start policy of its own. Otherwise a sentence that says why all seeds begin from one. */
   readonly startSeeds?: string;
   readonly rounds: number;
@@ -106,6 +108,10 @@ export interface Claiming {
   readonly name: string;
   readonly claim?: Claim;
 }
+
+/** The name of the start policy that a claim’s runs begin from. */
+export const startOfClaim = (recipe: Claiming & { readonly startPolicy: string }): string =>
+  claimOf(recipe).startPolicy ?? recipe.startPolicy;
 
 /** Throws `claims.none` where the recipe states no claim. */
 export function claimOf({ name, claim }: Claiming): Claim {

@@ -5,7 +5,7 @@ import { wrongInput } from '../errors.ts';
 import { ENGINES } from '../policy.ts';
 import { sha256Hex } from '../random.ts';
 import type { Recipe } from '../recipe.ts';
-import { type Arm, armSeeds, type Claim, type Condition, claimOf, seedsOf } from './claim.ts';
+import { type Arm, armSeeds, type Claim, type Condition, claimOf, seedsOf, startOfClaim } from './claim.ts';
 import { boundOf } from './rule.ts';
 
 /** The rounds between two evaluations, for a claim that does not set them. */
@@ -116,7 +116,7 @@ export function expectUnchanged(recipe: Registered, registered: Registration): v
     ...(reason === undefined ? {} : { reason }),
     registeredAt,
     engine,
-    start: { ...start, policy: recipe.startPolicy },
+    start: { ...start, policy: startOfClaim(recipe) },
   });
   const field = (Object.keys(today) as (keyof Registration)[]).find(
     (key) => canonicalJson(today[key]) !== canonicalJson(registered[key]),

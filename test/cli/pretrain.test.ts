@@ -38,3 +38,12 @@ test('a start that goes on from another asks for that one in the same shape', {
   expect(stderr).toContain('npm run pretrain -- --name arithmetic-base --shape micro --out DIR');
   expect(existsSync(folder)).toBe(false);
 });
+
+test('a start that goes on from a narrower policy begins with what that one can do', {
+  timeout: 60_000,
+}, async () => {
+  const { read, stdout } = await pretrain('widened', '--name', 'arithmetic-reading');
+  expect(read('config.json')).toMatchObject({ hidden_size: 160, max_position_embeddings: 512 });
+  // Random weights begin at ln 97, the logarithm of the vocabulary's size, or above.
+  expect(Number(/loss (\S+)/.exec(stdout)![1])).toBeLessThan(1.5);
+});

@@ -82,3 +82,11 @@ test('a picture over something else than rounds has the start and every arm, and
   expect(pictures(record).has('dsmath-v2-along.svg')).toBe(false);
   expect(claimsPage([record], { 'dsmath-v2': { along: along! } })).toContain('](claims/dsmath-v2-along.svg)');
 });
+
+test('a claim with a start of its own says so on the page', () => {
+  const record = records.find(({ recipe }) => recipe === 'trio')!;
+  expect(claimsPage([record], { trio: { startPolicy: 'larger' } })).toContain(
+    'All runs begin from `larger`.',
+  );
+  expect(claimsPage([record])).not.toContain('All runs begin');
+});

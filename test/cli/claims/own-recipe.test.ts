@@ -8,6 +8,7 @@ import { playClaim } from '../../../cli/claims/play-claim.ts';
 import { type ArmRun, argumentsOf, Players } from '../../../cli/claims/run-arms.ts';
 import { checkRecipe } from '../../../core/check-recipe.ts';
 import { trio } from '../../../recipes/trio/recipe.ts';
+import { runCommand } from '../terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-own-claim-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -67,6 +68,14 @@ test('of a quick check the arms that some rewards pay may be left out, but for t
   ];
   expect(await armsWithout('random', 'format')).toEqual([['mix', []], ...rest, ['mix', ['proposer']]]);
   expect(await armsWithout('random', 'format', 'mix')).toEqual([['mix', []], ...rest]);
+});
+
+test('a pilot begins from the start that the claim names, and not from the recipe’s', async () => {
+  const file = moduleOf('other-start', "name: 'mine', claim: { ...trio.claim, startPolicy: 'nowhere' }");
+  const pilot = ['--pilot', '--seeds', '1', '--rounds', '1', '--arms', 'mix'];
+  const { code, stderr } = await runCommand('cli/rollmesh.ts', ['claims', file, ...pilot]);
+  expect(code).toBe(1);
+  expect(stderr).toContain('There is no start policy "nowhere".');
 });
 
 test('a path that leads nowhere and a recipe without a claim are refused', async () => {

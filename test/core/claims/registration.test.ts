@@ -31,6 +31,11 @@ test('a registration names arms with their seeds, conditions with their bounds, 
   });
 });
 
+test('a claim with a start of its own is held to that one, whatever its recipe begins from', () => {
+  const own = { ...trio, startPolicy: 'games', claim: { ...claim, startPolicy: 'arithmetic-base' } };
+  expectUnchanged(own, registered);
+});
+
 test('its digest is that of its content', () => {
   expect(digestOf(registered)).toMatch(/^[0-9a-f]{64}$/);
   expect(digestOf({ ...registered, attempt: 4 })).not.toBe(digestOf(registered));
@@ -59,6 +64,7 @@ test.each([
   ['observations', { ...trio, claim: { ...claim, observations: [] } }],
   ['settings', { ...trio, tasks: 32 }],
   ['start', { ...trio, startPolicy: 'games' }],
+  ['start', { ...trio, claim: { ...claim, startPolicy: 'games' } }],
 ])('%s that were changed are refused', (field, recipe) => {
   expect(() => expectUnchanged(recipe, registered)).toThrow(new RegExp(`its ${field} differ`));
 });
