@@ -127,7 +127,10 @@ export class PullQueue {
   ): Promise<void> {
     for (let i = 0; i < leases.length; i += BATCH_LIMIT) {
       const body = bodyOf(leases.slice(i, i + BATCH_LIMIT));
-      await taken('/ack', this.#calls().then((calls) => calls.ack(body)));
+      await taken(
+        '/ack',
+        this.#calls().then((calls) => calls.ack(body)),
+      );
     }
   }
 

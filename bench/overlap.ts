@@ -10,6 +10,7 @@ import { GatewayClient } from '../api/gateway-client.ts';
 import { orderRounds } from '../api/signed-webhook.ts';
 import { superviseLearner } from '../cli/learner/learner-process.ts';
 import { ensureShipped } from '../cli/shared/import-policy.ts';
+import { wrongInput } from '../core/errors.ts';
 import { openDevice } from '../learner/device/device.ts';
 import { Evaluator } from '../learner/loop/evaluator.ts';
 import { startMesh } from '../mesh/start.ts';
@@ -22,13 +23,12 @@ import { childrenNamed, cpuMs } from './processes.ts';
 import { endedRounds, roundsOfBlock } from './rounds.ts';
 import { type Summary, summarise } from './statistics.ts';
 
-/** Rollouts and training take about equally long with these. */
-const TASKS = 24;
+/** The tasks of a round for each engine with which rollouts and training take about equally long, by the work that the elastic model was fitted to. */
+const TASKS = { onnx: 24, kernels: 64 };
 const GROUP_SIZE = 8;
 const AHEAD = [0, 1, 2];
 const BLOCKS = 4;
 const LEARNER = ['--device=cpu', '--threads=1', '--idle-ms=20', '--eval-every=0'];
-const MODEL = 'bench/results/elastic.json';
 
 interface Block {
   readonly ahead: number;
@@ -52,11 +52,15 @@ interface Result {
   readonly tasks: number;
 }
 
+/** The record of a bench with an engine. */
+const recordOf = (bench: 'elastic' | 'overlap', engine: keyof typeof TASKS): string =>
+  `bench/results/${bench}${engine === 'onnx' ? '' : `-${engine}`}.json`;
+
 /** Rounds a minute over rounds on policy, as the elastic model predicts. */
-function predicted(fit: Fit, rounds: number): number[] {
+function predicted(fit: Fit, tasks: number, rounds: number): number[] {
   const speeds = AHEAD.map((ahead) => {
     const load = {
-      tasks: TASKS,
+      tasks,
       group: GROUP_SIZE,
       runs: 1,
       isolates: 1,
@@ -97,12 +101,22 @@ function resultsOf(blocks: readonly Block[], gains: readonly number[], ends: rea
 
 type Accuracy = Pick<Result, 'accuracy' | 'tasks'>;
 
-/** `--rounds N` of each run (40), `--json`: one JSON object. Results also go to bench/results/overlap.json. */
+/** `--engine onnx|kernels` (onnx), `--rounds N` of each run (40), `--json`: one JSON object. Results also go to bench/results. */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
-    options: { rounds: { type: 'string', default: '40' }, json: { type: 'boolean', default: false } },
+    options: {
+      engine: { type: 'string', default: 'onnx' },
+      rounds: { type: 'string', default: '40' },
+      json: { type: 'boolean', default: false },
+    },
   });
+  const engine = (Object.keys(TASKS) as (keyof typeof TASKS)[]).find((name) => name === values.engine);
+  if (!engine)
+    throw wrongInput('bench.engine', `There are no settings for the engine ${values.engine}.`, {
+      expected: Object.keys(TASKS).join(' or '),
+    });
+  const tasks = TASKS[engine];
   const size = roundsOfBlock(values.rounds, BLOCKS, 2);
   const say = (line: string) => {
     if (!values.json) console.log(line);
@@ -114,7 +128,8 @@ export async function run(args: readonly string[]): Promise<void> {
   const orderOf = (ahead: number) => ({
     recipe: 'trio',
     seed: 0,
-    tasks: TASKS,
+    engine,
+    tasks,
     groupSize: GROUP_SIZE,
     rounds: size,
     ahead,
@@ -159,11 +174,12 @@ export async function run(args: readonly string[]): Promise<void> {
       ends.push({ accuracy, tasks: n });
     }
     device.close();
-    const { fit } = JSON.parse(readFileSync(MODEL, 'utf8')) as { fit: Fit };
-    const results = resultsOf(blocks, predicted(fit, size), ends);
+    const { fit } = JSON.parse(readFileSync(recordOf('elastic', engine), 'utf8')) as { fit: Fit };
+    const results = resultsOf(blocks, predicted(fit, tasks, size), ends);
     const setting = {
       recipe: 'trio',
-      tasks: TASKS,
+      engine,
+      tasks,
       groupSize: GROUP_SIZE,
       rounds: BLOCKS * size,
       blocks: BLOCKS,
@@ -177,7 +193,7 @@ export async function run(args: readonly string[]): Promise<void> {
       );
     if (values.json) console.log(JSON.stringify(result));
     mkdirSync('bench/results', { recursive: true });
-    writeFileSync('bench/results/overlap.json', `${JSON.stringify(result, null, 2)}\n`);
+    writeFileSync(recordOf('overlap', engine), `${JSON.stringify(result, null, 2)}\n`);
   } finally {
     await learner.stop();
     await mesh.stop();
