@@ -13,8 +13,13 @@ const favoursFault = (results: ArmResults, arm: string, seed: number): number =>
 export const claim: Claim = {
   description:
     'For as many rollouts a policy that teaches itself after feedback on its own attempt, step by step up to the first fault and its correction, answers better than one that teaches itself after a reference solution, and than one that is trained by rewards. Feedback that quotes the wrong step instead of correcting it makes that step likelier, and feedback on other attempts teaches nothing.',
+  startPolicy: 'arithmetic-reading',
+  // The first attempt, from a start of a sixth of the size, had 30 to 37.
+  seeds: [38, 39, 40, 41, 42, 43, 44, 45],
   rounds: 12,
-  evaluateEvery: 4,
+  // Half of the recipe’s tasks: with the larger policy a run of eight seeds is to take half an hour all the same.
+  tasks: 16,
+  evaluateEvery: 12,
   arms: [
     { name: 'aligned', description: 'as published: feedback on the attempt, step by step' },
     { name: 'reference', variant: 'reference', description: 'the teacher is told the reference solution' },
