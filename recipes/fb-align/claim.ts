@@ -13,8 +13,13 @@ const favoursFault = (results: ArmResults, arm: string, seed: number): number =>
 export const claim: Claim = {
   description:
     'For as many rollouts a policy that teaches itself after feedback on its own attempt, step by step up to the first fault and its correction, answers better than one that teaches itself after a reference solution, and than one that is trained by rewards. Feedback that quotes the wrong step instead of correcting it makes that step likelier, and feedback on other attempts teaches nothing.',
+  startPolicy: 'arithmetic-reading',
+  // The first attempt, from a start of a sixth of the size, had 30 to 37.
+  seeds: [38, 39, 40, 41, 42, 43, 44, 45],
   rounds: 12,
-  evaluateEvery: 4,
+  // Half of the recipe’s tasks: with the larger policy a run of eight seeds is to take half an hour all the same.
+  tasks: 16,
+  evaluateEvery: 12,
   arms: [
     { name: 'aligned', description: 'as published: feedback on the attempt, step by step' },
     { name: 'reference', variant: 'reference', description: 'the teacher is told the reference solution' },
@@ -59,5 +64,5 @@ export const claim: Claim = {
     endsAbove('aligned', 'reference', 0.03, 'accuracy'),
   ],
   diagnosis:
-    'What the feedback says at the fault matters, and that it follows the attempt does not. Feedback that quotes the wrong step makes the teacher give its tokens 0.63 nats more than the policy does, and costs 10.5 points of sampled accuracy, where a correction in the same place gains 5.0; feedback on other attempts ruins the policy. But a reference solution teaches as much as aligned feedback (0.8 points less, from 0.3 more to 1.9 less), and keeps greedy accuracy 2.5 points higher. At the first fault aligned feedback does make the teacher disagree more (0.57 nats against 0.47); that buys nothing here. Rewards alone end 6.5 points above aligned feedback, as they do above sdpo. Arithmetic has one style of solution, so that the part of the paper’s finding which is about style cannot show. One explanation of why teachers teach so little, which no arm tests: behind the first fault the corrected step and the attempt contradict each other, and the start policy was never taught to read that.',
+    'From a start that reads feedback (96 % right after feedback on its own wrong attempt, 10 % after that on another task) aligned feedback teaches what rewards teach: 24.0 points of sampled accuracy, 0.5 less than rewards alone (from 1.7 more to 2.6 less). From the small start of the first attempt, which read worse, it taught 5.0, and rewards 6.5 more. Feedback that follows the attempt now ends 7.3 points above a reference solution (4.9 to 9.7), where it was 0.8 below; the bound of 5 lies just within the interval. A fault that is quoted is taught: the teacher gives its tokens 0.95 nats more than the policy does, and nothing is gained (0.6 points). Feedback on another task ruins the policy, greedy answers included. Both controls fail: repeating attempts that a coin or their form chooses sharpens this start by 9 and 11 points, since its sampled answers lie 58 points below its greedy ones, so that some 10 of the 24 points need no judgment. Greedy answers begin at 99.6 % and cannot rise: all of it is sharpening. There were 16 tasks a round in place of 32, so that the sizes of the gains do not compare with those of the first attempt.',
 };
