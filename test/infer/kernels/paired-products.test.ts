@@ -31,6 +31,15 @@ test('a product with two lanes exchanged is found', () => {
   expect(areProductsRight(exchanging('linearInt8', 8), false)).toBe(true);
 });
 
+test.skipIf(!loadBuilds().fused)(
+  'sums that are rounded in another way than the single steps of the build are found',
+  () => {
+    const { kernels, ...plain } = compile('plain');
+    const { probeMadd } = compile('fused').kernels;
+    expect(areProductsRight({ ...plain, kernels: { ...kernels, probeMadd } }, false)).toBe(false);
+  },
+);
+
 const hasPairs =
   process.arch === 'x64' &&
   Number.parseInt(process.versions.v8, 10) >= 13 &&
