@@ -208,6 +208,18 @@ async function registerClaims(chosen: readonly Recipe[], { engine, again }: Clai
   }
 }
 
+/** Throws `claims.options` for a reward that pays no arm of the claims. */
+export function expectPaid(chosen: readonly Recipe[], rewards: readonly string[] = []): void {
+  const paid = new Set(
+    chosen.flatMap((recipe) => claimOf(recipe).arms).flatMap(({ reward }) => reward ?? []),
+  );
+  const unknown = rewards.find((reward) => !paid.has(reward));
+  if (unknown === undefined) return;
+  throw wrongInput('claims.options', `--without names ${unknown}, a reward that pays no arm.`, {
+    expected: [...paid].join(', ') || 'no --without: no arm names a reward',
+  });
+}
+
 /** Throws `claims.options` and `claims.names` where the options do not go together. */
 function checkOptions(names: readonly string[], options: ClaimsOptions): void {
   const { pilot, quick, register, page, sizes, again } = options;
@@ -289,6 +301,7 @@ export const command = (): Command =>
     .action(async (names: readonly string[], options: ClaimsOptions) => {
       checkOptions(names, options);
       const { chosen, modules } = await claimsNamed(names);
+      expectPaid(chosen, options.without);
       if (options.register) return await registerClaims(chosen, options);
       const moduleOf = (recipe: Recipe) => modules.find((module) => module.recipe === recipe)?.file;
       const isFinal = !options.quick && !options.pilot;

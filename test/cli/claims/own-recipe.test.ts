@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { claimsNamed } from '../../../cli/claims/command.ts';
+import { claimsNamed, expectPaid } from '../../../cli/claims/command.ts';
 import { playClaim } from '../../../cli/claims/play-claim.ts';
 import { type ArmRun, argumentsOf, Players } from '../../../cli/claims/run-arms.ts';
 import { checkRecipe } from '../../../core/check-recipe.ts';
@@ -68,6 +68,14 @@ test('of a quick check the arms that some rewards pay may be left out, but for t
   ];
   expect(await armsWithout('random', 'format')).toEqual([['mix', []], ...rest, ['mix', ['proposer']]]);
   expect(await armsWithout('random', 'format', 'mix')).toEqual([['mix', []], ...rest]);
+});
+
+test('a reward that pays no arm is named, with those that pay one', async () => {
+  const { chosen } = await claimsNamed(['trio']);
+  expect(() => expectPaid(chosen, ['random', 'format'])).not.toThrow();
+  expect(() => expectPaid(chosen, ['random', 'rnadom'])).toThrow(
+    '--without names rnadom, a reward that pays no arm. Expected mix, judge, self-consistency, random, format.',
+  );
 });
 
 test('a pilot begins from the start that the claim names, and not from the recipe’s', async () => {
