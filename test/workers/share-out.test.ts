@@ -234,6 +234,63 @@ test('a result that cannot be read is no answer: its request is open again, and 
   expect(sent.judge).toHaveLength(1);
 });
 
+/** Has a node lease whatever a group has open, and answer it. @returns how many requests that were */
+async function leasesAndAnswers(node: string, round: string, group: string): Promise<number> {
+  const lease = deriveId('lease', node, round, group);
+  const of = { round, stage: 'rollout', groups: [group] } as const;
+  const leased = await leaseWork(
+    store.db,
+    { node, lease, engines: null, limit: 9, until: NOW + 1000, of },
+    NOW,
+  );
+  for (const { id, samples } of leased) {
+    const completions = Array.from({ length: samples }, () => made);
+    const told = { sha256: await completionsSha256(completions), seal: '0'.repeat(128), samples, tokens: 2 };
+    await putJson(store.bucket, resultKey({ round, id, lease }), completions);
+    await noteAnswers(store.db, { round, node, lease }, [{ id, ...told }], NOW);
+  }
+  return leased.length;
+}
+
+test('what an isolate samples alone, since no node is there, no node that comes back samples meanwhile', async () => {
+  const { round, messages } = await rollingOut(1);
+  const { group } = messages[0]!;
+  await seen(NOW);
+  await rollOutGroups({ ...invocation().mesh, besideNodes: false }, round.id, messages);
+  expect(await rowsOf(round.id, 'rollout', group)).toMatchObject([{ state: 'open' }, { state: 'open' }]);
+  await seen(0);
+  const answered: number[] = [];
+  const meanwhile = async () => answered.push(await leasesAndAnswers(HONEST, round.id, group));
+  const { mesh, sampled, sent } = invocation({ meanwhile });
+  await rollOutGroups(mesh, round.id, messages);
+  expect(answered).toEqual([0]);
+  expect(sampled.toSorted()).toEqual(sampleIds(round.id, group).toSorted());
+  expect(sent.judge).toHaveLength(1);
+});
+
+test('nor does it sample what a node answered after the stage was opened', async () => {
+  const { round, messages } = await rollingOut(1);
+  const { group } = messages[0]!;
+  await seen(NOW);
+  await rollOutGroups({ ...invocation().mesh, besideNodes: false }, round.id, messages);
+  await seen(0);
+  let calls = 0;
+  const spied = Object.assign(Object.create(store.d1), {
+    prepare: (query: string) => store.d1.prepare(query),
+    batch: async (statements: Parameters<typeof store.d1.batch>[0]) => {
+      const read = await store.d1.batch(statements);
+      // The first call is the opening.
+      if (++calls === 1) expect(await leasesAndAnswers(HONEST, round.id, group)).toBe(2);
+      return read;
+    },
+  });
+  const { mesh, sampled, sent } = invocation();
+  await rollOutGroups({ ...mesh, db: openDatabase(spied) }, round.id, messages);
+  expect(sampled).toEqual([]);
+  expect(sent.judge).toHaveLength(1);
+  expect(await rowsOf(round.id, 'rollout', group)).toMatchObject([{ node: HONEST }, { node: HONEST }]);
+});
+
 test.each([
   { budgetMs: 3.5 * ROW_MS, rows: 3, times: 7 },
   { budgetMs: ROW_MS / 2, rows: 1, times: 2 },

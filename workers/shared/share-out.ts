@@ -56,8 +56,8 @@ export interface SharedList {
   readonly load: (kept: PartialResults) => Promise<number>;
   /** How many requests of each group are open, or leased. */
   readonly waiting: (state: 'open' | 'leased') => ReadonlySet<string>;
-  /** Takes what is left of groups that are done off the list. */
-  readonly close: (done: readonly Item[]) => Promise<void>;
+  /** Takes what is left of some groups off the list. Returns whether there was anything. */
+  readonly close: (of: readonly Item[]) => Promise<boolean>;
 }
 
 export function sharedList(
@@ -100,10 +100,13 @@ export function sharedList(
       return fresh.length - unreadable.size;
     },
     waiting: (state) => new Set(rows.filter((row) => row.state === state).map(({ group }) => group)),
-    async close(done) {
-      const groups = done.map(({ group }) => group);
-      if (rows.some(({ group, state }) => (state === 'open' || state === 'leased') && groups.includes(group)))
-        await closeWork(db, round, stage, groups);
+    async close(of) {
+      const groups = of.map(({ group }) => group);
+      const left = rows.some(
+        ({ group, state }) => (state === 'open' || state === 'leased') && groups.includes(group),
+      );
+      if (left) await closeWork(db, round, stage, groups);
+      return left;
     },
   };
 }

@@ -92,6 +92,8 @@ export async function withinBudget<In extends { readonly group: string; readonly
   // A message that an answer sent also says that the group was begun, and mostly there is nothing else of it: what is stored is read where
   // the answers do not suffice.
   if (list.live) return { ...(await shareOut(mesh, opening, list, kept, addEarlier, items, work)), stored };
+  // What is sampled here nobody else samples meanwhile: the record would hold other tokens than those that a close node has sealed.
+  if (await list.close(items)) await list.load(kept);
   await addEarlier();
   const alone = async (budget: CpuBudget | null) =>
     openRoundContext({
@@ -99,28 +101,23 @@ export async function withinBudget<In extends { readonly group: string; readonly
       use: (ref, run) => mesh.session.use(ref, (policy) => run(budgeted(policy, kept, budget))),
     });
   try {
-    const done = await work(await alone(cpuBudget), items);
-    await list.close(items);
-    return { done, paused: [], stored };
+    return { done: await work(await alone(cpuBudget), items), paused: [], stored };
   } catch (error) {
     if (!(error instanceof BudgetExceeded)) throw error;
   }
   const playback = await alone(null);
   const done: Out[] = [];
-  const finished: In[] = [];
   const paused: string[] = [];
   for (const item of items) {
     kept.takeTouched();
     try {
       done.push(...(await work(playback, [item])));
-      finished.push(item);
     } catch (error) {
       if (!(error instanceof BudgetExceeded)) throw error;
       await putJson(mesh.bucket, keyOf(item.group), kept.takeTouched());
       paused.push(item.group);
     }
   }
-  await list.close(finished);
   log('info', `${name}.paused`, { round: row.id, done: done.length, paused: paused.length });
   return { done, paused, stored };
 }
