@@ -36,34 +36,59 @@ export function openAudit(fraction: number): AuditSettings {
   return { fraction, seedOf: (round) => deriveId('audit draw', secret, round) };
 }
 
-type NodeGateway = Pick<GatewayClient, 'getRoundWork' | 'noteAudited' | 'shutOutNode'>;
+type NodeGateway = Pick<GatewayClient, 'noteAudited' | 'shutOutNode'>;
 
-export async function auditGathered(
+/** An audit whose findings about nodes the mesh has not been told yet. */
+export interface Audited {
+  /** What may be trained on, and what was refused. */
+  readonly gathered: Gathered;
+  /** Null where there was nothing to find out about nodes. */
+  readonly nodes: { readonly work: RoundWork; readonly found: NodeAudit } | null;
+}
+
+/** Audits a round's records. It changes nothing, in the mesh or elsewhere. */
+export async function auditRecords(
   versions: Pick<GatewayClient, 'getVersion'>,
-  gateway: NodeGateway,
+  gateway: Pick<GatewayClient, 'getRoundWork'>,
   recipe: Recipe,
   round: RoundState,
   gathered: Gathered,
   { fraction, seedOf }: AuditSettings,
-): Promise<Gathered> {
-  if (!gathered.groups.length) return gathered;
+): Promise<Audited> {
+  if (!gathered.groups.length) return { gathered, nodes: null };
   const { spec } = round;
   const ledger = new AuditLedger();
   const record = { recipe, round: spec, ...gathered };
   const work = await gateway.getRoundWork(spec.id);
+  let found: NodeAudit;
   try {
-    const nodes = await withRoundPolicies(versions, round, async (tools) => {
+    found = await withRoundPolicies(versions, round, async (tools) => {
       await rereadRound(ledger, record, tools);
       await redrawRound(ledger, record, tools, fraction, seedOf(spec.id), closeSamples(work));
       await checkNodeSeals(ledger, record, work);
       return redrawNodes(record, tools, work, fraction, seedOf(spec.id), suspectsOf(ledger));
     });
-    await settleNodes(gateway, spec.id, work, nodes);
   } catch (error) {
     if (!(error instanceof RollmeshError) || error.code !== 'version.manifest') throw error;
     const { kind, code, message } = error;
-    return refuseRound(gathered, spec.id, { kind, code, message: message.slice(0, 500) });
+    const why: GroupFailure = { kind, code, message: message.slice(0, 500) };
+    return { gathered: refuseRound(gathered, spec.id, why), nodes: null };
   }
+  return { gathered: withoutDiffering(ledger, spec.id, gathered), nodes: { work, found } };
+}
+
+/** Tells the mesh what an audit found of nodes. Returns what may be trained on; throws what `settleNodes` throws. */
+export async function settleAudit(
+  gateway: NodeGateway,
+  round: string,
+  { gathered, nodes }: Audited,
+): Promise<Gathered> {
+  if (nodes) await settleNodes(gateway, round, nodes.work, nodes.found);
+  return gathered;
+}
+
+/** Refuses the groups in which the audit found something, or the whole round if it is in the proposals. */
+function withoutDiffering(ledger: AuditLedger, round: string, gathered: Gathered): Gathered {
   const found = ledger.byGroup();
   const audited = {
     proposals: gathered.proposals,
@@ -77,7 +102,7 @@ export async function auditGathered(
     ],
   };
   const wrong = found.get(null);
-  return wrong ? refuseRound(audited, spec.id, failureOf(wrong)) : audited;
+  return wrong ? refuseRound(audited, round, failureOf(wrong)) : audited;
 }
 
 /** The groups in which something that was sampled is wrong; null for the proposals. */

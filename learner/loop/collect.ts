@@ -1,5 +1,6 @@
 /** Collects scored messages by round and counts each group once. A group that arrives again is a duplicate and changes nothing. */
 import type { ScoredMessage } from '../../core/schema/round.ts';
+import type { GroupStates } from './ports.ts';
 
 export interface Leased {
   readonly lease: string;
@@ -42,4 +43,18 @@ export class Collector {
     this.#rounds.delete(round);
     return leases;
   }
+}
+
+/**
+ * The messages of exactly those groups that wait to be trained, once all of them have arrived; null before that. Hash and seal are taken
+ * from the mesh's database where it has them, so that a message from elsewhere can announce a group but not change what is checked.
+ */
+export function wholeRound(groups: GroupStates, arrived: readonly ScoredMessage[]): ScoredMessage[] | null {
+  const messageOf = new Map(arrived.map((message) => [message.group, message]));
+  const scored = groups.filter((group) => group.state === 'scored');
+  if (!scored.length || !scored.every(({ group }) => messageOf.has(group))) return null;
+  return scored.map(({ group, sha256, mac }) => {
+    const message = messageOf.get(group)!;
+    return { ...message, sha256: sha256 ?? message.sha256, mac: mac ?? message.mac };
+  });
 }

@@ -10,11 +10,13 @@ import type { RoundReport } from '../../core/schema/report.ts';
 import { type ScoredMessage, scoredMessage } from '../../core/schema/round.ts';
 import type { RoundTrainer } from '../train/round-trainer.ts';
 import { Attempts, concernsRound, endsLearner } from './attempts.ts';
-import { Collector } from './collect.ts';
+import { CheckedRounds } from './checked-rounds.ts';
+import { Collector, wholeRound } from './collect.ts';
 import { EarlyGroups } from './early-groups.ts';
 import type { GroupStates, MeshGateway, RoundState, ScoredQueue } from './ports.ts';
 import { RoundUsage } from './round-usage.ts';
-import { failureOf, type LearnerSettings, type RoundOutcome, trainRound } from './train-round.ts';
+import type { LearnerSettings } from './settings.ts';
+import { failureOf, type RoundOutcome, trainRound } from './train-round.ts';
 
 /** Pause after the first empty pull, ms; it doubles with every further empty pull. */
 const IDLE_MS = 150;
@@ -51,6 +53,7 @@ interface Shared {
   readonly collector: Collector;
   readonly attempts: Attempts;
   readonly early: EarlyGroups;
+  readonly checked: CheckedRounds;
   readonly books: RoundUsage;
   /** Aborts, and is replaced, when messages arrive. */
   arrival: AbortController;
@@ -66,12 +69,15 @@ export async function runLearner(
   settings: LearnerSettings,
   signal: AbortSignal,
 ): Promise<void> {
+  const collector = new Collector();
+  const early = new EarlyGroups(ports.gateway);
   const shared: Shared = {
     ports,
     settings,
-    collector: new Collector(),
+    collector,
     attempts: new Attempts(),
-    early: new EarlyGroups(ports.gateway),
+    early,
+    checked: new CheckedRounds(ports.gateway, settings, { objects: early, collector }),
     books: new RoundUsage(ports.tally),
     arrival: new AbortController(),
   };
@@ -83,6 +89,7 @@ export async function runLearner(
   } finally {
     given.abort();
     await Promise.allSettled(halves);
+    await shared.checked.idle();
   }
 }
 
@@ -108,7 +115,8 @@ const longer = (idleMs: number, { longestIdleMs }: LearnerSettings) => Math.min(
 
 async function pullMessages(shared: Shared, idleMs: number, ended: AbortSignal): Promise<number> {
   if (await collect(shared)) {
-    const { arrival } = shared;
+    const { arrival, checked } = shared;
+    checked.arrived();
     shared.arrival = new AbortController();
     arrival.abort();
     return IDLE_MS;
@@ -228,7 +236,7 @@ async function trainIfWhole(shared: Shared, id: string): Promise<boolean> {
     state: round?.state ?? 'unknown',
     version: outcome?.version,
   });
-  if (round && outcome) await evaluateAfter(ports, round, outcome, books);
+  if (round && outcome) await evaluateAfter(shared, round, outcome);
   books.close();
   return true;
 }
@@ -240,20 +248,6 @@ const knownRound = (gateway: MeshGateway, id: string): Promise<RoundState | null
     throw error;
   });
 
-/**
- * The messages of exactly those groups that wait to be trained, once all of them have arrived; null before that. Hash and seal are taken
- * from the mesh's database where it has them, so that a message from elsewhere can announce a group but not change what is checked.
- */
-function wholeRound(groups: GroupStates, arrived: readonly ScoredMessage[]): ScoredMessage[] | null {
-  const messageOf = new Map(arrived.map((message) => [message.group, message]));
-  const scored = groups.filter((group) => group.state === 'scored');
-  if (!scored.length || !scored.every(({ group }) => messageOf.has(group))) return null;
-  return scored.map(({ group, sha256, mac }) => {
-    const message = messageOf.get(group)!;
-    return { ...message, sha256: sha256 ?? message.sha256, mac: mac ?? message.mac };
-  });
-}
-
 interface WholeRound {
   readonly round: RoundState;
   /** All groups of the round, as the database lists them. */
@@ -263,21 +257,22 @@ interface WholeRound {
 }
 
 async function trainCollected(
-  { ports: { gateway, trainer }, settings, collector, early }: Shared,
+  { ports: { gateway, trainer }, settings, collector, checked }: Shared,
   { round, listed, messages }: WholeRound,
 ): Promise<RoundOutcome | null> {
   const { id } = round.spec;
-  const outcome = await trainRound(gateway, trainer, round, listed, messages, settings, early);
+  const outcome = await trainRound(gateway, trainer, round, listed, messages, settings, checked);
   return outcome && { ...outcome, report: { ...outcome.report, duplicates: collector.duplicates(id) } };
 }
 
 /** Evaluates after a round. The round is already published, so a failed evaluation is logged and costs one point of the curve only. */
 async function evaluateAfter(
-  { evaluate, gateway, log }: LearnerPorts,
+  { ports: { evaluate, gateway, log }, checked, books }: Shared,
   round: RoundState,
   outcome: RoundOutcome,
-  books: RoundUsage,
 ) {
+  // An audit and an evaluation sample with the same engines, one after the other.
+  if (evaluate) await checked.idle();
   try {
     const figures = await evaluate?.(round, outcome);
     if (figures) await gateway.report(round.id, { ...outcome.report, ...figures, ...books.used(0) });

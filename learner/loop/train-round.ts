@@ -1,12 +1,11 @@
 /** Trains one round, from its messages to the published version. Messages are not acknowledged here; the loop does that last. */
 import { kindOf, RollmeshError } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe.ts';
-import type { Registry } from '../../core/registry.ts';
 import { isStale } from '../../core/rl/corrections/index.ts';
 import { reportRound } from '../../core/round-report.ts';
 import { aheadOf } from '../../core/rounds-ahead.ts';
 import type { PolicyState } from '../../core/schema/answers.ts';
-import type { Manifest } from '../../core/schema/policy.ts';
+import type { Manifest, VersionFiles } from '../../core/schema/policy.ts';
 import type { RoundReport } from '../../core/schema/report.ts';
 import {
   manifestKey,
@@ -18,27 +17,10 @@ import {
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { wrongRound } from '../../recipes/run-order.ts';
 import type { RoundTrainer } from '../train/round-trainer.ts';
-import { type AuditSettings, auditGathered } from './auditor.ts';
-import { gatherRound } from './gather.ts';
+import { CheckedRounds } from './checked-rounds.ts';
 import { versionsForTraining } from './load-version.ts';
 import type { GroupFailure, GroupStates, MeshGateway, RoundState } from './ports.ts';
-
-export interface LearnerSettings {
-  /** The recipes whose rounds the learner can train. */
-  readonly recipes: Registry;
-  /** The key that checks the mesh's seal on every group; without it only the hash is checked. */
-  readonly meshKey?: string;
-  /** Number of versions that a round's samples may be behind the current version. */
-  readonly maxStaleness: number;
-  /** The audit of the records before they are trained on; absent = only hashes and seals are checked. */
-  readonly audit?: AuditSettings;
-  /** Lease of a pulled message, ms. It should exceed the training time of a round; if it runs out, the message is only delivered twice. */
-  readonly leaseMs: number;
-  /** Longest pause between two pulls while the queue is empty, ms; an empty pull is a billed read on the real service. */
-  readonly longestIdleMs: number;
-  /** Description of the device for the manifest. */
-  readonly device: string;
-}
+import type { LearnerSettings } from './settings.ts';
 
 export interface RoundOutcome {
   /** The version that training began from; `version` is the one that it published. */
@@ -55,7 +37,7 @@ export async function trainRound(
   listed: GroupStates,
   messages: readonly ScoredMessage[],
   settings: LearnerSettings,
-  objects: Pick<MeshGateway, 'getObject'> = gateway,
+  checked: Pick<CheckedRounds, 'take' | 'publishing'> = new CheckedRounds(gateway, settings),
 ): Promise<RoundOutcome | null> {
   const began = performance.now();
   const { spec } = round;
@@ -74,12 +56,8 @@ export async function trainRound(
     await failAll(gateway, round, messages, stale);
     return null;
   }
-  const received = await gatherRound(gateway, round, listed, messages, settings.meshKey, objects);
   const stored = versionsForTraining(gateway);
-  const gathered = settings.audit
-    ? await auditGathered(stored, gateway, recipe, round, received, settings.audit)
-    : received;
-  const { proposals, groups, refused } = gathered;
+  const { proposals, groups, refused } = await checked.take(recipe, round, listed, messages);
   for (const { group, failure } of refused) await gateway.failGroup(spec.id, group, failure);
   if (!groups.length) return null;
   const load = (version: number, policy = name) => {
@@ -121,14 +99,19 @@ export async function trainRound(
       },
     );
     // The report goes before the publication: after the commit the round is never trained again, so a report lost then would stay lost.
-    await gateway.report(spec.id, report);
-    await gateway.putVersion(trained.files, about, trained.before);
+    await checked.publishing(spec.id, bytesOf(trained.files), async () => {
+      await gateway.report(spec.id, report);
+      await gateway.putVersion(trained.files, about, trained.before);
+    });
     return { parent: current, version: next, report: { ...report, learnerMs: learnerMs() } };
   } catch (error) {
     trainer.forget();
     throw error;
   }
 }
+
+const bytesOf = (files: VersionFiles): number =>
+  Object.values(files).reduce((sum, bytes) => sum + (bytes?.length ?? 0), 0);
 
 /** How many versions the samples may be behind: what the operator allows, or what the recipe and the run ask for by design. */
 const stalenessBound = (

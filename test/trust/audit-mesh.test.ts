@@ -15,7 +15,7 @@ import { sha256Hex } from '../../core/random.ts';
 import type { VersionFile } from '../../core/schema/policy.ts';
 import { keys } from '../../core/schema/round.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import { auditGathered, openAudit } from '../../learner/loop/auditor.ts';
+import { auditRecords, openAudit, settleAudit } from '../../learner/loop/auditor.ts';
 import { gatherRound } from '../../learner/loop/gather.ts';
 import type { RoundState } from '../../learner/loop/ports.ts';
 import { NODE_FLAGS } from '../../mesh/installation.ts';
@@ -134,7 +134,8 @@ test('forged records are found, refused before training with their reason, and s
   const codes = (refused: typeof received.refused) =>
     Object.fromEntries(refused.map(({ group, failure }) => [group, failure.code]));
   expect(codes(received.refused)).toEqual({ [bytes]: 'group.hash', [noted]: 'group.seal' });
-  const audited = await auditGathered(gateway, gateway, trio, round, received, openAudit(1));
+  const read = await auditRecords(gateway, gateway, trio, round, received, openAudit(1));
+  const audited = await settleAudit(gateway, round.spec.id, read);
   expect(codes(audited.refused)).toEqual({
     [bytes]: 'group.hash',
     [noted]: 'group.seal',
