@@ -1,9 +1,10 @@
 /**
  * The records of rounds, fetched, checked and audited. While a version is published the records of the next round that is complete are checked: both
- * wait for the mesh, and neither needs the other. What was checked early counts only if the round is still the one that it was.
+ * wait for the mesh, and neither needs the other. What was checked early counts only if the round is, to the last byte, the one that it was.
  */
+import { canonicalJson } from '../../core/canonical-json.ts';
 import type { Recipe } from '../../core/recipe.ts';
-import type { ScoredMessage } from '../../core/schema/round.ts';
+import { otherRefs, type ScoredMessage } from '../../core/schema/round.ts';
 import { wrongRound } from '../../recipes/run-order.ts';
 import { type Audited, auditRecords, settleAudit } from './auditor.ts';
 import { type Collector, wholeRound } from './collect.ts';
@@ -12,8 +13,10 @@ import { versionsForTraining } from './load-version.ts';
 import type { GroupStates, MeshGateway, RoundState } from './ports.ts';
 import type { LearnerSettings } from './settings.ts';
 
-/** The largest version beside whose publication records are checked, bytes: an audit opens the policy that sampled, which needs as much memory again. */
+/** The largest version beside whose publication records are checked, bytes: an audit opens policies of the same run, which need as much memory again. */
 const MOST_BYTES = 64 << 20;
+/** The largest share of records to sample again beside a publication, whose requests wait while an audit samples. */
+const MOST_SAMPLED = 0.1;
 
 type Gateway = Pick<
   MeshGateway,
@@ -28,6 +31,7 @@ interface Known {
 }
 
 interface Prepared {
+  readonly round: string;
   readonly key: string;
   readonly audited: Audited;
 }
@@ -37,31 +41,42 @@ interface Sources {
   readonly objects?: Pick<MeshGateway, 'getObject'>;
   /** The rounds of which messages have arrived; absent = no round is checked early. */
   readonly collector?: Pick<Collector, 'rounds' | 'messages'>;
+  readonly log?: (event: string, fields: Readonly<Record<string, unknown>>) => void;
 }
 
-/** All that an audit depends on, but the versions, whose manifests the round names. */
-const keyOf = ({ round: { spec, proposalsSha256, manifests }, listed, messages }: Known): string =>
-  JSON.stringify([spec.id, proposalsSha256, manifests, listed, messages]);
+/**
+ * All that the checks and the audit depend on, but the files of versions, whose manifests are in it. Roles and versions are in the spec and in no
+ * group's hash. A round that is begun again, since a node was shut out, gets another time of training.
+ */
+const keyOf = ({ round: { spec, proposalsSha256, manifests, trainingAt }, listed, messages }: Known) =>
+  canonicalJson({ spec, proposalsSha256, manifests, trainingAt, listed, messages });
+
+/** A refusal of the audit is kept: whoever sees that the records are read again could know that the draw has found something. */
+const isKept = ({ gathered: { refused } }: Audited): boolean =>
+  refused.every(({ failure }) => failure.code.startsWith('audit.'));
+
+const refusalsOf = ({ gathered: { refused } }: Audited): string =>
+  refused.map(({ group, failure }) => `${group}: ${failure.message}`).join('; ');
 
 export class CheckedRounds {
   readonly #gateway: Gateway;
   readonly #settings: Pick<LearnerSettings, 'recipes' | 'meshKey' | 'audit'>;
-  readonly #objects: Pick<MeshGateway, 'getObject'>;
-  readonly #collector: Sources['collector'];
+  readonly #sources: Sources;
   /** The round whose version is being published. */
   #publishing: string | undefined;
-  /** Of one round at a time; it comes to undefined if the round was not complete, could not be checked, or is not to be trained whole. */
+  /** With how many messages each round was tried since then. */
+  readonly #tried = new Map<string, number>();
+  /** Of one round at a time; it comes to undefined if the round was not complete, or could not be checked. */
   #preparing: Promise<Prepared | undefined> | undefined;
 
   constructor(
     gateway: Gateway,
     settings: Pick<LearnerSettings, 'recipes' | 'meshKey' | 'audit'>,
-    { objects = gateway, collector }: Sources = {},
+    sources: Sources = {},
   ) {
     this.#gateway = gateway;
     this.#settings = settings;
-    this.#objects = objects;
-    this.#collector = collector;
+    this.#sources = sources;
   }
 
   /** What of a round may be trained on, and what is refused. Throws what the audit throws of nodes (`settleAudit`). */
@@ -74,13 +89,17 @@ export class CheckedRounds {
     const known = { recipe, round, listed, messages };
     const prepared = await this.#preparing;
     this.#preparing = undefined;
-    const audited = prepared?.key === keyOf(known) ? prepared.audited : await this.#audit(known);
-    return settleAudit(this.#gateway, round.spec.id, audited);
+    const isSame = prepared?.key === keyOf(known);
+    if (prepared?.round === round.spec.id && !isSame)
+      this.#sources.log?.('round.changed', { round: round.spec.id, refused: refusalsOf(prepared.audited) });
+    return settleAudit(this.#gateway, round.spec.id, isSame ? prepared.audited : await this.#audit(known));
   }
 
   /** Has a round's version of so many bytes published; meanwhile the next round that is complete is checked. */
   async publishing<T>(round: string, bytes: number, publish: () => Promise<T>): Promise<T> {
-    if (bytes <= MOST_BYTES) this.#publishing = round;
+    const { audit } = this.#settings;
+    this.#tried.clear();
+    if (bytes <= MOST_BYTES && (audit?.fraction ?? 0) <= MOST_SAMPLED) this.#publishing = round;
     this.arrived();
     try {
       return await publish();
@@ -91,39 +110,51 @@ export class CheckedRounds {
 
   /** Says that messages have arrived. */
   arrived(): void {
-    const { rounds = [] } = this.#collector ?? {};
-    const next = rounds.find((id) => id !== this.#publishing);
-    if (this.#publishing === undefined || this.#preparing || next === undefined) return;
+    const { collector } = this.#sources;
+    if (this.#publishing === undefined || this.#preparing || !collector) return;
+    const next = collector.rounds.find(
+      (id) => id !== this.#publishing && this.#tried.get(id) !== collector.messages(id).length,
+    );
+    if (next === undefined) return;
+    const messages = collector.messages(next);
+    this.#tried.set(next, messages.length);
     // Whatever fails now fails again when the round is to be trained, and is reported then.
-    const preparing = this.#prepare(next).catch(() => undefined);
+    const preparing = this.#prepare(next, messages).catch(() => undefined);
     this.#preparing = preparing;
     void preparing.then((prepared) => {
-      if (!prepared && this.#preparing === preparing) this.#preparing = undefined;
+      if (prepared || this.#preparing !== preparing) return;
+      this.#preparing = undefined;
+      this.arrived();
     });
   }
 
   /** Waits until nothing is being checked. */
   async idle(): Promise<void> {
-    await this.#preparing;
+    let preparing: unknown;
+    while (preparing !== this.#preparing) {
+      preparing = this.#preparing;
+      await preparing;
+    }
   }
 
-  async #prepare(id: string): Promise<Prepared | undefined> {
+  async #prepare(id: string, arrived: readonly ScoredMessage[]): Promise<Prepared | undefined> {
+    const { recipes } = this.#settings;
     const round = await this.#gateway.getRound(id);
-    if (round.state !== 'training' || wrongRound(this.#settings.recipes, round.spec) !== null)
-      return undefined;
+    const { spec } = round;
+    // The policies of other runs may be of any size.
+    if (round.state !== 'training' || wrongRound(recipes, spec) !== null || otherRefs(spec).length) return;
     const listed = await this.#gateway.getGroups(id);
-    const messages = wholeRound(listed, this.#collector!.messages(id));
-    if (!messages) return undefined;
-    const recipe = this.#settings.recipes.find(round.spec.settings.recipe);
-    const known = { recipe, round, listed, messages };
+    const messages = wholeRound(listed, arrived);
+    if (!messages) return;
+    const known = { recipe: recipes.find(spec.settings.recipe), round, listed, messages };
     const audited = await this.#audit(known);
-    // A refusal is final, so it is made by what is stored when the round is to be trained.
-    return audited.gathered.refused.length ? undefined : { key: keyOf(known), audited };
+    return isKept(audited) ? { round: id, key: keyOf(known), audited } : undefined;
   }
 
   async #audit({ recipe, round, listed, messages }: Known): Promise<Audited> {
     const { audit, meshKey } = this.#settings;
-    const gathered = await gatherRound(this.#gateway, round, listed, messages, meshKey, this.#objects);
+    const { objects = this.#gateway } = this.#sources;
+    const gathered = await gatherRound(this.#gateway, round, listed, messages, meshKey, objects);
     return audit
       ? auditRecords(versionsForTraining(this.#gateway), this.#gateway, recipe, round, gathered, audit)
       : { gathered, nodes: null };

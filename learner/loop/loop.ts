@@ -77,7 +77,7 @@ export async function runLearner(
     collector,
     attempts: new Attempts(),
     early,
-    checked: new CheckedRounds(ports.gateway, settings, { objects: early, collector }),
+    checked: new CheckedRounds(ports.gateway, settings, { objects: early, collector, log: ports.log }),
     books: new RoundUsage(ports.tally),
     arrival: new AbortController(),
   };

@@ -10,6 +10,8 @@ export class RoundUsage {
   #before: Usage;
   /** Pulls that found nothing since the previous round was closed. */
   #emptyPulls = 0;
+  /** What there was when the round was reported last: what is used after that belongs to the next one. */
+  #reported: { readonly total: Usage; readonly emptyPulls: number } | undefined;
 
   constructor(tally: Pick<Tally, 'total'> | undefined) {
     this.#tally = tally;
@@ -29,13 +31,16 @@ export class RoundUsage {
     if (!this.#tally) return {};
     const idle = { ...NOTHING_USED, queueOperations: this.#emptyPulls };
     const coming = { ...NOTHING_USED, requests: 1, queueOperations: deletions };
-    const all = addUsage(usageSince(this.#tally.total, this.#before), coming);
+    const total = addUsage(this.#tally.total, coming);
+    this.#reported = { total, emptyPulls: this.#emptyPulls };
+    const all = usageSince(total, this.#before);
     return { used: usageSince(all, idle), idle };
   }
 
-  /** Ends the round: usage from here on belongs to the next one. */
+  /** Ends the round: what was not reported with it belongs to the next one; that of a round without a report is dropped. */
   close(): void {
-    this.#before = this.#tally?.total ?? NOTHING_USED;
-    this.#emptyPulls = 0;
+    this.#before = this.#reported?.total ?? this.#tally?.total ?? NOTHING_USED;
+    this.#emptyPulls -= this.#reported?.emptyPulls ?? this.#emptyPulls;
+    this.#reported = undefined;
   }
 }

@@ -62,11 +62,14 @@ test('a report counts itself and what it will delete; pulls that found nothing a
     idle: { ...NOTHING_USED, queueOperations: 3 },
   });
   tally.add({ queueOperations: 64, requests: 1 });
+  // What the next round caused before this one was closed.
+  tally.add({ queueOperations: 2, requests: 5 });
+  books.foundNothing();
   books.close();
   tally.add({ queueOperations: 1 });
   expect(books.used(0)).toEqual({
-    used: { ...NOTHING_USED, requests: 1, queueOperations: 1 },
-    idle: NOTHING_USED,
+    used: { ...NOTHING_USED, requests: 6, queueOperations: 2 },
+    idle: { ...NOTHING_USED, queueOperations: 1 },
   });
   expect(new RoundUsage(undefined).used(3)).toEqual({});
 });

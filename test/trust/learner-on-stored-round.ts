@@ -20,7 +20,7 @@ const NOTHING_TRAINED: TrainingReport = {
 };
 
 /** Takes note of the groups that it is given to train on, after loading the version that it would train. */
-class NotingTrainer {
+export class NotingTrainer {
   readonly groups: string[] = [];
 
   train: RoundTrainer['train'] = async ({ groups, load, parent }) => {

@@ -359,7 +359,7 @@ function leasedBy(
   if (row.state === 'done' && row.node === node.id && row.lease === lease) throw answered(work);
   if (row.state === 'closed')
     throw new HttpError(409, 'work.closed', `The request ${row.id} is not needed any more.`, {
-      next: 'Nothing to do: its group was completed without it.',
+      next: 'Nothing to do: its group is sampled without it.',
     });
   const held =
     row.state === 'leased' && row.lease === lease && row.leasedUntil !== null && row.leasedUntil >= now;

@@ -93,7 +93,11 @@ export async function withinBudget<In extends { readonly group: string; readonly
   // the answers do not suffice.
   if (list.live) return { ...(await shareOut(mesh, opening, list, kept, addEarlier, items, work)), stored };
   // What is sampled here nobody else samples meanwhile: the record would hold other tokens than those that a close node has sealed.
-  if (await list.close(items)) await list.load(kept);
+  if (await list.close(items)) {
+    await list.load(kept);
+    // An answer that cannot be read has opened its request again.
+    await list.close(items);
+  }
   await addEarlier();
   const alone = async (budget: CpuBudget | null) =>
     openRoundContext({
