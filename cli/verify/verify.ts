@@ -8,7 +8,7 @@ import { openRecipesOf } from '../recipe-modules.ts';
 import { duration } from '../shared/figures.ts';
 import { openMesh, verifiersMesh } from '../shared/mesh-access.ts';
 import type { VersionName } from '../shared/version-name.ts';
-import { type VerifiedVersion, VersionChain, verifyVersion } from './verify-version.ts';
+import { type VerifiedMesh, type VerifiedVersion, VersionChain, verifyVersion } from './verify-version.ts';
 
 export interface VerifyOptions {
   readonly from?: number;
@@ -21,7 +21,7 @@ export interface VerifyOptions {
   readonly json: boolean;
 }
 
-/** The number of threads that a manifest's device names: with other threads the sums of a product may be rounded otherwise. */
+/** The number of threads that a manifest's device names. Another number gives the same bits (test/learner/engine-invariants), but not the same description. */
 const threadsOf = (device: string): number | undefined => {
   const [, threads] = /^CPU, (\d+) threads?,/.exec(device) ?? [];
   return threads === undefined ? undefined : Number(threads);
@@ -30,6 +30,15 @@ const threadsOf = (device: string): number | undefined => {
 /** The kind of device that the versions were trained on, where none is asked for: another one may round otherwise. */
 const kindOf = (asked: VerifyOptions['device'], trainedOn: string): 'cpu' | 'webgpu' =>
   asked === 'auto' ? (trainedOn.startsWith('WebGPU') ? 'webgpu' : 'cpu') : asked;
+
+/** Opens a device as a version was trained on, where none is asked for. */
+function openDeviceOf(trainedOn: string, asked: VerifyOptions): Promise<Device> {
+  const threads = asked.threads ?? threadsOf(trainedOn);
+  return openDevice({
+    device: kindOf(asked.device, trainedOn),
+    ...(threads === undefined ? {} : { threads }),
+  });
+}
 
 /** What became of one version, in lines. */
 export function verifiedLines(of: VerifiedVersion, name: string, device: string): string[] {
@@ -48,12 +57,27 @@ export function verifiedLines(of: VerifiedVersion, name: string, device: string)
   ];
 }
 
-export async function verify({ name, version }: VersionName, options: VerifyOptions): Promise<boolean> {
-  const { from = version - 1, state, mesh, json, threads } = options;
+/** Opens the mesh that the options mean. @returns whether every version has the committed bytes */
+export async function verify(wanted: VersionName, options: VerifyOptions): Promise<boolean> {
+  const { state, mesh } = options;
   const store = mesh === undefined ? await openMesh(state) : verifiersMesh(mesh);
+  try {
+    return await verifyIn(store.gateway, wanted, options);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Verifies and prints, as `verify` does, in a mesh that is open. */
+export async function verifyIn(
+  gateway: VerifiedMesh,
+  { name, version }: VersionName,
+  options: VerifyOptions,
+): Promise<boolean> {
+  const { from = version - 1, state, mesh, json } = options;
   let device: Device | undefined;
   try {
-    const chain = await VersionChain.open(store.gateway, name);
+    const chain = await VersionChain.open(gateway, name);
     const parent = chain.row(version).parent;
     if (options.from !== undefined && from >= version)
       throw wrongInput('verify.from', `Nothing lies between version ${from} and version ${version}.`, {
@@ -62,18 +86,17 @@ export async function verify({ name, version }: VersionName, options: VerifyOpti
     const versions = options.from === undefined || parent === null ? [version] : chain.since(from, version);
     const names = await chain.recipesOf(versions);
     const { registry, modules } = await openRecipesOf(names, state, options.recipe);
-    const { settings } = await chain.manifest(versions.at(-1)!);
-    const used = threads ?? threadsOf(String(settings.device ?? ''));
-    device = await openDevice({
-      device: kindOf(options.device, String(settings.device ?? '')),
-      ...(used === undefined ? {} : { threads: used }),
-    });
     // The key in this folder is that of the mesh that runs here.
     const meshKey = process.env.MESH_KEY ?? (mesh === undefined ? readSecrets('.').MESH_KEY : undefined);
     const how = { recipes: registry, meshKey, objectives: objectiveModules(modules) };
     let same = 0;
+    let openFor: string | undefined;
     for (const wanted of versions) {
-      const verified = await verifyVersion(store.gateway, chain, wanted, how);
+      // The versions of a chain may be of several learners.
+      const trainedOn = String((await chain.manifest(wanted)).settings.device ?? '');
+      if (!device || trainedOn !== openFor) device = await openDeviceOf(trainedOn, options);
+      openFor = trainedOn;
+      const verified = await verifyVersion(gateway, chain, wanted, how);
       if (verified.same) same++;
       const lines = verifiedLines(verified, name, device.description).map(printable);
       for (const line of json ? [JSON.stringify({ kind: 'verified', policy: name, ...verified })] : lines)
@@ -90,6 +113,5 @@ export async function verify({ name, version }: VersionName, options: VerifyOpti
     return same === versions.length;
   } finally {
     device?.close();
-    await store.close();
   }
 }

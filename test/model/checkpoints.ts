@@ -25,19 +25,21 @@ export function oracle(name: string): { config: ModelConfig; tensors: Tensors; e
   };
 }
 
-/** A Llama config of about 0.87 M parameters with the given changes, in Hugging Face's names. */
+/** The config.json of a Llama model of about 0.87 M parameters with the given changes, in Hugging Face's names. */
+export const smallConfigJson = (changes: Record<string, unknown> = {}): Record<string, unknown> => ({
+  model_type: 'llama',
+  vocab_size: 64,
+  hidden_size: 128,
+  intermediate_size: 384,
+  num_hidden_layers: 4,
+  num_attention_heads: 4,
+  num_key_value_heads: 4,
+  max_position_embeddings: 128,
+  ...changes,
+});
+
 export const smallConfig = (changes: Record<string, unknown> = {}): ModelConfig =>
-  parseConfig({
-    model_type: 'llama',
-    vocab_size: 64,
-    hidden_size: 128,
-    intermediate_size: 384,
-    num_hidden_layers: 4,
-    num_attention_heads: 4,
-    num_key_value_heads: 4,
-    max_position_embeddings: 128,
-    ...changes,
-  });
+  parseConfig(smallConfigJson(changes));
 
 /** Random weights: matrices uniform with unit-variance outputs, so that distributions are neither flat nor certain; gains near 1. */
 export function randomTensors(config: ModelConfig, seed = 'weights'): Tensors {

@@ -27,6 +27,8 @@ import { startNode } from './in-process-node.ts';
 
 /** How far the server's log-probabilities are off, nats. */
 let off = 0;
+/** What kind of server it is. */
+let dialect: 'vllm' | 'llama.cpp' = 'vllm';
 let asked = 0;
 let playing: Playing;
 let policy: OpenPolicy;
@@ -38,7 +40,7 @@ interface Asked {
   readonly prompt: number[];
   readonly max_tokens: number;
   readonly temperature: number;
-  readonly stop_token_ids: number[];
+  readonly stop_token_ids?: number[];
   readonly seed: number;
 }
 
@@ -55,7 +57,7 @@ beforeAll(async () => {
       prompt,
       max_tokens: maxNew,
       temperature,
-      stop_token_ids: stop,
+      stop_token_ids: stop = [],
       seed,
       model,
     } = JSON.parse(Buffer.concat(chunks).toString()) as Asked;
@@ -65,9 +67,13 @@ beforeAll(async () => {
     );
     turn = made.catch(() => undefined);
     const { ids, logprobs, stopped } = (await made)[0]![0]!;
+    const stated = logprobs.map((x) => x - off);
     const choice = {
       finish_reason: stopped ? 'stop' : 'length',
-      logprobs: { tokens: ids.map((id) => `token_id:${id}`), token_logprobs: logprobs.map((x) => x - off) },
+      logprobs:
+        dialect === 'vllm'
+          ? { tokens: ids.map((id) => `token_id:${id}`), token_logprobs: stated }
+          : { content: ids.map((id, i) => ({ id, logprob: stated[i] })) },
     };
     const right = model === 'the-base' && request.headers.authorization === 'Bearer a-key';
     response.writeHead(right ? 200 : 401).end(JSON.stringify({ choices: [choice] }));
@@ -82,7 +88,7 @@ afterAll(async () => {
 });
 
 /** `rollmesh node --server`, once the mesh has heard of it. */
-const join = (name: string, token: string, serves: string) =>
+const join = (name: string, token: string, serves: string, ...more: readonly string[]) =>
   joinBy(name, token, [
     '--threads',
     '2',
@@ -92,6 +98,7 @@ const join = (name: string, token: string, serves: string) =>
     serves,
     '--model',
     'the-base',
+    ...more,
   ]);
 
 async function joinBy(
@@ -185,10 +192,11 @@ test('a server samples for the mesh, and is told how close it is', async () => {
   expect(unscored.close).toMatchObject({ samples: node.samples, mismatch: { tokens: 0 } });
 }, 300_000);
 
-test('one that is a tenth of a nat off is shut out, and the run comes to the bytes of one process', async () => {
+test('a llama-server that is a tenth of a nat off is shut out, and the run comes to the bytes of one process', async () => {
   off = 0.1;
+  dialect = 'llama.cpp';
   const { token } = await playing.gateway.makeNode('liar', 'close');
-  const { child, said } = await join('liar', token, startOf(order(32)));
+  const { child, said } = await join('liar', token, startOf(order(32)), '--dialect', dialect);
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
   const { mesh, alone } = await playing.play(order(32));
   expect(mesh).toEqual(alone);

@@ -18,8 +18,8 @@ let scene: Scene;
 /** Draws again what the model would draw, from memory: what the first test shows to be the same. */
 let remembered: Scene['tools'];
 beforeAll(async () => {
-  const { record, tools } = await playHonestRound(1, GROUPS, 2, 'kernels');
-  scene = { record, tools, other: (await playHonestRound(2, 4, 4, 'kernels')).record };
+  const { record, tools } = await playHonestRound(1, GROUPS, 2, { engine: 'kernels' });
+  scene = { record, tools, other: (await playHonestRound(2, 4, 4, { engine: 'kernels' })).record };
   const all = [
     ...record.proposals.samples,
     ...record.groups.flatMap(({ samples, judgments }) => [...samples, ...judgments]),

@@ -1,8 +1,8 @@
 /** A small round of the start policy, played in this process: the honest record that forgers start from. */
 import type { AuditTools, RoundRecord } from '../../core/audit/audit-round.ts';
 import { playStages } from '../../core/play-stages.ts';
-import { openRoundContext } from '../../core/round-context.ts';
 import type { KernelEngine } from '../../core/policy.ts';
+import { openRoundContext } from '../../core/round-context.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
@@ -18,12 +18,15 @@ export interface HonestRound {
   readonly files: VersionFiles;
 }
 
-/** `engine`: samples here, and in what `tools` draw again; whoever else audits the record draws with ONNX Runtime, as it says. */
+/**
+ * `engine`: samples here, and in what `tools` draw again; whoever else audits the record draws with ONNX Runtime, as it says.
+ * `ahead`: of the run.
+ */
 export async function playHonestRound(
   index: number,
   tasks: number,
   groupSize: number,
-  engine?: KernelEngine,
+  { engine, ahead }: { readonly engine?: KernelEngine; readonly ahead?: number } = {},
 ): Promise<HonestRound> {
   const files = await readPolicyFolder('models/arithmetic-base');
   const settings = {
@@ -32,6 +35,7 @@ export async function playHonestRound(
     policy: 'trio-11',
     rewardFunction: 'mix',
     freeze: [],
+    ...(ahead ? { ahead } : {}),
     tasks,
     groupSize,
   };

@@ -2,10 +2,18 @@
 import type { Manifest } from '../../core/schema/policy.ts';
 import type { TrainingReport } from '../../core/schema/report.ts';
 import type { AuditSettings } from '../../learner/loop/auditor.ts';
+import type { LearnerSettings } from '../../learner/loop/settings.ts';
 import { trainRound } from '../../learner/loop/train-round.ts';
 import type { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { shipped } from '../../recipes/index.ts';
-import { gatewayOf, MESH_KEY, messagesOf, type StoredRound, stateOf } from './stored-round.ts';
+import {
+  gatewayOf,
+  MESH_KEY,
+  messagesOf,
+  type PolicyRows,
+  type StoredRound,
+  stateOf,
+} from './stored-round.ts';
 
 const NOTHING_TRAINED: TrainingReport = {
   roles: {},
@@ -41,13 +49,19 @@ export interface Learned {
   readonly manifest: Manifest | null;
 }
 
-export async function learnFrom(round: StoredRound, audit?: AuditSettings): Promise<Learned> {
+/** `rows`: of the policy, as the learner finds it. */
+export async function learnFrom(
+  round: StoredRound,
+  audit?: AuditSettings,
+  { maxStaleness = 0, recipes = shipped }: Partial<LearnerSettings> = {},
+  rows?: PolicyRows,
+): Promise<Learned> {
   const trainer = new NotingTrainer();
-  const { gateway, committed } = gatewayOf(round);
+  const { gateway, committed } = gatewayOf(round, rows);
   await trainRound(gateway, trainer, stateOf(round), round.rows, messagesOf(round), {
-    recipes: shipped,
+    recipes,
     meshKey: MESH_KEY,
-    maxStaleness: 0,
+    maxStaleness,
     leaseMs: 1,
     longestIdleMs: 1,
     device: 'test',

@@ -5,7 +5,7 @@
 import { GatewayClient } from '../../api/gateway-client.ts';
 import { provenanceMac } from '../../core/provenance.ts';
 import { sha256Hex } from '../../core/random.ts';
-import type { GroupFailure, RoundState } from '../../core/schema/answers.ts';
+import type { GroupFailure, PolicyState, RoundState } from '../../core/schema/answers.ts';
 import { fileEntries, type Manifest, manifestSha256, type VersionFiles } from '../../core/schema/policy.ts';
 import { keys, type RoundSpec, type ScoredMessage } from '../../core/schema/round.ts';
 import type { HonestRound } from './honest-round.ts';
@@ -36,23 +36,28 @@ export interface StoredRound {
 
 const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
 
-/** A version's files and their manifest, as a commit leaves them. @returns the manifest's hash */
-export function putVersion(round: Pick<StoredRound, 'objects'>, files: VersionFiles, name: string): string {
+/** A version's files and their manifest, as an import leaves them. @returns the manifest's hash */
+export function putVersion(
+  round: Pick<StoredRound, 'objects'>,
+  files: VersionFiles,
+  name: string,
+  version = 0,
+): string {
   const entries: Manifest['files'] = {};
   for (const [file, bytes] of fileEntries(files)) {
     entries[file] = { sha256: sha256Hex(bytes), bytes: bytes.length };
-    round.objects.set(keys.version(name, 0, file), bytes);
+    round.objects.set(keys.version(name, version, file), bytes);
   }
   const manifest: Manifest = {
     policy: name,
-    version: 0,
+    version,
     parent: null,
     files: entries,
     groups: [],
     round: null,
     settings: {},
   };
-  round.objects.set(keys.version(name, 0, 'manifest.json'), bytesOf(manifest));
+  round.objects.set(keys.version(name, version, 'manifest.json'), bytesOf(manifest));
   return manifestSha256(manifest);
 }
 
@@ -150,29 +155,62 @@ export const messagesOf = (round: StoredRound): ScoredMessage[] =>
       mac: mac!,
     }));
 
-/** The learner's own client over the stored round. Writes what the learner writes: failures of groups, and the manifest. */
-export function gatewayOf(round: StoredRound): { gateway: GatewayClient; committed: () => Manifest | null } {
+/** What the database keeps of a policy. */
+export type PolicyRows = Pick<PolicyState, 'current' | 'versions'>;
+
+/** What it keeps of a version, whose parent is the number before it unless `more` says otherwise. */
+export const versionRow = (version: number, more: Partial<PolicyRows['versions'][number]> = {}) => ({
+  version,
+  parent: version === 0 ? null : version - 1,
+  round: null,
+  bytes: 1,
+  createdAt: 1,
+  withdrawn: null,
+  prunedAt: null,
+  manifestSha256: null,
+  ...more,
+});
+
+/**
+ * The learner's own client over the stored round. Writes what the learner writes: failures of groups, and a version with its manifest.
+ * `rows`: of the policy, when the learner asks for it.
+ */
+export function gatewayOf(
+  round: StoredRound,
+  rows: PolicyRows = { current: 0, versions: [] },
+): { gateway: GatewayClient; committed: () => Manifest | null } {
   let manifest: Manifest | null = null;
   const at = `/api/rounds/${round.spec.id}`;
-  const fetchStored = async (url: string, { method, body }: { method: string; body?: string }) => {
+  const next = Math.max(rows.current, ...rows.versions.map(({ version }) => version)) + 1;
+  const fetchStored = async (
+    url: string,
+    { method, body }: { method: string; body?: string | Uint8Array },
+  ) => {
     const path = new URL(url).pathname;
     const policy = /^\/api\/policies\/([^/]+)$/.exec(path)?.[1];
     const refused = /\/groups\/([0-9a-f]{32})\/failure$/.exec(path)?.[1];
+    const sent = /\/versions\/(\d+)\/files\/(.+)$/.exec(path);
     if (path === at) return answer(stateOf(round));
     if (path === `${at}/groups`) return answer({ groups: round.rows });
     // No node had a part in the round.
     if (path === `${at}/work`) return answer({ nodes: [], work: [] });
-    if (policy) return answer({ name: policy, current: 0, next: 1, updatedAt: 1, versions: [] });
+    if (policy) return answer({ name: policy, next, updatedAt: 1, ...rows });
     if (refused) {
-      const failure = JSON.parse(body!) as GroupFailure;
+      const failure = JSON.parse(String(body)) as GroupFailure;
       for (const row of round.rows)
         if (row.group === refused) Object.assign(row, { state: 'failed', failure });
       return answer({});
     }
-    if (path.endsWith('/report') || path.includes('/files/')) return answer({});
+    if (path.endsWith('/report')) return answer({});
+    const { policy: name } = round.spec.settings;
+    if (sent) {
+      round.objects.set(keys.version(name, Number(sent[1]), sent[2]!), new Uint8Array(body as Uint8Array));
+      return answer({});
+    }
     if (method === 'PUT') {
-      manifest = JSON.parse(body!) as Manifest;
-      return answer({ version: 1, created: true, nextRound: null });
+      manifest = JSON.parse(String(body)) as Manifest;
+      round.objects.set(keys.version(name, manifest.version, 'manifest.json'), bytesOf(manifest));
+      return answer({ version: manifest.version, created: true, nextRound: null });
     }
     const bytes = round.objects.get(path.slice('/api/objects/'.length));
     return bytes ? new Response(new Uint8Array(bytes)) : missing();

@@ -2,8 +2,8 @@
  * A version is trained again from what the mesh has stored: the same bytes, and a clear word where the records are not what they were.
  * The learner's own code makes the version, over a round that is stored in memory.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { verifiedLines } from '../../cli/verify/verify.ts';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { type VerifyOptions, verifiedLines, verifyIn } from '../../cli/verify/verify.ts';
 import { type VerifiedMesh, VersionChain, verifyVersion } from '../../cli/verify/verify-version.ts';
 import { playStages } from '../../core/play-stages.ts';
 import type { PolicyRef } from '../../core/policy.ts';
@@ -11,7 +11,6 @@ import { sha256Hex } from '../../core/random.ts';
 import { type Registry, registry } from '../../core/registry.ts';
 import { textOf } from '../../core/renderer/policy-text.ts';
 import { openRoundContext } from '../../core/round-context.ts';
-import type { PolicyState } from '../../core/schema/answers.ts';
 import { type Manifest, manifestSha256 } from '../../core/schema/policy.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
@@ -30,12 +29,17 @@ import {
   gatewayOf,
   MESH_KEY,
   messagesOf,
+  type PolicyRows,
   putVersion,
   type StoredRound,
   sealAll,
   stateOf,
   storeRound,
+  versionRow,
 } from './stored-round.ts';
+
+// The devices that are opened are counted; they are the real ones.
+vi.mock('../../learner/device/device.ts', { spy: true });
 
 const how = { recipes: shipped, meshKey: MESH_KEY, objectives: objectiveModules([]) };
 let device: Device;
@@ -43,14 +47,14 @@ let stored: StoredRound;
 let manifest: Manifest;
 let name: string;
 
-/** Has the learner train a stored round, and returns the manifest of the version that it makes. */
-async function trainStored(round: StoredRound, recipes: Registry): Promise<Manifest> {
-  const { gateway, committed } = gatewayOf(round);
+/** Has the learner train a stored round, and returns the manifest of the version that it makes. `rows`: of the policy before. */
+async function trainStored(round: StoredRound, recipes: Registry, rows?: PolicyRows): Promise<Manifest> {
+  const { gateway, committed } = gatewayOf(round, rows);
   const trainer = new RoundTrainer();
   await trainRound(gateway, trainer, stateOf(round), round.rows, messagesOf(round), {
     recipes,
     meshKey: MESH_KEY,
-    maxStaleness: 0,
+    maxStaleness: 1,
     leaseMs: 1,
     longestIdleMs: 1,
     device: device.description,
@@ -67,36 +71,42 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => device.close());
 
-const row = (version: number, more: Partial<PolicyState['versions'][number]> = {}) => ({
-  version,
-  parent: version === 0 ? null : version - 1,
-  round: null,
-  bytes: 1,
-  createdAt: 1,
-  withdrawn: null,
-  prunedAt: null,
-  manifestSha256: null,
-  ...more,
-});
+/** A round, and the version that was made of it. */
+interface Trained {
+  readonly round: StoredRound;
+  readonly manifest: Manifest;
+}
 
 /** The mesh after the commit, with some of its answers replaced. */
-const meshWith = (changes: Partial<VerifiedMesh> = {}): VerifiedMesh => meshOf(stored, manifest, changes);
+const meshWith = (changes: Partial<VerifiedMesh> = {}): VerifiedMesh =>
+  meshOf([{ round: stored, manifest }], changes);
 
-function meshOf(round: StoredRound, manifest: Manifest, changes: Partial<VerifiedMesh> = {}): VerifiedMesh {
-  const { gateway } = gatewayOf(round);
-  const name = manifest.policy;
-  const versions = [row(1, { manifestSha256: manifestSha256(manifest) }), row(0)];
+/** After the commits of versions 1, 2, …; the objects of all are those of the last round. */
+function meshOf(trained: readonly Trained[], changes: Partial<VerifiedMesh> = {}): VerifiedMesh {
+  const name = trained[0]!.manifest.policy;
+  const of = (id: string) => gatewayOf(trained.find(({ round }) => round.spec.id === id)!.round).gateway;
+  const { gateway } = gatewayOf(trained.at(-1)!.round);
+  const policy = { name, next: trained.length + 1, ...rowsOf(trained.map((one) => one.manifest)) };
   return {
-    getPolicy: (asked) => Promise.resolve(asked === name ? { name, current: 1, next: 2, versions } : null),
+    getPolicy: (asked) => Promise.resolve(asked === name ? policy : null),
     listPolicies: () => Promise.resolve([name]),
-    getManifest: (ref) => (ref.version === 1 ? Promise.resolve(manifest) : gateway.getManifest(ref)),
+    getManifest: (ref) => gateway.getManifest(ref),
     getVersion: (...asked) => gateway.getVersion(...asked),
-    getRound: (id) => gateway.getRound(id),
-    getGroups: (id) => gateway.getGroups(id),
+    getRound: (id) => of(id).getRound(id),
+    getGroups: (id) => of(id).getGroups(id),
     getObject: (...asked) => gateway.getObject(...asked),
     ...changes,
   };
 }
+
+/** What the database keeps after commits of versions 1, 2, … */
+const rowsOf = (made: readonly Manifest[]): PolicyRows => ({
+  current: made.length,
+  versions: [
+    versionRow(0),
+    ...made.map((of) => versionRow(of.version, { manifestSha256: manifestSha256(of) })),
+  ].reverse(),
+});
 
 async function verified(version: number, changes: Partial<VerifiedMesh> = {}) {
   const mesh = meshWith(changes);
@@ -155,7 +165,7 @@ test('an exchanged manifest, pruned files, an import and a version that is not t
   await expect(
     verified(1, { getManifest: () => Promise.resolve({ ...manifest, groups: [] }) }),
   ).rejects.toMatchObject({ code: 'version.manifest' });
-  const versions = [row(1), row(0, { prunedAt: 5 })];
+  const versions = [versionRow(1), versionRow(0, { prunedAt: 5 })];
   await expect(
     verified(1, { getPolicy: () => Promise.resolve({ name, current: 1, next: 2, versions }) }),
   ).rejects.toMatchObject({ code: 'version.pruned' });
@@ -176,7 +186,7 @@ test('a version that was trained otherwise is told by file, with what may have m
   };
   const result = await verified(1, {
     getManifest: () => Promise.resolve(other),
-    getPolicy: () => Promise.resolve({ name, current: 1, next: 2, versions: [row(1), row(0)] }),
+    getPolicy: () => Promise.resolve({ name, current: 1, next: 2, versions: [versionRow(1), versionRow(0)] }),
   });
   expect(result.same).toBe(false);
   const lines = verifiedLines(result, name, 'CPU, 1 thread, SIMD');
@@ -229,7 +239,7 @@ test('a version that another policy taught is trained again with the teacher tha
   sealAll(taught);
   const made = await trainStored(taught, recipes);
   const again = async () => {
-    const mesh = meshOf(taught, made);
+    const mesh = meshOf([{ round: taught, manifest: made }]);
     return verifyVersion(mesh, await VersionChain.open(mesh, 'student'), 1, { ...how, recipes });
   };
   expect(await again()).toMatchObject({ version: 1, parent: 0, groups: 2, same: true });
@@ -238,3 +248,106 @@ test('a version that another policy taught is trained again with the teacher tha
   putVersion(taught, start, 'taught');
   await expect(again()).rejects.toThrow(/taught/);
 }, 60_000);
+
+/** What the command prints for a version of the mesh, the devices that it opens, and whether all bytes are the same. */
+async function told(mesh: VerifiedMesh, version: number, more: Partial<VerifyOptions>) {
+  const lines: string[] = [];
+  vi.stubEnv('MESH_KEY', MESH_KEY);
+  const log = vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));
+  const opened = vi.mocked(openDevice).mockClear();
+  const options = { recipe: [], device: 'auto' as const, state: '.rollmesh', json: false, ...more };
+  try {
+    const same = await verifyIn(mesh, { name, version }, options);
+    return { same, lines, devices: opened.mock.calls.map(([settings]) => settings) };
+  } finally {
+    log.mockRestore();
+    vi.unstubAllEnvs();
+    device = await openDevice({ device: 'cpu', threads: 1 });
+  }
+}
+
+describe('a chain of two versions, trained on other devices', () => {
+  let chain: readonly [Trained, Trained];
+  beforeAll(async () => {
+    // The second round of the run, sampled with version 0 too.
+    const round = storeRound(await playHonestRound(2, 2, 2, { engine: 'kernels' }));
+    for (const [key, bytes] of stored.objects) round.objects.set(key, bytes);
+    device = await openDevice({ device: 'cpu', threads: 2 });
+    const second = await trainStored(round, shipped, rowsOf([manifest]));
+    expect(second).toMatchObject({ version: 2, parent: 1 });
+    expect(second.files['model.safetensors']!.sha256).not.toBe(manifest.files['model.safetensors']!.sha256);
+    chain = [
+      { round: stored, manifest },
+      { round, manifest: second },
+    ];
+  });
+
+  test('is verified from an ancestor on, each version on the device that its manifest names', async () => {
+    const { same, lines, devices } = await told(meshOf(chain), 2, { from: 0 });
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /^same bytes {2}version 1 of trio-11, trained from version 0 on \d groups of round 1:/,
+      ),
+      expect.stringMatching(
+        /^same bytes {2}version 2 of trio-11, trained from version 1 on \d groups of round 2:/,
+      ),
+      '2 of 2 versions have the committed bytes.',
+    ]);
+    expect(same).toBe(true);
+    expect(devices).toEqual([
+      { device: 'cpu', threads: 1 },
+      { device: 'cpu', threads: 2 },
+    ]);
+  });
+
+  test('of which one was trained by a GPU and has other bytes: the other one is right', async () => {
+    const mesh = meshOf(chain);
+    const files = { ...manifest.files, 'optimizer.safetensors': { sha256: 'b'.repeat(64), bytes: 1 } };
+    const other = { ...manifest, files, settings: { ...manifest.settings, device: 'WebGPU, some GPU' } };
+    const versions = [2, 1, 0].map((version) => versionRow(version));
+    const changed: VerifiedMesh = {
+      ...mesh,
+      getPolicy: () => Promise.resolve({ name, current: 2, next: 3, versions }),
+      getManifest: async (ref) => (ref.version === 1 ? other : mesh.getManifest(ref)),
+    };
+    // In the GPU's place, which this machine need not have.
+    vi.mocked(openDevice).mockImplementationOnce(() => Promise.resolve(device));
+    const { same, lines, devices } = await told(changed, 2, { from: 0 });
+    expect(devices).toEqual([{ device: 'webgpu' }, { device: 'cpu', threads: 2 }]);
+    expect(lines.filter((line) => /^\S/.test(line))).toEqual([
+      expect.stringMatching(/^DIFFERENT {3}version 1/),
+      expect.stringMatching(/^same bytes {2}version 2/),
+      '1 of 2 versions have the committed bytes.',
+    ]);
+    expect(same).toBe(false);
+  });
+
+  test('without an ancestor the version alone is verified, by any number of threads', async () => {
+    const { lines, devices } = await told(meshOf(chain), 2, { threads: 1 });
+    expect(lines).toEqual([
+      expect.stringMatching(/^same bytes {2}version 2/),
+      '1 of 1 version has the committed bytes.',
+    ]);
+    expect(devices).toEqual([{ device: 'cpu', threads: 1 }]);
+  });
+
+  test.each([
+    ['the version itself', 2, 1, /^Nothing lies between version 2 and version 2\./],
+    ['a later one', 3, 1, /^Nothing lies between version 3 and version 2\./],
+    // As after a rollback.
+    [
+      'an earlier one from which it does not descend',
+      1,
+      0,
+      /^Version 2 of trio-11 does not descend from version 1\./,
+    ],
+  ])('is not verified from %s', async (_, from, parent, message) => {
+    const versions = [versionRow(2, { parent }), versionRow(1), versionRow(0)];
+    const mesh = meshOf(chain, {
+      getPolicy: () => Promise.resolve({ name, current: 2, next: 3, versions }),
+    });
+    const refused = told(mesh, 2, { from });
+    await expect(refused).rejects.toMatchObject({ code: 'verify.from', kind: 'wrong-input' });
+    await expect(refused).rejects.toThrow(message);
+  });
+});

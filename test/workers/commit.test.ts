@@ -1,4 +1,4 @@
-/** Commits that meet each other, a stop or a rollback: whatever comes first, the policy goes on and no version has another's bytes. */
+/** Commits that come out of order, or meet each other, a stop or a rollback: whatever comes first, the policy goes on and no version has another's bytes. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { R2Bucket } from '@cloudflare/workers-types';
@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { GatewayClient } from '../../api/gateway-client.ts';
 import { RollmeshError } from '../../core/errors.ts';
 import type { Manifest } from '../../core/schema/policy.ts';
-import { runIdOf } from '../../core/schema/round.ts';
+import { type RunSettings, runIdOf } from '../../core/schema/round.ts';
 import { markScored } from '../../store/groups.ts';
 import { putJsonOnce } from '../../store/objects.ts';
 import { isSettled } from '../../store/pending-manifest.ts';
@@ -69,9 +69,9 @@ const codeOf = (work: Promise<unknown>) =>
     (error: unknown) => (error instanceof RollmeshError ? error.code : String(error)),
   );
 
-/** A policy at version 0, and a round of it that waits for version 1. */
-async function trainingRound(seed: number) {
-  const run = settings(seed);
+/** A policy at version 0, and a round of it that waits for version 1. `ahead`: how many rounds further have begun. */
+async function trainingRound(seed: number, ahead = 0) {
+  const run = { ...settings(seed), ...(ahead ? { ahead } : {}) };
   const { policy } = run;
   const first = manifestOf(policy, 0, {
     files: { 'config.json': entryOf(config), 'model.safetensors': entryOf(weights) },
@@ -82,10 +82,11 @@ async function trainingRound(seed: number) {
   await noteAndCreate(store.db, first);
   const order = { settings: run, roles: { solver: {} }, rounds: 2, now: 1 };
   await orderRounds(store.db, { ...order, delivery: `d-${seed}` });
-  return { policy, order, ...(await roundInTraining(policy, await begun(seed))) };
+  const [round, ...further] = await begun(run);
+  return { policy, order, further, ...(await roundInTraining(policy, round!)) };
 }
 
-const begun = async (seed: number) => (await advanceRun(store.db, runIdOf(settings(seed)), 2))[0]!;
+const begun = (run: RunSettings) => advanceRun(store.db, runIdOf(run), 2);
 
 async function roundInTraining(policy: string, round: { id: string; run: string }) {
   const tasks = tasksOf(1).map((task) => ({ ...task, group: `${round.id.slice(0, 31)}0` }));
@@ -114,7 +115,7 @@ test('a version whose round was stopped while it was verified does not keep the 
   expect(await codeOf(commitIn(manifest()))).toBe('version.round');
 
   await orderRounds(store.db, { ...order, delivery: 'again', now: 6 });
-  const next = await roundInTraining(policy, await begun(1));
+  const next = await roundInTraining(policy, (await begun(order.settings))[0]!);
   expect(await codeOf(commitIn(next.manifest()))).toBe('done');
   expect(await getRound(store.db, next.round.id)).toMatchObject({ state: 'done', version: 1 });
   expect((await getPolicy(store.db, policy))?.current).toBe(1);
@@ -137,6 +138,17 @@ test('a version that was left behind is committed once its round is replayed', a
   expect(await reviveTraining(store.db, round.id, 6)).toBe(true);
   expect(await isSettled(store.db, store.bucket, { name: policy, version: 1 })).toBe(true);
   expect(await codeOf(commitIn(manifest()))).toBe('done');
+});
+
+test('a version is not committed before that of the round before it', async () => {
+  const { policy, further, manifest } = await trainingRound(7, 1);
+  const later = await roundInTraining(policy, further[0]!);
+  expect(await codeOf(commitIn(later.manifest()))).toBe('version.order');
+  expect(await isSettled(store.db, store.bucket, { name: policy, version: 1 })).toBe(false);
+  expect(await getRound(store.db, later.round.id)).toMatchObject({ state: 'training', version: null });
+  expect(await codeOf(commitIn(manifest()))).toBe('done');
+  expect(await codeOf(commitIn(later.manifest({ version: 2, parent: 1 })))).toBe('done');
+  expect((await getPolicy(store.db, policy))?.current).toBe(2);
 });
 
 test('of two learners that commit at once one has the version, and its manifest stays', async () => {

@@ -5,10 +5,13 @@ import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { createPolicy, type OnnxPolicy } from '../../../infer/onnx-policy.ts';
 import { loadOrt } from '../../../infer/ort.ts';
 import { createRemotePolicy, type RemoteOptions } from '../../../infer/remote/policy.ts';
-import { randomTensors, smallConfig } from '../../model/checkpoints.ts';
+import { parseConfig } from '../../../model/config.ts';
+import { randomTensors, smallConfigJson } from '../../model/checkpoints.ts';
 import { referenceLogits, softmax } from '../../model/reference.ts';
 
-const config = smallConfig({ num_hidden_layers: 1, vocab_size: 32 });
+/** Of the policy that answers. */
+export const CONFIG_JSON = smallConfigJson({ num_hidden_layers: 1, vocab_size: 32 });
+const config = parseConfig(CONFIG_JSON);
 const tensors = randomTensors(config);
 
 export interface LocalServer<Asked> {
@@ -18,6 +21,8 @@ export interface LocalServer<Asked> {
   instead: (() => { status: number; body: string; headers?: Record<string, string> }) | undefined;
   /** The policy that answers. */
   readonly local: OnnxPolicy;
+  /** How it is reached. */
+  readonly at: Pick<RemoteOptions, 'baseUrl' | 'model' | 'apiKey'>;
   remote(changes?: Partial<RemoteOptions>): ReturnType<typeof createRemotePolicy>;
 }
 
@@ -63,12 +68,14 @@ export function serveLocally<Asked>(
     get local() {
       return local!;
     },
+    get at() {
+      const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+      return { baseUrl, model: 'far-3', apiKey: 'key' };
+    },
     remote: (changes = {}) =>
       createRemotePolicy({
         ref: { name: 'far', version: 3 },
-        baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-        model: 'far-3',
-        apiKey: 'key',
+        ...state.at,
         vocabSize: 32,
         context: 64,
         dialect,
