@@ -4,6 +4,7 @@
  * what that is. What roles write is taken from another round: a right solution that one wrote by chance is that of another task, and cannot stand for
  * a reference.
  */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { playStages } from '../../core/play-stages.ts';
@@ -203,6 +204,15 @@ test.each(['dapo', 'trio'])('a solver of %s that is shown the answer alone is fo
   });
   expect([...asked]).toContain(SOLVER);
   expect([...found.keys()]).toEqual([SOLVER]);
+});
+
+test('docs/nodes.md names the recipes that have such a role, and no other', () => {
+  const [, section] = readFileSync('docs/nodes.md', 'utf8').split(
+    '\n## Prompts that hold reference answers\n',
+  );
+  const [listed] = /These are (.*?)\n\n/s.exec(section!)!;
+  const named = recipes.filter(({ name }) => new RegExp(`\\b${name}\\b`).test(listed!));
+  expect(named).toEqual(recipes.filter((recipe) => withGold(recipe).length > 0));
 });
 
 /** An answer that no role writes: a prompt that holds it has it from the file of tasks. */
