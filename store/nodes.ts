@@ -135,7 +135,9 @@ export const countNodesNow = (db: Database, now: number) =>
       live: sql<number>`coalesce(sum(${alive(now)}), 0)`.as('alive'),
       exact: sql<number>`coalesce(sum(${alive(now)} AND exactness = 'exact'), 0)`.as('alive_exact'),
       gold: sql<number>`coalesce(sum(${alive(now)} AND sees_gold), 0)`.as('alive_gold'),
-      exactGold: sql<number>`coalesce(sum(${alive(now)} AND sees_gold AND exactness = 'exact'), 0)`.as('alive_exact_gold'),
+      exactGold: sql<number>`coalesce(sum(${alive(now)} AND sees_gold AND exactness = 'exact'), 0)`.as(
+        'alive_exact_gold',
+      ),
     })
     .from(nodes);
 

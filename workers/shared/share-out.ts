@@ -157,8 +157,11 @@ interface Asked {
 }
 
 /** Whether the prompts of a round's role hold reference answers. */
-export const seesGold = ({ recipes }: Pick<StageMesh, 'recipes'>, { spec }: RoundRow, role: string): boolean =>
-  roleOf(recipes.find(spec.settings.recipe), role).seesGold === true;
+export const seesGold = (
+  { recipes }: Pick<StageMesh, 'recipes'>,
+  { spec }: RoundRow,
+  role: string,
+): boolean => roleOf(recipes.find(spec.settings.recipe), role).seesGold === true;
 
 /** A policy that answers from what is known, and else notes what is asked. No weights are opened for it. */
 const knownPolicy = (ref: PolicyRef, kept: PartialResults, ask: (asked: Asked) => void): Policy => ({
