@@ -465,8 +465,9 @@ export class GatewayClient {
     name: string,
     exactness: Exactness = 'exact',
     verifies = false,
+    seesGold = false,
   ): Promise<v.InferOutput<typeof nodeMade>> {
-    const order = { name, exactness, ...(verifies ? { verifies } : {}) };
+    const order = { name, exactness, ...(verifies ? { verifies } : {}), ...(seesGold ? { seesGold } : {}) };
     return read(nodeMade, this.#api.nodes.$post({ json: order }));
   }
 

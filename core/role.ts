@@ -34,6 +34,11 @@ export interface RoleSettings {
   readonly teaches?: true;
   /** Is it rewarded by the exact checker even where `--reward` pays the other roles without gold? */
   readonly usesGold?: boolean;
+  /**
+   * Do its prompts hold a reference answer or solution, a part of one, or a word of the exact checker? Such prompts are sampled by the mesh's own
+   * isolates and by nodes whose token is for them, and by no other node; a test finds the roles of every shipped recipe that need this.
+   */
+  readonly seesGold?: true;
 }
 
 export interface StageRecipe {

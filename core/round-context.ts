@@ -69,8 +69,8 @@ export interface RoundContextParts<R extends StageRecipe = StageRecipe> {
   readonly contextLength?: number | undefined;
   /** How another policy than the run's own reads and writes text. Default: there is none. */
   readonly textOf?: ((ref: PolicyRef) => Promise<PolicyText>) | undefined;
-  /** Runs `work` with the policy of exactly this version and set. */
-  readonly use: <T>(ref: PolicyRef, work: (policy: Policy) => Promise<T>) => Promise<T>;
+  /** Runs `work` with the policy of exactly this version and set, which plays `role`. */
+  readonly use: <T>(ref: PolicyRef, work: (policy: Policy) => Promise<T>, role: string) => Promise<T>;
   readonly recipeState: () => Promise<unknown>;
   /** Default: no service can be asked. */
   readonly askService?: AskService | undefined;
@@ -159,7 +159,7 @@ export function openRoundContext<R extends StageRecipe>({
     generate: async (role, prompts, change = {}) => {
       if (prompts.length === 0) return [];
       const settings = { ...samplingOf({ recipe, ...(await textOf(role)) }, role), ...change };
-      return use(refOf(round, role), (policy) => policy.generate(prompts, settings));
+      return use(refOf(round, role), (policy) => policy.generate(prompts, settings), role);
     },
   };
 }
@@ -185,7 +185,7 @@ export function openEvaluationContext(
     atStart: openRoundContext({ ...parts, round: evaluationRound(parts.round, 0) }),
     score: (role, sequences) =>
       sequences.length
-        ? parts.use(refOf(round, role), (policy) => policy.score(sequences))
+        ? parts.use(refOf(round, role), (policy) => policy.score(sequences), role)
         : Promise.resolve([]),
     once<T>(key: string, make: () => Promise<T>): Promise<T> {
       const made = kept.get(key) ?? make();

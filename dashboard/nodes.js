@@ -60,7 +60,7 @@ export function showNodes(element, listed, shares, round) {
         const share = shares.find((of) => of.node === node.id);
         const held = new Set(share?.versions?.map(({ name, version }) => `version ${version} of ${name}`));
         const own = share?.samples ?? 0;
-        const { requests, samples, tokens, audited, lost, reason, state, mismatch, leaves } = node;
+        const { requests, samples, tokens, audited, lost, reason, state, mismatch, leaves, seesGold } = node;
         const history = [
           held.size ? `holds ${[...held].join(', ')}` : '',
           leaves.length ? `does not take what waits (${leaves.join(', ')})` : '',
@@ -70,6 +70,7 @@ export function showNodes(element, listed, shares, round) {
             ? `close: ${(mismatch.sum / mismatch.tokens).toPrecision(2)} nats off on average, ${mismatch.most.toPrecision(2)} at most, draws ${deviations(mismatch)}`
             : '',
           lost ? `${whole(lost)} lost` : '',
+          seesGold ? 'may be given prompts that hold reference answers' : '',
         ];
         return lane(
           node.name,

@@ -11,6 +11,7 @@ import {
   leaseStatements,
   nodesOf,
   releaseOf,
+  showsGold,
   type WorkRow,
 } from './work.ts';
 
@@ -41,7 +42,8 @@ export const nodeOfName = async (db: Database, name: string): Promise<NodeRow | 
 /** Inserts a node. @returns false if the name is taken */
 export async function insertNode(
   db: Database,
-  node: Pick<NodeRow, 'id' | 'name' | 'exactness' | 'verifies' | 'tokenSha256' | 'publicKey' | 'createdAt'>,
+  node: Pick<NodeRow, 'id' | 'name' | 'exactness' | 'verifies' | 'tokenSha256' | 'publicKey' | 'createdAt'> &
+    Partial<Pick<NodeRow, 'seesGold'>>,
 ): Promise<boolean> {
   const [inserted] = await writeAll(db, [db.insert(nodes).values(node).onConflictDoNothing()]);
   return inserted === 1;
@@ -114,11 +116,16 @@ export async function noteSeen(
 
 const alive = (now: number) => sql`seen_at > ${now - LIVE_MS} AND revoked_at IS NULL AND shut_out_at IS NULL`;
 
-/** Whether there ever was a node, whether one is there now (it asked for work lately, and may have some), and whether an exact one is. */
+/**
+ * Whether there ever was a node, whether one is there now (it asked for work lately, and may have some), and whether an exact one is; whether one is
+ * there whose token is for gold, and whether an exact one is.
+ */
 export interface NodesNow {
   readonly any: boolean;
   readonly live: boolean;
   readonly exact: boolean;
+  readonly gold: boolean;
+  readonly exactGold: boolean;
 }
 
 export const countNodesNow = (db: Database, now: number) =>
@@ -127,6 +134,10 @@ export const countNodesNow = (db: Database, now: number) =>
       any: sql<number>`count(*)`.as('of_all'),
       live: sql<number>`coalesce(sum(${alive(now)}), 0)`.as('alive'),
       exact: sql<number>`coalesce(sum(${alive(now)} AND exactness = 'exact'), 0)`.as('alive_exact'),
+      gold: sql<number>`coalesce(sum(${alive(now)} AND sees_gold), 0)`.as('alive_gold'),
+      exactGold: sql<number>`coalesce(sum(${alive(now)} AND sees_gold AND exactness = 'exact'), 0)`.as(
+        'alive_exact_gold',
+      ),
     })
     .from(nodes);
 
@@ -134,6 +145,8 @@ export const nodesNowOf = ([row]: Awaited<ReturnType<typeof countNodesNow>>): No
   any: (row?.any ?? 0) > 0,
   live: (row?.live ?? 0) > 0,
   exact: (row?.exact ?? 0) > 0,
+  gold: (row?.gold ?? 0) > 0,
+  exactGold: (row?.exactGold ?? 0) > 0,
 });
 
 export const nodesNow = async (db: Database, now: number): Promise<NodesNow> =>
@@ -238,11 +251,13 @@ export async function listNodes(db: Database, now: number): Promise<NodeAnswer[]
               : live
                 ? 'idle'
                 : 'away';
-    const { id, name, exactness, kind, threads, createdAt, reason } = row;
+    const { id, name, exactness, seesGold, kind, threads, createdAt, reason } = row;
     const { requests, samples, tokens, lost, audited, auditedAt } = row;
     const done = { requests, samples, tokens, lost, audited, auditedAt, mismatch: mismatchOf(row) };
-    const is = { id, name, exactness, kind, threads, createdAt, reason, state } as const;
-    const leaves = state === 'idle' ? left.map(({ engine }) => engine) : [];
+    const is = { id, name, exactness, seesGold, kind, threads, createdAt, reason, state } as const;
+    // What it may not have is not what it leaves.
+    const open = seesGold ? left : left.filter((request) => !showsGold(request));
+    const leaves = state === 'idle' ? open.map(({ engine }) => engine) : [];
     return { ...is, ...done, seenAt: seenAt || null, leased, leaves };
   });
 }

@@ -245,6 +245,8 @@ export const nodes = sqliteTable(
     exactness: text({ enum: EXACTNESS }).notNull().default('exact'),
     /** Whether its token opens what is stored, for reading alone, so that it can train versions again, and no leases. */
     verifies: integer({ mode: 'boolean' }).notNull().default(false),
+    /** Whether it may lease requests whose prompts hold reference answers. */
+    seesGold: integer('sees_gold', { mode: 'boolean' }).notNull().default(false),
     kind: text({ enum: NODE_KINDS }),
     threads: integer(),
     /** When it last asked for work, at a precision of some seconds; 0 = it said that it leaves. */
@@ -289,7 +291,7 @@ export const work = sqliteTable(
     /** The group's index, for the message that continues it. */
     index: integer('idx').notNull(),
     request: text({ mode: 'json' }).$type<SamplingRequest>().notNull(),
-    /** What computes the request, as `engine weights`. */
+    /** What computes the request, and what a node must be for it: `engineText` of store/work.ts. */
     engine: text().notNull(),
     samples: integer().notNull(),
     state: text({ enum: ['open', 'leased', 'done', 'closed'] }).notNull(),

@@ -22,11 +22,18 @@ export const engineText = (
   grammar = false,
 ): string => `${engine ?? 'onnx'} ${weights ?? 'float32'}${grammar ? ' grammar' : ''}`;
 
+/** Ends the column `engine` of a request whose prompts hold gold: no node is given it but one whose token is for that. */
+const GOLD = ' gold';
+export const showsGold = ({ engine }: Pick<WorkRow, 'engine'>): boolean => engine.endsWith(GOLD);
+const isGold = sql`(engine LIKE ${`%${GOLD}`})`;
+
 export interface NewWork {
   readonly id: string;
   readonly group: string;
   readonly index: number;
   readonly request: SamplingRequest;
+  /** Whether its prompts hold reference answers. */
+  readonly gold?: boolean;
 }
 
 /** Inserted together; one JSON parameter carries them, since D1 takes 100 parameters a statement and 2 MB a parameter. */
@@ -45,14 +52,16 @@ export async function putUp(
   now: number,
   attempt = 0,
 ): Promise<void> {
-  const rows = requests.map(({ id, group, index, request: { policy, prompts, settings }, request }) => ({
-    id,
-    group,
-    index,
-    request: JSON.stringify(request),
-    engine: engineText(policy.engine, policy.weights, settings.grammar !== undefined),
-    samples: prompts.reduce((sum, { sampleIds }) => sum + sampleIds.length, 0),
-  }));
+  const rows = requests.map(
+    ({ id, group, index, gold, request: { policy, prompts, settings }, request }) => ({
+      id,
+      group,
+      index,
+      request: JSON.stringify(request),
+      engine: engineText(policy.engine, policy.weights, settings.grammar !== undefined) + (gold ? GOLD : ''),
+      samples: prompts.reduce((sum, { sampleIds }) => sum + sampleIds.length, 0),
+    }),
+  );
   for (const some of cut(rows))
     await writeAll(db, [
       sql`INSERT INTO work (id, round, stage, grp, idx, request, engine, samples, state, created_at)
@@ -107,8 +116,10 @@ export interface Lease {
   /** null = an isolate. */
   readonly node: string | null;
   readonly lease: string;
-  /** As `engineText` gives them; null = all. */
+  /** As `engineText` gives them; null = all. With gold as well, for an isolate and a node whose token is for that. */
   readonly engines: readonly string[] | null;
+  /** Only requests with gold. */
+  readonly gold?: boolean;
   /** Only requests that can be scored again: sampled at temperature 1 without truncation. */
   readonly close?: boolean;
   /** Only requests of this version's main set. */
@@ -120,7 +131,8 @@ export interface Lease {
   readonly of?: { readonly round: string; readonly stage: WorkerStage; readonly groups: readonly string[] };
 }
 
-export interface LeasedWork extends Pick<WorkRow, 'id' | 'round' | 'group' | 'request' | 'samples'> {
+export interface LeasedWork
+  extends Pick<WorkRow, 'id' | 'round' | 'group' | 'request' | 'engine' | 'samples'> {
   /** Of the request's JSON. */
   readonly characters: number;
 }
@@ -131,12 +143,17 @@ export const leaseWork = async (db: Database, lease: Lease, now: number): Promis
 
 /** Statements of which the last one leases, and returns what `leasedOf` reads. `provided`: a condition. */
 export function leaseStatements(
-  { node, lease, engines, close = false, serves, limit, until, of }: Lease,
+  { node, lease, engines, gold = false, close = false, serves, limit, until, of }: Lease,
   now: number,
   provided: SQL = sql`true`,
 ): readonly Statement[] {
-  const engine =
-    engines === null ? sql`true` : sql`engine IN (SELECT value FROM json_each(${JSON.stringify(engines)}))`;
+  const texts = engines?.flatMap((text) => [text, text + GOLD]);
+  const engine = texts ? sql`engine IN (SELECT value FROM json_each(${JSON.stringify(texts)}))` : sql`true`;
+  const allowed =
+    node === null
+      ? sql`true`
+      : sql`(NOT ${isGold} OR EXISTS (SELECT 1 FROM nodes WHERE nodes.id = ${node} AND nodes.sees_gold))`;
+  const only = gold ? isGold : sql`true`;
   const place = of
     ? sql`round = ${of.round} AND stage = ${of.stage} AND grp IN (SELECT value FROM json_each(${JSON.stringify(of.groups)}))`
     : sql`true`;
@@ -150,10 +167,10 @@ export function leaseStatements(
   return [
     ...takeBackExpired(now),
     sql`UPDATE work SET state = 'leased', node = ${node}, lease = ${lease}, leased_until = ${until}
-        WHERE ${provided} AND id IN (SELECT id FROM work WHERE state = 'open' AND ${engine} AND ${place} AND ${scorable} AND ${served}
+        WHERE ${provided} AND id IN (SELECT id FROM work WHERE state = 'open' AND ${engine} AND ${allowed} AND ${only} AND ${place} AND ${scorable} AND ${served}
           AND EXISTS (SELECT 1 FROM rounds WHERE rounds.id = work.round AND rounds.stage IN ('proposing', 'rollout'))
           ORDER BY created_at, idx, id LIMIT ${limit}) AND state = 'open'
-        RETURNING id, round, grp, request, samples, created_at, idx`,
+        RETURNING id, round, grp, request, engine, samples, created_at, idx`,
   ];
 }
 
@@ -163,17 +180,19 @@ export function leasedOf({ results }: { readonly results: readonly unknown[] }):
     round: string;
     grp: string;
     request: string;
+    engine: string;
     samples: number;
     created_at: number;
     idx: number;
   };
   return (results as Row[])
     .toSorted((a, b) => a.created_at - b.created_at || a.idx - b.idx || (a.id < b.id ? -1 : 1))
-    .map(({ id, round, grp, request, samples }) => ({
+    .map(({ id, round, grp, request, engine, samples }) => ({
       id,
       round,
       group: grp,
       request: JSON.parse(request) as SamplingRequest,
+      engine,
       samples,
       characters: request.length,
     }));
@@ -315,14 +334,19 @@ export const closeWork = (db: Database, round: string, stage: WorkerStage, group
   ]);
 
 /**
- * What the clock drives on, with takes-back of what dead nodes held: groups with requests that were taken back now, and with `all` every
- * group that has an open request.
+ * What the clock drives on, with takes-back of what dead nodes held: groups with requests that were taken back now, and those with an open request
+ * that no node may lease: any where there are no nodes, one with gold where none of them is exact and may have gold.
  */
-export async function takeBack(db: Database, now: number, all: boolean): Promise<WaitingGroup[]> {
+export async function takeBack(
+  db: Database,
+  now: number,
+  { live, exactGold }: { readonly live: boolean; readonly exactGold: boolean },
+): Promise<WaitingGroup[]> {
+  const left = !live ? sql`true` : exactGold ? sql`false` : isGold;
   const [expired, , , open] = await runAll(db, [
     sql`SELECT DISTINCT round, stage, grp, idx FROM work WHERE state = 'leased' AND leased_until < ${now} LIMIT 1000`,
     ...takeBackExpired(now),
-    sql`SELECT DISTINCT round, stage, grp, idx FROM work WHERE ${all ? 1 : 0} AND state = 'open'
+    sql`SELECT DISTINCT round, stage, grp, idx FROM work WHERE ${left} AND state = 'open'
         AND EXISTS (SELECT 1 FROM rounds WHERE rounds.id = work.round AND rounds.stage IN ('proposing', 'rollout')) LIMIT 1000`,
   ]);
   type Found = { round: string; stage: WorkerStage; grp: string; idx: number };

@@ -10,6 +10,7 @@ import { type MeshOptions, meshSubcommands, onMesh } from '../shared/mesh-comman
 
 interface Created extends MeshOptions {
   readonly close: boolean;
+  readonly gold: boolean;
   readonly verifier: boolean;
 }
 
@@ -37,6 +38,8 @@ const closeness = ({ mismatch }: NodeAnswer): string => {
   return `close: ${(sum / tokens).toPrecision(2)} nats off on average and ${most.toPrecision(2)} at most, over ${whole(tokens)} tokens that were scored again; draws ${deviationOf(mismatch).toFixed(1)} standard deviations from chance`;
 };
 
+const GOLD = 'may be given prompts that hold reference answers';
+
 /** Why a node that asks for work gets none. */
 const left = ({ leaves }: NodeAnswer): string =>
   `does not take what waits (${leaves.join(', ')}): start it with the mesh's own release of rollmesh, and without an --engine that leaves it out`;
@@ -55,17 +58,22 @@ export function command(): Command {
       'for a node whose engine differs in the last digits (--server): it is audited by scoring again, with tolerances, and not bit by bit',
       false,
     )
+    .option(
+      '--gold',
+      'for a machine of your own: it is also given prompts that hold reference answers, which other nodes never are',
+      false,
+    )
     .addOption(
       new Option(
         '--verifier',
         'for `rollmesh verify --mesh`: it reads all that is stored, answers of tasks included, writes nothing, and samples nothing',
       )
         .default(false)
-        .conflicts('close'),
+        .conflicts(['close', 'gold']),
     )
-    .action((name: string, { state, json, close: isClose, verifier }: Created) =>
+    .action((name: string, { state, json, close: isClose, gold, verifier }: Created) =>
       onMesh(state, async (gateway) => {
-        const made = await gateway.makeNode(name, isClose ? 'close' : 'exact', verifier);
+        const made = await gateway.makeNode(name, isClose ? 'close' : 'exact', verifier, gold);
         console.log(json ? JSON.stringify(made) : made.token);
       }),
     );
@@ -76,6 +84,7 @@ export function command(): Command {
       if (!json) console.log(nodes.length ? heading(NODES) : 'None.');
       for (const node of nodes) {
         console.log(json ? JSON.stringify(node) : printable(row(NODES, cells(node))));
+        if (!json && node.seesGold) console.log(`  ${GOLD}`);
         if (!json && node.mismatch.tokens) console.log(`  ${closeness(node)}`);
         if (!json && node.reason !== null) console.log(printable(`  ${node.reason}`));
         if (!json && node.leaves.length) console.log(printable(`  ${left(node)}`));

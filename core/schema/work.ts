@@ -1,6 +1,7 @@
 /**
  * Nodes and the work that they lease. A node is a program outside the mesh that computes for it: it leases sampling requests, computes
- * completions with the version that each names, and returns them. It gets prompts as token ids, and neither tasks nor answers.
+ * completions with the version that each names, and returns them. It gets prompts as token ids, no tasks, and no prompt that holds a reference answer
+ * unless its token says so (`seesGold`).
  */
 import * as v from 'valibot';
 import { KERNEL_ENGINES, type SamplingSettings, SMALLER_WEIGHTS } from '../policy.ts';
@@ -217,6 +218,8 @@ export const nodeAnswer = v.object({
   name,
   state: v.picklist(NODE_STATES),
   exactness: v.optional(v.picklist(EXACTNESS), 'exact'),
+  /** Whether it may be given prompts that hold reference answers. */
+  seesGold: v.optional(v.boolean(), false),
   kind: v.nullable(v.picklist(NODE_KINDS)),
   threads: v.nullable(count),
   createdAt: count,
@@ -266,6 +269,8 @@ export const nodeOrder = v.strictObject({
   exactness: v.exactOptional(v.picklist(EXACTNESS)),
   /** For a program that trains versions again: the token reads everything that is stored, answers of tasks included, and leases nothing. */
   verifies: v.exactOptional(v.boolean()),
+  /** For a machine of the mesh's owner: it may lease requests whose prompts hold reference answers, too. */
+  seesGold: v.exactOptional(v.boolean()),
 });
 export type NodeOrder = v.InferOutput<typeof nodeOrder>;
 /** The token is told once, when it is made: the mesh keeps its hash and the key that checks its seals. */

@@ -12,8 +12,9 @@ import type { RoundState } from './ports.ts';
 
 export type RoundTools = Pick<
   RoundContextParts,
-  'tokenizer' | 'renderer' | 'contextLength' | 'textOf' | 'use' | 'recipeState'
->;
+  'tokenizer' | 'renderer' | 'contextLength' | 'textOf' | 'recipeState'
+> &
+  Pick<OpenPolicies, 'use'>;
 type Versions = Pick<GatewayClient, 'getVersion'>;
 
 /** Runs `work` with the policies of a round, whose files must match the manifests that the round's seal covers, and then disposes them. */

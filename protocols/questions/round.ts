@@ -8,6 +8,7 @@ import { type Extraction, extractAnswer } from '../../core/checkers/extract.ts';
 import type { Recipe, RoundShape } from '../../core/recipe.ts';
 import type { Renderer } from '../../core/renderer/renderer.ts';
 import { type EvaluationContext, type RoundContext, sampleOf } from '../../core/round-context.ts';
+import { usesReference } from '../../core/rubric.ts';
 import { rolloutId } from '../../core/sample-ids.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
@@ -135,9 +136,10 @@ export function judgeRoles(rewards: Questions['rewards']): Pick<Recipe, 'roles' 
   const byRole = <T>(of: (judge: RubricJudge) => T) =>
     Object.fromEntries(judges.map((judge) => [judgeRole(judge.name), of(judge)]));
   return {
-    roles: byRole(({ name, policy, rubric: { maxNew, temperature } }) => ({
+    roles: byRole(({ name, policy, rubric, rubric: { maxNew, temperature } }) => ({
       description: `grades answers by the rubric ${name}; it is ${policy.name}@${policy.version} and is not trained`,
       sampling: { maxNew, temperature },
+      ...(usesReference(rubric) ? { seesGold: true as const } : {}),
     })),
     ...(judges.length ? { bindings: () => byRole(({ policy }) => ({ fixed: policy })) } : {}),
   };

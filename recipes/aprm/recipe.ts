@@ -76,10 +76,12 @@ export const aprm: Recipe = {
       speaksAs: SOLVER,
       set: GENERATOR_SET,
       sampling: { maxNew: STEP_TOKENS, temperature: 1 },
+      seesGold: true,
     },
     [JUDGE]: {
       description: 'marks every line of a solution',
       sampling: { maxNew: plainProofs.maxNew.judge, temperature: 1 },
+      seesGold: true,
     },
     [SOLVER]: {
       description: 'answers held-out tasks for the verifier to choose from, at version 0',

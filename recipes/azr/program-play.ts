@@ -28,6 +28,8 @@ export const programPlay = ({ rewards, shape }: ProgramGame): RoundShape => ({
     [PROPOSER]: {
       description: 'writes a program with an input, or inputs for a program',
       sampling: { maxNew: MAX_NEW, temperature: 1 },
+      // The program for which it writes inputs is the answer to the question that they make.
+      seesGold: true,
     },
     [SOLVER]: {
       description: 'answers, deduction with its steps',

@@ -6,7 +6,7 @@ import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { solutionOf } from '../../core/task-family.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { admitTasks } from '../../protocols/drawn-tasks.ts';
-import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
+import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { referenceSolution } from '../../tasks/arithmetic/aided.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { claim } from './claim.ts';
@@ -55,6 +55,14 @@ const learn = ({ round, groups }: RoundRecords, tools: LearnTools): TrainingPlan
   figures: hasPuzzles(round) ? puzzleFigures(groups, tools) : { dead: deadShare(groups) },
 });
 
+const { roles, ...alone } = solverAlone({
+  family: arithmetic,
+  rewards,
+  draws: 4,
+  tasks: ({ round }) => admitTasks(round, stageTasks(round)),
+  examined: (asked) => arithmetic.heldOut(asked).filter((task) => arithmetic.difficulty(task) === SUMS),
+});
+
 export const mrRlvr: Recipe = {
   name: 'mr-rlvr',
   title: 'Puzzles from worked solutions before answers are paid',
@@ -98,13 +106,8 @@ export const mrRlvr: Recipe = {
   groupSize: 8,
   variants: VARIANTS,
   sets: trainedSolver({ warmup: 8 }),
-  ...solverAlone({
-    family: arithmetic,
-    rewards,
-    draws: 4,
-    tasks: ({ round }) => admitTasks(round, stageTasks(round)),
-    examined: (asked) => arithmetic.heldOut(asked).filter((task) => arithmetic.difficulty(task) === SUMS),
-  }),
+  ...alone,
+  roles: { [SOLVER]: { ...roles[SOLVER]!, seesGold: true } },
   rollOut: rollOutStage,
   judge: payStage,
   learn,

@@ -377,6 +377,7 @@ export const rewardHarness: Recipe = {
       description: 'writes edits of the library',
       set: HELPERS,
       sampling: { maxNew: EDIT_TOKENS, temperature: 1 },
+      seesGold: true,
     },
     [RESPONDER]: { description: 'responds', sampling: { maxNew: RESPONSE_TOKENS, temperature: 1 } },
     [JUDGE]: {

@@ -95,6 +95,7 @@ export const sage: Recipe = {
     [HINTER]: {
       description: `writes hints from the reference solution, on ${HINT_LEVELS.length} levels`,
       usesGold: true,
+      seesGold: true,
       sampling: { maxNew: arithmetic.maxNew.solver, temperature: 1 },
     },
   },

@@ -122,6 +122,7 @@ export const sdZero: Recipe = {
       description: 'revises attempts',
       speaksAs: SOLVER,
       sampling: { maxNew: arithmetic.maxNew.solver, temperature: 1 },
+      seesGold: true,
     },
     ...roles,
   },

@@ -174,6 +174,7 @@ export const ssp: Recipe = {
     [PROPOSER]: {
       description: 'writes questions',
       sampling: { maxNew: TURN_TOKENS.proposer, temperature: 1 },
+      seesGold: true,
     },
     [SOLVER]: { description: 'answers them', sampling: { maxNew: TURN_TOKENS.solver, temperature: 1 } },
   },

@@ -179,6 +179,7 @@ export const ssrSwe: Recipe = {
       description: 'writes a program with a bug, and a test that fails because of it',
       speaksAs: 'proposer',
       sampling: { maxNew: repair.maxNew.proposer, temperature: 1 },
+      seesGold: true,
     },
     [SOLVER]: {
       description: 'repairs a program',

@@ -203,6 +203,7 @@ export const svs: Recipe = {
     [WRITER]: {
       description: 'writes tasks with the same answer from a right solution',
       sampling: { maxNew: arithmetic.maxNew.proposer + 2, temperature: 1 },
+      seesGold: true,
     },
   },
   rollOut: solveAndVary,

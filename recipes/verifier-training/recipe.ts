@@ -65,10 +65,12 @@ export const verifierTraining: Recipe = {
       speaksAs: SOLVER,
       set: GENERATOR_SET,
       sampling: { maxNew: STEP_TOKENS, temperature: 1 },
+      seesGold: true,
     },
     [JUDGE]: {
       description: 'marks every line of a solution',
       sampling: { maxNew: plainProofs.maxNew.judge, temperature: 1 },
+      seesGold: true,
     },
   },
   freezable: [GENERATOR, JUDGE],

@@ -72,6 +72,9 @@ describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
       expect(lanes.map((lane) => lane.split('\n')[0])).toEqual(['attic', 'gpu', 'cold', 'notary', 'old']);
       expect(lanes[0]!.replace('\u202f', '')).toContain('75%');
       expect(lanes[0]).toContain('holds version 3 of trio-0; ');
+      expect(lanes.map((lane) => lane.includes('may be given prompts that hold reference answers'))).toEqual(
+        lanes.map((_, i) => i === 0),
+      );
       expect(lanes[1]).toContain(
         '0.00050 nats off on average, 0.0020 at most, draws 1.8 standard deviations from chance',
       );

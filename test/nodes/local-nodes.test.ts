@@ -35,11 +35,17 @@ test.runIf(existsSync('/proc/self/environ'))(
       gateway.once('listening', () => resolve(gateway.address() as AddressInfo)),
     );
     const { token } = await makeNodeKeys('0'.repeat(32));
+    const made: unknown[] = [];
     for (const name of ['LEARNER_TOKEN', 'MESH_KEY', 'QUEUE_TOKEN', 'HF_TOKEN', 'CLOUDFLARE_API_TOKEN'])
       vi.stubEnv(name, `exported-${name}`);
     const nodes = await startLocalNodes(
       `http://127.0.0.1:${port}`,
-      { makeNode: async (name) => ({ id: '0'.repeat(32), name, token }) },
+      {
+        makeNode: async (...order) => {
+          made.push(order);
+          return { id: '0'.repeat(32), name: order[0], token };
+        },
+      },
       folder,
       1,
       { notice: () => {}, signal: new AbortController().signal },
@@ -52,6 +58,8 @@ test.runIf(existsSync('/proc/self/environ'))(
       rmSync(folder, { recursive: true });
     });
     expect(await asked).toBe(`Bearer ${token}`);
+    // Its exact token is for prompts with reference answers, too: the process is the owner's own.
+    expect(made).toEqual([['node-1', 'exact', false, true]]);
     const found = environmentsWith(token);
     expect(found.length).toBeGreaterThan(0);
     for (const environment of found)

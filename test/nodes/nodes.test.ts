@@ -7,20 +7,26 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { nodeArguments } from '../../mesh/installation.ts';
+import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { shipped } from '../../recipes/index.ts';
 import { runOf } from '../../recipes/run-order.ts';
+import { referenceSolution } from '../../tasks/arithmetic/aided.ts';
+import { writeSolution } from '../../tasks/arithmetic/family.ts';
 import { openPlaying, type Playing } from '../mesh/playing.ts';
 import { honestly, startNode } from './in-process-node.ts';
 
 const PLAYED = ['trio', 'ssp'];
+/** Its hinter is shown reference solutions. */
+const HINTED = 'sage';
 /** Each stage has more requests than one node holds at once. */
 const ORDER = { seed: 6, rounds: 1, freeze: [], tasks: 8, groupSize: 4, engine: 'kernels' as const };
 
 let playing: Playing;
 beforeAll(async () => {
   playing = await openPlaying(
-    PLAYED.map((name) => shipped.find(name).startPolicy),
+    [...PLAYED, HINTED].map((name) => shipped.find(name).startPolicy),
     { vars: { ISOLATES_WITH_NODES: 'rest', LEASE_SECONDS: '300' }, cronMs: 500 },
   );
 }, 120_000);
@@ -41,11 +47,11 @@ function meeting(size: number): (who: string) => Promise<void> {
 }
 
 test.each(PLAYED)(
-  '%s: sampled by two nodes, the bytes of one process',
+  '%s: sampled by two nodes of the mesh’s owner, the bytes of one process',
   async (recipe) => {
     const { gateway, url } = playing;
     const tokens = await Promise.all(
-      ['a', 'b'].map(async (n) => (await gateway.makeNode(`${recipe}-${n}`)).token),
+      ['a', 'b'].map(async (n) => (await gateway.makeNode(`${recipe}-${n}`, 'exact', false, true)).token),
     );
     const both = meeting(tokens.length);
     const nodes = await Promise.all(
@@ -69,6 +75,44 @@ test.each(PLAYED)(
   },
   300_000,
 );
+
+/** Plays a round of sage with a node, and tells what of its prompts the node was given. */
+async function playHinted(seed: number, name: string, seesGold: boolean) {
+  const { gateway, url } = playing;
+  const { token } = await gateway.makeNode(name, 'exact', false, seesGold);
+  const files = await readPolicyFolder(join('models', shipped.find(HINTED).startPolicy));
+  const tokenizer = tokenizerOf(files, HINTED);
+  const compute = honestly();
+  const given: string[] = [];
+  const node = await startNode(url, token, (requests, ...rest) => {
+    for (const { prompts } of requests) given.push(...prompts.map(({ ids }) => tokenizer.decode(ids)));
+    return compute(requests, ...rest);
+  });
+  const played = await playing.play({ recipe: HINTED, ...ORDER, seed });
+  await node.stop();
+  const own = (await gateway.listNodes()).find((one) => one.name === name)!;
+  const [round] = await gateway.newestRounds();
+  const isolates = (await gateway.getShares(round!.id)).find((share) => share.node === null);
+  return { ...played, own, isolates, given: (role: string) => given.filter((text) => text.startsWith(role)) };
+}
+
+test('no node is given a reference solution, but one whose token says so: the bytes of one process', async () => {
+  const ordinary = await playHinted(6, 'ordinary', false);
+  expect(ordinary.mesh).toEqual(ordinary.alone);
+  expect(ordinary.given('<solve>').length).toBeGreaterThan(0);
+  expect(ordinary.given('<propose>')).toEqual([]);
+  // The hints were asked for all the same.
+  expect(ordinary.isolates!.samples).toBeGreaterThan(0);
+  expect(ordinary.own).toMatchObject({ seesGold: false, reason: null });
+  const owners = await playHinted(7, 'of-the-owner', true);
+  expect(owners.mesh).toEqual(owners.alone);
+  expect(owners.given('<solve>').length).toBeGreaterThan(0);
+  // The exact solution of the task stands in the prompt.
+  const [prompt] = owners.given('<propose>');
+  const [, task, solution] = /^<propose>(.*)<sep>(.*)<sep>\d<sep>$/.exec(prompt!)!;
+  expect(solution).toBe(writeSolution(referenceSolution(task!)));
+  expect(owners.own).toMatchObject({ seesGold: true, reason: null });
+}, 300_000);
 
 /** `rollmesh verify` in an empty folder, with one token and none of the mesh's secrets in its environment. */
 async function verify(token: string, version: string): Promise<{ code: number | null; said: string }> {

@@ -1,4 +1,5 @@
 /** What the routes of nodes refuse, each by name, and what a node gets to see. */
+import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { GatewayClient } from '../../api/gateway-client.ts';
 import { WorkClient } from '../../api/work-client.ts';
@@ -14,6 +15,7 @@ import type {
 } from '../../core/schema/work.ts';
 import { completionsSha256, identityOf, type NodeIdentity } from '../../core/work-seal.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
+import { nodeArguments } from '../../mesh/installation.ts';
 import { Computer } from '../../node/compute.ts';
 import { resultKey } from '../../store/work.ts';
 import { ALONE, openScene, type Scene } from '../mesh/scene.ts';
@@ -144,6 +146,33 @@ test('a verifier reads what is stored, writes nothing and leases nothing', async
   await scene.gateway.revokeNode('verifier');
   expect(await refusal(await get(`/api/objects/${keys.proposals(round)}`, token))).toBe('401 token.wrong');
 });
+
+/** `rollmesh node-token`, as whoever runs the mesh calls it. */
+function nodeToken(...args: readonly string[]): { readonly status: number | null; readonly said: string } {
+  const { LEARNER_TOKEN } = scene.mesh.secrets;
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [...nodeArguments('cli/rollmesh'), 'node-token', ...args],
+    { env: { ...process.env, ROLLMESH_URL: scene.mesh.url, LEARNER_TOKEN }, encoding: 'utf8' },
+  );
+  return { status, said: stdout + stderr };
+}
+
+test('the command makes a token for prompts with reference answers, and the list says which node has one', async () => {
+  const { status, said } = nodeToken('create', 'own', '--gold');
+  expect([status, said.trim().split('.')[0]]).toEqual([0, (await identityOf(said.trim())).node]);
+  expect((await scene.gateway.listNodes()).map(({ name, seesGold }) => [name, seesGold])).toEqual(
+    expect.arrayContaining([
+      ['first', false],
+      ['own', true],
+    ]),
+  );
+  const lines = nodeToken('list').said.split('\n');
+  const at = lines.findIndex((line) => line.startsWith('own '));
+  const words = '  may be given prompts that hold reference answers';
+  expect(lines.flatMap((line, i) => (line === words ? [i] : []))).toEqual([at + 1]);
+  expect(nodeToken('create', 'both', '--gold', '--verifier').said).toContain('cannot be used with');
+}, 60_000);
 
 test('bodies: too large, of another shape, with more than is asked', async () => {
   const { token } = first!;

@@ -4,7 +4,6 @@
  * used, or it proves nothing.
  */
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { Recipe } from '../../core/recipe.ts';
 import { RESPONDER } from '../../protocols/respond.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 import { recipes } from '../../recipes/index.ts';
@@ -21,7 +20,7 @@ import { repair } from '../../tasks/programs/repair.ts';
 import { statements } from '../../tasks/programs/statements.ts';
 import { rewriting } from '../../tasks/rewriting/family.ts';
 import { temporalGraphs } from '../../tasks/temporal-graphs/family.ts';
-import { type Moment, playLearn } from './played-plan.ts';
+import { LATER, type Moment, momentsOf, playLearn } from './played-plan.ts';
 
 const { world, contrary } = vi.hoisted(() => {
   const world = { lies: false, swapsPairs: false };
@@ -133,30 +132,8 @@ const GOLD_IS_DATA = ['spin'];
 /** Recipes whose gold decides what is remembered, by which later rounds pay. */
 const GOLD_IS_REMEMBERED = ['rewardharness'];
 
-/** Questions as r-zero's votes label them, the third one wrongly. */
-const LABELLED = [
-  ['1+2', '3'],
-  ['9-4', '5'],
-  ['2+2', '5'],
-  ['7-3+5', '9'],
-  ['8+1-6', '3'],
-  ['5-9+2', '-2'],
-].map(([task, label]) => ({ task, label, share: 0.6 }));
-
-/** Rounds beyond the first, where a recipe's phases differ in whom they pay and teach; the last is one in which the reward pays. */
-const LATER: Readonly<Record<string, readonly Moment[]>> = {
-  'r-zero': [{ index: 8 }, { index: 9, recipeState: LABELLED }],
-  tango: [{ index: 13 }],
-  prime: [{ index: 9 }],
-  'dsmath-v2': [{ index: 2 }, { index: 10 }, { index: 7 }],
-  spark: [{ index: 7 }],
-  rewardharness: [{ index: 4, recipeState: { rules: ['once', 'az:az'], missed: [] } }],
-  'mr-rlvr': [{ index: 7 }],
-  sws: [{ index: 7, recipeState: { '1+2-3': [0, 0] } }],
-};
 /** Where gold is used in an earlier phase than the last of a recipe's moments. */
 const GOLD_AT: Readonly<Record<string, Moment>> = { 'dsmath-v2': { index: 2 }, rewardharness: { index: 1 } };
-const momentsOf = ({ name }: Recipe): readonly Moment[] => [{ index: 1 }, ...(LATER[name] ?? [])];
 
 const free = recipes.flatMap((recipe) =>
   Object.entries(recipe.rewards)

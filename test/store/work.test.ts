@@ -4,11 +4,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { SamplingRequest } from '../../core/schema/work.ts';
 import { oneOf, packGrammar } from '../../core/text/token-grammar.ts';
 import { openDatabase, writeAll } from '../../store/database.ts';
-import { getHolder, insertNode, leaseToNode, listNodes, revokeNode } from '../../store/nodes.ts';
+import { getHolder, insertNode, leaseToNode, listNodes, nodesNow, revokeNode } from '../../store/nodes.ts';
 import { readRoundState } from '../../store/round-state.ts';
 import { admitTasks } from '../../store/rounds.ts';
 import { readOpening } from '../../store/stage-opening.ts';
-import { engineText, noteAnswers, putUp, releaseOf } from '../../store/work.ts';
+import { engineText, leaseWork, noteAnswers, putUp, releaseOf, takeBack } from '../../store/work.ts';
 import { idOf, openStore, orderRun, tasksOf } from './fixture.ts';
 
 let store: Awaited<ReturnType<typeof openStore>>;
@@ -187,7 +187,7 @@ test('what a stage begins with is read in one call, and a round’s state in two
   expect(calls).toBe(2);
   expect(again).toEqual({ ...first, versions: [expect.objectContaining({ policy: 'p-7', version: 0 })] });
   expect(again.tasks).toEqual(tasksOf(3));
-  expect(again.nodes).toEqual({ any: true, live: true, exact: true });
+  expect(again.nodes).toEqual({ any: true, live: true, exact: true, gold: false, exactGold: false });
   expect(again.work.map(({ group, state }) => [group, state])).toEqual(
     groups.map((group) => [group, 'leased']),
   );
@@ -237,4 +237,58 @@ test('what waits although a node asks for work is told beside that node', async 
   expect(await told(asked)).toEqual(['idle', ['kernels int8 grammar']]);
   expect(await ask([engineText('kernels', 'int8'), engineText('kernels', 'int8', true)])).toBe(1);
   expect(await told(asked)).toEqual(['working', []]);
+});
+
+test('a prompt that holds gold is leased to no node but one whose token is for gold, and to isolates', async () => {
+  const spec = await orderRun(store.db, 10);
+  const [plain, shown] = tasksOf(2);
+  await admitTasks(store.db, spec.id, [plain!, shown!], 2, 4);
+  await insertNode(store.db, node(6));
+  await insertNode(store.db, { ...node(7), seesGold: true });
+  await insertNode(store.db, { ...node(8, 'close'), seesGold: true });
+  await writeAll(store.db, [sql`UPDATE work SET state = 'closed'`]);
+  const put = NOW + 2_000_000;
+  const requests = [
+    { id: idOf(600), group: plain!.group, index: 0, request },
+    { id: idOf(601), group: shown!.group, index: 1, request, gold: true },
+  ];
+  await putUp(store.db, spec.id, 'rollout', requests, put);
+  const at = put + 20_000;
+  /** What a node gets that takes anything, also by what only the mesh's own texts say. */
+  const gets = async (...who: Parameters<typeof asking>) => {
+    const plain = engineText(undefined, undefined);
+    const anything = {
+      ...order(idOf(9500 + leases++)),
+      engines: [plain, `${plain} gold`],
+      until: at + 30_000,
+    };
+    const { leased } = await leaseToNode(store.db, asking(...who), { ...anything, least: 8 }, at);
+    await writeAll(store.db, [releaseOf(idOf(who[0]))]);
+    return leased.map(({ id }) => id);
+  };
+  const leavesOf = async (n: number) =>
+    (await listNodes(store.db, at)).find(({ id }) => id === idOf(n))!.leaves;
+  const group = { round: spec.id, stage: 'rollout', group: shown!.group, index: 1 };
+  expect(await gets(6, 1)).toEqual([idOf(600)]);
+  // A close node whose token is for gold, alone with an ordinary one: isolates are to sample what it may not score.
+  expect(await nodesNow(store.db, at)).toMatchObject({ exact: true, gold: false, exactGold: false });
+  expect(await gets(8, 1, 'close')).toEqual([idOf(600), idOf(601)]);
+  expect(await nodesNow(store.db, at)).toMatchObject({ exact: true, gold: true, exactGold: false });
+  // The clock sends for what waits for nobody, and what an ordinary node may not have is not what it leaves.
+  expect(await takeBack(store.db, at, await nodesNow(store.db, at))).toEqual([group]);
+  expect(await leavesOf(6)).toEqual([engineText(undefined, undefined)]);
+  expect(await gets(7, 1)).toEqual([idOf(600), idOf(601)]);
+  expect(await nodesNow(store.db, at)).toMatchObject({ gold: true, exactGold: true });
+  expect(await takeBack(store.db, at, await nodesNow(store.db, at))).toEqual([]);
+  expect(await leavesOf(7)).toEqual([
+    engineText(undefined, undefined),
+    `${engineText(undefined, undefined)} gold`,
+  ]);
+  expect((await listNodes(store.db, at)).flatMap(({ id, seesGold }) => (seesGold ? [id] : []))).toEqual(
+    [7, 8].map(idOf),
+  );
+  const isolate = { node: null, lease: idOf(9900), engines: null, limit: 8, until: at + 1 };
+  const onlyGold = await leaseWork(store.db, { ...isolate, gold: true }, at);
+  expect(onlyGold.map(({ id }) => id)).toEqual([idOf(601)]);
+  expect((await leaseWork(store.db, isolate, at)).map(({ id }) => id)).toEqual([idOf(600)]);
 });

@@ -13,6 +13,7 @@ const leased = (id: string, characters = 10) => ({
   round: 'r',
   group: 'g',
   request: { prompts: [] } as unknown as SamplingRequest,
+  engine: 'onnx float32',
   samples: 1,
   characters,
 });

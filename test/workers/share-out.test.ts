@@ -2,6 +2,7 @@
  * The stages over a real D1 and R2 with a recipe and a policy of the test's own: what is left of a damaged result, of a CPU budget that is
  * smaller than a request, of a batch that fails, and of what a node forged before it was shut out.
  */
+import { readFileSync } from 'node:fs';
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { RollmeshError } from '../../core/errors.ts';
@@ -20,6 +21,7 @@ import {
 import type { SamplingRequest } from '../../core/schema/work.ts';
 import type { WorkerStage } from '../../core/stages.ts';
 import { completionsSha256 } from '../../core/work-seal.ts';
+import { parseConfig } from '../../model/config.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { shipped } from '../../recipes/index.ts';
 import { openDatabase, writeAll } from '../../store/database.ts';
@@ -36,6 +38,7 @@ import { type ProposerMesh, proposeRound } from '../../workers/proposer/propose-
 import { type RolloutMesh, rollOutGroups } from '../../workers/rollout/roll-out-groups.ts';
 import { consume } from '../../workers/shared/consume.ts';
 import { CpuBudget } from '../../workers/shared/cpu-budget.ts';
+import { expectRoom } from '../../workers/shared/isolate-size.ts';
 import { idOf, manifestOf, noteAndCreate, openStore, settings, tasksOf } from '../store/fixture.ts';
 
 // The engines are modules of WebAssembly that the Workers' platform instantiates; policies are the test's own.
@@ -46,7 +49,7 @@ let store: Awaited<ReturnType<typeof openStore>>;
 let texts: VersionFiles;
 let seeds = 700;
 const NOW = 1_000_000;
-const [CHEAT, HONEST] = [idOf(1), idOf(2)];
+const [CHEAT, HONEST, OWN] = [idOf(1), idOf(2), idOf(3)];
 /** Twenty completions a group: two requests, of sixteen and of four. */
 const ROWS = 20;
 
@@ -57,8 +60,9 @@ beforeAll(async () => {
   for (const [id, name] of [
     [CHEAT, 'cheat'],
     [HONEST, 'honest'],
+    [OWN, 'own'],
   ] as const) {
-    const keys = { tokenSha256: id.padEnd(64, '0'), publicKey: '0'.repeat(64) };
+    const keys = { tokenSha256: id.padEnd(64, '0'), publicKey: '0'.repeat(64), seesGold: id === OWN };
     await insertNode(store.db, { id, name, exactness: 'exact', verifies: false, ...keys, createdAt: 1 });
   }
 });
@@ -68,8 +72,9 @@ beforeEach(async () => {
   await seen(0);
 });
 
-/** When both nodes were heard of last. */
-const seen = (at: number) => writeAll(store.db, [sql`UPDATE nodes SET seen_at = ${at}`]);
+/** When the nodes were heard of last; the one whose token is for gold, too, only where that is said. */
+const seen = (at: number, own = 0) =>
+  writeAll(store.db, [sql`UPDATE nodes SET seen_at = CASE WHEN sees_gold THEN ${own} ELSE ${at} END`]);
 
 /** A round of a new policy, whose version 0 is in the object store, without its weights. */
 async function openRound(): Promise<RoundSpec> {
@@ -107,10 +112,15 @@ const change = { maxNew: 9 };
 const ROW_MS = 10;
 /** A task at which the recipe fails once it has sampled. */
 const POISON = '2+1';
+/** A task before which the judge, which sees gold, is asked for two hints. */
+const HINTED = '3+1';
+const hintIds = (group: string) => [0, 1].map((i) => deriveId('hint', group, i));
 
+const trio = shipped.find('trio');
 const recipes = registry([
   {
-    ...shipped.find('trio'),
+    ...trio,
+    roles: { ...trio.roles, judge: { ...trio.roles.judge!, seesGold: true } },
     async propose(context) {
       const { id: round } = context.round;
       await context.generate('proposer', [{ ids: [1], sampleIds: [deriveId('proposal', round)] }], change);
@@ -119,6 +129,9 @@ const recipes = registry([
     rollOut: async (context, tasks) => {
       const { id: round } = context.round;
       const ask = ({ group }: { group: string }) => ({ ids: [1], sampleIds: sampleIds(round, group) });
+      const hinted = tasks.filter(({ task }) => task === HINTED);
+      const hints = hinted.map(({ group }) => ({ ids: [1], sampleIds: hintIds(group) }));
+      await context.generate('judge', hints, change);
       await context.generate('solver', tasks.map(ask), change);
       if (tasks.some(({ task }) => task === POISON))
         throw new RollmeshError('give-up', 'x.poison', 'It is poison.');
@@ -132,15 +145,23 @@ const recipes = registry([
   },
 ]);
 
+/** A configuration whose weights no isolate has room for: 320 MB in its embeddings alone. */
+const LARGE = {
+  ...parseConfig(JSON.parse(readFileSync('models/arithmetic-base/config.json', 'utf8'))),
+  vocabSize: 800_000,
+};
+
 interface Options {
   /** Default: enough for everything. */
   readonly budgetMs?: number;
   /** What happens in the mesh while this invocation samples for the first time. */
   readonly meanwhile?: () => Promise<unknown>;
+  /** Whether its isolate has no room for the policy. */
+  readonly noRoom?: boolean;
 }
 
 /** An invocation of a stage: what it sampled, and what it sent to which queue. */
-function invocation({ budgetMs = 1e6, meanwhile }: Options = {}) {
+function invocation({ budgetMs = 1e6, meanwhile, noRoom = false }: Options = {}) {
   const sampled: string[] = [];
   const sent = {
     judge: [] as JudgeMessage[],
@@ -173,7 +194,12 @@ function invocation({ budgetMs = 1e6, meanwhile }: Options = {}) {
     recipes,
     db: store.db,
     bucket: store.bucket,
-    session: { use: (ref: PolicyRef, work: (of: Policy) => unknown) => work(policy(ref)) },
+    session: {
+      use: async (ref: PolicyRef, work: (of: Policy) => unknown) => {
+        if (noRoom) expectRoom(LARGE, ref, 0);
+        return work(policy(ref));
+      },
+    },
     now: () => NOW,
     cpuBudgetMs: budgetMs,
     cpuBudget: new CpuBudget(budgetMs),
@@ -516,3 +542,83 @@ test.each(['rollout', 'propose'] as const)(
     expect(await rowsOf(round.id, stage, stage === 'propose' ? PROPOSALS : group)).toHaveLength(1);
   },
 );
+
+/** A group whose prompts hold gold in a part, rolled out by an invocation that leaves the rest to nodes. */
+async function hintedRound() {
+  const { round, messages } = await rollingOut(4);
+  const message = messages.find(({ index }) => index === 3)!;
+  const { group } = message;
+  const run = (options: Options = {}, more: Partial<RolloutMesh> = {}) => {
+    const { mesh, sampled, sent } = invocation(options);
+    const done = rollOutGroups({ ...mesh, besideNodes: false, ...more }, round.id, [message]);
+    return { done, sampled, sent };
+  };
+  const rows = async () =>
+    (await rowsOf(round.id, 'rollout', group)).map(({ engine, state, samples }) => [engine, state, samples]);
+  return { group, run, rows };
+}
+const ENGINE = 'onnx float32';
+
+test('what holds gold isolates sample beside ordinary nodes, to which they leave the rest', async () => {
+  const { group, run, rows } = await hintedRound();
+  await seen(NOW);
+  const { done, sampled, sent } = run();
+  await done;
+  expect(sampled).toEqual(hintIds(group));
+  expect((await rows()).toSorted()).toEqual([
+    [`${ENGINE} gold`, 'done', 2],
+    [ENGINE, 'open', 16],
+    [ENGINE, 'open', 4],
+  ]);
+  // Nodes have the rest, and their answers continue the group.
+  expect([sent.rollout, sent.judge]).toEqual([[], []]);
+});
+
+test('a CPU budget that does not suffice for it is continued by a message of the stage', async () => {
+  const { group, run, rows } = await hintedRound();
+  await seen(NOW);
+  const first = run({ budgetMs: ROW_MS });
+  await first.done;
+  expect(first.sampled).toEqual(hintIds(group).slice(0, 1));
+  expect(first.sent.rollout).toMatchObject([{ group, begun: true }]);
+  const second = run({ budgetMs: ROW_MS });
+  await second.done;
+  expect(second.sampled).toEqual(hintIds(group).slice(1));
+  expect(second.sent.rollout).toEqual([]);
+  expect((await rows()).filter(([, state]) => state === 'open')).toHaveLength(2);
+});
+
+test('a node whose token is for gold is left it as well', async () => {
+  const { run, rows } = await hintedRound();
+  await seen(NOW, NOW);
+  const { done, sampled } = run();
+  await done;
+  expect(sampled).toEqual([]);
+  expect(await rows()).toEqual([[`${ENGINE} gold`, 'open', 2]]);
+});
+
+test('a policy that no isolate has room for: the error names the token that it takes, unless there is such a node', async () => {
+  const said = expect.stringMatching(
+    /hold reference answers.*at most 100 MiB.*node-token create NAME --gold/,
+  );
+  const error = expect.objectContaining({ code: 'policy.isolate', kind: 'give-up', message: said });
+  for (const [at, own, besideNodes] of [
+    [NOW, 0, false],
+    [NOW, 0, true],
+    [0, 0, true],
+  ] as const) {
+    const { run, rows } = await hintedRound();
+    await seen(at, own);
+    await expect(run({ noRoom: true }, { besideNodes }).done).rejects.toEqual(error);
+    expect(await rows()).toEqual(at ? [[`${ENGINE} gold`, 'open', 2]] : []);
+  }
+  const { run, rows } = await hintedRound();
+  await seen(NOW, NOW);
+  await run({ noRoom: true }, { besideNodes: true }).done;
+  expect(await rows()).toEqual([[`${ENGINE} gold`, 'open', 2]]);
+  // Without gold in its prompts any node will do.
+  await seen(0);
+  const { round, messages } = await rollingOut(1);
+  const plain = rollOutGroups(invocation({ noRoom: true }).mesh, round.id, messages);
+  await expect(plain).rejects.toThrow(/Lend a machine with `rollmesh node`/);
+});

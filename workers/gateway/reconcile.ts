@@ -71,10 +71,10 @@ export async function reconcile(services: Services): Promise<void> {
     await forgetEpisodes(db, now() - WORK_KEPT_MS);
   });
   await guarded('work.take-back', 'all', async () => {
-    const { any, live } = await nodesNow(db, now());
-    if (!any) return;
-    await continueGroups(services, await takeBack(db, now(), !live));
-    if (live)
+    const there = await nodesNow(db, now());
+    if (!there.any) return;
+    await continueGroups(services, await takeBack(db, now(), there));
+    if (there.live)
       for (const { name, leaves } of await listNodes(db, now()))
         if (leaves.length) log('warn', 'node.leaves', { name, leaves: leaves.join(', ') });
     await forgetWork(db, now() - WORK_KEPT_MS);

@@ -25,4 +25,19 @@ export function expectRoom(config: ModelConfig, { name, version, weights }: Poli
   );
 }
 
+/** The same about prompts that hold reference answers, which an ordinary node is not given. Any other error is returned as it is. */
+export const needsGoldNode = (error: unknown): unknown => {
+  if (!(error instanceof RollmeshError) || error.code !== CODE) return error;
+  const { kind, what, expected } = error;
+  return new RollmeshError(
+    kind,
+    CODE,
+    `${what} Its prompts hold reference answers, which a node with an ordinary token is not given.`,
+    {
+      ...(expected === undefined ? {} : { expected }),
+      next: 'Lend a machine of your own by a token that is made with `rollmesh node-token create NAME --gold`, or run with --weights int8.',
+    },
+  );
+};
+
 export const hasNoRoom = (error: unknown): boolean => error instanceof RollmeshError && error.code === CODE;

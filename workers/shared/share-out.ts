@@ -3,13 +3,14 @@
  * already; where they ask for more, the request is put up for lease, and the group is left until the answers are there. An answer sends
  * the stage's message again, and the functions go on from what is known, to the same bits: a completion depends on its request alone.
  *
- * So no node ever sees a recipe, a task or its answer, and a mesh without nodes never comes here.
+ * So no node ever sees a recipe or a task. Prompts that hold reference answers are marked on the list, and isolates sample them, unless a node is there
+ * whose token is for them. A mesh without nodes never comes here.
  */
 import { RollmeshError } from '../../core/errors.ts';
 import type { GeneratePrompt, Policy, PolicyRef, SamplingSettings } from '../../core/policy.ts';
 import { deriveLongId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
-import { openRoundContext, type RoundContext } from '../../core/round-context.ts';
+import { openRoundContext, type RoundContext, roleOf } from '../../core/round-context.ts';
 import { broughtBy, type Manifest, seenFrom, setFiles, weightsFile } from '../../core/schema/policy.ts';
 import { type LeasedFile, REQUEST_ROWS, type SamplingRequest, settingsOf } from '../../core/schema/work.ts';
 import type { WorkerStage } from '../../core/stages.ts';
@@ -30,12 +31,13 @@ import {
   reopenWork,
   resultKey,
   shortenWork,
+  showsGold,
   type WorkRow,
   workOf,
 } from '../../store/work.ts';
 import { loadCommitted, manifestOf } from './committed.ts';
 import { keysOf, lookUp, type PartialResults, promptsOf, rowMs, workResults } from './cpu-budget.ts';
-import { hasNoRoom } from './isolate-size.ts';
+import { hasNoRoom, needsGoldNode } from './isolate-size.ts';
 import { log } from './log.ts';
 import type { Opening } from './open-stage.ts';
 import { type StageMesh, stageParts } from './stage-mesh.ts';
@@ -45,28 +47,33 @@ interface Item {
   readonly index: number;
 }
 
+/** What isolates take of the list: all of it, what holds gold, or nothing. */
+type Part = 'all' | 'gold' | 'nothing';
+
 /** The list of requests of a batch's groups, as far as there are nodes. */
 export interface SharedList {
   readonly stage: WorkerStage;
   /** Whether a node is there now that may lease. */
   readonly live: boolean;
-  /** Whether one of them is exact, and so may lease any request. */
+  /** Whether one of them is exact, and so may lease any request without gold. */
   readonly exact: boolean;
+  /** Whether one may lease requests with gold, and whether an exact one may. */
+  readonly gold: boolean;
+  readonly exactGold: boolean;
   /** Reads the results that came since the last call. Returns how many those were. */
   readonly load: (kept: PartialResults) => Promise<number>;
-  /** How many requests of each group are open, or leased. */
-  readonly waiting: (state: 'open' | 'leased') => ReadonlySet<string>;
+  /** The groups with requests that isolates take and that are open. */
+  readonly waiting: (part: Part) => ReadonlySet<string>;
   /** Takes what is left of some groups off the list. Returns whether there was anything. */
   readonly close: (of: readonly Item[]) => Promise<boolean>;
 }
 
 export function sharedList(
   { db, bucket }: Pick<StageMesh, 'db' | 'bucket'>,
-  { row: { id: round, redrives }, nodes, work }: Opening,
+  { row: { id: round, redrives }, nodes: { any, live: there, exact, gold, exactGold }, work }: Opening,
   stage: WorkerStage,
   items: readonly Item[],
 ): SharedList {
-  const { any, live: there, exact } = nodes;
   // A round that shows no progress is not left to nodes: one that holds requests for ever would hold the round for ever.
   const live = there && redrives === 0;
   const loaded = new Set<string>();
@@ -76,6 +83,8 @@ export function sharedList(
     stage,
     live,
     exact,
+    gold,
+    exactGold,
     async load(kept) {
       if (!any) return 0;
       const groups = items.map(({ group }) => group);
@@ -99,7 +108,12 @@ export function sharedList(
       rows = rows.map((row) => (unreadable.has(row) ? { ...row, state: 'open' } : row));
       return fresh.length - unreadable.size;
     },
-    waiting: (state) => new Set(rows.filter((row) => row.state === state).map(({ group }) => group)),
+    waiting: (part) =>
+      new Set(
+        rows
+          .filter((row) => row.state === 'open' && (part === 'all' || (part === 'gold' && showsGold(row))))
+          .map(({ group }) => group),
+      ),
     async close(of) {
       const groups = of.map(({ group }) => group);
       const left = rows.some(
@@ -142,6 +156,13 @@ interface Asked {
   readonly settings: SamplingSettings;
 }
 
+/** Whether the prompts of a round's role hold reference answers. */
+export const seesGold = (
+  { recipes }: Pick<StageMesh, 'recipes'>,
+  { spec }: RoundRow,
+  role: string,
+): boolean => roleOf(recipes.find(spec.settings.recipe), role).seesGold === true;
+
 /** A policy that answers from what is known, and else notes what is asked. No weights are opened for it. */
 const knownPolicy = (ref: PolicyRef, kept: PartialResults, ask: (asked: Asked) => void): Policy => ({
   ref,
@@ -175,15 +196,18 @@ export async function shareOut<In extends Item, Out>(
   const parts = await stageParts(mesh, row, versions);
   const finished = new Set<In>();
   let left = items;
-  // What close nodes may not lease would wait for nobody.
-  let besideNodes = mesh.besideNodes || !list.exact;
+  // What nodes may not lease would wait for nobody.
+  let taken: Part = mesh.besideNodes || !list.exact ? 'all' : list.exactGold ? 'nothing' : 'gold';
   for (;;) {
     const wanted: NewWork[] = [];
     for (const item of left) {
-      const asked: Asked[] = [];
+      const asked: (Asked & { readonly gold: boolean })[] = [];
       const context = openRoundContext({
         ...parts,
-        use: (ref, run) => run(knownPolicy(ref, kept, (one) => asked.push(one))),
+        use: (ref, run, role) => {
+          const gold = seesGold(mesh, row, role);
+          return run(knownPolicy(ref, kept, (one) => asked.push({ ...one, gold })));
+        },
       });
       try {
         done.push(...(await work(context, [item])));
@@ -198,18 +222,21 @@ export async function shareOut<In extends Item, Out>(
     if (await addEarlier()) continue;
     await putUp(mesh.db, row.id, list.stage, wanted, mesh.now(), row.attempt);
     // What nodes have answered meanwhile is told by a message of its own.
-    if (!besideNodes) break;
-    await takePart(mesh, row, list.stage, left).catch((error: unknown) => {
-      if (!hasNoRoom(error)) throw error;
-      // What an isolate cannot hold is left to the nodes.
-      besideNodes = false;
-    });
+    if (taken === 'nothing') break;
+    for (;;) {
+      const tooLarge = await takePart(mesh, row, list.stage, left, taken);
+      if (!tooLarge) break;
+      // What an isolate cannot hold is left to the nodes that may have it.
+      if (tooLarge.gold && !list.gold) throw needsGoldNode(tooLarge.error);
+      taken = tooLarge.gold || list.exactGold ? 'nothing' : 'gold';
+      if (taken === 'nothing') break;
+    }
     if ((await list.load(kept)) === 0) break;
   }
   await list.close([...finished]);
-  const open = list.waiting('open');
+  const open = list.waiting(taken);
   // What nodes hold is continued by their answer, or by the clock.
-  const paused = besideNodes ? left.flatMap(({ group }) => (open.has(group) ? [group] : [])) : [];
+  const paused = left.flatMap(({ group }) => (open.has(group) ? [group] : []));
   if (left.length)
     log('info', `${list.stage}.shared`, {
       round: row.id,
@@ -225,7 +252,7 @@ async function newWork(
   { id: round }: RoundRow,
   stage: WorkerStage,
   { group, index }: Item,
-  { ref, prompts, settings: { grammar, ...settings } }: Asked,
+  { ref, prompts, settings: { grammar, ...settings }, gold }: Asked & { readonly gold: boolean },
 ): Promise<NewWork> {
   const request: SamplingRequest = {
     policy: { ...ref },
@@ -235,7 +262,7 @@ async function newWork(
     settings: JSON.parse(JSON.stringify(grammar ? { ...settings, grammar: packGrammar(grammar) } : settings)),
   };
   const id = await deriveLongId('work', round, stage, group, JSON.stringify(request));
-  return { id, group, index, request };
+  return { id, group, index, request, gold };
 }
 
 /** The files by which a node opens a version. */
@@ -267,25 +294,35 @@ const leasedFiles = (manifest: Manifest): Readonly<Partial<Record<string, Leased
     ]),
   );
 
-/** Isolates take requests from the same list, one at a time, while their CPU budget lasts. */
+/**
+ * Isolates take requests from the same list, one at a time, while their CPU budget lasts.
+ * @returns the error about a request that an isolate has no room for, and whether that holds gold; null where there was none
+ */
 async function takePart(
   mesh: StageMesh,
   row: RoundRow,
   stage: WorkerStage,
   items: readonly Item[],
-): Promise<void> {
+  part: Part,
+): Promise<{ readonly error: unknown; readonly gold: boolean } | null> {
   const { db, now } = mesh;
   const of = { round: row.id, stage, groups: items.map(({ group }) => group) };
   for (;;) {
     const lease = crypto.randomUUID().replaceAll('-', '');
     const until = now() + mesh.cpuBudgetMs + ISOLATE_MS;
-    const [leased] = await leaseWork(db, { node: null, lease, engines: null, limit: 1, until, of }, now());
-    if (!leased) return;
+    const gold = part === 'gold';
+    const [leased] = await leaseWork(
+      db,
+      { node: null, lease, engines: null, gold, limit: 1, until, of },
+      now(),
+    );
+    if (!leased) return null;
     try {
-      if (!(await answerHere(mesh, row, leased, lease))) return;
+      if (!(await answerHere(mesh, row, leased, lease))) return null;
     } catch (error) {
       await releaseWork(db, leased.id, lease);
-      throw error;
+      if (!hasNoRoom(error)) throw error;
+      return { error, gold: showsGold(leased) };
     }
   }
 }

@@ -13,9 +13,10 @@ import {
   PartialResults,
   partialCompletions,
 } from './cpu-budget.ts';
+import { needsGoldNode } from './isolate-size.ts';
 import { log } from './log.ts';
 import type { Opening } from './open-stage.ts';
-import { sharedList, shareOut } from './share-out.ts';
+import { seesGold, sharedList, shareOut } from './share-out.ts';
 import { type StageMesh, stageParts } from './stage-mesh.ts';
 
 export interface Work<In, Out> {
@@ -102,7 +103,12 @@ export async function withinBudget<In extends { readonly group: string; readonly
   const alone = async (budget: CpuBudget | null) =>
     openRoundContext({
       ...(await stageParts(mesh, row, versions)),
-      use: (ref, run) => mesh.session.use(ref, (policy) => run(budgeted(policy, kept, budget))),
+      use: (ref, run, role) =>
+        mesh.session
+          .use(ref, (policy) => run(budgeted(policy, kept, budget)))
+          .catch((error: unknown) => {
+            throw seesGold(mesh, row, role) ? needsGoldNode(error) : error;
+          }),
     });
   try {
     return { done: await work(await alone(cpuBudget), items), paused: [], stored };

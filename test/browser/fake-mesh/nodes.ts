@@ -1,4 +1,4 @@
-/** Five nodes: an exact one, a close one, one that an audit has shut out, a verifier, and one that is too old for what waits. */
+/** Five nodes: an exact one that may be given gold, a close one, one that an audit has shut out, a verifier, and one that is too old for what waits. */
 import { deriveId } from '../../../core/random.ts';
 import { NO_MISMATCH, type NodeAnswer, type RoundShares } from '../../../core/schema/work.ts';
 import { BEGAN, HOSTILE } from './drawn.ts';
@@ -8,6 +8,7 @@ const node = (name: string, of: Partial<NodeAnswer>): NodeAnswer => ({
   name,
   state: 'working',
   exactness: 'exact',
+  seesGold: false,
   kind: 'process',
   threads: 2,
   createdAt: BEGAN,
@@ -26,7 +27,7 @@ const node = (name: string, of: Partial<NodeAnswer>): NodeAnswer => ({
 });
 
 export const nodes: readonly NodeAnswer[] = [
-  node('attic', {}),
+  node('attic', { seesGold: true }),
   // 36 / √400 = 1.8 standard deviations, 0.5 / 1000 nats.
   node('gpu', {
     exactness: 'close',

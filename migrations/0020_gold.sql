@@ -1,0 +1,1 @@
+ALTER TABLE `nodes` ADD `sees_gold` integer DEFAULT false NOT NULL;
