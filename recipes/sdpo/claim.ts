@@ -13,8 +13,13 @@ const localised = (results: ArmResults, arm: string, seed: number): number =>
 export const claim: Claim = {
   description:
     'For as many rollouts a policy that is taught by itself, after a sibling’s right solution or the checker’s feedback, answers better than one that is paid for right answers, and the two differ most where an attempt goes wrong first. Feedback on other tasks teaches nothing.',
+  startPolicy: 'arithmetic-reading',
+  // The first attempt, from a start of a sixth of the size, had 30 to 37.
+  seeds: [38, 39, 40, 41, 42, 43, 44, 45],
   rounds: 12,
-  evaluateEvery: 4,
+  // Half of the recipe’s tasks: with the larger policy a run of eight seeds is to take half an hour all the same.
+  tasks: 16,
+  evaluateEvery: 12,
   arms: [
     { name: 'sdpo', description: 'as published' },
     { name: 'grpo', variant: 'grpo', description: 'rewards alone' },

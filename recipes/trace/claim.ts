@@ -5,8 +5,13 @@ import { coinArm, doesNotRise, endsAbove, formatArm, rises } from '../../core/cl
 export const claim: Claim = {
   description:
     'For as many rollouts rewards with a teacher that is heard at the parts which decide an attempt make better answers than rewards alone, than with a teacher that is heard at every token, and than with one that is heard at parts drawn by lot.',
+  startPolicy: 'arithmetic-reading',
+  // The first attempt, from a start of a sixth of the size, had 30 to 37.
+  seeds: [38, 39, 40, 41, 42, 43, 44, 45],
   rounds: 12,
-  evaluateEvery: 4,
+  // Half of the recipe’s tasks: with the larger policy a run of eight seeds is to take half an hour all the same.
+  tasks: 16,
+  evaluateEvery: 12,
   arms: [
     { name: 'trace', description: 'as published' },
     { name: 'grpo', variant: 'grpo', description: 'rewards alone' },
