@@ -36,7 +36,8 @@ export interface RoleSettings {
   readonly usesGold?: boolean;
   /**
    * Do its prompts hold a reference answer or solution, a part of one, or a word of the exact checker? Such prompts are sampled by the mesh's own
-   * isolates and by nodes whose token is for them, and by no other node; a test finds the roles of every shipped recipe that need this.
+   * isolates and by nodes whose token is for them, and by no other node. A test finds the roles of shipped recipes that are shown what no role wrote; what is
+   * chosen or corrected by the checker it cannot see.
    */
   readonly seesGold?: true;
 }

@@ -4,6 +4,7 @@ import type { AuditedNodes, Mismatch, NodeAnswer } from '../core/schema/work.ts'
 import { type Database, openRounds, runAll, writeAll } from './database.ts';
 import { nodes, work } from './schema.ts';
 import {
+  allowedTo,
   heldBy,
   type Lease,
   type LeasedWork,
@@ -79,7 +80,7 @@ export async function leaseToNode(
   // Numbers are bound as floating-point ones, and a limit has to be whole. For a stranger nothing is looked through.
   const share = sql`CASE WHEN ${token} THEN
     (SELECT max(${least}, min(${limit}, CAST(${threads} * count(*) / (2 * (${threads} + ${others})) AS INTEGER)))
-      FROM (SELECT 1 FROM work WHERE state = 'open' LIMIT CAST(2 * ${limit} * (${threads} + ${others}) AS INTEGER)))
+      FROM (SELECT 1 FROM work WHERE state = 'open' AND ${allowedTo(id)} LIMIT CAST(2 * ${limit} * (${threads} + ${others}) AS INTEGER)))
     ELSE 0 END`;
   const results = await runAll(db, [
     ofNode(db, id),

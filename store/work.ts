@@ -36,6 +36,9 @@ export interface NewWork {
   readonly gold?: boolean;
 }
 
+/** What is open for longer than this, and no node may have, the clock drives on, ms. */
+const TAKEN_MS = 15_000;
+
 /** Inserted together; one JSON parameter carries them, since D1 takes 100 parameters a statement and 2 MB a parameter. */
 const AT_ONCE = 100;
 const CHARACTERS_AT_ONCE = 1_000_000;
@@ -67,7 +70,8 @@ export async function putUp(
       sql`INSERT INTO work (id, round, stage, grp, idx, request, engine, samples, state, created_at)
           SELECT value->>'id', ${round}, ${stage}, value->>'group', value->>'index', value->>'request', value->>'engine', value->>'samples', 'open', ${now}
           FROM json_each(${JSON.stringify(some)}) WHERE EXISTS (SELECT 1 FROM rounds WHERE id = ${round} AND attempt = ${attempt})
-          ON CONFLICT (id) DO UPDATE SET state = 'open' WHERE state = 'closed'`,
+          ON CONFLICT (id) DO UPDATE SET state = 'open', engine = excluded.engine
+          WHERE work.state = 'closed' OR (work.state = 'open' AND work.engine <> excluded.engine)`,
     ]);
 }
 
@@ -112,6 +116,11 @@ const takeBackExpired = (now: number) =>
         WHERE state = 'leased' AND leased_until < ${now}`,
   ] as const;
 
+/** Whether a close node's answer can be scored again: sampled at temperature 1 without truncation, and without a grammar. As `leaseStatements` asks D1. */
+export const isScorable = ({
+  settings: { temperature, topP = 1, topK = 0, grammar },
+}: SamplingRequest): boolean => temperature === 1 && topP === 1 && topK === 0 && grammar === undefined;
+
 export interface Lease {
   /** null = an isolate. */
   readonly node: string | null;
@@ -137,6 +146,10 @@ export interface LeasedWork
   readonly characters: number;
 }
 
+/** Whether a node's token lets it have a request: a condition of rows of `work`. */
+export const allowedTo = (node: string): SQL =>
+  sql`(NOT ${isGold} OR EXISTS (SELECT 1 FROM nodes WHERE nodes.id = ${node} AND nodes.sees_gold))`;
+
 /** Leases the oldest requests that are open; of any number of callers, each gets others. */
 export const leaseWork = async (db: Database, lease: Lease, now: number): Promise<LeasedWork[]> =>
   leasedOf((await runAll(db, leaseStatements(lease, now))).at(-1)!);
@@ -149,10 +162,7 @@ export function leaseStatements(
 ): readonly Statement[] {
   const texts = engines?.flatMap((text) => [text, text + GOLD]);
   const engine = texts ? sql`engine IN (SELECT value FROM json_each(${JSON.stringify(texts)}))` : sql`true`;
-  const allowed =
-    node === null
-      ? sql`true`
-      : sql`(NOT ${isGold} OR EXISTS (SELECT 1 FROM nodes WHERE nodes.id = ${node} AND nodes.sees_gold))`;
+  const allowed = node === null ? sql`true` : allowedTo(node);
   const only = gold ? isGold : sql`true`;
   const place = of
     ? sql`round = ${of.round} AND stage = ${of.stage} AND grp IN (SELECT value FROM json_each(${JSON.stringify(of.groups)}))`
@@ -342,7 +352,8 @@ export async function takeBack(
   now: number,
   { live, exactGold }: { readonly live: boolean; readonly exactGold: boolean },
 ): Promise<WaitingGroup[]> {
-  const left = !live ? sql`true` : exactGold ? sql`false` : isGold;
+  // What was put up a moment ago is taken by the isolate that put it up.
+  const left = !live ? sql`true` : exactGold ? sql`false` : sql`${isGold} AND created_at < ${now - TAKEN_MS}`;
   const [expired, , , open] = await runAll(db, [
     sql`SELECT DISTINCT round, stage, grp, idx FROM work WHERE state = 'leased' AND leased_until < ${now} LIMIT 1000`,
     ...takeBackExpired(now),

@@ -216,6 +216,8 @@ export const cosplay: Recipe = {
   roles: {
     [SOLVER]: {
       description: 'writes programs',
+      // With exact tests a program is written again from the output that is right.
+      seesGold: true,
       sampling: { maxNew: statements.maxNew.solver, temperature: 1 },
     },
     [TESTER]: {

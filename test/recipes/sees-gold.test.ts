@@ -29,7 +29,7 @@ import { chatOf, SAY, sayTask } from './say.ts';
 const FROM_ELSEWHERE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   azr: { solver: 'a program with its input or its output, of a task that holds both' },
   'co-reward': { solver: 'its task in another order' },
-  cosplay: { solver: 'what the program should do, in words', tester: 'the same' },
+  cosplay: { tester: 'what the program should do, in words' },
   evoenv: {
     proposer: 'an environment',
     solver: 'an instance of an environment',

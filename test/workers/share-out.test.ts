@@ -114,6 +114,8 @@ const ROW_MS = 10;
 const POISON = '2+1';
 /** A task before which the judge, which sees gold, is asked for two hints. */
 const HINTED = '3+1';
+/** The temperature of the hints. */
+let hintsAt = 1;
 const hintIds = (group: string) => [0, 1].map((i) => deriveId('hint', group, i));
 
 const trio = shipped.find('trio');
@@ -131,7 +133,7 @@ const recipes = registry([
       const ask = ({ group }: { group: string }) => ({ ids: [1], sampleIds: sampleIds(round, group) });
       const hinted = tasks.filter(({ task }) => task === HINTED);
       const hints = hinted.map(({ group }) => ({ ids: [1], sampleIds: hintIds(group) }));
-      await context.generate('judge', hints, change);
+      await context.generate('judge', hints, { ...change, temperature: hintsAt });
       await context.generate('solver', tasks.map(ask), change);
       if (tasks.some(({ task }) => task === POISON))
         throw new RollmeshError('give-up', 'x.poison', 'It is poison.');
@@ -578,7 +580,7 @@ test('a CPU budget that does not suffice for it is continued by a message of the
   const { group, run, rows } = await hintedRound();
   await seen(NOW);
   const first = run({ budgetMs: ROW_MS });
-  await first.done;
+  expect(await first.done).toHaveLength(1);
   expect(first.sampled).toEqual(hintIds(group).slice(0, 1));
   expect(first.sent.rollout).toMatchObject([{ group, begun: true }]);
   const second = run({ budgetMs: ROW_MS });
@@ -592,9 +594,30 @@ test('a node whose token is for gold is left it as well', async () => {
   const { run, rows } = await hintedRound();
   await seen(NOW, NOW);
   const { done, sampled } = run();
-  await done;
+  // It is no progress of the round, either.
+  expect(await done).toEqual([]);
   expect(sampled).toEqual([]);
   expect(await rows()).toEqual([[`${ENGINE} gold`, 'open', 2]]);
+});
+
+test('a close node with such a token has what can be scored again, and no more', async () => {
+  const setOwn = (exactness: string) =>
+    writeAll(store.db, [sql`UPDATE nodes SET exactness = ${exactness} WHERE sees_gold`]);
+  await setOwn('close');
+  try {
+    const { run, rows } = await hintedRound();
+    await seen(NOW, NOW);
+    await run({ noRoom: true }, { besideNodes: true }).done;
+    expect(await rows()).toEqual([[`${ENGINE} gold`, 'open', 2]]);
+    hintsAt = 0;
+    const { run: again } = await hintedRound();
+    await expect(again({ noRoom: true }, { besideNodes: true }).done).rejects.toThrow(
+      /node-token create NAME --gold/,
+    );
+  } finally {
+    hintsAt = 1;
+    await setOwn('exact');
+  }
 });
 
 test('a policy that no isolate has room for: the error names the token that it takes, unless there is such a node', async () => {

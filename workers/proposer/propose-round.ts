@@ -37,7 +37,8 @@ async function proposeOpened(
   const round = opening.row.id;
   if (opening.row.state !== 'proposing') return [];
   const written = await writeProposals(mesh, opening, begun);
-  if (!written) return [touchRound(mesh.db, round, mesh.now())];
+  if (written === 'waits') return [];
+  if (written === 'paused') return [touchRound(mesh.db, round, mesh.now())];
   const { attempt } = opening.row;
   const { tasks } = written;
   if (tasks.length === 0) {
@@ -56,14 +57,15 @@ async function proposeOpened(
 }
 
 /**
- * The round's proposals: those that are stored, or else those that are written now. Null where they are continued later. What an earlier attempt
+ * The round's proposals: those that are stored, or else those that are written now. `paused` where they are continued later, `waits` where nodes
+ * hold what is left. What an earlier attempt
  * stored may hold what a node forged: it is written over.
  */
 async function writeProposals(
   mesh: ProposerMesh,
   opening: Opening,
   begun: boolean,
-): Promise<Proposals | null> {
+): Promise<Proposals | 'paused' | 'waits'> {
   const { id: round, attempt } = opening.row;
   const key = keys.proposals(round);
   let written: Proposals | undefined;
@@ -79,7 +81,7 @@ async function writeProposals(
         work: async (context) => [await context.recipe.propose(context)],
       });
       if (paused.length) await sendAll(mesh.proposals, 'propose', [{ v: 1, round, begun: true }]);
-      if (!done.length) return null;
+      if (!done.length) return paused.length ? 'paused' : 'waits';
       written = done[0]!;
       partial = stored;
     }

@@ -99,5 +99,6 @@ async function rollOutOpened(
   );
   await sendAll(mesh.rollouts, 'rollout', goingOn(messages, paused));
   await dropPartial(mesh, row, 'rollout', stored, rolled);
-  return [touchRound(mesh.db, round, mesh.now())];
+  // A message that found nothing to do is no progress: a round that waits for a node that answers nothing has to stall.
+  return rolled.length || paused.length ? [touchRound(mesh.db, round, mesh.now())] : [];
 }

@@ -22,6 +22,7 @@ import type { RoundRow } from '../../store/rounds.ts';
 import { missingVersion } from '../../store/versions.ts';
 import {
   closeWork,
+  isScorable,
   type LeasedWork,
   leaseWork,
   type NewWork,
@@ -227,8 +228,9 @@ export async function shareOut<In extends Item, Out>(
       const tooLarge = await takePart(mesh, row, list.stage, left, taken);
       if (!tooLarge) break;
       // What an isolate cannot hold is left to the nodes that may have it.
-      if (tooLarge.gold && !list.gold) throw needsGoldNode(tooLarge.error);
-      taken = tooLarge.gold || list.exactGold ? 'nothing' : 'gold';
+      const { gold, request } = tooLarge.leased;
+      if (gold && !list.exactGold && !(list.gold && isScorable(request))) throw needsGoldNode(tooLarge.error);
+      taken = gold || list.exactGold ? 'nothing' : 'gold';
       if (taken === 'nothing') break;
     }
     if ((await list.load(kept)) === 0) break;
@@ -296,7 +298,7 @@ const leasedFiles = (manifest: Manifest): Readonly<Partial<Record<string, Leased
 
 /**
  * Isolates take requests from the same list, one at a time, while their CPU budget lasts.
- * @returns the error about a request that an isolate has no room for, and whether that holds gold; null where there was none
+ * @returns the error about a request that an isolate has no room for, the request, and whether it holds gold; null where there was none
  */
 async function takePart(
   mesh: StageMesh,
@@ -304,7 +306,10 @@ async function takePart(
   stage: WorkerStage,
   items: readonly Item[],
   part: Part,
-): Promise<{ readonly error: unknown; readonly gold: boolean } | null> {
+): Promise<{
+  readonly error: unknown;
+  readonly leased: { readonly request: SamplingRequest; readonly gold: boolean };
+} | null> {
   const { db, now } = mesh;
   const of = { round: row.id, stage, groups: items.map(({ group }) => group) };
   for (;;) {
@@ -322,7 +327,7 @@ async function takePart(
     } catch (error) {
       await releaseWork(db, leased.id, lease);
       if (!hasNoRoom(error)) throw error;
-      return { error, gold: showsGold(leased) };
+      return { error, leased: { request: leased.request, gold: showsGold(leased) } };
     }
   }
 }
