@@ -3,14 +3,15 @@ import { monitorRound } from './monitor/monitors.ts';
 import { missingReasons, warningsOf } from './monitor/warnings.ts';
 import type { Recipe } from './recipe.ts';
 import { openEvaluationContext, type RoundContextParts } from './round-context.ts';
+import { aheadOf } from './rounds-ahead.ts';
 import type { Earnings, EvaluationReport, RoundReport, TrainingReport } from './schema/report.ts';
 import type { RunSettings } from './schema/round.ts';
 import type { Proposals, ScoredGroup } from './schema/sample.ts';
 
 /** A round that was trained. */
 export interface TrainedRecords {
-  readonly recipe: Pick<Recipe, 'describe'>;
-  readonly settings: Pick<RunSettings, 'weights'>;
+  readonly recipe: Pick<Recipe, 'describe' | 'staleness'>;
+  readonly settings: Pick<RunSettings, 'weights' | 'ahead'>;
   readonly decode: (ids: readonly number[]) => string;
   readonly proposals: Proposals;
   readonly groups: readonly ScoredGroup[];
@@ -54,13 +55,14 @@ export function reportRound(
 ): RoundReport {
   const { report: training, figures, earnings } = trained;
   const monitors = monitorRound(recipe, decode, proposals, groups);
+  const sampled = { weights: settings.weights, stale: aheadOf(settings) + (recipe.staleness ?? 0) > 0 };
   return {
     monitors,
     training,
     figures,
     ...(Object.keys(earnings).length ? { earnings } : {}),
     warnings: [
-      ...warningsOf(monitors, training, settings.weights, missingReasons(groups)),
+      ...warningsOf(monitors, training, sampled, missingReasons(groups)),
       ...leftOutWords(proposals, recipe.describe ?? {}),
       ...refusals,
     ],

@@ -6,8 +6,16 @@ import type { Sample } from '../schema/sample.ts';
 /** By how many nats per token, on average, learner and rollouts may differ: through rounding order alone, or with rounded weights. */
 const MISMATCH = { exact: 1e-3, rounded: 0.2 } as const;
 
+/** How a round was sampled. */
+export interface Sampled {
+  /** How the samplers held the weights; absent = in float32. */
+  readonly weights?: SmallerWeights | undefined;
+  /** Whether samples are older than the version that is trained by design: what learner and rollouts differ by is then training, too. */
+  readonly stale?: boolean;
+}
+
 interface Rule {
-  readonly broken: (monitors: RoundMonitors, training: TrainingReport, weights?: SmallerWeights) => boolean;
+  readonly broken: (monitors: RoundMonitors, training: TrainingReport, sampled: Sampled) => boolean;
   /** `reasons`: why rewards are missing, as `missingReasons` says it. */
   readonly description: (monitors: RoundMonitors, training: TrainingReport, reasons: string) => string;
 }
@@ -51,7 +59,8 @@ const RULES: readonly Rule[] = [
       `${m.missingRewards} of ${m.rollouts} rollouts have no reward${reasons && ` (${reasons})`}`,
   },
   {
-    broken: (_, t, weights) => t.mismatch.mean > (weights ? MISMATCH.rounded : MISMATCH.exact),
+    broken: (_, t, { weights, stale }) =>
+      !stale && t.mismatch.mean > (weights ? MISMATCH.rounded : MISMATCH.exact),
     description: (_, t) =>
       `learner and rollouts disagree by ${t.mismatch.mean.toExponential(1)} nats per token`,
   },
@@ -81,13 +90,13 @@ export function missingReasons(
     .join('; ');
 }
 
-/** `weights`: how the samplers held the weights, if not in float32. `reasons`: why rewards are missing, as `missingReasons` says it. */
+/** `reasons`: why rewards are missing, as `missingReasons` says it. */
 export const warningsOf = (
   monitors: RoundMonitors,
   training: TrainingReport,
-  weights?: SmallerWeights,
+  sampled: Sampled = {},
   reasons = '',
 ): string[] =>
-  RULES.filter((rule) => rule.broken(monitors, training, weights)).map((rule) =>
+  RULES.filter((rule) => rule.broken(monitors, training, sampled)).map((rule) =>
     rule.description(monitors, training, reasons),
   );

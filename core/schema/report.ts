@@ -74,8 +74,9 @@ export const trainingReport = v.object({
   clipFraction: v.number(),
   learningRate: v.number(),
   /**
-   * The learner compared with the rollout runtime on the same tokens and version: |difference| of log-probabilities (nats) and their KL
-   * (k3), over the samples that a policy objective trains; 0 where there are none.
+   * The learner compared with the rollout runtime on the same tokens: |difference| of log-probabilities (nats) and their KL
+   * (k3), over the samples that a policy objective trains; 0 where there are none. Where samples are older than the version that is trained, it holds what was
+   * trained since, too.
    */
   mismatch: v.object({ max: v.number(), mean: v.number(), kl: v.number() }),
   /** Importance ratios before the first update: they are 1 but for the mismatch, unless samples are stale. */

@@ -143,6 +143,32 @@ test('groups with one reward throughout are a warning only where answers are com
   expect([['distillation'], ['sft'], ['implicit-prm', 'value']].map(said)).toEqual(Array(3).fill(false));
 });
 
+test('what learner and rollouts differ by is no warning where samples are older by design', () => {
+  const warnings = (settings: { ahead?: number }, recipe: { staleness?: number } = {}) =>
+    reportRound(
+      {
+        recipe,
+        settings,
+        decode: () => '',
+        proposals: none,
+        groups: [group({ samples: [sample(1)], answersExact: [true] })],
+        trained: {
+          report: {
+            roles: {},
+            gradientNorm: 1,
+            mismatch: { mean: 0.01, max: 1, kl: 0 },
+          } as unknown as TrainingReport,
+          figures: {},
+          earnings: {},
+        },
+      },
+      { learnerMs: 0 },
+    ).warnings!.filter((words) => words.includes('disagree'));
+  expect(warnings({})).toEqual(['learner and rollouts disagree by 1.0e-2 nats per token']);
+  expect(warnings({ ahead: 0 })).toHaveLength(1);
+  expect([...warnings({ ahead: 1 }), ...warnings({}, { staleness: 2 })]).toEqual([]);
+});
+
 test('the warning of missing rewards says which are missing why', () => {
   const lacking = (n: number, missing?: Sample['missing']) =>
     sample(n, { rewards: { reward: null }, ...(missing && { missing }) });

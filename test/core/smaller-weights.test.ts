@@ -87,7 +87,7 @@ test('how far learner and rollouts may differ depends on what the rollouts were 
   const apart = (mean: number) =>
     ({ mismatch: { mean, max: mean, kl: 0 }, roles: {}, gradientNorm: 1 }) as unknown as TrainingReport;
   const said = [0.0005, 0.03, 0.4].map((mean) =>
-    [undefined, 'w8a8' as const].map((weights) => warningsOf(monitors, apart(mean), weights).length),
+    [undefined, 'w8a8' as const].map((weights) => warningsOf(monitors, apart(mean), { weights }).length),
   );
   expect(said).toEqual([
     [0, 0],
