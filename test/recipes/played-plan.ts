@@ -60,22 +60,19 @@ const RECORDED = new Set(['rewards', 'oracle']);
 const withoutRecord = (part: object): unknown =>
   JSON.parse(JSON.stringify(part, (key, value) => (RECORDED.has(key) ? undefined : value)));
 
-/** `open`: roles whose training plans are left out. */
-export async function playLearn(
+/** A round of a recipe at a moment of its run, over the recipe's start policy; `policies` are to be disposed of. */
+export async function openMoment(
   recipe: Recipe,
-  rewardFunction: string,
   { index, recipeState }: Moment,
-  open: readonly string[] = [],
+  more: { readonly seed: number; readonly tasks: number; readonly rewardFunction?: string },
 ) {
   const order = {
     recipe: recipe.name,
-    seed: 3,
     rounds: 1,
     freeze: [],
-    rewardFunction,
-    tasks: 4,
     groupSize: 4,
     engine: 'kernels' as const,
+    ...more,
   };
   const { settings } = runOf(shipped, order);
   const files = await readPolicyFolder(join('models', recipe.startPolicy));
@@ -83,8 +80,24 @@ export async function playLearn(
   const tokenizer = tokenizerOf(files, settings.policy);
   const round = roundOf(settings, bindingsOf(recipe, settings), index, 0);
   const remember = () => Promise.resolve(recipeState);
+  const context = openRoundContext({ recipe, round, tokenizer, recipeState: remember, use: policies.use });
+  return { policies, tokenizer, round, context };
+}
+
+/** `open`: roles whose training plans are left out. */
+export async function playLearn(
+  recipe: Recipe,
+  rewardFunction: string,
+  moment: Moment,
+  open: readonly string[] = [],
+) {
+  const { policies, tokenizer, round, context } = await openMoment(recipe, moment, {
+    seed: 3,
+    tasks: 4,
+    rewardFunction,
+  });
+  const { recipeState } = moment;
   try {
-    const context = openRoundContext({ recipe, round, tokenizer, recipeState: remember, use: policies.use });
     const { proposals, groups } = await playStages(context);
     const plan = await planTraining(
       recipe,

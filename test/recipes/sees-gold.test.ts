@@ -5,7 +5,6 @@
  * a reference.
  */
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { playStages } from '../../core/play-stages.ts';
 import type { Completion } from '../../core/policy.ts';
@@ -13,16 +12,12 @@ import type { Recipe } from '../../core/recipe.ts';
 import { registry } from '../../core/registry.ts';
 import { openRoundContext, type RoundContext } from '../../core/round-context.ts';
 import { roundOf } from '../../core/schema/round.ts';
-import { tokenizerOf } from '../../core/text/policy-text.ts';
-import { nodeEngines } from '../../infer/node-engines.ts';
-import { OpenPolicies } from '../../infer/open-policies.ts';
-import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 import { recipes, shipped } from '../../recipes/index.ts';
 import { QUESTION_RECIPES, questionRecipeFrom } from '../../recipes/on-questions.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 import { referenceSolution } from '../../tasks/arithmetic/aided.ts';
-import { type Moment, momentsOf } from './played-plan.ts';
+import { type Moment, momentsOf, openMoment } from './played-plan.ts';
 import { chatOf, SAY, sayTask } from './say.ts';
 
 /** What roles are shown that comes from elsewhere and answers nothing that is asked of others. */
@@ -57,28 +52,8 @@ interface Asked {
 type Written = ReadonlyMap<string, readonly Completion[]>;
 
 /** A round of a recipe. `written`: what roles write, whatever they are asked; what is not in it the start policy writes. */
-async function play(
-  recipe: Recipe,
-  { index, recipeState }: Moment,
-  seed: number,
-  written: Written = new Map(),
-) {
-  const order = {
-    recipe: recipe.name,
-    seed,
-    rounds: 1,
-    freeze: [],
-    tasks: 12,
-    groupSize: 4,
-    engine: 'kernels' as const,
-  };
-  const { settings } = runOf(shipped, order);
-  const files = await readPolicyFolder(join('models', recipe.startPolicy));
-  const policies = new OpenPolicies(nodeEngines, () => Promise.resolve(files));
-  const tokenizer = tokenizerOf(files, settings.policy);
-  const round = roundOf(settings, bindingsOf(recipe, settings), index, 0);
-  const remember = () => Promise.resolve(recipeState);
-  const context = openRoundContext({ recipe, round, tokenizer, recipeState: remember, use: policies.use });
+async function play(recipe: Recipe, moment: Moment, seed: number, written: Written = new Map()) {
+  const { policies, tokenizer, context } = await openMoment(recipe, moment, { seed, tasks: 12 });
   const asked: Asked[] = [];
   const wrote = new Map<string, Completion[]>();
   let next = 0;

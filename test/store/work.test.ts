@@ -8,7 +8,7 @@ import { getHolder, insertNode, leaseToNode, listNodes, nodesNow, revokeNode } f
 import { readRoundState } from '../../store/round-state.ts';
 import { admitTasks } from '../../store/rounds.ts';
 import { readOpening } from '../../store/stage-opening.ts';
-import { engineText, leaseWork, noteAnswers, putUp, releaseOf, takeBack } from '../../store/work.ts';
+import { engineText, leaseWork, noteAnswers, putUp, releaseOf, takeBack, workOf } from '../../store/work.ts';
 import { idOf, openStore, orderRun, tasksOf } from './fixture.ts';
 
 let store: Awaited<ReturnType<typeof openStore>>;
@@ -254,6 +254,8 @@ test('a prompt that holds gold is leased to no node but one whose token is for g
   ];
   await putUp(store.db, spec.id, 'rollout', requests, put);
   const at = put + 20_000;
+  // The clock does not send for what was put up a moment ago: the isolate that put it up samples it.
+  expect(await takeBack(store.db, put + 1_000, { live: true, exactGold: false })).toEqual([]);
   /** What a node gets that takes anything, also by what only the mesh's own texts say. */
   const gets = async (...who: Parameters<typeof asking>) => {
     const plain = engineText(undefined, undefined);
@@ -291,4 +293,29 @@ test('a prompt that holds gold is leased to no node but one whose token is for g
   const onlyGold = await leaseWork(store.db, { ...isolate, gold: true }, at);
   expect(onlyGold.map(({ id }) => id)).toEqual([idOf(601)]);
   expect((await leaseWork(store.db, isolate, at)).map(({ id }) => id)).toEqual([idOf(600)]);
+});
+
+test('a request that is put up again is marked as it is then, and what a node may not have is no part of its share', async () => {
+  const spec = await orderRun(store.db, 11);
+  const tasks = tasksOf(8);
+  await admitTasks(store.db, spec.id, tasks, 8, 4);
+  await insertNode(store.db, node(11));
+  await writeAll(store.db, [sql`UPDATE work SET state = 'closed'`]);
+  const put = NOW + 3_000_000;
+  const rows = (gold: boolean) =>
+    tasks.map(({ group, index }) => ({
+      id: idOf(12_000 + index),
+      group,
+      index,
+      request,
+      gold: gold && index < 6,
+    }));
+  await putUp(store.db, spec.id, 'rollout', rows(false), put);
+  await putUp(store.db, spec.id, 'rollout', rows(true), put);
+  const groups = tasks.map(({ group }) => group);
+  const engines = (await workOf(store.db, spec.id, 'rollout', groups)).map(({ engine }) => engine);
+  expect(engines.filter((engine) => engine.endsWith(' gold'))).toHaveLength(6);
+  // Half of the two that it may have, and not half of eight.
+  const lease = { ...order(idOf(9900)), limit: 8, until: put + 30_000 };
+  expect((await leaseToNode(store.db, asking(11, 1), lease, put)).leased).toHaveLength(1);
 });

@@ -645,3 +645,11 @@ test('a policy that no isolate has room for: the error names the token that it t
   const plain = rollOutGroups(invocation({ noRoom: true }).mesh, round.id, messages);
   await expect(plain).rejects.toThrow(/Lend a machine with `rollmesh node`/);
 });
+
+test('proposals that nodes hold are no progress of their round', async () => {
+  const round = await openRound();
+  await seen(NOW);
+  const propose = { v: 1, round: round.id } as const;
+  expect(await proposeRound({ ...invocation().mesh, besideNodes: false }, propose)).toEqual([]);
+  expect(await rowsOf(round.id, 'propose', PROPOSALS)).toMatchObject([{ state: 'open' }]);
+});

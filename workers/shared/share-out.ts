@@ -65,7 +65,7 @@ export interface SharedList {
   readonly load: (kept: PartialResults) => Promise<number>;
   /** The groups with requests that isolates take and that are open. */
   readonly waiting: (part: Part) => ReadonlySet<string>;
-  /** Takes what is left of some groups off the list. Returns whether there was anything. */
+  /** Takes the requests of some groups that are open or leased off the list. @returns whether there were any */
   readonly close: (of: readonly Item[]) => Promise<boolean>;
 }
 
