@@ -45,6 +45,12 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     options: '[--rounds N] [--json]',
     load: () => import('./flatness.ts'),
   },
+  gpu: {
+    about:
+      'what a GPU does for the learner: products, the choice of `auto`, and whether training again gives the same bytes',
+    options: '[--json]',
+    load: () => import('./gpu.ts'),
+  },
   isolate: {
     about: 'how large a policy an isolate of 128 MB can hold',
     options: '[--json]',
@@ -58,7 +64,8 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   },
   learner: {
     about: 'how long a training step takes, beside PyTorch',
-    options: '[--rounds N] [--config c1|c2|gpu|large] [--device cpu|webgpu] [--no-large] [--json]',
+    options:
+      '[--rounds N] [--config c1|c2|0.2M|12.8M|135M|gpu|large] [--device cpu|webgpu] [--no-large] [--json]',
     load: () => import('./learner.ts'),
   },
   moments: {

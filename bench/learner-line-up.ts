@@ -67,7 +67,12 @@ export async function lineUp(
     ours(config, name, { device: { device: 'cpu', ...settings } });
   const specs =
     device === 'webgpu'
-      ? [ours(config, 'webgpu', { device: { device } }), ...torch('cuda', 'cuda', 1, 1)]
+      ? [
+          ours(config, 'webgpu', { device: { device } }),
+          cpu('cpu, 8 threads', { threads: 8 }),
+          ...torch('cuda', 'cuda', 1, 1),
+          ...torch('cuda, TF32', 'cuda-tf32', 1, 1),
+        ]
       : [
           cpu('cpu, 2 threads', { threads: 2, revectorize: true }),
           ...torch('2 threads', 'cpu', 2, 1),

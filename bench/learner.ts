@@ -137,7 +137,7 @@ async function measure(
 }
 
 /**
- * `--rounds N` (15), `--config c1|c2|gpu|large` (c1 and c2), `--device cpu|webgpu` (cpu), `--no-large`, `--json`: one JSON object;
+ * `--rounds N` (15), `--config c1|c2|0.2M|12.8M|135M|gpu|large` (c1 and c2), `--device cpu|webgpu` (cpu), `--no-large`, `--json`: one JSON object;
  * results also go to bench/results/learner.json, with the device and the Node in its name where they are not the CPU and Node 20.
  */
 export async function run(args: readonly string[]): Promise<void> {

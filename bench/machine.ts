@@ -14,13 +14,13 @@ export interface Machine {
 const git = (...args: string[]): string =>
   execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
 
-/** The commit, and whether the measured code differs from it; `unknown` outside version control, so that no result is lost. */
+/** The commit, and whether the measured code differs from it. Outside version control it is what SOURCE_COMMIT says, or `unknown`, so that no result is lost. */
 function commit(): string {
   try {
     const dirty = git('status', '--porcelain', '--', 'model', 'infer', 'core', 'learner', 'recipes') !== '';
     return git('rev-parse', '--short', 'HEAD') + (dirty ? '+changes' : '');
   } catch {
-    return 'unknown';
+    return process.env.SOURCE_COMMIT ?? 'unknown';
   }
 }
 

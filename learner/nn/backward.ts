@@ -3,6 +3,7 @@
  * need are freed at once (tfjs keeps all of them to the end and takes several times the memory), and backward passes nest, which
  * recomputation needs.
  */
+import { hasNoGradient } from '../ops/run-kernel.ts';
 import * as tf from '../tfjs.ts';
 
 type Node = ReturnType<typeof tf.engine>['state']['activeTape'][number];
@@ -37,8 +38,10 @@ function inputGradients(
   matters: Set<number>,
 ): [tf.Tensor, tf.Tensor][] {
   if (!node.gradient) throw new Error(`internal: the kernel ${node.kernelName} has no gradient.`);
-  // The type asks for every output's gradient, but an unused output has none, and tfjs fills in zeros.
-  const closures = node.gradient(dys as tf.Tensor[]);
+  // The type asks for every output's gradient, but an unused output has none, and tfjs fills in zeros of its size. Where the kernel's gradient does
+  // not read them, the output itself takes their place.
+  const given = dys.map((dy, i) => dy ?? (hasNoGradient(node.kernelName, i) ? node.outputs[i] : undefined));
+  const closures = node.gradient(given as tf.Tensor[]);
   const seen = new Set<tf.Tensor | undefined>([...dys, ...(node.saved ?? [])]);
   return Object.entries(node.inputs)
     .filter(([, input]) => matters.has(input.id))

@@ -12,8 +12,8 @@ import { packSequences } from './pack.ts';
 import { ParamSet } from './params.ts';
 import { tokenLogProbs } from './token-log-probs.ts';
 
-/** Tokens of the step: four sequences, as long as the policy can read. */
-const SEQUENCES = 4;
+/** Tokens of the step, as many as a small round has: a GPU takes a few milliseconds for each step, however small it is. */
+const SEQUENCES = 64;
 const LENGTH = 64;
 /** A policy's output projection may be most of its work, but a tenth of it says as well which device is faster. */
 const MOST_VOCAB = 4096;

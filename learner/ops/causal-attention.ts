@@ -3,7 +3,7 @@
  * [length, length] tensor is stored.
  */
 import * as tf from '../tfjs.ts';
-import { incoming, runKernel } from './run-kernel.ts';
+import { incoming, runKernel, withoutGradient } from './run-kernel.ts';
 
 export interface AttentionShape {
   heads: number;
@@ -28,6 +28,7 @@ export const causalAttention = (
   runKernel('CausalAttention', { q, k, v, offsets, rotary }, { heads, kvHeads, longest })[0] as tf.Tensor2D;
 
 // The kernel also gives q and k as its gradient takes them: a GPU has rotated them, the CPU rotates them again.
+withoutGradient('CausalAttention', 1, 2, 3);
 tf.registerGradient({
   kernelName: 'CausalAttention',
   inputsToSave: ['v', 'offsets', 'rotary'],

@@ -1,11 +1,12 @@
 /** Root-mean-square normalisation over the last axis (Zhang and Sennrich, 2019). */
 import * as tf from '../tfjs.ts';
-import { incoming, runKernel } from './run-kernel.ts';
+import { incoming, runKernel, withoutGradient } from './run-kernel.ts';
 
 /** x [..., width] / sqrt(mean(x^2) + eps) * gain [width]; width a multiple of 4. */
 export const rmsNorm = <T extends tf.Tensor>(x: T, gain: tf.Tensor, eps: number): T =>
   runKernel('RmsNorm', { x, gain }, { eps })[0] as T;
 
+withoutGradient('RmsNorm', 1);
 tf.registerGradient({
   kernelName: 'RmsNorm',
   inputsToSave: ['x', 'gain'],
@@ -34,6 +35,7 @@ export function branchNorm<T extends tf.Tensor>(
   return { normed: normed as T, passed: passed as T };
 }
 
+withoutGradient('BranchNorm', 1);
 tf.registerGradient({
   kernelName: 'BranchNorm',
   inputsToSave: ['x', 'gain'],

@@ -14,3 +14,13 @@ export function runKernel(
 /** The incoming gradient of output `index`. */
 export const incoming = (dys: tf.Tensor | tf.Tensor[], index = 0): tf.Tensor =>
   Array.isArray(dys) ? dys[index]! : dys;
+
+const WITHOUT_GRADIENT = new Map<string, ReadonlySet<number>>();
+
+/** Says which outputs of a kernel serve its own gradient alone, so that none flows back to them. */
+export function withoutGradient(kernel: string, ...outputs: readonly number[]): void {
+  WITHOUT_GRADIENT.set(kernel, new Set(outputs));
+}
+
+export const hasNoGradient = (kernel: string, output: number): boolean =>
+  WITHOUT_GRADIENT.get(kernel)?.has(output) ?? false;

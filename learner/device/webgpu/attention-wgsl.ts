@@ -2,7 +2,7 @@
  * WGSL of causal attention. Each thread has one query (or one key, for dK and dV); the other side is staged through workgroup memory, one
  * tile at a time, with a running softmax as in FlashAttention. Queries and keys are already rotated.
  */
-import { GROUP, perElement } from './wgsl.ts';
+import { GROUP, once, perElement } from './wgsl.ts';
 
 /** Number of rows of the other side in a tile. Workgroup memory holds two tiles of at most 8 KB each. */
 const tileRows = (headDim: number): number => Math.max(1, Math.min(32, Math.floor(2048 / headDim)));
@@ -79,7 +79,8 @@ ${perElement(
 )}`;
 
 /** q, k, v, y are arrays of vectors. */
-export const forward = (headDim: number): string => `${tiles(headDim)}
+export const forward = once(
+  (headDim: number) => `${tiles(headDim)}
 ${place('u.heads')}
   let kv_head = head / (u.heads / u.kv_heads);
   let i = block + t;
@@ -114,7 +115,8 @@ ${each(headDim, (d) => `        sum_${d} = sum_${d} * shrink + p * tile_b[r + ${
     log_sum[(first + i) * u.heads + head] = top + log(total);
 ${each(headDim, (d) => `    y[at + ${d}u] = sum_${d} / total;`)}
   }
-}`;
+}`,
+);
 
 /** stats [tokens, heads, 2]: the log-sum, and the dot product of the output with its gradient. */
 export const STATS = perElement(
@@ -126,7 +128,8 @@ export const STATS = perElement(
 );
 
 /** q, k, v, dy, dq are arrays of vectors. */
-export const queryGrad = (headDim: number): string => `${tiles(headDim)}
+export const queryGrad = once(
+  (headDim: number) => `${tiles(headDim)}
 ${place('u.heads')}
   let kv_head = head / (u.heads / u.kv_heads);
   let i = block + t;
@@ -162,10 +165,12 @@ ${each(headDim, (d) => `        sum_${d} += ds * tile_a[r + ${d}u];`)}
   if (live) {
 ${each(headDim, (d) => `    dq[at + ${d}u] = sum_${d};`)}
   }
-}`;
+}`,
+);
 
 /** q, k, v, dy, dk, dv are arrays of vectors. */
-export const keyValueGrad = (headDim: number): string => `${tiles(headDim)}
+export const keyValueGrad = once(
+  (headDim: number) => `${tiles(headDim)}
 var<workgroup> tile_stats: array<f32, 2u * TILE>;
 ${place('u.kv_heads')}
   let queries = u.heads / u.kv_heads;
@@ -214,4 +219,5 @@ ${each(
     dv[at + ${d}u] = dv_${d};`,
 )}
   }
-}`;
+}`,
+);

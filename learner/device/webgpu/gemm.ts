@@ -5,7 +5,7 @@
  */
 import type * as tf from '../../tfjs.ts';
 import type { GpuBackend } from './gpu-backend.ts';
-import { GROUP, perElement } from './wgsl.ts';
+import { GROUP, once, perElement } from './wgsl.ts';
 
 /** op(A) [m, k] times op(B) [k, n]. */
 export interface Factors {
@@ -106,7 +106,7 @@ interface SourceOptions {
  * Each thread computes `per` x `per` values of one result, in blocks of 4 x 4. Slice s of `slices` takes its part of k and writes at
  * s * m * n. The workgroups of the results lie end to end.
  */
-function source(results: readonly Names[], { per, transposeA, transposeB, add }: SourceOptions): string {
+const sourceOf = once((results: readonly Names[], { per, transposeA, transposeB, add }: SourceOptions) => {
   const tile = SIDE * per;
   const blocks = per / 4;
   const stride = tile / 4 + 1;
@@ -178,10 +178,10 @@ var<workgroup> tile_b: array<vec4f, ${stride * DEPTH}>;
   let group = id.y * grid.x + id.x;
 ${results.map(result).join('')}
 }`;
-}
+});
 
 /** Sums the slices of each result in order; the results' elements, and their slices in `partial`, lie end to end. */
-const SUM_SLICES = (addends: readonly (string | undefined)[], add: boolean): string =>
+const SUM_SLICES = once((addends: readonly (string | undefined)[], add: boolean) =>
   perElement(
     `u.end_${addends.length - 1}`,
     addends
@@ -197,7 +197,8 @@ const SUM_SLICES = (addends: readonly (string | undefined)[], add: boolean): str
   }`;
       })
       .join('\n'),
-  );
+  ),
+);
 
 /** Running totals: of [2, 3] they are [2, 5]. */
 export function totals(values: readonly number[]): number[] {
@@ -262,7 +263,7 @@ export function multiplyAll(
     results.map(({ c }) => c),
   );
   backend.dispatch({
-    source: source(names, { per, transposeA, transposeB, add: add && !partial }),
+    source: sourceOf(names, { per, transposeA, transposeB, add: add && !partial }),
     outputs: partial ? { partial } : outputs,
     inputs: {
       ...Object.fromEntries([...inputs].map(([tensor, name]) => [name, tensor])),

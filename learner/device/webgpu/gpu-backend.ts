@@ -35,6 +35,8 @@ export interface Dispatch {
 }
 
 const MAX_GROUPS = 65535;
+/** Buffers of uniforms that are kept, a hundred bytes each. */
+const MAX_UNIFORMS = 4096;
 /** How far allocation may exceed what a step needs at once before free buffers are released. */
 const SLACK = { factor: 1.5, bytes: 1 << 20 };
 
@@ -81,7 +83,9 @@ interface Half {
 }
 
 export class GpuBackend extends WebGPUBackend {
-  readonly #pipelines = new Map<string, GPUComputePipeline>();
+  /** By their sources, and by what is declared before them. */
+  readonly #pipelines = new Map<string, Map<string, GPUComputePipeline>>();
+  readonly #uniforms = new Map<string, GPUBufferBinding>();
   readonly #check: () => void;
   readonly #features: GpuDevice['features'];
   readonly #halves = new Map<DataId, Half>();
@@ -243,19 +247,12 @@ export class GpuBackend extends WebGPUBackend {
     this.#peakBytes = Math.max(this.#peakBytes, this.bufferManager.numBytesUsed);
     // tfjs keeps the values it has read; a tensor that changes in place must forget them.
     for (const { dataId } of Object.values(outputs)) Reflect.set(this.tensorMap.get(dataId), 'values', null);
-    const values = Object.values(uniforms).map((value) =>
-      typeof value === 'number' ? { type: 'uint32', data: [value] } : { type: 'float32', data: [value.f32] },
-    );
-    const resources = [...tensors.map((t) => this['tensorToBinding'](t)), this['makeUniforms'](values)];
+    const resources = [...tensors.map((t) => this['tensorToBinding'](t)), this.#uniformsOf(uniforms)];
     const source =
       typeof work.source === 'string'
         ? work.source
         : work.source[this.#features.has('subgroups') ? 'subgroups' : 'plain'];
-    const needed = [
-      ...(typeof work.source !== 'string' && this.#features.has('subgroups') ? ['enable subgroups;'] : []),
-      ...([...held.values()].includes('f16') ? ['enable f16;'] : []),
-    ];
-    const pipeline = this.#pipeline(needed.join('\n') + declarations(work, held) + source);
+    const pipeline = this.#pipeline(source, work, held);
     const bindGroup = this.device.createBindGroup({
       layout: pipeline.getBindGroupLayout(0),
       entries: resources.map((resource, binding) => ({ binding, resource })),
@@ -316,15 +313,52 @@ export class GpuBackend extends WebGPUBackend {
     return half.type === 'BF16' ? fromBfloat16(bits) : fromHalf(bits);
   }
 
-  #pipeline(code: string): GPUComputePipeline {
-    const known = this.#pipelines.get(code);
+  /** The pipeline of a source; what its buffers and uniforms are called, and which form they have, may be different at the next call. */
+  #pipeline(source: string, work: Dispatch, held: ReadonlyMap<string, HeldAs>): GPUComputePipeline {
+    const { outputs, inputs, uniforms, vectors = [], read = [] } = work;
+    let declared = `${vectors.join()};${read.join()};${[...held].join()}`;
+    for (const buffers of [outputs, inputs]) {
+      declared += ';';
+      for (const name in buffers) declared += `${name}:${buffers[name]!.dtype},`;
+    }
+    for (const name in uniforms) declared += `${name}:${typeof uniforms[name]},`;
+    const pipelines = this.#pipelines.get(source) ?? new Map<string, GPUComputePipeline>();
+    this.#pipelines.set(source, pipelines);
+    const known = pipelines.get(declared);
     if (known) return known;
-    const module = this.device.createShaderModule({ code });
+    const enables = [
+      ...(typeof work.source !== 'string' && this.#features.has('subgroups') ? ['enable subgroups;'] : []),
+      ...([...held.values()].includes('f16') ? ['enable f16;'] : []),
+    ];
+    const module = this.device.createShaderModule({
+      code: enables.join('\n') + declarations(work, held) + source,
+    });
     const pipeline = this.device.createComputePipeline({
       layout: 'auto',
       compute: { module, entryPoint: 'main' },
     });
-    this.#pipelines.set(code, pipeline);
+    pipelines.set(declared, pipeline);
     return pipeline;
+  }
+
+  /** A buffer of these values, which are those of the step before but for a few, so that it is often there. */
+  #uniformsOf(uniforms: Readonly<Record<string, Uniform>>): GPUBufferBinding {
+    const values = Object.values(uniforms);
+    const words = new Uint32Array(values.length);
+    const floats = new Float32Array(words.buffer);
+    for (const [i, value] of values.entries())
+      if (typeof value === 'number') words[i] = value;
+      else floats[i] = value.f32;
+    const key = words.join();
+    const known = this.#uniforms.get(key);
+    if (known) return known;
+    // Those that are in use live as long as the commands that read them.
+    if (this.#uniforms.size >= MAX_UNIFORMS) this.#uniforms.clear();
+    const { UNIFORM, COPY_DST } = GPUBufferUsage;
+    const buffer = this.device.createBuffer({ size: words.byteLength, usage: UNIFORM | COPY_DST });
+    this.queue.writeBuffer(buffer, 0, words);
+    const binding = { buffer, offset: 0, size: words.byteLength };
+    this.#uniforms.set(key, binding);
+    return binding;
   }
 }

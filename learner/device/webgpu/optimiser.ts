@@ -4,7 +4,7 @@ import type * as tf from '../../tfjs.ts';
 import { named, totals } from './gemm.ts';
 import { float, type GpuBackend } from './gpu-backend.ts';
 import { numbered, register, sizeOf } from './register.ts';
-import { GROUP, perElement, perReducedRow, type Variants } from './wgsl.ts';
+import { GROUP, once, perElement, perReducedRow } from './wgsl.ts';
 
 /** Values that one workgroup sums. */
 const SLICE = 16384;
@@ -12,13 +12,14 @@ const SLICE = 16384;
 /** A clip norm of infinity is no number in WGSL. This one clips nothing. */
 const LARGEST = 1e30;
 
-const SCALE_ADD = (reads: boolean): string =>
-  perElement('u.size', `  sum[i] = u.scale * source_at(i)${reads ? ' + u.keep * sum[i]' : ''};`);
+const SCALE_ADD = once((reads: boolean) =>
+  perElement('u.size', `  sum[i] = u.scale * source_at(i)${reads ? ' + u.keep * sum[i]' : ''};`),
+);
 
 const range = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
 
 /** Workgroup `row` sums the squares of its slice of one of `count` tensors x0, x1, …, whose slices lie end to end, and copies them to their `places`. */
-const SUM_SQUARES = (count: number, places: boolean): Variants =>
+const SUM_SQUARES = once((count: number, places: boolean) =>
   perReducedRow(
     `u.end${count - 1}`,
     `  var sum = 0.0;
@@ -33,7 +34,8 @@ const SUM_SQUARES = (count: number, places: boolean): Variants =>
     .join(' else ')}
   let total = sum_all(t, sum);
   if (t == 0u) { partial[u.offset + row] = total; }`,
-  );
+  ),
+);
 
 // A comparison with numbers, because GPU compilers may assume that NaN and infinity do not occur.
 const NORM = perReducedRow(
@@ -67,7 +69,8 @@ ${perElement(
 )}`;
 
 /** Updates the parameters p0, p1, …, whose elements are counted end to end, by the gradients g0, g1, … */
-const ADAMW = (count: number): string => `${UPDATED}
+const ADAMW = once(
+  (count: number) => `${UPDATED}
 ${perElement(
   `u.end${count - 1}`,
   `  if (scale[0] < 0.0) { return; }
@@ -79,7 +82,8 @@ ${perElement(
   }`,
     )
     .join(' else ')}`,
-)}`;
+)}`,
+);
 
 /** How many tensors a dispatch takes: a shader stage binds so many storage buffers, and `others` are bound besides. */
 const perDispatch = (backend: GpuBackend, others: number, buffersEach: number): number =>

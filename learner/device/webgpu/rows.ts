@@ -2,7 +2,7 @@
 import type * as tf from '../../tfjs.ts';
 import type { GpuBackend } from './gpu-backend.ts';
 import { type KernelCall, passedOn, register, sizeOf } from './register.ts';
-import { GROUP, perElement, perReducedRow, type Variants } from './wgsl.ts';
+import { GROUP, once, perElement, perReducedRow } from './wgsl.ts';
 
 /** Rows that one workgroup sums. */
 const SLICE_ROWS = 8192;
@@ -40,16 +40,15 @@ const columnOf = (term: string): string => `
   let total = sum_all(t, sum);`;
 
 // Each workgroup sums one column over one slice of rows; the partial sums are [slices, width].
-const columnSums = (term: string): Variants =>
-  perReducedRow(
-    'u.width * u.slices',
-    `  let e = row;
-  ${columnOf(term)}
+const COLUMN_SUMS = perReducedRow(
+  'u.width * u.slices',
+  `  let e = row;
+  ${columnOf('x[r * u.width + column]')}
   if (t == 0u) { y[row] = total; }`,
-  );
+);
 
 // The first workgroups have one row of dx each, the others one column of one slice of the gain's gradient. What goes past the norm is added.
-const RMS_NORM_GRAD = (passed: boolean): Variants =>
+const RMS_NORM_GRAD = once((passed: boolean) =>
   perReducedRow(
     'u.rows + u.width * u.slices',
     `  if (row < u.rows) {
@@ -66,7 +65,8 @@ const RMS_NORM_GRAD = (passed: boolean): Variants =>
   let e = row - u.rows;
   ${columnOf('x[r * u.width + column] * dy[r * u.width + column] * inverse[r]')}
   if (t == 0u) { dgain[e] = total; }`,
-  );
+  ),
+);
 
 const SWIGLU = perElement('u.size', '  y[i] = gate[i] / (1.0 + exp(-gate[i])) * up[i];');
 
@@ -84,7 +84,7 @@ function sumColumns(backend: GpuBackend, x: tf.TensorInfo, rows: number, width: 
   const y = backend.output(slices === 1 ? [width] : [slices, width]);
   const uniforms = { rows, width, slices, depth: SLICE_ROWS };
   backend.dispatch({
-    source: columnSums('x[r * u.width + column]'),
+    source: COLUMN_SUMS,
     outputs: { y },
     inputs: { x },
     uniforms,

@@ -6,6 +6,19 @@
 /** Threads of a workgroup. */
 export const GROUP = 64;
 
+/**
+ * A source that is made once for each of its arguments: a kernel is dispatched far more often than there are sources, and a string that is the same
+ * object is found at once among the pipelines.
+ */
+export function once<A extends readonly unknown[], S>(make: (...args: A) => S): (...args: A) => S {
+  const made = new Map<string, S>();
+  return (...args) => {
+    const key = JSON.stringify(args);
+    if (!made.has(key)) made.set(key, make(...args));
+    return made.get(key)!;
+  };
+}
+
 const ENTRY = `@compute @workgroup_size(${GROUP}) fn main(
   @builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) grid: vec3u, @builtin(local_invocation_index) t: u32) {`;
 
