@@ -95,7 +95,8 @@ async function openGpu({ gpuFeatures }: DeviceSettings): Promise<Device> {
     return numBytesAllocatedInGPU;
   };
   const { vendor, architecture, description, device: name } = gpu.info;
-  const called = description || [vendor, architecture, name].filter(Boolean).join(' ');
+  // NVIDIA's description is the driver's version alone.
+  const called = [name || [vendor, architecture].filter(Boolean).join(' '), description].filter(Boolean).join(', ');
   const device: Device = {
     kind: 'webgpu',
     description: ['WebGPU', called, ...gpu.features].join(', '),

@@ -3,7 +3,7 @@
  * backward pass; all of them can be kept for it instead, which saves their product there and gives the same bits.
  */
 import * as tf from '../tfjs.ts';
-import { incoming, runKernel } from './run-kernel.ts';
+import { incoming, runKernel, withoutGradient } from './run-kernel.ts';
 
 export interface TokenLogProbs {
   /** Log-probability of each token, nats [tokens]. */
@@ -47,6 +47,7 @@ export function tokenLogProb(
   return { logp: logp as tf.Tensor1D, entropy: entropy as tf.Tensor1D, logSum: logSum as tf.Tensor1D };
 }
 
+withoutGradient('TokenLogProb', 2);
 tf.registerGradient({
   kernelName: 'TokenLogProb',
   inputsToSave: ['hidden', 'weight', 'ids'],

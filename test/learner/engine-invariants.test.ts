@@ -192,3 +192,22 @@ test('neither tensors nor memory grow over 200 steps of changing sizes', async (
   expect(new Set(counts.slice(2)).size).toBe(1);
   expect(new Set(bytes.slice(2)).size).toBe(1);
 });
+
+test('no zeros are made on the host for outputs that serve a kernel’s own gradient alone', () => {
+  const params = tinyParams();
+  const backend = tf.backend();
+  const write = backend.write.bind(backend);
+  const zeros: number[] = [];
+  backend.write = (values, shape, dtype) => {
+    if (values && values.length > 1 && (values as Float32Array).every((value) => value === 0))
+      zeros.push(values.length);
+    return write(values, shape, dtype);
+  };
+  try {
+    disposeResult(step(params, randomSequences(LENGTHS)));
+  } finally {
+    backend.write = write;
+    params.dispose();
+  }
+  expect(zeros).toEqual([]);
+});
