@@ -68,6 +68,11 @@ const BENCHES: Readonly<Record<string, Bench>> = {
       '[--rounds N] [--config c1|c2|0.2M|12.8M|135M|gpu|large] [--device cpu|webgpu] [--no-large] [--json]',
     load: () => import('./learner.ts'),
   },
+  mixed: {
+    about: 'whether a browser tab, a process and isolates together make the versions of isolates alone',
+    options: '[--rounds N] [--seed N] [--json]',
+    load: () => import('./mixed.ts'),
+  },
   moments: {
     about: 'what moments in 8 bits cost in loss, and save in bytes',
     options: '[--steps N] [--seeds N] [--json]',

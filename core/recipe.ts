@@ -92,7 +92,7 @@ export interface Recipe extends StageRecipe {
   readonly state?: StateSchema;
   /** The versions that roles use, where that is not the newest. Called once, when a run is ordered. */
   readonly bindings?: (settings: RunSettings) => Readonly<Record<string, RoleBinding>>;
-  /** How many versions samples may be behind by design; an operator's own bound may be wider. */
+  /** How many versions samples may be behind by design, beside those that a run is rounds ahead; an operator's own bound may be wider. */
   readonly staleness?: number;
 
   /** The roles that programs outside the mesh play by way of its endpoints; absent = none. Their rollouts come from `RoundContext.episodes`. */

@@ -24,7 +24,7 @@ export const command = (): Command =>
     .option('--idle-ms <n>', 'longest pause between two pulls of an empty queue, ms', whole(1), 5_000)
     .option(
       '--max-staleness <n>',
-      'versions that samples may be behind what is trained; groups of older samples are refused',
+      'versions that samples may be behind what is trained; groups of older samples are refused, unless their run is as many rounds --ahead',
       whole(0),
       MAX_STALENESS,
     )

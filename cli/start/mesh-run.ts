@@ -15,7 +15,7 @@ import { type LocalNodes, shareLines, startLocalNodes } from '../node/local-node
 import type { OpenRecipes } from '../recipe-modules.ts';
 import { ensureShipped, namedBy, startsOf } from '../shared/import-policy.ts';
 import { whenNpmEnds } from '../shared/npm-parent.ts';
-import { MAX_STALENESS, orderOf, type StartOptions } from '../shared/run-options.ts';
+import { orderOf, type StartOptions } from '../shared/run-options.ts';
 import { startSharedMesh } from '../shared/state-access.ts';
 import { agentsHeard } from './agents-heard.ts';
 import { followAll } from './follow-all.ts';
@@ -138,14 +138,13 @@ const stays = ({ serve, rounds, headless }: StartOptions): boolean =>
   serve || (rounds === undefined && !headless);
 
 const learnerArguments = (
-  { evalEvery, device, threads, revectorize, auditFraction, ahead }: StartOptions,
+  { evalEvery, device, threads, revectorize, auditFraction }: StartOptions,
   modules: OpenRecipes['modules'],
 ) => [
   `--eval-every=${evalEvery}`,
   // Locally a pull costs nothing, and a round takes seconds.
   '--idle-ms=150',
   `--device=${device}`,
-  ...(ahead === undefined ? [] : [`--max-staleness=${Math.max(MAX_STALENESS, ahead)}`]),
   ...modules.map(({ file }) => `--recipe=${file}`),
   ...(threads ? [`--threads=${threads}`] : []),
   ...(revectorize ? [] : ['--no-revectorize']),

@@ -7,7 +7,7 @@ export interface LearnerSettings {
   readonly recipes: Registry;
   /** The key that checks the mesh's seal on every group; without it only the hash is checked. */
   readonly meshKey?: string;
-  /** Number of versions that a round's samples may be behind the current version. */
+  /** Number of versions that a round's samples may be behind the current version, where its run and recipe ask for no more by design. */
   readonly maxStaleness: number;
   /** The audit of the records before they are trained on; absent = only hashes and seals are checked. */
   readonly audit?: AuditSettings;

@@ -113,12 +113,12 @@ export async function trainRound(
 const bytesOf = (files: VersionFiles): number =>
   Object.values(files).reduce((sum, bytes) => sum + (bytes?.length ?? 0), 0);
 
-/** How many versions the samples may be behind: what the operator allows, or what the recipe and the run ask for by design. */
+/** How many versions the samples may be behind: what the operator allows, or what the run and its recipe ask for by design, if that is more. */
 const stalenessBound = (
   { maxStaleness }: LearnerSettings,
-  { staleness: designed }: Recipe,
+  { staleness: designed = 0 }: Recipe,
   { settings }: RoundSpec,
-): number => (designed === undefined ? maxStaleness : Math.max(maxStaleness, designed + aheadOf(settings)));
+): number => Math.max(maxStaleness, designed + aheadOf(settings));
 
 /** The policy's current and next version, whether the samples are too stale to train on, and the manifest hash of each version. */
 async function versions(gateway: MeshGateway, { spec, manifests: sealed }: RoundState, maxStaleness: number) {

@@ -46,12 +46,13 @@ export interface Playing {
   readonly stop: () => Promise<void>;
 }
 
-/** `starts`: shipped policies that runs begin with. */
+/** `starts`: shipped policies that runs begin with. `trainer`: of the learner. */
 export async function openPlaying(
   starts: Iterable<string>,
   options: MeshOptions = {},
   recipes: Registry = shipped,
   askService?: AskService,
+  trainer: RoundTrainer = new RoundTrainer(),
 ): Promise<Playing> {
   const state = mkdtempSync(join(tmpdir(), 'rollmesh-playing-'));
   const stop = new AbortController();
@@ -62,7 +63,7 @@ export async function openPlaying(
   for (const start of new Set(starts)) await ensureShipped(gateway, start);
   const queue = new PullQueue({ baseUrl: mesh.pullUrl, accountId: 'local', queueId: SCORED_QUEUE, token });
   const learning = runLearner(
-    { queue, gateway, trainer: new RoundTrainer(), log: () => {} },
+    { queue, gateway, trainer, log: () => {} },
     {
       recipes,
       meshKey: mesh.secrets.MESH_KEY,

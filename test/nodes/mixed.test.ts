@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../../bench/browser/chromium.ts';
+import { lendTab, samplesOfTab, stopTab } from '../../bench/browser/node-tab.ts';
 import { runIdOf } from '../../core/schema/round.ts';
 import { nodeArguments } from '../../mesh/installation.ts';
 import { shipped } from '../../recipes/index.ts';
@@ -39,13 +40,11 @@ test.skipIf(!chromiumPath)(
     const problems: string[] = [];
     page.on('pageerror', (error) => problems.push(error.message));
     page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
-    const opened = await page.goto(`${url}/node`);
-    expect(opened!.headers()['content-security-policy']).toMatch(
+    const opened = await lendTab(page, url, tab.token);
+    expect(opened.headers()['content-security-policy']).toMatch(
       /^default-src 'none'; script-src 'self' 'wasm-unsafe-eval';/,
     );
-    expect(opened!.headers()['cache-control']).toBe('no-store');
-    await page.fill('#node-token', tab.token);
-    await page.click('#button');
+    expect(opened.headers()['cache-control']).toBe('no-store');
     await expect
       .poll(async () => (await gateway.listNodes()).map(({ state }) => state), { timeout: 60_000 })
       .toEqual(['idle', 'idle']);
@@ -63,7 +62,7 @@ test.skipIf(!chromiumPath)(
     expect(mesh).toEqual(alone);
 
     if (process.env.SCREENSHOT) await page.screenshot({ path: process.env.SCREENSHOT });
-    const counted = Number((await page.textContent('#samples'))!.replaceAll(',', ''));
+    const counted = await samplesOfTab(page);
     const trace = await page.evaluate(() => [
       document.cookie,
       String(localStorage.length),
@@ -71,8 +70,7 @@ test.skipIf(!chromiumPath)(
       location.search + location.hash,
     ]);
     expect(trace).toEqual(['', '0', '0', '']);
-    await page.click('#button');
-    await expect.poll(() => page.textContent('#node-status'), { timeout: 20_000 }).toContain('Stopped');
+    await stopTab(page);
     expect(problems).toEqual([]);
 
     const rounds = await gateway.listRounds(runIdOf(runOf(shipped, order).settings));

@@ -5,6 +5,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../../bench/browser/chromium.ts';
+import { lendTab, samplesOfTab, stopTab } from '../../bench/browser/node-tab.ts';
 import { CLOSE } from '../../core/schema/work.ts';
 import { openPlaying, type Playing } from '../mesh/playing.ts';
 
@@ -26,18 +27,14 @@ async function lent(engine: string, token: string, webgpu: boolean): Promise<Pag
   const browser = await openBrowser({ webgpu });
   browsers.push(browser);
   const page = await browser.newPage();
-  await page.goto(`${playing.url}/node`);
-  await page.fill('#node-token', token);
-  await page.selectOption('#engine', engine);
-  await page.click('#button');
+  await lendTab(page, playing.url, token, engine);
   return page;
 }
 
 /** Stops the tab, and says what it counted and what it left in the browser. */
 async function ended(page: Page) {
-  const counted = Number((await page.textContent('#samples'))!.replaceAll(',', ''));
-  await page.click('#button');
-  await expect.poll(() => page.textContent('#node-status'), { timeout: 20_000 }).toContain('Stopped');
+  const counted = await samplesOfTab(page);
+  await stopTab(page);
   const trace = await page.evaluate(async () => [
     document.cookie,
     localStorage.length,
