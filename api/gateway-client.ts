@@ -45,6 +45,7 @@ import {
   runDeleted,
   runListing,
   runState,
+  uploadState,
 } from '../core/schema/answers.ts';
 import { FORMER_ROUND, readFormer } from '../core/schema/former-names.ts';
 import { parsed } from '../core/schema/parse.ts';
@@ -63,6 +64,7 @@ import {
   seenFrom,
   type VersionFile,
   type VersionFiles,
+  WHOLE_UPLOAD_BYTES,
   wholeOf,
 } from '../core/schema/policy.ts';
 import type { RoundReport } from '../core/schema/report.ts';
@@ -87,6 +89,7 @@ import { type BackOff, fetchPatiently, PATIENT } from './back-off.ts';
 import type { Gateway } from './routes.ts';
 import { storeDelta } from './store-delta.ts';
 import { type Send, storeFile } from './store-file.ts';
+import { storeInParts } from './store-in-parts.ts';
 import type { Tally } from './tally.ts';
 
 export interface GatewayClientOptions {
@@ -378,7 +381,7 @@ export class GatewayClient {
   }
 
   /**
-   * Uploads the files, large ones shard by shard, then commits them by their manifest, whose `files` are filled in here. It is safe to
+   * Uploads the files, large ones shard by shard and these in parts, then commits them by their manifest, whose `files` are filled in here. It is safe to
    * repeat. Of a file that is streamed no more than a shard is in memory at once. A large file and weights under an adapter are not sent
    * again where the parent has the same. `before`: files of the parent that are to be changed by deltas where these are small (`storeDelta`).
    */
@@ -391,9 +394,22 @@ export class GatewayClient {
     const version = this.#api.policies[':name'].versions[':n'];
     const param = { name: about.policy, n: String(about.version) };
     const send: Send = async (file, sha256, body) => {
-      await version.files[':file'].$put(
-        { param: { ...param, file } },
-        { init: { body }, headers: { 'x-sha256': sha256 } },
+      const headers = { 'x-sha256': sha256 };
+      const calls = version.files[':file'];
+      const of = { param: { ...param, file } };
+      if (body.length <= WHOLE_UPLOAD_BYTES) return void (await calls.$put(of, { init: { body }, headers }));
+      const { parts } = calls;
+      await storeInParts(
+        {
+          begin: () => read(uploadState, parts.$post({ ...of, json: { bytes: body.length } }, { headers })),
+          put: (part, bytes) =>
+            parts[':part'].$put(
+              { param: { ...of.param, part: String(part) } },
+              { init: { body: bytes }, headers },
+            ),
+          join: () => parts.join.$post(of, { headers }),
+        },
+        body,
       );
     };
     const storedBefore = await this.#filesBefore(files, about, before);

@@ -406,6 +406,27 @@ const TABLE = {
       { body: 'bytes', answer: answers.storedFile, status: 201 },
     ),
     route(
+      'POST',
+      '/api/policies/:name/versions/:n/files/:file/parts',
+      'learner',
+      'Begins to store a file in parts, or finds what is stored of it; `x-sha256` is the hash of the whole file here and below.',
+      { body: answers.uploadOrder, answer: answers.uploadState },
+    ),
+    route(
+      'PUT',
+      '/api/policies/:name/versions/:n/files/:file/parts/:part',
+      'learner',
+      'Stores a part, from 1; all but the last have `partBytes`.',
+      { body: 'bytes', answer: answers.storedPart, status: 201 },
+    ),
+    route(
+      'POST',
+      '/api/policies/:name/versions/:n/files/:file/parts/join',
+      'learner',
+      'Stores the file that the parts make.',
+      { answer: answers.storedFile, status: 201 },
+    ),
+    route(
       'PUT',
       '/api/policies/:name/versions/:n',
       'learner',

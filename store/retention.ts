@@ -6,6 +6,7 @@
 import type { R2Bucket } from '@cloudflare/workers-types';
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, openRounds, writeAll } from './database.ts';
+import { abortUploads } from './uploads.ts';
 import { versionKey } from './version-objects.ts';
 import { MANIFEST } from './versions.ts';
 
@@ -103,7 +104,7 @@ export const takenVersions = (db: Database): Promise<Omit<JudgedVersion, 'kept'>
     sql`SELECT policy, version, bytes FROM versions WHERE pruned_at IS NOT NULL AND bytes > 0 LIMIT ${AT_ONCE}`,
   );
 
-/** Removes all objects of a pruned version but its manifest, also those that nobody committed. It is safe to repeat. */
+/** Removes all objects of a pruned version but its manifest, also those that nobody committed, and ends uploads that were begun. It is safe to repeat. */
 export async function removeFiles(
   db: Database,
   bucket: R2Bucket,
@@ -113,6 +114,7 @@ export async function removeFiles(
   for (let more = true; more; ) {
     const { objects, truncated } = await bucket.list({ prefix, limit: DELETED_AT_ONCE });
     const removed = objects.map(({ key }) => key).filter((key) => key !== `${prefix}${MANIFEST}`);
+    await abortUploads(bucket, removed);
     if (removed.length) await bucket.delete(removed);
     more = truncated;
   }

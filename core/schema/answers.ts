@@ -8,7 +8,7 @@ import { usageByStage, usageCounts } from '../cost/usage.ts';
 import { FAILURE_KINDS } from '../errors.ts';
 import { part } from '../reading.ts';
 import { GROUP_STATES, ROUND_STATES } from '../stages.ts';
-import { count, hash, measured } from './numbers.ts';
+import { count, hash, measured, positive } from './numbers.ts';
 import { outcome } from './outcome.ts';
 import { roundReport } from './report.ts';
 import { roundSpec, runSettings } from './round.ts';
@@ -316,6 +316,18 @@ export const pruned = v.object({
 export type Pruned = v.InferOutput<typeof pruned>;
 
 export const storedFile = v.object({ file: v.string(), result: v.picklist(['stored', 'same']) });
+
+export const uploadOrder = v.object({ bytes: positive });
+export const uploadState = v.object({
+  file: v.string(),
+  /** `same`: the file is stored already, and no part of it is wanted. */
+  result: v.picklist(['open', 'same']),
+  partBytes: count,
+  /** The numbers, from 1, of the parts that are stored. */
+  parts: v.array(count),
+});
+export type UploadState = v.InferOutput<typeof uploadState>;
+export const storedPart = v.object({ ...storedFile.entries, part: count });
 
 export const committed = v.object({
   version: count,

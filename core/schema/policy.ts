@@ -78,6 +78,10 @@ export const optimizerFile = (set: string = MAIN_SET): VersionFile =>
 export const MAX_FILE_BYTES = 95 * 1024 * 1024;
 /** A larger file is stored as shards: consecutive pieces of this size, the last of which may be shorter. */
 export const SHARD_BYTES = 90 * 1024 * 1024;
+/** An object of up to this size is uploaded in one request, a larger one in parts. */
+export const WHOLE_UPLOAD_BYTES = 16 * 1024 * 1024;
+/** The size of such a part; the last may be shorter. R2 wants at least 5 MiB of each but the last, and the same of all of these. */
+export const PART_BYTES = 8 * 1024 * 1024;
 
 const PART = /^(.+)\.(?:shard|delta)-(?:0|[1-9][0-9]{0,4})$/;
 

@@ -1,4 +1,4 @@
-/** The schemas of the queries of the gateway's routes, and of a version in a path. */
+/** The schemas of the queries of the gateway's routes, and of versions and parts in a path. */
 import * as v from 'valibot';
 import { GROUP_STATES } from '../stages.ts';
 import { id } from './sample.ts';
@@ -11,6 +11,13 @@ export const versionText = v.pipe(
   v.regex(/^(?:0|[1-9]\d{0,15})$/, 'Expected a whole number from 0'),
   v.transform(Number),
   versionNumber,
+);
+
+/** The number of a part in a path, from 1. */
+export const partText = v.pipe(
+  v.string(),
+  v.regex(/^[1-9]\d{0,4}$/, 'Expected a whole number from 1'),
+  v.transform(Number),
 );
 
 /** `?limit=` of a listing: parses the text to a whole number from 1 to `most`. */

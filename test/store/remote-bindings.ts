@@ -49,6 +49,19 @@ const r2 = {
     await BUCKET.delete(key);
     return { value: null };
   },
+  async createUpload({ BUCKET }, { key }) {
+    return { value: (await BUCKET.createMultipartUpload(key)).uploadId };
+  },
+  async uploadPart({ BUCKET }, { key, id, part }, body) {
+    return { value: await BUCKET.resumeMultipartUpload(key, id).uploadPart(part, body) };
+  },
+  async completeUpload({ BUCKET }, { key, id, parts }) {
+    return { value: described(await BUCKET.resumeMultipartUpload(key, id).complete(parts)) };
+  },
+  async abortUpload({ BUCKET }, { key, id }) {
+    await BUCKET.resumeMultipartUpload(key, id).abort();
+    return { value: null };
+  },
 };
 export default {
   async fetch(request, env) {
@@ -137,7 +150,7 @@ function objectOf(described: unknown) {
   return { ...more, uploaded: new Date(uploaded), checksums: hash };
 }
 
-/** Objects whole, by their keys; no upload in parts. */
+/** Objects whole, by their keys, and uploads in parts. */
 export function remoteR2(mf: Miniflare): R2Bucket {
   const ask = (of: string, asked: object, body?: ArrayBuffer) =>
     mf.dispatchFetch('http://bindings/', {
@@ -147,7 +160,19 @@ export function remoteR2(mf: Miniflare): R2Bucket {
     });
   const told = async (...asked: Parameters<typeof ask>) =>
     saidValue((await (await ask(...asked)).json()) as Answer);
+  const upload = (key: string, uploadId: string) => ({
+    key,
+    uploadId,
+    uploadPart: async (part: number, value: BodyInit) =>
+      told('uploadPart', { key, id: uploadId, part }, await new Response(value).arrayBuffer()),
+    complete: async (parts: readonly object[]) =>
+      objectOf(await told('completeUpload', { key, id: uploadId, parts })),
+    abort: () => told('abortUpload', { key, id: uploadId }),
+  });
   const bucket = {
+    createMultipartUpload: async (key: string) =>
+      upload(key, (await told('createUpload', { key })) as string),
+    resumeMultipartUpload: upload,
     put: async (key: string, value: BodyInit | null, options?: object) =>
       objectOf(await told('put', { key, options }, await new Response(value).arrayBuffer())),
     head: async (key: string) => objectOf(await told('head', { key })),

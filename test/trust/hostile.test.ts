@@ -143,6 +143,12 @@ function routesOf({ mesh: { secrets } }: Scene, round: string, group: string, ma
   const signed = (change: (request: RawRequest) => RawRequest) => (request: RawRequest) =>
     signOwn(WEBHOOK_SECRET, Math.floor(now()))(change(request));
   const file = text('{"model_type":"llama"}');
+  const wrongHash = fc.constantFrom(
+    withHeader('x-sha256', null),
+    withHeader('x-sha256', ''),
+    withHeader('x-sha256', sha256(file).toUpperCase()),
+    withHeader('x-sha256', sha256(file).slice(1)),
+  );
   return [
     {
       name: 'webhook',
@@ -183,16 +189,46 @@ function routesOf({ mesh: { secrets } }: Scene, round: string, group: string, ma
       201,
       [
         wrongPaths(4),
+        wrongHash,
         fc.constantFrom(
-          withHeader('x-sha256', null),
-          withHeader('x-sha256', ''),
-          withHeader('x-sha256', sha256(file).toUpperCase()),
           withHeader('x-sha256', sha256(text('other'))),
-          withHeader('x-sha256', sha256(file).slice(1)),
           (request: RawRequest) => ({ ...request, body: text('{"model_type":"qwen2"}') }),
           (request: RawRequest) => ({ ...request, body: text('') }),
         ),
       ],
+      { 'x-sha256': sha256(file) },
+    ),
+    // In the order of an upload: what is spoiled is spoiled before any is begun.
+    learner(
+      'an upload in parts',
+      'POST',
+      '/api/policies/spare/versions/0/files/tokenizer.json/parts',
+      json({ bytes: file.length }),
+      200,
+      [
+        wrongPaths(4),
+        brokenJson,
+        wrongHash,
+        wrongFields({ bytes: [0, -1, 0.5, null, '9', 96 << 20, 1e300] }),
+      ],
+      { 'x-sha256': sha256(file) },
+    ),
+    learner(
+      'a part',
+      'PUT',
+      '/api/policies/spare/versions/0/files/tokenizer.json/parts/1',
+      file,
+      201,
+      [wrongPaths(4), wrongHash],
+      { 'x-sha256': sha256(file) },
+    ),
+    learner(
+      'the end of an upload in parts',
+      'POST',
+      '/api/policies/spare/versions/0/files/tokenizer.json/parts/join',
+      text(''),
+      201,
+      [wrongPaths(4), wrongHash],
       { 'x-sha256': sha256(file) },
     ),
     learner('commit', 'PUT', '/api/policies/ready/versions/0', json(manifest), 201, [

@@ -1,4 +1,4 @@
-/** The learner's routes: it reads objects, stores versions, and reports rounds and refused groups. All of them need its token; a verifier's token reads objects, too. */
+/** The learner's routes: it reads objects, commits versions, and reports rounds and refused groups. All of them need its token; a verifier's token reads objects, too. */
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import {
@@ -15,16 +15,13 @@ import {
   roundFailure,
   runLabel,
   stopOrder,
-  type storedFile,
 } from '../../core/schema/answers.ts';
-import { MAX_FILE_BYTES, manifest, storedName } from '../../core/schema/policy.ts';
-import { versionText } from '../../core/schema/queries.ts';
+import { manifest } from '../../core/schema/policy.ts';
 import { roundReport } from '../../core/schema/report.ts';
 import { id, name } from '../../core/schema/sample.ts';
 import { giveUpTraining } from '../../store/give-up-training.ts';
 import { failGroup, getGroup } from '../../store/groups.ts';
 import { labelRun, markDeleted, removeSamples } from '../../store/label-run.ts';
-import { isSettled } from '../../store/pending-manifest.ts';
 import { getPolicy } from '../../store/policies.ts';
 import { judgeVersions } from '../../store/retention.ts';
 import { rollBack } from '../../store/rollback.ts';
@@ -32,12 +29,12 @@ import { getRound, setReport } from '../../store/rounds.ts';
 import { getRun } from '../../store/runs.ts';
 import { stopRun } from '../../store/stop-run.ts';
 import { setUsed } from '../../store/usage.ts';
-import { getObject, putVersionFile } from '../../store/version-objects.ts';
+import { getObject } from '../../store/version-objects.ts';
 import { check, readJsonBody } from './body.ts';
 import { commit } from './commit.ts';
 import { learnerOnly, objectReaders } from './guards.ts';
 import { HttpError } from './http-error.ts';
-import { notFound } from './parameters.ts';
+import { hashHeader, notFound } from './parameters.ts';
 import { DAY_MS, prune } from './prune.ts';
 import type { GatewayTypes } from './services.ts';
 import { runView } from './views.ts';
@@ -51,10 +48,6 @@ const objectKey = v.pipe(
     'Expected a key under rounds/ or policies/',
   ),
 );
-const hash = v.pipe(
-  v.string('Expected the header x-sha256'),
-  v.regex(/^[0-9a-f]{64}$/, 'Expected 64 hex digits'),
-);
 /** Largest report, in bytes: it holds the reward of each of up to 5,000 proposals. */
 const REPORT_LIMIT = 1024 * 1024;
 /** Largest manifest, in bytes: it names every group that the version was trained on. */
@@ -64,34 +57,12 @@ export const learnerRoutes = new Hono<GatewayTypes>()
   .get('/api/objects/*', objectReaders, async (c) => {
     const key = check(objectKey, c.req.path.slice('/api/objects/'.length), 'object.key');
     const { bucket } = c.var.services;
-    const sha256 = check(v.optional(hash), c.req.header('x-sha256'), 'object.sha256');
+    const sha256 = check(v.optional(hashHeader), c.req.header('x-sha256'), 'object.sha256');
     const object = await (sha256 ? getObject(bucket, key, sha256) : bucket.get(key));
     if (!object) throw notFound('object', key);
     // A body with this content type is not compressed on its way.
     const headers = { 'content-type': 'application/octet-stream', etag: object.httpEtag };
     return new Response(object.body, { headers });
-  })
-  .put('/api/policies/:name/versions/:n/files/:file', learnerOnly, async (c) => {
-    const ref = {
-      name: check(name, c.req.param('name'), 'policy.name'),
-      version: check(versionText, c.req.param('n'), 'version.number'),
-    };
-    const file = check(storedName, c.req.param('file'), 'version.file');
-    const sha256 = check(hash, c.req.header('x-sha256'), 'version.sha256');
-    const length = c.req.header('content-length');
-    if (length === undefined || !c.req.raw.body)
-      throw new HttpError(411, 'body.length', 'The length of the body is not known.', {
-        expected: 'a content-length header',
-      });
-    if (Number(length) > MAX_FILE_BYTES)
-      throw new HttpError(413, 'body.size', 'The file is too large.', {
-        expected: `at most ${MAX_FILE_BYTES} bytes`,
-        next: 'Send a larger file as shards, and name them in the manifest.',
-      });
-    const { db, bucket } = c.var.services;
-    const settled = await isSettled(db, bucket, ref);
-    const result = await putVersionFile(bucket, ref, file, c.req.raw.body, { sha256, settled });
-    return c.json<v.InferOutput<typeof storedFile>>({ file, result }, result === 'stored' ? 201 : 200);
   })
   .put('/api/policies/:name/versions/:n', learnerOnly, async (c) => {
     const asked = await readJsonBody(c.req.raw, manifest, MANIFEST_LIMIT);

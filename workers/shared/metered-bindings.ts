@@ -1,5 +1,12 @@
 /** Bindings that count what is used through them, by the platform's own units: rows that D1 says it touched, classes of R2, messages of 64 kB. */
-import type { D1Database, D1PreparedStatement, D1Result, Queue, R2Bucket } from '@cloudflare/workers-types';
+import type {
+  D1Database,
+  D1PreparedStatement,
+  D1Result,
+  Queue,
+  R2Bucket,
+  R2MultipartUpload,
+} from '@cloudflare/workers-types';
 import { queueOperations } from '../../core/cost/prices.ts';
 import { countUsed, waiting } from './meter.ts';
 
@@ -65,6 +72,11 @@ export function meteredR2(bucket: R2Bucket): R2Bucket {
       if (object) countUsed('r2BytesWritten', object.size);
       return object;
     },
+    createMultipartUpload: async (...args: Parameters<R2Bucket['createMultipartUpload']>) => {
+      countUsed('r2ClassA', 1);
+      return meteredUpload(await waiting(() => bucket.createMultipartUpload(...args)));
+    },
+    resumeMultipartUpload: (key: string, id: string) => meteredUpload(bucket.resumeMultipartUpload(key, id)),
     list: (...args: Parameters<R2Bucket['list']>) => {
       countUsed('r2ClassA', 1);
       return waiting(() => bucket.list(...args));
@@ -72,6 +84,22 @@ export function meteredR2(bucket: R2Bucket): R2Bucket {
     delete: (keys: string | string[]) => waiting(() => bucket.delete(keys)),
   };
   return layOver(bucket, own);
+}
+
+/** The bytes of parts are not counted as written: they are removed once the object is stored, and that is counted. */
+function meteredUpload(upload: R2MultipartUpload): R2MultipartUpload {
+  const own = {
+    uploadPart: (...args: Parameters<R2MultipartUpload['uploadPart']>) => {
+      countUsed('r2ClassA', 1);
+      return waiting(() => upload.uploadPart(...args));
+    },
+    complete: (...args: Parameters<R2MultipartUpload['complete']>) => {
+      countUsed('r2ClassA', 1);
+      return waiting(() => upload.complete(...args));
+    },
+    abort: () => waiting(() => upload.abort()),
+  };
+  return layOver(upload, own);
 }
 
 /** Counts the reading of a body as waiting, too. */
