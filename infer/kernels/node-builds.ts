@@ -80,7 +80,7 @@ export const loadBuilds = (): Builds => builds;
 
 const shared = lazily(
   (build) => importingShared(binaryOf(build)),
-  () => new Heap(new WebAssembly.Memory({ initial: 8, maximum: MAX_PAGES, shared: true })),
+  () => new Heap(new WebAssembly.Memory({ initial: 2, maximum: MAX_PAGES, shared: true })),
 );
 
 /** The builds with a memory that threads share. Their bits are the same. */
