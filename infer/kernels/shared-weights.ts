@@ -29,7 +29,7 @@ const READY = 2;
 /** 64 MiB. */
 const LEAST_PAGES = 1024;
 
-/** A memory of 4 GiB, or of the largest half, quarter, … of that which the host gives. Only what is written takes any of the machine's memory. */
+/** A memory of 4 GiB, or of a half, a quarter, … where the host gives no more. Only what is written takes any of the machine's memory. */
 export function newSharedMemory(): SharedMemory {
   for (let pages = MAX_PAGES; ; pages /= 2)
     try {

@@ -25,23 +25,23 @@ test('a memory that a call uses is not taken from it, and one more is made', () 
   const memories = new WeightMemories(2);
   const both = memories.hold(['a', 'b']);
   const again = memories.hold(['a']);
-  expect(again['a']).toEqual(both['a']);
+  expect(again.a).toEqual(both.a);
   const more = memories.hold(['c']);
-  expect([both['a']!.memory, both['b']!.memory]).not.toContain(more['c']!.memory);
+  expect([both.a!.memory, both.b!.memory]).not.toContain(more.c!.memory);
   memories.release(both);
-  expect(memories.hold(['d'])['d']!.memory).toBe(both['b']!.memory);
+  expect(memories.hold(['d']).d!.memory).toBe(both.b!.memory);
   // The second call goes on with a.
-  expect(memories.hold(['e'])['e']!.memory).not.toBe(both['a']!.memory);
+  expect(memories.hold(['e']).e!.memory).not.toBe(both.a!.memory);
 });
 
 test('a memory that takes another version is empty', () => {
   const memories = new WeightMemories(1);
   const first = memories.hold(['a']);
-  const memory = memories.memory(first['a']!.memory);
+  const memory = memories.memory(first.a!.memory);
   expect(isToLayOut(memory)).toBe(true);
   layOutEnded(memory, 100_000);
   memories.release(first);
   const second = memories.hold(['b']);
-  expect(memories.memory(second['b']!.memory).memory).toBe(memory.memory);
+  expect(memories.memory(second.b!.memory).memory).toBe(memory.memory);
   expect(isToLayOut(memory)).toBe(true);
 });
