@@ -103,6 +103,11 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     options: '[--turns N] [--json]',
     load: () => import('./scaling.ts'),
   },
+  threads: {
+    about: 'what the threads of a node take with one copy of the weights, and with a copy each',
+    options: '[--turns N] [--json]',
+    load: () => import('./threads.ts'),
+  },
   words: {
     about: 'what training adds to the policy that reads English, on questions nobody here wrote',
     options: '[--recipe grpo|trio] [--seeds N] [--rounds N] [--jobs N] [--state DIR] [--json]',

@@ -8,7 +8,8 @@ import { adapterFile, MAIN_SET, setFiles, weightsFile } from '../core/schema/pol
 import type { Engines } from './engines.ts';
 import { openVersion } from './open-version.ts';
 
-const keyOf = ({ name, version, set, weights, engine }: PolicyRef) =>
+/** A policy's own name among all that a process may open. */
+export const keyOf = ({ name, version, set, weights, engine }: PolicyRef) =>
   `${name}@${version}/${set ?? MAIN_SET}/${weights ?? 'float32'}/${engine ?? 'onnx'}`;
 
 export class OpenPolicies {
@@ -27,7 +28,8 @@ export class OpenPolicies {
 
   /** Runs `work` with exactly this policy. The uses in a process must come one after the other. */
   readonly use = async <T>(ref: PolicyRef, work: (policy: Policy) => Promise<T>): Promise<T> => {
-    const key = keyOf(ref);
+    // Weights that threads share may lie elsewhere than when the policy was opened.
+    const key = `${keyOf(ref)}/${this.#engines.shared?.(ref)?.id ?? ''}`;
     let policy = this.#open.get(key);
     this.#open.delete(key);
     if (!policy) {

@@ -8,7 +8,8 @@ import { type ModelConfig, parseConfig } from '../model/config.ts';
 import { readSafetensors } from '../model/safetensors.ts';
 import { streamSafetensors } from '../model/safetensors-stream.ts';
 import type { Engines } from './engines.ts';
-import { loadKernelPolicy } from './kernels/kernel-policy.ts';
+import { loadKernelPolicy, shareKernelPolicy } from './kernels/kernel-policy.ts';
+import { isToLayOut, layOutEnded } from './kernels/shared-weights.ts';
 import { createPolicy } from './onnx-policy.ts';
 
 /**
@@ -26,12 +27,20 @@ export async function openStreamed(
   const coming = Promise.resolve(adapterBytes).then((bytes) => adapterOf(config, bytes));
   // Where the weights fail first, nobody waits for it.
   coming.catch(() => undefined);
-  const loading = loadKernelPolicy(engines.kernels(), ref, config, engines.kernelBytes);
-  for await (const piece of streamSafetensors(weights)) {
-    const adapter = await coming;
-    loading.write(adapter ? foldInto(adapter, piece) : piece);
+  const shared = engines.shared?.(ref);
+  if (shared && !isToLayOut(shared))
+    return shareKernelPolicy(engines.kernels(), ref, config, engines.kernelBytes, shared);
+  try {
+    const loading = loadKernelPolicy(engines.kernels(), ref, config, engines.kernelBytes, shared);
+    for await (const piece of streamSafetensors(weights)) {
+      const adapter = await coming;
+      loading.write(adapter ? foldInto(adapter, piece) : piece);
+    }
+    return loading.finish();
+  } catch (error) {
+    if (shared) layOutEnded(shared);
+    throw error;
   }
-  return loading.finish();
 }
 
 /** Bytes of a slice of a file that is in memory. */

@@ -6,7 +6,8 @@ import type { Completion, PolicyRef } from '../core/policy.ts';
 import { adapterFile, weightsFile } from '../core/schema/policy.ts';
 import { type SamplingRequest, settingsOf } from '../core/schema/work.ts';
 import type { Engines } from '../infer/engines.ts';
-import { OpenPolicies } from '../infer/open-policies.ts';
+import type { SharedWeights } from '../infer/kernels/shared-weights.ts';
+import { keyOf, OpenPolicies } from '../infer/open-policies.ts';
 
 /** The bytes of files by their sha256, as far as the computer has to open them. */
 export type FileBytes = Readonly<Record<string, Uint8Array>>;
@@ -29,12 +30,16 @@ export type ComputeAnswer =
     }
   | { readonly call: number; readonly error: string };
 
+/** Where the threads of a node share weights, by the keys of policies. */
+export type SharedByKey = Readonly<Record<string, SharedWeights>>;
+
 /** How many policies stay open: those of a round's roles, and of the round before. */
-const OPEN = 4;
+export const OPEN = 4;
 
 export class Computer {
   readonly #policies: OpenPolicies;
   #files: FileBytes = {};
+  #shared: SharedByKey = {};
   #requests: readonly SamplingRequest[] = [];
   readonly #clock: () => number;
   #generateMs = 0;
@@ -42,7 +47,11 @@ export class Computer {
   /** `clock`: the time that generating is counted in, ms. */
   constructor(engines: Engines, clock: () => number = () => performance.now()) {
     this.#clock = clock;
-    this.#policies = new OpenPolicies(engines, async (ref) => this.#filesOf(ref), OPEN);
+    this.#policies = new OpenPolicies(
+      { ...engines, shared: (ref) => this.#shared[keyOf(ref)] },
+      async (ref) => this.#filesOf(ref),
+      OPEN,
+    );
   }
 
   /** What the last call took to generate, prompts read and versions not opened, ms. */
@@ -50,9 +59,14 @@ export class Computer {
     return this.#generateMs;
   }
 
-  /** [requests][prompts][samples]. The calls must come one after the other. */
-  async compute(requests: readonly SamplingRequest[], files: FileBytes): Promise<Completion[][][]> {
+  /** [requests][prompts][samples]. The calls must come one after the other. What is in `shared` must stay as it is until the call has ended. */
+  async compute(
+    requests: readonly SamplingRequest[],
+    files: FileBytes,
+    shared: SharedByKey = {},
+  ): Promise<Completion[][][]> {
     this.#files = files;
+    this.#shared = shared;
     this.#requests = requests;
     this.#generateMs = 0;
     const out: Completion[][][] = [];

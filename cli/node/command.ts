@@ -13,7 +13,7 @@ import { calledAs } from '../called-as.ts';
 import { gatewayAddress } from '../shared/mesh-access.ts';
 import { whole } from '../shared/run-options.ts';
 import { type VersionName, versionName } from '../shared/version-name.ts';
-import { startThread, type Thread } from './threads.ts';
+import { startThreads, type Thread } from './threads.ts';
 import { workLine } from './work-line.ts';
 
 interface NodeOptions {
@@ -137,11 +137,14 @@ async function runNode({
           ...(process.env.ROLLMESH_SERVER_KEY ? { apiKey: process.env.ROLLMESH_SERVER_KEY } : {}),
         })
       : undefined;
-  const threads: readonly Thread[] = Array.from({ length: count }, () =>
-    asking
-      ? { ready: Promise.resolve(), compute: asking, generateMs: () => 0, stop: () => Promise.resolve() }
-      : startThread(close),
-  );
+  const threads: readonly Thread[] = asking
+    ? Array.from({ length: count }, () => ({
+        ready: Promise.resolve(),
+        compute: asking,
+        generateMs: () => 0,
+        stop: () => Promise.resolve(),
+      }))
+    : startThreads(count, close);
   // What is leased before would wait, and others could not have it.
   await Promise.all(threads.map(({ ready }) => ready));
   const lines = setInterval(line, LINE_MS);

@@ -1,12 +1,14 @@
 /** A thread of a node in Node: computes what its process hands it. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { SamplingRequest } from '../../core/schema/work.ts';
+import type { SharedMemory } from '../../infer/kernels/shared-weights.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { nativeEngines } from '../../infer/ort-native.ts';
-import { type ComputeAnswer, type ComputeCall, Computer, READY } from '../../node/compute.ts';
-import type { ThreadData } from './threads.ts';
+import { type ComputeAnswer, Computer, READY } from '../../node/compute.ts';
+import type { Held } from '../../node/weight-memories.ts';
+import type { ThreadCall, ThreadData } from './threads.ts';
 
-const { close, builds } = workerData as ThreadData;
+const { close, builds, thread, threads } = workerData as ThreadData;
 /** This thread's CPU time where Node tells it, and where this thread is what computes; ms. */
 const cpuMs =
   close === null && 'threadCpuUsage' in process
@@ -23,10 +25,20 @@ const asComputed = ({ policy: { engine, ...policy }, ...request }: SamplingReque
   ...request,
   policy: close ? policy : { ...policy, engine },
 });
+/** The memories that this thread was told of. */
+const memories = new Map<number, SharedMemory>();
+const sharedIn = (held: Held) =>
+  Object.fromEntries(
+    Object.entries(held).map(([key, { memory, id }]) => [
+      key,
+      { ...memories.get(memory)!, id, thread, threads },
+    ]),
+  );
 const port = parentPort;
 if (!port) throw new Error('internal: this module is a thread of a node');
-port.on('message', ({ call, requests, files }: ComputeCall) => {
-  computer.compute(requests.map(asComputed), files).then(
+port.on('message', ({ call, requests, files, held, unknown }: ThreadCall) => {
+  for (const [index, memory] of unknown) memories.set(index, memory);
+  computer.compute(requests.map(asComputed), files, sharedIn(held)).then(
     (completions) => {
       const { generateMs } = computer;
       port.postMessage({ call, completions, generateMs } satisfies ComputeAnswer);

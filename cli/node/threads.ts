@@ -1,12 +1,18 @@
-/** Starts the threads of a node. Each has an engine of its own; the bytes of a version's files are one copy that all of them read. */
+/**
+ * Starts the threads of a node. The bytes of a version's files are one copy that all of them read, and so are the weights that the kernels compute over.
+ * ONNX Runtime holds a copy for each thread.
+ */
 import { Worker } from 'node:worker_threads';
 import { RollmeshError } from '../../core/errors.ts';
-import type { CloseEngine } from '../../core/schema/work.ts';
+import type { CloseEngine, SamplingRequest } from '../../core/schema/work.ts';
 import type { Builds } from '../../infer/kernels/builds.ts';
-import { loadBuilds } from '../../infer/kernels/node-builds.ts';
+import { loadSharedBuilds } from '../../infer/kernels/node-builds.ts';
+import type { SharedMemory } from '../../infer/kernels/shared-weights.ts';
+import { keyOf } from '../../infer/open-policies.ts';
 import { moduleFile, NODE_FLAGS } from '../../mesh/installation.ts';
-import { type ComputeAnswer, READY } from '../../node/compute.ts';
+import { type ComputeAnswer, type ComputeCall, OPEN, READY } from '../../node/compute.ts';
 import type { Compute } from '../../node/lend.ts';
+import { type Held, WeightMemories } from '../../node/weight-memories.ts';
 
 export interface Thread {
   /** Resolves once it can compute; what it is to compute would wait for it. */
@@ -23,18 +29,39 @@ export interface ThreadData {
   readonly close: CloseEngine | null;
   /** The kernels, which are compiled once for all threads. */
   readonly builds: Builds;
+  /** Which of how many threads it is. */
+  readonly thread: number;
+  readonly threads: number;
+}
+
+export interface ThreadCall extends ComputeCall {
+  /** Where the weights are that the requests name, as far as threads share them. */
+  readonly held: Held;
+  /** The memories among these that the thread was not told of yet. */
+  readonly unknown: readonly (readonly [index: number, memory: SharedMemory])[];
 }
 
 /** `close`: the close engine that computes; null = the engine that a request names. */
-export function startThread(close: CloseEngine | null): Thread {
+export function startThreads(
+  count: number,
+  close: CloseEngine | null,
+  memories = new WeightMemories(OPEN),
+): Thread[] {
+  return Array.from({ length: count }, (_, thread) =>
+    startThread({ close, builds: close ? {} : { ...loadSharedBuilds() }, thread, threads: count }, memories),
+  );
+}
+
+function startThread(workerData: ThreadData, memories: WeightMemories): Thread {
   const worker = new Worker(moduleFile('cli/node/thread'), {
     execArgv: [...NODE_FLAGS],
-    workerData: { close, builds: close ? {} : { ...loadBuilds() } } satisfies ThreadData,
+    workerData,
   });
   const waiting = new Map<
     number,
     { resolve: (answer: ComputeAnswer) => void; reject: (error: Error) => void }
   >();
+  const told = new Set<number>();
   let calls = 0;
   let generateMs = 0;
   const fail = (error: Error) => {
@@ -59,10 +86,15 @@ export function startThread(close: CloseEngine | null): Thread {
     ready,
     async compute(requests, files) {
       const call = calls++;
+      const held = memories.hold(sharedKeys(workerData.close, requests));
+      const unknown = Object.values(held).flatMap(({ memory }) =>
+        told.has(memory) ? [] : [[memory, memories.memory(memory)] as const],
+      );
       const answer = await new Promise<ComputeAnswer>((resolve, reject) => {
         waiting.set(call, { resolve, reject });
-        worker.postMessage({ call, requests, files });
-      });
+        worker.postMessage({ call, requests, files, held, unknown } satisfies ThreadCall);
+        for (const [index] of unknown) told.add(index);
+      }).finally(() => memories.release(held));
       if ('completions' in answer) {
         generateMs += answer.generateMs;
         return answer.completions;
@@ -82,3 +114,8 @@ export function startThread(close: CloseEngine | null): Thread {
     },
   };
 }
+
+/** The policies of requests whose weights threads share: those of the kernels. */
+const sharedKeys = (close: CloseEngine | null, requests: readonly SamplingRequest[]): string[] => [
+  ...new Set(requests.flatMap(({ policy }) => (policy.engine && !close ? [keyOf(policy)] : []))),
+];

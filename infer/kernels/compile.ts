@@ -10,15 +10,23 @@ import { buildFile } from './node-builds.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Compiles a build and returns the module's bytes. The same sources and compiler version give the same bytes. */
-export async function compileKernels(build: Build): Promise<Uint8Array> {
-  const features = ['simd', 'bulk-memory', ...(build === 'plain' ? [] : ['relaxed-simd'])];
+/**
+ * Compiles a build and returns the module's bytes. The same sources and compiler version give the same bytes. `shared`: as it imports a memory of
+ * several threads, which Node makes of the committed one (`importing-shared.ts`).
+ */
+export async function compileKernels(build: Build, shared = false): Promise<Uint8Array> {
+  const features = [
+    ...['simd', 'bulk-memory'],
+    ...(build === 'plain' ? [] : ['relaxed-simd']),
+    ...(shared ? ['threads'] : []),
+  ];
   const files = new Map<string, string | Uint8Array>();
   const { error, stderr } = await asc.main(
     [
       'infer/kernels/assembly/index.ts',
       ...['--baseDir', ROOT, '--outFile', 'kernels.wasm'],
       ...['-O3', '--noAssert', '--runtime', 'stub', '--importMemory'],
+      ...(shared ? ['--sharedMemory', '--maximumMemory', '65536'] : []),
       ...['--enable', features.join(','), '--disableWarning', '112'],
       ...['--use', `FUSED=${build === 'fused' ? 1 : 0}`],
     ],

@@ -1,7 +1,5 @@
 /** Runs a decoder by calls of the kernels: embedding, layers and logits, for any number of tokens (rows) at once. */
 import type { ModelConfig } from '../../model/config.ts';
-import { contextLength } from '../../model/onnx/policy-graph.ts';
-import { ropeTables } from '../../model/rope.ts';
 import { type Heap, roundUp } from './heap.ts';
 import type { KernelInstance, Kernels } from './kernels.ts';
 import type { Matrix } from './matrix.ts';
@@ -43,8 +41,6 @@ export class Decoder {
   readonly logitsWidth: number;
   readonly #weights: Weights;
   readonly #planes: 0 | 1 | 2;
-  /** [positions, headDim]: cosines, then sines. */
-  readonly #rotations: number;
 
   constructor({ kernels, heap }: KernelInstance, config: ModelConfig, weights: Weights, planes: 0 | 1 | 2) {
     const { heads, kvHeads, headDim, vocabSize } = config;
@@ -55,7 +51,6 @@ export class Decoder {
     this.logitsWidth = roundUp(vocabSize, 8);
     this.#weights = weights;
     this.#planes = planes;
-    this.#rotations = heap.put(rotationTable(config));
   }
 
   /** Takes the work areas for passes over at most `rows` tokens, or over one token of each of `samples` samples, with at most `keys` keys. */
@@ -82,6 +77,11 @@ export class Decoder {
       positions: heap.take(4 * rows),
       attention: heap.take(4 * attention),
     };
+  }
+
+  /** The bytes of the weights, and of what lies before them. */
+  get weightBytes(): number {
+    return this.#weights.end;
   }
 
   /** The bytes that a row of a batch takes beside its cache: its share of the work areas, and its logits. */
@@ -121,7 +121,7 @@ export class Decoder {
       kernels.normHeads(rows, qkvWidth, heads, headDim, qkv, weights.qNorm, inverse, eps);
       kernels.normHeads(rows, qkvWidth, kvHeads, headDim, keys, weights.kNorm, inverse, eps);
     }
-    kernels.rotate(rows, qkvWidth, heads + kvHeads, headDim, qkv, work.positions, this.#rotations);
+    kernels.rotate(rows, qkvWidth, heads + kvHeads, headDim, qkv, work.positions, this.#weights.rotations);
     attend();
     this.#product(rows, work, weights.output, work.x, d, true);
   }
@@ -170,16 +170,4 @@ export class Decoder {
     this.kernels.rmsNorm(rows, d, work.x, finalNorm, work.input, work.inverse, eps);
     this.#product(rows, work, head, logits, this.logitsWidth, false);
   }
-}
-
-function rotationTable(config: ModelConfig): Float32Array {
-  const positions = contextLength(config);
-  const half = config.headDim / 2;
-  const { cos, sin } = ropeTables(config, positions);
-  const table = new Float32Array(2 * half * positions);
-  for (let p = 0; p < positions; p++) {
-    table.set(cos.subarray(p * half, (p + 1) * half), 2 * p * half);
-    table.set(sin.subarray(p * half, (p + 1) * half), (2 * p + 1) * half);
-  }
-  return table;
 }

@@ -1,34 +1,27 @@
-/** The kernels' memory, managed as a stack of areas. The memory only grows; going back to a mark frees the areas above it for reuse. */
+/** The kernels' memory, managed as a stack of areas. Going back to a mark frees the areas above it for reuse. */
+import { wrongInput } from '../../core/errors.ts';
 
-const PAGE = 65536;
+export const PAGE = 65536;
 /** Areas begin after the first page, which holds the module's constants. */
-const START = PAGE;
+export const START = PAGE;
 /** Free bytes after the last area: kernels load whole vectors, so they may read past an area's end. */
 const SLACK = 4096;
 const ALIGNMENT = 64;
 
 export const roundUp = (n: number, to: number): number => Math.ceil(n / to) * to;
 
-export class Heap {
-  readonly memory: WebAssembly.Memory;
-  #top = START;
+/** Addresses for areas that lie one after the other. */
+export class Areas {
+  #top: number;
 
-  constructor(memory: WebAssembly.Memory) {
-    this.memory = memory;
+  constructor(start: number) {
+    this.#top = start;
   }
 
-  /** Takes an area of so many bytes and returns its address. Its content is undefined, and views made earlier may not reach it. */
+  /** Takes an area of so many bytes and returns its address. */
   take(bytes: number): number {
     const at = this.#top;
     this.#top = roundUp(at + bytes, ALIGNMENT);
-    const missing = this.#top + SLACK - this.memory.buffer.byteLength;
-    if (missing > 0) this.memory.grow(Math.ceil(missing / PAGE));
-    return at;
-  }
-
-  put(data: Float32Array): number {
-    const at = this.take(4 * data.length);
-    this.floats(at, data.length).set(data);
     return at;
   }
 
@@ -39,6 +32,51 @@ export class Heap {
 
   backTo(mark: number): void {
     this.#top = mark;
+  }
+}
+
+/** A part of a memory: the bytes from `start` to before `end`. */
+export interface Window {
+  readonly start: number;
+  readonly end: number;
+}
+
+const windowTooSmall = () =>
+  wrongInput(
+    'kernels.memory',
+    "A thread's share of the 4 GiB that its policy's memory has is too small for what it computes.",
+    {
+      next: 'Start the node with fewer --threads, or several nodes with fewer threads each.',
+    },
+  );
+
+export class Heap extends Areas {
+  readonly memory: WebAssembly.Memory;
+  /** Where the heap must end; undefined where the whole memory is its own, and grows. */
+  readonly #end: number | undefined;
+
+  /** `window`: the part of a memory of several threads that is this heap's. Without it the memory is the heap's alone, and grows as needed. */
+  constructor(memory: WebAssembly.Memory, window?: Window) {
+    super(window?.start ?? START);
+    this.memory = memory;
+    this.#end = window?.end;
+  }
+
+  /** Takes an area of so many bytes and returns its address. Its content is undefined, and views made earlier may not reach it. */
+  override take(bytes: number): number {
+    const at = super.take(bytes);
+    const missing = this.mark + SLACK - (this.#end ?? this.memory.buffer.byteLength);
+    if (missing > 0) {
+      if (this.#end !== undefined) throw windowTooSmall();
+      this.memory.grow(Math.ceil(missing / PAGE));
+    }
+    return at;
+  }
+
+  put(data: Float32Array): number {
+    const at = this.take(4 * data.length);
+    this.floats(at, data.length).set(data);
+    return at;
   }
 
   floats(at: number, length: number): Float32Array {

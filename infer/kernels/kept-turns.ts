@@ -6,7 +6,7 @@
  * the call before generated, and no more is kept after two calls in a row that had no such prompt.
  */
 import type { TokenIds } from '../../core/policy.ts';
-import { type Cache, newCache } from './cache.ts';
+import { type Cache, cacheBytes, newCache } from './cache.ts';
 import type { Decoder } from './decoder.ts';
 
 /** The keys and values of the tokens `ids`, in a layout with room for just these. */
@@ -56,20 +56,17 @@ export class KeptTurns {
     count: number,
     parts: readonly CachePart[],
   ): Float32Array | undefined {
+    const bytes = cacheBytes(config, count);
+    if (this.#bytes + bytes > this.#mostBytes) return undefined;
     const { mark } = heap;
     const whole = newCache(heap, config, count);
-    const values = (whole.layer * config.layers) / 4;
-    let data: Float32Array | undefined;
-    if (this.#bytes + 4 * values <= this.#mostBytes) {
-      let at = 0;
-      for (const part of parts) {
-        for (let layer = 0; layer < config.layers; layer++)
-          copyLayer(kernels, config, layer, part, whole, at);
-        at += part.count;
-      }
-      data = heap.floats(whole.at, values).slice();
-      this.#bytes += data.byteLength;
+    let at = 0;
+    for (const part of parts) {
+      for (let layer = 0; layer < config.layers; layer++) copyLayer(kernels, config, layer, part, whole, at);
+      at += part.count;
     }
+    const data = heap.floats(whole.at, bytes / 4).slice();
+    this.#bytes += bytes;
     heap.backTo(mark);
     return data;
   }

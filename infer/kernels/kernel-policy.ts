@@ -25,9 +25,11 @@ import { cacheBytes } from './cache.ts';
 import { Decoder } from './decoder.ts';
 import { ARITHMETIC, formOf } from './forms.ts';
 import { type BatchPrompt, openBatch } from './generate-batch.ts';
+import { Areas, Heap, START } from './heap.ts';
 import { KeptTurns } from './kept-turns.ts';
 import { openKernels } from './open-kernels.ts';
 import { scoreSequence } from './score-sequence.ts';
+import { layOutEnded, type SharedWeights, wholeOf, windowOf } from './shared-weights.ts';
 import { Weights } from './weights.ts';
 
 /** The most rows that are generated together. More would not make the matrix products faster. */
@@ -52,25 +54,48 @@ export interface KernelLoading {
 
 /**
  * Reserves memory for a policy in the form that its reference names. `hostBytes` is what the host has for it; it bounds how many rows are
- * generated together, and changes no token.
+ * generated together, and changes no token. `shared`: the weights are laid out there, for other threads as well.
  */
 export function loadKernelPolicy(
   builds: Builds,
   ref: PolicyRef,
   config: ModelConfig,
   hostBytes = ISOLATE_BYTES,
+  shared?: SharedWeights,
 ): KernelLoading {
   const form = formOf(ref);
-  const instance = openKernels(builds, form);
+  const instance = openKernels(builds, form, shared && new Heap(shared.memory, wholeOf(shared)));
   const { planes } = ARITHMETIC[form];
   const weights = new Weights(instance, config, planes > 0);
   return {
     write: (piece) => weights.write(piece),
     finish: () => {
       weights.complete();
-      return new KernelPolicy(ref, new Decoder(instance, config, weights, planes), hostBytes);
+      if (!shared) return new KernelPolicy(ref, new Decoder(instance, config, weights, planes), hostBytes);
+      layOutEnded(shared, weights.end);
+      return shareKernelPolicy(builds, ref, config, hostBytes, shared);
     },
   };
+}
+
+/** A batch is planned for this share of a thread's window: work areas, and prompts so long that one sample takes more, need the rest. */
+const WINDOW_SHARE = 3 / 4;
+
+/** Opens a policy over weights that are laid out. */
+export function shareKernelPolicy(
+  builds: Builds,
+  ref: PolicyRef,
+  config: ModelConfig,
+  hostBytes: number,
+  shared: SharedWeights,
+): KernelPolicy {
+  const form = formOf(ref);
+  const { planes } = ARITHMETIC[form];
+  const window = windowOf(shared);
+  const instance = openKernels(builds, form, new Heap(shared.memory, window));
+  const weights = new Weights(instance, config, planes > 0, new Areas(START));
+  const most = weights.end + WINDOW_SHARE * (window.end - window.start);
+  return new KernelPolicy(ref, new Decoder(instance, config, weights, planes), Math.min(hostBytes, most));
 }
 
 /** Opens a policy whose tensors are all in memory. */
@@ -80,8 +105,9 @@ export function createKernelPolicy(
   config: ModelConfig,
   tensors: Iterable<readonly [name: string, tensor: Tensor]>,
   hostBytes = ISOLATE_BYTES,
+  shared?: SharedWeights,
 ): KernelPolicy {
-  const loading = loadKernelPolicy(builds, ref, config, hostBytes);
+  const loading = loadKernelPolicy(builds, ref, config, hostBytes, shared);
   for (const [name, { shape, data }] of tensors) loading.write({ name, shape, row: 0, data });
   return loading.finish();
 }
@@ -107,7 +133,7 @@ export class KernelPolicy implements Policy {
     this.parameters = parameterCount(decoder.config);
     this.#config = decoder.config;
     this.#decoder = decoder;
-    const left = hostBytes - decoder.heap.mark;
+    const left = hostBytes - decoder.weightBytes;
     this.#batchBytes = Math.min(MOST_BATCH * hostBytes, Math.max(LEAST_BATCH, left));
     this.#kept = new KeptTurns(
       Math.min(MOST_KEPT * hostBytes, Math.max(LEAST_KEPT, left - this.#batchBytes)),

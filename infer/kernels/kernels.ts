@@ -1,4 +1,4 @@
-/** Instantiates the kernels, each instance with its own memory. The signatures are in assembly/. */
+/** Instantiates the kernels. The signatures are in assembly/. */
 import { Heap } from './heap.ts';
 
 const NAMES = [
@@ -37,10 +37,14 @@ export interface KernelInstance {
 }
 
 /** 4 GiB, the most that 32-bit addresses reach. Pages are only reserved, and not touched before they are used. */
-const MAX_PAGES = 65536;
+export const MAX_PAGES = 65536;
 
-export function instantiate(module: WebAssembly.Module): KernelInstance {
-  const memory = new WebAssembly.Memory({ initial: 2, maximum: MAX_PAGES });
+/** `heap`: by default one whose memory is this instance's alone. */
+export function instantiate(
+  module: WebAssembly.Module,
+  heap = new Heap(new WebAssembly.Memory({ initial: 2, maximum: MAX_PAGES })),
+): KernelInstance {
+  const { memory } = heap;
   const abort = () => {
     throw new Error('internal: a kernel aborted.');
   };
@@ -52,5 +56,5 @@ export function instantiate(module: WebAssembly.Module): KernelInstance {
       return [name, kernel];
     }),
   ) as Kernels;
-  return { kernels, heap: new Heap(memory) };
+  return { kernels, heap };
 }

@@ -1,5 +1,5 @@
 /** Lays matrices out for the kernels: in panels of 8 output channels, in float32 or in 8 bits with a scale for each channel. */
-import { type Heap, roundUp } from './heap.ts';
+import { type Areas, type Heap, roundUp } from './heap.ts';
 import type { Kernels } from './kernels.ts';
 
 export interface Matrix {
@@ -18,11 +18,11 @@ export interface Matrix {
 
 const PANEL = 8;
 
-export function reserve(heap: Heap, outputs: number, k: number, int8: boolean): Matrix {
+export function reserve(areas: Areas, outputs: number, k: number, int8: boolean): Matrix {
   const n = roundUp(outputs, PANEL);
-  const at = heap.take((int8 ? 1 : 4) * n * k);
-  const corrections = int8 ? heap.take(4 * n) : 0;
-  const scales = int8 ? heap.take(4 * n) : 0;
+  const at = areas.take((int8 ? 1 : 4) * n * k);
+  const corrections = int8 ? areas.take(4 * n) : 0;
+  const scales = int8 ? areas.take(4 * n) : 0;
   return { n, k, at, corrections, scales, panel: (int8 ? 1 : 4) * PANEL * k, int8 };
 }
 

@@ -2,18 +2,19 @@
 import { RollmeshError } from '../../core/errors.ts';
 import type { Build, Builds } from './builds.ts';
 import { ARITHMETIC, type Form } from './forms.ts';
+import type { Heap } from './heap.ts';
 import { instantiate, type KernelInstance } from './kernels.ts';
 import { faultOf } from './self-test.ts';
 
 /**
  * Throws `retry` if this host cannot compute the form, since another host may. Every host computes `plain`, `int8` and `w8a8`, with the
- * same bits.
+ * same bits. `heap`: by default one whose memory is this instance's alone.
  */
-export function openKernels(builds: Builds, form: Form): KernelInstance {
+export function openKernels(builds: Builds, form: Form, heap?: Heap): KernelInstance {
   const reasons: string[] = [];
   const attempt = (build: Build): KernelInstance | undefined => {
     const module = builds[build];
-    const instance = module && instantiate(module);
+    const instance = module && instantiate(module, heap);
     const fault = instance ? faultOf(build, instance) : 'this engine does not accept its instructions';
     if (fault === undefined) {
       if (builds.wideTiles?.has(build)) instance?.kernels.setWideTiles(1);

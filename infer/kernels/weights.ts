@@ -5,8 +5,10 @@
 import { wrongInput } from '../../core/errors.ts';
 import { checkTensor, invalid, isRedundant, tensorShapes } from '../../model/checkpoint.ts';
 import type { ModelConfig } from '../../model/config.ts';
+import { contextLength } from '../../model/onnx/policy-graph.ts';
+import { ropeTables } from '../../model/rope.ts';
 import type { TensorPiece } from '../../model/safetensors-stream.ts';
-import { roundUp } from './heap.ts';
+import { type Areas, roundUp } from './heap.ts';
 import type { KernelInstance } from './kernels.ts';
 import { fill, type Matrix, reserve } from './matrix.ts';
 
@@ -53,6 +55,7 @@ export function checkShapes(config: ModelConfig, int8: boolean): void {
 
 export class Weights {
   readonly #instance: KernelInstance;
+  readonly #areas: Areas;
   readonly #config: ModelConfig;
   readonly #int8: boolean;
   readonly #targets = new Map<string, Target>();
@@ -64,10 +67,19 @@ export class Weights {
   readonly embedding: Matrix;
   readonly head: Matrix;
   readonly finalNorm: number;
+  /** [positions, headDim]: cosines, then sines. */
+  readonly rotations: number;
+  /** The first address after them. */
+  readonly end: number;
 
-  constructor(instance: KernelInstance, config: ModelConfig, int8: boolean) {
+  /**
+   * `areas`: where the weights lie; by default they are taken of the instance's heap. Weights that another thread lays out are at the addresses that
+   * areas from the same address on give.
+   */
+  constructor(instance: KernelInstance, config: ModelConfig, int8: boolean, areas: Areas = instance.heap) {
     checkShapes(config, int8);
     this.#instance = instance;
+    this.#areas = areas;
     this.#config = config;
     this.#int8 = int8;
     this.#shapes = tensorShapes(config);
@@ -81,6 +93,8 @@ export class Weights {
     );
     this.finalNorm = this.#vector(d, [['model.norm.weight', d]]);
     this.head = config.tiedEmbeddings ? this.embedding : this.#matrix(d, [['lm_head.weight', vocabSize]]);
+    this.rotations = areas.take(4 * contextLength(config) * config.headDim);
+    this.end = areas.mark;
   }
 
   #layer(config: ModelConfig, at: string): LayerWeights {
@@ -110,7 +124,7 @@ export class Weights {
   #matrix(k: number, parts: readonly (readonly [name: string, outputs: number])[]): Matrix {
     const { kernels, heap } = this.#instance;
     const outputs = parts.reduce((sum, [, n]) => sum + roundUp(n, 8), 0);
-    const matrix = reserve(heap, outputs, k, this.#int8);
+    const matrix = reserve(this.#areas, outputs, k, this.#int8);
     let first = 0;
     for (const [name, n] of parts) {
       const at = first;
@@ -123,7 +137,7 @@ export class Weights {
   /** Reserves vectors one after the other and returns the address of the first. */
   #vector(length: number, parts: readonly (readonly [name: string, length: number])[]): number {
     const { heap } = this.#instance;
-    const address = heap.take(4 * length);
+    const address = this.#areas.take(4 * length);
     let first = 0;
     for (const [name, n] of parts) {
       const at = address + 4 * first;
@@ -153,7 +167,7 @@ export class Weights {
     this.#missing.set(name, missing - data.length);
   }
 
-  /** Throws `wrong-input` unless every tensor has come. */
+  /** Writes what the config alone says. Throws `wrong-input` unless every tensor has come. */
   complete(): void {
     for (const [name, missing] of this.#missing)
       if (missing)
@@ -162,5 +176,19 @@ export class Weights {
           `Tensor ${name} is missing.`,
           `a tensor [${this.#shapes.get(name)}]`,
         );
+    const table = rotationTable(this.#config);
+    this.#instance.heap.floats(this.rotations, table.length).set(table);
   }
+}
+
+function rotationTable(config: ModelConfig): Float32Array {
+  const positions = contextLength(config);
+  const half = config.headDim / 2;
+  const { cos, sin } = ropeTables(config, positions);
+  const table = new Float32Array(2 * half * positions);
+  for (let p = 0; p < positions; p++) {
+    table.set(cos.subarray(p * half, (p + 1) * half), 2 * p * half);
+    table.set(sin.subarray(p * half, (p + 1) * half), (2 * p + 1) * half);
+  }
+  return table;
 }

@@ -1,5 +1,6 @@
 /** A version that is an adapter samples the same bits wherever it is folded in: by a node, by an isolate, in one process, in every engine. */
 import { expect, test } from 'vitest';
+import { startThreads } from '../../cli/node/threads.ts';
 import { Random, sha256Hex } from '../../core/random.ts';
 import type { SamplingRequest } from '../../core/schema/work.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
@@ -123,4 +124,10 @@ test.each([
   const isolate = await openStreamed(nodeEngines, ref, config, chunks(weights), file);
   expect(await isolate.generate(prompts, settings)).toEqual(wanted);
   await isolate.dispose();
+
+  // One of them folds it in for both.
+  const threads = startThreads(2, null);
+  const made = await Promise.all(threads.map(({ compute }) => compute([request], fetched)));
+  await Promise.all(threads.map((thread) => thread.stop()));
+  expect(made).toEqual([[wanted], [wanted]]);
 });

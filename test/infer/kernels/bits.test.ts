@@ -8,7 +8,8 @@ import { expect, test } from 'vitest';
 import { CHROMIUM_NEEDED, chromiumPath } from '../../../bench/browser/chromium.ts';
 import { pageFile, pageOf, withIsolatedPage } from '../../../bench/browser/isolated-page.ts';
 import { BUILDS } from '../../../infer/kernels/builds.ts';
-import { buildFile, loadBuilds } from '../../../infer/kernels/node-builds.ts';
+import { buildFile, loadBuilds, loadSharedBuilds } from '../../../infer/kernels/node-builds.ts';
+import { isToLayOut, newSharedMemory } from '../../../infer/kernels/shared-weights.ts';
 import { bundleWorker } from '../../../mesh/bundle.ts';
 import { digestOf } from './replay.ts';
 
@@ -24,6 +25,17 @@ test.each(forms)('%s in this Node', async (form) => {
   if (form === 'fused' && !loadBuilds().fused) return; // Node 20 has relaxed SIMD behind a flag only.
   expect(await digestOf(loadBuilds(), form)).toBe(DIGESTS[form]);
 });
+
+// The second of two windows lies above 2 GiB, where an address that is taken for a signed number is negative.
+test.each(forms.flatMap((form) => [[form, 0] as const, [form, 1] as const]))(
+  '%s in window %d of a memory that two threads share',
+  async (form, thread) => {
+    const shared = { ...newSharedMemory(), id: 1, thread, threads: 2 };
+    expect(isToLayOut(shared)).toBe(true);
+    expect(shared.memory.buffer.byteLength).toBe(2 ** 32);
+    expect(await digestOf(loadSharedBuilds(), form, shared)).toBe(DIGESTS[form]);
+  },
+);
 
 test.each(['int8', 'w8a8'] as const)('%s without relaxed SIMD', async (form) => {
   expect(await digestOf({ plain: loadBuilds().plain! }, form)).toBe(DIGESTS[form]);

@@ -3,7 +3,8 @@ import { sha256Hex } from '../../../core/random.ts';
 import { oneOf, someOf } from '../../../core/text/token-grammar.ts';
 import type { Builds } from '../../../infer/kernels/builds.ts';
 import { type Form, REFS } from '../../../infer/kernels/forms.ts';
-import { createKernelPolicy } from '../../../infer/kernels/kernel-policy.ts';
+import { createKernelPolicy, ISOLATE_BYTES } from '../../../infer/kernels/kernel-policy.ts';
+import type { SharedWeights } from '../../../infer/kernels/shared-weights.ts';
 import { parseConfig } from '../../../model/config.ts';
 import { randomCheckpoint } from '../../../model/init.ts';
 
@@ -39,8 +40,9 @@ const requests = [
 ];
 
 /** sha256 of every token, log-probability and entropy; JSON keeps every bit of a number. */
-export async function digestOf(builds: Builds, form: Form): Promise<string> {
-  const policy = createKernelPolicy(builds, { name: 'replay', version: 0, ...REFS[form] }, config, tensors);
+export async function digestOf(builds: Builds, form: Form, shared?: SharedWeights): Promise<string> {
+  const ref = { name: 'replay', version: 0, ...REFS[form] };
+  const policy = createKernelPolicy(builds, ref, config, tensors, ISOLATE_BYTES, shared);
   const made: unknown[] = [];
   for (const settings of requests) made.push(await policy.generate(prompts, settings));
   made.push(await policy.score(prompts.map(({ ids }) => ids)));

@@ -1,0 +1,132 @@
+/**
+ * The threads of a node compute over one copy of a version's weights, and to the bits of a process that has a copy of its own: also while versions
+ * change under threads that generate.
+ */
+import { afterAll, expect, test } from 'vitest';
+import { startThreads, type Thread } from '../../cli/node/threads.ts';
+import type { PolicyRef } from '../../core/policy.ts';
+import { Random, sha256Hex } from '../../core/random.ts';
+import type { SamplingRequest } from '../../core/schema/work.ts';
+import { PAGE, START } from '../../infer/kernels/heap.ts';
+import { nodeEngines } from '../../infer/node-engines.ts';
+import { keyOf } from '../../infer/open-policies.ts';
+import { parseConfig } from '../../model/config.ts';
+import { writeSafetensors } from '../../model/safetensors.ts';
+import { Computer, type FileBytes } from '../../node/compute.ts';
+import { WeightMemories } from '../../node/weight-memories.ts';
+import { randomTensors, smallConfigJson } from '../model/checkpoints.ts';
+
+interface Work {
+  readonly request: SamplingRequest;
+  readonly files: FileBytes;
+}
+
+const written = new Map<number, Uint8Array>();
+function randomWeights(version: number, json: Record<string, unknown>): Uint8Array {
+  const made =
+    written.get(version) ?? writeSafetensors(randomTensors(parseConfig(json), `version ${version}`));
+  written.set(version, made);
+  return made;
+}
+
+/** A request of a version whose weights are random by its number, unless others are given. */
+function workOf(
+  { version, ...how }: Pick<PolicyRef, 'version' | 'weights'>,
+  seed: string,
+  weights?: Uint8Array,
+  layers = 1 + (version % 3),
+): Work {
+  const json = smallConfigJson({ num_hidden_layers: layers });
+  const files = [new TextEncoder().encode(JSON.stringify(json)), weights ?? randomWeights(version, json)];
+  const [config, tensors] = files.map((bytes) => ({
+    version,
+    sha256: sha256Hex(bytes),
+    bytes: bytes.length,
+  }));
+  const random = new Random(seed);
+  return {
+    request: {
+      policy: { name: 'p', version, engine: 'kernels', ...how },
+      config: { file: 'config.json', ...config! },
+      weights: { file: 'model.safetensors', ...tensors! },
+      vocabSize: 64,
+      prompts: [0, 1].map((prompt) => ({
+        ids: Array.from({ length: 2 + random.int(30) }, () => random.int(64)),
+        sampleIds: Array.from({ length: 1 + random.int(8) }, (_, i) => `${seed}/${prompt}/${i}`),
+      })),
+      settings: { maxNew: 1 + random.int(60), temperature: 1, stop: [] },
+    },
+    files: Object.fromEntries(files.map((bytes) => [sha256Hex(bytes), bytes])),
+  };
+}
+
+const pools: Thread[] = [];
+afterAll(() => Promise.all(pools.map((thread) => thread.stop())));
+function pool(memories: WeightMemories): Thread[] {
+  const threads = startThreads(2, null, memories);
+  pools.push(...threads);
+  return threads;
+}
+
+const alone = new Computer(nodeEngines);
+const aloneOf = ({ request, files }: Work) => alone.compute([request], files);
+
+test('what is changed in the one copy, both threads compute with', async () => {
+  const memories = new WeightMemories(1);
+  const threads = pool(memories);
+  const work = workOf({ version: 1 }, 'one copy');
+  const both = () => Promise.all(threads.map(({ compute }) => compute([work.request], work.files)));
+  const expected = await aloneOf(work);
+  expect(await both()).toEqual([expected, expected]);
+  const { memory, state } = memories.memory(
+    memories.hold([keyOf(work.request.policy)])[keyOf(work.request.policy)]!.memory,
+  );
+  // Without weights every token of the vocabulary is as likely as any other.
+  new Uint8Array(memory.buffer).fill(0, START, state[1]! * PAGE);
+  for (const completions of await both()) {
+    const logprobs = completions.flat(2).flatMap((completion) => completion.logprobs);
+    expect(logprobs.length).toBeGreaterThan(0);
+    for (const logprob of logprobs) expect(logprob).toBeCloseTo(-Math.log(64), 5);
+  }
+});
+
+test("versions that change in one memory, under two threads that generate, give the bits of a copy of one's own", async () => {
+  const memories = new WeightMemories(1);
+  const threads = pool(memories);
+  const forms = [{}, { weights: 'int8' }, { weights: 'w8a8' }] as const;
+  const works = threads.map((_, thread) =>
+    Array.from({ length: 40 }, (__, i) => {
+      const version = new Random(`${thread}/${i}`).int(6);
+      return workOf({ version, ...forms[version % 3] }, `${thread}/${i}`);
+    }),
+  );
+  const expected: unknown[][] = [];
+  for (const own of works) {
+    expected.push([]);
+    for (const work of own) expected.at(-1)!.push(await aloneOf(work));
+  }
+  await Promise.all(
+    threads.map(async ({ compute }, thread) => {
+      for (const [i, { request, files }] of works[thread]!.entries())
+        expect(await compute([request], files), `thread ${thread}, call ${i}`).toEqual(expected[thread]![i]);
+    }),
+  );
+});
+
+test('files that are no model fail in both threads, and leave the place to what comes next', async () => {
+  const memories = new WeightMemories(1);
+  const threads = pool(memories);
+  const good = workOf({ version: 2 }, 'good');
+  const bad = workOf(
+    { version: 2 },
+    'bad',
+    writeSafetensors(new Map([...randomTensors(parseConfig(smallConfigJson()))].slice(1))),
+  );
+  const failed = await Promise.allSettled(threads.map(({ compute }) => compute([bad.request], bad.files)));
+  for (const { status } of failed) expect(status).toBe('rejected');
+  const expected = await aloneOf(good);
+  expect(await Promise.all(threads.map(({ compute }) => compute([good.request], good.files)))).toEqual([
+    expected,
+    expected,
+  ]);
+});
