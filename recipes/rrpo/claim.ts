@@ -1,22 +1,35 @@
 /** RRPO’s claim: fewer of the planted errors for as much drift, and the good response stays as likely as it was. */
-import type { ArmResults, Claim, Measure } from '../../core/claims/claim.ts';
-import { coinArm, doesNotRise, endsAbove } from '../../core/claims/conditions.ts';
+import type { ArmResults, Claim, Condition, Measure } from '../../core/claims/claim.ts';
+import { coinArm, doesNotRise, endsAbove, formatArm } from '../../core/claims/conditions.ts';
 import { atEnd, curveOf, lately } from '../../core/claims/curves.ts';
 
-/** Share of repeating responses that training has done away with, by the nats a token that the policy is away from the start. */
+/** Share of repeating responses that training has done away with. */
+const fewer = (r: ArmResults, arm: string, s: number): number =>
+  curveOf(r, arm, s, 'repeats')[0]! - atEnd(r, arm, s, 'repeats');
+/** The same by the nats a token that the policy is away from the start. */
 const perDrift = (r: ArmResults, arm: string, s: number): number =>
-  (curveOf(r, arm, s, 'repeats')[0]! - atEnd(r, arm, s, 'repeats')) / lately(r, arm, s, 'kl', 1);
+  fewer(r, arm, s) / lately(r, arm, s, 'kl', 1);
 const less =
   (figure: string, arm: string, other: string): Measure =>
   (r, s) =>
     lately(r, other, s, figure, 3) - lately(r, arm, s, figure, 3);
 
+const FEWER = 'repeating responses, fewer at the end than at the start';
+/** A control has no business with the error that is planted. */
+const repeatsOn = (arm: string): Condition => ({
+  description: `${arm}: ${FEWER}`,
+  measure: (r, s) => fewer(r, arm, s),
+  atMost: 0.03,
+  control: true,
+});
 const KEPT =
   'log-ratio of policy and start on what the good response shares with the damaged one, last three rounds, nats a token';
 
 export const claim: Claim = {
   description:
     'Compared by the words in which they differ and held by a KL token by token, pairs do away with more of the planted errors than DPO does for as much drift from the start, and the good response stays as likely as it was. Compared by other words they teach nothing.',
+  // The first attempt, which had no format control, had 30 to 37.
+  seeds: [38, 39, 40, 41, 42, 43, 44, 45],
   rounds: 12,
   evaluateEvery: 4,
   pictures: {
@@ -33,11 +46,12 @@ export const claim: Claim = {
       description: 'other words are compared, drawn from those that do not differ, with the KL',
     },
     coinArm('a coin says which of the two is preferred'),
+    formatArm('any well-formed response is preferred to itself with its form broken'),
   ],
   conditions: [
     {
-      description: 'rrpo: repeating responses, fewer at the end than at the start',
-      measure: (r, s) => curveOf(r, 'rrpo', s, 'repeats')[0]! - atEnd(r, 'rrpo', s, 'repeats'),
+      description: `rrpo: ${FEWER}`,
+      measure: (r, s) => fewer(r, 'rrpo', s),
       atLeast: 0.05,
     },
     {
@@ -61,6 +75,9 @@ export const claim: Claim = {
       atLeast: 0.05,
     },
     doesNotRise('random'),
+    doesNotRise('format'),
+    repeatsOn('random'),
+    repeatsOn('format'),
   ],
   observations: [
     endsAbove('rrpo', 'dpo', 0.03),
