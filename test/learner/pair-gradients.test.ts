@@ -207,8 +207,9 @@ function headSlopes(parts: readonly UpdatePart[]): { loss: number; slopes: numbe
           const moved = STUDENT[which].map((other, i) =>
             i === r ? other.map((x, j) => (j === c ? x + delta : x)) : other,
           );
-          const { states, output } = { ...STUDENT, [which]: moved };
-          return totalOf(parts, predictions(states, output), fixed, startOf);
+          const { states, output } = STUDENT;
+          const now = which === 'states' ? predictions(moved, output) : predictions(states, moved);
+          return totalOf(parts, now, fixed, startOf);
         };
         return (at(1e-5) - at(-1e-5)) / 2e-5;
       }),
