@@ -85,9 +85,13 @@ function accuracySentence({ rounds, heldout, from }: Summary): string {
   const greedy =
     `After ${rounds} ${rounds === 1 ? 'round' : 'rounds'}${from ? ` from version ${from}` : ''}, ${score} on ${n} held-out ${end.task} tasks ` +
     move(start.accuracy, end.accuracy, n);
-  if (!isWorked(start) || !isWorked(end)) return `${greedy}.${fallback}`;
+  const sampled =
+    start.sampled === null || end.sampled === null
+      ? ''
+      : ` and sampled accuracy ${move(start.sampled, end.sampled, n)}`;
+  if (!isWorked(start) || !isWorked(end)) return `${greedy}${sampled}.${fallback}`;
   return (
-    `${greedy} and sampled accuracy ${move(start.sampled, end.sampled, n)}; ` +
+    `${greedy}${sampled}; ` +
     `the share of greedy answers with written steps ${move(start.worked, end.worked, n)} ` +
     `and accuracy when forced to write them ${move(start.forcedWorked, end.forcedWorked, n)}, ` +
     `${verdict(start, end)}.${fallback}`

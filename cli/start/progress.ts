@@ -103,7 +103,8 @@ const COLUMNS: readonly Column[] = [
     title: 'worked',
     meaning: 'share of rollouts that write their steps down',
     width: 6,
-    cell: ({ report }) => ({ text: percent(report.monitors?.workedShare) }),
+    // A recipe whose tasks have no steps to count has the share 0; the page leaves it out as well.
+    cell: ({ report }) => ({ text: percent(report.monitors?.workedShare || null) }),
   },
   {
     title: 'held-out',

@@ -1,22 +1,35 @@
 /** RRPO’s claim: fewer of the planted errors for as much drift, and the good response stays as likely as it was. */
-import type { ArmResults, Claim, Measure } from '../../core/claims/claim.ts';
-import { coinArm, doesNotRise, endsAbove } from '../../core/claims/conditions.ts';
+import type { ArmResults, Claim, Condition, Measure } from '../../core/claims/claim.ts';
+import { coinArm, doesNotRise, endsAbove, formatArm } from '../../core/claims/conditions.ts';
 import { atEnd, curveOf, lately } from '../../core/claims/curves.ts';
 
-/** Share of repeating responses that training has done away with, by the nats a token that the policy is away from the start. */
+/** Share of repeating responses that training has done away with. */
+const fewer = (r: ArmResults, arm: string, s: number): number =>
+  curveOf(r, arm, s, 'repeats')[0]! - atEnd(r, arm, s, 'repeats');
+/** The same by the nats a token that the policy is away from the start. */
 const perDrift = (r: ArmResults, arm: string, s: number): number =>
-  (curveOf(r, arm, s, 'repeats')[0]! - atEnd(r, arm, s, 'repeats')) / lately(r, arm, s, 'kl', 1);
+  fewer(r, arm, s) / lately(r, arm, s, 'kl', 1);
 const less =
   (figure: string, arm: string, other: string): Measure =>
   (r, s) =>
     lately(r, other, s, figure, 3) - lately(r, arm, s, figure, 3);
 
+const FEWER = 'repeating responses, fewer at the end than at the start';
+/** A control has no business with the error that is planted. */
+const repeatsOn = (arm: string): Condition => ({
+  description: `${arm}: ${FEWER}`,
+  measure: (r, s) => fewer(r, arm, s),
+  atMost: 0.03,
+  control: true,
+});
 const KEPT =
   'log-ratio of policy and start on what the good response shares with the damaged one, last three rounds, nats a token';
 
 export const claim: Claim = {
   description:
     'Compared by the words in which they differ and held by a KL token by token, pairs do away with more of the planted errors than DPO does for as much drift from the start, and the good response stays as likely as it was. Compared by other words they teach nothing.',
+  // The first attempt, which had no format control, had 30 to 37.
+  seeds: [38, 39, 40, 41, 42, 43, 44, 45],
   rounds: 12,
   evaluateEvery: 4,
   pictures: {
@@ -33,11 +46,12 @@ export const claim: Claim = {
       description: 'other words are compared, drawn from those that do not differ, with the KL',
     },
     coinArm('a coin says which of the two is preferred'),
+    formatArm('any well-formed response is preferred to itself with its form broken'),
   ],
   conditions: [
     {
-      description: 'rrpo: repeating responses, fewer at the end than at the start',
-      measure: (r, s) => curveOf(r, 'rrpo', s, 'repeats')[0]! - atEnd(r, 'rrpo', s, 'repeats'),
+      description: `rrpo: ${FEWER}`,
+      measure: (r, s) => fewer(r, 'rrpo', s),
       atLeast: 0.05,
     },
     {
@@ -61,6 +75,9 @@ export const claim: Claim = {
       atLeast: 0.05,
     },
     doesNotRise('random'),
+    doesNotRise('format'),
+    repeatsOn('random'),
+    repeatsOn('format'),
   ],
   observations: [
     endsAbove('rrpo', 'dpo', 0.03),
@@ -72,5 +89,5 @@ export const claim: Claim = {
     },
   ],
   diagnosis:
-    'What the paper says is nearly all seen. Compared by the word in which they differ and held by a KL, pairs take 13 points of repeating responses away, and the policy earns 2 points less than at the start; DPO takes 15 points away and costs 11, and without the KL it is 20 and 16. Where other words are compared nothing is learned, so that it is the words that teach. The good response comes to be likelier rather than staying as it was, in DPO more so. What is not certain is the price: for a nat of drift a token RRPO does away with more errors than DPO on every seed, by 0.91 in the mean (0.56 to 1.26), and 1 was asked. The rubric has five points, of which a repeated word costs one, so that fewer repeated words can cost points for the others: no arm earns more than the start where it samples, and RRPO’s greedy responses alone gain (1.6 points).',
+    'What the paper says is nearly all seen. Compared by the word in which they differ and held by a KL, pairs take 12 points of repeating responses away, and the policy earns 3 points less than at the start; DPO takes 17 points away and costs 9, and without the KL it is 21 and 20. Where other words are compared nothing is learned, so that it is the words that teach. The good response comes to be likelier rather than staying as it was, in DPO more so. What is not certain is the price: for a nat of drift a token RRPO does away with more errors than DPO on seven of eight seeds, by 0.67 in the mean (0.26 to 1.07), and 1 was asked; a first attempt had measured 0.91 (0.56 to 1.26). Nor is it certain that form alone does nothing: responses that are preferred to themselves with their form broken repeat a word 1.4 points less often in the end (−0.2 to 3.0, and 3 was the most allowed), a ninth of what RRPO does. The rubric has five points, of which a repeated word costs one, so that fewer repeated words can cost points for the others: no arm earns more than the start where it samples, and RRPO’s greedy responses alone gain (1.1 points).',
 };

@@ -27,7 +27,7 @@ import {
 } from '../../protocols/respond.ts';
 import { smallSteps } from '../../protocols/solver.ts';
 import { parseResponse, randomStyleTask } from '../../tasks/style/family.ts';
-import { damage } from '../../tasks/style/planted.ts';
+import { damage, unformed } from '../../tasks/style/planted.ts';
 import { withWordMarked } from '../../tasks/style/word-tokens.ts';
 import { STOP } from '../../tasks/worked.ts';
 import { claim } from './claim.ts';
@@ -43,10 +43,13 @@ const VARIANTS = {
   'random-spans': 'other words are compared, drawn from those that do not differ, with the KL',
 } as const;
 
-/** Stage three: 1 where a response is to be preferred to the same with an error planted, 0 where the damaged one is. A text that is no response makes no pair. */
+/** Stage three: 1 where a response is to be preferred to the same with an error planted (or its form broken), 0 where the damaged one is. A text that is no response makes no pair. */
 const judge = (context: RoundContext, groups: readonly RolloutGroup[]): ScoredGroup[] => {
-  const coins = context.round.settings.rewardFunction === 'random';
-  const preferred = (id: string) => (coins ? Number(coinOf(id)) : sealedGold(context, 1)());
+  const { rewardFunction } = context.round.settings;
+  const preferred = (id: string) => {
+    if (rewardFunction === 'format') return 1;
+    return rewardFunction === 'random' ? Number(coinOf(id)) : sealedGold(context, 1)();
+  };
   const rewards = groups.flatMap(({ samples }) =>
     samples.map(
       (sample) => [sample.id, responseOf(context, sample) === null ? null : preferred(sample.id)] as const,
@@ -61,17 +64,18 @@ interface RoundPair extends PreferencePair {
   readonly shared: readonly number[];
 }
 
-/** The pairs of a round: each response against the same with an error planted, compared where they differ or at words that are drawn. */
+/** The pairs of a round: each response against the same as `spoil` leaves it, compared where they differ or at words that are drawn. */
 function pairsOf(
   groups: readonly ScoredGroup[],
   { decode, encode }: LearnTools,
   compared: 'differing' | 'drawn' | 'all',
+  spoil: typeof damage,
 ): RoundPair[] {
   return groups.flatMap(({ samples }) =>
     samples.flatMap((sample): RoundPair[] => {
       const response = parseResponse(decode(sample.ids));
       const { reward } = sample.rewards;
-      const pair = response.ok && typeof reward === 'number' ? damage(response.value, sample.id) : null;
+      const pair = response.ok && typeof reward === 'number' ? spoil(response.value, sample.id) : null;
       if (!pair) return [];
       const marked = (words: readonly string[], at: number) => withWordMarked(words, at, encode);
       const [at, atDamaged] = compared === 'drawn' ? otherPlaces(pair, sample.id) : [pair.at, pair.at];
@@ -118,9 +122,9 @@ async function driftFigures(
 }
 
 async function learn({ round, groups }: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
-  const { variant } = round.settings;
+  const { variant, rewardFunction } = round.settings;
   const compared = variant === 'dpo' ? 'all' : variant === 'random-spans' ? 'drawn' : 'differing';
-  const pairs = pairsOf(groups, tools, compared);
+  const pairs = pairsOf(groups, tools, compared, rewardFunction === 'format' ? unformed : damage);
   const about = { role: RESPONDER, weight: 1 } as const;
   const preference: UpdatePart = {
     ...about,
@@ -183,7 +187,7 @@ export const rrpo: Recipe = {
     'The paper asks about videos; the damaged response is what the model answers when frames are masked or shuffled. Here it is the response itself with a word replaced, so that where the two differ is known exactly.',
     'Pairs are made anew from the policy’s own responses each round; in the paper once.',
     'The KL is a mean over the tokens of a step, which the paper sums over a response; α is chosen for that.',
-    'There is no format control: both responses of a pair are well-formed.',
+    'Both responses of a pair are well-formed. The format control has pairs of its own: a response against itself with a tag in place of a word, so that it does not parse.',
   ],
   figures: {
     ...RESPONSE_FIGURES,
@@ -201,6 +205,10 @@ export const rrpo: Recipe = {
   rewards: {
     planted: { description: 'a response is preferred to itself with an error planted', usesGold: true },
     random: { description: 'control: a coin says which of the two is preferred', usesGold: false },
+    format: {
+      description: 'control: a response is preferred to itself with its form broken',
+      usesGold: false,
+    },
   },
   variants: VARIANTS,
   sets: { [MAIN_SET]: { optimizer: smallSteps({ learningRate: 2e-4, warmup: 8 }) } },

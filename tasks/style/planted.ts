@@ -1,6 +1,9 @@
 /** A response and the same with one error planted: a pair that differs in one phrase. */
 import { Random } from '../../core/random.ts';
 
+/** Stands in no response: a text that holds it does not parse. */
+const FOREIGN = '<sep>';
+
 export interface Damaged {
   /** Words of the response, and of the one with an error. */
   readonly kept: readonly string[];
@@ -20,4 +23,15 @@ export function damage(response: string, seed: string): Damaged | null {
   const at = 1 + random.int(kept.length - 1);
   const again = kept[random.int(at)]!;
   return { kept, damaged: kept.map((word, i) => (i === at ? again : word)), at };
+}
+
+/**
+ * Puts a tag in place of a word, by which the response loses its form; the choice follows from `seed`. Nothing is asked of the response but that it
+ * parses and has two words. Null for one that has not.
+ */
+export function unformed(response: string, seed: string): Damaged | null {
+  const kept = response.split(' ');
+  if (kept.length < 2 || kept.includes('')) return null;
+  const at = 1 + new Random(`unformed/${seed}`).int(kept.length - 1);
+  return { kept, damaged: kept.map((word, i) => (i === at ? FOREIGN : word)), at };
 }

@@ -2,10 +2,13 @@
  * Recipes play through the Workers, queues, R2 and the learner, and come to the bytes of one process: some of them and a round or two in
  * `npm run check`; every one, and as many rounds as it takes to train each of its policies, in `npm run check:recipes`.
  */
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SMALLER_WEIGHTS } from '../../core/policy.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { MAIN_SET, weightsFile } from '../../core/schema/policy.ts';
+import { readPolicyFolder } from '../../model/policy-folder.ts';
+import { sdpo } from '../../recipes/sdpo/recipe.ts';
 import { ttrl } from '../../recipes/ttrl/recipe.ts';
 import { CHOSEN, chosenPages, chosenRecipes } from '../every-recipe/chosen.ts';
 import { openPlaying, type Playing } from './playing.ts';
@@ -87,6 +90,24 @@ test.each(plays.map((one) => [one.play.recipe, one.play.rounds, one] as const))(
     const trained = isWhole ? [MAIN_SET] : sets;
     const moved = trained.some((set) => mesh[weightsFile(set)] !== before[weightsFile(set)]);
     expect(moved).toBe(!UNTRAINED.includes(play.recipe));
+  },
+  300_000,
+);
+
+/** Claims that begin from a larger start than their recipes: all of those that are played, or in `npm run check` one. */
+const claimsFromLarger = (isWhole ? recipes : [sdpo]).flatMap(({ name, claim }) =>
+  claim?.startPolicy ? [[name, claim.startPolicy] as const] : [],
+);
+
+test.each(claimsFromLarger)(
+  '%s: a round from %s, from which its claim begins',
+  async (recipe, start) => {
+    const policy = `${recipe}-larger`;
+    await playing.importPolicy(policy, await readPolicyFolder(join('models', start)));
+    const order = { recipe, policy, seed: 5, rounds: 1, freeze: [], tasks: 2, groupSize: 4 };
+    const { mesh, alone, before } = await playing.play({ ...order, engine: 'kernels' });
+    expect(mesh).toEqual(alone);
+    expect(mesh[weightsFile()]).not.toBe(before[weightsFile()]);
   },
   300_000,
 );

@@ -8,7 +8,8 @@ import type {
 } from '../../core/training-plan.ts';
 import { otherPlaces } from '../../recipes/rrpo/other-places.ts';
 import { repeating, rrpo } from '../../recipes/rrpo/recipe.ts';
-import { damage } from '../../tasks/style/planted.ts';
+import { parseResponse } from '../../tasks/style/family.ts';
+import { damage, unformed } from '../../tasks/style/planted.ts';
 import { withWordMarked } from '../../tasks/style/word-tokens.ts';
 import { playWritten } from '../../testing/index.ts';
 import { recordsOf, solved, tokenizer } from './records.ts';
@@ -22,6 +23,17 @@ test('an error is an earlier word in place of a later one, and only a response w
   expect(damage('ana bel ana', 's')).toBeNull();
   // Two spaces: the word between them has no letters, and nothing could be compared there.
   expect(damage('ana  bel', 's')).toBeNull();
+});
+
+test('a form is broken at any word but the first, of every response of two words', () => {
+  expect(unformed('ana bel', 'any')).toEqual({ kept: ['ana', 'bel'], damaged: ['ana', '<sep>'], at: 1 });
+  // A response that repeats a word has a form, too.
+  const { kept, damaged, at } = unformed('ana bel ana', 's')!;
+  expect(damaged.map((word, i) => word === kept[i])).toEqual(kept.map((_, i) => i !== at));
+  expect(parseResponse(`<answer>${kept.join(' ')}<eos>`).ok).toBe(true);
+  expect(parseResponse(`<answer>${damaged.join(' ')}<eos>`).ok).toBe(false);
+  expect(unformed('ana', 's')).toBeNull();
+  expect(unformed('ana  bel', 's')).toBeNull();
 });
 
 test('the marks are on the letters of one word', () => {
@@ -55,7 +67,7 @@ const tools = {
     ),
 } as unknown as LearnTools;
 /** A pair can be made of the first response alone: the second repeats a word, and the third is none. */
-const learn = (variant?: string, preferred = 1) =>
+const learn = (variant?: string, preferred = 1, rewardFunction = 'planted') =>
   rrpo.learn(
     recordsOf(
       'rrpo',
@@ -69,7 +81,7 @@ const learn = (variant?: string, preferred = 1) =>
           ],
         },
       ],
-      variant ? { variant } : {},
+      { rewardFunction, ...(variant ? { variant } : {}) },
     ),
     tools,
   );
@@ -129,7 +141,20 @@ test('where the damaged response is preferred, its marks and the KL go with it',
   expect(plan.figures!.kept).toBeCloseTo(-0.1, 6);
 });
 
-test('a response is always preferred to itself with an error, or by a coin; what is none is missing', async () => {
+test('for form alone every response is compared with itself without its form, also one that repeats a word', async () => {
+  const [{ pairs }, leash] = partsOf(await learn(undefined, 1, 'format'));
+  expect(texts(pairs.flatMap(({ chosen, rejected }) => [chosen, rejected]))).toEqual([
+    '<answer>ana bel<eos>',
+    '<answer>ana <sep><eos>',
+    '<answer>ana ana<eos>',
+    '<answer>ana <sep><eos>',
+  ]);
+  // A tag is one token.
+  expect(pairs[0]!.spans).toEqual([MARKS, [0, 0, 0, 0, 0, 1, 0]]);
+  expect(leash!.items).toEqual(pairs.map(({ chosen }) => chosen));
+});
+
+test('a response is always preferred to itself with an error or without its form, or by a coin; what is none is missing', async () => {
   const write = (_prompt: string, i: number) => ['<answer>ana bel<eos>', 'x<eos>'][i]!;
   const zeros = async (_set: string, sequences: readonly Sequence[]) =>
     sequences.map(({ ids }) => new Float32Array(ids.length));
@@ -137,6 +162,7 @@ test('a response is always preferred to itself with an error, or by a coin; what
     (
       await playWritten(rrpo, write, { tasks: 8, groupSize: 2, rewardFunction, tools: { score: zeros } })
     ).groups.map(({ samples }) => samples.map(({ rewards }) => rewards.reward));
-  for (const rewards of await paid('planted')) expect(rewards).toEqual([1, null]);
+  for (const form of ['planted', 'format'])
+    for (const rewards of await paid(form)) expect(rewards).toEqual([1, null]);
   expect(new Set((await paid('random')).map(([first]) => first))).toEqual(new Set([0, 1]));
 });

@@ -54,6 +54,13 @@ test('it tells what may be asked for: rewards, variants, frozen roles and where 
     expect(words).toContain(part);
 });
 
+test('a claim that begins from a larger start than its recipe says how to play from there', () => {
+  const words = (name: string) => describeRecipe(shipped.find(name)).replace(/\s+/g, ' ');
+  expect(words('sdpo')).toContain('--policy arithmetic-reading plays the recipe from there.');
+  expect(words('sdpo')).toContain('version 0 is models/arithmetic-aided');
+  expect(words('rrpo')).not.toContain('plays the recipe from there');
+});
+
 test('a recipe without a claim is told without one', () => {
   const { claim: _, ...own } = shipped.find('trio');
   expect(describeRecipe(own)).not.toMatch(/^Claim$/m);

@@ -196,3 +196,12 @@ test('what has no sampled accuracy is not called accuracy: a fine-tuning run is 
     'After 40 rounds, the main score on 500 held-out f.jsonl tasks rose from 20.0 % to 40.0 %',
   );
 });
+
+test('sampled accuracy is told beside greedy accuracy, also of answers whose steps nobody counts', () => {
+  const at = (round: number, accuracy: number, sampled: number) =>
+    ({ round, task: 'f.jsonl', n: 500, accuracy, sampled, worked: null, forcedWorked: null }) as const;
+  expect(closingWords(summaryOf([], { heldout: [at(0, 0.4, 0.6), at(40, 0.9, 0.61)] }))).toContain(
+    'greedy accuracy on 500 held-out f.jsonl tasks rose from 40.0 % to 90.0 % (+50.0 points) and sampled accuracy ' +
+      'did not change significantly (60.0 % to 61.0 %, +1.0 points).',
+  );
+});
