@@ -16,10 +16,10 @@ const PARTS = [
 ];
 
 /**
- * What V8 executes of a WebAssembly function before its optimising compiler comes to it, 77 times the default. The tests run for seconds: of a policy that ONNX
+ * What V8 executes of a WebAssembly function before its optimising compiler comes to it, 15 times the default. The tests run for seconds: of a policy that ONNX
  * Runtime samples, that compiler takes more than half of the processor time, in every process, browser and workerd again. `infer/kernels/bits` has it compile at once.
  */
-const WASM = '--wasm-tiering-budget=1000000000';
+const WASM = '--wasm-tiering-budget=200000000';
 
 export default defineConfig({
   test: {
