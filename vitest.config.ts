@@ -1,4 +1,5 @@
 import './install/require-node.mjs';
+import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/longest-first.ts';
 
@@ -14,6 +15,12 @@ const PARTS = [
   'test/cli/{curves,doors,follow-run,learner-watch,mesh-watch,rewards,runs,task-recipe,terminal-text}.test.ts',
 ];
 
+/**
+ * What V8 executes of a WebAssembly function before its optimising compiler comes to it, 15 times the default. The tests run for seconds: of a policy that ONNX
+ * Runtime samples, that compiler takes more than half of the processor time, in every process, browser and workerd again. `infer/kernels/bits` has it compile at once.
+ */
+const WASM = '--wasm-tiering-budget=200000000';
+
 export default defineConfig({
   test: {
     // Several times what a test takes on two quiet cores: a busy machine must not fail a run, and a test that hangs ends all the same.
@@ -26,7 +33,14 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // The meshes of tests live for seconds. Collections of the whole heap, which keep a mesh of many rounds small (mesh/v8-flags.ts), take
     // more than half of the processor time of a round that opens sessions of ONNX Runtime.
-    env: { MINIFLARE_WORKERD_V8_FLAGS: '--no-gc-global --min-semi-space-size=8' },
+    env: {
+      MINIFLARE_WORKERD_V8_FLAGS: `--no-gc-global --min-semi-space-size=8 ${WASM}`,
+      CHROMIUM_FLAGS: `--js-flags=${WASM}`,
+      // The processes that tests start set the flag by a module.
+      NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --require ${JSON.stringify(resolve('test/wasm-tiering.cjs'))}`,
+    },
+    // Two threads that help each worker's collector take more of the two cores than they save.
+    execArgv: [WASM, '--single-threaded-gc'],
     // What Vite makes of a module is kept by the bytes of its source, for every project of this run and for the next one.
     experimental: { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/vitest-modules' },
     projects: [

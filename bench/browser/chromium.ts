@@ -35,9 +35,12 @@ const NO_GPU = ['--disable-gpu'];
 /** WebGPU on a core, by the driver that Chromium brings. */
 const SOFTWARE_WEBGPU = ['--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader'];
 
+/** Further flags, with a space between them. */
+const moreFlags = () => process.env.CHROMIUM_FLAGS?.split(' ').filter(Boolean) ?? [];
+
 /** Opens the browser with a fresh temporary profile, which is removed when it closes. `webgpu`: with WebGPU, on a software driver. */
 export const openBrowser = ({ webgpu = false } = {}): Promise<Browser> =>
   chromium.launch({
     ...(chromiumPath ? { executablePath: chromiumPath } : {}),
-    args: [...FLAGS, ...(webgpu ? SOFTWARE_WEBGPU : NO_GPU)],
+    args: [...FLAGS, ...moreFlags(), ...(webgpu ? SOFTWARE_WEBGPU : NO_GPU)],
   });

@@ -1,4 +1,4 @@
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../../bench/browser/chromium.ts';
 import { complaintsOf } from './complaints.ts';
@@ -7,28 +7,32 @@ import { type FakeMesh, OPERATOR_TOKEN, startFakeMesh } from './fake-mesh/server
 
 describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
   let browser: Browser;
+  // One tab for all that ask for no screen of their own: a new one takes longer than what most of them look at. Each fake mesh has a port,
+  // and so an origin, of its own: what one stores the next does not see.
+  let tab: Page;
+  let complaints: string[];
   beforeAll(async () => {
     browser = await openBrowser();
+    tab = await browser.newPage();
+    complaints = complaintsOf(tab);
   });
   afterAll(() => browser?.close());
 
-  /** Opens the page over a fake mesh of its own, and ends by asking that nothing was complained about. */
+  /** Looks at the page over a fake mesh of its own, and ends by asking that nothing was complained about. */
   async function visit(
     mesh: Promise<FakeMesh>,
     look: (page: Page, mesh: FakeMesh) => Promise<void>,
-    options: BrowserContextOptions & { readonly at?: string; readonly expected?: RegExp } = {},
+    { at = '', expected }: { readonly at?: string; readonly expected?: RegExp } = {},
   ): Promise<void> {
-    const { at = '', expected, ...contextOptions } = options;
     const server = await mesh;
-    const context = await browser.newContext(contextOptions);
     try {
-      const page = await context.newPage();
-      const complaints = complaintsOf(page);
-      await page.goto(server.url + at);
-      await look(page, server);
+      complaints.length = 0;
+      await tab.goto(server.url + at);
+      await look(tab, server);
       expect(complaints.filter((text) => !expected?.test(text))).toEqual([]);
     } finally {
-      await context.close();
+      // It would complain of the server that goes away.
+      await tab.goto('about:blank');
       await server.close();
     }
   }
@@ -251,21 +255,23 @@ describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
     }));
 
   test('fits a phone, dark and light: nothing wider than the screen', async () => {
-    for (const colorScheme of ['light', 'dark'] as const)
-      await visit(
-        startFakeMesh({ done: 26, target: 40 }),
-        async (page) => {
-          await page.waitForSelector('.rounds tbody tr');
-          const wider = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-          expect(await wider()).toBe(0);
-          await page.locator('.rounds tbody tr:nth-child(2) a').click();
-          await page.waitForSelector('.tasks a');
-          await page.locator('.tasks a').nth(4).click();
-          await page.waitForSelector('.solution');
-          expect(await wider()).toBe(0);
-        },
-        { viewport: { width: 360, height: 740 }, colorScheme },
-      );
+    const before = tab.viewportSize()!;
+    await tab.setViewportSize({ width: 360, height: 740 });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await tab.emulateMedia({ colorScheme });
+      await visit(startFakeMesh({ done: 26, target: 40 }), async (page) => {
+        await page.waitForSelector('.rounds tbody tr');
+        const wider = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        expect(await wider()).toBe(0);
+        await page.locator('.rounds tbody tr:nth-child(2) a').click();
+        await page.waitForSelector('.tasks a');
+        await page.locator('.tasks a').nth(4).click();
+        await page.waitForSelector('.solution');
+        expect(await wider()).toBe(0);
+      });
+    }
+    await tab.emulateMedia({ colorScheme: null });
+    await tab.setViewportSize(before);
   });
 
   test('a run is named, tagged, found by its tag, hidden and deleted; the token is asked for once', () =>

@@ -1,11 +1,15 @@
-/** `npm start -- --nodes 2` as a newcomer sees it: the page has a lane for each node, and the lanes fill once the nodes have joined. */
+/**
+ * The README's `npm start -- --nodes 2` as a newcomer sees it: the terminal says that a node sampled, the page has a lane for each node, and the lanes fill
+ * once the nodes have joined. Ctrl-C then ends all of it. Without a browser the terminal is all that is looked at.
+ */
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../../bench/browser/chromium.ts';
-import { runCommand } from '../cli/terminal.ts';
+import { INTERNALS } from '../cli/terminal.ts';
 import { complaintsOf } from './complaints.ts';
 
 const NODES = ['node-1', 'node-2'];
@@ -62,24 +66,35 @@ async function watchLanes(url: string): Promise<readonly string[]> {
   return complaints;
 }
 
-test.skipIf(!chromiumPath)(
-  `the lanes of two nodes fill${CHROMIUM_NEEDED}`,
-  async () => {
-    let watched: ReturnType<typeof watchLanes> | undefined;
-    const args = ['start', '--nodes', '2', '--state', join(folder, 'state'), '--port', '0'];
-    const run = ['--rounds', '100', '--tasks', '16', '--group-size', '8', '--engine', 'kernels'];
-    const { code } = await runCommand(
-      'cli/rollmesh.ts',
-      [...args, ...run, '--eval-every', '1000'],
-      (text, kill) => {
-        const [, url] = /watch it at (\S+)/.exec(text) ?? [];
-        if (!url || watched) return;
+test(`two nodes are in the terminal, and as lanes that fill on the page${CHROMIUM_NEEDED}`, async () => {
+  const run = ['--rounds', '100', '--tasks', '16', '--group-size', '8', '--engine', 'kernels'];
+  const more = ['--state', join(folder, 'state'), '--port', '0', ...run, '--eval-every', '1000'];
+  const npm = spawn('npm', ['start', '--', '--nodes', '2', ...more], {
+    env: { ...process.env, NO_COLOR: '1' },
+    detached: true,
+  });
+  const all = new Promise((resolve) => npm.once('close', resolve));
+  let text = '';
+  let watched: ReturnType<typeof watchLanes> | undefined;
+  for (const stream of [npm.stdout, npm.stderr])
+    stream.on('data', (chunk: Uint8Array) => {
+      text += new TextDecoder().decode(chunk);
+      const [, url] = /watch it at (\S+)/.exec(text) ?? [];
+      if (url && browser && !watched) {
         watched = watchLanes(url);
-        watched.catch(() => undefined).finally(() => kill('SIGINT'));
-      },
-    );
-    expect(await watched!).toEqual([]);
-    expect(code).toBe(0);
-  },
-  180_000,
-);
+        watched.catch(() => undefined);
+      }
+    });
+  try {
+    await expect.poll(() => text, { timeout: 120_000 }).toMatch(/^ *1\/100 /m);
+    if (browser) expect(await watched!).toEqual([]);
+  } finally {
+    // A terminal interrupts npm and the command alike, and npm passes on what it gets.
+    process.kill(-npm.pid!, 'SIGINT');
+    setTimeout(() => npm.exitCode ?? process.kill(-npm.pid!, 'SIGINT'), 100);
+  }
+  await all;
+  expect(text).toMatch(/^Stopped after round \d+ of 100\./m);
+  expect(text).toMatch(/^ {2}! node-\d sampled \d/m);
+  expect(text).not.toMatch(INTERNALS);
+}, 240_000);

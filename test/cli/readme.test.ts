@@ -131,11 +131,6 @@ const played: Readonly<Record<string, () => Promise<unknown>>> = {
       local,
       /trains mine[\s\S]+watch it at/,
     ),
-  'npm start -- --recipe tango': () =>
-    begins('npm start -- --recipe tango', local, /^tango trains [\s\S]+^watch it at/m),
-  // Of two rounds the first is not evaluated, and says who sampled as soon as it is over.
-  'npm start -- --nodes 2': () =>
-    begins('npm start -- --nodes 2', [...sizes('2'), '--seed', '1'], /^1\/2 [\s\S]+ node-\d sampled /m),
   'npm run recipe -- show tango': () =>
     succeeds('npm run recipe -- show tango', [], /^Differences from the paper$/m),
   'npm run claims -- trio': () =>
@@ -148,6 +143,8 @@ const elsewhere: Readonly<Record<string, string>> = {
   'npm start': 'it is run above',
   'npm ci': '.ci/run',
   'npx rollmesh init my-run': '.ci/guest',
+  'npm start -- --nodes 2': 'test/browser/start-nodes.test.ts',
+  'npm start -- --recipe tango': 'test/cli/start-command.test.ts',
   'npm run claims -- --page': 'test/cli/claims/files.test.ts',
   'npm run deploy': 'test/cli/deploy/deploy.test.ts',
 };

@@ -22,22 +22,6 @@ test('a learner that cannot start ends the command with its message', async () =
   expect(code).toBe(1);
 }, 120_000);
 
-// npm passes Ctrl-C on to the command, which has it from the terminal as well.
-test('Ctrl-C, twice, ends the command with what ran', async () => {
-  let sent = false;
-  const state = join(folder, 'interrupted');
-  const args = ['start', '--state', state, '--rounds', '2', '--port', '0', '--engine', 'kernels'];
-  const { code, stdout, stderr } = await runCommand('cli/rollmesh.ts', args, (text, kill) => {
-    if (sent || !text.includes('watch it at')) return;
-    sent = true;
-    kill('SIGINT');
-    setTimeout(() => kill('SIGINT'), 100);
-  });
-  expect(stdout).toMatch(/^Stopped before the first of 2 rounds was done\./m);
-  expect(stderr).not.toMatch(INTERNALS);
-  expect(code).toBe(0);
-}, 120_000);
-
 // A line that replaces itself is only written to a terminal, which `script` makes.
 test.skipIf(!existsSync('/usr/bin/script'))(
   'a terminal says while the start version is evaluated, and then what came of it',
@@ -88,10 +72,13 @@ test.skipIf(!existsSync('/usr/bin/script'))(
 );
 
 // A service manager, or `kill`, ends npm alone: the signal does not reach what npm has started. An interrupt npm leaves to the terminal's others.
-test('SIGTERM to npm alone ends the mesh and the learner', async () => {
+// The command is one of the README's.
+test('SIGTERM to npm alone ends the mesh and the learner of `npm start -- --recipe tango`', async () => {
   const state = join(folder, 'npm');
   const options = ['--state', state, '--rounds', '2', '--port', '0', '--engine', 'kernels'];
-  const npm = spawn('npm', ['start', '--', ...options], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const npm = spawn('npm', ['start', '--', '--recipe', 'tango', ...options], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
   let printed = '';
   npm.stdout.on('data', (chunk: Uint8Array) => {
     const before = printed;
@@ -100,6 +87,7 @@ test('SIGTERM to npm alone ends the mesh and the learner', async () => {
   });
   // The pipe closes when the last process that npm started has ended.
   await once(npm.stdout, 'close');
+  expect(printed).toMatch(/^tango trains /m);
   expect(printed).toMatch(/^Stopped before the first of 2 rounds was done\./m);
 }, 120_000);
 

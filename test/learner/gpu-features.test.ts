@@ -203,26 +203,24 @@ describe.skipIf(missing)(`features of the GPU${missing ? `, skipped: ${missing}`
   );
 
   test.each(SETS.filter(({ called }) => called !== 'subgroups'))(
-    'a frozen base gives the bits of its float32 values in half the memory, with $called',
+    'a step under adapters on a frozen base gives the bits of its float32 values in half the memory, and the numbers of the CPU, with $called',
     async ({ set }) => {
-      await opened(set);
-      const backend = tf.backend() as GpuBackend;
       const checkpoint = randomCheckpoint(TINY, 'frozen');
       const values = [...checkpoint.values()].reduce((all, { data }) => all + data.length, 0);
       const [vocab, width, rank, tokens] = [61, 32, 3, 21];
       const ids = Int32Array.from({ length: tokens }, (_, t) => (7 * t) % vocab);
-      const pairs = ['first', 'second'].map((name) => ({
-        a: tf.tensor2d(numbers(`${name} A`, rank * width), [rank, width]),
-        b: tf.tensor2d(numbers(`${name} B`, width * rank), [width, rank]),
-      }));
-      const trained = new Map<string, tf.Tensor>(
-        pairs.flatMap(({ a, b }, i) => [
-          [`a${i}`, a],
-          [`b${i}`, b],
-        ]),
-      );
       /** Two projections under adapters between a lookup and the output of one table, as a model with tied embeddings has them. */
       const step = async ({ tensors }: ParamSet): Promise<number[]> => {
+        const pairs = ['first', 'second'].map((name) => ({
+          a: tf.tensor2d(numbers(`${name} A`, rank * width), [rank, width]),
+          b: tf.tensor2d(numbers(`${name} B`, width * rank), [width, rank]),
+        }));
+        const trained = new Map<string, tf.Tensor>(
+          pairs.flatMap(({ a, b }, i) => [
+            [`a${i}`, a],
+            [`b${i}`, b],
+          ]),
+        );
         const table = tensors.get('model.embed_tokens.weight') as tf.Tensor2D;
         const { grads, loss } = lossAndGrads({ tensors: trained }, () => {
           let x = gatherRows(table, ids);
@@ -240,7 +238,15 @@ describe.skipIf(missing)(`features of the GPU${missing ? `, skipped: ${missing}`
         return all;
       };
       // Float16 is read by the same shaders, but for how a number is widened, which the test above compares.
-      for (const dtype of NIGHT ? (['BF16', 'F16'] as const) : (['BF16'] as const)) {
+      const types = NIGHT ? (['BF16', 'F16'] as const) : (['BF16'] as const);
+      close();
+      device = await openDevice({ device: 'cpu', threads: 1 });
+      const onCpu = new Map<string, readonly number[]>();
+      for (const dtype of types)
+        onCpu.set(dtype, await step(paramsFrom(TINY, readSafetensors(writeSafetensors(checkpoint, dtype)))));
+      await opened(set);
+      const backend = tf.backend() as GpuBackend;
+      for (const dtype of types) {
         const file = writeSafetensors(checkpoint, dtype);
         const before = backend.memory().numBytesInGPU;
         const halves = frozenParamsFrom(TINY, file);
@@ -251,6 +257,7 @@ describe.skipIf(missing)(`features of the GPU${missing ? `, skipped: ${missing}`
         const found = await step(halves);
         expect(found.length).toBe(1 + 4 * rank * width);
         expect(found.every((x) => Number.isFinite(x) && x !== 0)).toBe(true);
+        expect(relativeDifference(onCpu.get(dtype)!, found), dtype).toBeLessThan(1e-5);
         // Nothing widened them for good on the way.
         for (const [name, tensor] of halves.tensors)
           expect(backend.isHalf(tensor), name).toBe(tensor.rank === 2);

@@ -33,24 +33,33 @@ async function dryRun(...options: string[]): Promise<string> {
   return `${stdout}\n${stderr}`;
 }
 
+/** What it bundles lies within its size, and holds nothing of the learner or of the local mesh. */
+function expectLight(folder: string, worker: keyof typeof BUDGET_KIB): void {
+  const files = readdirSync(folder).filter((name) => !name.endsWith('.map') && name !== 'README.md');
+  const bytes = files.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+  expect(bytes / 1024).toBeLessThan(BUDGET_KIB[worker]);
+  const map = readdirSync(folder).find((name) => name.endsWith('.map'))!;
+  const { sources } = JSON.parse(readFileSync(join(folder, map), 'utf8')) as { sources: string[] };
+  for (const pattern of NEVER) expect(sources.filter((source) => pattern.test(source))).toEqual([]);
+}
+
+// `.env` names the gateway's environment, so that this is `--env gateway` as well.
 test('no environment named: the gateway, and no warning either', { timeout: 120_000 }, async () => {
-  const said = await dryRun();
+  const folder = join(out, 'gateway');
+  const said = await dryRun('--outdir', folder);
   expect(said).not.toMatch(/warning|error|▲|✘/i);
   expect(said).toContain('env.ASSETS');
   // It is one Worker of four, and says which command is the whole mesh.
   expect(said).toMatch(/gateway alone, one Worker of four[\s\S]*npm run deploy/);
+  expectLight(folder, 'gateway');
 });
 
-test.each([...WORKER_NAMES, ENVIRONMENT_WORKER] as const)('%s', { timeout: 120_000 }, async (env) => {
+const others = [...WORKER_NAMES.filter((name) => name !== 'gateway'), ENVIRONMENT_WORKER] as const;
+test.each(others)('%s', { timeout: 120_000 }, async (env) => {
   const folder = join(out, env);
   const said = await dryRun('--env', env, '--outdir', folder);
   expect(said).not.toMatch(/warning|error|▲|✘/i);
-  const files = readdirSync(folder).filter((name) => !name.endsWith('.map') && name !== 'README.md');
-  const bytes = files.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
-  expect(bytes / 1024).toBeLessThan(BUDGET_KIB[env]);
-  const map = readdirSync(folder).find((name) => name.endsWith('.map'))!;
-  const { sources } = JSON.parse(readFileSync(join(folder, map), 'utf8')) as { sources: string[] };
-  for (const pattern of NEVER) expect(sources.filter((source) => pattern.test(source))).toEqual([]);
+  expectLight(folder, env);
 });
 
 test('the judge with a recipe of a file of tasks and a reward module', { timeout: 120_000 }, async () => {

@@ -3,8 +3,9 @@
  * then a policy's reference means something else than it did.
  */
 import { readFileSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
 import { Miniflare } from 'miniflare';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { CHROMIUM_NEEDED, chromiumPath } from '../../../bench/browser/chromium.ts';
 import { pageFile, pageOf, withIsolatedPage } from '../../../bench/browser/isolated-page.ts';
 import { BUILDS } from '../../../infer/kernels/builds.ts';
@@ -19,6 +20,13 @@ const DIGESTS = {
   int8: '706bee16ca75264b4c1277512c4d6b7c29a7cf65f937c79a233870d51bd35541',
   w8a8: '0aa0be994051aa4f165c5bb0faa554d4f95a3436888bbec92f2193b2f7eeacdf',
 } as const;
+
+// The other tests run what V8's first compiler makes of a kernel (vitest.config.ts), these what its optimising one does.
+const AT_ONCE = '--wasm-tiering-budget=1000';
+setFlagsFromString(AT_ONCE);
+vi.stubEnv('MINIFLARE_WORKERD_V8_FLAGS', AT_ONCE);
+vi.stubEnv('CHROMIUM_FLAGS', `--js-flags=${AT_ONCE}`);
+
 const forms = Object.keys(DIGESTS) as (keyof typeof DIGESTS)[];
 
 test.each(forms)('%s in this Node', async (form) => {
