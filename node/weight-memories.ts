@@ -18,25 +18,35 @@ interface Kept extends SharedMemory {
 export type Held = Readonly<Record<string, { readonly memory: number; readonly id: number }>>;
 
 export class WeightMemories {
-  readonly #most: number;
+  #most: number;
+  readonly #make: () => SharedMemory;
   /** In the order of their last use. */
   readonly #kept: Kept[] = [];
   #ids = 0;
 
-  /** `most`: as many memories are made, and more only while calls use all of them. */
-  constructor(most: number) {
+  /** `most`: as many memories are made, and more only while calls use all of them. `make` throws RangeError where the host has no more. */
+  constructor(most: number, make: () => SharedMemory = newSharedMemory) {
     this.#most = most;
+    this.#make = make;
   }
 
-  /** Assigns memories to versions for a call, after which `release` is to be called. */
+  /**
+   * Assigns memories to versions for a call, after which `release` is to be called. Throws RangeError where the host has no memory for another
+   * version and calls use all that there are.
+   */
   hold(keys: readonly string[]): Held {
-    return Object.fromEntries(
-      keys.map((key) => {
+    const held: Record<string, Held[string]> = {};
+    try {
+      for (const key of keys) {
         const kept = this.#take(key);
         kept.uses++;
-        return [key, { memory: kept.index, id: kept.id }];
-      }),
-    );
+        held[key] = { memory: kept.index, id: kept.id };
+      }
+    } catch (error) {
+      this.release(held);
+      throw error;
+    }
+    return held;
   }
 
   release(held: Held): void {
@@ -50,9 +60,8 @@ export class WeightMemories {
 
   #take(key: string): Kept {
     const at = this.#kept.findIndex((kept) => kept.key === key);
-    const free = this.#kept.length < this.#most ? -1 : this.#kept.findIndex(({ uses }) => uses === 0);
-    const [found] = at >= 0 ? this.#kept.splice(at, 1) : free >= 0 ? this.#kept.splice(free, 1) : [];
-    const kept = found ?? { ...newSharedMemory(), index: this.#kept.length, key: '', id: 0, uses: 0 };
+    const [found] = at >= 0 ? this.#kept.splice(at, 1) : [];
+    const kept = found ?? (this.#kept.length < this.#most ? this.#made() : (this.#free() ?? this.#made()));
     this.#kept.push(kept);
     if (kept.key !== key) {
       empty(kept);
@@ -60,5 +69,25 @@ export class WeightMemories {
       kept.id = ++this.#ids;
     }
     return kept;
+  }
+
+  /** A new memory, or one that no call uses where the host has no more. */
+  #made(): Kept {
+    try {
+      return { ...this.#make(), index: this.#kept.length, key: '', id: 0, uses: 0 };
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      // Asking again and again would have V8 collect garbage each time.
+      this.#most = this.#kept.length;
+      const free = this.#free();
+      if (free) return free;
+      throw error;
+    }
+  }
+
+  /** Takes the memory out of the list that no call uses, and was used least recently. */
+  #free(): Kept | undefined {
+    const free = this.#kept.findIndex(({ uses }) => uses === 0);
+    return free < 0 ? undefined : this.#kept.splice(free, 1)[0];
   }
 }
