@@ -7,7 +7,7 @@ import { loadOrt } from './ort.ts';
 
 /**
  * A node computes on up to as many threads as there are cores, and all of them together are to take half of the memory at most. WebAssembly's
- * memory ends at 4 GiB. It grows as it is needed, so that a small policy takes little of this.
+ * memory ends at 4 GiB. Only what is written takes any of the machine's memory, so that a small policy takes little of this.
  */
 const kernelBytes = Math.max(
   ISOLATE_BYTES,

@@ -126,8 +126,8 @@ function openRows(
 ): Row[] {
   const { heap, config } = decoder;
   const prompt = { cache: newCache(heap, config, ids.length - 1), length: ids.length - 1 };
-  if (known) restore(decoder, known, prompt.cache);
-  readSequence(decoder, work, ids.slice(0, -1), prompt.cache, known?.ids.length);
+  const restored = known && restore(decoder, known, prompt.cache);
+  readSequence(decoder, work, ids.slice(0, -1), prompt.cache, restored);
   return sampleIds.map((id) => ({
     prompt,
     cache: newCache(heap, config, maxNew),

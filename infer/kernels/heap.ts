@@ -41,36 +41,51 @@ export interface Window {
   readonly end: number;
 }
 
-const windowTooSmall = () =>
-  wrongInput(
-    'kernels.memory',
-    "A thread's share of the 4 GiB that its policy's memory has is too small for what it computes.",
-    {
-      next: 'Start the node with fewer --threads, or several nodes with fewer threads each.',
-    },
-  );
+const mib = (bytes: number) => `${Math.floor(bytes / 2 ** 20)} MiB`;
+
+const windowTooSmall = ({ start, end }: Window, { byteLength }: { readonly byteLength: number }) =>
+  start === START
+    ? wrongInput(
+        'kernels.memory',
+        `The weights of the policy are larger than the ${mib(byteLength)} of memory that the kernels have for them here.`,
+        { next: 'Sample it in 8 bits with --weights, or leave the kernels out with --engine.' },
+      )
+    : wrongInput(
+        'kernels.memory',
+        `A thread's share of its policy's memory, ${mib(end - start)} of ${mib(byteLength)}, is too small for what it computes.`,
+        { next: 'Start the node with fewer --threads, or several nodes with fewer threads each.' },
+      );
 
 export class Heap extends Areas {
   readonly memory: WebAssembly.Memory;
-  /** Where the heap must end; undefined where the whole memory is its own, and grows. */
-  readonly #end: number | undefined;
+  /** Undefined where the whole memory is the heap's own, and grows. */
+  readonly #window: Window | undefined;
 
   /** `window`: the part of a memory of several threads that is this heap's. Without it the memory is the heap's alone, and grows as needed. */
   constructor(memory: WebAssembly.Memory, window?: Window) {
     super(window?.start ?? START);
     this.memory = memory;
-    this.#end = window?.end;
+    this.#window = window;
   }
 
   /** Takes an area of so many bytes and returns its address. Its content is undefined, and views made earlier may not reach it. */
   override take(bytes: number): number {
-    const at = super.take(bytes);
-    const missing = this.mark + SLACK - (this.#end ?? this.memory.buffer.byteLength);
+    const { buffer } = this.memory;
+    const missing = this.#endWith(bytes) - (this.#window?.end ?? buffer.byteLength);
     if (missing > 0) {
-      if (this.#end !== undefined) throw windowTooSmall();
+      if (this.#window) throw windowTooSmall(this.#window, buffer);
       this.memory.grow(Math.ceil(missing / PAGE));
     }
-    return at;
+    return super.take(bytes);
+  }
+
+  /** Whether so many bytes can be taken. */
+  hasRoom(bytes: number): boolean {
+    return this.#window === undefined || this.#endWith(bytes) <= this.#window.end;
+  }
+
+  #endWith(bytes: number): number {
+    return roundUp(this.mark + bytes, ALIGNMENT) + SLACK;
   }
 
   put(data: Float32Array): number {

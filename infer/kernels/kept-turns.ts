@@ -57,7 +57,7 @@ export class KeptTurns {
     parts: readonly CachePart[],
   ): Float32Array | undefined {
     const bytes = cacheBytes(config, count);
-    if (this.#bytes + bytes > this.#mostBytes) return undefined;
+    if (this.#bytes + bytes > this.#mostBytes || !heap.hasRoom(bytes)) return undefined;
     const { mark } = heap;
     const whole = newCache(heap, config, count);
     let at = 0;
@@ -83,14 +83,19 @@ export class KeptTurns {
   }
 }
 
-/** Copies what was kept to the front of a cache that has room for it. It leaves the heap as it was. */
-export function restore({ heap, config, kernels }: Decoder, { ids, data }: KeptCache, to: Cache): void {
+/**
+ * Copies what was kept to the front of a cache that has room for it, and returns for how many tokens: none where the heap has no room for the copy. It
+ * leaves the heap as it was.
+ */
+export function restore({ heap, config, kernels }: Decoder, { ids, data }: KeptCache, to: Cache): number {
+  if (!heap.hasRoom(data.byteLength)) return 0;
   const { mark } = heap;
   const whole = newCache(heap, config, ids.length);
   heap.floats(whole.at, data.length).set(data);
   const part = { cache: whole, count: ids.length };
   for (let layer = 0; layer < config.layers; layer++) copyLayer(kernels, config, layer, part, to, 0);
   heap.backTo(mark);
+  return ids.length;
 }
 
 function copyLayer(

@@ -91,11 +91,14 @@ export function shareKernelPolicy(
 ): KernelPolicy {
   const form = formOf(ref);
   const { planes } = ARITHMETIC[form];
+  const { threads } = shared;
   const window = windowOf(shared);
   const instance = openKernels(builds, form, new Heap(shared.memory, window));
   const weights = new Weights(instance, config, planes > 0, new Areas(START));
-  const most = weights.end + WINDOW_SHARE * (window.end - window.start);
-  return new KernelPolicy(ref, new Decoder(instance, config, weights, planes), Math.min(hostBytes, most));
+  // All threads together take the weights once.
+  const bytes = hostBytes + weights.end * (1 - 1 / threads);
+  const batchBytes = WINDOW_SHARE * (window.end - window.start);
+  return new KernelPolicy(ref, new Decoder(instance, config, weights, planes), bytes, batchBytes);
 }
 
 /** Opens a policy whose tensors are all in memory. */
@@ -128,13 +131,19 @@ export class KernelPolicy implements Policy {
   /** A generation that somebody watches, until it has ended: its batch lies on the heap between its turns, so that others wait. */
   #watched: Promise<void> | undefined;
 
-  constructor(ref: PolicyRef, decoder: Decoder, hostBytes = ISOLATE_BYTES) {
+  /** `batchBytes`: what a batch may take besides, at most, where its memory is shared; what is kept between turns lies elsewhere. */
+  constructor(
+    ref: PolicyRef,
+    decoder: Decoder,
+    hostBytes = ISOLATE_BYTES,
+    batchBytes = Number.POSITIVE_INFINITY,
+  ) {
     this.ref = ref;
     this.parameters = parameterCount(decoder.config);
     this.#config = decoder.config;
     this.#decoder = decoder;
     const left = hostBytes - decoder.weightBytes;
-    this.#batchBytes = Math.min(MOST_BATCH * hostBytes, Math.max(LEAST_BATCH, left));
+    this.#batchBytes = Math.min(batchBytes, MOST_BATCH * hostBytes, Math.max(LEAST_BATCH, left));
     this.#kept = new KeptTurns(
       Math.min(MOST_KEPT * hostBytes, Math.max(LEAST_KEPT, left - this.#batchBytes)),
     );
@@ -176,18 +185,26 @@ export class KernelPolicy implements Policy {
     const out: Completion[][] = prompts.map(() => []);
     const known = this.#kept.take(prompts.map(({ ids }) => ids));
     let goesOn = true;
-    for (const { prompts: some } of this.#batches(decoder, prompts, settings)) {
-      const opened = some.map((prompt) => ({ ...prompt, known: known[prompt.prompt] }));
-      const batch = openBatch(decoder, opened, settings, (ids, parts) => this.#kept.put(decoder, ids, parts));
-      batch.completions.forEach((completions, i) => {
-        out[opened[i]!.prompt]!.push(...completions);
-      });
-      try {
-        while (goesOn && batch.turn()) if (watch) goesOn = await watch(out);
-      } finally {
-        batch.close();
+    const { mark } = decoder.heap;
+    try {
+      for (const { prompts: some } of this.#batches(decoder, prompts, settings)) {
+        const opened = some.map((prompt) => ({ ...prompt, known: known[prompt.prompt] }));
+        const batch = openBatch(decoder, opened, settings, (ids, parts) =>
+          this.#kept.put(decoder, ids, parts),
+        );
+        batch.completions.forEach((completions, i) => {
+          out[opened[i]!.prompt]!.push(...completions);
+        });
+        try {
+          while (goesOn && batch.turn()) if (watch) goesOn = await watch(out);
+        } finally {
+          batch.close();
+        }
+        if (!goesOn) break;
       }
-      if (!goesOn) break;
+    } finally {
+      // A batch for which there is no room leaves what it took until then.
+      decoder.heap.backTo(mark);
     }
     return out;
   }
@@ -226,9 +243,14 @@ export class KernelPolicy implements Policy {
     for (const ids of sequences) checkIds(ids, ids.length, vocabSize, contextLength(this.#config));
     while (this.#watched) await this.#watched;
     const decoder = this.#open();
-    return sequences.map((ids) =>
-      ids.length > 1 ? scoreSequence(decoder, ids) : { logprobs: [], entropy: [] },
-    );
+    const { mark } = decoder.heap;
+    try {
+      return sequences.map((ids) =>
+        ids.length > 1 ? scoreSequence(decoder, ids) : { logprobs: [], entropy: [] },
+      );
+    } finally {
+      decoder.heap.backTo(mark);
+    }
   }
 
   async dispose(): Promise<void> {

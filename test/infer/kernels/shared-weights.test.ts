@@ -1,11 +1,36 @@
 /** What a policy has of a memory that several threads share: its window, and no more. */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import type { TokenIds } from '../../../core/policy.ts';
 import { REFS } from '../../../infer/kernels/forms.ts';
 import { createKernelPolicy, ISOLATE_BYTES } from '../../../infer/kernels/kernel-policy.ts';
 import { loadBuilds, loadSharedBuilds } from '../../../infer/kernels/node-builds.ts';
 import { empty, isToLayOut, layOutEnded, windowOf } from '../../../infer/kernels/shared-weights.ts';
-import { parameterCount } from '../../../model/checkpoint.ts';
+import { parameterCount, tensorShapes } from '../../../model/checkpoint.ts';
+import type { Tensor } from '../../../model/safetensors.ts';
 import { randomTensors, smallConfig } from '../../model/checkpoints.ts';
+
+/** Tokens that were read as parts of prompts, once for each layer, and the rows of the largest draw. */
+const count = vi.hoisted(() => ({ read: 0, drawn: 0 }));
+vi.mock('../../../infer/kernels/open-kernels.ts', async (actual) => {
+  const { openKernels } = await actual<typeof import('../../../infer/kernels/open-kernels.ts')>();
+  return {
+    openKernels: (...how: Parameters<typeof openKernels>) => {
+      const { kernels, ...rest } = openKernels(...how);
+      const counting: typeof kernels = {
+        ...kernels,
+        appendTokens: (rows, ...others) => {
+          count.read += rows!;
+          return kernels.appendTokens(rows!, ...others);
+        },
+        draw: (rows, ...others) => {
+          count.drawn = Math.max(count.drawn, rows!);
+          return kernels.draw(rows!, ...others);
+        },
+      };
+      return { ...rest, kernels: counting };
+    },
+  };
+});
 
 const MIB = 1 << 20;
 const config = smallConfig();
@@ -55,7 +80,8 @@ test('what is generated together fits in a window, and nothing else of the memor
 });
 
 test('where a window has no room for one sample, the error says what to do', async () => {
-  const { policy } = openIn(64, 0, 100);
+  // The 104 keys and values of a sample take 0.43 MB, and a window has 0.39.
+  const { policy } = openIn(64, 0, 150);
   await expect(policy.generate(prompts, settings)).rejects.toMatchObject({
     code: 'kernels.memory',
     next: expect.stringContaining('fewer --threads'),
@@ -64,14 +90,69 @@ test('where a window has no room for one sample, the error says what to do', asy
 
 test('who finds a memory empty lays it out; who fails leaves it to the next', () => {
   const memory = memoryOf(1);
+  const other = memory;
   expect(isToLayOut(memory)).toBe(true);
   layOutEnded(memory);
-  expect(isToLayOut(memory)).toBe(true);
-  layOutEnded(memory, 70_000);
+  expect(isToLayOut(other)).toBe(true);
+  layOutEnded(other, 70_000);
   expect(isToLayOut(memory)).toBe(false);
   // An error after others were told that they may begin takes nothing back.
-  layOutEnded(memory);
+  layOutEnded(other);
   expect(isToLayOut(memory)).toBe(false);
   empty(memory);
   expect(isToLayOut(memory)).toBe(true);
+});
+
+test('after a prompt for which a window has no room, there is as much room as before', async () => {
+  // The keys and values of a token take 4 KiB, and a window has 448.
+  const { policy } = openIn(64, 0, 125);
+  const long = Array.from({ length: 120 }, (_, i) => i % 60);
+  const short = { ids: long.slice(0, 20), sampleIds: ['s'] };
+  const own = createKernelPolicy(loadBuilds(), ref, config, tensors);
+  const few = { ...settings, maxNew: 4 };
+  const wanted = await own.generate([short], few);
+  for (let i = 0; i < 2; i++) {
+    await expect(policy.generate([{ ids: long, sampleIds: ['l'] }], few)).rejects.toMatchObject({
+      code: 'kernels.memory',
+    });
+    await expect(policy.score([long])).rejects.toMatchObject({ code: 'kernels.memory' });
+    expect(await policy.generate([short], few)).toEqual(wanted);
+  }
+});
+
+test('what is kept between turns does not lie in the window, and is not bounded by it', async () => {
+  // Six sequences of some 110 tokens take 2.6 MiB, a third of the window.
+  const { policy } = openIn(12, 0, 1);
+  const few = { ...settings, maxNew: 4 };
+  let prompts: TokenIds[] = Array.from({ length: 6 }, (_, i) =>
+    Array.from({ length: 98 }, (__, j) => (i * j) % 60),
+  );
+  let known = 0;
+  for (let turn = 0; turn < 3; turn++) {
+    count.read = 0;
+    const asked = prompts.map((ids, i) => ({ ids, sampleIds: [`${turn}/${i}`] }));
+    const made = await policy.generate(asked, few);
+    // All but the last token of each prompt, less what the turn before has left where that was kept.
+    const all = prompts.reduce((sum, { length }) => sum + length - 1, 0);
+    expect(count.read / config.layers).toBe(turn < 2 ? all : all - known);
+    prompts = prompts.map((ids, i) => [...ids, ...made[i]![0]!.ids, 7, 8]);
+    known = prompts.reduce((sum, { length }) => sum + length - 3, 0);
+  }
+});
+
+test('what the host has for a thread is less its own part of the weights, not all of them', async () => {
+  // The weights take 26 MiB of 30; an eighth of them leaves 26, of which a batch takes half: rows of 1.6 MiB.
+  const large = smallConfig({ num_hidden_layers: 8, hidden_size: 256, intermediate_size: 768 });
+  const shared = { ...memoryOf(256), id: 1, thread: 3, threads: 8 };
+  expect(isToLayOut(shared)).toBe(true);
+  const weights = [...tensorShapes(large)].map(([name, shape]) => {
+    const data = new Float32Array(shape.reduce((a, b) => a * b, 1)).fill(0.01);
+    return [name, { shape: [...shape], data }] as [string, Tensor];
+  });
+  const policy = createKernelPolicy(loadSharedBuilds(), ref, large, weights, 30 * MIB, shared);
+  count.drawn = 0;
+  // Any token ends a row, for whose 100 tokens there must be room all the same.
+  await policy.generate(prompts, { ...settings, stop: Array.from({ length: 64 }, (_, id) => id) });
+  expect(count.drawn).toBeGreaterThan(8);
+  expect(count.drawn).toBeLessThan(20);
 });
