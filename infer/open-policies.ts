@@ -26,10 +26,17 @@ export class OpenPolicies {
     this.#capacity = capacity;
   }
 
-  /** Runs `work` with exactly this policy. The uses in a process must come one after the other. */
-  readonly use = async <T>(ref: PolicyRef, work: (policy: Policy) => Promise<T>): Promise<T> => {
+  /**
+   * Runs `work` with exactly this policy. The uses in a process must come one after the other. `content` tells its files from others that a
+   * version of this name may have.
+   */
+  readonly use = async <T>(
+    ref: PolicyRef,
+    work: (policy: Policy) => Promise<T>,
+    content = '',
+  ): Promise<T> => {
     // Weights that threads share may lie elsewhere than when the policy was opened.
-    const key = `${keyOf(ref)}/${this.#engines.shared?.(ref)?.id ?? ''}`;
+    const key = `${keyOf(ref)}/${content}/${this.#engines.shared?.(ref)?.id ?? ''}`;
     let policy = this.#open.get(key);
     this.#open.delete(key);
     if (!policy) {

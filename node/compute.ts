@@ -2,9 +2,10 @@
  * Computes sampling requests: the part of a node that runs in a thread of its own. Requests of one version under the same settings are
  * computed together, since a completion does not depend on what else is in its batch.
  */
-import type { Completion, PolicyRef } from '../core/policy.ts';
+import { RollmeshError } from '../core/errors.ts';
+import type { Completion } from '../core/policy.ts';
 import { adapterFile, weightsFile } from '../core/schema/policy.ts';
-import { type SamplingRequest, settingsOf } from '../core/schema/work.ts';
+import { filesToOpen, type SamplingRequest, settingsOf } from '../core/schema/work.ts';
 import type { Engines } from '../infer/engines.ts';
 import type { SharedWeights } from '../infer/kernels/shared-weights.ts';
 import { keyOf, OpenPolicies } from '../infer/open-policies.ts';
@@ -28,9 +29,30 @@ export type ComputeAnswer =
       /** What generating took of the time that `Computer` was told to count, ms; opening versions is not in it. */
       readonly generateMs: number;
     }
-  | { readonly call: number; readonly error: string };
+  | ({ readonly call: number } & ComputeFailure);
 
-/** Where the threads of a node share weights, by the keys of policies. */
+/** Why nothing was computed, in the words of a RollmeshError where it is one. */
+export type ComputeFailure = { readonly error: string } & Partial<
+  Pick<RollmeshError, 'code' | 'expected' | 'next'>
+>;
+
+export function failureOf(error: unknown): ComputeFailure {
+  if (!(error instanceof RollmeshError))
+    return { error: error instanceof Error ? error.message : String(error) };
+  const { code, what, expected, next } = error;
+  return { error: what, code, expected, next };
+}
+
+/** The version of a request by its name and by its files: meshes that a node serves one after the other may give one name to two. */
+export const versionKey = (request: SamplingRequest): string =>
+  `${keyOf(request.policy)}/${contentOf(request)}`;
+
+const contentOf = (request: SamplingRequest): string =>
+  filesToOpen(request)
+    .map(({ sha256 }) => sha256)
+    .join('/');
+
+/** Where the threads of a node share weights, by the keys of versions. */
 export type SharedByKey = Readonly<Record<string, SharedWeights>>;
 
 /** How many policies stay open: those of a round's roles, and of the round before. */
@@ -40,7 +62,8 @@ export class Computer {
   readonly #policies: OpenPolicies;
   #files: FileBytes = {};
   #shared: SharedByKey = {};
-  #requests: readonly SamplingRequest[] = [];
+  /** What is being computed. */
+  #request: SamplingRequest | undefined;
   readonly #clock: () => number;
   #generateMs = 0;
 
@@ -48,8 +71,8 @@ export class Computer {
   constructor(engines: Engines, clock: () => number = () => performance.now()) {
     this.#clock = clock;
     this.#policies = new OpenPolicies(
-      { ...engines, shared: (ref) => this.#shared[keyOf(ref)] },
-      async (ref) => this.#filesOf(ref),
+      { ...engines, shared: () => this.#shared[versionKey(this.#request!)] },
+      async () => this.#versionFiles(),
       OPEN,
     );
   }
@@ -67,19 +90,23 @@ export class Computer {
   ): Promise<Completion[][][]> {
     this.#files = files;
     this.#shared = shared;
-    this.#requests = requests;
     this.#generateMs = 0;
     const out: Completion[][][] = [];
     for (const alike of alikeOf(requests)) {
-      const { policy: ref } = requests[alike[0]!]!;
-      const settings = settingsOf(requests[alike[0]!]!);
+      const request = requests[alike[0]!]!;
+      this.#request = request;
+      const settings = settingsOf(request);
       const prompts = alike.flatMap((i) => requests[i]!.prompts);
-      const made = await this.#policies.use(ref, async (policy) => {
-        const began = this.#clock();
-        const completions = await policy.generate(prompts, settings);
-        this.#generateMs += this.#clock() - began;
-        return completions;
-      });
+      const made = await this.#policies.use(
+        request.policy,
+        async (policy) => {
+          const began = this.#clock();
+          const completions = await policy.generate(prompts, settings);
+          this.#generateMs += this.#clock() - began;
+          return completions;
+        },
+        contentOf(request),
+      );
       let at = 0;
       for (const i of alike) {
         const { length } = requests[i]!.prompts;
@@ -90,10 +117,8 @@ export class Computer {
     return out;
   }
 
-  #filesOf(ref: PolicyRef) {
-    const { config, weights, adapter } = this.#requests.find(
-      ({ policy }) => policy.name === ref.name && policy.version === ref.version && policy.set === ref.set,
-    )!;
+  #versionFiles() {
+    const { policy, config, weights, adapter } = this.#request!;
     const bytes = (sha256: string) => {
       const found = this.#files[sha256];
       if (!found) throw new Error(`internal: the file ${sha256} was not handed over`);
@@ -101,8 +126,8 @@ export class Computer {
     };
     return {
       'config.json': bytes(config.sha256),
-      [weightsFile(ref.set)]: bytes(weights.sha256),
-      ...(adapter ? { [adapterFile(ref.set)]: bytes(adapter.sha256) } : {}),
+      [weightsFile(policy.set)]: bytes(weights.sha256),
+      ...(adapter ? { [adapterFile(policy.set)]: bytes(adapter.sha256) } : {}),
     };
   }
 }
@@ -110,8 +135,8 @@ export class Computer {
 /** Indices of requests that may be computed together. */
 function alikeOf(requests: readonly SamplingRequest[]): number[][] {
   const groups = new Map<string, number[]>();
-  for (const [i, { policy, settings }] of requests.entries()) {
-    const key = JSON.stringify([policy, settings]);
+  for (const [i, request] of requests.entries()) {
+    const key = JSON.stringify([request.policy, contentOf(request), request.settings]);
     groups.set(key, [...(groups.get(key) ?? []), i]);
   }
   return [...groups.values()];

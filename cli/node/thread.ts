@@ -4,7 +4,7 @@ import type { SamplingRequest } from '../../core/schema/work.ts';
 import type { SharedMemory } from '../../infer/kernels/shared-weights.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { nativeEngines } from '../../infer/ort-native.ts';
-import { type ComputeAnswer, Computer, READY } from '../../node/compute.ts';
+import { type ComputeAnswer, Computer, failureOf, READY } from '../../node/compute.ts';
 import type { Held } from '../../node/weight-memories.ts';
 import type { ThreadCall, ThreadData } from './threads.ts';
 
@@ -43,11 +43,7 @@ port.on('message', ({ call, requests, files, held, unknown }: ThreadCall) => {
       const { generateMs } = computer;
       port.postMessage({ call, completions, generateMs } satisfies ComputeAnswer);
     },
-    (error: unknown) =>
-      port.postMessage({
-        call,
-        error: error instanceof Error ? error.message : String(error),
-      } satisfies ComputeAnswer),
+    (error: unknown) => port.postMessage({ call, ...failureOf(error) } satisfies ComputeAnswer),
   );
 });
 port.postMessage(READY);

@@ -7,10 +7,9 @@ import { RollmeshError } from '../../core/errors.ts';
 import type { CloseEngine, SamplingRequest } from '../../core/schema/work.ts';
 import type { Builds } from '../../infer/kernels/builds.ts';
 import { loadSharedBuilds } from '../../infer/kernels/node-builds.ts';
-import type { SharedMemory } from '../../infer/kernels/shared-weights.ts';
-import { keyOf } from '../../infer/open-policies.ts';
+import { givenUp, type SharedMemory } from '../../infer/kernels/shared-weights.ts';
 import { moduleFile, NODE_FLAGS } from '../../mesh/installation.ts';
-import { type ComputeAnswer, type ComputeCall, OPEN, READY } from '../../node/compute.ts';
+import { type ComputeAnswer, type ComputeCall, OPEN, READY, versionKey } from '../../node/compute.ts';
 import type { Compute } from '../../node/lend.ts';
 import { type Held, WeightMemories } from '../../node/weight-memories.ts';
 
@@ -64,7 +63,9 @@ function startThread(workerData: ThreadData, memories: WeightMemories): Thread {
   const told = new Set<number>();
   let calls = 0;
   let generateMs = 0;
+  let ended: Error | undefined;
   const fail = (error: Error) => {
+    ended ??= error;
     for (const { reject } of waiting.values()) reject(error);
     waiting.clear();
   };
@@ -81,10 +82,15 @@ function startThread(workerData: ThreadData, memories: WeightMemories): Thread {
     waiting.delete(answer.call);
   });
   worker.on('error', fail);
-  worker.on('exit', () => fail(new Error('internal: a thread of the node has ended')));
+  worker.on('exit', () => {
+    // Others may wait for what it was laying out.
+    for (const index of told) givenUp(memories.memory(index), workerData.thread);
+    fail(new Error('internal: a thread of the node has ended'));
+  });
   return {
     ready,
     async compute(requests, files) {
+      if (ended) throw ended;
       const call = calls++;
       const held = memories.hold(sharedKeys(workerData.close, requests));
       const unknown = Object.values(held).flatMap(({ memory }) =>
@@ -99,14 +105,17 @@ function startThread(workerData: ThreadData, memories: WeightMemories): Thread {
         generateMs += answer.generateMs;
         return answer.completions;
       }
-      throw new RollmeshError(
-        'wrong-input',
-        'node.compute',
-        `This node cannot compute what it leased: ${answer.error}`,
-        {
-          next: 'The requests were given back. Use the same version of rollmesh as the mesh, or leave this engine out with --engine.',
-        },
-      );
+      const {
+        error,
+        code = 'node.compute',
+        expected,
+        next = 'Use the same version of rollmesh as the mesh, or leave this engine out with --engine.',
+      } = answer;
+      // Whatever another host could do: here it would fail again, so that the node ends.
+      throw new RollmeshError('wrong-input', code, `This node cannot compute what it leased: ${error}`, {
+        ...(expected ? { expected } : {}),
+        next: `The requests were given back. ${next}`,
+      });
     },
     generateMs: () => generateMs,
     stop: async () => {
@@ -115,7 +124,7 @@ function startThread(workerData: ThreadData, memories: WeightMemories): Thread {
   };
 }
 
-/** The policies of requests whose weights threads share: those of the kernels. */
+/** The versions of requests whose weights threads share: those of the kernels. */
 const sharedKeys = (close: CloseEngine | null, requests: readonly SamplingRequest[]): string[] => [
-  ...new Set(requests.flatMap(({ policy }) => (policy.engine && !close ? [keyOf(policy)] : []))),
+  ...new Set(requests.flatMap((request) => (request.policy.engine && !close ? [versionKey(request)] : []))),
 ];

@@ -20,11 +20,14 @@ export interface SharedWeights extends SharedMemory {
   readonly threads: number;
 }
 
+type Place = Pick<SharedWeights, 'state' | 'thread'>;
+
 const STATE = 0;
 const END = 1;
 const EMPTY = 0;
-const IN_WORK = 1;
-const READY = 2;
+const READY = 1;
+/** A thread lays them out: the first of these states is thread 0's, and so on. */
+const IN_WORK = 2;
 
 /** 64 MiB. */
 const LEAST_PAGES = 1024;
@@ -46,20 +49,23 @@ export function empty({ state }: SharedMemory): void {
 }
 
 /** True if the weights are to be laid out by the caller, who then calls `layOutEnded`. Otherwise waits until another thread has done so. */
-export function isToLayOut({ state }: SharedMemory): boolean {
+export function isToLayOut({ state, thread }: Place): boolean {
   for (;;) {
-    const found = Atomics.compareExchange(state, STATE, EMPTY, IN_WORK);
-    if (found !== IN_WORK) return found === EMPTY;
-    Atomics.wait(state, STATE, IN_WORK);
+    const found = Atomics.compareExchange(state, STATE, EMPTY, IN_WORK + thread);
+    if (found < IN_WORK) return found === EMPTY;
+    Atomics.wait(state, STATE, found);
   }
 }
 
 /** `end`: the first address after the weights; undefined if laying them out has failed, so that another thread may try. */
-export function layOutEnded({ state }: SharedMemory, end?: number): void {
+export function layOutEnded({ state, thread }: Place, end?: number): void {
   if (end !== undefined) state[END] = Math.ceil(end / PAGE);
-  Atomics.compareExchange(state, STATE, IN_WORK, end === undefined ? EMPTY : READY);
+  Atomics.compareExchange(state, STATE, IN_WORK + thread, end === undefined ? EMPTY : READY);
   Atomics.notify(state, STATE);
 }
+
+/** Has another thread lay the weights out where this one has ended while it did. */
+export const givenUp = ({ state }: SharedMemory, thread: number): void => layOutEnded({ state, thread });
 
 /** Where the weights are laid out: all of the memory, since nobody else uses it yet. */
 export const wholeOf = ({ memory }: SharedMemory): Window => ({

@@ -8,11 +8,11 @@ import type { PolicyRef } from '../../core/policy.ts';
 import { Random, sha256Hex } from '../../core/random.ts';
 import type { SamplingRequest } from '../../core/schema/work.ts';
 import { PAGE, START } from '../../infer/kernels/heap.ts';
+import { isToLayOut, type SharedMemory } from '../../infer/kernels/shared-weights.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
-import { keyOf } from '../../infer/open-policies.ts';
 import { parseConfig } from '../../model/config.ts';
 import { writeSafetensors } from '../../model/safetensors.ts';
-import { Computer, type FileBytes } from '../../node/compute.ts';
+import { Computer, type FileBytes, versionKey } from '../../node/compute.ts';
 import { WeightMemories } from '../../node/weight-memories.ts';
 import { randomTensors, smallConfigJson } from '../model/checkpoints.ts';
 
@@ -78,9 +78,8 @@ test('what is changed in the one copy, both threads compute with', async () => {
   const both = () => Promise.all(threads.map(({ compute }) => compute([work.request], work.files)));
   const expected = await aloneOf(work);
   expect(await both()).toEqual([expected, expected]);
-  const { memory, state } = memories.memory(
-    memories.hold([keyOf(work.request.policy)])[keyOf(work.request.policy)]!.memory,
-  );
+  const key = versionKey(work.request);
+  const { memory, state } = memories.memory(memories.hold([key])[key]!.memory);
   // Without weights every token of the vocabulary is as likely as any other.
   new Uint8Array(memory.buffer).fill(0, START, state[1]! * PAGE);
   for (const completions of await both()) {
@@ -129,4 +128,61 @@ test('files that are no model fail in both threads, and leave the place to what 
     expected,
     expected,
   ]);
+});
+
+test('another mesh may give the name of a version to other weights', async () => {
+  const threads = pool(new WeightMemories(2));
+  const json = smallConfigJson({ num_hidden_layers: 1 });
+  const weightsOf = (seed: string) => writeSafetensors(randomTensors(parseConfig(json), seed));
+  const before = workOf({ version: 3 }, 'renamed', weightsOf('before'));
+  const after = workOf({ version: 3 }, 'renamed', weightsOf('after'));
+  const expected = await new Computer(nodeEngines).compute([after.request], after.files);
+  const compute = (thread: number, { request, files }: Work) => threads[thread]!.compute([request], files);
+  expect(await compute(0, before)).not.toEqual(expected);
+  // Thread 0 has the version open, and thread 1 finds that its weights are laid out.
+  expect(await compute(1, after)).toEqual(expected);
+  expect(await compute(0, after)).toEqual(expected);
+  // So it is in a thread whose weights are its own.
+  await aloneOf(before);
+  expect(await aloneOf(after)).toEqual(expected);
+});
+
+const memoryOf = (pages: number) => (): SharedMemory => ({
+  memory: new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true }),
+  state: new Int32Array(new SharedArrayBuffer(8)),
+});
+
+test('a node whose memory is too small says so, and what to do', async () => {
+  const { request, files } = workOf({ version: 3 }, 'small');
+  // The weights take a megabyte, 16 pages; two threads would share four more.
+  for (const [pages, what, next] of [
+    [12, 'The weights of the policy are larger than the 0 MiB', 'leave the kernels out with --engine'],
+    [20, "A thread's share of its policy's memory, 0 MiB of 1 MiB", 'fewer --threads'],
+  ] as const) {
+    const [thread] = pool(new WeightMemories(1, memoryOf(pages)));
+    const failed = thread!.compute([request], files);
+    await expect(failed).rejects.toMatchObject({
+      code: 'kernels.memory',
+      kind: 'wrong-input',
+      what: expect.stringContaining(what),
+      next: expect.stringContaining(next),
+    });
+    await expect(failed).rejects.toMatchObject({ next: expect.not.stringContaining('same version') });
+  }
+});
+
+test('a thread that ends while it lays weights out leaves that to those that wait for it', async () => {
+  const memories = new WeightMemories(1);
+  const [first, second] = pool(memories);
+  const known = workOf({ version: 1 }, 'known');
+  await first!.compute([known.request], known.files);
+  const work = workOf({ version: 2 }, 'left');
+  const key = versionKey(work.request);
+  const held = memories.hold([key]);
+  // As if the first thread had begun.
+  expect(isToLayOut({ ...memories.memory(held[key]!.memory), thread: 0 })).toBe(true);
+  const waiting = second!.compute([work.request], work.files);
+  await first!.stop();
+  expect(await waiting).toEqual(await aloneOf(work));
+  await expect(first!.compute([work.request], work.files)).rejects.toThrow('has ended');
 });

@@ -4,7 +4,7 @@ import type { TokenIds } from '../../../core/policy.ts';
 import { REFS } from '../../../infer/kernels/forms.ts';
 import { createKernelPolicy, ISOLATE_BYTES } from '../../../infer/kernels/kernel-policy.ts';
 import { loadBuilds, loadSharedBuilds } from '../../../infer/kernels/node-builds.ts';
-import { empty, isToLayOut, layOutEnded, windowOf } from '../../../infer/kernels/shared-weights.ts';
+import { empty, givenUp, isToLayOut, layOutEnded, windowOf } from '../../../infer/kernels/shared-weights.ts';
 import { parameterCount, tensorShapes } from '../../../model/checkpoint.ts';
 import type { Tensor } from '../../../model/safetensors.ts';
 import { randomTensors, smallConfig } from '../../model/checkpoints.ts';
@@ -89,8 +89,8 @@ test('where a window has no room for one sample, the error says what to do', asy
 });
 
 test('who finds a memory empty lays it out; who fails leaves it to the next', () => {
-  const memory = memoryOf(1);
-  const other = memory;
+  const memory = { ...memoryOf(1), thread: 0 };
+  const other = { ...memory, thread: 1 };
   expect(isToLayOut(memory)).toBe(true);
   layOutEnded(memory);
   expect(isToLayOut(other)).toBe(true);
@@ -101,6 +101,11 @@ test('who finds a memory empty lays it out; who fails leaves it to the next', ()
   expect(isToLayOut(memory)).toBe(false);
   empty(memory);
   expect(isToLayOut(memory)).toBe(true);
+  // A thread that has ended gives up what it was laying out itself, and nothing else.
+  givenUp(memory, 1);
+  expect(memory.state[0]).not.toBe(0);
+  givenUp(memory, 0);
+  expect(isToLayOut(other)).toBe(true);
 });
 
 test('after a prompt for which a window has no room, there is as much room as before', async () => {
