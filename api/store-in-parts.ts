@@ -40,6 +40,8 @@ async function storeOnce({ begin, put, join }: PartCalls, bytes: Uint8Array<Arra
         throw error;
       });
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, sendNext));
+  // All have ended before the upload may be begun anew.
+  const sent = await Promise.allSettled(Array.from({ length: AT_ONCE }, sendNext));
+  for (const end of sent) if (end.status === 'rejected') throw end.reason;
   await join();
 }

@@ -3,7 +3,7 @@
  * SHA-256 of what such an upload makes, and writes it over whatever has its key. So it is made under a key of its own, and stored from there as every
  * object is (`putVersionFile`): R2 then computes the hash. Which parts R2 has it does not tell; that is noted in empty objects beside.
  */
-import type { R2Bucket, ReadableStream } from '@cloudflare/workers-types';
+import type { R2Bucket, R2Object, ReadableStream } from '@cloudflare/workers-types';
 import { RollmeshError } from '../core/errors.ts';
 import type { PolicyRef } from '../core/policy.ts';
 import { MAX_FILE_BYTES, PART_BYTES } from '../core/schema/policy.ts';
@@ -20,8 +20,12 @@ export interface Uploaded {
 interface Upload {
   readonly id: string;
   readonly bytes: number;
+  readonly begunAt: Date;
   readonly parts: ReadonlyMap<number, string>;
 }
+
+/** R2 ends an upload after seven days. One that is nearly as old is begun anew. */
+const OLDEST_MS = 6 * 24 * 3600 * 1000;
 
 const MOST_PARTS = Math.ceil(MAX_FILE_BYTES / PART_BYTES);
 
@@ -47,13 +51,14 @@ export async function beginUpload(
   uploaded: Uploaded,
   bytes: number,
   settled: boolean,
+  now = Date.now(),
 ): Promise<readonly number[] | null> {
   if (await isStored(bucket, uploaded)) return null;
   if (settled) throw committedAlready(uploaded.ref);
   const place = placeOf(uploaded);
   const begun = await readUpload(bucket, place);
-  if (begun?.bytes === bytes) return [...begun.parts.keys()];
   // Whoever named this hash with another length was wrong.
+  if (begun?.bytes === bytes && now - begun.begunAt.getTime() < OLDEST_MS) return [...begun.parts.keys()];
   if (begun) await forget(bucket, place);
   const upload = await bucket.createMultipartUpload(place);
   const noted = await bucket.put(noteOf(place), '', {
@@ -79,19 +84,20 @@ export async function putPart(
 ): Promise<'stored' | 'same'> {
   const place = placeOf(uploaded);
   const [note, before] = await Promise.all([bucket.head(noteOf(place)), bucket.head(partOf(place, part))]);
-  const begun = readNote(note?.customMetadata);
+  const begun = note && readNote(note);
   const refusal = begun
     ? refusalOf(uploaded.object, begun.bytes, part, length)
     : unknownUpload(uploaded.object);
-  if (before || refusal) {
+  // A call of an upload that has ended may have noted its part late.
+  if (before?.customMetadata?.id === begun?.id || refusal) {
     // Read and dropped: where a body is left unread, the connection is cut, and a sender may never see the answer.
     await body.pipeTo(new WritableStream());
     if (refusal) throw refusal;
     return 'same';
   }
   const upload = bucket.resumeMultipartUpload(place, begun!.id);
-  const { etag } = await upload.uploadPart(part, body).catch(forgetLost(bucket, uploaded));
-  await bucket.put(partOf(place, part), '', { customMetadata: { etag } });
+  const { etag } = await upload.uploadPart(part, body).catch(forgetLost(bucket, uploaded, begun!.id));
+  await bucket.put(partOf(place, part), '', { customMetadata: { id: begun!.id, etag } });
   return 'stored';
 }
 
@@ -142,7 +148,7 @@ async function join(bucket: R2Bucket, uploaded: Uploaded, settled: boolean): Pro
   return result;
 }
 
-async function complete(bucket: R2Bucket, uploaded: Uploaded): Promise<void> {
+async function complete(bucket: R2Bucket, uploaded: Uploaded, again = true): Promise<void> {
   const place = placeOf(uploaded);
   const begun = await readUpload(bucket, place);
   if (!begun) throw unknownUpload(uploaded.object);
@@ -160,7 +166,10 @@ async function complete(bucket: R2Bucket, uploaded: Uploaded): Promise<void> {
     .complete(numbers.map((partNumber) => ({ partNumber, etag: begun.parts.get(partNumber)! })))
     .catch(async (error: unknown) => {
       // Somebody else may have completed it at the same moment, or an earlier call that was cut off.
-      if (!(await bucket.head(place))) await forgetLost(bucket, uploaded)(error);
+      if (await bucket.head(place)) return;
+      // Or they have stored a part again, and not noted it yet when the notes were read.
+      if (again && OTHER_PARTS.test(String(error))) await complete(bucket, uploaded, false);
+      else await forgetLost(bucket, uploaded, begun.id)(error);
     });
 }
 
@@ -173,39 +182,42 @@ export async function abortUploads(bucket: R2Bucket, keys: readonly string[]): P
 const isStored = async (bucket: R2Bucket, { ref, object, sha256 }: Uploaded) =>
   hashOf(await headObject(bucket, versionKey(ref, object), sha256)) === sha256;
 
-type Metadata = Record<string, string> | undefined;
-
-function readNote(metadata: Metadata): Omit<Upload, 'parts'> | null {
-  const { id, bytes } = metadata ?? {};
-  return id === undefined || bytes === undefined ? null : { id, bytes: Number(bytes) };
+function readNote({ customMetadata, uploaded }: R2Object): Omit<Upload, 'parts'> | null {
+  const { id, bytes } = customMetadata ?? {};
+  return id === undefined || bytes === undefined ? null : { id, bytes: Number(bytes), begunAt: uploaded };
 }
 
 async function readUpload(bucket: R2Bucket, place: string): Promise<Upload | null> {
   let note: Omit<Upload, 'parts'> | null = null;
-  const parts = new Map<number, string>();
+  const noted: { readonly part: number; readonly id?: string; readonly etag?: string }[] = [];
   for (let cursor: string | undefined, more = true; more; ) {
     const page = await bucket.list({
       prefix: `${place}/`,
       include: ['customMetadata'],
       ...(cursor === undefined ? {} : { cursor }),
     });
-    for (const { key, customMetadata } of page.objects)
-      if (key === noteOf(place)) note = readNote(customMetadata);
-      else parts.set(Number(key.slice(place.length + 1)), customMetadata?.etag ?? '');
+    for (const object of page.objects)
+      if (object.key === noteOf(place)) note = readNote(object);
+      else noted.push({ part: Number(object.key.slice(place.length + 1)), ...object.customMetadata });
     more = page.truncated;
     cursor = page.truncated ? page.cursor : undefined;
   }
-  return note && { ...note, parts };
+  if (!note) return null;
+  const own = noted.filter(({ id }) => id === note?.id);
+  return { ...note, parts: new Map(own.map(({ part, etag = '' }) => [part, etag])) };
 }
 
 async function abort(bucket: R2Bucket, place: string): Promise<void> {
-  const note = readNote((await bucket.head(noteOf(place)))?.customMetadata);
-  // R2 may have ended it already, and ends what is left within a week.
+  const object = await bucket.head(noteOf(place));
+  const note = object && readNote(object);
   if (note)
     await bucket
       .resumeMultipartUpload(place, note.id)
       .abort()
-      .catch(() => undefined);
+      .catch((error: unknown) => {
+        // R2 may have ended it already. While it fails for another reason, the note has the only copy of its name.
+        if (!LOST.test(String(error))) throw error;
+      });
 }
 
 /** Removes all that is stored of an upload. */
@@ -215,15 +227,22 @@ async function forget(bucket: R2Bucket, place: string): Promise<void> {
   await bucket.delete([place, noteOf(place), ...parts]);
 }
 
-/** What R2 says where an upload has ended, or has other parts than were noted. */
+/** What R2 says where an upload has other parts than were noted. */
+const OTHER_PARTS = /\(10025\)/;
+/** Or where it has ended, or its parts make no object. */
 const LOST = /\((?:10011|10024|10025|10048)\)/;
 
-/** Removes what was noted of an upload that R2 no longer has. */
+/**
+ * Removes what was noted of an upload that R2 no longer has. Somebody else may have completed it meanwhile, or have found the same and begun anew:
+ * theirs is left alone.
+ */
 const forgetLost =
-  (bucket: R2Bucket, uploaded: Uploaded) =>
+  (bucket: R2Bucket, uploaded: Uploaded, id: string) =>
   async (error: unknown): Promise<never> => {
     if (!LOST.test(String(error))) throw error;
-    await forget(bucket, placeOf(uploaded));
+    const place = placeOf(uploaded);
+    const [made, note] = await Promise.all([bucket.head(place), bucket.head(noteOf(place))]);
+    if (!made && note?.customMetadata?.id === id) await forget(bucket, place);
     throw unknownUpload(uploaded.object, error);
   };
 

@@ -1,4 +1,4 @@
-/** The part of docs/elastic.md that is made from the records: the constants of each engine, how well they predict, and what follows from them. */
+/** The parts of docs/elastic.md that are made from the records: the constants of each engine, how well they predict, and what follows from them. */
 import type { Engine } from '../../core/policy.ts';
 import type { Machine } from '../machine.ts';
 import type { Fit } from './fit.ts';
@@ -19,8 +19,11 @@ export interface ElasticRecord {
   readonly sweeps: Readonly<Record<string, readonly SweepRow[]>>;
 }
 
-const BEGIN = '<!-- engines: made by `npm run bench -- elastic --page` -->\n';
-const END = '<!-- end of engines -->';
+/** Where a part begins and ends. */
+const marksOf = (part: string): readonly [begin: string, end: string] => [
+  `<!-- ${part}: made by \`npm run bench -- elastic --page\` -->\n`,
+  `<!-- end of ${part} -->`,
+];
 
 const NAMES: Readonly<Partial<Record<Engine, string>>> = { onnx: 'ONNX Runtime' };
 const nameOf = ({ engine }: ElasticRecord) => NAMES[engine] ?? engine;
@@ -97,9 +100,53 @@ function tablesOf(records: readonly ElasticRecord[]): string[] {
   ];
 }
 
-/** The page with the tables of these records between its marks. */
-export function withTables(page: string, records: readonly ElasticRecord[]): string {
-  const [from, to] = [page.indexOf(BEGIN), page.indexOf(END)];
-  if (from < 0 || to < from) throw new Error('internal: docs/elastic.md lacks the marks of its tables');
-  return `${page.slice(0, from + BEGIN.length)}\n${tablesOf(records).join('\n')}\n\n${page.slice(to)}`;
+/** The isolates of the sweeps that the page shows whole. */
+const SWEPT = [10, 100, 300, 1000, 10_000];
+/** Limits that are named of each row. */
+const MOST_LIMITS = 2;
+
+const percent = (share: number) => `${(100 * share).toFixed(0)} %`;
+
+function sweepOf([name, rows]: readonly [string, readonly SweepRow[]]): string[] {
+  const shown = rows.filter(({ isolates }) => SWEPT.includes(isolates));
+  return [
+    `**${name[0]!.toUpperCase()}${name.slice(1)}**`,
+    '',
+    ...table(
+      [
+        ...['isolates', 'used at once', 's a round', 'samples/s', 'idle: isolates / learner / D1'],
+        ...['versions behind', '$ a round', '$ a million tokens', 'binds'],
+      ],
+      shown.map((at) => [
+        ...[
+          String(at.isolates),
+          String(at.mostAtOnce),
+          at.roundSeconds.toFixed(1),
+          at.samplesPerSecond.toFixed(0),
+        ],
+        [at.idle.isolates, at.idle.learner, at.idle.d1].map(percent).join(' / '),
+        ...[at.staleness.toFixed(2), at.dollarsPerRound.toFixed(4), at.dollarsPerMillionTokens.toFixed(2)],
+        at.lifted
+          .slice(0, MOST_LIMITS)
+          .map(({ limit, gain }) => `${limit} ${gain.toFixed(2)}×`)
+          .join(', '),
+      ]),
+    ),
+    '',
+  ];
 }
+
+function withPart(page: string, part: string, lines: readonly string[]): string {
+  const [begin, end] = marksOf(part);
+  const [from, to] = [page.indexOf(begin), page.indexOf(end)];
+  if (from < 0 || to < from) throw new Error(`internal: docs/elastic.md lacks the marks of ${part}`);
+  return `${page.slice(0, from + begin.length)}\n${lines.join('\n').trimEnd()}\n\n${page.slice(to)}`;
+}
+
+/** The page with the tables of these records between its marks; the sweeps are those of the first. */
+export const withTables = (page: string, records: readonly ElasticRecord[]): string =>
+  withPart(
+    withPart(page, 'engines', tablesOf(records)),
+    'sweeps',
+    Object.entries(records[0]?.sweeps ?? {}).flatMap(sweepOf),
+  );

@@ -96,7 +96,9 @@ async function openGpu({ gpuFeatures }: DeviceSettings): Promise<Device> {
   };
   const { vendor, architecture, description, device: name } = gpu.info;
   // NVIDIA's description is the driver's version alone.
-  const called = [name || [vendor, architecture].filter(Boolean).join(' '), description].filter(Boolean).join(', ');
+  const called = [name || [vendor, architecture].filter(Boolean).join(' '), description]
+    .filter(Boolean)
+    .join(', ');
   const device: Device = {
     kind: 'webgpu',
     description: ['WebGPU', called, ...gpu.features].join(', '),

@@ -2,7 +2,7 @@
  * `auto`: which device trains a policy faster, by a trial at its size. A training step of one of its blocks, with a part of its vocabulary, is
  * timed on the CPU device and then on the GPU, if there is one. What the GPU may take for it is bounded by what the CPU took.
  */
-import { tensorShapes } from '../../model/checkpoint.ts';
+import { parameterCount, tensorShapes } from '../../model/checkpoint.ts';
 import type { ModelConfig } from '../../model/config.ts';
 import { type Device, type DeviceSettings, openDevice } from '../device/device.ts';
 import * as tf from '../tfjs.ts';
@@ -12,8 +12,11 @@ import { packSequences } from './pack.ts';
 import { ParamSet } from './params.ts';
 import { tokenLogProbs } from './token-log-probs.ts';
 
-/** Tokens of the step, as many as a small round has: a GPU takes a few milliseconds for each step, however small it is. */
+/** Sequences of the step, as many as a small round has: a GPU takes a few milliseconds for each step, however small it is. */
 const SEQUENCES = 64;
+/** Of a wide policy fewer, so that the CPU device has so many multiply-adds at most to do in a forward pass, and four at least. */
+const MOST_WORK = 2 ** 34;
+const FEWEST = 4;
 const LENGTH = 64;
 /** A policy's output projection may be most of its work, but a tenth of it says as well which device is faster. */
 const MOST_VOCAB = 4096;
@@ -23,6 +26,11 @@ const STEPS = 3;
 const FIRST_STEP_MS = 20_000;
 /** Of a step on the CPU device, which is not given up. */
 const LONGEST_MS = 2 ** 31 - 1;
+/**
+ * How many times as fast the GPU's step must be: a round also reads values back, and has smaller batches. Of two rounds of 64 samples at 0.2 million
+ * parameters a GPU's step took half the CPU's time, and the learner twice (bench/results/gpu.json).
+ */
+const MARGIN = 3;
 /** A GPU that takes so many times the CPU's time is not waited for. */
 const PATIENCE = 4;
 
@@ -65,8 +73,10 @@ export async function stepMs(config: ModelConfig, limitMs = LONGEST_MS): Promise
     new Map([...tensorShapes(piece)].map(([name, shape]) => [name, tf.keep(tf.fill([...shape], 0.01))])),
   );
   const optimiser = new AdamW(params, { lr: 1e-6 });
+  const perSequence = piece.maxPositions * parameterCount(piece);
+  const sequences = Math.max(FEWEST, Math.min(SEQUENCES, Math.floor(MOST_WORK / perSequence)));
   const batch = packSequences(
-    Array.from({ length: SEQUENCES }, (_, s) => ({
+    Array.from({ length: sequences }, (_, s) => ({
       ids: Array.from({ length: piece.maxPositions }, (_, t) => (31 * s + t) % piece.vocabSize),
       from: 1,
     })),
@@ -123,7 +133,7 @@ export function fasterOf(
 ): { readonly kind: 'cpu' | 'webgpu'; readonly why: string } {
   const gpu = gpuMs === undefined ? `more than ${inMs(PATIENCE * cpuMs)}` : inMs(gpuMs);
   return {
-    kind: gpuMs !== undefined && gpuMs < cpuMs ? 'webgpu' : 'cpu',
+    kind: gpuMs !== undefined && MARGIN * gpuMs < cpuMs ? 'webgpu' : 'cpu',
     why: `a step of one block of ${hiddenSize} values takes the CPU ${inMs(cpuMs)} and the GPU ${gpu}`,
   };
 }

@@ -67,3 +67,23 @@ test('sends no further part once one is refused', async () => {
   await expect(storeInParts(calls, BYTES)).rejects.toThrow('No.');
   expect(seen.puts).toEqual([1, 2, 3]);
 });
+
+test('begins again when all parts that were under way have ended', async () => {
+  const { seen, calls } = fakeStore([]);
+  let underWay = 0;
+  const atBeginnings: number[] = [];
+  const put: PartCalls['put'] = async (part, bytes) => {
+    underWay++;
+    await new Promise((resolve) => setTimeout(resolve, 5 * part));
+    underWay--;
+    if (atBeginnings.length === 1) throw unknown();
+    await calls.put(part, bytes);
+  };
+  const begin: PartCalls['begin'] = () => {
+    atBeginnings.push(underWay);
+    return calls.begin();
+  };
+  await storeInParts({ ...calls, begin, put }, BYTES);
+  expect(atBeginnings).toEqual([0, 0]);
+  expect(seen.joined).toBe(1);
+});

@@ -33,20 +33,25 @@ const recordOf = (engine: Engine, open: number, error: number): ElasticRecord =>
     'as designed': [10, 1000].map((isolates) => ({
       isolates,
       roundSeconds: open + isolates / 1000,
-      samplesPerSecond: 0,
-      staleness: 0,
-      idle: { isolates: 0, learner: 0, d1: 0 },
-      mostAtOnce: 0,
-      dollarsPerRound: 0,
-      dollarsPerMillionTokens: 0,
-      lifted: [],
+      samplesPerSecond: 56.4,
+      staleness: 0.75,
+      idle: { isolates: 0.974, learner: 0.5, d1: 0.99 },
+      mostAtOnce: 4,
+      dollarsPerRound: 0.00123,
+      dollarsPerMillionTokens: 0.218,
+      lifted: [
+        { limit: 'training', gain: 2.345 },
+        { limit: 'isolates', gain: 1.5 },
+        { limit: 'R2', gain: 1.1 },
+      ],
     })),
   },
 });
 
 test('every engine that was measured has its columns', () => {
   const empty =
-    'before\n<!-- engines: made by `npm run bench -- elastic --page` -->\nold\n<!-- end of engines -->\nafter';
+    'before\n<!-- engines: made by `npm run bench -- elastic --page` -->\nold\n<!-- end of engines -->\nbetween\n' +
+    '<!-- sweeps: made by `npm run bench -- elastic --page` -->\nold\n<!-- end of sweeps -->\nafter';
   const page = withTables(empty, [recordOf('onnx', 36, 0.038), recordOf('kernels', 9, -0.12)]);
   for (const line of [
     '| work, ms | ONNX Runtime | kernels |',
@@ -55,6 +60,8 @@ test('every engine that was measured has its columns', () => {
     '| to train: a round, a sample | 123, 7.00 | 123, 7.00 |',
     '| 16 tasks × 8, 2 runs at once | 100 ms | 104 ms | +3.8 % | 100 ms | 88 ms | −12.0 % |',
     '| as designed | 36.0 | 9.0 | 37.0 | 10.0 |',
+    '**As designed**',
+    '| 10 | 4 | 36.0 | 56 | 97 % / 50 % / 99 % | 0.75 | 0.0012 | 0.22 | training 2.35×, isolates 1.50× |',
   ])
     expect(page.split('\n')).toContain(line);
   expect(page).toMatch(/^before\n/);

@@ -2,14 +2,13 @@
  * The README's `npm start -- --nodes 2` as a newcomer sees it: the terminal says that a node sampled, the page has a lane for each node, and the lanes fill
  * once the nodes have joined. Ctrl-C then ends all of it. Without a browser the terminal is all that is looked at.
  */
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../../bench/browser/chromium.ts';
-import { INTERNALS } from '../cli/terminal.ts';
+import { chromiumPath, openBrowser } from '../../bench/browser/chromium.ts';
+import { INTERNALS, runCommand } from '../cli/terminal.ts';
 import { complaintsOf } from './complaints.ts';
 
 const NODES = ['node-1', 'node-2'];
@@ -66,34 +65,35 @@ async function watchLanes(url: string): Promise<readonly string[]> {
   return complaints;
 }
 
-test(`two nodes are in the terminal, and as lanes that fill on the page${CHROMIUM_NEEDED}`, async () => {
-  const run = ['--rounds', '100', '--tasks', '16', '--group-size', '8', '--engine', 'kernels'];
-  const more = ['--state', join(folder, 'state'), '--port', '0', ...run, '--eval-every', '1000'];
-  const npm = spawn('npm', ['start', '--', '--nodes', '2', ...more], {
-    env: { ...process.env, NO_COLOR: '1' },
-    detached: true,
-  });
-  const all = new Promise((resolve) => npm.once('close', resolve));
-  let text = '';
+test('two nodes are in the terminal and, where Chromium is installed, as lanes that fill on the page', async () => {
+  const options = ['--rounds', '100', '--tasks', '16', '--group-size', '8', '--eval-every', '1000'];
+  const where = ['--nodes', '2', '--engine', 'kernels', '--state', join(folder, 'state'), '--port', '0'];
   let watched: ReturnType<typeof watchLanes> | undefined;
-  for (const stream of [npm.stdout, npm.stderr])
-    stream.on('data', (chunk: Uint8Array) => {
-      text += new TextDecoder().decode(chunk);
+  let filled = !browser;
+  let interrupted = false;
+  const { code, stdout, stderr } = await runCommand(
+    'cli/rollmesh.ts',
+    ['start', ...where, ...options],
+    (text, kill) => {
       const [, url] = /watch it at (\S+)/.exec(text) ?? [];
       if (url && browser && !watched) {
         watched = watchLanes(url);
-        watched.catch(() => undefined);
+        watched
+          .catch(() => undefined)
+          .finally(() => {
+            filled = true;
+          });
       }
-    });
-  try {
-    await expect.poll(() => text, { timeout: 120_000 }).toMatch(/^ *1\/100 /m);
-    if (browser) expect(await watched!).toEqual([]);
-  } finally {
-    // A terminal interrupts npm and the command alike, and npm passes on what it gets.
-    process.kill(-npm.pid!, 'SIGINT');
-    setTimeout(() => npm.exitCode ?? process.kill(-npm.pid!, 'SIGINT'), 100);
-  }
-  await all;
+      if (interrupted || !filled || !/^ *\d+\/100 /m.test(text)) return;
+      interrupted = true;
+      // Twice: npm passes on what the terminal has sent to the command, too.
+      kill('SIGINT');
+      setTimeout(() => kill('SIGINT'), 100);
+    },
+  );
+  if (watched) expect(await watched).toEqual([]);
+  expect(code).toBe(0);
+  const text = stdout + stderr;
   expect(text).toMatch(/^Stopped after round \d+ of 100\./m);
   expect(text).toMatch(/^ {2}! node-\d sampled \d/m);
   expect(text).not.toMatch(INTERNALS);

@@ -21,7 +21,7 @@ afterEach(() => {
   device = undefined;
 });
 
-test('the faster one of two timed devices is taken, and the CPU where a GPU takes too long or fails', () => {
+test('the GPU is taken where its step is three times as fast, and the CPU where a GPU takes too long or fails', () => {
   expect(fasterOf(TINY, 12, 3)).toEqual({
     kind: 'webgpu',
     why: 'a step of one block of 32 values takes the CPU 12 ms and the GPU 3.0 ms',
@@ -30,6 +30,8 @@ test('the faster one of two timed devices is taken, and the CPU where a GPU take
     kind: 'cpu',
     why: 'a step of one block of 32 values takes the CPU 2.5 ms and the GPU 3.0 ms',
   });
+  // A round does more than steps.
+  expect(fasterOf(TINY, 12, 6).kind).toBe('cpu');
   expect(fasterOf(TINY, 2.5, undefined)).toEqual({
     kind: 'cpu',
     why: 'a step of one block of 32 values takes the CPU 2.5 ms and the GPU more than 10 ms',

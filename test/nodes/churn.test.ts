@@ -9,7 +9,7 @@ import { afterAll, expect, test } from 'vitest';
 import { underFire } from '../../cli/soak/soak-run.ts';
 
 /** So many that nodes come, and die, while they are played. */
-const ROUNDS = 8;
+const ROUNDS = 10;
 
 const stateDir = mkdtempSync(join(tmpdir(), 'rollmesh-churn-'));
 afterAll(() => rmSync(stateDir, { recursive: true, force: true }));

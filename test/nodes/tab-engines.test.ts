@@ -1,6 +1,6 @@
 /**
  * The engines of a browser tab beside the kernels, which mixed.test.ts has: ONNX Runtime's wasm computes the bits of one process, its WebGPU is
- * a close node that is scored again, and a browser without a GPU is told so. Each takes a browser and a run of its own; the mesh is shared.
+ * a close node that is scored again, and a browser without a GPU is told so. The mesh is shared, and a browser by those who start it alike.
  */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';

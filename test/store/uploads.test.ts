@@ -114,3 +114,83 @@ test('what is joined after its version was committed is refused and removed', as
   await expect(joinParts(store.bucket, uploaded, true)).rejects.toThrow('is committed with other contents');
   expect(await keysUnder('late')).toEqual([]);
 });
+
+/** The bucket, in which R2 no longer has the upload when a part arrives; before it says so, something else happens. */
+const losingParts = (meanwhile: () => Promise<unknown>): R2Bucket =>
+  withCalls({
+    resumeMultipartUpload: (key, id) => ({
+      ...store.bucket.resumeMultipartUpload(key, id),
+      uploadPart: async () => {
+        await meanwhile();
+        throw new Error('uploadPart: The specified multipart upload does not exist. (10024)');
+      },
+    }),
+  });
+
+test('a part of an upload that has ended leaves the one alone that was begun anew', async () => {
+  const uploaded = uploadedOf('anew', 'some bytes');
+  await beginUpload(store.bucket, uploaded, 10, false);
+  const late = losingParts(async () => {
+    // As another part of the same upload does, whose sender then begins anew.
+    await beginUpload(store.bucket, uploaded, 11, false);
+    await beginUpload(store.bucket, uploaded, 10, false);
+    await put(store.bucket, uploaded, 'some bytes');
+  });
+  await expect(put(late, uploaded, 'some bytes')).rejects.toMatchObject({ code: 'upload.unknown' });
+  expect(await joinParts(store.bucket, uploaded, false)).toBe('stored');
+  expect(await textOf('anew')).toBe('some bytes');
+});
+
+test('a late part leaves the object alone that somebody else has completed', async () => {
+  const uploaded = uploadedOf('completed', 'some bytes');
+  await beginUpload(store.bucket, uploaded, 10, false);
+  const interrupted: R2Bucket = withCalls({ get: () => Promise.reject(new Error('cut off')) });
+  const late = losingParts(async () => {
+    await put(store.bucket, uploaded, 'some bytes');
+    await expect(joinParts(interrupted, uploaded, false)).rejects.toThrow('cut off');
+  });
+  await expect(put(late, uploaded, 'some bytes')).rejects.toMatchObject({ code: 'upload.unknown' });
+  expect(await joinParts(store.bucket, uploaded, false)).toBe('stored');
+  expect(await textOf('completed')).toBe('some bytes');
+});
+
+test('a part that was noted for another upload counts for nothing', async () => {
+  const uploaded = uploadedOf('noted', 'some bytes');
+  await beginUpload(store.bucket, uploaded, 10, false);
+  const [note] = await keysUnder('noted');
+  const part = note!.replace(/upload$/, '1');
+  await store.bucket.put(part, '', { customMetadata: { id: 'another', etag: 'another' } });
+  expect(await beginUpload(store.bucket, uploaded, 10, false)).toEqual([]);
+  expect(await put(store.bucket, uploaded, 'some bytes')).toBe('stored');
+  expect(await joinParts(store.bucket, uploaded, false)).toBe('stored');
+  expect(await keysUnder('noted')).toEqual(['policies/noted/0/optimizer.safetensors']);
+});
+
+test('a part that is stored again before it is noted again does not end the upload', async () => {
+  const uploaded = uploadedOf('twice', 'some bytes');
+  await beginUpload(store.bucket, uploaded, 10, false);
+  await put(store.bucket, uploaded, 'some bytes');
+  let calls = 0;
+  const replaced = withCalls({
+    resumeMultipartUpload: (key, id) => {
+      const upload = store.bucket.resumeMultipartUpload(key, id);
+      const complete: R2MultipartUpload['complete'] = (parts) => {
+        if (++calls > 1) return upload.complete(parts);
+        throw new Error('completeMultipartUpload: One or more parts could not be found. (10025)');
+      };
+      return { ...upload, complete: async (parts) => complete(parts) };
+    },
+  });
+  expect(await joinParts(replaced, uploaded, false)).toBe('stored');
+  expect([calls, await textOf('twice')]).toEqual([2, 'some bytes']);
+});
+
+test('an upload that R2 is about to end is begun anew', async () => {
+  const uploaded = uploadedOf('old', 'some bytes');
+  await beginUpload(store.bucket, uploaded, 10, false);
+  await put(store.bucket, uploaded, 'some bytes');
+  const inDays = (days: number) =>
+    beginUpload(store.bucket, uploaded, 10, false, Date.now() + days * 86_400_000);
+  expect(await inDays(5)).toEqual([1]);
+  expect(await inDays(6.5)).toEqual([]);
+});

@@ -33,21 +33,18 @@ const settledNow = ({ var: { services } }: Context<GatewayTypes>, { ref }: Uploa
   isSettled(services.db, services.bucket, ref);
 
 /** The body as a stream, whose length R2 has to know. */
-function bodyOf(c: Context<GatewayTypes>, most: number) {
+function bodyOf(c: Context<GatewayTypes>, most: number, next?: string) {
   const length = c.req.header('content-length');
   if (length === undefined || !c.req.raw.body)
     throw new HttpError(411, 'body.length', 'The length of the body is not known.', {
       expected: 'a content-length header',
     });
-  if (Number(length) > most) throw tooLarge(most);
+  if (Number(length) > most) throw tooLarge(most, next);
   return { body: c.req.raw.body, length: Number(length) };
 }
 
-const tooLarge = (most: number) =>
-  new HttpError(413, 'body.size', 'The file is too large.', {
-    expected: `at most ${most} bytes`,
-    next: 'Send a larger file as shards, and name them in the manifest.',
-  });
+const tooLarge = (most: number, next = 'Send a larger file as shards, and name them in the manifest.') =>
+  new HttpError(413, 'body.size', 'The body is too large.', { expected: `at most ${most} bytes`, next });
 
 export const uploadRoutes = new Hono<GatewayTypes>()
   .put('/:file', learnerOnly, async (c) => {
@@ -76,7 +73,7 @@ export const uploadRoutes = new Hono<GatewayTypes>()
   .put('/:file/parts/:part', learnerOnly, async (c) => {
     const uploaded = uploadedOf(c);
     const part = check(partText, c.req.param('part'), 'upload.part');
-    const { body, length } = bodyOf(c, PART_BYTES);
+    const { body, length } = bodyOf(c, PART_BYTES, 'Cut the object into parts of this length.');
     const result = await putPart(c.var.services.bucket, uploaded, part, body, length);
     return c.json<v.InferOutput<typeof storedPart>>(
       { file: uploaded.object, part, result },
