@@ -23,6 +23,7 @@ import { shipped } from '../../recipes/index.ts';
 import { runOf } from '../../recipes/run-order.ts';
 import { NATIVE_NEEDED, nativeInstalled, VULKAN_DRIVER } from '../infer/native.ts';
 import { openPlaying, type Playing } from '../mesh/playing.ts';
+import { IN_THE_NIGHT, NIGHT } from '../night.ts';
 import { startNode } from './in-process-node.ts';
 
 /** How far the server's log-probabilities are off, nats. */
@@ -239,30 +240,34 @@ function atTemperature(temperature: number): Compute {
   };
 }
 
-test('a node that draws at another temperature, and says what is true of its tokens, is found over its rounds', async () => {
-  const { gateway, url } = playing;
-  const { token } = await gateway.makeNode('cold', 'close');
-  const cold = await startNode(url, token, atTemperature(0.3));
-  const rounds = 8;
-  const asked = { ...order(34), rounds, tasks: 12, groupSize: 8, engine: 'kernels' as const };
-  await playing.playInMesh(asked);
-  await expect(cold.ended).rejects.toMatchObject({ code: 'node.shut-out' });
-  const node = await nodeOf('cold');
-  expect(node.state).toBe('shut-out');
-  expect(node.reason).toMatch(
-    /^audit\.chance: Over \d+ tokens it does not draw as the policy does: its tokens are likelier/,
-  );
-  // Every token was stated with its log-probability, and it was audited and right before: only how the tokens were drawn is wrong.
-  expect(node.mismatch.most).toBeLessThan(1e-3);
-  expect(node.audited).toBeGreaterThan(0);
-  // What it had a part in and was not trained yet was drawn again: every group is trained, and the last round is without it.
-  const of = await gateway.listRounds(runIdOf(runOf(shipped, asked).settings));
-  expect(of).toHaveLength(rounds);
-  for (const { id } of of)
-    expect((await gateway.getGroups(id)).every(({ state }) => state === 'trained')).toBe(true);
-  const last = await gateway.getShares(of[0]!.id);
-  expect(last.filter(({ name }) => name === 'cold')).toEqual([]);
-}, 300_000);
+test.runIf(NIGHT)(
+  `a node that draws at another temperature, and says what is true of its tokens, is found over its rounds${IN_THE_NIGHT}`,
+  async () => {
+    const { gateway, url } = playing;
+    const { token } = await gateway.makeNode('cold', 'close');
+    const cold = await startNode(url, token, atTemperature(0.3));
+    const rounds = 8;
+    const asked = { ...order(34), rounds, tasks: 12, groupSize: 8, engine: 'kernels' as const };
+    await playing.playInMesh(asked);
+    await expect(cold.ended).rejects.toMatchObject({ code: 'node.shut-out' });
+    const node = await nodeOf('cold');
+    expect(node.state).toBe('shut-out');
+    expect(node.reason).toMatch(
+      /^audit\.chance: Over \d+ tokens it does not draw as the policy does: its tokens are likelier/,
+    );
+    // Every token was stated with its log-probability, and it was audited and right before: only how the tokens were drawn is wrong.
+    expect(node.mismatch.most).toBeLessThan(1e-3);
+    expect(node.audited).toBeGreaterThan(0);
+    // What it had a part in and was not trained yet was drawn again: every group is trained, and the last round is without it.
+    const of = await gateway.listRounds(runIdOf(runOf(shipped, asked).settings));
+    expect(of).toHaveLength(rounds);
+    for (const { id } of of)
+      expect((await gateway.getGroups(id)).every(({ state }) => state === 'trained')).toBe(true);
+    const last = await gateway.getShares(of[0]!.id);
+    expect(last.filter(({ name }) => name === 'cold')).toEqual([]);
+  },
+  300_000,
+);
 
 test.skipIf(!nativeInstalled).each([
   { engine: 'onnxruntime-node', seed: 33, threads: '2' },
