@@ -140,11 +140,12 @@ async function join(bucket: R2Bucket, uploaded: Uploaded, settled: boolean): Pro
   const result = await putVersionFile(bucket, ref, object, made.body, { sha256, settled }).catch(
     async (error: unknown) => {
       // These bytes will never be the object's.
-      if (error instanceof RollmeshError && error.kind !== 'retry') await forget(bucket, place);
+      if (error instanceof RollmeshError && error.kind !== 'retry') await remove(bucket, place);
       throw error;
     },
   );
-  await forget(bucket, place);
+  // The upload is completed: there is nothing of it to abort.
+  await remove(bucket, place);
   return result;
 }
 
@@ -220,9 +221,14 @@ async function abort(bucket: R2Bucket, place: string): Promise<void> {
       });
 }
 
-/** Removes all that is stored of an upload. */
+/** Ends an upload, and removes all that is stored of it. */
 async function forget(bucket: R2Bucket, place: string): Promise<void> {
   await abort(bucket, place);
+  await remove(bucket, place);
+}
+
+/** Removes what the parts made, and the notes. */
+async function remove(bucket: R2Bucket, place: string): Promise<void> {
   const parts = Array.from({ length: MOST_PARTS }, (_, i) => partOf(place, i + 1));
   await bucket.delete([place, noteOf(place), ...parts]);
 }

@@ -194,3 +194,19 @@ test('an upload that R2 is about to end is begun anew', async () => {
   expect(await inDays(5)).toEqual([1]);
   expect(await inDays(6.5)).toEqual([]);
 });
+
+test('an upload that is completed is not aborted', async () => {
+  const uploaded = uploadedOf('joined', 'some bytes');
+  await beginUpload(store.bucket, uploaded, 10, false);
+  await put(store.bucket, uploaded, 'some bytes');
+  const strict = withCalls({
+    resumeMultipartUpload: (key, id) => ({
+      ...store.bucket.resumeMultipartUpload(key, id),
+      complete: (parts) => store.bucket.resumeMultipartUpload(key, id).complete(parts),
+      abort: () =>
+        Promise.reject(new Error('abortMultipartUpload: We encountered an internal error. (10001)')),
+    }),
+  });
+  expect(await joinParts(strict, uploaded, false)).toBe('stored');
+  expect(await keysUnder('joined')).toEqual(['policies/joined/0/optimizer.safetensors']);
+});
