@@ -14,6 +14,7 @@ import { readStart } from '../shared/import-policy.ts';
 import { orderOf, type StartOptions, startCommand } from '../shared/run-options.ts';
 import { jsonPrinter } from '../start/run-printer.ts';
 import { EVALUATIONS, type Evaluations } from './run-arms.ts';
+import { withStepSizes } from './step-sizes.ts';
 
 /** Threads of one arm: arms run side by side, one per core. */
 const THREADS = 1;
@@ -27,10 +28,12 @@ const EVALUATION_TASKS: Readonly<Record<Evaluations, EvaluationTasks>> = {
 async function playArm(args: readonly string[], evaluationTasks: EvaluationTasks): Promise<void> {
   const options = startCommand()
     .option('--start <dir>', 'the folder of the policy that the run begins from')
+    .option('--step-sizes <factor>', 'by what the step sizes are multiplied', Number, 1)
     .parse(args, { from: 'user' })
-    .opts<StartOptions & { readonly start?: string }>();
+    .opts<StartOptions & { readonly start?: string; readonly stepSizes: number }>();
   const known = await openRecipes([options.recipe]);
-  const run = runOf(known.registry, orderOf({ ...options, recipe: known.named[0]!.name }));
+  const ordered = runOf(known.registry, orderOf({ ...options, recipe: known.named[0]!.name }));
+  const run = { ...ordered, recipe: withStepSizes(ordered.recipe, options.stepSizes) };
   const store = new MemoryRunStore();
   const start = await (options.start ? readPolicyFolder(options.start) : readStart(run.recipe.startPolicy));
   await store.commitVersion({ name: run.settings.policy, version: 0 }, start);

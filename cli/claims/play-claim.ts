@@ -22,6 +22,8 @@ export interface PlaySettings {
   /** Of a quick check: arms with these rewards are not run, unless they are the first. */
   readonly without?: readonly string[];
   readonly engine: Engine;
+  /** Rounds from one evaluation to the next; default the claim's. */
+  readonly evaluateEvery?: number;
   /** The path of the module that a recipe came from; undefined for a shipped one. */
   readonly moduleOf?: (recipe: Recipe) => string | undefined;
 }
@@ -59,7 +61,7 @@ function runsOf(
   };
   const sizes = {
     rounds: settings.rounds ?? rounds,
-    evalEvery: settingsOf(recipe).evaluateEvery,
+    evalEvery: settings.evaluateEvery ?? settingsOf(recipe).evaluateEvery,
     ...(tasks ? { tasks } : {}),
     ...(groupSize ? { groupSize } : {}),
   };
@@ -102,13 +104,13 @@ export function sayExpectedTime(
   );
 }
 
-const withStart = (run: ArmRun, start: string | undefined): ArmRun => (start ? { ...run, start } : run);
-
 interface Continued {
   /** Keeps the runs that have ended. */
   readonly finished?: FinishedRuns;
   /** The folder of the policy that a seed begins from; undefined = the recipe's start. */
   readonly startOf?: (seed: number) => string | undefined;
+  /** By what the step sizes of all runs are multiplied. */
+  readonly stepSizes?: number;
 }
 
 /** Runs a claim's arms and says after each run how far the arm and the claim are. */
@@ -116,11 +118,14 @@ export async function playClaim(
   recipe: Recipe,
   settings: PlaySettings,
   players: Players,
-  { finished, startOf }: Continued = {},
+  { finished, startOf, stepSizes }: Continued = {},
 ): Promise<Pick<Played, 'arms' | 'seeds' | 'rounds'> & { readonly began: string }> {
   const arms = runsOf(recipe, settings).map(({ arm, runs }) => ({
     arm,
-    runs: runs.map((run) => withStart(run, startOf?.(run.seed))),
+    runs: runs.map((run): ArmRun => {
+      const start = startOf?.(run.seed);
+      return { ...run, ...(start ? { start } : {}), ...(stepSizes === undefined ? {} : { stepSizes }) };
+    }),
   }));
   const runs = arms.flatMap((arm) => arm.runs);
   const earlier = await Promise.all(runs.map((run) => finished?.read(run)));

@@ -21,6 +21,8 @@ export interface ArmRun {
   readonly engine: Engine;
   /** The folder of the policy that it begins from; default the recipe's start. */
   readonly start?: string;
+  /** By what the step sizes of its parameter sets are multiplied; default 1. */
+  readonly stepSizes?: number;
 }
 
 /** The environment variable that tells a process which kind of evaluation to do. */
@@ -39,6 +41,7 @@ export function argumentsOf({
   groupSize,
   engine,
   start,
+  stepSizes,
 }: ArmRun): string[] {
   return [
     `--recipe=${module}`,
@@ -52,6 +55,7 @@ export function argumentsOf({
     ...(groupSize ? [`--group-size=${groupSize}`] : []),
     ...(engine === 'onnx' ? [] : [`--engine=${engine}`]),
     ...(start ? [`--start=${start}`] : []),
+    ...(stepSizes === undefined ? [] : [`--step-sizes=${stepSizes}`]),
   ];
 }
 

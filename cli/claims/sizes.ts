@@ -1,6 +1,6 @@
 /**
  * The arms in which a partner is trained and frozen, played again with larger policies: what docs/co-training.md says of the policy's size. The
- * start policies are pretrained as the shipped one is, in another shape, with the same settings; so are the rounds. There is no verdict.
+ * larger policies are the shipped start, widened, so that all sizes begin with the same skill. They are evaluated at the start and at the end. There is no verdict.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -10,9 +10,7 @@ import { claimOf } from '../../core/claims/claim.ts';
 import { settingsOf } from '../../core/claims/registration.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe.ts';
-import { configOf } from '../../learner/train/frozen-sets.ts';
 import { parameterCount } from '../../model/checkpoint.ts';
-import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { recipes } from '../../recipes/index.ts';
 import type { ShapeName } from '../pretrain/shapes.ts';
 import { FinishedRuns } from './finished-runs.ts';
@@ -20,6 +18,7 @@ import { type PlaySettings, playClaim } from './play-claim.ts';
 import type { Played } from './record.ts';
 import type { Players } from './run-arms.ts';
 import { startOfShape } from './starts.ts';
+import { withStepSizes } from './step-sizes.ts';
 
 /** The shapes that are played besides that of the shipped starts, `nano`. */
 export const SIZES = ['micro', 'mini'] as const satisfies readonly ShapeName[];
@@ -53,7 +52,8 @@ export async function playSizes(
   players: Players,
 ): Promise<void> {
   const { name } = recipe;
-  const arms = (claimOf(recipe).partners ?? []).flatMap(({ trained, frozen }) => [trained, frozen]);
+  const { partners = [], rounds } = claimOf(recipe);
+  const arms = partners.flatMap(({ trained, frozen }) => [trained, frozen]);
   if (!arms.length)
     throw wrongInput('claims.partners', `The claim of ${name} compares no partner trained and frozen.`, {
       expected: recipes.flatMap((one) => (one.claim?.partners?.length ? [one.name] : [])).join(', '),
@@ -65,19 +65,29 @@ export async function playSizes(
       continue;
     }
     const start = await startOfShape(settings.state, recipe.startPolicy, shape);
-    const parameters = parameterCount(configOf(await readPolicyFolder(start.folder)));
+    const parameters = parameterCount(start.config);
     console.log(`${name}, ${shape}: ${parameters} parameters`);
     const finished = new FinishedRuns(settings.state, name, `${shape}-${machine.commit}`);
-    const { began: _, ...played } = await playClaim(recipe, { ...settings, arms, seeds: SEEDS }, players, {
-      finished,
-      startOf: () => start.folder,
-    });
+    const { began: _, ...played } = await playClaim(
+      recipe,
+      { ...settings, arms, seeds: SEEDS, evaluateEvery: rounds },
+      players,
+      {
+        finished,
+        startOf: () => start.folder,
+        stepSizes: start.stepSizes,
+      },
+    );
     const record: Sized = {
       recipe: name,
       shape,
       parameters,
       machine,
-      settings: { start: recipe.startPolicy, ...settingsOf(recipe) },
+      settings: {
+        start: recipe.startPolicy,
+        ...settingsOf(withStepSizes(recipe, start.stepSizes)),
+        evaluateEvery: rounds,
+      },
       ...played,
     };
     await mkdir(FOLDER, { recursive: true });

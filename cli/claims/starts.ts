@@ -1,15 +1,20 @@
-/** Start policies that claims are played with besides the shipped ones: made by the same recipe of pretraining with another seed or shape, and kept. */
+/** Start policies that claims are played with besides the shipped ones: the same warm start with another seed, or the same policy in a wider shape. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { RollmeshError } from '../../core/errors.ts';
 import { sha256Hex } from '../../core/random.ts';
+import { configOf } from '../../learner/train/frozen-sets.ts';
 import { nodeArguments } from '../../mesh/installation.ts';
+import type { ModelConfig } from '../../model/config.ts';
+import { toHfConfig } from '../../model/hf-config.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
-import { warmStarts } from '../../tasks/warm-starts.ts';
-import type { ShapeName } from '../pretrain/shapes.ts';
+import { readSafetensors, writeSafetensors } from '../../model/safetensors.ts';
+import { widened } from '../../model/widen.ts';
+import { SHAPES, type ShapeName } from '../pretrain/shapes.ts';
+import { readStart } from '../shared/import-policy.ts';
 
 export interface MadeStart {
   readonly folder: string;
@@ -18,26 +23,11 @@ export interface MadeStart {
 }
 
 /** Pretrains the start policy `name` with a seed, unless the state folder holds it. Throws `give-up` where pretraining fails. */
-export const startOfSeed = (state: string, name: string, seed: number): Promise<MadeStart> =>
-  madeStart(state, name, `seed ${seed}`, [`--seed=${seed}`, '--threads=1']);
-
-/** The same in another shape, with those that it goes on from. */
-export async function startOfShape(state: string, name: string, shape: ShapeName): Promise<MadeStart> {
-  const { from } = warmStarts[name]!;
-  const before = from === undefined ? [] : [`--from=${(await startOfShape(state, from, shape)).folder}`];
-  return await madeStart(state, name, `shape ${shape}`, [`--shape=${shape}`, ...before]);
-}
-
-/** `what`: a word and what it is, such as `seed 3`. */
-async function madeStart(
-  state: string,
-  name: string,
-  what: string,
-  options: readonly string[],
-): Promise<MadeStart> {
-  const folder = join(state, 'claims', 'starts', `${name}-${what.split(' ')[1]}`);
+export async function startOfSeed(state: string, name: string, seed: number): Promise<MadeStart> {
+  const options = [`--seed=${seed}`, '--threads=1'];
+  const folder = join(state, 'claims', 'starts', `${name}-${seed}`);
   if (!existsSync(folder)) {
-    console.log(`${name}: pretrains a start with ${what}`);
+    console.log(`${name}: pretrains a start with seed ${seed}`);
     const part = `${folder}.part`;
     await rm(part, { recursive: true, force: true });
     await mkdir(dirname(folder), { recursive: true });
@@ -50,7 +40,7 @@ async function madeStart(
       throw new RollmeshError(
         'give-up',
         'claims.start',
-        `Pretraining ${name} with ${what} ended with ${status}.`,
+        `Pretraining ${name} with seed ${seed} ended with ${status}.`,
         {
           next: `Run it alone: npm run pretrain -- --name ${name} ${options.join(' ')} --out DIR`,
         },
@@ -59,4 +49,37 @@ async function madeStart(
   }
   const { 'model.safetensors': weights } = await readPolicyFolder(folder);
   return { folder, sha256: sha256Hex(weights!) };
+}
+
+/** A start policy in a wider shape, and by what the step sizes of its rounds are multiplied. */
+export interface WiderStart extends MadeStart {
+  readonly config: ModelConfig;
+  readonly stepSizes: number;
+}
+
+/**
+ * The shipped start policy `name` in a wider shape: at version 0 it computes what the shipped one does. With Adam the best step size of a matrix falls
+ * as one over its width (Yang et al., “Tensor Programs V”, arXiv:2203.03466), and so do those of the rounds.
+ */
+export async function startOfShape(state: string, name: string, shape: ShapeName): Promise<WiderStart> {
+  const folder = join(state, 'claims', 'starts', `${name}-${shape}`);
+  const start = await readStart(name);
+  const from = configOf(start);
+  const made = SHAPES[shape](from.vocabSize, from.eosIds[0]!);
+  const config: ModelConfig = { ...made, eosIds: from.eosIds, maxPositions: from.maxPositions };
+  const tensors = widened(readSafetensors(start['model.safetensors']!), from, config, `${name}/${shape}`);
+  const weights = writeSafetensors(tensors);
+  const files: Record<string, Uint8Array> = {
+    ...start,
+    'config.json': new TextEncoder().encode(JSON.stringify(toHfConfig(config))),
+    'model.safetensors': weights,
+  };
+  await mkdir(folder, { recursive: true });
+  for (const [file, bytes] of Object.entries(files)) await writeFile(join(folder, file), bytes);
+  return {
+    folder,
+    config,
+    sha256: sha256Hex(weights),
+    stepSizes: from.hiddenSize / config.hiddenSize,
+  };
 }
