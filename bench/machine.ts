@@ -17,7 +17,8 @@ const git = (...args: string[]): string =>
 /** The commit, and whether the measured code differs from it. Outside version control it is what SOURCE_COMMIT says, or `unknown`, so that no result is lost. */
 function commit(): string {
   try {
-    const dirty = git('status', '--porcelain', '--', '.', ':!bench/results', ':!claims/sizes', ':!docs') !== '';
+    const dirty =
+      git('status', '--porcelain', '--', '.', ':!bench/results', ':!claims/sizes', ':!docs') !== '';
     return git('rev-parse', '--short', 'HEAD') + (dirty ? '+changes' : '');
   } catch {
     return process.env.SOURCE_COMMIT ?? 'unknown';
