@@ -234,7 +234,7 @@ function figures(round) {
     ['mean reward', decimal(monitors?.reward)],
     ['exact (gold)', percent(monitors?.gold, 1)],
     ['pass rate', decimal(monitors?.passRate)],
-    ['with steps', monitors?.workedShare ? percent(monitors.workedShare) : MISSING],
+    ['with steps', percent(monitors?.workedShare ?? null)],
     ['tokens per rollout', decimal(monitors?.length, 1)],
     ['without reward', monitors?.missingRewards ? whole(monitors.missingRewards) : MISSING],
   ]);

@@ -43,7 +43,7 @@ const COLUMNS = [
   {
     title: 'steps',
     hint: 'Share of solutions with steps',
-    cell: ({ report }) => percent(report?.monitors?.workedShare || null),
+    cell: ({ report }) => percent(report?.monitors?.workedShare ?? null),
   },
   {
     title: 'held-out',

@@ -43,6 +43,17 @@ export function failureOf(error: unknown): ComputeFailure {
   return { error: what, code, expected, next };
 }
 
+/** What the node says of a thread that could not compute. `next`: what to do where the failure does not say it. */
+export const cannotCompute = (
+  { error, code = 'node.compute', expected, next }: ComputeFailure,
+  otherwise: string,
+): RollmeshError =>
+  // Whatever another host could do: here it would fail again, so that the node ends.
+  new RollmeshError('wrong-input', code, `This node cannot compute what it leased: ${error}`, {
+    ...(expected ? { expected } : {}),
+    next: `The requests were given back. ${next ?? otherwise}`,
+  });
+
 /** The version of a request by its name and by its files: meshes that a node serves one after the other may give one name to two. */
 export const versionKey = (request: SamplingRequest): string =>
   `${keyOf(request.policy)}/${contentOf(request)}`;

@@ -5,7 +5,7 @@ import type { Engines } from '../infer/engines.ts';
 import { BUILDS, type Build } from '../infer/kernels/builds.ts';
 import { ARITHMETIC, type Form } from '../infer/kernels/forms.ts';
 import { openKernels } from '../infer/kernels/open-kernels.ts';
-import { type ComputeAnswer, type ComputeCall, Computer } from './compute.ts';
+import { type ComputeAnswer, type ComputeCall, Computer, failureOf } from './compute.ts';
 import { gpuEngines, wasmEngines } from './tab-runtimes.ts';
 
 /** The engines that the page offers. */
@@ -86,7 +86,7 @@ async function start(engine: TabEngine): Promise<void> {
         const { generateMs } = computer;
         postMessage({ call, completions, generateMs } satisfies ComputeAnswer);
       },
-      (error: unknown) => postMessage({ call, error: String(error) } satisfies ComputeAnswer),
+      (error: unknown) => postMessage({ call, ...failureOf(error) } satisfies ComputeAnswer),
     );
   });
   postMessage({ order } satisfies TabReady);

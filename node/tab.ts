@@ -6,11 +6,13 @@ import { WorkClient } from '../api/work-client.ts';
 import { RollmeshError } from '../core/errors.ts';
 import type { LeaseOrder } from '../core/schema/work.ts';
 import { identityOf } from '../core/work-seal.ts';
-import type { ComputeAnswer } from './compute.ts';
+import { type ComputeAnswer, cannotCompute } from './compute.ts';
 import { type Compute, lend } from './lend.ts';
 import type { TabReady } from './tab-thread.ts';
 
 const IDLE_MS = 500;
+/** What helps a tab whose engine fails. */
+const OTHER_ENGINE = 'Load this page again, or choose another engine.';
 
 function element<T extends HTMLElement>(id: string, type: new () => T): T {
   const found = document.getElementById(id);
@@ -66,7 +68,9 @@ async function startThread(name: string): Promise<Thread> {
         const call = calls++;
         waiting.set(call, {
           answer: (answer) =>
-            'completions' in answer ? resolve(answer.completions) : reject(new Error(answer.error)),
+            'completions' in answer
+              ? resolve(answer.completions)
+              : reject(cannotCompute(answer, OTHER_ENGINE)),
           fail: reject,
         });
         worker.postMessage({ call, requests, files });

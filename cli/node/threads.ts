@@ -3,13 +3,19 @@
  * ONNX Runtime holds a copy for each thread.
  */
 import { Worker } from 'node:worker_threads';
-import { RollmeshError } from '../../core/errors.ts';
 import type { CloseEngine, SamplingRequest } from '../../core/schema/work.ts';
 import type { Builds } from '../../infer/kernels/builds.ts';
 import { loadSharedBuilds } from '../../infer/kernels/node-builds.ts';
 import { givenUp, type SharedMemory } from '../../infer/kernels/shared-weights.ts';
 import { moduleFile, NODE_FLAGS } from '../../mesh/installation.ts';
-import { type ComputeAnswer, type ComputeCall, OPEN, READY, versionKey } from '../../node/compute.ts';
+import {
+  type ComputeAnswer,
+  type ComputeCall,
+  cannotCompute,
+  OPEN,
+  READY,
+  versionKey,
+} from '../../node/compute.ts';
 import type { Compute } from '../../node/lend.ts';
 import { type Held, WeightMemories } from '../../node/weight-memories.ts';
 
@@ -105,17 +111,10 @@ function startThread(workerData: ThreadData, memories: WeightMemories): Thread {
         generateMs += answer.generateMs;
         return answer.completions;
       }
-      const {
-        error,
-        code = 'node.compute',
-        expected,
-        next = 'Use the same version of rollmesh as the mesh, or leave this engine out with --engine.',
-      } = answer;
-      // Whatever another host could do: here it would fail again, so that the node ends.
-      throw new RollmeshError('wrong-input', code, `This node cannot compute what it leased: ${error}`, {
-        ...(expected ? { expected } : {}),
-        next: `The requests were given back. ${next}`,
-      });
+      throw cannotCompute(
+        answer,
+        'Use the same version of rollmesh as the mesh, or leave this engine out with --engine.',
+      );
     },
     generateMs: () => generateMs,
     stop: async () => {

@@ -104,7 +104,7 @@ const COLUMNS: readonly Column[] = [
     meaning: 'share of rollouts that write their steps down',
     width: 6,
     // A recipe whose tasks have no steps to count has the share 0; the page leaves it out as well.
-    cell: ({ report }) => ({ text: percent(report.monitors?.workedShare || null) }),
+    cell: ({ report }) => ({ text: percent(report.monitors?.workedShare ?? null) }),
   },
   {
     title: 'held-out',

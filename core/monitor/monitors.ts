@@ -86,6 +86,7 @@ export function monitorRound(
   proposals: Proposals,
   groups: readonly ScoredGroup[],
 ): RoundMonitors {
+  const worked = describe?.worked;
   const byGroup = groups.map(rolloutsOf);
   const rollouts = byGroup.flat();
   const rewardsG = byGroup
@@ -109,10 +110,9 @@ export function monitorRound(
     gold,
     gap: reward === null || gold === null ? null : reward - gold,
     formatRate: share(rollouts, ({ turns }) => turns.every(({ outcome }) => outcome === 'ok')),
-    workedShare: share(
-      rollouts,
-      ({ turns: [first] }) => first!.outcome === 'ok' && describe?.worked?.(decode(first!.ids)) === true,
-    ),
+    workedShare: worked
+      ? share(rollouts, ({ turns: [first] }) => first!.outcome === 'ok' && worked(decode(first!.ids)))
+      : null,
     length: mean(rollouts.map(({ turns }) => turns.reduce((sum, { ids }) => sum + ids.length, 0))),
     zeroVariance: share(
       // One reward alone cannot differ from another.

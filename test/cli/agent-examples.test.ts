@@ -129,7 +129,7 @@ test('an agent that asks again seconds after its last reward still hears that th
         await post(rewardURL, apiKey, { reward: rewarded++ });
       }
     }
-    await sleep(8000);
+    await sleep(5000);
     return open();
   };
   const state = mkdtempSync(join(folder, 'state-'));

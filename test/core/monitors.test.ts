@@ -72,6 +72,15 @@ test('answers to which nobody knows the truth have no exact share; text that is 
   expect(monitor(none, [group({ samples: rewarded, answersExact: [true, null] })]).gold).toBe(0.5);
 });
 
+test('the share of answers that show their steps is a number where the recipe counts them, 0 included', () => {
+  const groups = [group({ samples: [sample(1), sample(2), sample(3, { outcome: 'off-grammar' })] })];
+  const shareOf = (worked?: (text: string) => boolean) =>
+    monitorRound(worked ? { describe: { worked } } : {}, (ids) => ids.join('+'), none, groups).workedShare;
+  expect(shareOf((text) => text === '2+3')).toBeCloseTo(2 / 3);
+  expect(shareOf(() => false)).toBe(0);
+  expect(shareOf()).toBeNull();
+});
+
 test('a task that is admitted twice is a repeat, as one that was turned away; stored ones are not', () => {
   const outcomes: Outcome[] = ['ok', 'ok', 'ok', 'duplicate', 'off-grammar'];
   const samples = outcomes.map((outcome, n) => sample(n, { role: 'proposer', outcome }));

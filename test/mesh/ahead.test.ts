@@ -71,7 +71,7 @@ test('a node samples a round that is prepared while another one trains: the byte
       (await gateway.listRounds(run)).some(
         (round) => round.index === index + 1 && round.state === 'training',
       );
-    while (!(await isPrepared())) await new Promise((resolve) => setTimeout(resolve, 50));
+    await expect.poll(isPrepared, { timeout: 120_000 }).toBe(true);
   };
   const { mesh, alone } = await playing.play(order);
   expect(mesh).toEqual(alone);

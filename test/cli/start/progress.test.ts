@@ -98,13 +98,14 @@ test('a round without figures prints dashes, not zeros, and no held-out accuracy
   expect(row).not.toContain('NaN');
 });
 
-test('a share of written steps of 0, as that of tasks without steps to count, is left out', () => {
-  const cellOf = (workedShare: number) => {
+test('a share of written steps is left out of tasks without steps to count, and no other', () => {
+  const cellOf = (workedShare: number | null) => {
     const report = { ...line.report, monitors: { ...monitors, workedShare } };
     return roundLines({ ...line, report }, progress)[0]!;
   };
   expect(cellOf(0.61)).toContain('61 %');
-  expect(cellOf(0)).not.toMatch(/ 0 %/);
+  expect(cellOf(0)).toMatch(/ 0 %/);
+  expect(cellOf(null)).not.toMatch(/ 0 %/);
 });
 
 test('every line fits in 120 columns, the widest figures and long warnings included', () => {
