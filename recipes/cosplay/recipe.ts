@@ -181,6 +181,7 @@ export const cosplay: Recipe = {
     'The paper first explores ideas for a solution; here programs are sampled straight from the statement.',
     'That the coder’s errors agree with each other and the tester’s do not is planted in the start policy. Where both misread alike, a test confirms a wrong program; pools without a right program show what that looks like.',
     'Statements are two or three words over lists of numbers; the paper’s problems are those of programming contests.',
+    'No format control: all programs of a pool are well-formed, so that a choice by form is a choice at random, which is the control.',
   ],
   figures: {
     one: 'Share of exact programs among those written first: what one sample reaches.',

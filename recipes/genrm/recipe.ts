@@ -119,6 +119,7 @@ export const genrm: Recipe = {
     'The verifier starts from weights that can do sums and rate answers, but have given no verdict in this form: a pretrained model’s part.',
     'The verifier is shown answers without their steps: where some have none, a glance at that tells most of what a check does.',
     'A head cannot be asked outside training: it is compared with the glance on fresh tasks, before either learns from them.',
+    'No format control: the verifier is taught as many right answers as wrong ones, and by their form all answers would be right, so that nothing would be taught.',
   ],
   figures: {
     ...BEST_OF_N_FIGURES,

@@ -44,6 +44,7 @@ export const qwenPrm: Recipe = {
     'Lines are sums, and the judge is a small policy that often copies; a 72B model in the paper.',
     'The classifier’s head is one linear layer on the trunk; the paper has two.',
     'A head cannot be asked outside training: what the model finds is measured on fresh tasks of the training side.',
+    'No format control: by their form all lines of a well-formed solution are right, and no solution has a first error to find.',
   ],
   figures: {
     ...BEST_OF_N_FIGURES,

@@ -121,6 +121,7 @@ export const spin: Recipe = {
     'AdamW at a constant 1e-5 instead of RMSprop at 5e-7, falling, and at 1e-7 in the later iterations; lambda is 1 throughout, where the paper has 0.1 and, in the last iteration, 5. Twelve steps a pass, of some 30 pairs at first and 60 later, the paper’s 64; three iterations in the claim, the paper’s four.',
     'Each iteration draws 384 prompts of 2,000, where the paper answers all of its prompts again: the two iterations whose answers are mixed share few prompts.',
     'Pairs in which the opponent wrote the data’s response word for word are left out: their gradient is zero.',
+    'No format control: the data’s responses and 98 in 100 of the player’s own are well-formed, so that form would leave hardly a pair.',
   ],
   figures: {
     goldLikelihood: 'Likelihood of a token of the exact held-out solutions, geometric mean; 0 to 1.',
