@@ -15,6 +15,18 @@ const PARTS = [
   'test/cli/{curves,doors,follow-run,learner-watch,mesh-watch,rewards,runs,task-recipe,terminal-text}.test.ts',
 ];
 
+/** Tests that change their process for good: by a module in another's place, a driver for graphics, a flag or a clock. */
+const ALONE = [
+  'test/cli/doctor.test.ts',
+  'test/infer/distribution.test.ts',
+  'test/infer/kernels/{bits,shared-weights}.test.ts',
+  'test/learner/{device-trial,engine-webgpu,gpu-features,pair-gradients}.test.ts',
+  'test/mesh/{roomy-buffers,v8-flags}.test.ts',
+  'test/nodes/close.test.ts',
+  'test/run/webgpu-round.test.ts',
+  'test/trust/{paused-and-repeated,verify}.test.ts',
+];
+
 /**
  * What V8 executes of a WebAssembly function before its optimising compiler comes to it, 15 times the default. The tests run for seconds: of a policy that ONNX
  * Runtime samples, that compiler takes more than half of the processor time, in every process, browser and workerd again. `infer/kernels/bits` has it compile at once.
@@ -44,11 +56,20 @@ export default defineConfig({
     // What Vite makes of a module is kept by the bytes of its source, for every project of this run and for the next one.
     experimental: { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/vitest-modules' },
     projects: [
-      // These change nothing that other files see, so the files of a worker share their imports: a third of the time.
+      // These change nothing that other files see, so the files of a worker share their imports and their process, which take a second of each.
       { extends: true, test: { name: 'unit', include: unit, exclude: MOCKED, isolate: false } },
       { extends: true, test: { name: 'unit-mocked', include: MOCKED } },
       { extends: true, test: { name: 'parts', include: PARTS, isolate: false } },
-      { extends: true, test: { name: 'mesh', include: ['test/**/*.test.ts'], exclude: [...unit, ...PARTS] } },
+      {
+        extends: true,
+        test: {
+          name: 'mesh',
+          include: ['test/**/*.test.ts'],
+          exclude: [...unit, ...PARTS, ...ALONE],
+          isolate: false,
+        },
+      },
+      { extends: true, test: { name: 'alone', include: ALONE } },
     ],
   },
 });

@@ -1,6 +1,6 @@
 /**
  * The order of test files. Those with a process of their own come first, then project by project those that share one, since a process is kept while
- * the next file is of its project. Of each, those that take longest begin first, so that none of them is left to run alone at the end.
+ * the next file is of its project: the longest projects first. Of each, those that take longest begin first, so that none of them is left to run alone at the end.
  */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
@@ -60,14 +60,14 @@ const rank = ({ moduleId }: TestSpecification): number => {
   return at < 0 ? LONG.length : at;
 };
 
-const isAlone = ({ project }: TestSpecification): boolean => project.config.isolate;
+/** The projects whose files share their processes, in the order in which they are run. */
+const SHARED = ['mesh', 'parts', 'unit'];
 
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     // The base order goes by project, and is kept among the others: by the time that they took before, where that is known.
     const sorted = await super.sort(files);
-    const projects = [...new Set(sorted.map(({ project }) => project.name))];
-    const group = (file: TestSpecification) => (isAlone(file) ? -1 : projects.indexOf(file.project.name));
+    const group = ({ project }: TestSpecification) => SHARED.indexOf(project.name);
     return sorted.sort((a, b) => group(a) - group(b) || rank(a) - rank(b));
   }
 }
