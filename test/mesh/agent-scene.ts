@@ -18,16 +18,13 @@ export const POLICY = 'words';
 /** Longer than any test; where an episode is to be given up, its last sign is set back. */
 export const EPISODE_SECONDS = 3600;
 
-export const root = mkdtempSync(join(tmpdir(), 'rollmesh-agents-'));
-const file = join(root, 'tasks.jsonl');
-writeFileSync(
-  file,
-  Array.from({ length: 20 }, (_, i) => {
-    const metadata = { environment: 'sums', split: 'train', index: i };
-    return `${JSON.stringify({ question: `What is ${i} + 4?`, answer: `${i + 4}`, metadata })}\n`;
-  }).join(''),
-);
+const TASKS = Array.from({ length: 20 }, (_, i) => {
+  const metadata = { environment: 'sums', split: 'train', index: i };
+  return `${JSON.stringify({ question: `What is ${i} + 4?`, answer: `${i + 4}`, metadata })}\n`;
+}).join('');
 
+/** A folder of the file's tests. */
+export let root: string;
 /** The mesh of the file's tests. */
 export let scene: Scene;
 /** A recipe whose episodes agents hold. */
@@ -46,6 +43,9 @@ const open = (): Promise<Scene> =>
 /** Opens the mesh before the tests of a file, and ends it after them. */
 export function withAgents(): void {
   beforeAll(async () => {
+    root = mkdtempSync(join(tmpdir(), 'rollmesh-agents-'));
+    const file = join(root, 'tasks.jsonl');
+    writeFileSync(file, TASKS);
     const asked = {
       recipe: 'grpo',
       policy: POLICY,

@@ -49,17 +49,26 @@ test.skipIf(!chromiumPath)(
       .poll(async () => (await gateway.listNodes()).map(({ state }) => state), { timeout: 60_000 })
       .toEqual(['idle', 'idle']);
 
-    const order = {
-      recipe: 'trio',
-      seed: 12,
-      rounds: ROUNDS,
-      freeze: [],
-      tasks: 12,
-      groupSize: 8,
-      engine: 'kernels-plain' as const,
+    const sums = new Map<string, number>();
+    const play = async (seed: number) => {
+      const order = {
+        recipe: 'trio',
+        seed,
+        rounds: ROUNDS,
+        freeze: [],
+        tasks: 12,
+        groupSize: 8,
+        engine: 'kernels-plain' as const,
+      };
+      const { mesh, alone } = await playing.play(order);
+      expect(mesh).toEqual(alone);
+      const rounds = await gateway.listRounds(runIdOf(runOf(shipped, order).settings));
+      for (const { id } of rounds)
+        for (const { name, samples } of await gateway.getShares(id))
+          sums.set(name ?? 'isolates', (sums.get(name ?? 'isolates') ?? 0) + samples);
     };
-    const { mesh, alone } = await playing.play(order);
-    expect(mesh).toEqual(alone);
+    // On a busy machine two of them may sample a run before the third one asks for a part.
+    for (let seed = 12; seed < 17 && sums.size < 3; seed++) await play(seed);
 
     if (process.env.SCREENSHOT) await page.screenshot({ path: process.env.SCREENSHOT });
     const counted = await samplesOfTab(page);
@@ -73,11 +82,6 @@ test.skipIf(!chromiumPath)(
     await stopTab(page);
     expect(problems).toEqual([]);
 
-    const rounds = await gateway.listRounds(runIdOf(runOf(shipped, order).settings));
-    const sums = new Map<string, number>();
-    for (const { id } of rounds)
-      for (const { name, samples } of await gateway.getShares(id))
-        sums.set(name ?? 'isolates', (sums.get(name ?? 'isolates') ?? 0) + samples);
     expect([...sums.keys()].sort()).toEqual(['isolates', 'process', 'tab']);
     expect(Math.min(...sums.values())).toBeGreaterThan(0);
     expect(sums.get('tab')).toBe(counted);
