@@ -5,6 +5,7 @@
 import { claimOf, type Partner } from '../../core/claims/claim.ts';
 import { figureOf } from '../../core/claims/curves.ts';
 import type { Summary } from '../../core/schema/summary.ts';
+import { mean } from '../../core/rl/statistics.ts';
 import { tInterval } from '../../core/statistics/t-interval.ts';
 import { shipped } from '../../recipes/index.ts';
 import { intervalChart } from '../charts/interval-chart.ts';
@@ -24,6 +25,8 @@ interface Bought extends Partner {
   readonly sampledAtEqualTokens?: Interval;
   /** Tokens generated and trained in the trained partner's arm, as a multiple of the other's. */
   readonly tokens: number;
+  /** Sampled accuracy at the start and at the end of the trained partner's arm, mean over seeds; absent where it was not measured. */
+  readonly course?: readonly [number, number];
 }
 
 const total = ({ tokens }: Summary) => tokens.generated + tokens.trained;
@@ -68,6 +71,9 @@ function bought(record: Pick<Judged, 'recipe' | 'arms'>, partner: Partner): Boug
   };
   const atEnd = (figure: string) => paired((run) => figureOf(run.heldout.at(-1)!, figure));
   const [forced, sampled] = [atEnd('forcedWorked'), atEnd('sampled')];
+  const [began, ended] = [0, -1].map((at) =>
+    mean(pairs.map(([run]) => figureOf(run.heldout.at(at)!, 'sampled'))),
+  ) as [number, number];
   const equal = paired((run, other) => atTokens(run, 'sampled', Math.min(total(run), total(other))));
   return {
     ...partner,
@@ -77,7 +83,8 @@ function bought(record: Pick<Judged, 'recipe' | 'arms'>, partner: Partner): Boug
     ...(forced ? { forced } : {}),
     ...(sampled ? { sampled } : {}),
     ...(equal ? { sampledAtEqualTokens: equal } : {}),
-    tokens: pairs.reduce((sum, [a, b]) => sum + total(a) / total(b), 0) / seeds,
+    tokens: mean(pairs.map(([a, b]) => total(a) / total(b))),
+    ...(sampled ? { course: [began, ended] as const } : {}),
   };
 }
 
@@ -201,8 +208,8 @@ function sizesTable(records: readonly Judged[], sized: readonly Sized[]): string
     'The same arms with wider policies: the shipped start, widened so that it computes the same at version 0, and step sizes that fall as the width grows (docs/decisions/0050). All sizes begin with the same skill, and a larger one',
     'has more that the rounds can train. There is no verdict. `npm run claims -- NAME --sizes` plays them.',
     '',
-    '| recipe, partner | parameters | seeds | greedy | greedy, steps forced | sampled |',
-    '|---|---|---|---|---|---|',
+    '| recipe, partner | parameters | seeds | greedy | greedy, steps forced | sampled | sampled accuracy, partner trained, % |',
+    '|---|---|---|---|---|---|---|',
     ...rows.map((row) => {
       const cells = [
         nameOf(row),
@@ -211,6 +218,7 @@ function sizesTable(records: readonly Judged[], sized: readonly Sized[]): string
         cell(row.greedy),
         cell(row.forced),
         cell(row.sampled),
+        row.course ? row.course.map((share) => (100 * share).toFixed(1)).join(' → ') : '–',
       ];
       return `| ${cells.join(' | ')} |`;
     }),

@@ -31,5 +31,8 @@ test('the table over sizes compares each size of a partner with its own frozen a
   expect(rows).toHaveLength(2);
   expect(rows[0]).toContain('| tango, verifier | 191,616 | 2 | +10.0 (+10.0 to +10.0) |');
   expect(rows[1]).toContain('| tango, verifier | 2,978,304 | 2 | −10.0 (−10.0 to −10.0) |');
+  // From 0.1 to 0.25 and 0.3 with the partner trained, and to 0.3 and 0.3.
+  expect(rows[0]).toMatch(/\| 10\.0 → 27\.5 \|$/);
+  expect(rows[1]).toMatch(/\| 10\.0 → 30\.0 \|$/);
   expect(coTrainingPage([small], [])).toContain('has not been measured');
 });
