@@ -14,17 +14,23 @@ import type { Sized } from './sizes.ts';
 
 type Interval = ReturnType<typeof tInterval>;
 
-/** Points that the trained partner's arm ends above the frozen one's, one number per seed; absent where a figure was not measured. */
-interface Bought extends Partner {
-  readonly recipe: string;
-  readonly seeds: number;
+/** Points by which the trained partner's arm is above the frozen one's, one number per seed; absent where a figure was not measured. */
+interface Gain {
   readonly greedy: Interval;
   readonly forced?: Interval;
   readonly sampled?: Interval;
-  /** Sampled, each arm read where both have generated and trained as many tokens. */
-  readonly sampledAtEqualTokens?: Interval;
+}
+
+interface Bought extends Partner {
+  readonly recipe: string;
+  readonly seeds: number;
+  /** Each arm read where both have generated and trained as many tokens: where the cheaper one ended. */
+  readonly atEqualTokens: Gain;
+  readonly atEnd: Gain;
   /** Tokens generated and trained in the trained partner's arm, as a multiple of the other's. */
   readonly tokens: number;
+  /** Whether the arms were evaluated at the start and the end alone, so that between them a figure is read from a straight line. */
+  readonly isLine: boolean;
   /** Sampled accuracy at the start and at the end of the trained partner's arm, mean over seeds; absent where it was not measured. */
   readonly course?: readonly [number, number];
 }
@@ -69,22 +75,24 @@ function bought(record: Pick<Judged, 'recipe' | 'arms'>, partner: Partner): Boug
     const differences = pairs.map(([a, b]) => read(a, b) - read(b, a));
     return differences.some(Number.isNaN) ? undefined : tInterval(differences);
   };
-  const atEnd = (figure: string) => paired((run) => figureOf(run.heldout.at(-1)!, figure));
-  const [forced, sampled] = [atEnd('forcedWorked'), atEnd('sampled')];
+  const gain = (figureOfRun: (run: Summary, other: Summary, figure: string) => number): Gain => {
+    const of = (figure: string) => paired((run, other) => figureOfRun(run, other, figure));
+    const [forced, sampled] = [of('forcedWorked'), of('sampled')];
+    return { greedy: of('accuracy')!, ...(forced ? { forced } : {}), ...(sampled ? { sampled } : {}) };
+  };
+  const atEnd = gain((run, _, figure) => figureOf(run.heldout.at(-1)!, figure));
   const [began, ended] = [0, -1].map((at) =>
     mean(pairs.map(([run]) => figureOf(run.heldout.at(at)!, 'sampled'))),
   ) as [number, number];
-  const equal = paired((run, other) => atTokens(run, 'sampled', Math.min(total(run), total(other))));
   return {
     ...partner,
     recipe: record.recipe,
     seeds,
-    greedy: atEnd('accuracy')!,
-    ...(forced ? { forced } : {}),
-    ...(sampled ? { sampled } : {}),
-    ...(equal ? { sampledAtEqualTokens: equal } : {}),
+    atEqualTokens: gain((run, other, figure) => atTokens(run, figure, Math.min(total(run), total(other)))),
+    atEnd,
     tokens: mean(pairs.map(([a, b]) => total(a) / total(b))),
-    ...(sampled ? { course: [began, ended] as const } : {}),
+    isLine: pairs.every((pair) => pair.every(({ heldout }) => heldout.length === 2)),
+    ...(atEnd.sampled ? { course: [began, ended] as const } : {}),
   };
 }
 
@@ -94,16 +102,18 @@ const allBought = (records: readonly Pick<Judged, 'recipe' | 'arms'>[]): Bought[
   );
 
 const nameOf = ({ recipe, partner }: Bought) => `${recipe}, ${partner}`;
+/** Greedy accuracy, with steps forced where answers have steps. */
+const skillOf = ({ forced, greedy }: Gain): Interval => forced ?? greedy;
 
 export function coTrainingPicture(records: readonly Judged[]): string {
   const rows = allBought(records);
   return intervalChart({
     title: 'What training the partner buys over freezing it',
-    xTitle: 'points of held-out accuracy at the end, with 95 % intervals',
+    xTitle: 'points of held-out accuracy at equal tokens, with 95 % intervals',
     names: rows.map(nameOf),
     series: [
-      { name: 'sampled', intervals: rows.map(({ sampled }) => sampled) },
-      { name: 'skill', intervals: rows.map(({ forced, greedy }) => forced ?? greedy) },
+      { name: 'sampled', intervals: rows.map(({ atEqualTokens }) => atEqualTokens.sampled) },
+      { name: 'skill', intervals: rows.map(({ atEqualTokens }) => skillOf(atEqualTokens)) },
     ],
   });
 }
@@ -118,65 +128,68 @@ const cell = (interval: Interval | undefined) => {
 const direction = (interval: Interval) => (interval.low > 0 ? 'gains' : interval.high < 0 ? 'loses' : 'open');
 
 /** In how many comparisons the interval lies above 0, below, and around it. */
-function counted(rows: readonly Bought[], figure: (row: Bought) => Interval | undefined): string {
-  const found = rows.flatMap((row) => figure(row) ?? []).map(direction);
+function counted(gains: readonly Gain[], figure: (gain: Gain) => Interval | undefined): string {
+  const found = gains.flatMap((gain) => figure(gain) ?? []).map(direction);
   const of = (what: string) => found.filter((one) => one === what).length;
   return `above 0 in ${of('gains')}, below 0 in ${of('loses')} and around 0 in ${of('open')} of ${found.length}`;
 }
 
-/** The sentence under the picture: whether skill or sharpening rose. */
+/** The sentences under the picture: whether skill or sharpening rose. */
 export function coTrainingCaption(records: readonly Judged[]): string {
   const rows = allBought(records);
+  const [equal, end] = [rows.map(({ atEqualTokens }) => atEqualTokens), rows.map(({ atEnd }) => atEnd)];
   return (
-    `What training a solver’s partner (judge, proposer, reward model) buys over freezing it. The 95 % interval of the gain in **sampled** accuracy lies ` +
-    `${counted(rows, ({ sampled }) => sampled)} comparisons; that of the gain in **skill** (greedy, steps forced where answers have steps) ${counted(rows, ({ forced, greedy }) => forced ?? greedy)}.`
+    `What training a solver’s partner (judge, proposer, reward model) buys over freezing it, where both arms have generated and trained as many tokens. The 95 % interval of the gain in **sampled** accuracy lies ` +
+    `${counted(equal, ({ sampled }) => sampled)} comparisons; that of the gain in **skill** (greedy, steps forced where answers have steps) ${counted(equal, skillOf)}. ` +
+    `At the end of the runs, when the arm with the trained partner has mostly taken more tokens, it is for sampled accuracy ${counted(end, ({ sampled }) => sampled)}, for skill ${counted(end, skillOf)}.`
   );
 }
+
+/** Recipes with a partner that this page leaves out, and why. */
+const LEFT_OUT = [
+  '`ttcs` has no arm in which its synthesizer is frozen: the arms of its claim take the synthesizer away, or its pay.',
+  '`verifier-training` trains a verifier against a generator of wrong steps: there is no solver that its partner helps.',
+  '`sage` and `svs` have no arm in which the hinter, or the writer of variations, stays at version 0: it has the solver’s weights.',
+];
 
 export function coTrainingPage(records: readonly Judged[], sized: readonly Sized[]): string {
   const rows = allBought(records);
   return [
     '# What does training the partner buy?',
     '',
-    'Made by `npm run claims -- --page` from the files in `claims/`; do not edit. For every recipe in which a solver has a partner (a judge, a proposer, a reward model), two arms of its claim differ in one thing:',
-    'whether that partner is trained beside the solver or stays as it was. The table shows by how many points of held-out accuracy the arm with the trained partner ends above the other, as the mean of the',
-    'differences by seed with its 95 % t-interval. An interval that holds 0 shows no effect, and with three seeds an effect has to be large to be seen.',
+    'Made by `npm run claims -- --page` from the files in `claims/`; do not edit. In a recipe whose solver has a partner (a judge, a proposer, a reward model), two arms of its claim differ in one thing:',
+    'whether that partner is trained beside the solver or stays as it was. The table shows by how many points of held-out accuracy the arm with the trained partner is above the other, as the mean of the',
+    'differences by seed with its 95 % t-interval. An interval that holds 0 shows no effect.',
     '',
     coTrainingCaption(records),
     '',
     '![What training the partner buys over freezing it](claims/co-training.svg)',
     '',
-    '| recipe | partner | arms | seeds | greedy | greedy, steps forced | sampled | sampled at equal tokens | tokens, trained : frozen |',
-    '|---|---|---|---|---|---|---|---|---|',
+    '| recipe | partner | arms | seeds | tokens, trained : frozen | at equal tokens: greedy | greedy, steps forced | sampled | at the end: greedy | greedy, steps forced | sampled |',
+    '|---|---|---|---|---|---|---|---|---|---|---|',
     ...rows.map((row) => {
-      const {
-        recipe,
-        partner,
-        trained,
-        frozen,
-        seeds,
-        greedy,
-        forced,
-        sampled,
-        sampledAtEqualTokens,
-        tokens,
-      } = row;
+      const { recipe, partner, trained, frozen, seeds, atEqualTokens, atEnd, tokens, isLine } = row;
       const cells = [
-        `[${recipe}](claims.md)`,
+        `[${recipe}](claims.md)${isLine ? ' \\*' : ''}`,
         partner,
         `${trained} − ${frozen}`,
         seeds,
-        cell(greedy),
-        cell(forced),
-        cell(sampled),
-        cell(sampledAtEqualTokens),
         tokens.toFixed(2),
+        ...[atEqualTokens, atEnd].flatMap(({ greedy, forced, sampled }) => [
+          cell(greedy),
+          cell(forced),
+          cell(sampled),
+        ]),
       ];
       return `| ${cells.join(' | ')} |`;
     }),
     '',
     'At equal tokens each arm is read where it has generated and trained as many tokens as the cheaper of the two had at its end, linearly between evaluations. Records that do not say what each round spent are taken to have spent',
-    'their tokens evenly over the rounds.',
+    'their tokens evenly over the rounds. \\* These arms were evaluated at the start and the end alone, so that the line is a straight one from one to the other.',
+    '',
+    'Not in the table:',
+    '',
+    ...LEFT_OUT.map((line) => `- ${line}`),
     '',
     ...sizesTable(records, sized),
     '',
@@ -208,16 +221,18 @@ function sizesTable(records: readonly Judged[], sized: readonly Sized[]): string
     'The same arms with wider policies: the shipped start, widened so that it computes the same at version 0, and step sizes that fall as the width grows (docs/decisions/0050). All sizes begin with the same skill, and a larger one',
     'has more that the rounds can train. There is no verdict. `npm run claims -- NAME --sizes` plays them.',
     '',
-    '| recipe, partner | parameters | seeds | greedy | greedy, steps forced | sampled | sampled accuracy, partner trained, % |',
-    '|---|---|---|---|---|---|---|',
+    '| recipe, partner | parameters | seeds | tokens, trained : frozen | at equal tokens: sampled | at the end: greedy | greedy, steps forced | sampled | sampled accuracy, partner trained, % |',
+    '|---|---|---|---|---|---|---|---|---|',
     ...rows.map((row) => {
       const cells = [
         nameOf(row),
         row.parameters.toLocaleString('en'),
         row.seeds,
-        cell(row.greedy),
-        cell(row.forced),
-        cell(row.sampled),
+        row.tokens.toFixed(2),
+        cell(row.atEqualTokens.sampled),
+        cell(row.atEnd.greedy),
+        cell(row.atEnd.forced),
+        cell(row.atEnd.sampled),
         row.course ? row.course.map((share) => (100 * share).toFixed(1)).join(' → ') : '–',
       ];
       return `| ${cells.join(' | ')} |`;

@@ -36,6 +36,7 @@ export const claim: Claim = {
     coinArm('a fair coin pays each translation'),
     formatArm('any sentence of the other language is paid'),
   ],
+  partners: [{ partner: 'judge', trained: 'ssr-zero', frozen: 'frozen judge' }],
   conditions: [
     rises('ssr-zero', 0.1),
     rises('ssr-zero', POINTS, 'accuracy'),

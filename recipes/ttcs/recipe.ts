@@ -225,6 +225,7 @@ export const ttcs: Recipe = {
     'BLEU is taken over characters, and the skeleton of a chain is its operators; the paper compares texts and equations.',
     'The synthesizer may write a chain of any length, so that a variant of a hard question can be an easier one. Its start was taught copies, chains with one change, shorter ones and unrelated ones.',
     'Twelve votes a question where the paper has ten, 96 test questions and twelve rounds; the paper has benchmarks such as AIME and goes over them for longer.',
+    'No arm freezes the synthesizer: the control is one that draws chains at random.',
   ],
   figures: {
     testLabels: 'Share of the round’s test questions whose most frequent answer is exact.',

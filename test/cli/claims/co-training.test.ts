@@ -29,10 +29,43 @@ test('the table over sizes compares each size of a partner with its own frozen a
     .split('\n')
     .filter((line) => line.startsWith('| tango') || line.startsWith('| rise'));
   expect(rows).toHaveLength(2);
-  expect(rows[0]).toContain('| tango, verifier | 191,616 | 2 | +10.0 (+10.0 to +10.0) |');
-  expect(rows[1]).toContain('| tango, verifier | 2,978,304 | 2 | −10.0 (−10.0 to −10.0) |');
+  expect(rows[0]).toContain(
+    '| tango, verifier | 191,616 | 2 | 1.00 | +5.0 (+5.0 to +5.0) | +10.0 (+10.0 to +10.0) |',
+  );
+  expect(rows[1]).toContain(
+    '| tango, verifier | 2,978,304 | 2 | 1.00 | −5.0 (−5.0 to −5.0) | −10.0 (−10.0 to −10.0) |',
+  );
   // From 0.1 to 0.25 and 0.3 with the partner trained, and to 0.3 and 0.3.
   expect(rows[0]).toMatch(/\| 10\.0 → 27\.5 \|$/);
   expect(rows[1]).toMatch(/\| 10\.0 → 30\.0 \|$/);
   expect(coTrainingPage([small], [])).toContain('has not been measured');
+});
+
+test('what a partner buys is read where both arms have spent as many tokens, and again at the end', () => {
+  // 1.5 million tokens each way; the arm with the trained partner has spent twice as many.
+  const twice = (run: ReturnType<typeof runOf>) => ({ ...run, tokens: { generated: 2e6, trained: 1e6 } });
+  const arms = [
+    { name: 'tango', description: '', runs: [0.6, 0.7].map((end) => twice(runOf(0.2, 0.3, end))) },
+    { name: 'frozen', description: '', runs: [0.5, 0.6].map((end) => runOf(0.2, 0.2, end)) },
+  ];
+  const page = coTrainingPage([{ recipe: 'tango', arms } as never], []);
+  const row = page.split('\n').find((line) => line.startsWith('| [tango]'))!;
+  const cells = row.split('|').map((cell) => cell.trim());
+  // At half of its tokens the one is at 0.3, where the other ends at 0.5 and 0.6: −20 and −30 points, sampled half of that.
+  expect(cells[5]).toBe('2.00');
+  expect(cells[6]).toMatch(/^−25\.0 \(/);
+  expect(cells[8]).toMatch(/^−12\.5 \(/);
+  expect(cells[9]).toMatch(/^\+10\.0 \(/);
+  expect(cells[11]).toMatch(/^\+5\.0 \(/);
+  expect(cells[1]).toBe('[tango](claims.md)');
+  const line = [
+    {
+      recipe: 'tango',
+      arms: arms.map((arm) => ({
+        ...arm,
+        runs: arm.runs.map((run) => ({ ...run, rounds: 1, heldout: [run.heldout[0]!, run.heldout[2]!] })),
+      })),
+    },
+  ];
+  expect(coTrainingPage(line as never, [])).toContain('[tango](claims.md) \\*');
 });
