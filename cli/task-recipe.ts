@@ -7,7 +7,7 @@ import { EXTRACTIONS, type Extraction, parseExtractions } from '../core/checkers
 import { wrongInput } from '../core/errors.ts';
 import type { Recipe } from '../core/recipe.ts';
 import type { BoundedModule } from '../core/reward-function.ts';
-import { type Seat, seats } from '../core/schema/agent.ts';
+import { type Seat, seats, USUAL_TURNS } from '../core/schema/agent.ts';
 import { environmentSetTask } from '../core/schema/openenv.ts';
 import { withSettings } from '../core/set-path.ts';
 import { moduleFile } from '../mesh/installation.ts';
@@ -65,6 +65,8 @@ export interface TaskRecipeOptions extends TaskFileOptions {
   readonly agent?: boolean;
   /** The environment in which a Worker of the mesh holds them, in place of an agent of one's own. */
   readonly environment?: string;
+  readonly environmentTurns?: number;
+  readonly answerTool?: string;
   /** The seats of their episodes, where they are not the solver's alone. */
   readonly seats?: readonly Seat[];
   readonly start: string;
@@ -249,15 +251,29 @@ function expectSetByEnvironment(environment: string, tasks: readonly PlacedTask[
   );
 }
 
+/** How a Worker holds the episodes in an environment, as far as that is not as usual: with other turns it is another run. */
+function heldAs({
+  environmentTurns: turns = USUAL_TURNS,
+  answerTool,
+}: TaskRecipeOptions): GrpoData['environment'] {
+  const held = {
+    ...(turns === USUAL_TURNS ? {} : { turns }),
+    ...(answerTool === undefined ? {} : { answerTool }),
+  };
+  return Object.keys(held).length ? held : undefined;
+}
+
 /** Without files: the questions that are generated for the policy `words`. Throws where the files, the rewards or the settings are wrong. */
 export async function readTaskRecipe(options: TaskRecipeOptions): Promise<TaskRecipeData> {
   const { report, ...questions } = await readQuestions(grpoSettings, options);
   if (options.environment !== undefined) expectSetByEnvironment(options.environment, tasksOf(questions));
   const { rewards, bundles, modules } = await readRewards(options.reward, tasksOf(questions));
+  const environment = heldAs(options);
   const data = v.parse(grpoData, {
     ...questions,
     ...(rewards.length ? { rewards } : {}),
     ...(options.agent ? { agent: true } : {}),
+    ...(environment ? { environment } : {}),
     ...(options.seats ? { seats: options.seats } : {}),
   });
   expectSize(data);

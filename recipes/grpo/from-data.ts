@@ -33,6 +33,10 @@ export const grpoData = v.strictObject({
   rewards: v.exactOptional(rewardSum),
   /** Agents outside the mesh hold the episodes. */
   agent: v.exactOptional(v.literal(true)),
+  /** How a Worker holds the episodes in an environment, where that is not as usual. */
+  environment: v.exactOptional(
+    v.strictObject({ turns: v.exactOptional(v.number()), answerTool: v.exactOptional(v.string()) }),
+  ),
   /** Their seats; absent = the solver alone. */
   seats: v.exactOptional(seats),
 });

@@ -229,6 +229,13 @@ test('a Worker plays tasks that an environment sets, and no others, for the same
   ] as const) {
     const [byAgents, byWorker] = [await asked(name, place), await asked(name, place, { environment })];
     expect(byWorker!.recipe.name).toBe(byAgents!.recipe.name);
+    // Said as it is by default, it is the same run; held otherwise, it is another one.
+    const other = [{ environmentTurns: 16 }, { environmentTurns: 4 }, { answerTool: 'submit' }];
+    const names = await Promise.all(
+      other.map(async (held) => (await asked(name, place, { environment, ...held }))!.recipe.name),
+    );
+    expect(names[0]).toBe(byWorker!.recipe.name);
+    expect(new Set(names).size).toBe(3);
   }
   await expect(asked('others.jsonl', () => ({ from: 'elsewhere' }), { environment })).rejects.toMatchObject({
     code: 'environment.task',
