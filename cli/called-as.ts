@@ -4,17 +4,23 @@
  */
 import { BUILT } from '../mesh/installation.ts';
 
+/** The commands that have an npm script of their own. */
+export const SCRIPTS: readonly string[] =
+  'start stop trigger policy recipe audit verify doctor claims deploy pretrain learner soak dead-letters runs sweep chat curves trajectories'.split(
+    ' ',
+  );
+
 /** What stands before a command's own arguments in its usage line. */
-export const calledAs = (command: string): string => {
-  if (BUILT) return `rollmesh ${command}`;
-  return command === 'start' ? 'npm start --' : `npm run ${command} --`;
+export const calledAs = (command: string, built = BUILT): string => {
+  if (built) return `rollmesh ${command}`;
+  if (command === 'start') return 'npm start --';
+  return SCRIPTS.includes(command.split(' ')[0]!)
+    ? `npm run ${command} --`
+    : `npm run rollmesh -- ${command}`;
 };
 
-/** Replaces every `npm start …` and `npm run COMMAND -- …` in a text by the installed program's form. */
+const SCRIPT = new RegExp(`\\bnpm (?:run )?(${SCRIPTS.join('|')})\\b(?: --(?=[ \`]|$))?`, 'g');
+
+/** Replaces every `npm start …`, `npm run COMMAND -- …` and `npm run rollmesh -- COMMAND …` in a text by the installed program's form. */
 export const asCalled = (text: string, built = BUILT): string =>
-  built
-    ? text.replace(
-        /\bnpm (?:run )?(start|stop|trigger|policy|recipe|audit|verify|doctor|claims|deploy|pretrain|learner|soak|dead-letters)\b(?: --(?=[ `]|$))?/g,
-        'npx rollmesh $1',
-      )
-    : text;
+  built ? text.replaceAll('npm run rollmesh -- ', 'npx rollmesh ').replace(SCRIPT, 'npx rollmesh $1') : text;

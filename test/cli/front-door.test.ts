@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
-import { asCalled } from '../../cli/called-as.ts';
+import { asCalled, calledAs, SCRIPTS } from '../../cli/called-as.ts';
 import { projectFiles, writeProject } from '../../cli/init.ts';
 import { openRecipes } from '../../cli/recipe-modules.ts';
 import { WORKER_NAMES } from '../../core/stages.ts';
@@ -165,4 +165,19 @@ test('messages name commands as the user calls them', () => {
   );
   expect(asCalled(said, false)).toBe(said);
   expect(asCalled('npm run build and npm install', true)).toBe('npm run build and npm install');
+  expect(asCalled('Run `npm run rollmesh -- node-token create NAME` or `npm run curves -- RUN`.', true)).toBe(
+    'Run `npx rollmesh node-token create NAME` or `npx rollmesh curves RUN`.',
+  );
+});
+
+test('a command without an npm script is called by the program, in a clone of the repository', () => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
+  for (const name of SCRIPTS) expect(scripts[name], name).toContain(`cli/rollmesh.ts ${name}`);
+  const own = Object.entries(scripts).flatMap(([name, text]) =>
+    text.endsWith(`cli/rollmesh.ts ${name}`) ? [name] : [],
+  );
+  expect([...SCRIPTS].sort()).toEqual(own.sort());
+  expect(calledAs('claims', false)).toBe('npm run claims --');
+  expect(calledAs('node-token', false)).toBe('npm run rollmesh -- node-token');
+  expect(calledAs('node-token', true)).toBe('rollmesh node-token');
 });
