@@ -268,6 +268,7 @@ export const sipretrain: Recipe = {
     'Four continuations of the policy, where the paper samples up to 16; one judgment of each text, which marks sentences instead of comparing two texts.',
     'The policy goes on from a pretrained start, as in the paper’s continued pretraining; nothing is pretrained from random weights.',
     'Facts told wrongly are planted, and are always a number rounded up.',
+    'Without the judge the policy’s own continuation is preferred to the document’s by DPO; the paper’s control is fine-tuned on its own.',
   ],
   figures: {
     chosen: 'Number of documents of the round that give a choice to learn from.',

@@ -86,6 +86,7 @@ export const trace: Recipe = {
     'The teacher is told the beginning of a solution; the paper’s is told only of what kind a marked part is.',
     'Rewards train the marked tokens, too. The paper leaves to rewards the tokens that are not marked; whether it takes the marked ones from them could not be checked.',
     'The coefficients, and how λ falls, could not be checked against the paper’s.',
+    'The part that is drawn in the control is one of all parts, the decisive one included.',
     'The solver had to be taught to read the beginning of a solution, in supervised training before; a language model needs no more than a template.',
   ],
   figures: {

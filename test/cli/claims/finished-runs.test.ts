@@ -59,7 +59,14 @@ test('the expected time follows the last record, by rounds, seeds and engine', (
   const claim = { ...claimOf(sppo), rounds: 16 };
   const record = {
     rounds: 8,
-    arms: [{ name: 'sppo', description: '', runs: [{ ...runOf(0.1), wallMs: 30_000 }] }],
+    // One run of three stood still for an hour.
+    arms: [
+      {
+        name: 'sppo',
+        description: '',
+        runs: [20_000, 3_600_000, 30_000].map((wallMs) => ({ ...runOf(0.1), wallMs })),
+      },
+    ],
   };
   // Half a minute for eight rounds is a minute for sixteen; the other arms are taken for average ones.
   expect([...expectedMinutes(claim, 'onnx', record)!]).toEqual([
