@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
 import * as v from 'valibot';
 import { wrongInput } from '../core/errors.ts';
 import { Random } from '../core/random.ts';
+import { roundLine } from '../core/schema/summary.ts';
 import { parameterCount } from '../model/checkpoint.ts';
 import { writeCheckpoint } from './large/checkpoint.ts';
 import { measureEngine } from './large/engine.ts';
@@ -138,28 +139,16 @@ const REWARD = `const vowels = ({ text }) => [...text].filter((c) => 'aeiou'.inc
 export default vowels;
 `;
 
-const roundLine = v.object({
-  kind: v.literal('round'),
-  wallMs: v.number(),
-  report: v.object({
-    rolloutMs: v.number(),
-    learnerMs: v.number(),
-    monitors: v.object({ reward: v.number(), tokens: v.number() }),
-    training: v.object({
-      tokens: v.number(),
-      gradientNorm: v.number(),
-      mismatch: v.object({ kl: v.number() }),
-    }),
-  }),
-});
-
-/** What a round took, and whether anything was learned in it; nothing for a line that tells of no round. */
+/** What a round took, and whether anything was learned in it; nothing for a line that tells of no round, and for a round that trained nothing. */
 function roundFigures(line: unknown) {
   const round = v.safeParse(roundLine, line);
   if (!round.success) return [];
   const { wallMs, report } = round.output;
   const { rolloutMs, learnerMs, monitors, training } = report;
-  return [{ wallMs, rolloutMs, learnerMs, ...monitors, trained: training }];
+  if (!monitors || !training) return [];
+  const { tokens, gradientNorm, mismatch } = training;
+  const trained = { tokens, gradientNorm, mismatch: { kl: mismatch.kl } };
+  return [{ wallMs, rolloutMs, learnerMs, reward: monitors.reward, tokens: monitors.tokens, trained }];
 }
 
 const folderBytes = (folder: string): number =>

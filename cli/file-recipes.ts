@@ -5,7 +5,6 @@ import type { Recipe } from '../core/recipe.ts';
 import { distilFrom } from '../recipes/distil/from-data.ts';
 import { dpoFrom } from '../recipes/dpo/recipe.ts';
 import { grpoFrom } from '../recipes/grpo/from-data.ts';
-import { recipes } from '../recipes/index.ts';
 import { sftFrom } from '../recipes/sft/recipe.ts';
 import type { PlacedTask } from '../tasks/file/task.ts';
 import { DEFAULT_START_POLICY } from './shared/import-policy.ts';
@@ -35,8 +34,8 @@ export const FILE_RECIPES: readonly Recipe[] = [
   { ...dpoFrom(ON_A_LINE), name: 'dpo' },
 ];
 
-/** The error about a name that is neither a shipped recipe's nor one of those on files. */
-export function unknownRecipe(name: string): RollmeshError {
+/** The error about a name that is neither one of these recipes' nor one of those on files. */
+export function unknownRecipe(name: string, recipes: readonly Recipe[]): RollmeshError {
   const known = [...FILE_RECIPES, ...recipes].map((recipe) => recipe.name);
   const meant = nearest(name, known);
   const all = known.filter((other) => other !== meant).join(', ');

@@ -118,7 +118,7 @@ async function installedModule(reference: string): Promise<string> {
       },
     ],
   });
-  if (file === undefined || !existsSync(file)) throw unknownRecipe(reference);
+  if (file === undefined || !existsSync(file)) throw unknownRecipe(reference, recipes);
   return file;
 }
 

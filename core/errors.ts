@@ -1,11 +1,16 @@
 /**
- * The error model. An expected failure has a kind that says what the caller should do with it. Anything else that is
+ * Defines the errors that the project throws. An expected failure has a kind that says what the caller should do with it. Anything else that is
  * thrown is a bug of this project and carries the prefix `internal:` where the code can tell.
  */
 
 /**
- * retry: try again later · give-up: will never work · wrong-input: the caller's mistake · missing-version: the named policy version is
- * not there · over-budget: a limit was reached.
+ * The kinds of failures:
+ *
+ * - `retry`: it may work later.
+ * - `give-up`: it will never work.
+ * - `wrong-input`: the caller made a mistake.
+ * - `missing-version`: the policy version that was named is not there.
+ * - `over-budget`: a limit was reached.
  */
 export const FAILURE_KINDS = ['retry', 'give-up', 'wrong-input', 'missing-version', 'over-budget'] as const;
 export type FailureKind = (typeof FAILURE_KINDS)[number];

@@ -23,7 +23,7 @@ function tied(part: PolicyPart, recipe: string, sampling: RoleSettings['sampling
       {
         expected:
           'a role that is sampled from all tokens: the learner computes log-probabilities over all of them',
-        next: `Take it out of the sampling of ${role}, or train the role by preference pairs or imitation.`,
+        next: `Take it out of the sampling of ${role}, or train the role by preference pairs or supervised fine-tuning.`,
       },
     );
   if (temperature !== undefined && temperature !== sampling.temperature)

@@ -176,9 +176,11 @@ export interface ClassificationPart extends Part {
 }
 
 /**
- * How far a student's next-token distribution is from a teacher's, nats. `forward-kl` = KL(teacher‖student), covers the teacher's modes ·
- * `reverse-kl` = KL(student‖teacher), stays inside them · `jensen-shannon` = β KL(teacher‖m) + (1 − β) KL(student‖m) with the mixture
- * m = β teacher + (1 − β) student, 0 < β < 1.
+ * How far a student's next-token distribution is from a teacher's, nats:
+ *
+ * - `forward-kl` is KL(teacher‖student). It makes the student cover the teacher's modes.
+ * - `reverse-kl` is KL(student‖teacher). It keeps the student inside the teacher's modes.
+ * - `jensen-shannon` is β KL(teacher‖m) + (1 − β) KL(student‖m) with the mixture m = β teacher + (1 − β) student, 0 < β < 1.
  */
 export type Divergence =
   | { readonly kind: 'forward-kl' }

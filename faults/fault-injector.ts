@@ -1,6 +1,6 @@
 /**
- * The fault injector. It carries out kill points one after another: it waits for the moment, kills the target, and starts it again at once; or it pauses it.
- * The next kill point is armed as soon as the last one has hit, so that a process may be killed again before it is fully up.
+ * Carries out kill points one after another: waits for the moment, then kills the target and starts it again at once, or pauses it. The next
+ * kill point is armed as soon as the last one has hit, so that a process may be killed again before it is fully up.
  */
 import type { Cluster } from './cluster.ts';
 import type { KillPoint, Moment } from './kill-points.ts';

@@ -4,10 +4,10 @@
  */
 import { claimOf, type Partner } from '../../core/claims/claim.ts';
 import { figureOf } from '../../core/claims/curves.ts';
-import type { Summary } from '../../core/schema/summary.ts';
+import type { Registry } from '../../core/registry.ts';
 import { mean } from '../../core/rl/statistics.ts';
+import type { Summary } from '../../core/schema/summary.ts';
 import { tInterval } from '../../core/statistics/t-interval.ts';
-import { shipped } from '../../recipes/index.ts';
 import { intervalChart } from '../charts/interval-chart.ts';
 import type { Judged } from './record.ts';
 import type { Sized } from './sizes.ts';
@@ -96,17 +96,17 @@ function bought(record: Pick<Judged, 'recipe' | 'arms'>, partner: Partner): Boug
   };
 }
 
-const allBought = (records: readonly Pick<Judged, 'recipe' | 'arms'>[]): Bought[] =>
+const allBought = (known: Registry, records: readonly Pick<Judged, 'recipe' | 'arms'>[]): Bought[] =>
   records.flatMap((record) =>
-    (claimOf(shipped.find(record.recipe)).partners ?? []).flatMap((partner) => bought(record, partner) ?? []),
+    (claimOf(known.find(record.recipe)).partners ?? []).flatMap((partner) => bought(record, partner) ?? []),
   );
 
 const nameOf = ({ recipe, partner }: Bought) => `${recipe}, ${partner}`;
 /** Greedy accuracy, with steps forced where answers have steps. */
 const skillOf = ({ forced, greedy }: Gain): Interval => forced ?? greedy;
 
-export function coTrainingPicture(records: readonly Judged[]): string {
-  const rows = allBought(records);
+export function coTrainingPicture(known: Registry, records: readonly Judged[]): string {
+  const rows = allBought(known, records);
   return intervalChart({
     title: 'What training the partner buys over freezing it',
     xTitle: 'points of held-out accuracy at equal tokens, with 95 % intervals',
@@ -135,8 +135,8 @@ function counted(gains: readonly Gain[], figure: (gain: Gain) => Interval | unde
 }
 
 /** The sentences under the picture: whether skill or sharpening rose. */
-export function coTrainingCaption(records: readonly Judged[]): string {
-  const rows = allBought(records);
+export function coTrainingCaption(known: Registry, records: readonly Judged[]): string {
+  const rows = allBought(known, records);
   const [equal, end] = [rows.map(({ atEqualTokens }) => atEqualTokens), rows.map(({ atEnd }) => atEnd)];
   return (
     `What training a solver’s partner (judge, proposer, reward model) buys over freezing it, where both arms have generated and trained as many tokens. The 95 % interval of the gain in **sampled** accuracy lies ` +
@@ -152,8 +152,8 @@ const LEFT_OUT = [
   '`sage` and `svs` have no arm in which the hinter, or the writer of variations, stays at version 0: it has the solver’s weights.',
 ];
 
-export function coTrainingPage(records: readonly Judged[], sized: readonly Sized[]): string {
-  const rows = allBought(records);
+export function coTrainingPage(known: Registry, records: readonly Judged[], sized: readonly Sized[]): string {
+  const rows = allBought(known, records);
   return [
     '# What does training the partner buy?',
     '',
@@ -161,7 +161,7 @@ export function coTrainingPage(records: readonly Judged[], sized: readonly Sized
     'whether that partner is trained beside the solver or stays as it was. The table shows by how many points of held-out accuracy the arm with the trained partner is above the other, as the mean of the',
     'differences by seed with its 95 % t-interval. An interval that holds 0 shows no effect.',
     '',
-    coTrainingCaption(records),
+    coTrainingCaption(known, records),
     '',
     '![What training the partner buys over freezing it](claims/co-training.svg)',
     '',
@@ -191,7 +191,7 @@ export function coTrainingPage(records: readonly Judged[], sized: readonly Sized
     '',
     ...LEFT_OUT.map((line) => `- ${line}`),
     '',
-    ...sizesTable(records, sized),
+    ...sizesTable(known, records, sized),
     '',
   ].join('\n');
 }
@@ -200,7 +200,7 @@ export function coTrainingPage(records: readonly Judged[], sized: readonly Sized
 const NANO = 191_616;
 
 /** How the answers change with the size of the policy, for the recipes that were played with larger ones. */
-function sizesTable(records: readonly Judged[], sized: readonly Sized[]): string[] {
+function sizesTable(known: Registry, records: readonly Judged[], sized: readonly Sized[]): string[] {
   const all = `All policies of this table have ${NANO.toLocaleString('en')} parameters.`;
   if (!sized.length)
     return [`${all} How the answers change with the size of the policy has not been measured.`];
@@ -208,9 +208,9 @@ function sizesTable(records: readonly Judged[], sized: readonly Sized[]): string
   const rows = [
     ...records
       .filter(({ recipe }) => named.has(recipe))
-      .flatMap((record) => allBought([record]).map((row) => ({ ...row, parameters: NANO }))),
+      .flatMap((record) => allBought(known, [record]).map((row) => ({ ...row, parameters: NANO }))),
     ...sized.flatMap((record) =>
-      allBought([record]).map((row) => ({ ...row, parameters: record.parameters })),
+      allBought(known, [record]).map((row) => ({ ...row, parameters: record.parameters })),
     ),
   ].sort((a, b) => nameOf(a).localeCompare(nameOf(b)) || a.parameters - b.parameters);
   return [

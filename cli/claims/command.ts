@@ -13,7 +13,7 @@ import { RollmeshError, wrongInput } from '../../core/errors.ts';
 import type { Engine } from '../../core/policy.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { ownFigures } from '../../core/schema/summary.ts';
-import { recipes } from '../../recipes/index.ts';
+import { recipes, shipped } from '../../recipes/index.ts';
 import { calledAs } from '../called-as.ts';
 import { openRecipes, type RecipeModule } from '../recipe-modules.ts';
 import { startFolder } from '../shared/import-policy.ts';
@@ -185,7 +185,7 @@ async function playRegistered(recipe: Recipe, options: ClaimsOptions, players: P
 
 async function play(recipe: Recipe, options: ClaimsOptions, players: Players): Promise<void> {
   if (options.sizes)
-    return await playSizes(recipe, { ...options, engine: options.engine ?? 'kernels' }, players);
+    return await playSizes(recipe, shipped, { ...options, engine: options.engine ?? 'kernels' }, players);
   if (options.pilot) return await playPilot(recipe, options, players);
   if (!options.quick) return await playRegistered(recipe, options, players);
   const { arms } = await playClaim(recipe, { ...options, engine: options.engine ?? 'kernels' }, players);
@@ -312,5 +312,5 @@ export const command = (): Command =>
       } finally {
         players.stop();
       }
-      if (options.page || (isFinal && chosen.some((recipe) => !moduleOf(recipe)))) await writePage();
+      if (options.page || (isFinal && chosen.some((recipe) => !moduleOf(recipe)))) await writePage(shipped);
     });

@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { wrongInput } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe.ts';
-import { recipes } from '../../recipes/index.ts';
+import type { Registry } from '../../core/registry.ts';
 import { coTrainingCaption, coTrainingPage, coTrainingPicture } from './co-training.ts';
 import { claimsPage, overview, pictures, type Told } from './page.ts';
 import { claimsForPage } from './page-claims.ts';
@@ -37,8 +37,8 @@ export async function judgedRecord(recipe: Recipe): Promise<Judged> {
   return judged(record, recipe, await readAttempts(name), await readRegistration(name));
 }
 
-/** The records of the shipped recipes, by their names in alphabetical order. A record of somebody's own recipe is on no page. */
-export async function judgedRecords(): Promise<Judged[]> {
+/** The records of these recipes, by their names in alphabetical order. A record of any other recipe is on no page. */
+export async function judgedRecords({ recipes }: Registry): Promise<Judged[]> {
   const played = recipes.filter(({ name }) => existsSync(fileOf(name))).sort(byName);
   return await Promise.all(played.map(judgedRecord));
 }
@@ -55,18 +55,20 @@ function between(text: string, name: string, lines: readonly string[]): string {
 }
 
 /** The README with the caption of its first picture and the table of all claims as the pages have them. */
-export const quotedIn = (readme: string, records: readonly Judged[]): string =>
+export const quotedIn = (readme: string, known: Registry, records: readonly Judged[]): string =>
   between(
-    between(readme, 'caption', [coTrainingCaption(records)]),
+    between(readme, 'caption', [coTrainingCaption(known, records)]),
     'claims',
     overview(records, 'docs/claims.md'),
   );
 
 /** The files that are made from the records, by path: the pages with their pictures, the table in the README, the dashboard's data. */
 export async function claimFiles(
+  known: Registry,
   records: readonly Judged[],
   sized: readonly Sized[],
 ): Promise<Map<string, string>> {
+  const { recipes } = known;
   const waiting = recipes.flatMap(({ name, claim }) =>
     claim && !records.some(({ recipe }) => recipe === name) ? [name] : [],
   );
@@ -79,22 +81,22 @@ export async function claimFiles(
         ([name, svg]) => [join(PICTURES, name), svg] as const,
       ),
     ),
-    [join(PICTURES, 'co-training.svg'), coTrainingPicture(records)],
+    [join(PICTURES, 'co-training.svg'), coTrainingPicture(known, records)],
     ['docs/claims.md', claimsPage(records, told, waiting)],
-    ['docs/co-training.md', coTrainingPage(records, sized)],
-    ['README.md', quotedIn(await readFile('README.md', 'utf8'), records)],
+    ['docs/co-training.md', coTrainingPage(known, records, sized)],
+    ['README.md', quotedIn(await readFile('README.md', 'utf8'), known, records)],
     [PAGE_DATA, `${JSON.stringify(claimsForPage(records))}\n`],
   ]);
 }
 
-/** Judges all records again and writes the pages from them. Throws `claims.page` outside a clone of the repository, which has the pages. */
-export async function writePage(): Promise<void> {
+/** Judges all records of these recipes again and writes the pages from them. Throws `claims.page` outside a clone of the repository, which has the pages. */
+export async function writePage(known: Registry): Promise<void> {
   if (!existsSync(PICTURES))
     throw wrongInput('claims.page', `The working directory has no folder ${PICTURES}.`, {
       expected: 'a clone of rollmesh: the pages are those of the shipped recipes',
       next: 'Of a recipe of your own, the command prints the verdict when its run has ended.',
     });
-  const files = await claimFiles(await judgedRecords(), await sizedRecords());
+  const files = await claimFiles(known, await judgedRecords(known), await sizedRecords(known));
   await mkdir(PICTURES, { recursive: true });
   for (const [path, text] of files) await writeFile(path, text);
 }

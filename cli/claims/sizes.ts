@@ -10,8 +10,8 @@ import { claimOf } from '../../core/claims/claim.ts';
 import { settingsOf } from '../../core/claims/registration.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe.ts';
+import type { Registry } from '../../core/registry.ts';
 import { parameterCount } from '../../model/checkpoint.ts';
-import { recipes } from '../../recipes/index.ts';
 import type { ShapeName } from '../pretrain/shapes.ts';
 import { FinishedRuns } from './finished-runs.ts';
 import { type PlaySettings, playClaim } from './play-claim.ts';
@@ -35,8 +35,8 @@ export interface Sized extends Omit<Played, 'registration'> {
   readonly parameters: number;
 }
 
-/** The records of all sizes that were played, by recipe and then by size. */
-export async function sizedRecords(): Promise<Sized[]> {
+/** The records of all sizes that were played of these recipes, by recipe and then by size. */
+export async function sizedRecords({ recipes }: Registry): Promise<Sized[]> {
   const files = recipes
     .map(({ name }) => name)
     .sort()
@@ -45,9 +45,13 @@ export async function sizedRecords(): Promise<Sized[]> {
   return await Promise.all(files.map(async (file) => JSON.parse(await readFile(file, 'utf8')) as Sized));
 }
 
-/** Plays, or goes on with, the sizes of a recipe that have no record yet. Throws `claims.partners` where no partner is compared. */
+/**
+ * Plays, or goes on with, the sizes of a recipe that have no record yet. Throws `claims.partners` where its claim compares no partner, and
+ * names those of the known recipes whose claims do.
+ */
 export async function playSizes(
   recipe: Recipe,
+  known: Registry,
   settings: PlaySettings & { readonly state: string },
   players: Players,
 ): Promise<void> {
@@ -56,7 +60,7 @@ export async function playSizes(
   const arms = partners.flatMap(({ trained, frozen }) => [trained, frozen]);
   if (!arms.length)
     throw wrongInput('claims.partners', `The claim of ${name} compares no partner trained and frozen.`, {
-      expected: recipes.flatMap((one) => (one.claim?.partners?.length ? [one.name] : [])).join(', '),
+      expected: known.recipes.flatMap((one) => (one.claim?.partners?.length ? [one.name] : [])).join(', '),
     });
   const machine = thisMachine();
   for (const shape of SIZES) {

@@ -8,6 +8,7 @@ import { wrongInput } from '../../core/errors.ts';
 import type { Engine } from '../../core/policy.ts';
 import { Random } from '../../core/random.ts';
 import { KILL_POINTS, type KillPoint } from '../../faults/kill-points.ts';
+import { shipped } from '../../recipes/index.ts';
 import type { RunOrder } from '../../recipes/run-order.ts';
 import { calledAs } from '../called-as.ts';
 import { duration, percent } from '../shared/figures.ts';
@@ -131,6 +132,7 @@ async function run(options: SoakOptions): Promise<boolean> {
   const report = await underFire({
     root: process.cwd(),
     stateDir,
+    recipes: shipped,
     order: orderOf(options),
     nextStrike: drawStrikes(options, () => performance.now() > until),
     ...(options.nodes ? { nodes: options.nodes } : {}),
@@ -177,7 +179,7 @@ export const command = (): Command =>
         });
       const right =
         kills === undefined
-          ? await (await import('./damage-soak.ts')).damageSoak({ ...options, damage: damage! })
+          ? await (await import('./damage-soak.ts')).damageSoak(shipped, { ...options, damage: damage! })
           : await run({ ...options, kills });
       if (!right) process.exitCode = 1;
     });

@@ -7,6 +7,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Random } from '../../core/random.ts';
+import type { Registry } from '../../core/registry.ts';
 import { MAIN_SET, type Manifest, weightsFile } from '../../core/schema/policy.ts';
 import { keys } from '../../core/schema/round.ts';
 import { type Damage, type DamageTarget, damageFile, fileOf, isDatabase } from '../../faults/damage.ts';
@@ -14,7 +15,6 @@ import { followLog } from '../../faults/log-tail.ts';
 import { storedObjects } from '../../faults/stored-files.ts';
 import { type Watched, watchCommand } from '../../faults/watched-command.ts';
 import { openDevice } from '../../learner/device/device.ts';
-import { shipped } from '../../recipes/index.ts';
 import { type RunOrder, runOf } from '../../recipes/run-order.ts';
 import { type FileHashes, referenceRun } from '../../run/reference-run.ts';
 import { readStart } from '../shared/import-policy.ts';
@@ -54,9 +54,9 @@ interface Soak {
   readonly wanted: readonly FileHashes[];
 }
 
-/** The versions that all of the runs should come to. */
-export async function prepareDamage(order: RunOrder): Promise<Soak> {
-  const run = runOf(shipped, order);
+/** The versions that all of the runs should come to. `recipes`: those that the order may name. */
+export async function prepareDamage(recipes: Registry, order: RunOrder): Promise<Soak> {
+  const run = runOf(recipes, order);
   const device = await openDevice({ device: 'cpu', threads: 1 });
   try {
     const wanted = await referenceRun(run, await readStart(run.recipe.startPolicy));

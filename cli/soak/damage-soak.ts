@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { thisMachine } from '../../bench/machine.ts';
 import { wrongInput } from '../../core/errors.ts';
 import { Random } from '../../core/random.ts';
+import type { Registry } from '../../core/registry.ts';
 import { DAMAGE_TARGETS, DAMAGES } from '../../faults/damage.ts';
 import { printableLines } from '../printable.ts';
 import { duration } from '../shared/figures.ts';
@@ -93,11 +94,12 @@ function earlierResults(options: DamageSoakOptions): readonly DamageResult[] {
  *
  * @returns whether every run came to the right versions or named its loss, and no terminal stood still
  */
-export async function damageSoak(options: DamageSoakOptions): Promise<boolean> {
+export async function damageSoak(recipes: Registry, options: DamageSoakOptions): Promise<boolean> {
   const { seed, rounds, tasks, groupSize } = options;
   const cases = drawCases(options, new Random(`damage/${seed}`));
   const results = [...earlierResults(options)];
-  const soak = await prepareDamage({ recipe: 'trio', seed, rounds, freeze: [], tasks, groupSize });
+  const order = { recipe: 'trio', seed, rounds, freeze: [], tasks, groupSize };
+  const soak = await prepareDamage(recipes, order);
   for (const [i, one] of cases.entries()) {
     if (i < results.length) continue;
     const result = await playDamage(soak, one, new Random(`damage/${seed}/${i}`));

@@ -7,6 +7,7 @@ import { GatewayClient } from '../../api/gateway-client.ts';
 import { orderRounds } from '../../api/signed-webhook.ts';
 import { RollmeshError } from '../../core/errors.ts';
 import { Random } from '../../core/random.ts';
+import type { Registry } from '../../core/registry.ts';
 import type { VersionFile } from '../../core/schema/policy.ts';
 import { Churn, type Churned } from '../../faults/churn.ts';
 import { Cluster, type ClusterOptions } from '../../faults/cluster.ts';
@@ -18,7 +19,6 @@ import { type Balance, balance, type LedgerRound, readLedger } from '../../fault
 import { forwardAll, type Handler } from '../../faults/proxy.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { moduleFile } from '../../mesh/installation.ts';
-import { shipped } from '../../recipes/index.ts';
 import { type RunOrder, runOf } from '../../recipes/run-order.ts';
 import { type FileHashes, referenceRun } from '../../run/reference-run.ts';
 import { ensureShipped, readStart } from '../shared/import-policy.ts';
@@ -26,6 +26,8 @@ import { ensureShipped, readStart } from '../shared/import-policy.ts';
 export interface UnderFire {
   readonly root: string;
   readonly stateDir: string;
+  /** The recipes that orders may name. */
+  readonly recipes: Registry;
   /** `rounds` is the least number of rounds; more follow while kill points are left. */
   readonly order: RunOrder;
   /** Returns the next kill point; null = there are no more. */
@@ -124,7 +126,7 @@ export async function underFire(fire: UnderFire): Promise<FireReport> {
     return {
       killPoints: injector.done,
       balance: balanced,
-      differing: balanced.failed ? null : await differingVersions(fire.order, ledger),
+      differing: balanced.failed ? null : await differingVersions(fire, ledger),
       nodes: churned ? { ...churned, requests: total('requests'), lost: total('lost') } : null,
       wallMs: Math.round(performance.now() - began),
     };
@@ -186,11 +188,14 @@ async function place(cluster: Cluster, order: RunOrder): ReturnType<typeof order
   }
 }
 
-async function differingVersions(order: RunOrder, ledger: readonly LedgerRound[]): Promise<number[]> {
+async function differingVersions(
+  { recipes, order }: UnderFire,
+  ledger: readonly LedgerRound[],
+): Promise<number[]> {
   const device = await openDevice({ device: 'cpu', threads: THREADS });
   try {
     const wanted = await referenceRun(
-      { ...runOf(shipped, order), rounds: ledger.length },
+      { ...runOf(recipes, order), rounds: ledger.length },
       await readStart('arithmetic-base'),
     );
     return ledger.flatMap(({ round: { index }, manifest }) =>

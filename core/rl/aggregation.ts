@@ -8,9 +8,14 @@ import { positionsByKey } from './groups.ts';
 import { expectSameLength, type Key, type Numbers } from './types.ts';
 
 /**
- * token-mean: Σ m·l/Σ m over the step (DAPO) · seq-mean-token-mean: mean over sequences of each one's token mean (GRPO) ·
- * seq-mean-token-sum: mean over sequences of each one's token sum · seq-sum-constant: Σ m·l/(B·length), B counts every sequence
- * (Dr.GRPO) · prompt-mean: mean over groups of each one's token mean · token-sum: Σ m·l, undivided.
+ * How the losses l of a step's tokens, with the mask m, become one number:
+ *
+ * - `token-mean` is Σ m·l/Σ m over all tokens of the step (DAPO).
+ * - `seq-mean-token-mean` is the mean over sequences of each sequence's mean over tokens (GRPO).
+ * - `seq-mean-token-sum` is the mean over sequences of each sequence's sum over tokens.
+ * - `seq-sum-constant` is Σ m·l/(B·length), where B counts every sequence (Dr. GRPO).
+ * - `prompt-mean` is the mean over groups of each group's mean over tokens.
+ * - `token-sum` is Σ m·l, divided by nothing.
  */
 export type Aggregation =
   | { readonly mode: 'token-mean' | 'seq-mean-token-mean' | 'seq-mean-token-sum' | 'token-sum' }

@@ -26,6 +26,14 @@ export type GroupFailure = Readonly<v.InferOutput<typeof groupFailure>>;
 export const roundFailure = v.object({ ...groupFailure.entries, attempts: count });
 export type RoundFailure = Readonly<v.InferOutput<typeof roundFailure>>;
 
+/** Why the rollout Worker sampled nothing for a reader; the gateway answers with it. */
+export const samplingFailure = v.object({
+  kind: v.picklist(FAILURE_KINDS),
+  code: v.string(),
+  message: v.string(),
+});
+export type SamplingFailure = Readonly<v.InferOutput<typeof samplingFailure>>;
+
 /** The number of a round's groups in each state. */
 export const groupsByState = v.object(v.entriesFromList(GROUP_STATES, count));
 

@@ -1,5 +1,5 @@
 /**
- * The audit before training. Every record of the round is checked by running the roles' functions over it again, and a share of the
+ * Audits a round before it is trained. Every record of the round is checked by running the roles' functions over it again, and a share of the
  * groups and proposals is sampled again from the versions that the round names. A group that differs is refused with the reason; the
  * rest is trained.
  */

@@ -54,7 +54,7 @@ interface Shared {
   readonly attempts: Attempts;
   readonly early: EarlyGroups;
   readonly checked: CheckedRounds;
-  readonly books: RoundUsage;
+  readonly usage: RoundUsage;
   /** Aborts, and is replaced, when messages arrive. */
   arrival: AbortController;
 }
@@ -78,7 +78,7 @@ export async function runLearner(
     attempts: new Attempts(),
     early,
     checked: new CheckedRounds(ports.gateway, settings, { objects: early, collector, log: ports.log }),
-    books: new RoundUsage(ports.tally),
+    usage: new RoundUsage(ports.tally),
     arrival: new AbortController(),
   };
   const given = new AbortController();
@@ -147,10 +147,10 @@ async function collect({
   settings: { leaseMs },
   collector,
   early,
-  books,
+  usage,
 }: Shared): Promise<boolean> {
   const { messages } = await queue.pull(leaseMs);
-  if (!messages.length) books.foundNothing();
+  if (!messages.length) usage.foundNothing();
   const foreign: string[] = [];
   const settled: string[] = [];
   for (const { lease, body, attempts } of messages) {
@@ -218,7 +218,7 @@ async function giveUp(
 
 /** Trains or drops one round. Returns false where the round is not complete yet, or an earlier round of its run has not ended. */
 async function trainIfWhole(shared: Shared, id: string): Promise<boolean> {
-  const { ports, collector, early, books } = shared;
+  const { ports, collector, early, usage } = shared;
   const { gateway, queue, log } = ports;
   const round = await knownRound(gateway, id);
   const over = !round || round.state === 'done' || round.state === 'failed';
@@ -228,7 +228,7 @@ async function trainIfWhole(shared: Shared, id: string): Promise<boolean> {
   if (!over && !messages) return false;
   const outcome = round && messages && (await trainCollected(shared, { round, listed, messages }));
   const deletions = collector.messages(id).length + collector.duplicates(id);
-  if (outcome) await gateway.report(id, { ...outcome.report, ...books.used(deletions) });
+  if (outcome) await gateway.report(id, { ...outcome.report, ...usage.used(deletions) });
   await queue.ack(collector.take(id));
   await early.forgetRound(id);
   log(outcome ? 'round.trained' : 'round.dropped', {
@@ -237,7 +237,7 @@ async function trainIfWhole(shared: Shared, id: string): Promise<boolean> {
     version: outcome?.version,
   });
   if (round && outcome) await evaluateAfter(shared, round, outcome);
-  books.close();
+  usage.close();
   return true;
 }
 
@@ -267,7 +267,7 @@ async function trainCollected(
 
 /** Evaluates after a round. The round is already published, so a failed evaluation is logged and costs one point of the curve only. */
 async function evaluateAfter(
-  { ports: { evaluate, gateway, log }, checked, books }: Shared,
+  { ports: { evaluate, gateway, log }, checked, usage }: Shared,
   round: RoundState,
   outcome: RoundOutcome,
 ) {
@@ -275,7 +275,7 @@ async function evaluateAfter(
   if (evaluate) await checked.idle();
   try {
     const figures = await evaluate?.(round, outcome);
-    if (figures) await gateway.report(round.id, { ...outcome.report, ...figures, ...books.used(0) });
+    if (figures) await gateway.report(round.id, { ...outcome.report, ...figures, ...usage.used(0) });
   } catch (error) {
     log('evaluation.failed', { round: round.id, message: String(error) });
   }

@@ -10,8 +10,12 @@ import { tokenLogProbs } from '../nn/token-log-probs.ts';
 import * as tf from '../tfjs.ts';
 
 /**
- * `logprobs`: log-probability and entropy of each scored token, [T] and [T] · `values`: the value before each [T] · `states`: the
- * hidden state that predicts each [T, width] · `classes`: logits after each sequence's last token [S, classes].
+ * What is read of a model:
+ *
+ * - `logprobs`: the log-probability and the entropy of each scored token, [T] and [T].
+ * - `values`: the value before each scored token, [T].
+ * - `states`: the hidden state that predicts each scored token, [T, width].
+ * - `classes`: the logits after each sequence's last token, [S, classes].
  */
 export type Readout = 'logprobs' | 'values' | 'states' | 'classes';
 

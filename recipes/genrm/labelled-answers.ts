@@ -4,8 +4,8 @@ import { balancedPick } from '../../core/rl/selection/index.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import type { LearnTools } from '../../core/training-plan.ts';
 import { bestOf } from '../../protocols/evaluate/best-of-n.ts';
-import { checkPrompt, type Labelled } from '../../tasks/arithmetic/checks.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { checkPrompt, type Labelled } from './checks.ts';
 
 /** The answers of each group [groups][answers]; those that do not parse are left out. */
 export const labelledAnswers = (groups: readonly ScoredGroup[], decode: LearnTools['decode']): Labelled[][] =>

@@ -10,6 +10,8 @@ import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { BEST_OF_N_FIGURES, evaluateBestOfN } from '../../protocols/evaluate/best-of-n.ts';
 import { SOLVER, solverAlone } from '../../protocols/solver.ts';
 import { OPTIMIZER } from '../../protocols/solver-verifier.ts';
+import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { slippingTask } from '../../tasks/arithmetic/step-slips.ts';
 import {
   CHECK_TOKENS,
   checkOf,
@@ -18,9 +20,7 @@ import {
   type Labelled,
   writeCheck,
   writeGlance,
-} from '../../tasks/arithmetic/checks.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
-import { slippingTask } from '../../tasks/arithmetic/step-slips.ts';
+} from './checks.ts';
 import { genrmClaim } from './claim.ts';
 import { asManyWrong, bestLabelled, heard, labelledAnswers, pairing } from './labelled-answers.ts';
 

@@ -12,10 +12,10 @@ import type { BoundedModule } from '../../core/reward-function.ts';
 import { seats } from '../../core/schema/agent.ts';
 import { hostedQuestions } from '../../protocols/hosted-answers.ts';
 import { expectSchedule, lossEntries, withLoss } from '../../protocols/method-settings.ts';
-import { ONE_SEAT } from '../../protocols/questions/agent-round.ts';
 import { questionEntries, questionSettings } from '../../protocols/questions/data.ts';
 import { rewardSum, rewardsOf } from '../../protocols/questions/reward-data.ts';
 import { program } from '../../tasks/file/program-checker.ts';
+import { ONE_SEAT } from './agent-round.ts';
 import { grpoOn, TURN_CREDITS } from './recipe.ts';
 
 /** What `--set` may change. */

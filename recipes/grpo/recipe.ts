@@ -24,11 +24,11 @@ import type {
 } from '../../core/training-plan.ts';
 import { writtenBy } from '../../protocols/by-role.ts';
 import { episodeItems, returnOf, rewardsToGo } from '../../protocols/episode-credit.ts';
-import { agentRound, ONE_SEAT, setOf, trainedSeats } from '../../protocols/questions/agent-round.ts';
 import { type Curriculum, withCurriculum } from '../../protocols/questions/curriculum.ts';
 import { QUESTION_FIGURES, type Questions, questionRound } from '../../protocols/questions/round.ts';
 import { REWARD_FIGURES, rewardFigures } from '../../protocols/questions/weighted-reward.ts';
 import { groupItems, smallSteps } from '../../protocols/solver.ts';
+import { agentRound, ONE_SEAT, setOf, trainedSeats } from './agent-round.ts';
 import { type Estimator, GRPO, type Method, type RunningBaseline, VARIANTS } from './variants.ts';
 
 /** What a version carries for the variants with a running baseline: that of each role, in the reward's own unit. */

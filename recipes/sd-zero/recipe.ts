@@ -17,7 +17,7 @@ import { claim } from './claim.ts';
 import { aidOf, attemptAndRevise, REVISER, rewards, turnOf, VARIANTS } from './revisions.ts';
 
 /** Supervised fine-tuning of roles on sequences; no part where there are no sequences. */
-function imitation(sequences: Readonly<Record<string, readonly Sequence[]>>): TrainingPlan['updates'] {
+function fineTuning(sequences: Readonly<Record<string, readonly Sequence[]>>): TrainingPlan['updates'] {
   const parts = Object.entries(sequences).flatMap(([role, items]): SftPart[] =>
     items.length ? [{ kind: 'sft', role, weight: 1, items }] : [],
   );
@@ -35,7 +35,7 @@ function revisionPlan(groups: readonly ScoredGroup[], { encode }: Pick<LearnTool
     revisionsExact: exactShare(revised),
   };
   return {
-    updates: imitation({
+    updates: fineTuning({
       [REVISER]: revised.flatMap(rightOf),
       [SOLVER]: revised.flatMap((group) => {
         const prompt = encode(arithmetic.solverPrompt(group.task));
@@ -56,7 +56,7 @@ async function learn(records: RoundRecords, tools: LearnTools): Promise<Training
     case 'grpo':
       return rewardsAlone(groups);
     case 'rft':
-      return { updates: imitation({ [SOLVER]: groups.flatMap(rightOf) }) };
+      return { updates: fineTuning({ [SOLVER]: groups.flatMap(rightOf) }) };
     case 'revise':
       return revisionPlan(groups, tools);
     case 'distil': {

@@ -4,7 +4,7 @@ import { coinArm, doesNotRise, rises } from '../../core/claims/conditions.ts';
 import { curveOf, monitorOf } from '../../core/claims/curves.ts';
 import { winRatesAgainst } from '../../core/rl/measures/exploitability.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import { STYLE_WINS } from '../../tasks/style/game.ts';
+import { STYLE_WINS } from './style-game.ts';
 
 /** The mean of a curve's second half, when it has left the start behind. */
 export const lateOf = (curve: readonly number[]): number => mean(curve.slice(Math.ceil(curve.length / 2)));

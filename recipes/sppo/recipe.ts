@@ -27,10 +27,10 @@ import {
 } from '../../protocols/respond.ts';
 import { winRatePairs } from '../../protocols/win-rates.ts';
 import { isHeldOutStyle } from '../../tasks/style/family.ts';
-import { drawnWin, mixtureOf, preference, STYLE_WINS, styleGameTask } from '../../tasks/style/game.ts';
 import { STOP } from '../../tasks/worked.ts';
 import { changeOfChosen, chosenResponses, rememberChosen } from './chosen-likelihood.ts';
 import { sppoClaim } from './claim.ts';
+import { drawnWin, mixtureOf, preference, STYLE_WINS, styleGameTask } from './style-game.ts';
 
 /**
  * 1/η. Steps of multiplicative weights spiral away from the equilibrium of a cyclic game, the faster the larger they are; these are one or two tenths

@@ -23,7 +23,7 @@ function passRate({ samples }: ScoredGroup): number | null {
 }
 
 /** The rewards of proposals, by the pass rates of the groups that they became. A proposal whose group is missing has no reward. */
-export function priceProposals(
+export function payProposals(
   { samples }: Pick<Proposals, 'samples'>,
   groups: readonly ScoredGroup[],
 ): ReadonlyMap<string, number | null> {

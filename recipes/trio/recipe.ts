@@ -9,7 +9,7 @@ import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { trioClaim } from './claim.ts';
 import { evaluate } from './evaluate.ts';
 import { judge } from './judge.ts';
-import { learn, priceProposals } from './learn.ts';
+import { learn, payProposals } from './learn.ts';
 import { propose } from './propose.ts';
 import { rewards } from './rewards.ts';
 
@@ -64,7 +64,7 @@ export const trio: Recipe = {
   propose,
   rollOut: (context, tasks) => rollOut({ family: arithmetic }, context, tasks),
   judge: (context, groups) => judge(arithmetic, context, groups),
-  payProposals: ({ proposals, groups }) => priceProposals(proposals, groups),
+  payProposals: ({ proposals, groups }) => payProposals(proposals, groups),
   learn,
   evaluate,
   describe: {

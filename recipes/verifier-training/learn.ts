@@ -40,7 +40,7 @@ const written = (
     return { prompt, ids: encode(writeSums(solution, found) + plainProofs.stop) };
   });
 
-/** The verifier's lesson of a round. */
+/** The update part of the verifier in a round; none where there is nothing to train it on. */
 function verifierPart(
   verdicts: readonly Verdict[],
   { round }: RoundRecords,

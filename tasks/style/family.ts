@@ -24,7 +24,15 @@ export interface StyleTask {
   readonly words: readonly string[];
 }
 
-/** form: words in single spaces · order: two words or more, as asked · source: all from the source · distinct: none twice · length: as many as asked. */
+/**
+ * The points of the rubric:
+ *
+ * - `form`: the response is words with one space between any two.
+ * - `order`: it has two words or more, in the order that the task asks for.
+ * - `source`: all of its words are from the task's list.
+ * - `distinct`: no word comes twice.
+ * - `length`: it has as many words as the task asks for.
+ */
 export const POINTS = ['form', 'order', 'source', 'distinct', 'length'] as const;
 export type Point = (typeof POINTS)[number];
 export type Points = Readonly<Record<Point, boolean>>;

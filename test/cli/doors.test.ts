@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { command as init } from '../../cli/init.ts';
-import { command as start } from '../../cli/start/command.ts';
+import { prepare, command as start } from '../../cli/start/command.ts';
 
 let folder: string;
 let state: string;
@@ -27,10 +27,12 @@ const moduleWith = (name: string, change: string): string =>
     `import { trio } from ${JSON.stringify(resolve('recipes/trio/recipe.ts'))};\nexport default { ...trio, name: '${name}', ${change} };\n`,
   );
 
-const started = (...options: string[]) =>
+const started = async (...options: string[]) =>
   start()
     .exitOverride()
-    .parseAsync(['--state', state, '--headless', '--rounds', '1', ...options], { from: 'user' });
+    .parseAsync(await prepare(['--state', state, '--headless', '--rounds', '1', ...options]), {
+      from: 'user',
+    });
 
 test.each<[string, () => string[], string, RegExp]>([
   ['a name that no recipe has', () => ['--recipe', 'trioo'], 'recipe.unknown', /no recipe "trioo"/],
@@ -99,6 +101,16 @@ test.each<[string, () => string[], string, RegExp]>([
     () => ['--reward', 'money'],
     'run.reward',
     /no --reward "money"/,
+  ],
+  [
+    'a configuration with a wrong field',
+    () => {
+      const file = join(folder, 'own.config.json');
+      writeFileSync(file, '{ "recepi": "ttrl" }');
+      return ['--config', file];
+    },
+    'config.field',
+    /unknown field "recepi"/,
   ],
   ['a variant that the recipe lacks', () => ['--variant', 'odd'], 'run.variant', /no --variant "odd"/],
 ])('start with %s', async (_, options, code, said) => {

@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { afterAll, expect, test } from 'vitest';
 import { isSame, prepareDamage, startArguments } from '../../cli/soak/damage-run.ts';
 import { NODE_FLAGS } from '../../mesh/installation.ts';
+import { shipped } from '../../recipes/index.ts';
 import { INTERNALS } from './terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-full-'));
@@ -78,7 +79,7 @@ const fillSlowly = `
 test.runIf(unshared)(
   'one that fills up slowly in the middle of a run is named within 30 s, and with room again the run comes to the same bytes',
   async () => {
-    const soak = await prepareDamage(ORDER);
+    const soak = await prepareDamage(shipped, ORDER);
     const shell = spawn('unshare', [unshared!, 'sh', '-c', fillSlowly], {
       env,
       stdio: ['pipe', 'pipe', 'inherit'],

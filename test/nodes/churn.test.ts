@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { underFire } from '../../cli/soak/soak-run.ts';
+import { shipped } from '../../recipes/index.ts';
 import { IN_THE_NIGHT, NIGHT } from '../night.ts';
 
 /** So many that nodes come, and die, while they are played. */
@@ -21,6 +22,7 @@ test.runIf(NIGHT)(
     const { balance, differing, nodes } = await underFire({
       root: process.cwd(),
       stateDir,
+      recipes: shipped,
       order: {
         recipe: 'trio',
         seed: 17,

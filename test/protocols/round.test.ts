@@ -7,7 +7,7 @@ import { openRoundContext, type RoundContext } from '../../core/round-context.ts
 import { roundOf } from '../../core/schema/round.ts';
 import type { Proposals, ScoredGroup } from '../../core/schema/sample.ts';
 import type { LearnTools, PolicyItem, PolicyPart } from '../../core/training-plan.ts';
-import { priceProposals } from '../../recipes/trio/learn.ts';
+import { payProposals } from '../../recipes/trio/learn.ts';
 import { trio } from '../../recipes/trio/recipe.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { scriptedPolicy, textTokenizer } from './scripted-policy.ts';
@@ -78,8 +78,8 @@ test('a whole round: rewards, pass rates, gold and truth', async () => {
   expect(first!.judgments.map((sample) => sample.rewards.agreement)).toEqual([1, 1, 0]);
   expect(first!.samples.map((sample) => sample.rewards.reward)).toEqual([1, 0.8, 0, 0]);
   expect(second!.samples.map((sample) => sample.rewards.reward)).toEqual([1, 1, 1, 1]);
-  const priced = priceProposals(proposals, groups);
-  expect([...priced.values()].slice(0, 5)).toEqual([1, -0.5, -0.5, null, 0]);
+  const paid = payProposals(proposals, groups);
+  expect([...paid.values()].slice(0, 5)).toEqual([1, -0.5, -0.5, null, 0]);
   const monitors = monitorRound(trio, context.tokenizer.decode, proposals, groups);
   expect(monitors).toMatchObject({
     gold: 6 / 8,

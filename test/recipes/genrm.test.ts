@@ -3,9 +3,9 @@ import { planTraining } from '../../core/plan-training.ts';
 import { Random } from '../../core/random.ts';
 import type { ClassificationPart, LearnTools, SftPart } from '../../core/training-plan.ts';
 import { bestOf, verdictProbabilities, withoutVerifier } from '../../protocols/evaluate/best-of-n.ts';
+import { CHECK_TOKENS, checkOf, glancePrompt, writeCheck } from '../../recipes/genrm/checks.ts';
 import { planVerifier } from '../../recipes/genrm/on-questions.ts';
 import { genrm } from '../../recipes/genrm/recipe.ts';
-import { CHECK_TOKENS, checkOf, glancePrompt, writeCheck } from '../../tasks/arithmetic/checks.ts';
 import { scriptedPolicy } from '../protocols/scripted-policy.ts';
 import { recordsOf, solved, tokenizer, verdict } from './records.ts';
 

@@ -9,8 +9,8 @@ import type { LearnTools, Sequence } from '../../core/training-plan.ts';
 import { winRatePairs } from '../../protocols/win-rates.ts';
 import { lateOf, outplays } from '../../recipes/sppo/claim.ts';
 import { sppo } from '../../recipes/sppo/recipe.ts';
+import { mixtureOf, preference, STYLE_WINS, styleGameTask, styleOf } from '../../recipes/sppo/style-game.ts';
 import { isHeldOutStyle, styleScore } from '../../tasks/style/family.ts';
-import { mixtureOf, preference, STYLE_WINS, styleGameTask, styleOf } from '../../tasks/style/game.ts';
 import { scriptedPolicy, textTokenizer } from '../protocols/scripted-policy.ts';
 
 const TASK = 'az 2-4:tok bel ana dim';

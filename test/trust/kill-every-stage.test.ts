@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { faultsOf, underFire } from '../../cli/soak/soak-run.ts';
 import { KILL_POINTS } from '../../faults/kill-points.ts';
+import { shipped } from '../../recipes/index.ts';
 
 const stateDir = mkdtempSync(join(tmpdir(), 'rollmesh-kill-'));
 afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
@@ -34,6 +35,7 @@ test('killed in every stage, a run loses nothing, trains nothing twice and comes
   const report = await underFire({
     root: process.cwd(),
     stateDir,
+    recipes: shipped,
     order: { recipe: 'trio', seed: 7, rounds: 2, freeze: [], tasks: 6, groupSize: 4, engine: 'kernels' },
     nextStrike: () => queue.shift() ?? null,
     ...faultsOf('kill', 0.01),

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { faultsOf, underFire } from '../../cli/soak/soak-run.ts';
 import { KILL_POINTS } from '../../faults/kill-points.ts';
+import { shipped } from '../../recipes/index.ts';
 import { NIGHT } from '../night.ts';
 
 const aheadDir = mkdtempSync(join(tmpdir(), 'rollmesh-kill-'));
@@ -30,6 +31,7 @@ test.each(AHEAD_PLANS)(
     const report = await underFire({
       root: process.cwd(),
       stateDir: join(aheadDir, String(ahead)),
+      recipes: shipped,
       order: {
         recipe: 'trio',
         seed: 8,

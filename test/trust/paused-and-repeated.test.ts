@@ -7,6 +7,7 @@ import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { faultsOf, underFire } from '../../cli/soak/soak-run.ts';
 import type { KillPoint } from '../../faults/kill-points.ts';
 import type { Handler } from '../../faults/proxy.ts';
+import { shipped } from '../../recipes/index.ts';
 
 const stateDir = mkdtempSync(join(tmpdir(), 'rollmesh-paused-'));
 afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
@@ -36,6 +37,7 @@ test('paused, with each message ten times and two learners, a run comes to the s
   const report = await underFire({
     root: process.cwd(),
     stateDir,
+    recipes: shipped,
     order: { recipe: 'trio', seed: 18, rounds: 1, freeze: [], tasks, groupSize: 2, engine: 'kernels' },
     nextStrike: () => queue.shift() ?? null,
     learners: 2,
@@ -73,6 +75,7 @@ test('where the clocks of mesh and learner are a day ahead of workerd’s, a run
   const report = await underFire({
     root: process.cwd(),
     stateDir: join(stateDir, 'ahead'),
+    recipes: shipped,
     order: { recipe: 'trio', seed: 18, rounds: 1, freeze: [], tasks: 4, groupSize: 2, engine: 'kernels' },
     nextStrike: () => null,
     limitMs: 280_000,

@@ -4,7 +4,8 @@
  */
 import { Hono } from 'hono';
 import * as v from 'valibot';
-import { type FailureKind, RollmeshError } from '../../core/errors.ts';
+import { RollmeshError } from '../../core/errors.ts';
+import { samplingFailure } from '../../core/schema/answers.ts';
 import { answersQuery, redrawQuery } from '../../core/schema/queries.ts';
 import { id } from '../../core/schema/sample.ts';
 import { getRound } from '../../store/rounds.ts';
@@ -14,12 +15,6 @@ import { HttpError } from './http-error.ts';
 import { notFound } from './parameters.ts';
 import { findSample } from './samples.ts';
 import type { GatewayTypes, Services } from './services.ts';
-
-const failure = v.object({
-  kind: v.string(),
-  code: v.string(),
-  message: v.string(),
-});
 
 /** Asks the rollout Worker; its failures become the gateway's answers. */
 async function askRollout(sampler: Services['sampler'], path: string, order: object): Promise<Response> {
@@ -31,8 +26,8 @@ async function askRollout(sampler: Services['sampler'], path: string, order: obj
     new Request(`https://rollout${path}`, { method: 'POST', body: JSON.stringify(order) }),
   );
   if (answer.ok) return new Response(answer.body, { headers: { 'content-type': 'application/json' } });
-  const { kind, code, message } = v.parse(failure, await answer.json());
-  throw new RollmeshError(kind as FailureKind, code, message);
+  const { kind, code, message } = v.parse(samplingFailure, await answer.json());
+  throw new RollmeshError(kind, code, message);
 }
 
 export const samplingRoutes = new Hono<GatewayTypes>()

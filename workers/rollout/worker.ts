@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { registry } from '../../core/registry.ts';
 import { callOrder } from '../../core/schema/agent.ts';
-import { answerOrder, redrawOrder } from '../../core/schema/answers.ts';
+import { answerOrder, redrawOrder, type SamplingFailure } from '../../core/schema/answers.ts';
 import { rolloutMessage } from '../../core/schema/round.ts';
 import { failureOf } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';
@@ -75,7 +75,7 @@ export function rolloutWorker(options: WorkerOptions): ExportedHandler<RolloutEn
           return Response.json(await keep(sampleAgain(mesh, v.parse(redrawOrder, body))));
         return Response.json(await keep(answerHeldOut(mesh, v.parse(answerOrder, body))));
       } catch (error) {
-        return Response.json(failureOf(error), { status: 422 });
+        return Response.json(failureOf(error) satisfies SamplingFailure, { status: 422 });
       }
     },
   };

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { atTokens, coTrainingPage } from '../../../cli/claims/co-training.ts';
+import { shipped } from '../../../recipes/index.ts';
 import { runOf } from '../../core/claims/runs.ts';
 
 test('a curve is read at a number of tokens, spent evenly or as the rounds say', () => {
@@ -24,7 +25,7 @@ test('the table over sizes compares each size of a partner with its own frozen a
   const small = record('tango', [0.5, 0.6], [0.4, 0.5]) as never;
   const other = record('rise', [0.5, 0.6], [0.4, 0.5]) as never;
   const large = { ...record('tango', [0.6, 0.6], [0.7, 0.7]), shape: 'mini', parameters: 2_978_304 } as never;
-  const rows = coTrainingPage([small, other], [large])
+  const rows = coTrainingPage(shipped, [small, other], [large])
     .split('## Over the size of the policy')[1]!
     .split('\n')
     .filter((line) => line.startsWith('| tango') || line.startsWith('| rise'));
@@ -38,7 +39,7 @@ test('the table over sizes compares each size of a partner with its own frozen a
   // From 0.1 to 0.25 and 0.3 with the partner trained, and to 0.3 and 0.3.
   expect(rows[0]).toMatch(/\| 10\.0 → 27\.5 \|$/);
   expect(rows[1]).toMatch(/\| 10\.0 → 30\.0 \|$/);
-  expect(coTrainingPage([small], [])).toContain('has not been measured');
+  expect(coTrainingPage(shipped, [small], [])).toContain('has not been measured');
 });
 
 test('what a partner buys is read where both arms have spent as many tokens, and again at the end', () => {
@@ -48,7 +49,7 @@ test('what a partner buys is read where both arms have spent as many tokens, and
     { name: 'tango', description: '', runs: [0.6, 0.7].map((end) => twice(runOf(0.2, 0.3, end))) },
     { name: 'frozen', description: '', runs: [0.5, 0.6].map((end) => runOf(0.2, 0.2, end)) },
   ];
-  const page = coTrainingPage([{ recipe: 'tango', arms } as never], []);
+  const page = coTrainingPage(shipped, [{ recipe: 'tango', arms } as never], []);
   const row = page.split('\n').find((line) => line.startsWith('| [tango]'))!;
   const cells = row.split('|').map((cell) => cell.trim());
   // At half of its tokens the one is at 0.3, where the other ends at 0.5 and 0.6: −20 and −30 points, sampled half of that.
@@ -67,5 +68,5 @@ test('what a partner buys is read where both arms have spent as many tokens, and
       })),
     },
   ];
-  expect(coTrainingPage(line as never, [])).toContain('[tango](claims.md) \\*');
+  expect(coTrainingPage(shipped, line as never, [])).toContain('[tango](claims.md) \\*');
 });

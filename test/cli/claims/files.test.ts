@@ -8,7 +8,7 @@ import { claimOf } from '../../../core/claims/claim.ts';
 import { expectUnchanged } from '../../../core/claims/registration.ts';
 import { recipes, shipped } from '../../../recipes/index.ts';
 
-const records = await judgedRecords();
+const records = await judgedRecords(shipped);
 
 test('every recipe with a claim has a record, or a registration that waits for its run; a registered record has all arms, seeds and rounds of its claim', async () => {
   const claimed = recipes.flatMap(({ name, claim }) => (claim ? [name] : []));
@@ -42,7 +42,7 @@ test('every claim knows its earlier attempts, the record from before registratio
 });
 
 test('what is committed is what the records and the conditions of today make', async () => {
-  const files = await claimFiles(records, await sizedRecords());
+  const files = await claimFiles(shipped, records, await sizedRecords(shipped));
   const stale = [];
   for (const [path, text] of files) if ((await readFile(path, 'utf8')) !== text) stale.push(path);
   expect(stale).toEqual([]);
@@ -55,7 +55,7 @@ test('the README quotes the table of the page as it is', async () => {
   const page = await readFile('docs/claims.md', 'utf8');
   for (const row of overview(records)) expect(page).toContain(row);
   for (const row of overview(records, 'docs/claims.md')) expect(readme).toContain(row);
-  expect(() => quotedIn('no marks', records)).toThrow(/lacks the marks/);
+  expect(() => quotedIn('no marks', shipped, records)).toThrow(/lacks the marks/);
   // It is read on one page, the table included.
   expect(readme.trimEnd().split('\n').length).toBeLessThan(150);
 });

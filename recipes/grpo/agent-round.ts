@@ -11,12 +11,12 @@ import { type RoundContext, sampleOf } from '../../core/round-context.ts';
 import type { Seat } from '../../core/schema/agent.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import { admitTasks } from '../../protocols/drawn-tasks.ts';
+import type { DrawingContext } from '../../protocols/questions/curriculum.ts';
+import { type Questions, questionRound } from '../../protocols/questions/round.ts';
+import { readTask, writeTask } from '../../protocols/questions/task-text.ts';
+import { SOLVER } from '../../protocols/solver.ts';
 import { drawFileTasks } from '../../tasks/file/sampler.ts';
-import { admitTasks } from '../drawn-tasks.ts';
-import { SOLVER } from '../solver.ts';
-import type { DrawingContext } from './curriculum.ts';
-import { type Questions, questionRound } from './round.ts';
-import { readTask, writeTask } from './task-text.ts';
 
 const REWARDS = {
   posted: {
