@@ -21,7 +21,7 @@ export const attempts = v.strictObject({
   ),
   /** How many start policies these attempts began from. */
   starts: count,
-  /** Conditions that were asked at first, and what became of them. */
+  /** Conditions that were changed, left out or added between attempts: what was asked before, and what became of it. */
   moved: v.array(v.strictObject({ asked: v.string(), now: v.string() })),
   pilots: v.array(
     v.strictObject({
