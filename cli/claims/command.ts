@@ -21,7 +21,7 @@ import { engineOption, whole } from '../shared/run-options.ts';
 import { differentRuns } from './compare-runs.ts';
 import { expectExplained } from './explained.ts';
 import { judgedRecord, readRecord, writePage, writeRecord } from './files.ts';
-import { FinishedRuns } from './finished-runs.ts';
+import { FinishedRuns, keyOfDigest } from './finished-runs.ts';
 import { picturesOf } from './page.ts';
 import { type PlaySettings, playClaim, sayExpectedTime } from './play-claim.ts';
 import { type Judged, measuredNow, type Played } from './record.ts';
@@ -154,7 +154,7 @@ async function playRegistered(recipe: Recipe, options: ClaimsOptions, players: P
   sayExpectedTime(recipe, { engine, jobs: options.jobs }, before);
   const machine = thisMachine();
   const starts = await startsOf(recipe, options.state);
-  const key = `${isPlayed ? 'again-' : ''}${digest.slice(0, 12)}-${machine.commit}`;
+  const key = `${isPlayed ? 'again-' : ''}${keyOfDigest(digest)}-${machine.commit}`;
   const finished = new FinishedRuns(options.state, name, key);
   const settings = { ...options, engine, quick: false, pilot: false };
   const startOf = (seed: number) => starts.get(seed)?.folder ?? ownStart(recipe);
@@ -197,11 +197,15 @@ async function play(recipe: Recipe, options: ClaimsOptions, players: Players): P
   console.log(`${recipe.name}: every arm ran${left}`);
 }
 
-async function registerClaims(chosen: readonly Recipe[], { engine, again }: ClaimsOptions): Promise<void> {
+async function registerClaims(
+  chosen: readonly Recipe[],
+  { engine, again, state }: ClaimsOptions,
+): Promise<void> {
   for (const recipe of chosen) {
-    const judged = (await readRecord(recipe.name))?.registration !== undefined;
+    const played = (await readRecord(recipe.name))?.registration?.digest;
     const file = await writeRegistration(recipe, engine ?? DEFAULT_ENGINE, {
-      judged,
+      played,
+      state,
       ...(again === undefined ? {} : { reason: again }),
     });
     console.log(`Written to ${file}. Commit it, then play the claim by the same command without --register.`);
@@ -270,7 +274,10 @@ export const command = (): Command =>
       'write the registration of the claim, which is committed before its run is played',
       false,
     )
-    .option('--again <reason>', 'with --register: count another attempt after a registered one')
+    .option(
+      '--again <reason>',
+      'with --register: count another attempt after a registered one that was played, or stopped after some of its runs',
+    )
     .option('--quick', 'a few tiny rounds of every arm: does everything run?', false)
     .option(
       '--pilot',
