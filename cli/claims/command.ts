@@ -23,14 +23,15 @@ import { expectExplained } from './explained.ts';
 import { judgedRecord, readRecord, writePage, writeRecord } from './files.ts';
 import { FinishedRuns, keyOfDigest } from './finished-runs.ts';
 import { picturesOf } from './page.ts';
+import { notedPilot } from './pilot.ts';
 import { type PlaySettings, playClaim, sayExpectedTime } from './play-claim.ts';
 import { type Judged, measuredNow, type Played } from './record.ts';
 import {
   commitOfRegistration,
   expectPilotTime,
   expectRegisteredStart,
+  readAttempts,
   readRegistration,
-  writePilot,
   writeRegistration,
 } from './registered.ts';
 import { Players } from './run-arms.ts';
@@ -68,19 +69,13 @@ function printPilot(recipe: Recipe, played: Pick<Played, 'arms' | 'seeds'>): voi
       });
 }
 
-/** Plays a pilot and notes the time that it took. */
+/** Plays a pilot and notes the time that it takes. */
 async function playPilot(recipe: Recipe, options: ClaimsOptions, players: Players): Promise<void> {
   await expectPilotTime(recipe.name);
   const settings = { ...options, engine: options.engine ?? DEFAULT_ENGINE };
-  const played = await playClaim(recipe, settings, players, { startOf: () => ownStart(recipe) });
-  const runs = played.arms.flatMap((arm) => arm.runs);
-  await writePilot(recipe.name, {
-    at: played.began,
-    commit: thisMachine().commit,
-    minutes: Number((runs.reduce((sum, { wallMs }) => sum + wallMs, 0) / 60_000).toFixed(1)),
-    arms: played.arms.map(({ name }) => name),
-    seeds: played.seeds.length,
-    rounds: played.rounds,
+  const played = await playClaim(recipe, settings, players, {
+    startOf: () => ownStart(recipe),
+    onEnded: notedPilot(recipe.name, thisMachine().commit),
   });
   printPilot(recipe, played);
 }
@@ -151,7 +146,8 @@ async function playRegistered(recipe: Recipe, options: ClaimsOptions, players: P
     console.log(
       `${name}: its registered run is played and its verdict stands. It is played again and compared with the record.`,
     );
-  sayExpectedTime(recipe, { engine, jobs: options.jobs }, before);
+  const { pilots } = await readAttempts(name);
+  sayExpectedTime(recipe, { engine, jobs: options.jobs }, { record: before, pilots });
   const machine = thisMachine();
   const starts = await startsOf(recipe, options.state);
   const key = `${isPlayed ? 'again-' : ''}${keyOfDigest(digest)}-${machine.commit}`;

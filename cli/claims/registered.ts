@@ -1,7 +1,7 @@
 /** The files of registrations and of attempts, and what version control says of a registration. */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 import {
@@ -37,7 +37,9 @@ async function readJson<S extends v.GenericSchema>(
 
 async function writeJson(file: string, value: unknown): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, `${JSON.stringify(value, null, 1)}\n`);
+  // A process that is killed while it writes leaves the file as it was.
+  await writeFile(`${file}.part`, `${JSON.stringify(value, null, 1)}\n`);
+  await rename(`${file}.part`, file);
 }
 
 export const readRegistration = (recipe: string): Promise<Registration | undefined> =>
@@ -53,10 +55,11 @@ export const readAttempts = async (recipe: string): Promise<Attempts> =>
     pilots: [],
   };
 
-/** Adds a pilot to the attempts of a claim. */
+/** Adds a pilot to the attempts of a claim, in the place of what is noted of a pilot that began at the same time. */
 export async function writePilot(recipe: string, pilot: Pilot): Promise<void> {
   const before = await readAttempts(recipe);
-  await writeJson(attemptsFile(recipe), { ...before, pilots: [...before.pilots, pilot] });
+  const others = before.pilots.filter(({ at }) => at !== pilot.at);
+  await writeJson(attemptsFile(recipe), { ...before, pilots: [...others, pilot] });
 }
 
 /** Throws `claims.pilots` where the claim's pilots have taken all the time that they may. */

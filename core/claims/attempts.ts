@@ -27,11 +27,13 @@ export const attempts = v.strictObject({
     v.strictObject({
       at: v.pipe(v.string(), v.isoTimestamp()),
       commit: v.string(),
-      /** Processor time of all of its runs. */
+      /** Processor time of all of its runs that ended. */
       minutes: v.number(),
       arms: v.array(v.string()),
       seeds: count,
       rounds: count,
+      /** How many of its runs had ended, of a pilot that was stopped before the others did. */
+      runs: v.exactOptional(count),
     }),
   ),
 });
