@@ -21,16 +21,17 @@ import { engineOption, whole } from '../shared/run-options.ts';
 import { differentRuns } from './compare-runs.ts';
 import { expectExplained } from './explained.ts';
 import { judgedRecord, readRecord, writePage, writeRecord } from './files.ts';
-import { FinishedRuns } from './finished-runs.ts';
+import { FinishedRuns, keyOfDigest } from './finished-runs.ts';
 import { picturesOf } from './page.ts';
+import { notedPilot } from './pilot.ts';
 import { type PlaySettings, playClaim, sayExpectedTime } from './play-claim.ts';
 import { type Judged, measuredNow, type Played } from './record.ts';
 import {
   commitOfRegistration,
   expectPilotTime,
   expectRegisteredStart,
+  readAttempts,
   readRegistration,
-  writePilot,
   writeRegistration,
 } from './registered.ts';
 import { Players } from './run-arms.ts';
@@ -68,19 +69,13 @@ function printPilot(recipe: Recipe, played: Pick<Played, 'arms' | 'seeds'>): voi
       });
 }
 
-/** Plays a pilot and notes the time that it took. */
+/** Plays a pilot and notes the time that it takes. */
 async function playPilot(recipe: Recipe, options: ClaimsOptions, players: Players): Promise<void> {
   await expectPilotTime(recipe.name);
   const settings = { ...options, engine: options.engine ?? DEFAULT_ENGINE };
-  const played = await playClaim(recipe, settings, players, { startOf: () => ownStart(recipe) });
-  const runs = played.arms.flatMap((arm) => arm.runs);
-  await writePilot(recipe.name, {
-    at: played.began,
-    commit: thisMachine().commit,
-    minutes: Number((runs.reduce((sum, { wallMs }) => sum + wallMs, 0) / 60_000).toFixed(1)),
-    arms: played.arms.map(({ name }) => name),
-    seeds: played.seeds.length,
-    rounds: played.rounds,
+  const played = await playClaim(recipe, settings, players, {
+    startOf: () => ownStart(recipe),
+    onEnded: notedPilot(recipe.name, thisMachine().commit),
   });
   printPilot(recipe, played);
 }
@@ -151,10 +146,11 @@ async function playRegistered(recipe: Recipe, options: ClaimsOptions, players: P
     console.log(
       `${name}: its registered run is played and its verdict stands. It is played again and compared with the record.`,
     );
-  sayExpectedTime(recipe, { engine, jobs: options.jobs }, before);
+  const { pilots } = await readAttempts(name);
+  sayExpectedTime(recipe, { engine, jobs: options.jobs }, { record: before, pilots });
   const machine = thisMachine();
   const starts = await startsOf(recipe, options.state);
-  const key = `${isPlayed ? 'again-' : ''}${digest.slice(0, 12)}-${machine.commit}`;
+  const key = `${isPlayed ? 'again-' : ''}${keyOfDigest(digest)}-${machine.commit}`;
   const finished = new FinishedRuns(options.state, name, key);
   const settings = { ...options, engine, quick: false, pilot: false };
   const startOf = (seed: number) => starts.get(seed)?.folder ?? ownStart(recipe);
@@ -197,11 +193,15 @@ async function play(recipe: Recipe, options: ClaimsOptions, players: Players): P
   console.log(`${recipe.name}: every arm ran${left}`);
 }
 
-async function registerClaims(chosen: readonly Recipe[], { engine, again }: ClaimsOptions): Promise<void> {
+async function registerClaims(
+  chosen: readonly Recipe[],
+  { engine, again, state }: ClaimsOptions,
+): Promise<void> {
   for (const recipe of chosen) {
-    const judged = (await readRecord(recipe.name))?.registration !== undefined;
+    const played = (await readRecord(recipe.name))?.registration?.digest;
     const file = await writeRegistration(recipe, engine ?? DEFAULT_ENGINE, {
-      judged,
+      played,
+      state,
       ...(again === undefined ? {} : { reason: again }),
     });
     console.log(`Written to ${file}. Commit it, then play the claim by the same command without --register.`);
@@ -270,7 +270,10 @@ export const command = (): Command =>
       'write the registration of the claim, which is committed before its run is played',
       false,
     )
-    .option('--again <reason>', 'with --register: count another attempt after a registered one')
+    .option(
+      '--again <reason>',
+      'with --register: count another attempt after a registered one that was played, or stopped after some of its runs',
+    )
     .option('--quick', 'a few tiny rounds of every arm: does everything run?', false)
     .option(
       '--pilot',

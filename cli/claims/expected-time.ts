@@ -1,4 +1,5 @@
-/** How long a claim will take, from the record of its last run. */
+/** How long a claim will take, from the record of its last run or from its pilots. */
+import type { Pilot } from '../../core/claims/attempts.ts';
 import { armSeeds, type Claim } from '../../core/claims/claim.ts';
 import type { Engine } from '../../core/policy.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -35,5 +36,28 @@ export function expectedMinutes(
       arm.name,
       (known.get(arm.name) ?? usual) * ENGINE_TIME[engine] * armSeeds(claim, arm).length,
     ]),
+  );
+}
+
+/**
+ * The same by a claim's pilots; of an arm by those that played it. It is rough, as they may have had another engine, start or settings: of 39 claims
+ * half took between half and twice as long. Undefined where no run of a pilot has ended.
+ */
+export function minutesByPilots(
+  claim: Claim,
+  pilots: readonly Pilot[],
+): ReadonlyMap<string, number> | undefined {
+  const roundsOf = ({ arms, seeds, rounds, runs = arms.length * seeds }: Pilot) => runs * rounds;
+  const known = pilots.filter((pilot) => roundsOf(pilot) > 0);
+  if (!known.length) return undefined;
+  const perRound = (some: readonly Pilot[]) =>
+    some.reduce((sum, { minutes }) => sum + minutes, 0) /
+    some.reduce((sum, pilot) => sum + roundsOf(pilot), 0);
+  return new Map(
+    claim.arms.map((arm) => {
+      const played = known.filter(({ arms }) => arms.includes(arm.name));
+      const minutes = perRound(played.length ? played : known);
+      return [arm.name, minutes * claim.rounds * armSeeds(claim, arm).length];
+    }),
   );
 }

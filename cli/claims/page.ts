@@ -137,7 +137,7 @@ function attemptsText({ recipe, attempts, attempt, registration }: Judged): stri
       : []),
     ...(moved.length
       ? [
-          '| what was asked at first | what became of it |',
+          '| what an earlier attempt asked | what became of it |',
           '|---|---|',
           ...moved.map(({ asked, now }) => `| ${asked} | ${now} |`),
           '',

@@ -1,10 +1,12 @@
 /** Runs a claim's arms: in full, as a quick check that every arm works, or as a pilot by which settings are chosen. */
+import type { Pilot } from '../../core/claims/attempts.ts';
 import { type Arm, armSeeds, type Claim, claimOf, seedsOf } from '../../core/claims/claim.ts';
 import { settingsOf } from '../../core/claims/registration.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { Engine } from '../../core/policy.ts';
 import type { Recipe } from '../../core/recipe.ts';
-import { expectedMinutes } from './expected-time.ts';
+import type { Summary } from '../../core/schema/summary.ts';
+import { expectedMinutes, minutesByPilots } from './expected-time.ts';
 import type { FinishedRuns } from './finished-runs.ts';
 import type { Played } from './record.ts';
 import type { ArmRun, Players } from './run-arms.ts';
@@ -86,21 +88,21 @@ function runsOf(
   }));
 }
 
-/** Says before a claim is played how long it will take, by its last record. */
+/** Says before a claim is played how long it will take, by its last record, or by its pilots where it has none. */
 export function sayExpectedTime(
   recipe: Recipe,
   { engine, jobs }: { readonly engine: Engine; readonly jobs: number },
-  record: Played | undefined,
+  { record, pilots }: { readonly record: Played | undefined; readonly pilots: readonly Pilot[] },
 ): void {
   const claim = claimOf(recipe);
   const runs = claim.arms.reduce((sum, arm) => sum + armSeeds(claim, arm).length, 0);
-  const minutes = expectedMinutes(claim, engine, record);
+  const minutes = expectedMinutes(claim, engine, record) ?? minutesByPilots(claim, pilots);
   const total = minutes && [...minutes.values()].reduce((sum, value) => sum + value, 0);
   console.log(
     `${recipe.name}: ${claim.arms.length} arms, ${runs} runs of ${claim.rounds} rounds, engine ${engine}, ${jobs} at a time: ` +
       (total
-        ? `about ${Math.ceil(total / jobs)} minutes, by its last record; the longest arm takes ${Math.ceil(Math.max(...minutes.values()) / jobs)}.`
-        : 'how long they take is not known, as there is no earlier record.'),
+        ? `about ${Math.ceil(total / jobs)} minutes, by its ${record ? 'last record' : 'pilots, which may have had other settings'}; the longest arm takes ${Math.ceil(Math.max(...minutes.values()) / jobs)}.`
+        : 'how long they take is not known, as there is no earlier record and no pilot.'),
   );
 }
 
@@ -111,6 +113,8 @@ interface Continued {
   readonly startOf?: (seed: number) => string | undefined;
   /** By what the step sizes of all runs are multiplied. */
   readonly stepSizes?: number;
+  /** Called as a run ends, with all runs that were asked for. It ends the whole where it throws. */
+  readonly onEnded?: (summary: Summary, runs: readonly ArmRun[]) => Promise<void>;
 }
 
 /** Runs a claim's arms and says after each run how far the arm and the claim are. */
@@ -118,7 +122,7 @@ export async function playClaim(
   recipe: Recipe,
   settings: PlaySettings,
   players: Players,
-  { finished, startOf, stepSizes }: Continued = {},
+  { finished, startOf, stepSizes, onEnded }: Continued = {},
 ): Promise<Pick<Played, 'arms' | 'seeds' | 'rounds'> & { readonly began: string }> {
   const arms = runsOf(recipe, settings).map(({ arm, runs }) => ({
     arm,
@@ -155,6 +159,7 @@ export async function playClaim(
       `${recipe.name} ${name}, seed ${run.seed}: greedy ${first} -> ${last} %, ${Math.round(summary.wallMs / 1000)} s; ` +
         `${done.get(name)} of ${of} seeds, ${runs.length - left.length + ended} of ${runs.length} runs, about ${Math.ceil(minutes)} min left`,
     );
+    await onEnded?.(summary, runs);
   });
   const summaries = new Map(left.map((run, i) => [run, played[i]!]));
   const of = (run: ArmRun) => summaries.get(run) ?? earlier[runs.indexOf(run)]!.summary;

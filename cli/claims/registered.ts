@@ -1,7 +1,7 @@
 /** The files of registrations and of attempts, and what version control says of a registration. */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 import {
@@ -13,6 +13,7 @@ import {
 } from '../../core/claims/attempts.ts';
 import { claimOf, ONE_START, startOfClaim } from '../../core/claims/claim.ts';
 import {
+  digestOf,
   type Registered,
   type Registration,
   register,
@@ -22,6 +23,7 @@ import { wrongInput } from '../../core/errors.ts';
 import type { Engine } from '../../core/policy.ts';
 import { sha256Hex } from '../../core/random.ts';
 import { readStart } from '../shared/import-policy.ts';
+import { finishedRunsOf } from './finished-runs.ts';
 
 const registrationFile = (recipe: string) => join('claims', 'registered', `${recipe}.json`);
 const attemptsFile = (recipe: string) => join('claims', 'attempts', `${recipe}.json`);
@@ -35,7 +37,9 @@ async function readJson<S extends v.GenericSchema>(
 
 async function writeJson(file: string, value: unknown): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, `${JSON.stringify(value, null, 1)}\n`);
+  // A process that is killed while it writes leaves the file as it was.
+  await writeFile(`${file}.part`, `${JSON.stringify(value, null, 1)}\n`);
+  await rename(`${file}.part`, file);
 }
 
 export const readRegistration = (recipe: string): Promise<Registration | undefined> =>
@@ -51,10 +55,11 @@ export const readAttempts = async (recipe: string): Promise<Attempts> =>
     pilots: [],
   };
 
-/** Adds a pilot to the attempts of a claim. */
+/** Adds a pilot to the attempts of a claim, in the place of what is noted of a pilot that began at the same time. */
 export async function writePilot(recipe: string, pilot: Pilot): Promise<void> {
   const before = await readAttempts(recipe);
-  await writeJson(attemptsFile(recipe), { ...before, pilots: [...before.pilots, pilot] });
+  const others = before.pilots.filter(({ at }) => at !== pilot.at);
+  await writeJson(attemptsFile(recipe), { ...before, pilots: [...others, pilot] });
 }
 
 /** Throws `claims.pilots` where the claim's pilots have taken all the time that they may. */
@@ -73,14 +78,43 @@ async function startDigest(policy: string): Promise<string> {
   return sha256Hex(weights!);
 }
 
-/** Writes the registration of a recipe's claim. `reason`: why there is another attempt. `judged`: a registered run has a record. */
+/** Says of a registered run that was stopped what the table of earlier attempts says. */
+async function writeStopped({ recipe, attempt, reason, seeds, rounds, arms }: Registration, ended: number) {
+  const before = await readAttempts(recipe);
+  const runs = arms.reduce((sum, arm) => sum + arm.seeds.length, 0);
+  const what = reason ?? (attempt === 1 ? 'the first run' : 'the registered run');
+  const stopped: Attempts['earlier'][number] = {
+    seeds: [...seeds],
+    rounds,
+    verdict: 'stopped',
+    held: 0,
+    conditions: 0,
+    commit: null,
+    changed: `${what}; stopped after ${ended} of ${runs} runs`,
+  };
+  await writeJson(attemptsFile(recipe), { ...before, earlier: [...before.earlier, stopped] });
+}
+
+interface Registering {
+  /** The digest of the registration whose run has a record; undefined where none has. */
+  readonly played?: string | undefined;
+  /** The folder of the runs of a claim that is not finished. */
+  readonly state: string;
+  /** Why there is another attempt. */
+  readonly reason?: string;
+}
+
+/**
+ * Writes the registration of a recipe's claim. Throws `claims.registered` where a registered run was played, or was stopped after some of its
+ * runs, and no reason is given for another attempt. A run that was stopped is added to the earlier attempts.
+ */
 export async function writeRegistration(
   recipe: Registered,
   engine: Engine,
-  { judged, reason }: { readonly judged: boolean; readonly reason?: string },
+  { played, state, reason }: Registering,
 ): Promise<string> {
   const { name } = recipe;
-  if (judged && reason === undefined)
+  if (played !== undefined && reason === undefined)
     throw wrongInput(
       'claims.registered',
       `The claim of ${name} was registered and played: its verdict stands.`,
@@ -90,11 +124,23 @@ export async function writeRegistration(
       },
     );
   const earlier = await readRegistration(name);
+  const digest = earlier && digestOf(earlier);
+  const ended = digest && digest !== played ? await finishedRunsOf(state, name, digest) : 0;
+  if (ended && reason === undefined)
+    throw wrongInput(
+      'claims.registered',
+      `The registered run of ${name} has begun: ${ended} of its runs ${ended === 1 ? 'has' : 'have'} ended, and ${ended === 1 ? 'its result is' : 'their results are'} known.`,
+      {
+        expected: 'one registered attempt, which is played to its end',
+        next: `Go on with \`npm run claims -- ${name}\`, or count what was stopped as an attempt with \`--register --again REASON\`.`,
+      },
+    );
   const { startSeeds } = claimOf(recipe);
   const policy = startOfClaim(recipe);
-  const attempt = judged
-    ? earlier!.attempt + 1
-    : (earlier?.attempt ?? (await readAttempts(name)).earlier.length + 1);
+  const attempt =
+    played !== undefined || ended
+      ? earlier!.attempt + 1
+      : (earlier?.attempt ?? (await readAttempts(name)).earlier.length + 1);
   const made = register(recipe, {
     attempt,
     ...(reason === undefined ? {} : { reason }),
@@ -106,6 +152,7 @@ export async function writeRegistration(
       seeds: startSeeds ?? ONE_START,
     },
   });
+  if (ended) await writeStopped(earlier!, ended);
   await writeJson(registrationFile(name), made);
   return registrationFile(name);
 }

@@ -21,17 +21,19 @@ export const attempts = v.strictObject({
   ),
   /** How many start policies these attempts began from. */
   starts: count,
-  /** Conditions that were asked at first, and what became of them. */
+  /** Conditions that were changed, left out or added between attempts: what was asked before, and what became of it. */
   moved: v.array(v.strictObject({ asked: v.string(), now: v.string() })),
   pilots: v.array(
     v.strictObject({
       at: v.pipe(v.string(), v.isoTimestamp()),
       commit: v.string(),
-      /** Processor time of all of its runs. */
+      /** Processor time of all of its runs that ended. */
       minutes: v.number(),
       arms: v.array(v.string()),
       seeds: count,
       rounds: count,
+      /** How many of its runs had ended, of a pilot that was stopped before the others did. */
+      runs: v.exactOptional(count),
     }),
   ),
 });

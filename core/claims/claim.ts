@@ -95,7 +95,7 @@ const CLAIM_SEEDS: readonly number[] = [30, 31, 32, 33, 34, 35, 36, 37];
 
 /** Said of a claim that names no reason of its own. */
 export const ONE_START =
-  'All seeds begin from the shipped start policy: eight of its own would take longer to pretrain than the claim takes to play.';
+  'All seeds begin from the shipped start policy, as a user of the recipe does; no others were pretrained, and the intervals are those of sampling and training alone.';
 
 export const seedsOf = ({ seeds = CLAIM_SEEDS }: Pick<Claim, 'seeds'>): readonly number[] => seeds;
 

@@ -37,12 +37,18 @@ function bonuses({ id, settings: { variant } }: RoundRecords['round'], checks: r
 
 async function learn({ round, groups }: RoundRecords, { decode, values }: LearnTools): Promise<TrainingPlan> {
   const answers = groups.flatMap(({ task, samples, answersExact }) =>
-    samples.map((sample, i) => ({
-      task,
-      sample,
-      exact: answersExact[i] === true,
-      search: searchOf(task, decode(sample.ids)),
-    })),
+    samples.flatMap((sample, i) => {
+      const { reward = null } = sample.rewards;
+      // A reward that is missing is not a reward of 0: nothing is trained on the answer.
+      if (reward === null) return [];
+      return {
+        task,
+        sample,
+        reward,
+        exact: answersExact[i] === true,
+        search: searchOf(task, decode(sample.ids)),
+      };
+    }),
   );
   const samples = answers.map(({ sample }) => sample);
   const bonus = bonuses(
@@ -50,8 +56,8 @@ async function learn({ round, groups }: RoundRecords, { decode, values }: LearnT
     answers.map(({ search }) => search.checks),
   );
   const worth = await values(CRITIC, samples);
-  const credit = samples.map(({ ids, rewards: { reward } }, i) => {
-    const last = (reward ?? 0) + bonus[i]!;
+  const credit = answers.map(({ sample: { ids }, reward }, i) => {
+    const last = reward + bonus[i]!;
     const rewards = ids.map((_, t) => (t === ids.length - 1 ? last : 0));
     return gae({ rewards, values: worth[i]! }, { gamma: 1, lambda: 1 });
   });

@@ -91,11 +91,11 @@ function variationFigures(groups: readonly ScoredGroup[], tools: Pick<LearnTools
   const solveRates = groups.flatMap((group) =>
     comparedIn(group, tools)
       .filter(({ role, task }) => role === SOLVER && task !== group.task)
-      .map((attempts) => mean(rewardsOf(attempts).map(Number))),
+      .map((attempts) => mean(rewardsOf(attempts).flatMap((reward) => reward ?? []))),
   );
   return {
     varied: new Set(written.map(({ task }) => task)).size / groups.length,
-    paidVariations: mean(written.map(({ sample }) => sample.rewards.variation ?? 0)),
+    paidVariations: mean(written.map(({ sample }) => Number(sample.rewards.variation === 1))),
     ...(valid.length
       ? {
           sameAnswer: mean(
@@ -185,7 +185,7 @@ export const svs: Recipe = {
   figures: {
     taskEntropy: 'Mean entropy of the policy at the tokens of its answers to the tasks, nats per token.',
     varied: 'Share of the tasks of which variations were written.',
-    paidVariations: 'Share of the variations that were paid.',
+    paidVariations: 'Share of the variations that were paid; one that is held out is not.',
     sameAnswer: 'Share of the valid variations that have the answer that is expected, by the oracle.',
     sums: 'Mean number of sums in a valid variation.',
     solveRate: 'Mean share of the answers to a variation that are the expected one.',

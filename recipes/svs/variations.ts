@@ -78,7 +78,7 @@ function requestFor(
   paid: readonly (number | null)[],
   context: Pick<RoundContext, 'tokenizer'>,
 ): VariationRequest | null {
-  if (!inBand(mean(paid.map(Number)), UNDERPERFORMING)) return null;
+  if (!inBand(mean(paid.flatMap((one) => one ?? [])), UNDERPERFORMING)) return null;
   const solution = rightSolution(task.task, attempts, paid, context);
   if (!solution) return null;
   return {
@@ -149,8 +149,8 @@ export async function payVariations(
     const paid = payAnswers(arithmetic, reward, context, group, (i) => taskOf[i]!);
     const expected = expectedAnswer(paid, context);
     /** Attempts at variations are paid for the expected answer, where answers are what is paid for. */
-    const rewardOf = (sample: Sample, i: number): number => {
-      if (rewardFunction !== 'exact' || taskOf[i] === group.task) return sample.rewards.reward ?? 0;
+    const rewardOf = (sample: Sample, i: number): number | null => {
+      if (rewardFunction !== 'exact' || taskOf[i] === group.task) return sample.rewards.reward ?? null;
       const solution = solutionOf(arithmetic, taskOf[i]!, sample, tokenizer);
       return Number(solution.ok && solution.value.answer === expected);
     };
@@ -158,7 +158,10 @@ export async function payVariations(
     const rewardOfVariation = (sample: Sample): number | null => {
       if (sample.outcome !== 'ok') return sample.outcome === 'held-out' ? null : 0;
       const variation = variationIn(sample, tokenizer);
-      return variationReward(mean(paidS.filter((_, i) => taskOf[i] === variation)), variant);
+      return variationReward(
+        mean(paidS.flatMap((one, i) => (taskOf[i] === variation ? (one ?? []) : []))),
+        variant,
+      );
     };
     return {
       ...paid,

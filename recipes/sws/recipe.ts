@@ -67,7 +67,7 @@ function learn({ round, groups, recipeState }: RoundRecords): TrainingPlan {
   const made = groups.filter(isMade);
   const kept = made.filter((group) => {
     const share = shareOf(group);
-    return share >= KEPT.low && share <= KEPT.high;
+    return share !== null && share >= KEPT.low && share <= KEPT.high;
   });
   const failed = failures(after, SHARES.length);
   const sum = failed.reduce((all, count) => all + count, 0);

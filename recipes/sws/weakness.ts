@@ -11,14 +11,19 @@ export type Visits = Readonly<Record<string, readonly number[]>>;
 
 export const visitsIn = (recipeState: unknown): Visits => readState(visits, recipeState) ?? {};
 
-/** The mean reward of a group’s attempts. */
-export const shareOf = ({ samples }: Pick<ScoredGroup, 'samples'>): number =>
-  mean(samples.map(({ rewards: { reward } }) => reward ?? 0));
+/** The mean reward of a group’s attempts, without those whose reward is missing; null where none has one. */
+export function shareOf({ samples }: Pick<ScoredGroup, 'samples'>): number | null {
+  const known = samples.flatMap(({ rewards: { reward } }) => reward ?? []);
+  return known.length ? mean(known) : null;
+}
 
 /** The visits after a round whose groups are all of the first phase. */
 export function visited(before: Visits, groups: readonly ScoredGroup[]): Visits {
   const after = new Map(Object.entries(before));
-  for (const group of groups) after.set(group.task, [...(after.get(group.task) ?? []), shareOf(group)]);
+  for (const group of groups) {
+    const share = shareOf(group);
+    if (share !== null) after.set(group.task, [...(after.get(group.task) ?? []), share]);
+  }
   return Object.fromEntries(after);
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Recipe } from '../../core/recipe.ts';
 import type { PolicyPart, ValuePart } from '../../core/training-plan.ts';
 import { rlsp } from '../../recipes/rlsp/recipe.ts';
 import { searchFigures, searchOf } from '../../recipes/rlsp/search.ts';
@@ -54,8 +55,8 @@ const write = (prompt: string, i: number): string => {
 };
 
 /** One task, one exact answer without checks and a wrong one with two; the critic says 0.5 everywhere. */
-const play = (more: WriteOptions = {}) =>
-  playWritten(rlsp, write, {
+const play = (more: WriteOptions = {}, recipe = rlsp) =>
+  playWritten(recipe, write, {
     tasks: 1,
     groupSize: 2,
     tools: {
@@ -64,8 +65,8 @@ const play = (more: WriteOptions = {}) =>
     ...more,
   });
 
-const planOf = async (more?: WriteOptions) => {
-  const { plan, groups } = await play(more);
+const planOf = async (more?: WriteOptions, recipe?: Recipe) => {
+  const { plan, groups } = await play(more, recipe);
   const [critic, main] = plan.updates;
   expect([critic!.set, main!.set]).toEqual(['critic', 'main']);
   return {
@@ -89,6 +90,24 @@ test('a check is paid 0.03, whatever comes of it, and the recorded reward is the
   const centre = (0.5 * a - 0.44 * b) / (a + b);
   const deviation = Math.sqrt((a * (0.5 - centre) ** 2 + b * (-0.44 - centre) ** 2) / (a + b - 1));
   expectRows(advantages, filled(lengths, [(0.5 - centre) / deviation, (-0.44 - centre) / deviation]));
+  expect(figures).toEqual({ checks: 1, padding: 0.5, firstExact: 1, mended: 0, spoiled: 0.5 });
+});
+
+test('an answer whose reward is missing trains nothing', async () => {
+  const unrated: Recipe = {
+    ...rlsp,
+    judge: async (context, groups) =>
+      (await rlsp.judge(context, groups)).map((group) => ({
+        ...group,
+        samples: group.samples.map((sample, i) =>
+          i === 2 ? { ...sample, rewards: { reward: null } } : sample,
+        ),
+      })),
+  };
+  const { rewards, lengths, targets, advantages, figures } = await planOf({ groupSize: 3 }, unrated);
+  expect(rewards).toEqual([1, 0, null]);
+  expectRows(targets, filled(lengths.slice(0, 2), [1, 0.06]));
+  expect(advantages.map((each) => each.length)).toEqual(lengths.slice(0, 2));
   expect(figures).toEqual({ checks: 1, padding: 0.5, firstExact: 1, mended: 0, spoiled: 0.5 });
 });
 

@@ -24,6 +24,15 @@ test('visits are noted by task, and failures counted by the number of sums', () 
   expect(failures(once, 3)).toEqual([1, 1, 0]);
 });
 
+test('an attempt whose reward is missing says nothing of a task', () => {
+  const unrated = { ...solved('a', 0), rewards: { reward: null } };
+  const { groups } = recordsOf('sws', [
+    { task: '1+2', samples: [solved('b', 1), unrated] },
+    { task: '3+4-9', samples: [unrated] },
+  ]);
+  expect(visited({ '3+4-9': [0.25] }, groups)).toEqual({ '1+2': [1], '3+4-9': [0.25] });
+});
+
 const taskOf = (prompt: string) => prompt.slice('<solve>'.length, -'<sep>'.length);
 /** Two of eight answers to a chain of five sums are right, one of eight to one of four, and seven of eight to others. */
 function write(prompt: string, i: number): string {

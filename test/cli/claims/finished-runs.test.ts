@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { expectedMinutes } from '../../../cli/claims/expected-time.ts';
+import { expectedMinutes, minutesByPilots } from '../../../cli/claims/expected-time.ts';
 import { FinishedRuns } from '../../../cli/claims/finished-runs.ts';
-import { playClaim } from '../../../cli/claims/play-claim.ts';
+import { playClaim, sayExpectedTime } from '../../../cli/claims/play-claim.ts';
 import type { ArmRun, Players } from '../../../cli/claims/run-arms.ts';
 import { claimOf } from '../../../core/claims/claim.ts';
 import { sppo } from '../../../recipes/sppo/recipe.ts';
@@ -76,4 +76,29 @@ test('the expected time follows the last record, by rounds, seeds and engine', (
   ]);
   expect(expectedMinutes(claim, 'kernels', record)!.get('sppo')).toBeLessThan(8);
   expect(expectedMinutes(claim, 'onnx', undefined)).toBeUndefined();
+});
+
+test('the expected time of a first run follows the pilots, of which one may have been stopped', () => {
+  const claim = { ...claimOf(sppo), rounds: 10 };
+  const at = '2026-11-01T00:00:00.000Z';
+  const pilots = [
+    // Ten rounds of four runs, half a minute a run.
+    { at, commit: 'a', minutes: 2, arms: ['sppo', 'dpo'], seeds: 2, rounds: 10 },
+    // One of two runs ended, in a minute and a half.
+    { at, commit: 'a', minutes: 1.5, arms: ['dpo'], seeds: 2, rounds: 10, runs: 1 },
+    { at, commit: 'a', minutes: 0, arms: ['random'], seeds: 2, rounds: 10, runs: 0 },
+  ];
+  const minutes = minutesByPilots(claim, pilots)!;
+  expect(minutes.get('sppo')).toBeCloseTo(8 * 0.5);
+  expect(minutes.get('dpo')).toBeCloseTo(8 * 0.7);
+  // No run of this arm has ended: it is taken for an average one.
+  expect(minutes.get('random')).toBeCloseTo(8 * 0.7);
+  expect(minutesByPilots(claim, [])).toBeUndefined();
+  const recipe = { ...sppo, claim };
+  sayExpectedTime(recipe, { engine: 'kernels', jobs: 2 }, { record: undefined, pilots });
+  expect(console.log).toHaveBeenLastCalledWith(
+    'sppo: 3 arms, 24 runs of 10 rounds, engine kernels, 2 at a time: about 8 minutes, by its pilots, which may have had other settings; the longest arm takes 3.',
+  );
+  sayExpectedTime(recipe, { engine: 'kernels', jobs: 2 }, { record: undefined, pilots: [] });
+  expect(console.log).toHaveBeenLastCalledWith(expect.stringContaining('is not known'));
 });
