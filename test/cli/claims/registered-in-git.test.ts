@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { judgedRecords } from '../../../cli/claims/files.ts';
 import { digestOf, registration as schema } from '../../../core/claims/registration.ts';
+import { shipped } from '../../../recipes/index.ts';
 
 function git(args: readonly string[], input = ''): Buffer {
   return execFileSync('git', args, { input, maxBuffer: 2 ** 28, stdio: ['pipe', 'pipe', 'ignore'] });
@@ -44,7 +45,7 @@ function commits(names: readonly string[]): (string | undefined)[] {
     .map((line) => (line.endsWith(' missing') ? undefined : line.split(' ')[0]));
 }
 
-const records = (await judgedRecords()).flatMap(({ recipe, machine, registration }) =>
+const records = (await judgedRecords(shipped)).flatMap(({ recipe, machine, registration }) =>
   registration ? [{ recipe, played: machine.commit.split('+')[0]!, ...registration }] : [],
 );
 const registered = hasHistory() ? commits(records.map(({ commit }) => commit)) : [];
