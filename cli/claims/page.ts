@@ -1,6 +1,6 @@
 /** Makes docs/claims.md and its pictures from the results files; only texts written after the runs come from the recipes. */
 import { pilotMinutes } from '../../core/claims/attempts.ts';
-import type { Along, Claim } from '../../core/claims/claim.ts';
+import type { Along, Claim, RewardGap } from '../../core/claims/claim.ts';
 import { type Change, columnsOf, sharpeningOf, skillOf } from '../../core/claims/columns.ts';
 import { figureOf } from '../../core/claims/curves.ts';
 import type { JudgedCondition } from '../../core/claims/rule.ts';
@@ -82,6 +82,10 @@ const changed = (change: Change['change'], write: (value: number) => string) =>
 const startToEnd = (one: Change | undefined, write: (value: number) => string = points) =>
   one ? `${write(one.start)} → ${write(one.end)} (${changed(one.change, write)})` : '–';
 
+/** The gap to gold in the table of all claims. What no sentence explains there has a label. */
+const gapCell = (change: Change | undefined, { label }: Pick<RewardGap, 'label'> = {}) =>
+  [startToEnd(change, hundredths), ...(label ? [label] : [])].join(', ').replace(/^–, (.*)/, '– ($1)');
+
 const CONTROL = ' (control)';
 
 const judgedTable = (title: string, rows: readonly JudgedCondition[]): string[] => [
@@ -153,11 +157,11 @@ function attemptsText({ recipe, attempts, attempt, registration }: Judged): stri
 }
 
 /** The figures that every claim has, by arm. */
-const columnsTable = (arms: readonly PlayedArm[]): string[] => [
+const columnsTable = ({ arms, gap: gapTo }: Pick<Judged, 'arms' | 'gap'>): string[] => [
   '| arm | seeds | greedy | greedy, steps forced | sampled | reward − gold | generated | trained |',
   '|---|---|---|---|---|---|---|---|',
   ...arms.map(({ name, runs }) => {
-    const { greedy, forced, sampled, gap, generated, trained } = columnsOf(runs);
+    const { greedy, forced, sampled, gap, generated, trained } = columnsOf(runs, gapTo);
     const cells = [
       name,
       runs.length,
@@ -171,6 +175,7 @@ const columnsTable = (arms: readonly PlayedArm[]): string[] => [
     return `| ${cells.join(' | ')} |`;
   }),
   '',
+  ...(gapTo ? [`Reward − gold: ${gapTo.meaning}`, ''] : []),
 ];
 
 function section(record: Judged, { diagnosis, along, startPolicy }: Told): string {
@@ -194,7 +199,7 @@ function section(record: Judged, { diagnosis, along, startPolicy }: Told): strin
     '',
     'From start to end, with the 95 % interval of the change; accuracies in percent, tokens in millions a run:',
     '',
-    ...columnsTable(arms),
+    ...columnsTable(record),
     ...judgedTable('condition', conditions),
     ...(observations.length ? judgedTable('beside the claim, no part of the verdict', observations) : []),
     ...(diagnosis ? [`**Diagnosis.** ${diagnosis}`, ''] : []),
@@ -212,9 +217,9 @@ export const overview = (records: readonly Judged[], page = ''): string[] => [
   '| recipe | verdict | attempts | conditions that hold | skill | sharpening | reward − gold |',
   '|---|---|---|---|---|---|---|',
   ...records.map((record) => {
-    const { recipe, verdict, conditions, arms } = record;
+    const { recipe, verdict, conditions, arms, gap } = record;
     const { runs } = arms[0]!;
-    const columns = columnsOf(runs);
+    const columns = columnsOf(runs, gap);
     const sharper = sharpeningOf(runs);
     const cells = [
       `[${recipe}](${page}#${recipe}-${verdict.replaceAll(' ', '-')})`,
@@ -223,7 +228,7 @@ export const overview = (records: readonly Judged[], page = ''): string[] => [
       `${conditions.filter(({ outcome }) => outcome === 'holds').length} of ${conditions.length}`,
       startToEnd(skillOf(columns)),
       sharper ? changed(sharper, points) : '–',
-      startToEnd(columns.gap, hundredths),
+      gapCell(columns.gap, gap),
     ];
     return `| ${cells.join(' | ')} |`;
   }),
@@ -240,7 +245,8 @@ test set’s questions without their answers.
 
 In the table, of each claim’s first arm, from start to end with the 95 % interval of the change, in percent: **skill** is the accuracy of greedy answers, with their steps forced where
 answers have steps, so that the choice to write steps is left out. **Sharpening** is by how many points more the accuracy of sampled answers rose than skill did: what training made likelier
-rather than possible. **Reward − gold** is what the solver is paid minus the share of its answers that are exact, in the first three rounds and in the last five: where it grows, the reward is hacked.
+rather than possible. **Reward − gold** is what the solver is paid minus the share of its answers that are exact, in the first three rounds that pay it and in the last five.
+Where it grows the reward is hacked, unless words behind it say what else the growth means; where a claim has none, words say why, and its section says it in a sentence.
 `;
 
 /** A sentence on the claims that were registered and have no record yet; nothing where there is none. */

@@ -69,8 +69,20 @@ export interface Claim {
   readonly observations?: readonly Condition[];
   /** Arms that differ in one thing alone, whether a partner of the solver is trained: what docs/co-training.md compares. */
   readonly partners?: readonly Partner[];
+  /** What the page shows as the reward's gap to gold; default the monitor `gap`, which grows where the reward is hacked. */
+  readonly gap?: RewardGap;
   /** Written after the runs: what they show beyond the conditions, and why those fail that do. */
   readonly diagnosis?: string;
+}
+
+/** What stands for the reward's gap to gold where the monitor `gap` does not, or where its growth is not hacking. Written after the runs. */
+export interface RewardGap {
+  /** The monitor that is the gap, or the two whose difference it is; empty where no two compare. Default: `gap`. */
+  readonly figures?: readonly string[];
+  /** A few words beside the gap in tables: why there is none, or why its growth is not hacking. */
+  readonly label?: string;
+  /** A sentence in the claim's section. */
+  readonly meaning: string;
 }
 
 /** A curve of each arm at the end of its runs, and of the start, whose points are figures of one evaluation; they are shares. */

@@ -90,3 +90,14 @@ test('a claim with a start of its own says so on the page', () => {
   );
   expect(claimsPage([record])).not.toContain('All runs begin');
 });
+
+test('every claim has a gap to gold or says why it has none', () => {
+  const [table, page] = [overview(records), claimsPage(records)];
+  for (const { recipe, gap } of records) {
+    const row = table.find((line) => line.startsWith(`| [${recipe}]`))!;
+    expect(row).not.toMatch(/– \|$/);
+    if (gap) expect(page).toContain(`Reward − gold: ${gap.meaning}`);
+  }
+  expect(table.find((line) => line.startsWith('| [aprm]'))).toMatch(/, payoff of a game \|$/);
+  expect(table.find((line) => line.startsWith('| [rlp]'))).toMatch(/\| – \(paid in nats\) \|$/);
+});
