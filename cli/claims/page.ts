@@ -88,7 +88,11 @@ const gapCell = (change: Change | undefined, { label }: Pick<RewardGap, 'label'>
 
 const CONTROL = ' (control)';
 
-const judgedTable = (title: string, rows: readonly JudgedCondition[]): string[] => [
+/** How many seeds a measurement has, where those are not all of the claim's. */
+const ofSeeds = (measured: number, seeds: number) =>
+  measured > 0 && measured < seeds ? `, ${measured} of ${seeds} seeds` : '';
+
+const judgedTable = (title: string, rows: readonly JudgedCondition[], seeds: number): string[] => [
   `| ${title} | bound | measured, by seed | mean, 95 % interval | outcome |`,
   '|---|---|---|---|---|',
   ...rows.map(({ description, control, bound, measured, interval, outcome }) => {
@@ -97,7 +101,7 @@ const judgedTable = (title: string, rows: readonly JudgedCondition[]): string[] 
       `${description}${control ? CONTROL : ''}`,
       bound,
       measured.map((value) => value.toFixed(3)).join(', ') || '–',
-      Number.isFinite(high) ? `${mean.toFixed(3)} (${low.toFixed(3)} to ${high.toFixed(3)})` : '–',
+      `${Number.isFinite(high) ? `${mean.toFixed(3)} (${low.toFixed(3)} to ${high.toFixed(3)})` : '–'}${ofSeeds(measured.length, seeds)}`,
       outcome === 'holds' ? outcome : `**${outcome}**`,
     ];
     return `| ${cells.join(' | ')} |`;
@@ -200,8 +204,10 @@ function section(record: Judged, { diagnosis, along, startPolicy }: Told): strin
     'From start to end, with the 95 % interval of the change; accuracies in percent, tokens in millions a run:',
     '',
     ...columnsTable(record),
-    ...judgedTable('condition', conditions),
-    ...(observations.length ? judgedTable('beside the claim, no part of the verdict', observations) : []),
+    ...judgedTable('condition', conditions, seeds.length),
+    ...(observations.length
+      ? judgedTable('beside the claim, no part of the verdict', observations, seeds.length)
+      : []),
     ...(diagnosis ? [`**Diagnosis.** ${diagnosis}`, ''] : []),
     ...attemptsText(record),
     ...drawn.map(([figure, title]) => `![${title}](claims/${pictureName(recipe, figure)})`),

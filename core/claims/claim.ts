@@ -104,6 +104,11 @@ export interface Partner {
 
 /** The eight seeds of a registered run. No earlier attempt and no pilot used one of them. */
 const CLAIM_SEEDS: readonly number[] = [30, 31, 32, 33, 34, 35, 36, 37];
+/** So many seeds have the arms of every condition that is no control. */
+export const LEAST_SEEDS = CLAIM_SEEDS.length;
+
+/** The rounds between two evaluations, for a claim that does not set them. */
+export const EVALUATE_EVERY = 5;
 
 /** Said of a claim that names no reason of its own. */
 export const ONE_START =

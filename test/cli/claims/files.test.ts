@@ -4,6 +4,7 @@ import { claimFiles, judgedRecords, quotedIn } from '../../../cli/claims/files.t
 import { claimsPage, overview, pictures } from '../../../cli/claims/page.ts';
 import { readAttempts, readRegistration } from '../../../cli/claims/registered.ts';
 import { sizedRecords } from '../../../cli/claims/sizes.ts';
+import { armsRead } from '../../../core/claims/arms-read.ts';
 import { claimOf } from '../../../core/claims/claim.ts';
 import { expectUnchanged } from '../../../core/claims/registration.ts';
 import { recipes, shipped } from '../../../recipes/index.ts';
@@ -89,6 +90,22 @@ test('a claim with a start of its own says so on the page', () => {
     'All runs begin from `larger`.',
   );
   expect(claimsPage([record])).not.toContain('All runs begin');
+});
+
+test('a condition has as many seeds as each of the arms that it reads, and the page says so where some are lacking', () => {
+  const page = claimsPage(records);
+  for (const { recipe, conditions, observations, arms, seeds } of records) {
+    const claim = claimOf(shipped.find(recipe));
+    const stated = [...claim.conditions, ...(claim.observations ?? [])];
+    for (const [i, { description, measured }] of [...conditions, ...observations].entries()) {
+      const runs = armsRead(stated[i]!, claim).map(
+        (name) => arms.find((arm) => arm.name === name)!.runs.length,
+      );
+      expect([description, measured.length]).toEqual([description, Math.min(...runs)]);
+      if (measured.length < seeds.length)
+        expect(page).toMatch(new RegExp(`, ${measured.length} of ${seeds.length} seeds \\|`));
+    }
+  }
 });
 
 test('every claim has a gap to gold or says why it has none', () => {
