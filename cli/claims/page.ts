@@ -116,12 +116,25 @@ const measuredOn = ({ node, cores, cpu, commit, at }: MeasuredOn) =>
 const playedLater = (arms: readonly PlayedArm[]): string =>
   arms.map(({ name, machine }) => (machine ? `; ${name} with ${measuredOn(machine)}` : '')).join('');
 
+/** How many attempts at a claim were registered: the one of the record, and those of the earlier ones that were. */
+const registeredAttempts = ({ attempts, registration }: Pick<Judged, 'attempts' | 'registration'>): number =>
+  attempts.earlier.filter(({ registered }) => registered).length + (registration ? 1 : 0);
+
+/** Which of some attempts were registered; those that were are the last ones. */
+function registeredOf(attempt: number, registered: number): string {
+  if (registered === 0) return 'none registered';
+  if (registered === attempt) return ['registered', 'both registered'][attempt - 1] ?? 'all registered';
+  return registered === 1 ? 'the last one registered' : `the last ${registered} registered`;
+}
+
 /** How the attempts at a claim are counted in a table. */
-const attemptsCell = ({ attempt, attempts, registration }: Judged): string =>
-  [
-    `${attempt} (${registration ? 'the last one registered' : 'none registered'})`,
-    ...(pilotMinutes(attempts) > 0 ? [`${Math.ceil(pilotMinutes(attempts))} min of pilots`] : []),
+const attemptsCell = (record: Judged): string => {
+  const minutes = Math.ceil(pilotMinutes(record.attempts));
+  return [
+    `${record.attempt} (${registeredOf(record.attempt, registeredAttempts(record))})`,
+    ...(minutes > 0 ? [`${minutes} min of pilots`] : []),
   ].join(', ');
+};
 
 /** What was tried before, as the file of attempts has it. */
 function attemptsText({ recipe, attempts, attempt, registration }: Judged): string[] {
@@ -137,8 +150,8 @@ function attemptsText({ recipe, attempts, attempt, registration }: Judged): stri
           '| earlier attempt, seeds | rounds | verdict by the rule of its day | conditions that held | record | what was changed for it |',
           '|---|---|---|---|---|---|',
           ...earlier.map(
-            ({ seeds, rounds, verdict, held, conditions, commit, changed: what }) =>
-              `| ${seeds.join(', ')} | ${rounds} | ${verdict} | ${conditions ? `${held} of ${conditions}` : '–'} | ${commit ?? 'not committed'} | ${what} |`,
+            ({ seeds, rounds, registered, verdict, held, conditions, commit, changed: what }) =>
+              `| ${seeds.join(', ')}${registered ? ' (registered)' : ''} | ${rounds} | ${verdict} | ${conditions ? `${held} of ${conditions}` : '–'} | ${commit ?? 'not committed'} | ${what} |`,
           ),
           '',
         ]
@@ -245,8 +258,7 @@ const INTRODUCTION = `Made by \`npm run claims -- --page\` from the files in \`c
 seed, lies wholly beyond its bound, **fails** where the interval lies wholly on the other side, and is **within noise** otherwise. A claim is **shown** where all of its
 conditions hold and **partly** shown where some do that are not about controls; where none does it is **not shown** if one fails, and else **within noise**.
 
-A claim is registered before its one run of eight seeds is played. Records without a registration are older than that rule: they have three or five seeds, which few intervals
-survive, and were found after the attempts that each section lists. Held-out tasks are never proposed or trained on, except by ttrl, spine and ttcs, whose method it is to train on the
+A claim is registered before its one run of eight seeds is played. Each section lists earlier attempts: those that were not registered are older than that rule and have three or five seeds. Held-out tasks are never proposed or trained on, except by ttrl, spine and ttcs, whose method it is to train on the
 test set’s questions without their answers.
 
 In the table, of each claim’s first arm, from start to end with the 95 % interval of the change, in percent: **skill** is the accuracy of greedy answers, with their steps forced where

@@ -42,6 +42,22 @@ test('every claim knows its earlier attempts, the record from before registratio
   }
 });
 
+test('the page says which attempts were registered', async () => {
+  const table = overview(records);
+  const row = (name: string) => table.find((line) => line.startsWith(`| [${name}]`))!.split(' | ')[2];
+  expect([row('sws'), row('sd-zero'), row('azr')]).toEqual([
+    '1 (registered)',
+    expect.stringMatching(/^2 \(both registered\)/),
+    '4 (the last one registered)',
+  ]);
+  // A registration that says why there is another attempt follows a registered one.
+  for (const { recipe, attempts, registration } of records) {
+    if (!registration) continue;
+    const { reason } = (await readRegistration(recipe))!;
+    expect([recipe, attempts.earlier.at(-1)?.registered ?? false]).toEqual([recipe, reason !== undefined]);
+  }
+});
+
 test('what is committed is what the records and the conditions of today make', async () => {
   const files = await claimFiles(records, await sizedRecords());
   const stale = [];
