@@ -1,6 +1,6 @@
 /** Makes docs/claims.md and its pictures from the results files; only texts written after the runs come from the recipes. */
 import { pilotMinutes } from '../../core/claims/attempts.ts';
-import type { Along, Claim, RewardGap } from '../../core/claims/claim.ts';
+import type { Along, Claim } from '../../core/claims/claim.ts';
 import { type Change, columnsOf, sharpeningOf, skillOf } from '../../core/claims/columns.ts';
 import { figureOf } from '../../core/claims/curves.ts';
 import type { JudgedCondition } from '../../core/claims/rule.ts';
@@ -82,9 +82,11 @@ const changed = (change: Change['change'], write: (value: number) => string) =>
 const startToEnd = (one: Change | undefined, write: (value: number) => string = points) =>
   one ? `${write(one.start)} → ${write(one.end)} (${changed(one.change, write)})` : '–';
 
-/** The gap to gold in the table of all claims. What no sentence explains there has a label. */
-const gapCell = (change: Change | undefined, { label }: Pick<RewardGap, 'label'> = {}) =>
-  [startToEnd(change, hundredths), ...(label ? [label] : [])].join(', ').replace(/^–, (.*)/, '– ($1)');
+/** A figure of the table of all claims, with what it is or why it is lacking in a few words. */
+const labelled = (figure: string, { label }: { readonly label?: string } = {}) => {
+  if (!label) return figure;
+  return figure === '–' ? `${figure} (${label})` : `${figure}, ${label}`;
+};
 
 const CONTROL = ' (control)';
 
@@ -174,7 +176,7 @@ function attemptsText({ recipe, attempts, attempt, registration }: Judged): stri
 }
 
 /** The figures that every claim has, by arm. */
-const columnsTable = ({ arms, gap: gapTo }: Pick<Judged, 'arms' | 'gap'>): string[] => [
+const columnsTable = ({ arms, columns, gap: gapTo }: Pick<Judged, 'arms' | 'columns' | 'gap'>): string[] => [
   '| arm | seeds | greedy | greedy, steps forced | sampled | reward − gold | generated | trained |',
   '|---|---|---|---|---|---|---|---|',
   ...arms.map(({ name, runs }) => {
@@ -192,6 +194,7 @@ const columnsTable = ({ arms, gap: gapTo }: Pick<Judged, 'arms' | 'gap'>): strin
     return `| ${cells.join(' | ')} |`;
   }),
   '',
+  ...(columns ? [columns.meaning, ''] : []),
   ...(gapTo ? [`Reward − gold: ${gapTo.meaning}`, ''] : []),
 ];
 
@@ -245,9 +248,9 @@ export const overview = (records: readonly Judged[], page = ''): string[] => [
       verdict,
       attemptsCell(record),
       `${conditions.filter(({ outcome }) => outcome === 'holds').length} of ${conditions.length}`,
-      startToEnd(skillOf(columns)),
+      labelled(startToEnd(skillOf(columns)), record.columns),
       sharper ? changed(sharper, points) : '–',
-      gapCell(columns.gap, gap),
+      labelled(startToEnd(columns.gap, hundredths), gap),
     ];
     return `| ${cells.join(' | ')} |`;
   }),
@@ -264,7 +267,8 @@ test set’s questions without their answers.
 In the table, of each claim’s first arm, from start to end with the 95 % interval of the change, in percent: **skill** is the accuracy of greedy answers, with their steps forced where
 answers have steps, so that the choice to write steps is left out. **Sharpening** is by how many points more the accuracy of sampled answers rose than skill did: what training made likelier
 rather than possible. **Reward − gold** is what the solver is paid minus the share of its answers that are exact, in the first three rounds that pay it and in the last five.
-Where it grows the reward is hacked, unless words behind it say what else the growth means; where a claim has none, words say why, and its section says it in a sentence.
+Where it grows the reward is hacked, unless words behind it say what else the growth means; where a claim has none, words say why, and its section says it in a sentence. So does the section of a claim without
+sampled accuracy, which has no sharpening.
 `;
 
 /** A sentence on the claims that were registered and have no record yet; nothing where there is none. */

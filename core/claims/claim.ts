@@ -69,10 +69,19 @@ export interface Claim {
   readonly observations?: readonly Condition[];
   /** Arms that differ in one thing alone, whether a partner of the solver is trained: what docs/co-training.md compares. */
   readonly partners?: readonly Partner[];
+  /** On the figures that every claim has: why one of them is lacking, or what stands for it. Written after the runs. */
+  readonly columns?: ColumnsNote;
   /** What the page shows as the reward's gap to gold; default the monitor `gap`, which grows where the reward is hacked. */
   readonly gap?: RewardGap;
   /** Written after the runs: what they show beyond the conditions, and why those fail that do. */
   readonly diagnosis?: string;
+}
+
+export interface ColumnsNote {
+  /** A few words beside the skill in the table of all claims: what it is the accuracy of. */
+  readonly label?: string;
+  /** A sentence or two in the claim's section. */
+  readonly meaning: string;
 }
 
 /** What stands for the reward's gap to gold where the monitor `gap` does not, or where its growth is not hacking. Written after the runs. */

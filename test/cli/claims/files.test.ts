@@ -124,6 +124,15 @@ test('a condition has as many seeds as each of the arms that it reads, and the p
   }
 });
 
+test('a claim without sampled accuracy says why', () => {
+  const page = claimsPage(records);
+  for (const { recipe, arms, columns } of records) {
+    if (arms[0]!.runs.some(({ heldout }) => heldout.some(({ sampled }) => sampled === null)))
+      expect([recipe, columns?.label]).toEqual([recipe, expect.any(String)]);
+    if (columns) expect(page).toContain(columns.meaning);
+  }
+});
+
 test('every claim has a gap to gold or says why it has none', () => {
   const [table, page] = [overview(records), claimsPage(records)];
   for (const { recipe, gap } of records) {
