@@ -1,4 +1,4 @@
-/** The files that claims produce: a results file each in claims/, docs/claims.md with its pictures, and the dashboard's data. */
+/** The files that claims produce: a results file each in claims/, docs/claims.md with its pictures, decision 12's table, and the dashboard's data. */
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,9 +11,12 @@ import { claimsForPage } from './page-claims.ts';
 import { type Judged, judged, type Played } from './record.ts';
 import { readAttempts, readRegistration } from './registered.ts';
 import { type Sized, sizedRecords } from './sizes.ts';
+import { spreadTable } from './spread.ts';
 
 const DATA = 'claims';
 const PICTURES = 'docs/claims';
+/** The rule, which has a table of the records' spread. */
+const RULE = 'docs/decisions/0012-one-rule.md';
 /** The dashboard's data about the claims. */
 const PAGE_DATA = 'dashboard/claims.json';
 
@@ -50,7 +53,7 @@ function between(text: string, name: string, lines: readonly string[]): string {
     `<!-- end of ${name} -->`,
   ];
   const [from, to] = [text.indexOf(begin), text.indexOf(end)];
-  if (from < 0 || to < from) throw new Error(`internal: README.md lacks the marks of ${name}`);
+  if (from < 0 || to < from) throw new Error(`internal: the page lacks the marks of ${name}`);
   return `${text.slice(0, from + begin.length)}${lines.join('\n')}\n${text.slice(to)}`;
 }
 
@@ -85,6 +88,7 @@ export async function claimFiles(
     ['docs/claims.md', claimsPage(records, told, waiting)],
     ['docs/co-training.md', coTrainingPage(known, records, sized)],
     ['README.md', quotedIn(await readFile('README.md', 'utf8'), known, records)],
+    [RULE, between(await readFile(RULE, 'utf8'), 'spread', spreadTable(known, records))],
     [PAGE_DATA, `${JSON.stringify(claimsForPage(records))}\n`],
   ]);
 }

@@ -82,9 +82,19 @@ const changed = (change: Change['change'], write: (value: number) => string) =>
 const startToEnd = (one: Change | undefined, write: (value: number) => string = points) =>
   one ? `${write(one.start)} → ${write(one.end)} (${changed(one.change, write)})` : '–';
 
+/** A figure of the table of all claims, with what it is or why it is lacking in a few words. */
+const labelled = (figure: string, { label }: { readonly label?: string } = {}) => {
+  if (!label) return figure;
+  return figure === '–' ? `${figure} (${label})` : `${figure}, ${label}`;
+};
+
 const CONTROL = ' (control)';
 
-const judgedTable = (title: string, rows: readonly JudgedCondition[]): string[] => [
+/** How many seeds a measurement has, where those are not all of the claim's. */
+const ofSeeds = (measured: number, seeds: number) =>
+  measured > 0 && measured < seeds ? `, ${measured} of ${seeds} seeds` : '';
+
+const judgedTable = (title: string, rows: readonly JudgedCondition[], seeds: number): string[] => [
   `| ${title} | bound | measured, by seed | mean, 95 % interval | outcome |`,
   '|---|---|---|---|---|',
   ...rows.map(({ description, control, bound, measured, interval, outcome }) => {
@@ -93,7 +103,7 @@ const judgedTable = (title: string, rows: readonly JudgedCondition[]): string[] 
       `${description}${control ? CONTROL : ''}`,
       bound,
       measured.map((value) => value.toFixed(3)).join(', ') || '–',
-      Number.isFinite(high) ? `${mean.toFixed(3)} (${low.toFixed(3)} to ${high.toFixed(3)})` : '–',
+      `${Number.isFinite(high) ? `${mean.toFixed(3)} (${low.toFixed(3)} to ${high.toFixed(3)})` : '–'}${ofSeeds(measured.length, seeds)}`,
       outcome === 'holds' ? outcome : `**${outcome}**`,
     ];
     return `| ${cells.join(' | ')} |`;
@@ -108,12 +118,25 @@ const measuredOn = ({ node, cores, cpu, commit, at }: MeasuredOn) =>
 const playedLater = (arms: readonly PlayedArm[]): string =>
   arms.map(({ name, machine }) => (machine ? `; ${name} with ${measuredOn(machine)}` : '')).join('');
 
+/** How many attempts at a claim were registered: the one of the record, and those of the earlier ones that were. */
+const registeredAttempts = ({ attempts, registration }: Pick<Judged, 'attempts' | 'registration'>): number =>
+  attempts.earlier.filter(({ registered }) => registered).length + (registration ? 1 : 0);
+
+/** Which of some attempts were registered; those that were are the last ones. */
+function registeredOf(attempt: number, registered: number): string {
+  if (registered === 0) return 'none registered';
+  if (registered === attempt) return ['registered', 'both registered'][attempt - 1] ?? 'all registered';
+  return registered === 1 ? 'the last one registered' : `the last ${registered} registered`;
+}
+
 /** How the attempts at a claim are counted in a table. */
-const attemptsCell = ({ attempt, attempts, registration }: Judged): string =>
-  [
-    `${attempt} (${registration ? 'the last one registered' : 'none registered'})`,
-    ...(pilotMinutes(attempts) > 0 ? [`${Math.ceil(pilotMinutes(attempts))} min of pilots`] : []),
+const attemptsCell = (record: Judged): string => {
+  const minutes = Math.ceil(pilotMinutes(record.attempts));
+  return [
+    `${record.attempt} (${registeredOf(record.attempt, registeredAttempts(record))})`,
+    ...(minutes > 0 ? [`${minutes} min of pilots`] : []),
   ].join(', ');
+};
 
 /** What was tried before, as the file of attempts has it. */
 function attemptsText({ recipe, attempts, attempt, registration }: Judged): string[] {
@@ -129,8 +152,8 @@ function attemptsText({ recipe, attempts, attempt, registration }: Judged): stri
           '| earlier attempt, seeds | rounds | verdict by the rule of its day | conditions that held | record | what was changed for it |',
           '|---|---|---|---|---|---|',
           ...earlier.map(
-            ({ seeds, rounds, verdict, held, conditions, commit, changed: what }) =>
-              `| ${seeds.join(', ')} | ${rounds} | ${verdict} | ${conditions ? `${held} of ${conditions}` : '–'} | ${commit ?? 'not committed'} | ${what} |`,
+            ({ seeds, rounds, registered, verdict, held, conditions, commit, changed: what }) =>
+              `| ${seeds.join(', ')}${registered ? ' (registered)' : ''} | ${rounds} | ${verdict} | ${conditions ? `${held} of ${conditions}` : '–'} | ${commit ?? 'not committed'} | ${what} |`,
           ),
           '',
         ]
@@ -153,11 +176,11 @@ function attemptsText({ recipe, attempts, attempt, registration }: Judged): stri
 }
 
 /** The figures that every claim has, by arm. */
-const columnsTable = (arms: readonly PlayedArm[]): string[] => [
+const columnsTable = ({ arms, columns, gap: gapTo }: Pick<Judged, 'arms' | 'columns' | 'gap'>): string[] => [
   '| arm | seeds | greedy | greedy, steps forced | sampled | reward − gold | generated | trained |',
   '|---|---|---|---|---|---|---|---|',
   ...arms.map(({ name, runs }) => {
-    const { greedy, forced, sampled, gap, generated, trained } = columnsOf(runs);
+    const { greedy, forced, sampled, gap, generated, trained } = columnsOf(runs, gapTo);
     const cells = [
       name,
       runs.length,
@@ -171,6 +194,8 @@ const columnsTable = (arms: readonly PlayedArm[]): string[] => [
     return `| ${cells.join(' | ')} |`;
   }),
   '',
+  ...(columns ? [columns.meaning, ''] : []),
+  ...(gapTo ? [`Reward − gold: ${gapTo.meaning}`, ''] : []),
 ];
 
 function section(record: Judged, { diagnosis, along, startPolicy }: Told): string {
@@ -194,9 +219,11 @@ function section(record: Judged, { diagnosis, along, startPolicy }: Told): strin
     '',
     'From start to end, with the 95 % interval of the change; accuracies in percent, tokens in millions a run:',
     '',
-    ...columnsTable(arms),
-    ...judgedTable('condition', conditions),
-    ...(observations.length ? judgedTable('beside the claim, no part of the verdict', observations) : []),
+    ...columnsTable(record),
+    ...judgedTable('condition', conditions, seeds.length),
+    ...(observations.length
+      ? judgedTable('beside the claim, no part of the verdict', observations, seeds.length)
+      : []),
     ...(diagnosis ? [`**Diagnosis.** ${diagnosis}`, ''] : []),
     ...attemptsText(record),
     ...drawn.map(([figure, title]) => `![${title}](claims/${pictureName(recipe, figure)})`),
@@ -212,18 +239,18 @@ export const overview = (records: readonly Judged[], page = ''): string[] => [
   '| recipe | verdict | attempts | conditions that hold | skill | sharpening | reward − gold |',
   '|---|---|---|---|---|---|---|',
   ...records.map((record) => {
-    const { recipe, verdict, conditions, arms } = record;
+    const { recipe, verdict, conditions, arms, gap } = record;
     const { runs } = arms[0]!;
-    const columns = columnsOf(runs);
+    const columns = columnsOf(runs, gap);
     const sharper = sharpeningOf(runs);
     const cells = [
       `[${recipe}](${page}#${recipe}-${verdict.replaceAll(' ', '-')})`,
       verdict,
       attemptsCell(record),
       `${conditions.filter(({ outcome }) => outcome === 'holds').length} of ${conditions.length}`,
-      startToEnd(skillOf(columns)),
+      labelled(startToEnd(skillOf(columns)), record.columns),
       sharper ? changed(sharper, points) : '–',
-      startToEnd(columns.gap, hundredths),
+      labelled(startToEnd(columns.gap, hundredths), gap),
     ];
     return `| ${cells.join(' | ')} |`;
   }),
@@ -234,13 +261,14 @@ const INTRODUCTION = `Made by \`npm run claims -- --page\` from the files in \`c
 seed, lies wholly beyond its bound, **fails** where the interval lies wholly on the other side, and is **within noise** otherwise. A claim is **shown** where all of its
 conditions hold and **partly** shown where some do that are not about controls; where none does it is **not shown** if one fails, and else **within noise**.
 
-A claim is registered before its one run of eight seeds is played. Records without a registration are older than that rule: they have three or five seeds, which few intervals
-survive, and were found after the attempts that each section lists. Held-out tasks are never proposed or trained on, except by ttrl, spine and ttcs, whose method it is to train on the
+A claim is registered before its one run of eight seeds is played. Each section lists earlier attempts: those that were not registered are older than that rule and have three or five seeds. Held-out tasks are never proposed or trained on, except by ttrl, spine and ttcs, whose method it is to train on the
 test set’s questions without their answers.
 
 In the table, of each claim’s first arm, from start to end with the 95 % interval of the change, in percent: **skill** is the accuracy of greedy answers, with their steps forced where
 answers have steps, so that the choice to write steps is left out. **Sharpening** is by how many points more the accuracy of sampled answers rose than skill did: what training made likelier
-rather than possible. **Reward − gold** is what the solver is paid minus the share of its answers that are exact, in the first three rounds and in the last five: where it grows, the reward is hacked.
+rather than possible. **Reward − gold** is what the solver is paid minus the share of its answers that are exact, in the first three rounds that pay it and in the last five.
+Where it grows the reward is hacked, unless words behind it say what else the growth means; where a claim has none, words say why, and its section says it in a sentence. So does the section of a claim without
+sampled accuracy, which has no sharpening.
 `;
 
 /** A sentence on the claims that were registered and have no record yet; nothing where there is none. */

@@ -1,6 +1,13 @@
 /** The results file of a claim: it is committed as data, and docs/claims.md is made from it. */
 import type { Attempts } from '../../core/claims/attempts.ts';
-import { type Arm, type Claim, type Condition, claimOf } from '../../core/claims/claim.ts';
+import {
+  type Arm,
+  type Claim,
+  type ColumnsNote,
+  type Condition,
+  claimOf,
+  type RewardGap,
+} from '../../core/claims/claim.ts';
 import {
   digestOf,
   expectUnchanged,
@@ -61,6 +68,10 @@ export interface Judged extends Played {
   readonly attempt: number;
   /** Titles of the curves, by figure; absent = the held-out accuracies. */
   readonly pictures?: Readonly<Record<string, string>>;
+  /** On figures that are lacking or mean something else. */
+  readonly columns?: ColumnsNote;
+  /** What stands for the reward's gap to gold; absent = the monitor `gap`. */
+  readonly gap?: RewardGap;
 }
 
 /** What each condition and then each observation measured in some runs. */
@@ -139,6 +150,8 @@ export function judged(
     seeds,
     ...(under ? { registration: under } : {}),
     ...(claim.pictures ? { pictures: claim.pictures } : {}),
+    ...(claim.columns ? { columns: claim.columns } : {}),
+    ...(claim.gap ? { gap: claim.gap } : {}),
     arms: arms.map((arm) => ({ ...arm, description: descriptionOf(arm, claim) })),
   };
 }

@@ -5,11 +5,13 @@ const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
 export const attempts = v.strictObject({
   recipe: v.string(),
-  /** Earlier runs of the whole claim, each with its verdict by the rule of its day (docs/decisions/0008-claims.md). */
+  /** Earlier runs of the whole claim, each with its verdict by the rule of its day (docs/decisions/0008-claims.md, 0012-one-rule.md). */
   earlier: v.array(
     v.strictObject({
       seeds: v.array(count),
       rounds: count,
+      /** It was registered before it was played. */
+      registered: v.exactOptional(v.literal(true)),
       verdict: v.string(),
       held: count,
       conditions: count,

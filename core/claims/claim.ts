@@ -69,8 +69,29 @@ export interface Claim {
   readonly observations?: readonly Condition[];
   /** Arms that differ in one thing alone, whether a partner of the solver is trained: what docs/co-training.md compares. */
   readonly partners?: readonly Partner[];
+  /** On the figures that every claim has: why one of them is lacking, or what stands for it. Written after the runs. */
+  readonly columns?: ColumnsNote;
+  /** What the page shows as the reward's gap to gold; default the monitor `gap`, which grows where the reward is hacked. */
+  readonly gap?: RewardGap;
   /** Written after the runs: what they show beyond the conditions, and why those fail that do. */
   readonly diagnosis?: string;
+}
+
+export interface ColumnsNote {
+  /** A few words beside the skill in the table of all claims: what it is the accuracy of. */
+  readonly label?: string;
+  /** A sentence or two in the claim's section. */
+  readonly meaning: string;
+}
+
+/** What stands for the reward's gap to gold where the monitor `gap` does not, or where its growth is not hacking. Written after the runs. */
+export interface RewardGap {
+  /** The monitor that is the gap, or the two whose difference it is; empty where no two compare. Default: `gap`. */
+  readonly figures?: readonly string[];
+  /** A few words beside the gap in tables: why there is none, or why its growth is not hacking. */
+  readonly label?: string;
+  /** A sentence in the claim's section. */
+  readonly meaning: string;
 }
 
 /** A curve of each arm at the end of its runs, and of the start, whose points are figures of one evaluation; they are shares. */
@@ -92,6 +113,11 @@ export interface Partner {
 
 /** The eight seeds of a registered run. No earlier attempt and no pilot used one of them. */
 const CLAIM_SEEDS: readonly number[] = [30, 31, 32, 33, 34, 35, 36, 37];
+/** So many seeds have the arms of every condition that is no control. */
+export const LEAST_SEEDS = CLAIM_SEEDS.length;
+
+/** The rounds between two evaluations, for a claim that does not set them. */
+export const EVALUATE_EVERY = 5;
 
 /** Said of a claim that names no reason of its own. */
 export const ONE_START =

@@ -2,7 +2,8 @@
 import { mean } from '../rl/statistics.ts';
 import type { Summary } from '../schema/summary.ts';
 import { tInterval } from '../statistics/t-interval.ts';
-import { curveOf, early, lately } from './curves.ts';
+import type { RewardGap } from './claim.ts';
+import { curveOf, meanOf, monitorOf } from './curves.ts';
 
 /** Means over the seeds of a figure at the start and at the end of the runs, and the 95 % interval of the change. */
 export interface Change {
@@ -18,7 +19,10 @@ export interface Columns {
   readonly forced?: Change;
   /** Held-out accuracy of sampled answers. */
   readonly sampled?: Change;
-  /** What the solver is paid minus the share of its answers that are exact, in the first three rounds and the last five. */
+  /**
+   * What the solver is paid minus the share of its answers that are exact, or what the claim has in its place, in the first three rounds that
+   * pay it and in the last five.
+   */
   readonly gap?: Change;
   /** Millions a run, over the whole run. */
   readonly generated: number;
@@ -32,7 +36,23 @@ function changeOf(starts: readonly number[], ends: readonly number[]): Change | 
   return { start: mean(starts), end: mean(ends), change: tInterval(changes) };
 }
 
-export function columnsOf(runs: readonly Summary[]): Columns {
+/** The rounds whose mean is the gap's start, and its end. */
+const [FIRST, LAST] = [3, 5];
+
+/** The gap to gold over the rounds of each run, from the first round on that has one: a recipe may train other parts before its solver. */
+function gapsOf(runs: readonly Summary[], { figures = ['gap'] }: Pick<RewardGap, 'figures'>): number[][] {
+  const results = { arm: runs };
+  const [paid, gold] = figures;
+  if (paid === undefined) return [];
+  return runs.map((_, seed) => {
+    const subtracted = gold === undefined ? [] : monitorOf(results, 'arm', seed, gold);
+    const gaps = monitorOf(results, 'arm', seed, paid).map((value, i) => value - (subtracted[i] ?? 0));
+    const first = gaps.findIndex((value) => !Number.isNaN(value));
+    return first < 0 ? [] : gaps.slice(first);
+  });
+}
+
+export function columnsOf(runs: readonly Summary[], gapTo: Pick<RewardGap, 'figures'> = {}): Columns {
   const results = { arm: runs };
   const seeds = runs.map((_, seed) => seed);
   const heldOut = (figure: string) => {
@@ -43,9 +63,10 @@ export function columnsOf(runs: readonly Summary[]): Columns {
     );
   };
   const [forced, sampled] = [heldOut('forcedWorked'), heldOut('sampled')];
+  const gaps = gapsOf(runs, gapTo);
   const gap = changeOf(
-    seeds.map((seed) => early(results, 'arm', seed, 'gap')),
-    seeds.map((seed) => lately(results, 'arm', seed, 'gap')),
+    gaps.map((values) => meanOf(values.slice(0, FIRST))),
+    gaps.map((values) => meanOf(values.slice(-LAST))),
   );
   const millions = (kind: keyof Summary['tokens']) => mean(runs.map(({ tokens }) => tokens[kind])) / 1e6;
   return {

@@ -44,7 +44,7 @@ export const lost = (results: ArmResults, arm: string, seed: number, figure = 'a
   Math.max(...curveOf(results, arm, seed, figure)) - atEnd(results, arm, seed, figure);
 
 /** NaN of no values: what was not measured has no mean. */
-const meanOf = (values: readonly number[]) => (values.length ? mean(values) : Number.NaN);
+export const meanOf = (values: readonly number[]) => (values.length ? mean(values) : Number.NaN);
 
 /** Mean of a monitor over the last `rounds` rounds of an arm's run. */
 export const lately = (results: ArmResults, arm: string, seed: number, figure: string, rounds = 5): number =>

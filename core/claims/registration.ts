@@ -5,11 +5,19 @@ import { wrongInput } from '../errors.ts';
 import { ENGINES } from '../policy.ts';
 import { sha256Hex } from '../random.ts';
 import type { Recipe } from '../recipe.ts';
-import { type Arm, armSeeds, type Claim, type Condition, claimOf, seedsOf, startOfClaim } from './claim.ts';
+import { armsRead } from './arms-read.ts';
+import {
+  type Arm,
+  armSeeds,
+  type Claim,
+  type Condition,
+  claimOf,
+  EVALUATE_EVERY,
+  LEAST_SEEDS,
+  seedsOf,
+  startOfClaim,
+} from './claim.ts';
 import { boundOf } from './rule.ts';
-
-/** The rounds between two evaluations, for a claim that does not set them. */
-const EVALUATE_EVERY = 5;
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const texts = v.array(v.string());
@@ -87,8 +95,36 @@ const playedAs = (claim: Claim, arm: Arm) => ({
   seeds: [...armSeeds(claim, arm)],
 });
 
-/** The registration of a recipe's claim as it stands. Throws `wrong-input` where a condition's bound is 0. */
+/** The conditions that are no controls and measure an arm of fewer than eight seeds, with the names of these arms. */
+export const conditionsOfFewSeeds = (
+  claim: Claim,
+): readonly { condition: Condition; arms: readonly string[] }[] => {
+  const few = claim.arms.filter((arm) => armSeeds(claim, arm).length < LEAST_SEEDS).map(({ name }) => name);
+  return claim.conditions
+    .filter(({ control }) => !control)
+    .map((condition) => ({ condition, arms: armsRead(condition, claim).filter((arm) => few.includes(arm)) }))
+    .filter(({ arms }) => arms.length > 0);
+};
+
+/**
+ * The registration of a recipe's claim as it stands. Throws `wrong-input` where a condition's bound is 0, and where a condition that is no
+ * control measures an arm of fewer than eight seeds.
+ */
 export function register(recipe: Registered, circumstances: Circumstances): Registration {
+  const [first] = conditionsOfFewSeeds(claimOf(recipe));
+  if (first)
+    throw wrongInput(
+      'claims.seeds',
+      `The condition "${first.condition.description}" measures ${first.arms.join(' and ')} on fewer than ${LEAST_SEEDS} seeds.`,
+      {
+        expected: `${LEAST_SEEDS} seeds for every arm that a condition measures, unless the condition is a control`,
+        next: 'Give the arm all seeds, or leave the condition to the observations.',
+      },
+    );
+  return stateOf(recipe, circumstances);
+}
+
+function stateOf(recipe: Registered, circumstances: Circumstances): Registration {
   const claim = claimOf(recipe);
   const made = {
     recipe: recipe.name,
@@ -111,7 +147,7 @@ export const digestOf = (registered: Registration): string =>
 /** Throws `claims.registration`, which names the first field that differs, unless the recipe's claim still is what was registered. */
 export function expectUnchanged(recipe: Registered, registered: Registration): void {
   const { attempt, reason, registeredAt, engine, start } = registered;
-  const today = register(recipe, {
+  const today = stateOf(recipe, {
     attempt,
     ...(reason === undefined ? {} : { reason }),
     registeredAt,

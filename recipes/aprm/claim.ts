@@ -79,6 +79,11 @@ export const claim: Claim = {
     endsAbove('aprm', 'no optimism'),
     endsAbove('aprm', 'unregularised'),
   ],
+  gap: {
+    label: 'payoff of a game',
+    meaning:
+      'The reward is the payoff of a game: a wrong line earns what it gets past the verifier, and any other line −1. The generator learns to write wrong lines, so that gold falls and the reward rises. That is the game as it is meant, and no hacking.',
+  },
   diagnosis:
     'The verifier gains skill, and not only sharpness: greedy balanced accuracy on errors of kinds that it has not seen rises from 67 to 92 %, sampled from 70 to 87 %. But it does so in every arm whose pay says what is right. Lines with a random last digit, which cost nothing to make, teach as much as those of a learning adversary (−0.1 ± 3.3 points), and an untrained one teaches 1.2 points less (at most 3.6), where 5 were asked; best of four answers is picked as well by either. Nor do the parts that are to calm the game: without optimism the rate at which the verifier is fooled varies by 1.5 points less, not more, without KL and entropy by 1.2 less, and both arms end somewhat above the recipe. The pilot’s lead of 2.9 points over random errors was luck. Why was not measured. There are few ways to be wrong in one line of a sum, so that random digits may cover most of them; where the space of errors is large, as in proofs, an adversary may find more. A verifier that imitates its own right verdicts finds 3.9 points more of the unseen errors and accepts 2.7 points fewer right solutions. One control is within noise, downwards: a coin ruins the verifier on all four seeds, by 7 to 69 points.',
 };

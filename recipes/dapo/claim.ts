@@ -105,6 +105,11 @@ export const claim: Claim = {
       atLeast: -0.05,
     },
   ],
+  gap: {
+    label: 'from −1 to 1',
+    meaning:
+      'The reward is 1 for an exact answer and −1 for another, less a price of length, so that the gap rises with the share of exact answers and as the price falls. The exact checker pays, and there is nothing to hack.',
+  },
   diagnosis:
     'The four repairs together end 7.6 points of sampled accuracy above plain GRPO (5.0 to 10.2). Dynamic sampling has the clearest effect: without it half of the trained groups teach nothing, and accuracy ends 9 points lower, for about a third of the generated tokens. The other repairs are not independent of each other: clip-higher, the token mean and the soft punishment all shorten answers. Clip-higher keeps entropy 0.12 nats higher (0.05 to 0.19), within noise of the bound of 0.05. The start truncates 6 % of its answers; after the first round hardly any answer is truncated in any arm, so that the condition on the soft punishment fails. What the punishment does shows elsewhere: greedy accuracy ends at 70 % with it and at 14 % without it. The skill column counts mostly that answers learn to end: greedily the start never stops, and plain GRPO ends at 7 %.',
 };

@@ -46,6 +46,11 @@ export const claim: Claim = {
       atLeast: 0.02,
     },
   ],
+  gap: {
+    figures: ['reward', 'points'],
+    meaning:
+      'The gap is the reward minus the share of the rubric’s points. The rubric itself pays, so that only the controls have one.',
+  },
   diagnosis:
-    'Rewriting prompts pays, and choosing them by regret adds nothing. Against the prompts of the first round throughout, sampled points end 2.9 higher (1.9 to 3.8), just at the bound, and 5.8 higher on long prompts (4.2 to 7.4), of which the first round has none. Prompts that are drawn uniformly for rewriting end 0.4 above those drawn by regret (−0.5 to 1.3), and those drawn by lowest reward 0.9 below (−0.9 to 2.6). Regret hardly selects: the prompts that are trained on have 0.4 points more of it than those drawn uniformly. No arm says why. The start is careless on all prompts alike, so that few have nothing left to gain, and the regret of five responses may say more of these responses than of the prompt. Complexity does rise by 1.8, with regret a little more than at random and most by lowest reward, which runs on to prompts that earn 61 % of the points. Of the gain of 6.8 points, 3 are skill and the others sharpening.',
+    'Rewriting prompts pays, and choosing them by regret adds nothing. Against the prompts of the first round throughout, sampled points end 2.9 higher (1.9 to 3.8), just at the bound, and 5.8 higher on long prompts (4.2 to 7.4), of which the first round has none. Prompts that are drawn uniformly for rewriting end 0.4 above those drawn by regret (−0.5 to 1.3), and those drawn by lowest reward 0.9 below (−0.9 to 2.6). Regret hardly selects: the prompts that are trained on have 0.4 points more of it than those drawn uniformly. No arm says why. The start is careless on all prompts alike, so that few have nothing left to gain, and the regret of five responses may say more of these responses than of the prompt. Complexity does rise by 1.8, with regret a little more than at random and most by lowest reward, which runs on to prompts that earn 61 % of the points. Of the gain of 6.8 points, 3 are skill and the others sharpening. That the control by form holds shows nothing: equal scores make no pairs, so that it trained on 666 to 2,443 tokens a run, 0.7 to 2.4 % of the some 101,000 of the main arm.',
 };

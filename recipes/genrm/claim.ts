@@ -61,6 +61,11 @@ export const genrmClaim: Claim = {
       atMost: 0.02,
     },
   ],
+  columns: {
+    label: 'best of 8',
+    meaning:
+      'The solver stays at version 0 and is not measured apart: one sampled answer of it is exact in 45.4 % of cases, in every arm and at every version. What stands under greedy is the verifier’s accuracy, the share of tasks at which the best of eight sampled answers by its scores is exact (with a head, which cannot be asked, one answer), so that there is no sampled accuracy beside it.',
+  },
   diagnosis:
     'Three conditions hold and the fourth, which matters most, fails. Checks that are written out beat a glance and a head by far: before training no verdict can be read, so that the first answer is taken (51 % of the tasks); after some 5,000 labelled answers one check finds a right answer for 80 % and sixteen checks for 86 %, where a glance (26 %) and a head (45 %) are no better than an answer taken at random. Neither can do sums at once; right answers to a task are alike and share one score, and every wrong one has a score of its own, so that the best of eight scores is most often that of a wrong answer. But a coin as the label does as well: 0.8 points below the true labels (2.6 above to 3.4 below), where 10 points were asked. The control has the pipeline of the method now, in which checks are written by a script that does the sums and the label removes those that slip: the script is the teacher, and one check in ten that slips does no harm. The earlier record had a control that copied the answer, and said otherwise.',
 };

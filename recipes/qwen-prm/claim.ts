@@ -54,6 +54,11 @@ export const claim: Claim = {
       atLeast: POINTS,
     },
   ],
+  columns: {
+    label: 'one sampled answer',
+    meaning:
+      'The solver stays at version 0, and what stands under greedy is the share of its eight sampled answers to each task that are exact. There is no greedy answer and no other sampled accuracy; what the verifier learns is in the conditions.',
+  },
   diagnosis:
     'Nothing can be said about the labels, because no classifier learns to use them in twelve rounds. The labels themselves find the first error: F1 0.74 by continuations and 0.56 by the judge, against 0.01 by a coin. The classifiers find hardly any: F1 0.001 on labels on which both agree, 0.000 on the judge’s, 0.055 on continuations. They are right about 80 to 87 % of single labels, 67 % on continuations, and find at most 2 % of the first errors in solutions with the right answer, as a classifier would that calls nearly every line right; how often they do was not measured. Labels by continuations call more lines wrong and keep every solution, where the consensus keeps 37 %, which may be why they do better by 5 points. The one condition that holds, that consensus is no worse than the judge alone, holds because both are near zero. Best of eight differs by 4 points, within noise. A classifier with weighted classes, or more rounds, would be the next thing to try; this claim stands as registered.',
 };

@@ -132,6 +132,11 @@ export const ragenClaim: Claim = {
       atMost: 0.05,
     },
   ],
+  gap: {
+    label: 'price of actions',
+    meaning:
+      'The reward is 1 for the goal less 0.1 for each action and each refused one, so that the gap rises where episodes get shorter. The world itself pays, and there is nothing to hack.',
+  },
   diagnosis:
     'With the filter success rises by 14 points (11 to 16), is within 1.4 points of its best at the end, and ends 11 points above training on all worlds (3 to 19) and 12 above as many steps on worlds chosen at random (1.5 to 22). Both intervals lie above zero and not above the bound of 5 points, so that the advantage of the filter is likely and its size is not shown. On average the filter delays the collapse by 10 rounds (−1 to 21). The published order, in which returns and answers become alike before gradients grow, is not seen without the filter: on seven seeds of eight gradients never double, and on the other they double first. With the filter greedy success stays near its start (69 to 68 %), and it falls by 13 points on all worlds and on worlds at random, so that the filter keeps a skill and adds none.',
 };

@@ -43,6 +43,11 @@ export const claim: Claim = {
     doesNotRise('random'),
     doesNotRise('format'),
   ],
+  gap: {
+    figures: ['reward', 'points'],
+    meaning:
+      'The gap is the reward minus the share of the rubric’s points, in the rounds that train the responder.',
+  },
   diagnosis:
     'The library evolves, and who writes the edits makes no difference. Agreement with held-out preferences rises by 16 points (13 to 19) under the gate, to 73 %; under the same gate edits that are drawn at random bring it to 75 % (the difference is −2.4 points, −5.9 to 1.2). Of eight edits a round the gate keeps two, whoever made them, and sixty preferences tell a useful rule from another. Without a gate, and with a coin in place of the preferences, agreement ends at 66 and 63 % on four seeds, which their intervals do not tell from either end. Rewards from the evolved library spare the responder what those of the first library do to it, which pays for long responses and takes 31 points of the rubric: 27 points lie between them (22 to 32). But the evolved library teaches nothing itself: points fall by 3.4 (−9.3 to 2.5), where those of the rubric raise them by 6.6. The rule that prefers long responses stayed in each of the three libraries that were looked at, and the judge is right in 73 % of its verdicts on single rules: rewards end 0.07 above the points that are earned.',
 };

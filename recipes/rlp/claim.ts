@@ -71,6 +71,12 @@ export const claim: Claim = {
     doesNotRise('format'),
   ],
   observations: [rises('rlp', POINTS, 'accuracy'), endsAbove('rlp', 'uncentred', 0.02)],
+  gap: {
+    figures: [],
+    label: 'paid in nats',
+    meaning:
+      'There is none. A thought is paid in nats of likelihood, which do not compare with a share of exact answers; the conditions measure that gain.',
+  },
   diagnosis:
     'Neither of two attempts shows the claim. In the first one (seeds 30 to 37) the start policy predicted digits as well without a thought, so that there was nothing to learn. The start of the second one thinks: greedily, 58.7 % of the digits are right without a thought and 78.7 % after one. But at temperature 1 one thought in five goes through all totals, a thought with a slip says a wrong digit with confidence, and a thought takes 0.57 nats from the digit on average. What costs least is to think little. Thoughts go from 4.6 tokens to 2.9, no greedy one goes through all totals any more, the mean gain rises by 0.22 nats (0.09 to 0.36) and stays below 0, and greedy accuracy after a thought falls by 25 points (24 to 27). Paying for form alone loses as much and a coin half of it, so that part of this is what these steps do to a skill that nothing holds; next-token prediction on as many tokens loses none and predicts digits without a thought 5.7 points more often. At names, whose digits follow from nothing, thoughts gain 0.01 nats, as they should. The paper sees thoughts collapse when they are capped at 64 tokens. The baseline matters where thoughts are not compared with each other: with none, sampled accuracy ends 10.4 points lower than with the slowly following one (−1.7 to 22.6 on four seeds), and with a frozen one as high.',
 };

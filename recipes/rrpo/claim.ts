@@ -88,6 +88,12 @@ export const claim: Claim = {
       atMost: 0.05,
     },
   ],
+  gap: {
+    figures: [],
+    label: 'pairs by construction',
+    meaning:
+      'There is none. What is preferred is known by construction and earns 1 throughout; no judge rates responses.',
+  },
   diagnosis:
     'What the paper says is nearly all seen. Compared by the word in which they differ and held by a KL, pairs take 12 points of repeating responses away, and the policy earns 3 points less than at the start; DPO takes 17 points away and costs 9, and without the KL it is 21 and 20. Where other words are compared nothing is learned, so that it is the words that teach. The good response comes to be likelier rather than staying as it was, in DPO more so. What is not certain is the price: for a nat of drift a token RRPO does away with more errors than DPO on seven of eight seeds, by 0.67 in the mean (0.26 to 1.07), and 1 was asked; a first attempt had measured 0.91 (0.56 to 1.26). Nor is it certain that form alone does nothing: responses that are preferred to themselves with their form broken repeat a word 1.4 points less often in the end on four seeds (−0.2 to 3.0, and 3 was the most allowed), where RRPO does it 12.4 points less, and they took 1.7 times its tokens to train. RRPO drifts further from the start than the observation of it had allowed: 0.076 nats a token (0.067 to 0.084), and 0.05 was the most. The rubric has five points, of which a repeated word costs one, so that fewer repeated words can cost points for the others: no arm earns more than the start where it samples, and RRPO’s greedy responses alone gain (1.1 points).',
 };

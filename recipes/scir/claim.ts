@@ -45,6 +45,10 @@ export const claim: Claim = {
     doesNotRise('random'),
     doesNotRise('format'),
   ],
+  gap: {
+    figures: ['reward', 'points'],
+    meaning: 'The gap is the policy’s own score of its responses minus their share of the rubric’s points.',
+  },
   diagnosis:
-    'Agreement with the implicit reward selects wrong pairs here. In the last five rounds the rubric orders 13 points fewer of the trained pairs like the policy than where all pairs are trained, and 11 fewer than where as many are drawn at random; the responses lose 5.8 points of the rubric (−11.7 to 0.2) where the others gain 3.9 and 3.2. The two rewards do not come to agree more often, but less, by 6.5 points. A pilot had shown that the implicit reward is right on a third of the pairs after one round; to train all pairs for four rounds first, which the recipe does for that reason, was not enough. One explanation, which no arm tests, is that a hardly trained implicit reward orders responses by what the policy already finds likely, and that what agrees with it repeats this.',
+    'Agreement with the implicit reward selects wrong pairs here. In the last five rounds the rubric orders 13 points fewer of the trained pairs like the policy than where all pairs are trained, and 11 fewer than where as many are drawn at random; the responses lose 5.8 points of the rubric (−11.7 to 0.2) where the others gain 3.9 and 3.2. The two rewards do not come to agree more often, but less, by 6.5 points. A pilot had shown that the implicit reward is right on a third of the pairs after one round; to train all pairs for four rounds first, which the recipe does for that reason, was not enough. One explanation, which no arm tests, is that a hardly trained implicit reward orders responses by what the policy already finds likely, and that what agrees with it repeats this. That the control by form holds shows nothing: equal scores make no pairs, so that it trained on 405 to 807 tokens a run, 0.5 to 1.0 % of the some 80,000 of the main arm.',
 };

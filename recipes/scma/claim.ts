@@ -77,6 +77,11 @@ export const claim: Claim = {
       atLeast: 1,
     },
   ],
+  gap: {
+    label: 'price of tokens',
+    meaning:
+      'The reward is that of an exact answer less a price for each token before it. The gap rises where answers get shorter and where the scorer calls more of them important, and does not tell the two apart.',
+  },
   diagnosis:
     'A price by importance does what it is meant for, and the roles that learn to set it undo it. Tokens of filler go from 12.2 to 3.2 where the answer’s reward alone leaves 13.1, and answers state 63 % of their totals after 66 %, while a price by length leaves 12 %, with 17 points less of greedy accuracy. But the scorer earns what its answer earns, so that calling filler important pays: the mean score of filler goes from 2.4 to 4.0, that of totals from 3.9 to 4.7, and where form alone is paid to 4.7 and 4.9. Readers that stay at version 0 keep their scores (2.2 and 4.3) and leave 1.4 tokens of filler at the same accuracy. Shuffled scores, which are worth no more than their mean, remove nearly as much filler (3.8 tokens): most of what shortens is that tokens cost something, and importance decides what is spared. Sampled accuracy gains 2 points (0.8 to 3.2), and 9 with exact answers alone, which teach to state more totals (85 %); greedy accuracy rises by 8.3 points, as it does with frozen readers and with shuffled scores, because a greedy answer of the start is often lost in filler. So compression here does not come with the gain in accuracy that the paper reports.',
 };

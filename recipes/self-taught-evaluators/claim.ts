@@ -48,6 +48,12 @@ export const claim: Claim = {
       description: 'sampled accuracy at the end, gold above self-taught: what exact labels would add',
     },
   ],
+  gap: {
+    figures: [],
+    label: 'no reward',
+    meaning:
+      'There is none. Judgments that agree with how a pair was made are imitated, and nothing is rewarded.',
+  },
   diagnosis:
     'Sampled accuracy on natural errors rises from 0.71 to 0.87, falls in no iteration of any seed, and the position bias falls by 28 points. Exact labels are no better than labels by construction (0.3 points, −1.2 to 1.7). What is learned is to check before choosing: the start checks nearly without fault, and mostly says A where it only glances. Judgments with steps forced lose 2.7 points, so that the skill did not grow. Much of the gain needs no label: keeping as many A as B among all readable judgments removes glances that say A and reaches 81 % by itself. What labels add to that is 5.4 points (1.2 to 9.5), more than nothing and within noise of the bound of 5. Labels by coin lose accuracy.',
 };

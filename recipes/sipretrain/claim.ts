@@ -63,6 +63,11 @@ export const claim: Claim = {
       atMost: 0.05,
     },
   ],
+  gap: {
+    figures: ['overrated'],
+    meaning:
+      'The gap is what the judge says a document is worth minus its share of true sentences. Arms whose reward asks no judge have none.',
+  },
   diagnosis:
     'The choice teaches, and no difference was found between two ways to learn from it. A policy that prefers the best of three continuations tells 18 points more true sentences than one that goes on with the documents (16 to 19), and its own continuations take the place of rewrites among the chosen, as the paper reports. But next-token prediction on the same best candidates comes to the same (−0.6 to 1.2 points), and on rewrites alone to four points less. The controls are not clean: a coin and form alone make texts well-formed, and form also makes them truer by 5.6 points, probably since the rewrites, which it prefers as often as anything else, are truer than the documents. Skill rises: greedy answers double from 34 to 68 % true. The judge overrates what it reads by 0.16 to the end, and nothing in the method mends that.',
 };

@@ -68,6 +68,12 @@ export const claim: Claim = {
       atLeast: 0.02,
     },
   ],
+  gap: {
+    figures: [],
+    label: 'no reward',
+    meaning:
+      'There is none. The response of the data is always preferred to that of the opponent, and nothing is rewarded.',
+  },
   diagnosis:
     'As many updates of fine-tuning do at least as well, on eight seeds with a start of its own each: after the first iteration SPIN is 0.6 points of sampled accuracy below it (1.9 below to 0.7 above), and the exact held-out traces are 0.3 points less likely a token (0.2 to 0.5). SPIN itself gains 2.0 points of greedy accuracy in three iterations (0.3 less to 4.3 more), fine-tuning 3.2 (1.6 to 4.8). To first order the two are one method: the opponent’s answers are drawn from the very model that is trained, where the expected gradient of their log-likelihood is zero, so that each iteration begins with the gradient of fine-tuning times lambda / 2, plus the noise of the answers. SPIN should then win only where the steps of fine-tuning overfit, and pilots found no such start: over corpora learnt by heart the opponent writes the response of the data and nearly no prompt makes a pair, and from starts where fine-tuning is flat SPIN does not gain either (docs/log, entries 14 and 27). The paper’s lambda of 0.1 loses 1.7 points of greedy accuracy (4.6 less to 1.2 more), because it lets the likelihood of the data’s response fall as long as that of the opponent’s falls more.',
 };

@@ -96,6 +96,12 @@ export const sppoClaim: Claim = {
       atLeast: 0.02,
     },
   ],
+  gap: {
+    figures: [],
+    label: 'paid by win rate',
+    meaning:
+      'There is none. The reward is a win rate against the responses of the same prompt, whose mean is one half whatever they are worth.',
+  },
   diagnosis:
     'All six conditions hold, on eight seeds. SPPO plays the mixture: it ends at 28 to 41 % short and 31 to 44 % long responses, with an exploitability of 0.036 (0.014 to 0.053; 0.044 at the start and 0.077 after four rounds, as steps of multiplicative weights circle an equilibrium), while DPO on the same pairs ends with 95 to 100 % short. Each evaluation’s mixture beats the one before by 0.005 of a win rate (0.004 to 0.007), which is little because no style is far ahead near the equilibrium. That DPO ends with one style depends little on its β: at 1 and at 3 its exploitability was 0.32 and 0.16 in two runs outside of the record, against 0.37 at 0.1. Staying mixed does not distinguish SPPO from chance: preferences by coin keep the mixture too (0.052) and raise the likelihood of what they chose as much, and a policy that is not trained would keep it. What SPPO has over them is that it beats what it was. It is no skill in the rubric: sampled points do not rise and greedy ones fall by 9.8, since one point is worth a quarter of a logit; DPO, which ends with one style, gains 15.',
 };

@@ -41,6 +41,11 @@ export const claim: Claim = {
     doesNotRise('format'),
   ],
   observations: [endsAbove('ssr-swe', 'first order')],
+  gap: {
+    label: 'from −1 to 1',
+    meaning:
+      'The reward of a repair is 1 where all tests pass and −1 otherwise, so that the gap rises with the share of repairs that pass. The tests pay, and they are what gold is.',
+  },
   diagnosis:
     'A policy that repairs random bugs repairs more than one that repairs its own: 2.6 points of sampled accuracy (0.7 to 4.6). Gates, a trained injector and bugs of higher order change nothing that can be told from chance. Sampled accuracy does rise, by 5.6 points (4.4 to 6.9), greedy accuracy does not in any arm: the policies are sharpened. The injector does not learn to set more bugs either, 4 points more at the end (3 less to 11 more). Three reasons are likely and none is tested by an arm: held-out bugs are random edits, which is what the arm without an injector trains on; a policy of this size repairs one bug in nine, so that most of its own bugs teach nothing; and the injector shares the weights and half of the updates of the solver.',
 };

@@ -48,6 +48,11 @@ export const claim: Claim = {
       atLeast: 0.05,
     },
   ],
+  gap: {
+    figures: ['reward', 'points'],
+    meaning:
+      'The gap is the reward minus the share of the rubric’s points. The rubric itself pays, so that only the controls have one.',
+  },
   diagnosis:
-    'Rewards for tokens change nothing here. DPO alone makes a planted fault unlikelier than the rest of its response by 0.49 nats, since a word that stands twice is what often separates the best response from the worst; with token rewards it is as much (−0.05 to 0.04 nats of difference), and with the same rewards at other tokens as well. The points earned rise by 13 in all three arms. The contrast of two wishes, which this start policy was taught to read, seems to know the quality of a whole response and hardly the word that spoils it. A coin gains five points, so that a part of every rise has nothing to do with the rubric: DPO on any pairs of its own responses seems to make likelier what the policy preferred already.',
+    'Rewards for tokens change nothing here. DPO alone makes a planted fault unlikelier than the rest of its response by 0.49 nats, since a word that stands twice is what often separates the best response from the worst; with token rewards it is as much (−0.05 to 0.04 nats of difference), and with the same rewards at other tokens as well. The points earned rise by 13 in all three arms. The contrast of two wishes, which this start policy was taught to read, seems to know the quality of a whole response and hardly the word that spoils it. A coin gains five points, so that a part of every rise has nothing to do with the rubric: DPO on any pairs of its own responses seems to make likelier what the policy preferred already. That the control by form holds shows nothing: equal scores make no pairs, so that it trained on 647 to 771 tokens a run, less than 0.5 % of the some 158,000 of the main arm.',
 };

@@ -99,6 +99,11 @@ export const claim: Claim = {
       atLeast: POINTS,
     },
   ],
+  gap: {
+    label: 'payoff of a game',
+    meaning:
+      'The reward is the payoff of a game: a wrong line earns what it gets past the verifier, and any other line −1. The generator learns to write wrong lines, so that gold falls and the reward rises. That is the attack as it is meant, and no hacking.',
+  },
   diagnosis:
     'The comparison comes out the other way round. A verifier that is trained by rewards learns (70.2 to 86.5 %, sampled), but with as many updates on the same kind of solutions both ways of fine-tuning end above it: they find 5.6 and 5.7 points more of the flaws of unseen kinds (2.8 to 8.3, 3.9 to 7.5), accept right solutions as often, and let 5.7 and 7.1 points fewer of the lines pass that a generator writes against them. Of the eight verifiers trained by rewards six have lost a tenth of the lines after at most two rounds of attack, and the others after 14 and 17; of the sixteen fine-tuned ones one has, after 11. That the right verdicts are the verifier’s own or a script’s makes no difference that shows. Fine-tuning does generalise a little less, in that it is 8.3 and 8.6 points ahead on the kinds of flaws that were taught, but it is ahead on both. The attack is weaker than its name: the generator learns to write wrong lines (in 95 % of cases, from 31), and the share of these that passes does not rise while it learns, from 14 to some 10 % against the verifier trained by rewards and from 63 to some 50 % against the untrained one. It found no weakness in any verifier; what a verifier withstood is its own rate of errors on a task that it can do. All ways have one step size, which was chosen for none of them. Rewards with more rounds, or with larger steps, may come closer: in two pilots sixteen rounds taught more than eight did.',
 };

@@ -33,6 +33,11 @@ export const claim: Claim = {
     doesNotRise('random'),
     doesNotRise('format'),
   ],
+  gap: {
+    figures: ['overrated'],
+    meaning:
+      'The gap is the judge’s score minus the share of the rubric’s points, since responses are paid for comparisons, whose mean does not change. Arms whose reward asks no judge have none.',
+  },
   diagnosis:
-    'Comparison with a sibling resists nothing here. All three ways of paying by the judge lengthen responses by about one and a half tokens, lose two and a half to five points of the rubric in the first eight rounds while they do, and win them back. At the end writing-zero has gained 0.5 points (−1.0 to 2.0), is 1.4 below the same judge’s scores as a scale (0.3 to 2.4 below, on all eight seeds), and the judge overrates its responses by as much (0.20 each). The yardstick that stays is no worse either. The reason is in the judge: its liking for length is a part of each score, so that the longer of two siblings wins a comparison as it earns more on a scale; comparing drops how large a difference is, and not what it is for. Paid by the points of the rubric themselves, the same comparison gains 7.9 points and shortens responses, so that the way of learning works and what it is told does not. A pilot of one seed had shown the opposite order (docs/log, entry 104); eight seeds do not bear it out.',
+    'Comparison with a sibling resists nothing here. All three ways of paying by the judge lengthen responses by about one and a half tokens, lose two and a half to five points of the rubric in the first eight rounds while they do, and win them back. At the end writing-zero has gained 0.5 points (−1.0 to 2.0), is 1.4 below the same judge’s scores as a scale (0.3 to 2.4 below, on all eight seeds), and the judge overrates its responses by as much (0.20 each). The yardstick that stays is no worse either. The reason is in the judge: its liking for length is a part of each score, so that the longer of two siblings wins a comparison as it earns more on a scale; comparing drops how large a difference is, and not what it is for. Paid by the points of the rubric themselves, the same comparison gains 7.9 points and shortens responses, so that the way of learning works and what it is told does not. A pilot of one seed had shown the opposite order (docs/log, entry 104); eight seeds do not bear it out. That the control by form holds shows nothing: equal scores leave nothing to compare, so that it trained on 507 to 1,539 tokens a run, 0.2 to 0.6 % of the some 250,000 of the main arm.',
 };

@@ -4,6 +4,7 @@ import { claimFiles, judgedRecords, quotedIn } from '../../../cli/claims/files.t
 import { claimsPage, overview, pictures } from '../../../cli/claims/page.ts';
 import { readAttempts, readRegistration } from '../../../cli/claims/registered.ts';
 import { sizedRecords } from '../../../cli/claims/sizes.ts';
+import { armsRead } from '../../../core/claims/arms-read.ts';
 import { claimOf } from '../../../core/claims/claim.ts';
 import { expectUnchanged } from '../../../core/claims/registration.ts';
 import { recipes, shipped } from '../../../recipes/index.ts';
@@ -38,6 +39,22 @@ test('every claim knows its earlier attempts, the record from before registratio
     // A claim whose first attempt was registered has none before it.
     if (!registration) expect(earlier.map((attempt) => attempt.seeds)).toContainEqual(seeds);
     else expect(earlier.length, recipe).toBe(attempt - 1);
+  }
+});
+
+test('the page says which attempts were registered', async () => {
+  const table = overview(records);
+  const row = (name: string) => table.find((line) => line.startsWith(`| [${name}]`))!.split(' | ')[2];
+  expect([row('sws'), row('sd-zero'), row('azr')]).toEqual([
+    '1 (registered)',
+    expect.stringMatching(/^2 \(both registered\)/),
+    '4 (the last one registered)',
+  ]);
+  // A registration that says why there is another attempt follows a registered one.
+  for (const { recipe, attempts, registration } of records) {
+    if (!registration) continue;
+    const { reason } = (await readRegistration(recipe))!;
+    expect([recipe, attempts.earlier.at(-1)?.registered ?? false]).toEqual([recipe, reason !== undefined]);
   }
 });
 
@@ -89,4 +106,40 @@ test('a claim with a start of its own says so on the page', () => {
     'All runs begin from `larger`.',
   );
   expect(claimsPage([record])).not.toContain('All runs begin');
+});
+
+test('a condition has as many seeds as each of the arms that it reads, and the page says so where some are lacking', () => {
+  const page = claimsPage(records);
+  for (const { recipe, conditions, observations, arms, seeds } of records) {
+    const claim = claimOf(shipped.find(recipe));
+    const stated = [...claim.conditions, ...(claim.observations ?? [])];
+    for (const [i, { description, measured }] of [...conditions, ...observations].entries()) {
+      const runs = armsRead(stated[i]!, claim).map(
+        (name) => arms.find((arm) => arm.name === name)!.runs.length,
+      );
+      expect([description, measured.length]).toEqual([description, Math.min(...runs)]);
+      if (measured.length < seeds.length)
+        expect(page).toMatch(new RegExp(`, ${measured.length} of ${seeds.length} seeds \\|`));
+    }
+  }
+});
+
+test('a claim without sampled accuracy says why', () => {
+  const page = claimsPage(records);
+  for (const { recipe, arms, columns } of records) {
+    if (arms[0]!.runs.some(({ heldout }) => heldout.some(({ sampled }) => sampled === null)))
+      expect([recipe, columns?.label]).toEqual([recipe, expect.any(String)]);
+    if (columns) expect(page).toContain(columns.meaning);
+  }
+});
+
+test('every claim has a gap to gold or says why it has none', () => {
+  const [table, page] = [overview(records), claimsPage(records)];
+  for (const { recipe, gap } of records) {
+    const row = table.find((line) => line.startsWith(`| [${recipe}]`))!;
+    expect(row).not.toMatch(/– \|$/);
+    if (gap) expect(page).toContain(`Reward − gold: ${gap.meaning}`);
+  }
+  expect(table.find((line) => line.startsWith('| [aprm]'))).toMatch(/, payoff of a game \|$/);
+  expect(table.find((line) => line.startsWith('| [rlp]'))).toMatch(/\| – \(paid in nats\) \|$/);
 });

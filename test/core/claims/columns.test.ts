@@ -46,3 +46,30 @@ test('what a run did not measure is absent', () => {
   const { sampled, gap } = columnsOf(blind);
   expect([sampled, gap, sharpeningOf(blind)]).toEqual([undefined, undefined, undefined]);
 });
+
+test('a claim may name what stands for the gap: one monitor, the difference of two, or nothing', () => {
+  const rounds = [0, 1, 2, 3, 4, 5];
+  const paid = runs.map((run) => ({
+    ...run,
+    monitors: rounds.map((i) => ({
+      round: i + 1,
+      figures: { reward: 0.5 + 0.1 * i, points: 0.5, overrated: 0.2 },
+    })),
+  }));
+  expect(columnsOf(paid, { figures: ['reward', 'points'] }).gap?.start).toBeCloseTo(0.1);
+  expect(columnsOf(paid, { figures: ['reward', 'points'] }).gap?.end).toBeCloseTo(0.3);
+  expect(columnsOf(paid, { figures: ['overrated'] }).gap?.change.mean).toBeCloseTo(0);
+  expect(columnsOf(paid, { figures: [] }).gap).toBeUndefined();
+});
+
+test('the gap begins with the first round that pays the solver', () => {
+  const late = runs.map((run) => ({
+    ...run,
+    monitors: [null, null, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6].map((gap, i) => ({
+      round: i + 1,
+      figures: { gap },
+    })),
+  }));
+  expect(columnsOf(late).gap?.start).toBeCloseTo(0.2);
+  expect(columnsOf(late).gap?.end).toBeCloseTo(0.4);
+});

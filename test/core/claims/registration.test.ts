@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { digestOf, expectUnchanged, register } from '../../../core/claims/registration.ts';
+import { armsRead } from '../../../core/claims/arms-read.ts';
+import { speed } from '../../../core/claims/speed.ts';
+import {
+  conditionsOfFewSeeds,
+  digestOf,
+  expectUnchanged,
+  register,
+} from '../../../core/claims/registration.ts';
+import { recipes } from '../../../recipes/index.ts';
 import { trio } from '../../../recipes/trio/recipe.ts';
 
 const circumstances = {
@@ -10,6 +18,19 @@ const circumstances = {
 } as const;
 const registered = register(trio, circumstances);
 const claim = trio.claim!;
+
+/** Conditions that were registered before arms of four seeds were refused, by the arms that have four. */
+const KNOWN = [
+  'q-evolve: mean',
+  'q-evolve: shuffled',
+  'q-evolve: shuffled',
+  'rewardharness: ungated',
+  'rlp: uncentred, frozen baseline',
+  'rlp: uncentred, no baseline',
+  'specs: format',
+  'specs: random',
+  'svs: no upper band',
+];
 
 test('a registration names arms with their seeds, conditions with their bounds, settings and start', () => {
   expect(registered.seeds).toHaveLength(8);
@@ -29,6 +50,40 @@ test('a registration names arms with their seeds, conditions with their bounds, 
     settings: { tasks: 64, groupSize: 8, evaluateEvery: 5 },
     start: circumstances.start,
   });
+});
+
+/** `trio` with an arm of fewer seeds. */
+const withFew = (name: string) => ({
+  ...trio,
+  claim: { ...claim, arms: claim.arms.map((arm) => (arm.name === name ? { ...arm, seedCount: 4 } : arm)) },
+});
+
+test('a condition that measures an arm of fewer than eight seeds is refused, a control is not', () => {
+  expect(() => register(withFew('frozen judge'), circumstances)).toThrow(
+    /measures frozen judge on fewer than 8 seeds/,
+  );
+  expect(() => register({ ...trio, claim: { ...claim, seeds: [1, 2, 3] } }, circumstances)).toThrow(
+    /on fewer than 8 seeds/,
+  );
+  expect(conditionsOfFewSeeds(claim)).toEqual([]);
+  expect(claim.conditions.some(({ control }) => control)).toBe(true);
+});
+
+test('no other shipped claim has such a condition than those that were registered before it was refused', () => {
+  const few = recipes.flatMap(({ name, claim }) =>
+    claim ? conditionsOfFewSeeds(claim).map(({ arms }) => `${name}: ${arms.join(', ')}`) : [],
+  );
+  expect(few.sort()).toEqual(KNOWN);
+});
+
+test('the arms of a measure are found, also where it asks for one only if another gains', () => {
+  const of = (measure: Parameters<typeof armsRead>[0]['measure']) => armsRead({ measure }, { rounds: 20 });
+  expect(of((results, seed) => speed(results, 'a', 'b', seed))).toEqual(['b', 'a']);
+  expect(
+    of((results) => {
+      throw new Error(`needs the judge of ${results.c?.length}`);
+    }),
+  ).toEqual(['c']);
 });
 
 test('a claim with a start of its own is held to that one, whatever its recipe begins from', () => {
