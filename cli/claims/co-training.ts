@@ -137,10 +137,13 @@ function counted(gains: readonly Gain[], figure: (gain: Gain) => Interval | unde
 /** The sentences under the picture: whether skill or sharpening rose. */
 export function coTrainingCaption(known: Registry, records: readonly Judged[]): string {
   const rows = allBought(known, records);
+  const lined = rows.filter(({ isLine }) => isLine);
+  const curves = rows.filter(({ isLine }) => !isLine).map(({ atEqualTokens }) => atEqualTokens);
   const [equal, end] = [rows.map(({ atEqualTokens }) => atEqualTokens), rows.map(({ atEnd }) => atEnd)];
   return (
     `What training a solver’s partner (judge, proposer, reward model) buys over freezing it, where both arms have generated and trained as many tokens. The 95 % interval of the gain in **sampled** accuracy lies ` +
     `${counted(equal, ({ sampled }) => sampled)} comparisons; that of the gain in **skill** (greedy, steps forced where answers have steps) ${counted(equal, skillOf)}. ` +
+    `${lined.length ? `Without the ${lined.length} comparisons whose arms were evaluated at the start and the end alone, which are read from a straight line between the two, the counts are for sampled accuracy ${counted(curves, ({ sampled }) => sampled)}, for skill ${counted(curves, skillOf)}. ` : ''}` +
     `At the end of the runs, when the arm with the trained partner has mostly taken more tokens, it is for sampled accuracy ${counted(end, ({ sampled }) => sampled)}, for skill ${counted(end, skillOf)}.`
   );
 }
@@ -199,6 +202,18 @@ export function coTrainingPage(known: Registry, records: readonly Judged[], size
 /** Parameters of the policies that the claims are played with. */
 const NANO = 191_616;
 
+/** A record as if it had been evaluated at the start and the end alone, as larger policies are: rows are read from the same kind of curve. */
+const evaluatedTwice = ({
+  recipe,
+  arms,
+}: Pick<Judged, 'recipe' | 'arms'>): Pick<Judged, 'recipe' | 'arms'> => ({
+  recipe,
+  arms: arms.map((arm) => ({
+    ...arm,
+    runs: arm.runs.map((run) => ({ ...run, heldout: [run.heldout[0]!, run.heldout.at(-1)!] })),
+  })),
+});
+
 /** How the answers change with the size of the policy, for the recipes that were played with larger ones. */
 function sizesTable(known: Registry, records: readonly Judged[], sized: readonly Sized[]): string[] {
   const all = `All policies of this table have ${NANO.toLocaleString('en')} parameters.`;
@@ -208,7 +223,9 @@ function sizesTable(known: Registry, records: readonly Judged[], sized: readonly
   const rows = [
     ...records
       .filter(({ recipe }) => named.has(recipe))
-      .flatMap((record) => allBought(known, [record]).map((row) => ({ ...row, parameters: NANO }))),
+      .flatMap((record) =>
+        allBought(known, [evaluatedTwice(record)]).map((row) => ({ ...row, parameters: NANO })),
+      ),
     ...sized.flatMap((record) =>
       allBought(known, [record]).map((row) => ({ ...row, parameters: record.parameters })),
     ),
@@ -219,7 +236,7 @@ function sizesTable(known: Registry, records: readonly Judged[], sized: readonly
     '## Over the size of the policy',
     '',
     'The same arms with wider policies: the shipped start, widened so that it computes the same at version 0, and step sizes that fall as the width grows (docs/decisions/0050). All sizes begin with the same skill, and a larger one',
-    'has more that the rounds can train. There is no verdict. `npm run claims -- NAME --sizes` plays them.',
+    'has more that the rounds can train. There is no verdict. `npm run claims -- NAME --sizes` plays them. At equal tokens every row is read from a straight line between the start and the end, where larger policies are evaluated.',
     '',
     '| recipe, partner | parameters | seeds | tokens, trained : frozen | at equal tokens: sampled | at the end: greedy | greedy, steps forced | sampled | sampled accuracy, partner trained, % |',
     '|---|---|---|---|---|---|---|---|---|',

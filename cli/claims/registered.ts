@@ -90,6 +90,7 @@ async function writeStopped({ recipe, attempt, reason, seeds, rounds, arms }: Re
     held: 0,
     conditions: 0,
     commit: null,
+    registered: true,
     changed: `${what}; stopped after ${ended} of ${runs} runs`,
   };
   await writeJson(attemptsFile(recipe), { ...before, earlier: [...before.earlier, stopped] });
@@ -114,7 +115,10 @@ export async function writeRegistration(
   { played, state, reason }: Registering,
 ): Promise<string> {
   const { name } = recipe;
-  if (played !== undefined && reason === undefined)
+  const earlier = await readRegistration(name);
+  const digest = earlier && digestOf(earlier);
+  const isPlayed = digest !== undefined && digest === played;
+  if (isPlayed && reason === undefined)
     throw wrongInput(
       'claims.registered',
       `The claim of ${name} was registered and played: its verdict stands.`,
@@ -123,9 +127,7 @@ export async function writeRegistration(
         next: 'To count another, register it with `--register --again REASON`.',
       },
     );
-  const earlier = await readRegistration(name);
-  const digest = earlier && digestOf(earlier);
-  const ended = digest && digest !== played ? await finishedRunsOf(state, name, digest) : 0;
+  const ended = digest && !isPlayed ? await finishedRunsOf(state, name, digest) : 0;
   if (ended && reason === undefined)
     throw wrongInput(
       'claims.registered',
@@ -138,7 +140,7 @@ export async function writeRegistration(
   const { startSeeds } = claimOf(recipe);
   const policy = startOfClaim(recipe);
   const attempt =
-    played !== undefined || ended
+    isPlayed || ended
       ? earlier!.attempt + 1
       : (earlier?.attempt ?? (await readAttempts(name)).earlier.length + 1);
   const made = register(recipe, {
@@ -152,8 +154,8 @@ export async function writeRegistration(
       seeds: startSeeds ?? ONE_START,
     },
   });
-  if (ended) await writeStopped(earlier!, ended);
   await writeJson(registrationFile(name), made);
+  if (ended) await writeStopped(earlier!, ended);
   return registrationFile(name);
 }
 

@@ -103,7 +103,7 @@ const COLUMNS: readonly Column[] = [
     title: 'worked',
     meaning: 'share of rollouts that write their steps down',
     width: 6,
-    // A recipe whose tasks have no steps to count has the share 0; the page leaves it out as well.
+    // Null where the recipe counts no steps.
     cell: ({ report }) => ({ text: percent(report.monitors?.workedShare ?? null) }),
   },
   {

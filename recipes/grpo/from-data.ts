@@ -35,7 +35,10 @@ export const grpoData = v.strictObject({
   agent: v.exactOptional(v.literal(true)),
   /** How a Worker holds the episodes in an environment, where that is not as usual. */
   environment: v.exactOptional(
-    v.strictObject({ turns: v.exactOptional(v.number()), answerTool: v.exactOptional(v.string()) }),
+    v.strictObject({
+      turns: v.exactOptional(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),
+      answerTool: v.exactOptional(v.string()),
+    }),
   ),
   /** Their seats; absent = the solver alone. */
   seats: v.exactOptional(seats),

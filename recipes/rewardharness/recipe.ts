@@ -260,13 +260,13 @@ function learn(records: RoundRecords, tools: LearnTools): TrainingPlan {
   if (evolves(round)) return evolveLibrary(records, tools);
   const items = groupItems(groups, grpo);
   const points = pointsOfRound(groups, tools.decode);
-  const paid = mean(groups.flatMap(({ samples }) => samples.flatMap(({ rewards }) => rewards.reward ?? [])));
+  const paid = groups.flatMap(({ samples }) => samples.flatMap(({ rewards }) => rewards.reward ?? []));
   return {
     updates: policyUpdate(RESPONDER, items, {
       objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
       aggregation: { mode: 'token-mean' },
     }),
-    figures: { points, overpaid: paid - points },
+    figures: { points, ...(paid.length ? { overpaid: mean(paid) - points } : {}) },
   };
 }
 

@@ -91,7 +91,9 @@ function variationFigures(groups: readonly ScoredGroup[], tools: Pick<LearnTools
   const solveRates = groups.flatMap((group) =>
     comparedIn(group, tools)
       .filter(({ role, task }) => role === SOLVER && task !== group.task)
-      .map((attempts) => mean(rewardsOf(attempts).flatMap((reward) => reward ?? []))),
+      .map((attempts) => rewardsOf(attempts).flatMap((reward) => reward ?? []))
+      .filter((rated) => rated.length > 0)
+      .map(mean),
   );
   return {
     varied: new Set(written.map(({ task }) => task)).size / groups.length,

@@ -158,10 +158,8 @@ export async function payVariations(
     const rewardOfVariation = (sample: Sample): number | null => {
       if (sample.outcome !== 'ok') return sample.outcome === 'held-out' ? null : 0;
       const variation = variationIn(sample, tokenizer);
-      return variationReward(
-        mean(paidS.flatMap((one, i) => (taskOf[i] === variation ? (one ?? []) : []))),
-        variant,
-      );
+      const rated = paidS.flatMap((one, i) => (taskOf[i] === variation ? (one ?? []) : []));
+      return rated.length ? variationReward(mean(rated), variant) : null;
     };
     return {
       ...paid,

@@ -63,6 +63,7 @@ test('a registered run that was stopped after some of its runs is an attempt', a
       held: 0,
       conditions: 0,
       commit: null,
+      registered: true,
       changed: 'the first run; stopped after 2 of 24 runs',
     },
   ]);
@@ -76,6 +77,9 @@ test('a registered run that has a record is not counted as stopped', async () =>
     'its verdict stands',
   );
   await writeRegistration(changed, 'kernels', { state, played, reason: 'another start' });
+  expect(await readRegistration('sppo')).toMatchObject({ attempt: 2 });
+  // Of the second attempt no run has ended: registered again, it stays the second.
+  await writeRegistration(sppo, 'kernels', { state, played, reason: 'another start, and eight rounds' });
   expect(await readRegistration('sppo')).toMatchObject({ attempt: 2 });
   expect((await readAttempts('sppo')).earlier).toEqual([]);
 });

@@ -82,15 +82,21 @@ test('killed at four moments, the next import stores the version', async () => {
   expect(whole.said).toContain('qwen3 0:');
   expect(whole.status).toBe(0);
   expect(all).toBeGreaterThanOrEqual(3);
+  let completed = 0;
   for (const objects of [0, all - 2, all - 1, all]) {
     const state = join(folder, `killed-${objects}`);
     const first = await importing(state, objects);
     expect(first.status).toBe(null);
+    // On a busy machine it may be killed later than asked for, after its commit even.
+    const isWhole = objectsIn(state) >= all;
     const kept = await withMesh(state, async () => {
       const second = await importing(state);
-      // Where the first was killed after its commit, its version is there and whole; on a busy machine the others may be killed as late.
-      expect(second.said).toMatch(/^qwen3 0:|^policy\.taken: There is a policy qwen3 already/m);
+      // Where the first was killed after its commit, its version is there and whole.
+      const taken = isWhole ? '|^policy\\.taken: There is a policy qwen3 already' : '';
+      expect(second.said).toMatch(new RegExp(`^qwen3 0:${taken}`, 'm'));
+      if (second.said.includes('qwen3 0:')) completed++;
     });
     expect(kept).toEqual(reference);
   }
+  expect(completed).toBeGreaterThan(0);
 }, 600_000);
