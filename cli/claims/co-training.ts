@@ -134,17 +134,24 @@ function counted(gains: readonly Gain[], figure: (gain: Gain) => Interval | unde
   return `above 0 in ${of('gains')}, below 0 in ${of('loses')} and around 0 in ${of('open')} of ${found.length}`;
 }
 
-/** The sentences under the picture: whether skill or sharpening rose. */
+/** The sentence under the picture: whether skill or sharpening rose. */
 export function coTrainingCaption(known: Registry, records: readonly Judged[]): string {
-  const rows = allBought(known, records);
-  const lined = rows.filter(({ isLine }) => isLine);
-  const curves = rows.filter(({ isLine }) => !isLine).map(({ atEqualTokens }) => atEqualTokens);
-  const [equal, end] = [rows.map(({ atEqualTokens }) => atEqualTokens), rows.map(({ atEnd }) => atEnd)];
+  const gains = allBought(known, records).map(({ atEqualTokens }) => atEqualTokens);
   return (
     `What training a solver’s partner (judge, proposer, reward model) buys over freezing it, where both arms have generated and trained as many tokens. The 95 % interval of the gain in **sampled** accuracy lies ` +
-    `${counted(equal, ({ sampled }) => sampled)} comparisons; that of the gain in **skill** (greedy, steps forced where answers have steps) ${counted(equal, skillOf)}. ` +
-    `${lined.length ? `Without the ${lined.length} comparisons whose arms were evaluated at the start and the end alone, which are read from a straight line between the two, the counts are for sampled accuracy ${counted(curves, ({ sampled }) => sampled)}, for skill ${counted(curves, skillOf)}. ` : ''}` +
-    `At the end of the runs, when the arm with the trained partner has mostly taken more tokens, it is for sampled accuracy ${counted(end, ({ sampled }) => sampled)}, for skill ${counted(end, skillOf)}.`
+    `${counted(gains, ({ sampled }) => sampled)} comparisons; that of the gain in **skill** (greedy, steps forced where answers have steps) ${counted(gains, skillOf)}.`
+  );
+}
+
+/** The same counts without what is read from two evaluations, and at the end of the runs. */
+function otherCounts(rows: readonly Bought[]): string {
+  const lined = rows.filter(({ isLine }) => isLine);
+  const curves = rows.filter(({ isLine }) => !isLine).map(({ atEqualTokens }) => atEqualTokens);
+  const end = rows.map(({ atEnd }) => atEnd);
+  return (
+    `Without the ${lined.length} comparisons whose arms were evaluated at the start and the end alone, which are read from a straight line between the two (\\*), the counts are for sampled accuracy ` +
+    `${counted(curves, ({ sampled }) => sampled)}, for skill ${counted(curves, skillOf)}. At the end of the runs, when the arm with the trained partner has mostly taken more tokens, they are for sampled accuracy ` +
+    `${counted(end, ({ sampled }) => sampled)}, for skill ${counted(end, skillOf)}.`
   );
 }
 
@@ -165,6 +172,8 @@ export function coTrainingPage(known: Registry, records: readonly Judged[], size
     'differences by seed with its 95 % t-interval. An interval that holds 0 shows no effect.',
     '',
     coTrainingCaption(known, records),
+    '',
+    otherCounts(rows),
     '',
     '![What training the partner buys over freezing it](claims/co-training.svg)',
     '',
@@ -188,7 +197,7 @@ export function coTrainingPage(known: Registry, records: readonly Judged[], size
     }),
     '',
     'At equal tokens each arm is read where it has generated and trained as many tokens as the cheaper of the two had at its end, linearly between evaluations. Records that do not say what each round spent are taken to have spent',
-    'their tokens evenly over the rounds. \\* These arms were evaluated at the start and the end alone, so that the line is a straight one from one to the other.',
+    'their tokens evenly over the rounds.',
     '',
     'Not in the table:',
     '',
