@@ -5,8 +5,6 @@ import { LongestFirst } from './test/longest-first.ts';
 
 /** Folders whose tests start no Workers, no browser and no other process: a minute at most, for the inner loop of a change. */
 const UNIT = ['core', 'learner/losses', 'model', 'protocols', 'recipes', 'site', 'tasks', 'workers'];
-/** Unit tests that put other modules in the place of real ones. */
-const MOCKED = ['test/recipes/gold-audit.test.ts', 'test/workers/share-out.test.ts'];
 const unit = UNIT.map((folder) => `test/${folder}/**/*.test.ts`);
 /** Tests of commands' parts, which change nothing of their process that others see: they share their imports as well. */
 const PARTS = [
@@ -17,6 +15,7 @@ const PARTS = [
 
 /** Tests that change their process for good: by a module in another's place, a driver for graphics, a flag or a clock. */
 const ALONE = [
+  'test/{recipes/gold-audit,workers/share-out}.test.ts',
   'test/cli/doctor.test.ts',
   'test/infer/distribution.test.ts',
   'test/infer/kernels/{bits,shared-weights}.test.ts',
@@ -57,8 +56,7 @@ export default defineConfig({
     experimental: { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/vitest-modules' },
     projects: [
       // These change nothing that other files see, so the files of a worker share their imports and their process, which take a second of each.
-      { extends: true, test: { name: 'unit', include: unit, exclude: MOCKED, isolate: false } },
-      { extends: true, test: { name: 'unit-mocked', include: MOCKED } },
+      { extends: true, test: { name: 'unit', include: unit, exclude: ALONE, isolate: false } },
       { extends: true, test: { name: 'parts', include: PARTS, isolate: false } },
       {
         extends: true,
