@@ -1,4 +1,5 @@
 /** Medians and spread of repeated measurements. */
+import { quantile } from '../core/statistics/quantile.ts';
 
 export interface Summary {
   median: number;
@@ -9,19 +10,10 @@ export interface Summary {
   count: number;
 }
 
-export function summarise(values: readonly number[]): Summary {
-  const sorted = values.toSorted((a, b) => a - b);
-  /** A quantile, interpolated linearly between neighbours. */
-  const quantile = (q: number): number => {
-    const at = q * (sorted.length - 1);
-    const [low, high] = [sorted[Math.floor(at)]!, sorted[Math.ceil(at)]!];
-    return low + (high - low) * (at - Math.floor(at));
-  };
-  return {
-    median: quantile(0.5),
-    low: quantile(0.1),
-    high: quantile(0.9),
-    min: sorted[0]!,
-    count: sorted.length,
-  };
-}
+export const summarise = (values: readonly number[]): Summary => ({
+  median: quantile(values, 0.5),
+  low: quantile(values, 0.1),
+  high: quantile(values, 0.9),
+  min: Math.min(...values),
+  count: values.length,
+});

@@ -5,10 +5,10 @@
 import { BUILT } from '../mesh/installation.ts';
 
 /** The commands that have an npm script of their own. */
-export const SCRIPTS: readonly string[] =
-  'start stop trigger policy recipe audit verify doctor claims deploy pretrain learner soak dead-letters runs sweep chat curves trajectories'.split(
-    ' ',
-  );
+export const SCRIPTS: readonly string[] = [
+  ...['start', 'stop', 'trigger', 'policy', 'recipe', 'audit', 'verify', 'doctor', 'claims', 'deploy'],
+  ...['pretrain', 'learner', 'soak', 'dead-letters', 'runs', 'sweep', 'chat', 'curves', 'trajectories'],
+];
 
 /** What stands before a command's own arguments in its usage line. */
 export const calledAs = (command: string, built = BUILT): string => {

@@ -1,11 +1,11 @@
 /** What the measurements of the records spread by over seeds, and which power the rule has at that spread (docs/decisions/0012-one-rule.md). */
-
 import { armsRead } from '../../core/claims/arms-read.ts';
 import { type ArmResults, type Claim, type Condition, claimOf } from '../../core/claims/claim.ts';
 import { difference } from '../../core/claims/conditions.ts';
 import type { JudgedCondition } from '../../core/claims/rule.ts';
 import type { Registry } from '../../core/registry.ts';
 import { deviation } from '../../core/rl/statistics.ts';
+import { quantile } from '../../core/statistics/quantile.ts';
 import { tPower } from '../../core/statistics/t-power.ts';
 import type { Judged } from './record.ts';
 
@@ -54,14 +54,6 @@ function spreadsOf(known: Registry, { recipe, conditions, arms }: Judged): Sprea
 
 export const spreads = (known: Registry, records: readonly Judged[]): readonly Spread[] =>
   records.flatMap((record) => spreadsOf(known, record));
-
-/** The value below which a share of some values lies, interpolated linearly. */
-export function quantile(values: readonly number[], share: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const at = share * (sorted.length - 1);
-  const [low, high] = [sorted[Math.floor(at)]!, sorted[Math.ceil(at)]!];
-  return low + (high - low) * (at - Math.floor(at));
-}
 
 /** The differences of accuracy that all eight seeds measured: what the bound POINTS was chosen for. */
 export const ofAccuracy = (all: readonly Spread[]): readonly Spread[] =>

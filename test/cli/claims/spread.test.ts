@@ -1,8 +1,9 @@
 /** The rule at the spread that the records measured. */
 import { expect, test } from 'vitest';
 import { judgedRecords } from '../../../cli/claims/files.ts';
-import { ofAccuracy, quantile, spreads, spreadTable } from '../../../cli/claims/spread.ts';
+import { ofAccuracy, spreads, spreadTable } from '../../../cli/claims/spread.ts';
 import { POINTS } from '../../../core/claims/conditions.ts';
+import { quantile } from '../../../core/statistics/quantile.ts';
 import { tPower } from '../../../core/statistics/t-power.ts';
 import { shipped } from '../../../recipes/index.ts';
 import { shareThatHolds } from '../../core/claims/simulation.ts';

@@ -4,6 +4,7 @@ import { clusteredInterval, wilsonInterval } from '../../../core/statistics/inte
 import { type AnswerCount, majorityAtK } from '../../../core/statistics/majority-at-k.ts';
 import { mcNemar, pairedDifference } from '../../../core/statistics/paired.ts';
 import { passAtK } from '../../../core/statistics/pass-at-k.ts';
+import { quantile } from '../../../core/statistics/quantile.ts';
 
 /** All subsets of k positions out of n. */
 function* subsets(n: number, k: number, from = 0): Generator<number[]> {
@@ -180,4 +181,14 @@ test('the paired difference, worked by hand', () => {
     high: expect.closeTo(0.125 + half, 12),
   });
   expect(() => pairedDifference([1], [1, 0])).toThrow(/equal length/);
+});
+
+test('a quantile lies between its neighbours by its share, whatever the order of the values', () => {
+  expect(quantile([40, 10, 30, 20], 0.5)).toBe(25);
+  expect(quantile([3, 1, 2], 0.5)).toBe(2);
+  // Three quarters of the way from the first of five to the last is the fourth; a tenth is 0.4 of the way to the second.
+  expect(quantile([9, 2, 5, 1, 7], 0.75)).toBe(7);
+  expect(quantile([9, 2, 5, 1, 7], 0.1)).toBeCloseTo(1.4);
+  expect(quantile([8], 0.9)).toBe(8);
+  expect(quantile([], 0.5)).toBeNaN();
 });
