@@ -133,6 +133,15 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   // A digit is one token beside a response's dozens.
   style: { demonstrate: demonstrateStyle, steps: 2200, batch: 64, weights: { judge: 4 } },
   'style-contrasts': { demonstrate: demonstrateContrast, from: 'style', steps: 1200, batch: 64 },
+  // As `arithmetic-reading`: six times as large.
+  'style-wishes': {
+    demonstrate: demonstrateContrast,
+    shape: 'micro',
+    from: 'style-contrasts',
+    steps: 900,
+    batch: 64,
+    learningRate: 1.2e-3,
+  },
   'style-rules': {
     demonstrate: demonstrateRules,
     from: 'style',
@@ -141,6 +150,16 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     weights: { judge: 4 },
   },
   documents: { demonstrate: demonstrateDocument, steps: 3000, batch: 64, weights: { judge: 2 } },
+  // As `arithmetic-reading`: six times as large.
+  'documents-reading': {
+    demonstrate: demonstrateDocument,
+    shape: 'micro',
+    from: 'documents',
+    steps: 900,
+    batch: 64,
+    learningRate: 1.2e-3,
+    weights: { judge: 2 },
+  },
   // Stopped early: with more steps it predicts sums as well without a thought as with one.
   'documents-sums': {
     demonstrate: demonstrateSums,

@@ -28,8 +28,9 @@ const KEPT =
 export const claim: Claim = {
   description:
     'Compared by the words in which they differ and held by a KL token by token, pairs do away with more of the planted errors than DPO does for as much drift from the start, and the good response stays as likely as it was. Compared by other words they teach nothing.',
-  // The first attempt, which had no format control, had 30 to 37.
-  seeds: [38, 39, 40, 41, 42, 43, 44, 45],
+  startPolicy: 'style-wishes',
+  // Two attempts, from a start of a sixth of the size, had 30 to 45.
+  seeds: [46, 47, 48, 49, 50, 51, 52, 53],
   rounds: 12,
   evaluateEvery: 4,
   pictures: {

@@ -17,6 +17,9 @@ const toldNoTruer = (arm: string): Condition => ({
 export const claim: Claim = {
   description:
     'Pretrained by preferring the best of a document’s continuation, a rewrite and its own, a policy tells fewer falsehoods than one that learns to predict the same documents, their rewrites, or the best candidates. Its own continuations come to be chosen in the place of rewrites. Without the judge nothing is gained.',
+  startPolicy: 'documents-reading',
+  // The first attempt, from a start of a sixth of the size, had 30 to 37.
+  seeds: [38, 39, 40, 41, 42, 43, 44, 45],
   rounds: 12,
   evaluateEvery: 4,
   pictures: {

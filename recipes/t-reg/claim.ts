@@ -10,7 +10,12 @@ const dip = (results: ArmResults, arm: string, seed: number): number => lately(r
 export const claim: Claim = {
   description:
     'With a reward for each token, which the start policy gives by contrast of two wishes, the implicit reward of a response that was not trained on falls more at a word that stands there twice than DPO makes it fall, and the responses earn as many points. Token rewards at other tokens do neither.',
+  startPolicy: 'style-wishes',
+  // The first attempt, from a start of a sixth of the size, had 30 to 37.
+  seeds: [38, 39, 40, 41, 42, 43, 44, 45],
   rounds: 16,
+  // Half of the recipe’s tasks: with the larger policy a run of eight seeds is to take half an hour all the same.
+  tasks: 64,
   evaluateEvery: 4,
   pictures: { accuracy: 'Points of the rubric, greedy', sampled: 'Points of the rubric, sampled' },
   arms: [
