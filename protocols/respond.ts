@@ -83,4 +83,4 @@ export const pointsOfRound = (groups: readonly ScoredGroup[], decode: LearnTools
     ),
   );
 
-export const sequenceOf = ({ prompt, ids }: Sample): Sequence => ({ prompt, ids });
+export const sequenceOf = ({ prompt, ids }: Pick<Sample, 'prompt' | 'ids'>): Sequence => ({ prompt, ids });

@@ -35,8 +35,7 @@ export const claim: Claim = {
     {
       name: 'unjudged',
       variant: 'unjudged',
-      seedCount: 4,
-      description: 'control: own continuations are preferred to those of documents, and no judge is heard',
+      description: 'control: next-token prediction on what the policy itself writes, and no judge is heard',
     },
     coinArm('a coin says what a continuation is worth'),
     formatArm('any continuation is worth as much as another'),

@@ -54,7 +54,7 @@ const VARIANTS = {
   nll: 'next-token prediction on the same documents as they are',
   filtered: 'next-token prediction on the candidate that the judge calls best',
   rewrites: 'next-token prediction on the rewrites, and no judge',
-  unjudged: 'the policy’s own continuation is preferred to the document’s, and no judge is heard',
+  unjudged: 'next-token prediction on what the policy itself writes, and no judge is heard',
 } as const;
 
 /** Stage two: a rewrite of each document, and `groupSize` continuations of its facts. */
@@ -135,7 +135,7 @@ function choiceOf(
     case 'rewrites':
       return rewrite.document === null ? null : { best: rewrite, worst: document };
     case 'unjudged':
-      return own.document === null || own.text === document.text ? null : { best: own, worst: document };
+      return { best: own, worst: own };
     default: {
       const judged = judgedOf(group.judgments, { decode });
       const worths = candidates.map((one) => worthOf({ recipe: sipretrain, ...records }, group, one, judged));
@@ -177,7 +177,7 @@ function learn(records: RoundRecords, { decode, encode }: LearnTools): TrainingP
   const sequence = (prompt: number[], { text }: Candidate): Sequence => ({ prompt, ids: encode(text) });
   const about = { role: AUTHOR, weight: 1 } as const;
   const part: UpdatePart =
-    variant === undefined || variant === 'unjudged'
+    variant === undefined
       ? {
           ...about,
           kind: 'preference',
@@ -268,7 +268,6 @@ export const sipretrain: Recipe = {
     'Four continuations of the policy, where the paper samples up to 16; one judgment of each text, which marks sentences instead of comparing two texts.',
     'The policy goes on from a pretrained start, as in the paper’s continued pretraining; nothing is pretrained from random weights.',
     'Facts told wrongly are planted, and are always a number rounded up.',
-    'Without the judge the policy’s own continuation is preferred to the document’s by DPO; the paper’s control is fine-tuned on its own.',
   ],
   figures: {
     chosen: 'Number of documents of the round that give a choice to learn from.',

@@ -27,7 +27,7 @@ export const claim: Claim = {
       description: 'each response’s token rewards stand at tokens that are drawn',
     },
     coinArm('a coin says what a response is worth'),
-    formatArm('any well-formed response is worth as much as another'),
+    formatArm('any well-formed response is preferred to itself with its form broken'),
   ],
   conditions: [
     {

@@ -2,7 +2,7 @@
 import type { Recipe } from '../../core/recipe.ts';
 import { bestAgainstWorst } from '../../core/rl/selection/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
-import type { ScoredGroup } from '../../core/schema/sample.ts';
+import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import type { LearnTools, PreferencePair, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { answers, examined, heldOutStyle } from '../../protocols/evaluate/responder.ts';
@@ -16,7 +16,9 @@ import {
   sequenceOf,
 } from '../../protocols/respond.ts';
 import { smallSteps } from '../../protocols/solver.ts';
-import { randomStyleTask } from '../../tasks/style/family.ts';
+import { parseResponse, randomStyleTask } from '../../tasks/style/family.ts';
+import { unformed } from '../../tasks/style/planted.ts';
+import { withWordMarked } from '../../tasks/style/word-tokens.ts';
 import { STOP } from '../../tasks/worked.ts';
 import { claim } from './claim.ts';
 import { contrasted, shuffledRewards } from './contrast.ts';
@@ -30,16 +32,40 @@ const VARIANTS = {
   'shuffled-rewards': 'each response’s token rewards stand at tokens that are drawn',
 } as const;
 
+/** A response of a pair; its id names the draw of its shuffled rewards. */
+type Response = Pick<Sample, 'id' | 'prompt' | 'ids'>;
+
+interface RoundPair {
+  readonly task: string;
+  readonly both: readonly [chosen: Response, rejected: Response];
+}
+
 /** Best against worst of each group by reward; equal rewards make no pair. */
-const pairsOf = (groups: readonly ScoredGroup[]) =>
+const pairsByReward = (groups: readonly ScoredGroup[]): RoundPair[] =>
   groups.flatMap(({ task, samples }) => {
     const pair = bestAgainstWorst(samples.map(({ rewards }) => rewards.reward ?? null));
-    return pair ? [{ task, both: [samples[pair.chosen]!, samples[pair.rejected]!] as const }] : [];
+    return pair ? [{ task, both: [samples[pair.chosen]!, samples[pair.rejected]!] }] : [];
+  });
+
+/** The first response of each group that has two words, against itself with its form broken: the control has about as many pairs as the method. */
+const pairsByForm = (
+  groups: readonly ScoredGroup[],
+  { decode, encode }: Pick<LearnTools, 'decode' | 'encode'>,
+): RoundPair[] =>
+  groups.flatMap(({ task, samples }) => {
+    for (const sample of samples) {
+      const response = parseResponse(decode(sample.ids));
+      const pair = response.ok ? unformed(response.value, sample.id) : null;
+      if (!pair) continue;
+      const { ids } = withWordMarked(pair.damaged, pair.at, encode);
+      return [{ task, both: [sample, { id: `${sample.id}/unformed`, prompt: sample.prompt, ids }] }];
+    }
+    return [];
   });
 
 /** The pairs with a reward for each token, by the start policy. */
 async function rewarded(
-  pairs: ReturnType<typeof pairsOf>,
+  pairs: readonly RoundPair[],
   tools: LearnTools,
   shuffled: boolean,
 ): Promise<PreferencePair[]> {
@@ -55,8 +81,9 @@ async function rewarded(
 }
 
 async function learn({ round, groups }: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
-  const { variant } = round.settings;
-  const pairs = await rewarded(pairsOf(groups), tools, variant === 'shuffled-rewards');
+  const { variant, rewardFunction } = round.settings;
+  const drawn = rewardFunction === 'format' ? pairsByForm(groups, tools) : pairsByReward(groups);
+  const pairs = await rewarded(drawn, tools, variant === 'shuffled-rewards');
   const objective =
     variant === 'dpo'
       ? ({ kind: 'dpo', beta: BETA } as const)
@@ -110,6 +137,7 @@ export const tReg: Recipe = {
     'The policy had to be taught what better and worse responses are, in supervised training before; a language model needs no more than a prompt in words. What it was taught comes from the rubric.',
     'Responses are sampled and paired anew each round by a rubric; in the paper once, by a reward model.',
     'There is no length control and no SimPO, on which the paper tries the token term as well.',
+    'The format control has pairs of its own: a response against itself with a tag in place of a word, so that it does not parse.',
   ],
   figures: {
     ...RESPONSE_FIGURES,
@@ -127,7 +155,10 @@ export const tReg: Recipe = {
   groupSize: 5,
   rewards: {
     rubric: { description: 'share of the rubric’s points', usesGold: true },
-    format: { description: 'control: any well-formed response is worth as much as another', usesGold: false },
+    format: {
+      description: 'control: a response is preferred to itself with its form broken',
+      usesGold: false,
+    },
     random: { description: 'control: a coin says what a response is worth', usesGold: false },
   },
   variants: VARIANTS,

@@ -68,17 +68,20 @@ test('the judge’s word decides, and not what is true', () => {
   expect(plan.figures!.misjudged).toBeCloseTo((2 + 2 + 5 + 1) / 5 / 4, 12);
 });
 
-test('the arms: the document, the rewrite, the best candidate, and one’s own against the document', () => {
-  const learnt = (variant: string) => {
-    const part = partOf(learn(variant)) as SftPart;
+test('the arms: the document, the rewrite, the best candidate, and the policy’s own text, whatever the judge says', () => {
+  const learnt = (variant: string, rights?: readonly number[]) => {
+    const part = partOf(learn(variant, rights)) as SftPart;
     expect(part.kind).toBe('sft');
     return part.items.map(text);
   };
   expect(learnt('nll')).toEqual([`${TASK.split(':')[1]}<eos>`]);
   expect(learnt('rewrites')).toEqual([REWRITE]);
   expect(learnt('filtered')).toEqual([OWN[0]]);
-  const { pairs } = partOf(learn('unjudged', [5, 0, 0, 0])) as PreferencePart;
-  expect([text(pairs[0]!.chosen), text(pairs[0]!.rejected)]).toEqual([OWN[0], `${TASK.split(':')[1]}<eos>`]);
+  for (const rights of [
+    [5, 0, 0, 0],
+    [0, 0, 0, 5],
+  ])
+    expect(learnt('unjudged', rights)).toEqual([OWN[0]]);
 });
 
 test('equals are drawn by lot, and where all are worth the same there is no pair', () => {

@@ -52,7 +52,7 @@ const responses = [
   ['<answer>ana ana<eos>', 0.8],
   ['x<eos>', 0],
 ] as const;
-const learn = (variant?: string) =>
+const learn = (variant?: string, settings: { readonly rewardFunction?: string } = {}) =>
   tReg.learn(
     recordsOf(
       't-reg',
@@ -60,7 +60,7 @@ const learn = (variant?: string) =>
         { task: TASK, samples: responses.map(([text, reward]) => solved(text, reward)) },
         { task: TASK, samples: [solved('<answer>ana<eos>', 0.6), solved('<answer>bel<eos>', 0.6)] },
       ],
-      variant ? { variant } : {},
+      { ...settings, ...(variant ? { variant } : {}) },
     ),
     tools,
   );
@@ -88,6 +88,14 @@ test('DPO has the same pairs under its own objective', async () => {
   const dpo = partOf(await learn('dpo'));
   expect(dpo.objective).toEqual({ kind: 'dpo', beta: 0.1 });
   expect(texts(dpo)).toEqual(texts(partOf(await learn())));
+});
+
+test('the control by form: a response of each group against itself with a tag for a word, under the method’s own objective', async () => {
+  const part = partOf(await learn(undefined, { rewardFunction: 'format' }));
+  expect(part.objective.kind).toBe('t-reg');
+  // The second group's responses have one word each, of which nothing is left.
+  expect(texts(part)).toEqual([['<answer>ana bel<eos>', '<answer>ana <sep><eos>']]);
+  expect(part.pairs[0]!.tokenRewards!.map((row) => row.length)).toEqual([9, 7]);
 });
 
 test('a response earns its share of the points, anything well-formed as much as another, or what a coin says', async () => {
