@@ -32,6 +32,8 @@ export const claim: Claim = {
   // Two attempts, from a start of a sixth of the size, had 30 to 45.
   seeds: [46, 47, 48, 49, 50, 51, 52, 53],
   rounds: 12,
+  // Half of the recipe’s: the policy has six times the parameters, and a claim takes half an hour of two cores.
+  tasks: 64,
   evaluateEvery: 4,
   pictures: {
     repeats: 'Responses with a word twice, sampled',
@@ -46,8 +48,8 @@ export const claim: Claim = {
       variant: 'random-spans',
       description: 'other words are compared, drawn from those that do not differ, with the KL',
     },
-    coinArm('a coin says which of the two is preferred'),
-    formatArm('any well-formed response is preferred to itself with its form broken'),
+    coinArm('a coin says which of the two is preferred', { seedCount: 8 }),
+    formatArm('any well-formed response is preferred to itself with its form broken', { seedCount: 8 }),
   ],
   conditions: [
     {

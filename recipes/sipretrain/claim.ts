@@ -1,7 +1,7 @@
 /** The claim of self-improving pretraining: the best of several continuations teaches what a corpus with falsehoods does not, and a judge is needed. */
 import type { Claim, Condition } from '../../core/claims/claim.ts';
 import { coinArm, doesNotRise, endsAbove, formatArm, POINTS, rises } from '../../core/claims/conditions.ts';
-import { early, lately } from '../../core/claims/curves.ts';
+import { early, lately, rise } from '../../core/claims/curves.ts';
 
 /** Form apart from truth: the control that pays form makes more texts continuations, and no sentence of them truer. */
 const TOLD = 'share of true sentences in sampled texts that are continuations';
@@ -37,8 +37,8 @@ export const claim: Claim = {
       variant: 'unjudged',
       description: 'control: next-token prediction on what the policy itself writes, and no judge is heard',
     },
-    coinArm('a coin says what a continuation is worth'),
-    formatArm('any continuation is worth as much as another'),
+    coinArm('a coin says what a continuation is worth', { seedCount: 8 }),
+    formatArm('any continuation is worth as much as another', { seedCount: 8 }),
   ],
   conditions: [
     rises('sipretrain', POINTS),
@@ -59,6 +59,11 @@ export const claim: Claim = {
     endsAbove('sipretrain', 'filtered'),
     endsAbove('sipretrain', 'rewrites'),
     endsAbove('sipretrain', 'nll', POINTS, 'accuracy'),
+    {
+      description: 'unjudged: sampled accuracy falls',
+      measure: (r, s) => -rise(r, 'unjudged', s, 'sampled'),
+      atLeast: POINTS,
+    },
     {
       description: 'by how much the judge overrates what it reads, last three rounds',
       measure: (r, s) => lately(r, 'sipretrain', s, 'overrated', 3),

@@ -14,8 +14,6 @@ export const claim: Claim = {
   // The first attempt, from a start of a sixth of the size, had 30 to 37.
   seeds: [38, 39, 40, 41, 42, 43, 44, 45],
   rounds: 16,
-  // Half of the recipe’s tasks: with the larger policy a run of eight seeds is to take half an hour all the same.
-  tasks: 64,
   evaluateEvery: 4,
   pictures: { accuracy: 'Points of the rubric, greedy', sampled: 'Points of the rubric, sampled' },
   arms: [
@@ -26,8 +24,8 @@ export const claim: Claim = {
       variant: 'shuffled-rewards',
       description: 'each response’s token rewards stand at tokens that are drawn',
     },
-    coinArm('a coin says what a response is worth'),
-    formatArm('any well-formed response is preferred to itself with its form broken'),
+    coinArm('a coin says what a response is worth', { seedCount: 8 }),
+    formatArm('any well-formed response is preferred to itself with its form broken', { seedCount: 8 }),
   ],
   conditions: [
     {
