@@ -20,6 +20,11 @@ export const claim: Claim = {
     { name: 't-reg', description: 'as published' },
     { name: 'dpo', variant: 'dpo', description: 'DPO on such pairs, without token rewards' },
     {
+      name: 'one wish',
+      variant: 'one-wish',
+      description: 'token rewards compare the wish for a better response with no wish',
+    },
+    {
       name: 'shuffled rewards',
       variant: 'shuffled-rewards',
       description: 'each response’s token rewards stand at tokens that are drawn',
@@ -44,6 +49,11 @@ export const claim: Claim = {
     doesNotRise('format'),
   ],
   observations: [
+    {
+      description: `${DIP}, t-reg above one wish`,
+      measure: (r, s) => dip(r, 't-reg', s) - dip(r, 'one wish', s),
+      atLeast: 0.05,
+    },
     { description: `dpo: ${DIP}`, measure: (r, s) => dip(r, 'dpo', s), atLeast: 0.05 },
     {
       description: `shuffled rewards: ${DIP}`,

@@ -1,27 +1,32 @@
 /** Token rewards by contrast: the reference reads a response as one to a wish for a better response, and as one to a wish for a worse. */
 import { Random } from '../../core/random.ts';
 import type { LearnTools } from '../../core/training-plan.ts';
-import { type Wish, wishPrompt } from '../../tasks/style/contrast.ts';
+import { wishPrompt } from '../../tasks/style/contrast.ts';
+import { stylePrompt } from '../../tasks/style/family.ts';
 
-/** σ(better − worse) − 1/2 for each token, given its log-probabilities after both wishes, nats -> between −1/2 and 1/2. */
-export const tokenRewardsOf = (better: ArrayLike<number>, worse: ArrayLike<number>): number[] =>
-  Array.from(better, (logprob, t) => 1 / (1 + Math.exp(worse[t]! - logprob)) - 0.5);
+/** σ(better − other) − 1/2 for each token, given its log-probabilities after a wish for better and after the other prompt, nats -> between −1/2 and 1/2. */
+export const tokenRewardsOf = (better: ArrayLike<number>, other: ArrayLike<number>): number[] =>
+  Array.from(better, (logprob, t) => 1 / (1 + Math.exp(other[t]! - logprob)) - 0.5);
+
+/** What a response is contrasted with that answers a wish for a better one: a response to a wish for a worse, or to no wish. */
+export type Contrast = 'worse' | 'plain';
 
 /** The token rewards of responses, by a set at a version [responses][ids]. */
 export async function contrasted(
   tools: Pick<LearnTools, 'score' | 'encode'>,
   responses: readonly { readonly task: string; readonly ids: readonly number[] }[],
   { set, version }: { readonly set: string; readonly version: number },
+  contrast: Contrast,
 ): Promise<number[][]> {
-  const after = (wish: Wish) =>
+  const after = (promptOf: (task: string) => string) =>
     tools.score(
       set,
-      responses.map(({ task, ids }) => ({ prompt: tools.encode(wishPrompt(task, wish)), ids })),
+      responses.map(({ task, ids }) => ({ prompt: tools.encode(promptOf(task)), ids })),
       version,
     );
-  const better = await after('better');
-  const worse = await after('worse');
-  return better.map((row, i) => tokenRewardsOf(row, worse[i]!));
+  const better = await after((task) => wishPrompt(task, 'better'));
+  const other = await after(contrast === 'worse' ? (task) => wishPrompt(task, 'worse') : stylePrompt);
+  return better.map((row, i) => tokenRewardsOf(row, other[i]!));
 }
 
 /** The same rewards, each at a place of the response that is drawn. */

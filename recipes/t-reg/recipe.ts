@@ -29,6 +29,7 @@ const ALPHA = 0.5;
 const START = { set: MAIN_SET, version: 0 };
 const VARIANTS = {
   dpo: 'DPO on the same pairs, without token rewards',
+  'one-wish': 'token rewards compare the wish for a better response with no wish',
   'shuffled-rewards': 'each response’s token rewards stand at tokens that are drawn',
 } as const;
 
@@ -67,11 +68,12 @@ const pairsByForm = (
 async function rewarded(
   pairs: readonly RoundPair[],
   tools: LearnTools,
-  shuffled: boolean,
+  variant: string | undefined,
 ): Promise<PreferencePair[]> {
   const responses = pairs.flatMap(({ task, both }) => both.map(({ id, ids }) => ({ task, id, ids })));
-  const rewards = (await contrasted(tools, responses, START)).map((row, i) =>
-    shuffled ? shuffledRewards(row, responses[i]!.id) : row,
+  const contrast = variant === 'one-wish' ? 'plain' : 'worse';
+  const rewards = (await contrasted(tools, responses, START, contrast)).map((row, i) =>
+    variant === 'shuffled-rewards' ? shuffledRewards(row, responses[i]!.id) : row,
   );
   return pairs.map(({ both: [chosen, rejected] }, i) => ({
     chosen: sequenceOf(chosen),
@@ -83,7 +85,7 @@ async function rewarded(
 async function learn({ round, groups }: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
   const { variant, rewardFunction } = round.settings;
   const drawn = rewardFunction === 'format' ? pairsByForm(groups, tools) : pairsByReward(groups);
-  const pairs = await rewarded(drawn, tools, variant === 'shuffled-rewards');
+  const pairs = await rewarded(drawn, tools, variant);
   const objective =
     variant === 'dpo'
       ? ({ kind: 'dpo', beta: BETA } as const)

@@ -90,6 +90,12 @@ test('DPO has the same pairs under its own objective', async () => {
   expect(texts(dpo)).toEqual(texts(partOf(await learn())));
 });
 
+test('with one wish a token is worth what it gains on no wish', async () => {
+  const { tokenRewards } = partOf(await learn('one-wish')).pairs[0]!;
+  // σ(log 3/4 − log 1/2) − 1/2 = 3/5 − 1/2.
+  for (const reward of tokenRewards!.flat()) expect(reward).toBeCloseTo(0.1, 6);
+});
+
 test('the control by form: a response of each group against itself with a tag for a word, under the method’s own objective', async () => {
   const part = partOf(await learn(undefined, { rewardFunction: 'format' }));
   expect(part.objective.kind).toBe('t-reg');
