@@ -14,6 +14,8 @@ import { scriptedPolicy, textTokenizer } from './scripted-policy.ts';
 export interface WriteOptions extends Partial<Omit<RunOrder, 'recipe'>> {
   /** Number of the round; default 1. */
   readonly index?: number;
+  /** The version that it samples from and trains; default the one before the round's number, which is another where a round failed. */
+  readonly version?: number;
   /** The recipe state that the previous round left. */
   readonly recipeState?: unknown;
   /** What `learn` may ask of the models; by default it can only decode and encode. */
@@ -36,12 +38,12 @@ export interface PlayedRound {
 export async function playWritten(
   recipe: Recipe,
   write: (prompt: string, i: number) => string,
-  { index = 1, recipeState, tools = {}, ...order }: WriteOptions = {},
+  { index = 1, version = index - 1, recipeState, tools = {}, ...order }: WriteOptions = {},
 ): Promise<PlayedRound> {
   const asked = { seed: 0, rounds: 1, freeze: [], ...order, recipe: recipe.name };
   const { settings } = runOf(registry([recipe]), asked);
   const tokenizer = textTokenizer();
-  const round = roundOf(settings, bindingsOf(recipe, settings), index, index - 1);
+  const round = roundOf(settings, bindingsOf(recipe, settings), index, version);
   const policy = scriptedPolicy(tokenizer, (prompt, _, i) => write(prompt, i));
   const context = openRoundContext({
     recipe,
@@ -51,7 +53,7 @@ export async function playWritten(
     use: (_ref, work) => work(policy),
   });
   const played = await playStages(context);
-  const records = { round, ...played, recipeState, version: index - 1 };
+  const records = { round, ...played, recipeState, version };
   const { decode, encode } = tokenizer;
   return {
     round,

@@ -1,5 +1,6 @@
 /** SD-Zero: a policy learns to revise its attempts by one bit, and then teaches itself as its own reviser. The method is described below, as data. */
 import type { Recipe } from '../../core/recipe.ts';
+import { readState } from '../../core/recipe-state.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import type { LearnTools, RoundRecords, Sequence, SftPart, TrainingPlan } from '../../core/training-plan.ts';
@@ -14,7 +15,7 @@ import {
 } from '../../protocols/taught-attempts.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
 import { claim } from './claim.ts';
-import { aidOf, attemptAndRevise, REVISER, rewards, turnOf, VARIANTS } from './revisions.ts';
+import { aidOf, attemptAndRevise, presentTeacher, REVISER, rewards, turnOf, VARIANTS } from './revisions.ts';
 
 /** Supervised fine-tuning of roles on sequences; no part where there are no sequences. */
 function fineTuning(sequences: Readonly<Record<string, readonly Sequence[]>>): TrainingPlan['updates'] {
@@ -64,11 +65,14 @@ async function learn(records: RoundRecords, tools: LearnTools): Promise<Training
         const { ids, rewards } = samples[s]!;
         return aidOf(tools.decode(ids), rewards.reward ?? null, round.settings.variant);
       };
-      return taughtAlone(records, tools, taughtAttempts(groups, tools, aidFor), {
+      const known = readState(presentTeacher, records.recipeState);
+      const present = known?.teacher === turn.teacher ? known : { teacher: turn.teacher, version };
+      const plan = await taughtAlone(records, tools, taughtAttempts(groups, tools, aidFor), {
         set: MAIN_SET,
-        version: version - turn.teacherAge,
+        version: present.version,
         divergence: { kind: 'reverse-kl' },
       });
+      return { ...plan, recipeState: present };
     }
   }
 }
@@ -115,6 +119,7 @@ export const sdZero: Recipe = {
   tasks: 32,
   groupSize: 8,
   variants: VARIANTS,
+  state: presentTeacher,
   sets: trainedSolver({ warmup: 8 }),
   ...alone,
   roles: {

@@ -2,8 +2,10 @@
  * The rollouts of a round, by its number: attempts with a revision of each, or attempts alone; and what a reviser reads, which is an attempt and
  * whether it was right.
  */
+import * as v from 'valibot';
 import { phaseAt, type Schedule } from '../../core/phases.ts';
 import type { RoundContext } from '../../core/round-context.ts';
+import { count } from '../../core/schema/numbers.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { AdmittedTask, RolloutGroup } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
@@ -36,16 +38,19 @@ const SCHEDULE = {
 type Turn =
   /** Attempts, and one revision of each. */
   | { readonly phase: 'revise' }
-  /** Attempts for a teacher whose weights are this many rounds older than the version that is trained. */
-  | { readonly phase: 'distil'; readonly teacherAge: number }
+  /** Attempts for the teacher of this number; each has the weights that its first round begins with. */
+  | { readonly phase: 'distil'; readonly teacher: number }
   /** Attempts for an arm without a reviser. */
   | { readonly phase: 'grpo' | 'rft' };
+
+/** The recipe state: the number of the present teacher, and the version that has its weights. A round that fails makes no version, so that rounds do not tell it. */
+export const presentTeacher = v.object({ teacher: count, version: count });
 
 export function turnOf({ index, settings: { variant } }: Pick<RoundSpec, 'index' | 'settings'>): Turn {
   if (variant === 'grpo' || variant === 'rft') return { phase: variant };
   const { phase, before } = phaseAt<'revise' | 'distil'>(SCHEDULE, index);
   if (phase === 'revise' || variant === 'revision-only') return { phase: 'revise' };
-  return { phase, teacherAge: variant === 'no-sync' ? before : before % SCHEDULE.cycle[0].rounds };
+  return { phase, teacher: variant === 'no-sync' ? 0 : Math.floor(before / SCHEDULE.cycle[0].rounds) };
 }
 
 /** What a reviser reads beside the task: an attempt, whether or not it parses, and whether it earned a reward. */

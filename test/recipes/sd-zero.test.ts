@@ -82,7 +82,8 @@ test('first phase: half of a group revise the others, told whether they are righ
 });
 
 test('second phase: the reviser reads every attempt and the bit, and is renewed after every eight rounds', async () => {
-  const { asked, task, parts, contexts, scored } = await play({ index: 12, rounds: 40 });
+  const recipeState = { teacher: 0, version: 8 };
+  const { asked, task, parts, contexts, scored } = await play({ index: 12, rounds: 40, recipeState });
   expect(asked).toEqual(Array(6).fill(['solver', solve(task)]));
   const attempts = [
     [worked(task), '<right>'],
@@ -105,13 +106,41 @@ test('second phase: the reviser reads every attempt and the bit, and is renewed 
     { set: 'main', version: undefined },
     { set: 'main', version: 8 },
   ]);
-  /** The teacher’s version in a round. */
-  const teacherIn = async (index: number, variant?: string) => {
-    const { parts } = await play({ index, rounds: 40, ...(variant ? { variant } : {}) });
-    return (parts[0] as DistillationPart).teacher.version;
+});
+
+test('a teacher has the weights that its first round begins with, also where a round failed and made no version', async () => {
+  /** The teacher’s versions in rounds that follow each other: the round and the version that it trains. */
+  const teachers = async (
+    rounds: readonly (readonly [index: number, version: number])[],
+    variant?: string,
+  ) => {
+    const told: unknown[] = [];
+    let recipeState: unknown;
+    for (const [index, version] of rounds) {
+      const { parts, plan } = await play({
+        index,
+        version,
+        rounds: 40,
+        recipeState,
+        ...(variant ? { variant } : {}),
+      });
+      recipeState = plan.recipeState;
+      told.push((parts[0] as DistillationPart).teacher.version);
+    }
+    return told;
   };
-  expect(await Promise.all([9, 16, 17, 24, 25].map((index) => teacherIn(index)))).toEqual([8, 8, 16, 16, 24]);
-  expect(await Promise.all([9, 17, 25].map((index) => teacherIn(index, 'no-sync')))).toEqual([8, 8, 8]);
+  const each = [9, 10, 16, 17, 24, 25].map((index) => [index, index - 1] as const);
+  expect(await teachers(each)).toEqual([8, 8, 8, 16, 16, 24]);
+  expect(await teachers(each, 'no-sync')).toEqual(Array(6).fill(8));
+  // Round 11 failed.
+  const failed = [
+    [9, 8],
+    [10, 9],
+    [12, 10],
+    [17, 15],
+    [18, 16],
+  ] as const;
+  expect(await teachers(failed)).toEqual([8, 8, 8, 15, 15]);
 });
 
 test('variants: rewards alone, imitation of right attempts, revisions to the end, and no bit', async () => {
