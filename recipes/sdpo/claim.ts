@@ -5,6 +5,7 @@
 import type { ArmResults, Claim } from '../../core/claims/claim.ts';
 import { coinArm, doesNotRise, endsAbove, formatArm, rises } from '../../core/claims/conditions.ts';
 import { early } from '../../core/claims/curves.ts';
+import { speed } from '../../core/claims/speed.ts';
 
 const LOCALISED = 'log-ratio of policy and teacher in wrong attempts, at the first fault minus elsewhere';
 const localised = (results: ArmResults, arm: string, seed: number): number =>
@@ -12,14 +13,14 @@ const localised = (results: ArmResults, arm: string, seed: number): number =>
 
 export const claim: Claim = {
   description:
-    'For as many rollouts a policy that is taught by itself, after a sibling’s right solution or the checker’s feedback, answers better than one that is paid for right answers, and the two differ most where an attempt goes wrong first. Feedback on other tasks teaches nothing.',
+    'A policy that is taught by itself, after a sibling’s right solution or the checker’s feedback, answers better than one that is paid for right answers, for as many rollouts, and needs fewer to come as far. It differs from its teacher most where an attempt goes wrong first. Feedback on other tasks teaches nothing.',
   startPolicy: 'arithmetic-reading',
-  // The first attempt, from a start of a sixth of the size, had 30 to 37.
-  seeds: [38, 39, 40, 41, 42, 43, 44, 45],
+  // Two attempts had 30 to 45: from a start of a sixth of the size, and without evaluations between the start and the end.
+  seeds: [46, 47, 48, 49, 50, 51, 52, 53],
   rounds: 12,
   // Half of the recipe’s tasks: with the larger policy a run of eight seeds is to take half an hour all the same.
   tasks: 16,
-  evaluateEvery: 12,
+  evaluateEvery: 3,
   arms: [
     { name: 'sdpo', description: 'as published' },
     { name: 'grpo', variant: 'grpo', description: 'rewards alone' },
@@ -35,8 +36,8 @@ export const claim: Claim = {
       variant: 'shuffled-feedback',
       description: 'the teacher is told what belongs to another task',
     },
-    coinArm('a coin says which sibling is right'),
-    formatArm('every well-formed sibling is right'),
+    coinArm('a coin says which sibling is right', { seedCount: 8 }),
+    formatArm('every well-formed sibling is right', { seedCount: 8 }),
   ],
   conditions: [
     {
@@ -50,6 +51,11 @@ export const claim: Claim = {
       atLeast: 0.2,
     },
     endsAbove('sdpo', 'grpo'),
+    {
+      description: 'sdpo: rollouts to nine tenths of what rewards alone gain, as a share of theirs',
+      measure: (r, s) => speed(r, 'sdpo', 'grpo', s),
+      atMost: 0.8,
+    },
     endsAbove('sdpo', 'shuffled feedback'),
     rises('sdpo', 0.05),
     doesNotRise('random'),
