@@ -133,7 +133,7 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   // A digit is one token beside a response's dozens.
   style: { demonstrate: demonstrateStyle, steps: 2200, batch: 64, weights: { judge: 4 } },
   'style-contrasts': { demonstrate: demonstrateContrast, from: 'style', steps: 1200, batch: 64 },
-  // As `arithmetic-reading`: six times as large.
+  // Six times as large as the one that it goes on from, like `arithmetic-reading`.
   'style-wishes': {
     demonstrate: demonstrateContrast,
     shape: 'micro',
@@ -150,7 +150,7 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     weights: { judge: 4 },
   },
   documents: { demonstrate: demonstrateDocument, steps: 3000, batch: 64, weights: { judge: 2 } },
-  // As `arithmetic-reading`: six times as large.
+  // Six times as large as the one that it goes on from, like `arithmetic-reading`.
   'documents-reading': {
     demonstrate: demonstrateDocument,
     shape: 'micro',

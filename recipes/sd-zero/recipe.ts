@@ -59,7 +59,8 @@ async function learn(records: RoundRecords, tools: LearnTools): Promise<Training
     case 'rft':
       return { updates: fineTuning({ [SOLVER]: groups.flatMap(rightOf) }) };
     case 'revise':
-      return revisionPlan(groups, tools);
+      // The version that this round makes has the weights of the first teacher, unless another round of the first phase follows.
+      return { ...revisionPlan(groups, tools), recipeState: { teacher: 0, version: version + 1 } };
     case 'distil': {
       const aidFor: AidFor = ({ samples }, s) => {
         const { ids, rewards } = samples[s]!;

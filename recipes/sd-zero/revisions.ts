@@ -38,12 +38,15 @@ const SCHEDULE = {
 type Turn =
   /** Attempts, and one revision of each. */
   | { readonly phase: 'revise' }
-  /** Attempts for the teacher of this number; each has the weights that its first round begins with. */
+  /** Attempts for the teacher of this number, from 0. A teacher has the weights that the first of its rounds begins with. */
   | { readonly phase: 'distil'; readonly teacher: number }
   /** Attempts for an arm without a reviser. */
   | { readonly phase: 'grpo' | 'rft' };
 
-/** The recipe state: the number of the present teacher, and the version that has its weights. A round that fails makes no version, so that rounds do not tell it. */
+/**
+ * The recipe state: the number of the present teacher, and the version that has its weights. That version cannot be computed from the round's number,
+ * since a round that fails makes none.
+ */
 export const presentTeacher = v.object({ teacher: count, version: count });
 
 export function turnOf({ index, settings: { variant } }: Pick<RoundSpec, 'index' | 'settings'>): Turn {

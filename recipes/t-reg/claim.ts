@@ -6,14 +6,22 @@ import { lately } from '../../core/claims/curves.ts';
 const DIP =
   'log-ratio of policy and start a token, elsewhere minus at a planted fault, last five rounds, nats';
 const dip = (results: ArmResults, arm: string, seed: number): number => lately(results, arm, seed, 'dip');
+const FIRST =
+  'log-ratio of policy and start a token, elsewhere minus at the first token of a planted fault, last five rounds, nats';
+const firstDip = (results: ArmResults, arm: string, seed: number): number =>
+  lately(results, arm, seed, 'firstDip');
+const toldApart = (results: ArmResults, arm: string, seed: number): number =>
+  lately(results, arm, seed, 'main/responder/preference/accuracy');
 
 export const claim: Claim = {
   description:
-    'With a reward for each token, which the start policy gives by contrast of two wishes, the implicit reward of a response that was not trained on falls more at a word that stands there twice than DPO makes it fall, and the responses earn as many points. Token rewards at other tokens do neither.',
+    'With a reward for each token, which the start policy gives by contrast of two wishes, the implicit reward of a response that was not trained on falls more at a word that stands there twice than DPO makes it fall, the pairs are told apart as well, and the responses earn as many points. Token rewards at other tokens do not make it fall more.',
   startPolicy: 'style-wishes',
   // The first attempt, from a start of a sixth of the size, had 30 to 37.
   seeds: [38, 39, 40, 41, 42, 43, 44, 45],
   rounds: 16,
+  // Half of the recipe’s: the policy has six times the parameters, and a claim may take half an hour of two cores.
+  tasks: 64,
   evaluateEvery: 4,
   pictures: { accuracy: 'Points of the rubric, greedy', sampled: 'Points of the rubric, sampled' },
   arms: [
@@ -43,12 +51,23 @@ export const claim: Claim = {
       measure: (r, s) => dip(r, 't-reg', s) - dip(r, 'shuffled rewards', s),
       atLeast: 0.05,
     },
+    {
+      description:
+        'share of pairs that are told apart before they are trained on, last five rounds, t-reg no lower than dpo by more than 0.02',
+      measure: (r, s) => toldApart(r, 't-reg', s) - toldApart(r, 'dpo', s),
+      atLeast: -0.02,
+    },
     endsNoLower('t-reg', 'dpo', 0.02),
     rises('t-reg', 0.05),
     doesNotRise('random'),
     doesNotRise('format'),
   ],
   observations: [
+    ...(['dpo', 'one wish', 'shuffled rewards'] as const).map((other) => ({
+      description: `${FIRST}, t-reg above ${other}`,
+      measure: (r: ArmResults, s: number) => firstDip(r, 't-reg', s) - firstDip(r, other, s),
+      atLeast: 0.05,
+    })),
     {
       description: `${DIP}, t-reg above one wish`,
       measure: (r, s) => dip(r, 't-reg', s) - dip(r, 'one wish', s),

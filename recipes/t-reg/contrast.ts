@@ -1,4 +1,4 @@
-/** Token rewards by contrast: the reference reads a response as one to a wish for a better response, and as one to a wish for a worse. */
+/** Token rewards by contrast: the reference reads a response as one to a wish for a better response, and as one to a wish for a worse one or to no wish. */
 import { Random } from '../../core/random.ts';
 import type { LearnTools } from '../../core/training-plan.ts';
 import { wishPrompt } from '../../tasks/style/contrast.ts';
@@ -8,7 +8,7 @@ import { stylePrompt } from '../../tasks/style/family.ts';
 export const tokenRewardsOf = (better: ArrayLike<number>, other: ArrayLike<number>): number[] =>
   Array.from(better, (logprob, t) => 1 / (1 + Math.exp(other[t]! - logprob)) - 0.5);
 
-/** What a response is contrasted with that answers a wish for a better one: a response to a wish for a worse, or to no wish. */
+/** What the wish for a better response is contrasted with: a wish for a worse one, or no wish. */
 export type Contrast = 'worse' | 'plain';
 
 /** The token rewards of responses, by a set at a version [responses][ids]. */

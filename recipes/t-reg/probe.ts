@@ -23,8 +23,9 @@ export function probeOf(task: string, encode: LearnTools['encode']): Probe | nul
 }
 
 /**
- * The implicit reward in units of β, log(π/π_start) a token in nats, mean at the planted faults and elsewhere in the same responses, and
- * by how much it is lower at the faults (`dip`); none where no task has a probe.
+ * The implicit reward in units of β, log(π/π_start) a token in nats: its means at the planted faults, at their first tokens, by which the other tokens of
+ * the word are all but given, and elsewhere in the same responses; and by how much it is lower at the faults (`dip`) and at their first tokens (`firstDip`).
+ * None where no task has a probe.
  */
 export async function probeFigures(
   { score, encode }: Pick<LearnTools, 'score' | 'encode'>,
@@ -34,10 +35,14 @@ export async function probeFigures(
   if (probes.length === 0) return {};
   const now = await score(MAIN_SET, probes);
   const start = await score(MAIN_SET, probes, 0);
-  const ratios = (mark: 0 | 1) =>
-    probes.flatMap(({ marks }, i) =>
-      marks.flatMap((m, t) => (m === mark ? [now[i]![t]! - start[i]![t]!] : [])),
+  const ratios = (chosen: (marks: Probe['marks'], t: number) => boolean) =>
+    mean(
+      probes.flatMap(({ marks }, i) =>
+        marks.flatMap((_, t) => (chosen(marks, t) ? [now[i]![t]! - start[i]![t]!] : [])),
+      ),
     );
-  const [atFault, elsewhere] = [mean(ratios(1)), mean(ratios(0))];
-  return { atFault, elsewhere, dip: elsewhere - atFault };
+  const atFault = ratios((marks, t) => marks[t] === 1);
+  const elsewhere = ratios((marks, t) => marks[t] === 0);
+  const first = ratios((marks, t) => t === marks.indexOf(1));
+  return { atFault, elsewhere, dip: elsewhere - atFault, firstDip: elsewhere - first };
 }

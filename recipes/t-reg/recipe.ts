@@ -33,7 +33,7 @@ const VARIANTS = {
   'shuffled-rewards': 'each response’s token rewards stand at tokens that are drawn',
 } as const;
 
-/** A response of a pair; its id names the draw of its shuffled rewards. */
+/** A response of a pair; its id seeds the shuffle of its rewards. */
 type Response = Pick<Sample, 'id' | 'prompt' | 'ids'>;
 
 interface RoundPair {
@@ -48,7 +48,7 @@ const pairsByReward = (groups: readonly ScoredGroup[]): RoundPair[] =>
     return pair ? [{ task, both: [samples[pair.chosen]!, samples[pair.rejected]!] }] : [];
   });
 
-/** The first response of each group that has two words, against itself with its form broken: the control has about as many pairs as the method. */
+/** The first response of each group that has two words, against itself with its form broken. So the control has about as many pairs as the method. */
 const pairsByForm = (
   groups: readonly ScoredGroup[],
   { decode, encode }: Pick<LearnTools, 'decode' | 'encode'>,
@@ -148,6 +148,8 @@ export const tReg: Recipe = {
       'Mean log-ratio of the policy to the start at faults planted in perfect responses, nats per token.',
     elsewhere: 'The same mean at the other tokens of those responses, nats per token.',
     dip: 'By how much the log-ratio is lower at the planted faults than elsewhere, nats per token.',
+    firstDip:
+      'By how much the log-ratio is lower at the first token of a planted fault than elsewhere, nats per token.',
   },
   claim,
   startPolicy: 'style-contrasts',

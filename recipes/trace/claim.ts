@@ -1,6 +1,7 @@
 /** The claim of TRACE: a teacher on the decisive tokens of an attempt helps more, beside rewards, than a teacher on all tokens. */
 import type { Claim } from '../../core/claims/claim.ts';
 import { coinArm, doesNotRise, endsAbove, formatArm, rises } from '../../core/claims/conditions.ts';
+import { lost } from '../../core/claims/curves.ts';
 import { speed } from '../../core/claims/speed.ts';
 
 export const claim: Claim = {
@@ -31,6 +32,8 @@ export const claim: Claim = {
     endsAbove('trace', 'grpo'),
     endsAbove('trace', 'whole', 0.03),
     endsAbove('trace', 'random spans'),
+    endsAbove('trace', 'random'),
+    endsAbove('trace', 'format'),
     rises('trace', 0.05),
     doesNotRise('random'),
     doesNotRise('format'),
@@ -38,8 +41,15 @@ export const claim: Claim = {
   observations: [
     endsAbove('trace', 'fixed weight'),
     endsAbove('fixed weight', 'grpo'),
+    endsAbove('whole', 'grpo', 0.03),
     {
-      description: 'trace: rollouts to nine tenths of what rewards alone gain, as a share of theirs',
+      description: 'sampled accuracy, highest of all evaluations minus the last, fixed weight above trace',
+      measure: (r, s) => lost(r, 'fixed weight', s, 'sampled') - lost(r, 'trace', s, 'sampled'),
+      atLeast: 0.02,
+    },
+    {
+      description:
+        'trace: rollouts to nine tenths of what rewards alone gain, divided by those that rewards take',
       measure: (r, s) => speed(r, 'trace', 'grpo', s),
       atMost: 0.8,
     },

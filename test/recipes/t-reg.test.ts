@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { LearnTools, PreferencePart, Sequence, TrainingPlan } from '../../core/training-plan.ts';
 import { shuffledRewards, tokenRewardsOf } from '../../recipes/t-reg/contrast.ts';
-import { probeOf } from '../../recipes/t-reg/probe.ts';
+import { type Probe, probeFigures, probeOf } from '../../recipes/t-reg/probe.ts';
 import { tReg } from '../../recipes/t-reg/recipe.ts';
 import { parseStyleTask, pointsOf, styleScore } from '../../tasks/style/family.ts';
 import { playWritten } from '../../testing/index.ts';
@@ -81,7 +81,26 @@ test('best against worst, each token with its reward by the start policy; equals
   // The policy has moved alike at every token, so that no fault stands out.
   expect(plan.figures!.atFault).toBeCloseTo(0.1, 6);
   expect(plan.figures!.dip).toBeCloseTo(0, 6);
+  expect(plan.figures!.firstDip).toBeCloseTo(0, 6);
   expect(plan.figures!.pairs).toBe(1);
+});
+
+test('the figures of a probe: at the fault, at its first token and elsewhere', async () => {
+  // The policy has moved by 0.1 elsewhere, by −0.4 at the first token of a fault and by −0.2 at its other tokens.
+  const score = async (_set: string, sequences: readonly Sequence[], version?: number) =>
+    sequences.map((sequence) => {
+      const { marks } = sequence as Probe;
+      const moved = (t: number) => (marks[t] === 0 ? 0.1 : t === marks.indexOf(1) ? -0.4 : -0.2);
+      return Float32Array.from(marks, (_, t) => (version === 0 ? -1 : -1 + moved(t)));
+    });
+  const { encode } = tokenizer;
+  const figures = await probeFigures({ score, encode }, [TASK, 'no task']);
+  // A word of the task has three letters.
+  expect(figures.elsewhere).toBeCloseTo(0.1, 6);
+  expect(figures.atFault).toBeCloseTo(-0.8 / 3, 6);
+  expect(figures.dip).toBeCloseTo(0.1 + 0.8 / 3, 6);
+  expect(figures.firstDip).toBeCloseTo(0.5, 6);
+  expect(await probeFigures({ score, encode }, ['no task'])).toEqual({});
 });
 
 test('DPO has the same pairs under its own objective', async () => {
@@ -99,7 +118,7 @@ test('with one wish a token is worth what it gains on no wish', async () => {
 test('the control by form: a response of each group against itself with a tag for a word, under the method’s own objective', async () => {
   const part = partOf(await learn(undefined, { rewardFunction: 'format' }));
   expect(part.objective.kind).toBe('t-reg');
-  // The second group's responses have one word each, of which nothing is left.
+  // The second group's responses have one word each, so that no form can be broken.
   expect(texts(part)).toEqual([['<answer>ana bel<eos>', '<answer>ana <sep><eos>']]);
   expect(part.pairs[0]!.tokenRewards!.map((row) => row.length)).toEqual([9, 7]);
 });
