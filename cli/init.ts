@@ -9,7 +9,7 @@ import * as v from 'valibot';
 import { wrongInput } from '../core/errors.ts';
 import { name as projectName } from '../core/schema/sample.ts';
 import { ENVIRONMENT_WORKER } from '../core/stages.ts';
-import { installed } from '../mesh/installation.ts';
+import { BUILT, installed } from '../mesh/installation.ts';
 import { calledAs } from './called-as.ts';
 
 /** The project's name in the templates. */
@@ -50,11 +50,15 @@ interface PackageJson {
   readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
+/** What a project depends on: the release of the installed package, or of a clone the package that `npm pack` makes of it, in the project's folder. */
+export const packageOf = (version: string, built = BUILT): string =>
+  built ? `^${version}` : `file:rollmesh-${version}.tgz`;
+
 /** The template's dependencies at the versions that this installation has or was made with. */
 function withVersions(template: string): string {
   const own = JSON.parse(readFileSync(installed('package.json'), 'utf8')) as PackageJson;
   const versions: Readonly<Record<string, string>> = {
-    rollmesh: `^${own.version}`,
+    rollmesh: packageOf(own.version),
     ...own.devDependencies,
     ...own.dependencies,
   };
@@ -113,5 +117,6 @@ export const command = (): Command =>
     )
     .action((folder: string, { tasks }: { readonly tasks?: boolean }) => {
       for (const file of writeProject(folder, tasks ? 'tasks' : 'guest')) console.log(join(folder, file));
-      console.log(`\nNext: cd ${folder} && npm install && npm test && npm start`);
+      const pack = BUILT ? '' : `npm pack --pack-destination ${folder} && `;
+      console.log(`\nNext: ${pack}cd ${folder} && npm install && npm test && npm start`);
     });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
 import { asCalled, calledAs, SCRIPTS } from '../../cli/called-as.ts';
-import { projectFiles, writeProject } from '../../cli/init.ts';
+import { packageOf, projectFiles, writeProject } from '../../cli/init.ts';
 import { openRecipes } from '../../cli/recipe-modules.ts';
 import { WORKER_NAMES } from '../../core/stages.ts';
 import { installed, moduleFile, NODE_FLAGS } from '../../mesh/installation.ts';
@@ -99,8 +99,12 @@ test('a new project: every file, under the name of its folder', async () => {
     dependencies: Record<string, string>;
     devDependencies: Record<string, string>;
   };
-  for (const version of Object.values({ ...dependencies, ...devDependencies }))
-    expect(version).toMatch(/^\^?\d/);
+  const { rollmesh, ...others } = { ...dependencies, ...devDependencies };
+  for (const version of Object.values(others)) expect(version).toMatch(/^\^?\d/);
+  // No release is on the registry for a clone: it depends on the package that `npm pack` makes of it.
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+  expect(rollmesh).toBe(`file:rollmesh-${version}.tgz`);
+  expect(packageOf(version, true)).toBe(`^${version}`);
   const { mains, workers } = await readMeshConfig(folder);
   expect(mains).toEqual(
     Object.fromEntries([

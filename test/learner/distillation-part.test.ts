@@ -6,7 +6,12 @@ import { beforeAll, expect, test } from 'vitest';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import type { DistillationPart, Sequence } from '../../core/training-plan.ts';
 import { openDevice } from '../../learner/device/device.ts';
+import { paramsFrom } from '../../learner/nn/params.ts';
+import * as tf from '../../learner/tfjs.ts';
+import { unitsOf } from '../../learner/train/parts/index.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
+import { RoundScores, readEach } from '../../learner/train/scores.ts';
+import { parseConfig } from '../../model/config.ts';
 import {
   scoresOf,
   sequences,
@@ -187,4 +192,27 @@ test('what cannot be distilled from is said before anything is trained', async (
     [{ entropyBeta: Number.NaN }, 'training plan.entropyBeta'],
   ];
   for (const [change, code] of refused) await expect(train(partOf(change))).rejects.toMatchObject({ code });
+});
+
+test('of a teacher its hidden states are kept in host memory, and its output matrix once on the device: no row of the vocabulary for a token', async () => {
+  const [vocabulary, width] = [1999, 16];
+  const teacher = version('start', { vocab_size: vocabulary });
+  const tensors = tensorsOf(teacher);
+  const config = parseConfig(JSON.parse(new TextDecoder().decode(teacher['config.json'] as Uint8Array)));
+  const model = { params: paramsFrom(config, tensors) };
+  const part = partOf({ items: sequences(4, 7, 30, 21) });
+  const units = unitsOf(part);
+  const scores = new RoundScores(64, async () => model);
+  // A model keeps its tables of positions from its first reading on.
+  await readEach(model, part.items, 'states', 64);
+  const before = tf.memory().numBytes;
+  await scores.add('main', model, units);
+  expect(tf.memory().numBytes - before).toBe(4 * vocabulary * width);
+  for (const unit of units) {
+    const [{ ids }] = unit.sequences as [Sequence];
+    expect(scores.of(unit).teacher!.states).toHaveLength(ids.length * width);
+  }
+  scores.dispose();
+  expect(tf.memory().numBytes).toBe(before);
+  model.params.dispose();
 });
