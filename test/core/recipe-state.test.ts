@@ -42,6 +42,7 @@ test('the recipes that carry something say so', () => {
     'mae',
     'r-zero',
     'rewardharness',
+    'sd-zero',
     'spin',
     'sppo',
     'ssp',
