@@ -14,13 +14,16 @@ export interface Machine {
 const git = (...args: string[]): string =>
   execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
 
-/** What measurements write is no code: the records of benches, of claims and of pilots, and the documents. Registrations are. */
-const WRITTEN = ['bench/results', 'claims/*.json', 'claims/attempts', 'claims/sizes', 'docs'];
+/** What is written of measurements is no code: the records of benches, of claims and of pilots, and what shows them. Registrations count as code. */
+const WRITTEN = [
+  ...['bench/results/**', 'claims/*.json', 'claims/attempts/**', 'claims/sizes/**'],
+  ...['docs/**', 'README.md', 'dashboard/claims.json'],
+];
 
 /** The commit, and whether the measured code differs from it. Outside version control it is what SOURCE_COMMIT says, or `unknown`, so that no result is lost. */
 function commit(): string {
   try {
-    const excluded = WRITTEN.map((path) => `:(exclude,glob)${path}${path.endsWith('.json') ? '' : '/**'}`);
+    const excluded = WRITTEN.map((path) => `:(exclude,glob)${path}`);
     const dirty = git('status', '--porcelain', '--', '.', ...excluded) !== '';
     return git('rev-parse', '--short', 'HEAD') + (dirty ? '+changes' : '');
   } catch {

@@ -9,7 +9,7 @@ import * as v from 'valibot';
 import { wrongInput } from '../core/errors.ts';
 import { name as projectName } from '../core/schema/sample.ts';
 import { ENVIRONMENT_WORKER } from '../core/stages.ts';
-import { BUILT, installed } from '../mesh/installation.ts';
+import { BUILT, INSTALLATION, installed } from '../mesh/installation.ts';
 import { calledAs } from './called-as.ts';
 
 /** The project's name in the templates. */
@@ -50,9 +50,26 @@ interface PackageJson {
   readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
-/** What a project depends on: the release of the installed package, or of a clone the package that `npm pack` makes of it, in the project's folder. */
-export const packageOf = (version: string, built = BUILT): string =>
-  built ? `^${version}` : `file:rollmesh-${version}.tgz`;
+/** The file that this package was installed from, as a dependency; null where it came from a registry. */
+export function installedFrom(installation: string = INSTALLATION): string | null {
+  const modules = dirname(installation);
+  const lock = join(modules, '.package-lock.json');
+  if (!existsSync(lock)) return null;
+  const { packages } = JSON.parse(readFileSync(lock, 'utf8')) as {
+    readonly packages?: Readonly<Record<string, { readonly resolved?: string }>>;
+  };
+  const resolved = packages?.[PACKAGE]?.resolved;
+  return resolved?.startsWith('file:')
+    ? `file:${resolve(dirname(modules), resolved.slice('file:'.length))}`
+    : null;
+}
+
+/**
+ * What a project depends on: in a clone the package that `npm pack` makes of it, in the project's folder; otherwise the file or the release that
+ * the package was installed from.
+ */
+const packageOf = (version: string): string =>
+  BUILT ? (installedFrom() ?? `^${version}`) : `file:rollmesh-${version}.tgz`;
 
 /** The template's dependencies at the versions that this installation has or was made with. */
 function withVersions(template: string): string {
@@ -117,6 +134,7 @@ export const command = (): Command =>
     )
     .action((folder: string, { tasks }: { readonly tasks?: boolean }) => {
       for (const file of writeProject(folder, tasks ? 'tasks' : 'guest')) console.log(join(folder, file));
-      const pack = BUILT ? '' : `npm pack --pack-destination ${folder} && `;
-      console.log(`\nNext: ${pack}cd ${folder} && npm install && npm test && npm start`);
+      const quoted = /\s/.test(folder) ? `"${folder}"` : folder;
+      const pack = BUILT ? '' : `npm pack --pack-destination ${quoted} && `;
+      console.log(`\nNext: ${pack}cd ${quoted} && npm install && npm test && npm start`);
     });

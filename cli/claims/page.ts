@@ -259,7 +259,7 @@ export const overview = (records: readonly Judged[], page = ''): string[] => [
 const INTRODUCTION = `Made by \`npm run claims -- --page\` from the files in \`claims/\`; do not edit. A verdict is about these small runs alone, and follows from one rule
 ([decision 12](decisions/0012-one-rule.md)). A condition has a bound, the smallest effect of interest, which is never 0. It **holds** where the 95 % t-interval of what was measured, one number per
 seed, lies wholly beyond its bound, **fails** where the interval lies wholly on the other side, and is **within noise** otherwise. A claim is **shown** where all of its
-conditions hold and **partly** shown where only some hold, at least one of them not about a control; where none does it is **not shown** if one fails, and else **within noise**.
+conditions hold and **partly** shown where only some hold, at least one of them not about a control; where none of those holds it is **not shown** if one of those fails, and else **within noise**.
 
 A claim is registered before its one run of eight seeds is played. Each section lists earlier attempts: those that were not registered are older than that rule and have three or five seeds. Held-out tasks are never proposed or trained on, except by ttrl, spine and ttcs, whose method it is to train on the
 test set’s questions without their answers.

@@ -1,8 +1,9 @@
 /** Reads a Hugging Face folder as the files of a version and checks it as a whole. It does not store anything. */
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { wrongInput } from '../../core/errors.ts';
-import type { FileStream } from '../../core/schema/policy.ts';
+import { type FileStream, isAdapter } from '../../core/schema/policy.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
 import { tensorShapes } from '../../model/checkpoint.ts';
 import { checkStored, findTensors, type StoredTensors, storedFile } from '../../model/checkpoint-files.ts';
@@ -117,6 +118,16 @@ function dtypeOf(config: ModelConfig, tensors: StoredTensors): StorageType {
   return types.size === 1 ? [...types][0]! : 'F32';
 }
 
+/** The weights of a version with an adapter are those without it, so that an import would give the untrained policy. */
+async function refuseAdapter(folder: string): Promise<void> {
+  const adapter = (await readdir(folder)).find(isAdapter);
+  if (adapter)
+    throw wrongInput('checkpoint.adapter', `${folder} has an adapter, ${adapter}, apart from its weights.`, {
+      expected: 'weights that have it folded in',
+      next: 'Export the version from the mesh that has it, `npm run policy -- export NAME VERSION DIR`, and import that folder.',
+    });
+}
+
 /** What a checkpoint folder is as a version: the weights are read when they are stored. */
 export type CheckpointFiles = {
   readonly 'config.json': Uint8Array;
@@ -136,6 +147,7 @@ export async function readCheckpointFolder(
   { tokenizer }: { readonly tokenizer: boolean },
 ): Promise<CheckpointFiles> {
   const { json, config } = await readConfig(folder);
+  await refuseAdapter(folder);
   const text = tokenizer ? await readTokenizer(folder) : undefined;
   if (text) checkTokenizer(config, text.size);
   const tensors = await withFiles(folder, async () => {

@@ -59,15 +59,16 @@ async function learn(records: RoundRecords, tools: LearnTools): Promise<Training
     case 'rft':
       return { updates: fineTuning({ [SOLVER]: groups.flatMap(rightOf) }) };
     case 'revise':
-      // The version that this round makes has the weights of the first teacher, unless another round of the first phase follows.
-      return { ...revisionPlan(groups, tools), recipeState: { teacher: 0, version: version + 1 } };
+      // An earlier run on this policy may have left a teacher.
+      return { ...revisionPlan(groups, tools), recipeState: { teacher: 0, version: null } };
     case 'distil': {
       const aidFor: AidFor = ({ samples }, s) => {
         const { ids, rewards } = samples[s]!;
         return aidOf(tools.decode(ids), rewards.reward ?? null, round.settings.variant);
       };
       const known = readState(presentTeacher, records.recipeState);
-      const present = known?.teacher === turn.teacher ? known : { teacher: turn.teacher, version };
+      const ofTeacher = known?.teacher === turn.teacher ? known.version : null;
+      const present = { teacher: turn.teacher, version: ofTeacher ?? version };
       const plan = await taughtAlone(records, tools, taughtAttempts(groups, tools, aidFor), {
         set: MAIN_SET,
         version: present.version,

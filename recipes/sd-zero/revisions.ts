@@ -44,10 +44,10 @@ type Turn =
   | { readonly phase: 'grpo' | 'rft' };
 
 /**
- * The recipe state: the number of the present teacher, and the version that has its weights. That version cannot be computed from the round's number,
- * since a round that fails makes none.
+ * The recipe state: the number of the present teacher, and the version that has its weights; null before its first round. That version cannot be computed
+ * from the round's number, since a round that fails makes none.
  */
-export const presentTeacher = v.object({ teacher: count, version: count });
+export const presentTeacher = v.object({ teacher: count, version: v.nullable(count) });
 
 export function turnOf({ index, settings: { variant } }: Pick<RoundSpec, 'index' | 'settings'>): Turn {
   if (variant === 'grpo' || variant === 'rft') return { phase: variant };

@@ -2,11 +2,11 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
 import { asCalled, calledAs, SCRIPTS } from '../../cli/called-as.ts';
-import { packageOf, projectFiles, writeProject } from '../../cli/init.ts';
+import { installedFrom, projectFiles, writeProject } from '../../cli/init.ts';
 import { openRecipes } from '../../cli/recipe-modules.ts';
 import { WORKER_NAMES } from '../../core/stages.ts';
 import { installed, moduleFile, NODE_FLAGS } from '../../mesh/installation.ts';
@@ -104,7 +104,6 @@ test('a new project: every file, under the name of its folder', async () => {
   // No release is on the registry for a clone: it depends on the package that `npm pack` makes of it.
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
   expect(rollmesh).toBe(`file:rollmesh-${version}.tgz`);
-  expect(packageOf(version, true)).toBe(`^${version}`);
   const { mains, workers } = await readMeshConfig(folder);
   expect(mains).toEqual(
     Object.fromEntries([
@@ -117,6 +116,19 @@ test('a new project: every file, under the name of its folder', async () => {
     expect(workers[env].d1_databases[0]).toMatchObject({
       migrations_dir: 'node_modules/rollmesh/migrations',
     });
+});
+
+test('a package that was installed from a file says so, and one from a registry or a clone does not', () => {
+  const lock = (resolved: string) =>
+    JSON.stringify({ packages: { 'node_modules/rollmesh': { version: '0.1.0', resolved } } });
+  const file = '.package-lock.json';
+  const fromFile = folderOf({ [file]: lock('file:../packed/rollmesh-0.1.0.tgz') });
+  expect(installedFrom(join(fromFile, 'rollmesh'))).toBe(
+    `file:${join(dirname(dirname(fromFile)), 'packed/rollmesh-0.1.0.tgz')}`,
+  );
+  const fromRegistry = folderOf({ [file]: lock('https://example.com/rollmesh-0.1.0.tgz') });
+  expect(installedFrom(join(fromRegistry, 'rollmesh'))).toBeNull();
+  expect(installedFrom(join(folderOf({}), 'rollmesh'))).toBeNull();
 });
 
 test('a project is not written into a folder that holds something, or under a name that no recipe can have', () => {

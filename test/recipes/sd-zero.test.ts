@@ -141,6 +141,14 @@ test('a teacher has the weights that its first round begins with, also where a r
     [10, 25],
   ] as const;
   expect(await teachers(again, undefined, { teacher: 0, version: 8 })).toEqual([null, 24, 24]);
+  // Version 7 was withdrawn, and its number is not used again.
+  const rolledBack = [
+    [7, 6],
+    [8, 6],
+    [9, 8],
+    [10, 9],
+  ] as const;
+  expect(await teachers(rolledBack)).toEqual([null, null, 8, 8]);
   // Round 11 failed.
   const failed = [
     [9, 8],

@@ -23,10 +23,14 @@ const judged = (of: ReturnType<typeof solved>, text: string, right: number) => {
 };
 
 const tools = { decode: tokenizer.decode, encode: tokenizer.encode } as unknown as LearnTools;
-const learn = (variant?: string, rights: readonly number[] = [3, 4, 5, 1]) => {
+const learn = (
+  variant?: string,
+  rights: readonly number[] = [3, 4, 5, 1],
+  texts: readonly string[] = OWN,
+) => {
   const rewrite = { ...solved(REWRITE, 0), role: 'rewriter' };
-  const own = OWN.map((text) => ({ ...solved(text, 0), role: 'author' }));
-  const judgments = [TASK.split(':')[1]!, REWRITE, ...OWN.slice(0, 2)].map((text, i) =>
+  const own = texts.map((text) => ({ ...solved(text, 0), role: 'author' }));
+  const judgments = [TASK.split(':')[1]!, REWRITE, ...texts.slice(0, 2)].map((text, i) =>
     judged(i < 2 ? rewrite : own[i - 2]!, text, rights[i]!),
   );
   return sipretrain.learn(
@@ -69,8 +73,8 @@ test('the judge’s word decides, and not what is true', () => {
 });
 
 test('the arms: the document, the rewrite, the best candidate, and the policy’s own text, whatever the judge says', () => {
-  const learnt = (variant: string, rights?: readonly number[]) => {
-    const part = partOf(learn(variant, rights)) as SftPart;
+  const learnt = (variant: string, rights?: readonly number[], texts?: readonly string[]) => {
+    const part = partOf(learn(variant, rights, texts)) as SftPart;
     expect(part.kind).toBe('sft');
     return part.items.map(text);
   };
@@ -82,6 +86,8 @@ test('the arms: the document, the rewrite, the best candidate, and the policy’
     [0, 0, 0, 5],
   ])
     expect(learnt('unjudged', rights)).toEqual([OWN[0]]);
+  // Also where it is no continuation.
+  expect(learnt('unjudged', [0, 0, 0, 0], [OWN[2], OWN[0]])).toEqual([OWN[2]]);
 });
 
 test('equals are drawn by lot, and where all are worth the same there is no pair', () => {

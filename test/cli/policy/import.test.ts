@@ -350,6 +350,15 @@ test('a tokenizer that ends before the end token is of another model', async () 
   });
 });
 
+test('the folder of a version with an adapter, whose weights lack it', async () => {
+  const folder = await copy();
+  await writeFile(join(folder, 'main.adapter.safetensors'), '');
+  await expect(readImport(folder, 'broken', { tokenizer: true })).rejects.toMatchObject({
+    code: 'checkpoint.adapter',
+    what: `${folder} has an adapter, main.adapter.safetensors, apart from its weights.`,
+  });
+});
+
 test.each(['', 'Upper', 'a/b', '../a', '-a', 'a-', 'a b', 'x'.repeat(65)])('the name %j', async (name) => {
   await expect(readImport('models/arithmetic-base', name, { tokenizer: true })).rejects.toMatchObject({
     code: 'policy.name',
