@@ -133,6 +133,12 @@ const played: Readonly<Record<string, () => Promise<unknown>>> = {
     ),
   'npm run recipe -- show tango': () =>
     succeeds('npm run recipe -- show tango', [], /^Differences from the paper$/m),
+  'npm run rollmesh -- init ../my-run': () =>
+    succeeds(
+      `npm run rollmesh -- init ${join(folder, 'my-run')}`,
+      [],
+      /^Next: npm pack --pack-destination \S+my-run && cd \S+my-run && npm install/m,
+    ),
   'npm run claims -- trio': () =>
     begins('npm run claims -- trio', state, /^trio: 7 arms, 48 runs of 40 rounds.* about \d+ minutes/m),
   'npm run deploy -- --dry-run': () =>
@@ -142,7 +148,6 @@ const played: Readonly<Record<string, () => Promise<unknown>>> = {
 const elsewhere: Readonly<Record<string, string>> = {
   'npm start': 'it is run above',
   'npm ci': '.ci/run',
-  'npx rollmesh init my-run': '.ci/guest',
   'npm start -- --nodes 2': 'test/browser/start-nodes.test.ts',
   'npm start -- --recipe tango': 'test/cli/start-command.test.ts',
   'npm run claims -- --page': 'test/cli/claims/files.test.ts',
