@@ -58,7 +58,7 @@ test('a claim that begins from a larger start than its recipe says how to play f
   const words = (name: string) => describeRecipe(shipped.find(name)).replace(/\s+/g, ' ');
   expect(words('sdpo')).toContain('--policy arithmetic-reading plays the recipe from there.');
   expect(words('sdpo')).toContain('version 0 is models/arithmetic-aided');
-  expect(words('rrpo')).not.toContain('plays the recipe from there');
+  expect(words('scir')).not.toContain('plays the recipe from there');
 });
 
 test('a recipe without a claim is told without one', () => {
