@@ -133,8 +133,9 @@ async function run(args: readonly string[]): Promise<void> {
   else program.outputHelp();
 }
 
-// Node keeps what it compiles of the commands' modules, which halves the time of `--help`. Where it cannot write, nothing is kept.
-nodeModule.enableCompileCache(join(CACHES, 'rollmesh-compiled'));
+// Node keeps what it compiles of the commands' modules, which halves the time of `--help`. Where it cannot write nothing is kept, and a
+// Node that is too old for it is told so by `run`.
+nodeModule.enableCompileCache?.(join(CACHES, 'rollmesh-compiled'));
 const args = process.argv.slice(2);
 try {
   await run(args);

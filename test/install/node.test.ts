@@ -130,3 +130,20 @@ test('what may be brought is current, exact, and named with its hash', () => {
     });
   }
 });
+
+test('every command of the program says so where its Node is too old', () => {
+  // As Node 20 is: older, and without a cache for what it compiles.
+  const old = `import m from 'node:module';
+    delete m.enableCompileCache;
+    Object.defineProperty(process, 'version', { value: 'v20.20.2' });`;
+  const imports = ['./install/typescript.mjs', `data:text/javascript,${encodeURIComponent(old)}`];
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [...imports.flatMap((url) => ['--import', url]), 'cli/rollmesh.ts', 'start'],
+    { encoding: 'utf8' },
+  );
+  expect(stderr).toMatch(/^node\.old: This is Node v20\.20\.2 \(.*\)\. Expected Node \d+\.\d+ or later\./);
+  expect(stderr).not.toContain('    at ');
+  expect(stdout).toBe('');
+  expect(status).toBe(1);
+});
