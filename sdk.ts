@@ -1,7 +1,7 @@
 /**
  * `rollmesh`: everything that a recipe is written with. It is all pure and may be part of a Worker. The Workers themselves are in
- * `rollmesh/workers`, tensors and losses in `rollmesh/learner`, policies behind a server in `rollmesh/remote`, helpers for tests in
- * `rollmesh/testing`, the shipped recipes in `rollmesh/recipes`.
+ * `rollmesh/workers`, tensors and losses in `rollmesh/learner`, the sampler and the trainer for a loop of one's own in `rollmesh/local`,
+ * policies behind a server in `rollmesh/remote`, helpers for tests in `rollmesh/testing`, the shipped recipes in `rollmesh/recipes`.
  *
  *     import { arithmetic, defineRecipe, exactReward, groupItems, grpo, solverAlone, solverUpdate, trainedSolver } from 'rollmesh';
  */

@@ -42,6 +42,7 @@ export const PUBLIC_MODULES: Readonly<Record<string, string>> = {
   'rollmesh/workers': 'workers/index',
   'rollmesh/recipes': 'recipes/index',
   'rollmesh/learner': 'learner/index',
+  'rollmesh/local': 'run/index',
   'rollmesh/remote': 'infer/remote/policy',
   'rollmesh/testing': 'testing/index',
 };
