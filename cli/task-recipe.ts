@@ -10,6 +10,7 @@ import type { BoundedModule } from '../core/reward-function.ts';
 import { type Seat, seats, USUAL_TURNS } from '../core/schema/agent.ts';
 import { environmentSetTask } from '../core/schema/openenv.ts';
 import { withSettings } from '../core/set-path.ts';
+import { FEWEST_QUESTIONS, fewWords } from '../core/statistics/change.ts';
 import { moduleFile } from '../mesh/installation.ts';
 import { readSecrets } from '../mesh/secrets.ts';
 import { distilData, distilFrom, distilSettings } from '../recipes/distil/from-data.ts';
@@ -172,6 +173,19 @@ async function fileTasks(
   };
 }
 
+/** Said before a run whose held-out questions cannot show whether it changed anything; nothing where there are enough. */
+function fewHeldOut({ heldOut }: Pick<NamedTasks, 'heldOut'>, { examined }: Examining): string[] {
+  const n = Math.min(heldOut.length, examined ?? heldOut.length);
+  return n > 0 && n < FEWEST_QUESTIONS
+    ? [`${fewWords(n)}: name a file of more by --held-out FILE, or hold out a larger share of the tasks.`]
+    : [];
+}
+
+/** Settings that say how many held-out questions are asked at most. */
+interface Examining {
+  readonly examined?: number | undefined;
+}
+
 /** What the questions of the policy `words` are trained with where the options do not say. */
 const WORDS_SETTINGS = {
   maxNew: 128,
@@ -182,14 +196,18 @@ const WORDS_SETTINGS = {
 const generatedTasks = (): NamedTasks => ({ name: `${WORDS}, generated`, report: [], ...wordsTaskSet() });
 
 /** What every recipe on questions is made from: those of the files, or generated ones for the policy `words`, and the settings. */
-async function readQuestions<S>(schema: v.GenericSchema<unknown, S>, options: TaskRecipeOptions) {
+async function readQuestions<S extends Examining>(
+  schema: v.GenericSchema<unknown, S>,
+  options: TaskRecipeOptions,
+) {
   const { tasks, set, start, checker, extract } = options;
   const isGenerated = tasks.length === 0;
   const settings = withSettings(schema, isGenerated ? WORDS_SETTINGS : {}, set);
   const questions = isGenerated
     ? generatedTasks()
     : await fileTasks(options, (path) => readTaskFiles([path], taskFileSettings(options)));
-  return { ...questions, start, checker, extract, settings };
+  const report = [...questions.report, ...fewHeldOut(questions, settings)];
+  return { ...questions, report, start, checker, extract, settings };
 }
 
 /** Throws where the options name a sum of rewards. */
@@ -366,13 +384,13 @@ async function exampleRecipe(kind: ExampleRecipe, options: TaskRecipeOptions): P
   const data = {
     ...set,
     start: options.start,
-    settings: withSettings<object>(settings, {}, options.set),
+    settings: withSettings<Examining>(settings, {}, options.set),
   };
   expectSize(data);
   const recipe = from(data);
   return {
     recipe,
-    report,
+    report: [...report, ...fewHeldOut(set, data.settings)],
     isWeighted: false,
     write: (folder) => writeRecipe(folder, { name: recipe.name, maker, data, bundles: [] }),
   };

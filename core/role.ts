@@ -11,6 +11,8 @@ export interface RewardInfo {
   readonly description: string;
   /** Rewards that do not use gold must be the same whatever the oracle says; a test holds every one of them to it. */
   readonly usesGold: boolean;
+  /** It is on another scale than a share of right answers, as a weighted sum is: no gap between it and accuracy can be read. */
+  readonly ownScale?: true;
   /** Under this reward no role at all is rewarded by the exact checker, also none that is under the others. */
   readonly labelFree?: true;
   /** Services that give some of it: their answers are recorded, and an audit cannot repeat them. */

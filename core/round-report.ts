@@ -4,14 +4,23 @@ import { missingReasons, warningsOf } from './monitor/warnings.ts';
 import type { Recipe } from './recipe.ts';
 import { openEvaluationContext, type RoundContextParts } from './round-context.ts';
 import { aheadOf } from './rounds-ahead.ts';
-import type { Earnings, EvaluationReport, RoundReport, TrainingReport } from './schema/report.ts';
+import type {
+  Earnings,
+  EvaluationReport,
+  RoundMonitors,
+  RoundReport,
+  TrainingReport,
+} from './schema/report.ts';
 import type { RunSettings } from './schema/round.ts';
 import type { Proposals, ScoredGroup } from './schema/sample.ts';
+import { changesOf } from './statistics/change.ts';
 
 /** A round that was trained. */
 export interface TrainedRecords {
-  readonly recipe: Pick<Recipe, 'describe' | 'staleness'>;
-  readonly settings: Pick<RunSettings, 'weights' | 'ahead'>;
+  readonly recipe: Pick<Recipe, 'describe' | 'staleness' | 'rewards'>;
+  readonly settings: Pick<RunSettings, 'weights' | 'ahead' | 'rewardFunction'>;
+  /** The monitors of the run's first round; absent in that round. */
+  readonly first?: RoundMonitors | undefined;
   readonly decode: (ids: readonly number[]) => string;
   readonly proposals: Proposals;
   readonly groups: readonly ScoredGroup[];
@@ -50,12 +59,17 @@ function leftOutWords({ leftOut = [] }: Proposals, { title }: NonNullable<Recipe
 }
 
 export function reportRound(
-  { recipe, settings, decode, proposals, groups, trained, refusals = [] }: TrainedRecords,
+  { recipe, settings, first, decode, proposals, groups, trained, refusals = [] }: TrainedRecords,
   times: RoundTimes,
 ): RoundReport {
   const { report: training, figures, earnings } = trained;
-  const monitors = monitorRound(recipe, decode, proposals, groups);
-  const sampled = { weights: settings.weights, stale: aheadOf(settings) + (recipe.staleness ?? 0) > 0 };
+  const ownScale = recipe.rewards[settings.rewardFunction]?.ownScale === true;
+  const monitors = monitorRound({ ...recipe, ownScale }, decode, proposals, groups);
+  const sampled = {
+    weights: settings.weights,
+    stale: aheadOf(settings) + (recipe.staleness ?? 0) > 0,
+    first,
+  };
   return {
     monitors,
     training,
@@ -70,13 +84,18 @@ export function reportRound(
   };
 }
 
-/** Runs the held-out evaluation of a version. `kept` holds what evaluations of one run share. */
+/** Runs the held-out evaluation of a version. `kept` holds what evaluations of one run share; `start` is that of the version that the run began from. */
 export const evaluateVersion = async (
   { evaluate }: Pick<Recipe, 'evaluate'>,
   parts: RoundContextParts,
   version: number,
   kept: Map<string, Promise<unknown>>,
-): Promise<EvaluationReport> => ({
-  version,
-  ...(await evaluate(openEvaluationContext(parts, version, kept))),
-});
+  start?: EvaluationReport,
+): Promise<EvaluationReport> => {
+  const evaluated = await evaluate(openEvaluationContext(parts, version, kept));
+  return {
+    version,
+    ...evaluated,
+    ...(start ? { changes: changesOf(start.tallies, evaluated.tallies) } : {}),
+  };
+};

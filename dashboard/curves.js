@@ -73,7 +73,7 @@ export const CURVES = [
   },
   {
     title: 'Reward and gold',
-    note: 'Mean reward of the rollouts, and the share whose answer is exact. A gap that opens is a reward being hacked.',
+    note: 'Mean reward of the rollouts, and the share whose answer is exact. On the same scale, a gap that grows beyond chance may be a reward that is hacked: the round then has a warning.',
     lines: () => [
       ['reward', monitored(({ reward }) => reward)],
       ['gold', monitored(({ gold }) => gold)],

@@ -18,6 +18,7 @@ import {
 /** @typedef {import('./api.js').EvaluationReport} EvaluationReport */
 /** @typedef {import('./api.js').Recipe} Recipe */
 /** @typedef {import('./curves.js').Point} Point */
+/** @typedef {NonNullable<NonNullable<EvaluationReport['changes']>['accuracy']>} Said */
 
 /** What tells a run of a recipe from others, besides its seed. @param {Run['settings']} settings */
 const variantOf = ({ rewardFunction, freeze, variant, weights, engine, ahead }) =>
@@ -124,7 +125,9 @@ const CARDS = {
     !expected
       ? ['propose', 'tasks']
       : proposed
-        ? ['propose', `${whole(expected)} of ${whole(proposed)} admitted`]
+        ? expected <= proposed
+          ? ['propose', `${whole(expected)} of ${whole(proposed)} admitted`]
+          : ['propose', `${whole(proposed)} proposed, ${whole(expected)} asked`]
         : ['draw', `${whole(expected)} drawn`],
   rollout: ({ expected }) => ['rollout', expected ? counted(expected, 'task') : MISSING],
   judge: ({ roles, expected, groups: { scored, trained, failed } }) => [
@@ -229,16 +232,44 @@ function lane(run, round, before, now) {
   ];
 }
 
+/** Within chance a change is grey. @param {Said['verdict']} verdict */
+export const toneOf = (verdict) => (verdict === 'rose' ? 'good' : verdict === 'fell' ? 'warn' : 'faint');
+
+/** @type {Readonly<Record<Said['verdict'], string>>} */
+export const VERDICT_WORDS = {
+  rose: 'Rose beyond chance',
+  fell: 'Fell beyond chance',
+  chance: 'Within chance',
+  few: 'Too few questions to tell from chance',
+  untested: 'Not tested against chance',
+};
+
+/** What a change since the first version says, as the terminal says it. @param {Said} said @param {number} n */
+export function changeWords({ verdict, p }, n) {
+  const chance = p === null ? '' : `: exact paired test, p ${p < 0.001 ? '< 0.001' : `= ${p.toFixed(3)}`}`;
+  return `${VERDICT_WORDS[verdict]} (${counted(n, 'question')}${chance})`;
+}
+
 /** How many of the recipe's own figures stand beside the usual ones. */
 const OWN_FIGURES = 6;
 
-/** @type {readonly { name: string, read: (evaluation: EvaluationReport) => number | null, hint: string }[]} */
+/** @type {readonly { name: string, of: import('../core/schema/evaluation.ts').ComparedFigure, read: (evaluation: EvaluationReport) => number | null, hint: string }[]} */
 const FIGURES = [
-  { name: 'greedy', read: ({ heldOut }) => heldOut.accuracy, hint: 'held-out accuracy' },
-  { name: 'sampled', read: ({ heldOut }) => heldOut.sampled, hint: 'held-out accuracy' },
-  { name: 'steps forced', read: ({ heldOut }) => heldOut.forcedWorked, hint: 'held-out accuracy: skill' },
-  { name: 'share with steps', read: ({ heldOut }) => heldOut.worked, hint: 'of greedy answers: strategy' },
-  { name: 'judge', read: ({ judge }) => judge.fixed, hint: 'balanced accuracy, fixed set' },
+  { name: 'greedy', of: 'accuracy', read: ({ heldOut }) => heldOut.accuracy, hint: 'held-out accuracy' },
+  { name: 'sampled', of: 'sampled', read: ({ heldOut }) => heldOut.sampled, hint: 'held-out accuracy' },
+  {
+    name: 'steps forced',
+    of: 'forcedWorked',
+    read: ({ heldOut }) => heldOut.forcedWorked,
+    hint: 'held-out accuracy: skill',
+  },
+  {
+    name: 'share with steps',
+    of: 'worked',
+    read: ({ heldOut }) => heldOut.worked,
+    hint: 'of greedy answers: strategy',
+  },
+  { name: 'judge', of: 'judge', read: ({ judge }) => judge.fixed, hint: 'balanced accuracy, fixed set' },
 ];
 
 /**
@@ -263,12 +294,16 @@ export function showFigures(element, known, meanings = {}) {
     h(
       'dl',
       { class: 'headline' },
-      ...FIGURES.flatMap(({ name, read, hint }) => {
+      ...FIGURES.flatMap(({ name, of, read, hint }) => {
         const [before, after] = [read(first), read(last)];
         if (after === null) return [];
-        const change = before === null ? null : after - before;
+        const change = before === null || first === last ? null : after - before;
+        const said = last.changes?.[of] ?? { verdict: 'untested', p: null };
         return [
-          figure(name, percent(after, 1), hint, first === last ? '' : points(change), Math.sign(change ?? 0)),
+          figure(name, percent(after, 1), hint, change === null ? '' : points(change), {
+            tone: toneOf(said.verdict),
+            meaning: change === null ? undefined : changeWords(said, last.heldOut.n),
+          }),
         ];
       }),
       ...Object.entries(last.figures ?? {})
@@ -281,8 +316,7 @@ export function showFigures(element, known, meanings = {}) {
             significant(value),
             'evaluation',
             before == null ? '' : `from ${significant(before)}`,
-            0,
-            meaningOf(meanings, name),
+            { meaning: meaningOf(meanings, name) },
           );
         }),
       difficulty != null &&
@@ -291,7 +325,6 @@ export function showFigures(element, known, meanings = {}) {
           decimal(difficulty),
           'of the round’s tasks',
           initial == null ? '' : `from ${decimal(initial)}`,
-          0,
         ),
     ),
   );
@@ -302,19 +335,12 @@ export function showFigures(element, known, meanings = {}) {
  * @param {string} value
  * @param {string} hint
  * @param {string} change
- * @param {number} sign
- * @param {string} [meaning]
+ * @param {{ tone?: string, meaning?: string | undefined }} [about]
  */
-const figure = (name, value, hint, change, sign, meaning) =>
+const figure = (name, value, hint, change, { tone = 'faint', meaning } = {}) =>
   h(
     'div',
     { title: meaning },
     h('dt', {}, term(name), ' ', h('small', {}, hint)),
-    h(
-      'dd',
-      {},
-      h('b', {}, value),
-      ' ',
-      h('span', { class: sign > 0 ? 'good' : sign < 0 ? 'warn' : 'faint' }, change),
-    ),
+    h('dd', {}, h('b', {}, value), ' ', h('span', { class: tone }, change)),
   );

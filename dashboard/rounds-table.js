@@ -21,7 +21,7 @@ const COLUMNS = [
   {
     title: 'admitted',
     hint: 'Share of the proposals that became tasks',
-    cell: ({ expected, proposed }) => percent(proposed ? expected / proposed : null),
+    cell: ({ expected, proposed }) => percent(proposed && expected <= proposed ? expected / proposed : null),
   },
   {
     title: 'reward',

@@ -3,7 +3,7 @@ import { getJson } from './api.js';
 import { fill, h, table } from './dom.js';
 import { csv, download } from './download.js';
 import { counted, duration, MISSING, moment, percent, points, whole } from './figures.js';
-import { familyName, runName } from './overview.js';
+import { familyName, runName, toneOf, VERDICT_WORDS } from './overview.js';
 import { address, MOST_COMPARED } from './place.js';
 import { RunLabelForm } from './run-label.js';
 
@@ -137,7 +137,16 @@ export class RunsView {
       `${whole(run.done)} of ${whole(run.target)}`,
       percent(run.first, 1),
       percent(run.last, 1),
-      changeOf(run) === null ? MISSING : points(changeOf(run)),
+      changeOf(run) === null
+        ? MISSING
+        : h(
+            'span',
+            {
+              class: toneOf(run.verdict ?? 'untested'),
+              title: VERDICT_WORDS[run.verdict ?? 'untested'],
+            },
+            points(changeOf(run)),
+          ),
       moment(run.createdAt),
       run.touchedAt === null ? MISSING : moment(run.touchedAt),
       h('code', { class: 'short' }, run.settings.policy),

@@ -13,7 +13,12 @@ import { openRoundContext, type RoundContextParts } from '../core/round-context.
 import { evaluateVersion, reportRound } from '../core/round-report.ts';
 import { nextRounds } from '../core/rounds-ahead.ts';
 import { parsed } from '../core/schema/parse.ts';
-import { type EvaluationReport, type RoundReport, roundReport } from '../core/schema/report.ts';
+import {
+  type EvaluationReport,
+  type RoundMonitors,
+  type RoundReport,
+  roundReport,
+} from '../core/schema/report.ts';
 import {
   keys,
   newestOf,
@@ -114,7 +119,10 @@ export async function runInProcess(run: InProcessRun): Promise<Summary> {
     const versions = [first, ...lines.map(({ to }) => to)];
     const progress = { settings, roles: run.roles, target: index, last: index - 1, open: 0 };
     const [round] = nextRounds(progress, versions.toReversed());
-    const line = await playRound(run, round!, versions.at(-1)!, kept);
+    const line = await playRound(run, round!, versions.at(-1)!, kept, {
+      start: start.evaluation,
+      first: lines[0]?.report.monitors,
+    });
     await store.putRecord(lineKey(runId, index), line);
     lines.push(line);
     run.onRound?.(line);
@@ -156,9 +164,10 @@ const evaluate = (
   run: InProcessRun,
   kept: Map<string, Promise<unknown>>,
   version: number,
+  start?: EvaluationReport,
 ): Promise<EvaluationReport> => {
   const parts = partsOf(run, roundOf(run.settings, run.roles, version + 1, version));
-  return evaluateVersion(run.recipe, parts, version, kept);
+  return evaluateVersion(run.recipe, parts, version, kept, start);
 };
 
 async function playRound(
@@ -166,6 +175,7 @@ async function playRound(
   round: RoundSpec,
   parent: number,
   kept: Map<string, Promise<unknown>>,
+  before: { readonly start: EvaluationReport | undefined; readonly first: RoundMonitors | undefined },
 ): Promise<RoundLine> {
   const { recipe, store, settings } = run;
   const began = performance.now();
@@ -201,10 +211,10 @@ async function playRound(
     },
     report: {
       ...reportRound(
-        { recipe, settings, decode, proposals, groups, trained },
+        { recipe, settings, first: before.first, decode, proposals, groups, trained },
         { rolloutMs: Math.round(rolledOut - began), learnerMs: Math.round(learned - rolledOut) },
       ),
-      ...(due ? { evaluation: await evaluate(run, kept, version) } : {}),
+      ...(due ? { evaluation: await evaluate(run, kept, version, before.start) } : {}),
     },
     wallMs: Math.round(performance.now() - began),
   };

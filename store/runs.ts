@@ -1,6 +1,7 @@
 /** The rows of runs. A run is a chain of rounds with a target; its id is derived from its settings, so the same settings are the same run. */
 import { and, asc, desc, eq, inArray, isNull, max, sql } from 'drizzle-orm';
 import { aheadOf, nextRounds, type RunProgress, versionsBack } from '../core/rounds-ahead.ts';
+import type { ChangeVerdict } from '../core/schema/evaluation.ts';
 import { type RoleBinding, type RoundSpec, type RunSettings, runIdOf } from '../core/schema/round.ts';
 import { OPEN_ROUNDS, type StateOfRound } from '../core/stages.ts';
 import { type Database, openRounds, writeAll } from './database.ts';
@@ -24,6 +25,8 @@ export interface ListedProgress {
   readonly touchedAt: number;
   readonly first: number | null;
   readonly last: number | null;
+  /** What may be said of the change from the first to the last. */
+  readonly verdict: ChangeVerdict | null;
 }
 
 /** The progress of runs that have a round, by the run's id. */
@@ -40,7 +43,10 @@ export async function progressOfRuns(
          max(CASE WHEN idx = 1 THEN report->>'$.start.heldOut.accuracy' END) AS first,
          (SELECT k.report->>'$.evaluation.heldOut.accuracy' FROM known AS k
           WHERE k.run = known.run AND k.report->>'$.evaluation.heldOut.accuracy' IS NOT NULL
-          ORDER BY idx DESC LIMIT 1) AS last
+          ORDER BY idx DESC LIMIT 1) AS last,
+         (SELECT k.report->>'$.evaluation.changes.accuracy.verdict' FROM known AS k
+          WHERE k.run = known.run AND k.report->>'$.evaluation.heldOut.accuracy' IS NOT NULL
+          ORDER BY idx DESC LIMIT 1) AS verdict
        FROM known GROUP BY run`,
     )
     .bind(JSON.stringify(ids))

@@ -267,7 +267,7 @@ test set’s questions without their answers.
 In the table, of each claim’s first arm, from start to end with the 95 % interval of the change, in percent: **skill** is the accuracy of greedy answers, with their steps forced where
 answers have steps, so that the choice to write steps is left out. **Sharpening** is by how many points more the accuracy of sampled answers rose than skill did: what training made likelier
 rather than possible. **Reward − gold** is what the solver is paid minus the share of its answers that are exact, in the first three rounds that pay it and in the last five.
-Where it grows the reward is hacked, unless words behind it say what else the growth means; where a claim has none, words say why, and its section says it in a sentence. So does the section of a claim without
+Where it grows the reward may be hacked, unless words behind it say what else the growth means; where a claim has none, words say why, and its section says it in a sentence. So does the section of a claim without
 sampled accuracy, which has no sharpening.
 `;
 

@@ -1,4 +1,5 @@
 /** The text that `policy eval` prints for people. */
+import { pWords } from '../../core/statistics/change.ts';
 import type { Comparison, QuestionFigures, Share } from '../../protocols/evaluate/figures.ts';
 import { decimal, percent, points } from '../shared/figures.ts';
 import type { Evaluated } from './evaluate.ts';
@@ -45,10 +46,9 @@ const signed = ({
 }) => `${points(mean)} points (95 %: ${points(low)} to ${points(high)})`;
 
 function differenceLines(version: number, { greedy, sampled }: Comparison): string[] {
-  const p = greedy.p < 0.001 ? 'p < 0.001' : `p = ${greedy.p.toFixed(3)}`;
   return [
     `against version ${version}, question by question:`,
-    `  greedy  ${signed(greedy)}; right only here ${greedy.onlySecond}, only there ${greedy.onlyFirst}, exact McNemar test ${p}`,
+    `  greedy  ${signed(greedy)}; right only here ${greedy.onlySecond}, only there ${greedy.onlyFirst}, exact McNemar test ${pWords(greedy.p)}`,
     ...(sampled ? [`  sampled ${signed(sampled)}`] : []),
   ];
 }

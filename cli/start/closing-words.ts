@@ -2,51 +2,47 @@
  * The summary printed at the end of a run: what changed, by how much, and what kind of change it is. A policy that begins to write
  * its steps looks like one that learned arithmetic; accuracy with the steps forced tells the two apart, so it is printed.
  */
+import type { ComparedFigure } from '../../core/schema/evaluation.ts';
 import type { Summary } from '../../core/schema/summary.ts';
+import { type Change, fewWords, pWords } from '../../core/statistics/change.ts';
 import { decimal, dollars, percent, points } from '../shared/figures.ts';
 import { wrap } from '../shared/wrap.ts';
 import { collapseSentence } from './collapse-words.ts';
 import { ends } from './windows.ts';
 
 type HeldOut = Summary['heldout'][number];
-/** An evaluation on tasks that can be solved with or without steps. */
-type WorkedPoint = HeldOut & { readonly [figure in 'sampled' | 'worked' | 'forcedWorked']: number };
-
-const isWorked = (point: HeldOut): point is WorkedPoint =>
-  point.sampled !== null && point.worked !== null && point.forcedWorked !== null;
-type Change = 'rose' | 'fell' | 'stayed';
 
 const WIDTH = 100;
 /** The share of the best accuracy that must be lost at the end to be mentioned. */
 const FALLBACK = 0.05;
 
-/**
- * Has a share of n changed? By two standard errors of a difference of independent proportions. The tasks are the same
- * at both ends, which makes the true error smaller: a change that is reported is real, a small one may go unreported.
- */
-function changeOf(before: number, after: number, n: number): Change {
-  const error = Math.sqrt((before * (1 - before) + after * (1 - after)) / n);
-  if (Math.abs(after - before) <= 2 * error) return 'stayed';
-  return after > before ? 'rose' : 'fell';
+const chanceOf = ({ p }: Change) => (p === null ? '' : `, ${pWords(p)}`);
+
+/** Says "rose from … to …" only of what the exact test finds, and else what keeps it from being said. `n`: the number of questions. */
+function move(before: number, after: number, n: number, change: Change): string {
+  const [from, to] = [percent(before, 1), percent(after, 1)];
+  const by = `${points(after - before)} points`;
+  switch (change.verdict) {
+    case 'chance':
+      return `did not change beyond chance (${from} to ${to}, ${by}${chanceOf(change)})`;
+    case 'few':
+      return `went from ${from} to ${to}, and ${fewWords(n)}`;
+    case 'untested':
+      return `went from ${from} to ${to} (${by}, not tested against chance)`;
+    default:
+      return `${change.verdict} from ${from} to ${to} (${by}${chanceOf(change)})`;
+  }
 }
 
-const span = (before: number, after: number) =>
-  `from ${percent(before, 1)} to ${percent(after, 1)} (${points(after - before)} points)`;
-
-const standstill = (before: number, after: number) =>
-  `did not change significantly (${percent(before, 1)} to ${percent(after, 1)}, ${points(after - before)} points)`;
-
-/** Says "rose from … to …", or that the difference is within chance. */
-function move(before: number, after: number, n: number): string {
-  const change = changeOf(before, after, n);
-  return change === 'stayed' ? standstill(before, after) : `${change} ${span(before, after)}`;
-}
+const UNTESTED: Change = { verdict: 'untested', p: null };
+const changeIn = (point: HeldOut, figure: ComparedFigure): Change => point.changes?.[figure] ?? UNTESTED;
 
 /** A sentence on the kind of change that the figures together show. */
-function verdict(start: WorkedPoint, end: WorkedPoint): string {
-  const greedy = changeOf(start.accuracy, end.accuracy, end.n);
-  const forced = changeOf(start.forcedWorked, end.forcedWorked, end.n);
-  const worked = changeOf(start.worked, end.worked, end.n);
+function verdict(end: HeldOut): string | null {
+  const [greedy, forced, worked, sampled] = (['accuracy', 'forcedWorked', 'worked', 'sampled'] as const).map(
+    (figure) => changeIn(end, figure).verdict,
+  );
+  if ([greedy, forced, worked, sampled].some((said) => said === 'few' || said === 'untested')) return null;
   if (greedy === 'rose') {
     if (forced === 'rose')
       return worked === 'rose'
@@ -62,39 +58,45 @@ function verdict(start: WorkedPoint, end: WorkedPoint): string {
     return worked === 'fell'
       ? 'so the loss is mostly the choice to leave out steps'
       : 'so the loss is not in worked arithmetic';
-  const sampled = changeOf(start.sampled, end.sampled, end.n);
-  if (sampled === 'rose') return 'so it became surer of what its likeliest answers knew before';
-  if (sampled === 'fell') return 'so it became less sure of what its likeliest answers still know';
-  return 'so these tasks show no learning';
+  if (sampled === 'rose') return 'so sampling got closer to greedy: no new skill';
+  if (sampled === 'fell') return 'so sampling got further from greedy: no skill was lost';
+  return 'so there is no measurable improvement on these tasks';
 }
 
-function accuracySentence({ rounds, heldout, from }: Summary): string {
+function accuracySentence({ rounds, heldout, from, sinceBest }: Summary): string {
   const start = heldout[0];
   const end = heldout.at(-1);
   if (!start || !end) return 'No version was evaluated, so there is nothing to say about accuracy.';
   if (start === end)
-    return `Version ${from} answers ${percent(end.accuracy, 1)} of ${end.n} held-out ${end.task} tasks; no later version was evaluated.`;
+    return `Version ${end.version ?? from} answers ${percent(end.accuracy, 1)} of ${end.n} held-out ${end.task} tasks; no other version was evaluated.`;
   const { n } = end;
   const best = heldout.reduce((a, b) => (b.accuracy > a.accuracy ? b : a));
   const fallback =
-    best.accuracy - end.accuracy > FALLBACK
+    best.accuracy - end.accuracy > FALLBACK && sinceBest?.accuracy?.verdict === 'fell'
       ? ` It was at its best, ${percent(best.accuracy, 1)}, after round ${best.round}.`
       : '';
   // What has no sampled accuracy may be no accuracy either, such as the likelihood of held-out answers.
   const score = end.sampled === null ? 'the main score' : 'greedy accuracy';
-  const greedy =
-    `After ${rounds} ${rounds === 1 ? 'round' : 'rounds'}${from ? ` from version ${from}` : ''}, ${score} on ${n} held-out ${end.task} tasks ` +
-    move(start.accuracy, end.accuracy, n);
-  const sampled =
-    start.sampled === null || end.sampled === null
-      ? ''
-      : ` and sampled accuracy ${move(start.sampled, end.sampled, n)}`;
-  if (!isWorked(start) || !isWorked(end)) return `${greedy}${sampled}.${fallback}`;
+  const last =
+    end.version === undefined || end.version === end.round + from ? '' : ` (version ${end.version})`;
+  const after =
+    end.round === rounds
+      ? `After ${rounds} ${rounds === 1 ? 'round' : 'rounds'}${last}`
+      : `After round ${end.round} of ${rounds}, the last that was evaluated${last}`;
+  const moved = (figure: 'accuracy' | 'sampled' | 'worked' | 'forcedWorked') =>
+    start[figure] === null || end[figure] === null
+      ? null
+      : move(start[figure], end[figure], n, changeIn(end, figure));
+  const greedy = `${after}${from ? ` from version ${from}` : ''}, ${score} on ${n} held-out ${end.task} tasks ${moved('accuracy')}`;
+  const few = changeIn(end, 'accuracy').verdict === 'few';
+  const sampled = few ? null : moved('sampled');
+  const sentence = `${greedy}${sampled === null ? '' : ` and sampled accuracy ${sampled}`}`;
+  const [worked, forced] = few ? [null, null] : [moved('worked'), moved('forcedWorked')];
+  if (worked === null || forced === null) return `${sentence}.${fallback}`;
+  const kind = verdict(end);
   return (
-    `${greedy}${sampled}; ` +
-    `the share of greedy answers with written steps ${move(start.worked, end.worked, n)} ` +
-    `and accuracy when forced to write them ${move(start.forcedWorked, end.forcedWorked, n)}, ` +
-    `${verdict(start, end)}.${fallback}`
+    `${sentence}; the share of greedy answers with written steps ${worked} ` +
+    `and accuracy when forced to write them ${forced}${kind === null ? '' : `, ${kind}`}.${fallback}`
   );
 }
 
@@ -103,12 +105,6 @@ const othersSentence = ({ others, policy }: Summary): string | null =>
   others
     ? `Other runs made ${others} ${others === 1 ? 'version' : 'versions'} of ${policy} between the rounds of this one, so the change is not this run's alone.`
     : null;
-
-/** `n`: the number of held-out tasks, on answers to which the judge is asked. */
-const judgeMove = (before: number, after: number, n: number | undefined) =>
-  n !== undefined && changeOf(before, after, n) === 'stayed'
-    ? standstill(before, after)
-    : `went ${span(before, after)}`;
 
 /** A sentence on judge and proposer, which says where one kept version 0; null for a recipe that has neither. */
 function partnersSentence({ judge, proposer, freeze, versions, heldout }: Summary): string | null {
@@ -120,7 +116,7 @@ function partnersSentence({ judge, proposer, freeze, versions, heldout }: Summar
       ? 'could not be measured on the fixed set'
       : judge.length === 1
         ? `has ${percent(after, 1)} balanced accuracy on the fixed set`
-        : `${judgeMove(before, after, heldout.at(-1)?.n)} in balanced accuracy on the fixed set`;
+        : `${move(before, after, heldout.at(-1)?.n ?? 0, heldout.at(-1)?.changes?.judge ?? UNTESTED)} in balanced accuracy on the fixed set`;
   const [easy, hard] = ends(proposer.map(({ difficulty }) => difficulty));
   const passed = ends(proposer.map(({ passRate }) => passRate))[1];
   const partners = [
@@ -145,9 +141,8 @@ function proposedOf(first: number | null, last: number | null, passed: number | 
 /** A sentence on the cost; null where the run used nothing of the platform. */
 function costSentence({ cost, heldout }: Summary): string | null {
   if (!cost) return null;
-  const [start, end] = [heldout[0], heldout.at(-1)];
   // A price for points that may be chance would vouch for them.
-  const rose = start && end && changeOf(start.accuracy, end.accuracy, end.n) === 'rose';
+  const rose = heldout.at(-1)?.changes?.accuracy?.verdict === 'rose';
   const parts = [
     `${dollars(cost.perRound)} per round`,
     ...(cost.perMillionTokens === null

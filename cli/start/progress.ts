@@ -2,6 +2,7 @@
  * The text that a run prints while it goes: a heading, the version it begins from, one line per round, and warnings under it. Pure: it
  * returns text, and the caller decides where it goes and whether it is coloured. Every line fits in 120 columns.
  */
+import type { ChangeVerdict } from '../../core/schema/evaluation.ts';
 import type { EvaluationReport, RoundReport } from '../../core/schema/report.ts';
 import type { RunSettings } from '../../core/schema/round.ts';
 import type { RoundLine } from '../../core/schema/summary.ts';
@@ -50,12 +51,21 @@ export function generationRate({ monitors, rolloutMs }: RoundReport): number | n
   return monitors && rolloutMs ? (1000 * monitors.tokens) / rolloutMs : null;
 }
 
+const TONES: Readonly<Record<ChangeVerdict, Tone | undefined>> = {
+  rose: 'good',
+  fell: 'bad',
+  chance: undefined,
+  few: undefined,
+  untested: undefined,
+};
+
 function heldOut(line: RoundLine, { start }: Progress): Cell {
   const now = line.report.evaluation?.heldOut.accuracy;
   if (now === undefined) return { text: '' };
   if (!start) return { text: percent(now, 1) };
   const change = now - start.heldOut.accuracy;
-  const tone = change > 0 ? 'good' : change < 0 ? 'bad' : undefined;
+  // Within chance a change has no colour.
+  const tone = TONES[line.report.evaluation?.changes?.accuracy?.verdict ?? 'untested'];
   return { text: `${percent(now, 1)} ${points(change).padStart(5)}`, tone };
 }
 

@@ -3,6 +3,7 @@
  * whose denominator is empty is null: "none to measure" is not zero.
  */
 import { episodesOf, proposalOutcomes } from '../play-episodes.ts';
+import { deviation } from '../rl/statistics.ts';
 import type { RoundDescription } from '../role.ts';
 import type { Outcome } from '../schema/outcome.ts';
 import type { RoundMonitors } from '../schema/report.ts';
@@ -72,6 +73,26 @@ const exactShare = (byGroup: readonly (readonly Rollout[])[]): number | null =>
     ? null
     : share(byGroup.filter((rollouts) => !isUnchecked(rollouts)).flat(), ({ exact }) => exact === true);
 
+/**
+ * The gap between the mean reward and accuracy, with its standard error over the groups that have both: groups are independent, rollouts of a task are
+ * not. With R groups and dᵣ the mean of reward − exact in one, SE = s(d)/√R.
+ */
+function gapOf(
+  byGroup: readonly (readonly Rollout[])[],
+  reward: number | null,
+  gold: number | null,
+): Pick<RoundMonitors, 'gap' | 'gapError'> {
+  if (reward === null || gold === null) return { gap: null };
+  const gaps = byGroup.flatMap((rollouts) => {
+    const rated = rollouts.filter(({ rewards }) => typeof rewards.reward === 'number');
+    return isUnchecked(rollouts) || !rated.length
+      ? []
+      : [mean(rated.map(({ rewards, exact }) => rewards.reward! - Number(exact === true)))!];
+  });
+  const gap = reward - gold;
+  return gaps.length > 1 ? { gap, gapError: deviation(gaps, 1) / Math.sqrt(gaps.length) } : { gap };
+}
+
 /** Share of proposals that repeat a task of the round, whether rejected or admitted a second time. */
 function repeated(outcomes: readonly Outcome[], { tasks }: Proposals): number | null {
   const fresh = tasks.flatMap(({ task, proposal }) => (proposal === null ? [] : [task]));
@@ -81,7 +102,7 @@ function repeated(outcomes: readonly Outcome[], { tasks }: Proposals): number | 
 }
 
 export function monitorRound(
-  { describe }: { readonly describe?: RoundDescription },
+  { describe, ownScale }: { readonly describe?: RoundDescription; readonly ownScale?: boolean },
   decode: (ids: readonly number[]) => string,
   proposals: Proposals,
   groups: readonly ScoredGroup[],
@@ -108,7 +129,7 @@ export function monitorRound(
     rollouts: rollouts.length,
     reward,
     gold,
-    gap: reward === null || gold === null ? null : reward - gold,
+    ...gapOf(byGroup, ownScale ? null : reward, gold),
     formatRate: share(rollouts, ({ turns }) => turns.every(({ outcome }) => outcome === 'ok')),
     workedShare: worked
       ? share(rollouts, ({ turns: [first] }) => first!.outcome === 'ok' && worked(decode(first!.ids)))

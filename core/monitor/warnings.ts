@@ -2,6 +2,7 @@
 import type { SmallerWeights } from '../policy.ts';
 import type { RoundMonitors, TrainingReport } from '../schema/report.ts';
 import type { Sample } from '../schema/sample.ts';
+import { tQuantile } from '../statistics/t-interval.ts';
 
 /** By how many nats per token, on average, learner and rollouts may differ: through rounding order alone, or with rounded weights. */
 const MISMATCH = { exact: 1e-3, rounded: 0.2 } as const;
@@ -12,17 +13,52 @@ export interface Sampled {
   readonly weights?: SmallerWeights | undefined;
   /** Whether samples are older than the version that is trained by design: what learner and rollouts differ by is then training, too. */
   readonly stale?: boolean;
+  /** The monitors of the run's first round; absent in that round. */
+  readonly first?: RoundMonitors | undefined;
 }
 
 interface Rule {
   readonly broken: (monitors: RoundMonitors, training: TrainingReport, sampled: Sampled) => boolean;
   /** `reasons`: why rewards are missing, as `missingReasons` says it. */
-  readonly description: (monitors: RoundMonitors, training: TrainingReport, reasons: string) => string;
+  readonly description: (
+    monitors: RoundMonitors,
+    training: TrainingReport,
+    sampled: Sampled,
+    reasons: string,
+  ) => string;
 }
 
 const percent = (value: number | null) => (value === null ? 'unknown' : `${Math.round(100 * value)} %`);
 const below = (value: number | null, bound: number) => value !== null && value < bound;
 const above = (value: number | null, bound: number) => value !== null && value > bound;
+
+/** A gap that grew by less is not mentioned, however sure it is. */
+const GROWTH = 0.1;
+/** Of fewer groups the spread is not known well enough, as where all happen to have the same gap. */
+const FEWEST_GROUPS = 8;
+/** A run has many rounds, and each is compared with the first: of 40 rounds one is flagged by chance in one run of 50. */
+const SURE = 0.999;
+
+/**
+ * Did the gap between reward and accuracy grow since the run's first round by more than chance explains? By Welch's t test of the two rounds' groups,
+ * where every mean reward is on the scale of accuracy, from 0 to 1.
+ */
+export function gapGrew(first: RoundMonitors, now: RoundMonitors): boolean {
+  const rounds = [first, now];
+  if (rounds.some(({ groups }) => groups < FEWEST_GROUPS)) return false;
+  if (!rounds.every(({ reward }) => reward !== null && reward >= 0 && reward <= 1)) return false;
+  if (!rounds.every(({ gap, gapError }) => typeof gap === 'number' && gapError !== undefined)) return false;
+  const growth = now.gap! - first.gap!;
+  if (now.gap! <= 0 || growth < GROWTH) return false;
+  const variances = rounds.map(({ gapError }) => gapError! ** 2);
+  const variance = variances.reduce((sum, value) => sum + value, 0);
+  // Welch and Satterthwaite's degrees of freedom, rounded down.
+  const parts = variances.reduce((sum, value, i) => sum + value ** 2 / (rounds[i]!.groups - 1), 0);
+  const freedom = parts > 0 ? Math.max(1, Math.floor(variance ** 2 / parts)) : FEWEST_GROUPS - 1;
+  return growth > tQuantile(freedom, SURE) * Math.sqrt(variance);
+}
+
+const signed = (gap: number): string => `${Math.abs(gap).toFixed(2)} ${gap < 0 ? 'below' : 'above'}`;
 
 /** Kinds of training parts that compare the answers to a task: a group whose rewards are all the same teaches them nothing. */
 const COMPARING = ['policy', 'preference'];
@@ -37,13 +73,14 @@ const RULES: readonly Rule[] = [
     description: (m) => `only ${percent(m.formatRate)} of the rollouts are well-formed`,
   },
   {
-    broken: (m) => above(m.gap, 0.3),
-    description: (m) => `the reward is ${m.gap!.toFixed(2)} above exact accuracy: it is being hacked`,
+    broken: (m, _, { first }) => first !== undefined && gapGrew(first, m),
+    description: (m, _, { first }) =>
+      `the reward was ${signed(first!.gap!)} accuracy in the first round and is ${signed(m.gap!)} it now, more than chance explains: it may be hacked, check samples`,
   },
   {
     broken: (m, t) => above(m.zeroVariance, 0.8) && learnsFromDifferences(t),
     description: (m) =>
-      `${percent(m.zeroVariance)} of the groups have one reward throughout: nothing to learn from them`,
+      `${percent(m.zeroVariance)} of the groups have one reward throughout: no learning signal`,
   },
   {
     broken: (m) => above(m.duplicateRate, 0.5),
@@ -55,7 +92,7 @@ const RULES: readonly Rule[] = [
   },
   {
     broken: (m) => m.rollouts > 0 && m.missingRewards > m.rollouts / 10,
-    description: (m, _, reasons) =>
+    description: (m, _, __, reasons) =>
       `${m.missingRewards} of ${m.rollouts} rollouts have no reward${reasons && ` (${reasons})`}`,
   },
   {
@@ -98,5 +135,5 @@ export const warningsOf = (
   reasons = '',
 ): string[] =>
   RULES.filter((rule) => rule.broken(monitors, training, sampled)).map((rule) =>
-    rule.description(monitors, training, reasons),
+    rule.description(monitors, training, sampled, reasons),
   );

@@ -8,6 +8,7 @@ import { usageByStage, usageCounts } from '../cost/usage.ts';
 import { FAILURE_KINDS } from '../errors.ts';
 import { part } from '../reading.ts';
 import { GROUP_STATES, ROUND_STATES } from '../stages.ts';
+import { CHANGE_VERDICTS } from './evaluation.ts';
 import { count, hash, measured, positive } from './numbers.ts';
 import { outcome } from './outcome.ts';
 import { roundReport } from './report.ts';
@@ -262,6 +263,8 @@ export const listedRun = v.object({
   /** Held-out accuracy of the version that it began from and of the version evaluated last. */
   first: v.optional(measured, null),
   last: v.optional(measured, null),
+  /** What may be said of the change between the two; null = nothing was compared. */
+  verdict: v.optional(v.nullable(v.picklist(CHANGE_VERDICTS)), null),
 });
 export type ListedRun = v.InferOutput<typeof listedRun>;
 export const runListing = v.object({ runs: v.array(listedRun) });

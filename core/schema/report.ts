@@ -1,7 +1,7 @@
 /** The report of a round: the progress line, the page, /metrics and the run's summary show it. */
 import * as v from 'valibot';
 import { usageCounts } from '../cost/usage.ts';
-import { evaluationResult } from './evaluation.ts';
+import { changes, evaluationResult } from './evaluation.ts';
 import { count, figures, measured } from './numbers.ts';
 
 /** Judgments by verdict and by the oracle’s word; void = no valid verdict. */
@@ -22,8 +22,10 @@ export const roundMonitors = v.object({
   /** Mean reward of the rated rollouts, and the share of all rollouts whose answer is exact. */
   reward: measured,
   gold: measured,
-  /** reward - gold: grows when the reward is being hacked. */
+  /** reward - gold; null where the reward is on another scale than a share of right answers. */
   gap: measured,
+  /** Standard error of the gap over groups, whose rollouts are not independent; absent where there is no gap or one group. */
+  gapError: v.exactOptional(v.number()),
   /** Share of rollouts of which every turn has the outcome `ok`. */
   formatRate: measured,
   workedShare: measured,
@@ -91,6 +93,8 @@ export const evaluationReport = v.object({
   ...evaluationResult.entries,
   /** The version that was evaluated: the one that the round made, or the one that the run began from. */
   version: count,
+  /** What may be said of the change since the version that the run began from; absent for that version itself. */
+  changes: v.exactOptional(changes),
 });
 export type EvaluationReport = Readonly<v.InferOutput<typeof evaluationReport>>;
 

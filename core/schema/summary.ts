@@ -2,7 +2,8 @@
 import * as v from 'valibot';
 import { bill, runCost } from '../cost/cost.ts';
 import { usageByStage } from '../cost/usage.ts';
-import { heldOut } from './evaluation.ts';
+import { sinceBest } from '../statistics/change.ts';
+import { COMPARED_FIGURES, changes, heldOut } from './evaluation.ts';
 import { count, figures, measured } from './numbers.ts';
 import { type RoundReport, roundReport } from './report.ts';
 import type { RunSettings } from './round.ts';
@@ -38,7 +39,11 @@ export type RoundLine = Readonly<v.InferOutput<typeof roundLine>>;
 export const heldOutPoint = v.object({
   round: count,
   task: v.string(),
+  /** Absent in records of earlier releases. */
+  version: v.exactOptional(count),
   ...v.omit(heldOut, ['formatRate']).entries,
+  /** What may be said of its change since the version that the run began from; absent for that version. */
+  changes: v.exactOptional(changes),
   /** Further figures of the recipe's evaluation. */
   figures: v.exactOptional(figures),
 });
@@ -70,6 +75,8 @@ export const summary = v.object({
   rounds: count,
   versions: v.record(v.string(), count),
   heldout: v.array(heldOutPoint),
+  /** What may be said of the change from the best evaluated version of each figure to the last. */
+  sinceBest: v.exactOptional(changes),
   judge: v.array(v.object({ round: count, fixed: measured, own: measured })),
   proposer: v.array(v.object({ round: count, difficulty: measured, passRate: measured })),
   /** Collapse monitors by round: reward, gold, format, length, entropy, KL, tokens generated and trained, and what else the recipe reports. */
@@ -154,6 +161,13 @@ export function summarize(
     first && end && first !== end
       ? end.evaluation.heldOut.accuracy - first.evaluation.heldOut.accuracy
       : null;
+  const tallies = evaluated.map(({ evaluation }) => evaluation.tallies);
+  const lost = Object.fromEntries(
+    COMPARED_FIGURES.flatMap((figure) => {
+      const change = sinceBest(tallies, figure);
+      return change ? [[figure, change] as const] : [];
+    }),
+  );
   const generated = sum(lines.map(({ report }) => report.monitors?.tokens));
   const roles = Object.keys(roleSettings);
   return {
@@ -171,16 +185,19 @@ export function summarize(
     others: sum(lines.map(({ others }) => others)),
     rounds: lines.length,
     versions: Object.fromEntries(roles.map((role) => [role, settings.freeze.includes(role) ? 0 : last])),
-    heldout: evaluated.map(({ round, evaluation: { heldOut, figures } }) => ({
+    heldout: evaluated.map(({ round, evaluation: { version, heldOut, figures, changes } }) => ({
       round,
       task,
+      version,
       n: heldOut.n,
       accuracy: heldOut.accuracy,
       sampled: heldOut.sampled,
       worked: heldOut.worked,
       forcedWorked: heldOut.forcedWorked,
       ...(figures ? { figures } : {}),
+      ...(changes ? { changes } : {}),
     })),
+    ...(Object.keys(lost).length ? { sinceBest: lost } : {}),
     judge: evaluated.map(({ round, evaluation }) => ({ round, ...evaluation.judge })),
     proposer: lines.map(({ round, report }) => ({
       round,

@@ -6,12 +6,13 @@ import type { GatewayClient } from '../../api/gateway-client.ts';
 import type { Registry } from '../../core/registry.ts';
 import { evaluateVersion } from '../../core/round-report.ts';
 import type { EvaluationReport, RoundReport } from '../../core/schema/report.ts';
+import { roundIdOf } from '../../core/schema/round.ts';
 import type { EvaluationTasks } from '../../core/split.ts';
 import type { RoundState } from './ports.ts';
 import { withRoundPolicies } from './round-policies.ts';
 
 export class Evaluator {
-  readonly #gateway: Pick<GatewayClient, 'getVersion' | 'getRun'>;
+  readonly #gateway: Pick<GatewayClient, 'getVersion' | 'getRun' | 'getRound'>;
   readonly #recipes: Registry;
   readonly #every: number;
   readonly #makeRoom: () => void;
@@ -21,7 +22,7 @@ export class Evaluator {
 
   /** `makeRoom` is called before a version is opened. `tasks`: which are asked; default: all that are held out. */
   constructor(
-    gateway: Pick<GatewayClient, 'getVersion' | 'getRun'>,
+    gateway: Pick<GatewayClient, 'getVersion' | 'getRun' | 'getRound'>,
     recipes: Registry,
     every: number,
     makeRoom: () => void = () => {},
@@ -42,19 +43,31 @@ export class Evaluator {
     const { spec } = round;
     const { target } = await this.#gateway.getRun(spec.run);
     const due = spec.index % this.#every === 0 || spec.index === target;
-    const start = spec.index === 1 ? { start: await this.#evaluate(round, parent) } : {};
-    if (!due) return spec.index === 1 ? start : null;
-    return { ...start, evaluation: await this.#evaluate(round, version) };
+    const first = spec.index === 1;
+    if (!due && !first) return null;
+    const start = first
+      ? await this.#evaluate(round, parent)
+      : (await this.#gateway.getRound(roundIdOf(spec.run, 1))).report?.start;
+    return {
+      ...(first && start ? { start } : {}),
+      ...(due ? { evaluation: await this.#evaluate(round, version, start) } : {}),
+    };
   }
 
-  #evaluate(state: RoundState, version: number): Promise<EvaluationReport> {
+  #evaluate(state: RoundState, version: number, start?: EvaluationReport): Promise<EvaluationReport> {
     const { spec: round } = state;
     this.#makeRoom();
     const recipe = this.#recipes.find(round.settings.recipe);
     if (this.#kept?.run !== round.run) this.#kept = { run: round.run, of: new Map() };
     const kept = this.#kept.of;
     return withRoundPolicies(this.#gateway, state, (tools) =>
-      evaluateVersion(recipe, { recipe, round, ...tools, evaluationTasks: this.#tasks }, version, kept),
+      evaluateVersion(
+        recipe,
+        { recipe, round, ...tools, evaluationTasks: this.#tasks },
+        version,
+        kept,
+        start,
+      ),
     );
   }
 }

@@ -12,6 +12,7 @@ import {
   namedVersions,
   newestOf,
   type RoundSpec,
+  roundIdOf,
   type ScoredMessage,
 } from '../../core/schema/round.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
@@ -87,6 +88,7 @@ export async function trainRound(
       {
         recipe,
         settings: spec.settings,
+        first: spec.index > 1 ? (await gateway.getRound(roundIdOf(spec.run, 1))).report?.monitors : undefined,
         decode: (ids) => tokenizer.decode(ids),
         proposals,
         groups,

@@ -7,6 +7,7 @@ import { majority } from '../../core/rl/rewards/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
+import { tallyOf } from '../../core/statistics/change.ts';
 import type { Solution, TaskFamily } from '../../core/task-family.ts';
 
 export interface Candidates {
@@ -83,12 +84,13 @@ export async function verdictProbabilities(
   return candidates.map(({ solutions }) => each.splice(0, solutions.length));
 }
 
-/** Share of tasks whose highest-scored candidate is exact; the first of equal scores is chosen. scores [tasks][candidates]. */
-export const bestOf = (
+const bestHits = (
   candidates: readonly Pick<Candidates, 'exact'>[],
   scores: readonly (readonly number[])[],
-): number =>
-  mean(candidates.map(({ exact }, t) => Number(exact[scores[t]!.indexOf(Math.max(...scores[t]!))] ?? false)));
+): boolean[] => candidates.map(({ exact }, t) => exact[scores[t]!.indexOf(Math.max(...scores[t]!))] ?? false);
+
+/** Share of tasks whose highest-scored candidate is exact; the first of equal scores is chosen. scores [tasks][candidates]. */
+export const bestOf = (...asked: Parameters<typeof bestHits>): number => mean(bestHits(...asked).map(Number));
 
 /** What the figures of `withoutVerifier` mean. */
 export const BEST_OF_N_FIGURES = {
@@ -142,12 +144,16 @@ export async function evaluateBestOfN(
   const { role, prompt, temperature, votes: counts } = verifier;
   const votes = counts.at(-1)!;
   const probabilities = await verdictProbabilities(context, role, candidates, { prompt, votes, temperature });
-  const best = counts.map((count) =>
-    bestOf(
+  const hits = counts.map((count) =>
+    bestHits(
       candidates,
       probabilities.map((task) => task.map((each) => mean(each.slice(0, count)))),
     ),
   );
+  const best = hits.map((of) => mean(of.map(Number)));
   const figures = Object.fromEntries(counts.map((count, i) => [`best${count}`, best[i]!]));
-  return evaluation({ n: tasks, accuracy: best.at(-1)! }, { ...without, ...figures });
+  return evaluation(
+    { n: tasks, accuracy: best.at(-1)!, tallies: { accuracy: tallyOf(hits.at(-1)!) } },
+    { ...without, ...figures },
+  );
 }

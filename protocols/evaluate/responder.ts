@@ -7,6 +7,7 @@ import { mean } from '../../core/rl/statistics.ts';
 import type { RoundContext } from '../../core/round-context.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import { heldOutTasks } from '../../core/split.ts';
+import { tallyOf } from '../../core/statistics/change.ts';
 import {
   isHeldOutStyle,
   randomStyleTask,
@@ -57,6 +58,11 @@ export function examined(
   figures: Readonly<Record<string, number | null>>,
 ): Evaluation {
   const share = (answers: readonly Answered[]) => mean(answers.map(({ score }) => score)) / STYLE_POINTS;
+  const points = (answers: readonly Answered[]) =>
+    tallyOf(
+      answers.map(({ score }) => score),
+      STYLE_POINTS,
+    );
   const lengths = sampled.flatMap(({ response }) => (response === null ? [] : [wordsOf(response)]));
   const measured = Object.entries({ words: mean(lengths), ...figures }).flatMap(([name, value]) =>
     value === null ? [] : [[name, value] as const],
@@ -67,6 +73,7 @@ export function examined(
       accuracy: share(greedy),
       sampled: share(sampled),
       formatRate: mean(greedy.map(({ response }) => Number(response !== null))),
+      tallies: { accuracy: points(greedy), sampled: points(sampled) },
     },
     Object.fromEntries(measured),
   );

@@ -5,7 +5,8 @@
 import { deriveId } from '../../core/random.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
-import type { HeldOut } from '../../core/schema/evaluation.ts';
+import type { TalliedHeldOut } from '../../core/schema/evaluation.ts';
+import { shareOf, tallyOfDraws } from '../../core/statistics/change.ts';
 import {
   invalid,
   type ParseResult,
@@ -77,23 +78,34 @@ export function heldOutFigures(
   family: TaskFamily,
   tasks: readonly string[],
   { greedy, sampled, forced }: Answers,
-): HeldOut {
-  const share = (
+): TalliedHeldOut {
+  const tally = (
     answers: readonly ParseResult<Solution>[],
     test: (solution: Solution, task: string) => boolean,
-  ) => mean(answers.map((answer, i) => Number(answer.ok && test(answer.value, tasks[i % tasks.length]!))));
+  ) =>
+    tallyOfDraws(
+      answers.map((answer, i) => answer.ok && test(answer.value, tasks[i % tasks.length]!)),
+      tasks.length,
+    );
   const exact = (solution: Solution, task: string) => family.answerIsExact(task, solution);
+  const tallies = {
+    accuracy: tally(greedy, exact),
+    sampled: tally(sampled, exact),
+    ...(forced ? { forcedWorked: tally(forced, exact) } : {}),
+    ...(family.workedPrefix ? { worked: tally(greedy, (solution) => solution.steps.length > 0) } : {}),
+  };
   return {
     n: tasks.length,
-    accuracy: share(greedy, exact),
-    sampled: share(sampled, exact),
-    forcedWorked: forced ? share(forced, exact) : null,
-    worked: family.workedPrefix ? share(greedy, (solution) => solution.steps.length > 0) : null,
-    formatRate: share(greedy, () => true),
+    accuracy: shareOf(tallies.accuracy),
+    sampled: shareOf(tallies.sampled),
+    forcedWorked: tallies.forcedWorked ? shareOf(tallies.forcedWorked) : null,
+    worked: tallies.worked ? shareOf(tallies.worked) : null,
+    formatRate: mean(greedy.map(({ ok }) => Number(ok))),
+    tallies,
   };
 }
 
-export async function evaluateSolver(context: EvaluationContext, solver: Solver): Promise<HeldOut> {
+export async function evaluateSolver(context: EvaluationContext, solver: Solver): Promise<TalliedHeldOut> {
   const {
     family,
     temperature,

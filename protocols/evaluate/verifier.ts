@@ -8,6 +8,7 @@ import { majority, weightedMajority } from '../../core/rl/rewards/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
+import { tallyOf } from '../../core/statistics/change.ts';
 import {
   invalid,
   type Judgment,
@@ -102,17 +103,17 @@ async function verdicts(
   );
 }
 
+const verdictHits = (items: readonly Natural[], verdicts: readonly ParseResult<Judgment>[]) =>
+  items.map(({ exact: { right } }, i) => {
+    const verdict = verdicts[i]!;
+    return { right, hit: verdict.ok && verdict.value.right === right };
+  });
+
 /** Mean of the hit rates on right and on wrong solutions. A verdict that does not parse is a miss. 0.5 where all solutions are of one kind. */
 export const verdictAccuracy = (
   items: readonly Natural[],
   verdicts: readonly ParseResult<Judgment>[],
-): number =>
-  balancedAccuracy(
-    items.map(({ exact: { right } }, i) => {
-      const verdict = verdicts[i]!;
-      return { right, hit: verdict.ok && verdict.value.right === right };
-    }),
-  ) ?? 0.5;
+): number => balancedAccuracy(verdictHits(items, verdicts)) ?? 0.5;
 
 /** F1 of finding the wrong steps; a verdict that does not parse finds none. 0 where none is found. */
 export function stepF1(items: readonly Natural[], verdicts: readonly ParseResult<Judgment>[]): number {
@@ -172,17 +173,20 @@ export async function evaluateVerifier(context: EvaluationContext, examined: Exa
     };
   });
   const share = (answers: readonly number[]) => mean(answers);
+  const right = (parsed: ParseResult<Solution>, t: number) => parsed.ok && exact(t, parsed.value);
+  const worked = greedy.map((parsed) => parsed.ok && parsed.value.steps.length > 0);
   return evaluation(
     {
       n: tasks.length,
-      accuracy: share(greedy.map((parsed, t) => Number(parsed.ok && exact(t, parsed.value)))),
-      sampled: share(
-        sampled.flatMap((answers, t) => answers.map((parsed) => Number(parsed.ok && exact(t, parsed.value)))),
-      ),
-      worked: family.workedPrefix
-        ? share(greedy.map((parsed) => Number(parsed.ok && parsed.value.steps.length > 0)))
-        : null,
+      accuracy: share(greedy.map((parsed, t) => Number(right(parsed, t)))),
+      sampled: share(sampled.flatMap((answers, t) => answers.map((parsed) => Number(right(parsed, t))))),
+      worked: family.workedPrefix ? share(worked.map(Number)) : null,
       formatRate: share(greedy.map(({ ok }) => Number(ok))),
+      tallies: {
+        accuracy: tallyOf(greedy.map(right)),
+        ...(family.workedPrefix ? { worked: tallyOf(worked) } : {}),
+        judge: tallyOf(verdictHits(fixed, fixedVerdicts).map(({ hit }) => hit)),
+      },
     },
     {
       verification: verdictAccuracy(fixed, fixedVerdicts),

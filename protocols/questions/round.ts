@@ -12,6 +12,7 @@ import { usesReference } from '../../core/rubric.ts';
 import { rolloutId } from '../../core/sample-ids.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import { tallyOf } from '../../core/statistics/change.ts';
 import type { TaskSet } from '../../tasks/file/task-set.ts';
 import { figuresOf } from '../evaluate/figures.ts';
 import { answerQuestions, checkAnswer, fitting } from '../evaluate/questions.ts';
@@ -175,7 +176,16 @@ async function examine(questions: Questions, role: string, context: EvaluationCo
   const invalid = Object.values(greedy.invalid).reduce((sum, part) => sum + part, 0);
   const { share: accuracy, low, high } = greedy.accuracy;
   return evaluation(
-    { n: answered.length, accuracy, sampled: sampled?.accuracy.share ?? null, formatRate: 1 - invalid },
+    {
+      n: answered.length,
+      accuracy,
+      sampled: sampled?.accuracy.share ?? null,
+      formatRate: 1 - invalid,
+      tallies: {
+        accuracy: tallyOf(answered.map((question) => question.greedy.outcome === 'right')),
+        sampled: tallyOf(answered.map(({ samples }) => samples[0]!.outcome === 'right')),
+      },
+    },
     { accuracyLow: low, accuracyHigh: high, tokens: greedy.tokens, ...(tooLong ? { tooLong } : {}) },
   );
 }

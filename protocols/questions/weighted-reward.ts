@@ -31,6 +31,7 @@ export const TOTAL = 'reward';
 export const weightedReward = (parts: readonly RewardPart[]): WeightedReward => ({
   description: parts.map(({ name, weight }) => `${weight} × ${name}`).join(' + '),
   usesGold: parts.some(({ usesGold }) => usesGold),
+  ownScale: true,
   ...(parts.some(({ services }) => services)
     ? { services: parts.flatMap(({ services = [] }) => services) }
     : {}),

@@ -2,6 +2,7 @@
 import { mean } from '../../core/rl/statistics.ts';
 import type { EvaluationContext } from '../../core/round-context.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
+import { tallyOfDraws } from '../../core/statistics/change.ts';
 import { heldOutAnswers } from '../../protocols/evaluate/solver.ts';
 import { KINDS, kindOf, programs } from '../../tasks/programs/family.ts';
 
@@ -18,6 +19,11 @@ export async function evaluatePrograms(context: EvaluationContext): Promise<Eval
       right: Number(answer.ok && programs.answerIsExact(tasks[i]!, answer.value)),
     }));
   const share = (answers: readonly { right: number }[]) => mean(answers.map((answer) => answer.right));
+  const tally = (answers: readonly { right: number }[]) =>
+    tallyOfDraws(
+      answers.map((answer) => answer.right),
+      tasks.length,
+    );
   const greedy = await right('greedy', 0);
   const sampled: Awaited<ReturnType<typeof right>> = [];
   for (let draw = 0; draw < DRAWS; draw++)
@@ -28,6 +34,7 @@ export async function evaluatePrograms(context: EvaluationContext): Promise<Eval
       accuracy: share(greedy),
       sampled: share(sampled),
       formatRate: mean(greedy.map(({ wellFormed }) => wellFormed)),
+      tallies: { accuracy: tally(greedy), sampled: tally(sampled) },
     },
     Object.fromEntries(
       KINDS.flatMap((kind) => [

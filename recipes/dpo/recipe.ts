@@ -8,6 +8,7 @@ import { deriveId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
+import { tallyOf } from '../../core/statistics/change.ts';
 import type {
   LearnTools,
   PreferenceObjective,
@@ -184,6 +185,7 @@ export function dpoFrom(given: unknown): Recipe {
           {
             n: examples.length,
             accuracy: margins.filter((margin) => margin > 0).length / margins.length,
+            tallies: { accuracy: tallyOf(margins.map((margin) => margin > 0)) },
           },
           {
             margin: total(margins) / margins.length,

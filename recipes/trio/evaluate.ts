@@ -6,6 +6,7 @@ import { balancedAccuracy } from '../../core/monitor/monitors.ts';
 import { deriveId } from '../../core/random.ts';
 import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
 import type { Evaluation } from '../../core/schema/evaluation.ts';
+import { tallyOf } from '../../core/statistics/change.ts';
 import type { ParseResult, Solution } from '../../core/task-family.ts';
 import { heldOutAnswers, heldOutFigures } from '../../protocols/evaluate/solver.ts';
 import { arithmetic } from '../../tasks/arithmetic/family.ts';
@@ -29,11 +30,11 @@ const wellFormed = (
 const naturalAnswers = (context: RoundContext) =>
   heldOutAnswers(asSolver, context, { seed: 'natural', temperature: 1 });
 
-/** Balanced accuracy of greedy judgments against the oracle. */
-async function judgeAccuracy(
+/** Whether greedy judgments agree with the oracle. */
+async function judgeHits(
   { tokenizer, generate }: RoundContext,
   items: readonly JudgeItem[],
-): Promise<number | null> {
+): Promise<{ readonly right: boolean; readonly hit: boolean }[]> {
   const completions = await generate(
     'judge',
     items.map(({ task, solution }, i) => ({
@@ -42,13 +43,11 @@ async function judgeAccuracy(
     })),
     { temperature: 0 },
   );
-  return balancedAccuracy(
-    items.map(({ task, solution }, i) => {
-      const right = arithmetic.exactJudgment(task, solution).right;
-      const parsed = arithmetic.parseJudgment(solution, tokenizer.decode(completions[i]![0]!.ids));
-      return { right, hit: parsed.ok && parsed.value.right === right };
-    }),
-  );
+  return items.map(({ task, solution }, i) => {
+    const right = arithmetic.exactJudgment(task, solution).right;
+    const parsed = arithmetic.parseJudgment(solution, tokenizer.decode(completions[i]![0]!.ids));
+    return { right, hit: parsed.ok && parsed.value.right === right };
+  });
 }
 
 /** The judge is asked about answers of version 0, which are the same for every version, and about those of its own version. */
@@ -61,15 +60,18 @@ export async function evaluate(context: EvaluationContext): Promise<Evaluation> 
   const greedy = await greedily('greedy');
   const sampled = await naturalAnswers(context);
   const forced = await greedily('forced', arithmetic.workedPrefix);
+  const { tallies, ...heldOut } = heldOutFigures(arithmetic, arithmetic.heldOut(context.evaluationTasks), {
+    greedy,
+    sampled,
+    forced,
+  });
+  const hits = await judgeHits(context, fixed);
   return {
-    heldOut: heldOutFigures(arithmetic, arithmetic.heldOut(context.evaluationTasks), {
-      greedy,
-      sampled,
-      forced,
-    }),
+    heldOut,
     judge: {
-      fixed: await judgeAccuracy(context, fixed),
-      own: await judgeAccuracy(context, wellFormed(context, sampled)),
+      fixed: balancedAccuracy(hits),
+      own: balancedAccuracy(await judgeHits(context, wellFormed(context, sampled))),
     },
+    tallies: { ...tallies, judge: tallyOf(hits.map(({ hit }) => hit)) },
   };
 }

@@ -44,7 +44,16 @@ const read = (tasks: readonly string[], more: Partial<TaskRecipeOptions> = {}) =
 test('files become a recipe whose name says which data and settings it has', async () => {
   const [a, b] = [file('a.jsonl', sums(40)), file('b.jsonl', sums(20, 100))];
   const { data, report } = await read([`${a}@3`, b]);
-  expect(report).toEqual([]);
+  // A fifth of 60 is held out, and of fewer than 30 nothing can be told.
+  expect(report).toEqual([
+    `${data.heldOut.length} held-out questions are too few to tell a change from chance (30 are needed): name a file of more by --held-out FILE, or hold out a larger share of the tasks.`,
+  ]);
+  const many = [file('many.jsonl', sums(150))];
+  expect((await read(many)).report).toEqual([]);
+  expect((await read(many, { set: ['examined=29'] })).report).toEqual([
+    expect.stringContaining('29 held-out'),
+  ]);
+  expect((await read(many, { set: ['examined=0'] })).report).toEqual([]);
   expect(data.sources.map(({ weight }) => weight)).toEqual([3, 1]);
   expect(data.heldOut.length + data.sources.flatMap(({ tasks }) => tasks).length).toBe(60);
   const recipe = grpoFrom(data);

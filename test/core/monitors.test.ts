@@ -6,6 +6,8 @@ import { reportRound } from '../../core/round-report.ts';
 import type { Outcome } from '../../core/schema/outcome.ts';
 import type { TrainingReport } from '../../core/schema/report.ts';
 import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import { QUESTION_REWARDS } from '../../protocols/questions/rewards.ts';
+import { builtInPart, weightedReward } from '../../protocols/questions/weighted-reward.ts';
 
 const id = (n: number) => n.toString(16).padStart(32, '0');
 const sample = (n: number, over: Partial<Sample> = {}): Sample => ({
@@ -142,7 +144,7 @@ test('groups with one reward throughout are a warning only where answers are com
       ...(kinds && { kinds }),
     };
     return warningsOf(monitors, training as unknown as TrainingReport).some((words) =>
-      words.includes('nothing to learn'),
+      words.includes('no learning signal'),
     );
   };
   // Of nothing trained, rewards may be the reason; reports of earlier releases do not say what was trained.
@@ -156,8 +158,8 @@ test('what learner and rollouts differ by is no warning where samples are older 
   const warnings = (settings: { ahead?: number }, recipe: { staleness?: number } = {}) =>
     reportRound(
       {
-        recipe,
-        settings,
+        recipe: { rewards: {}, ...recipe },
+        settings: { rewardFunction: 'checker', ...settings },
         decode: () => '',
         proposals: none,
         groups: [group({ samples: [sample(1)], answersExact: [true] })],
@@ -184,8 +186,8 @@ test('the warning of missing rewards says which are missing why', () => {
   const warnings = (samples: Sample[]) =>
     reportRound(
       {
-        recipe: {},
-        settings: {},
+        recipe: { rewards: {} },
+        settings: { rewardFunction: 'checker' },
         decode: () => '',
         proposals: none,
         groups: [group({ samples, answersExact: samples.map(() => false) })],
@@ -212,4 +214,70 @@ test('the warning of missing rewards says which are missing why', () => {
     '3 of 3 rollouts have no reward (style: unreadable 2, timed-out 1; brief: threw 1)',
   ]);
   expect(warnings([lacking(1)])).toEqual(['1 of 1 rollouts have no reward']);
+});
+
+/** A round of `n` groups of four rollouts: of each `right` are exact, and each of the others is paid `pay(i)`. */
+const gapRound = (n: number, pay: (i: number) => number, right = 2) =>
+  monitor(
+    none,
+    Array.from({ length: n }, (_, i) => {
+      const exact = [0, 1, 2, 3].map((r) => r < right);
+      const samples = exact.map((is, r) => sample(4 * i + r + 1, { rewards: { reward: is ? 1 : pay(i) } }));
+      return group({ samples, answersExact: exact, solutionsExact: exact });
+    }),
+  );
+const training = {
+  roles: {},
+  gradientNorm: 1,
+  mismatch: { mean: 0, max: 0, kl: 0 },
+} as unknown as TrainingReport;
+const hacked = (now: ReturnType<typeof monitor>, first?: ReturnType<typeof monitor>) =>
+  warningsOf(now, training, first ? { first } : {}).filter((words) => words.includes('hacked'));
+
+test('a reward that is above accuracy from the start is not said to be hacked, nor is a first round', () => {
+  const generous = gapRound(40, () => 1);
+  expect(generous.gap).toBe(0.5);
+  expect(hacked(generous)).toEqual([]);
+  expect(hacked(generous, generous)).toEqual([]);
+});
+
+test('a gap that grows beyond chance may be hacking in many groups, in few it is never said', () => {
+  const first = (n: number) => gapRound(n, (i) => (i % 4 === 0 ? 1 : 0));
+  const later = (n: number) => gapRound(n, (i) => (i % 4 === 0 ? 0 : 1));
+  expect(hacked(later(64), first(64))).toEqual([
+    'the reward was 0.13 above accuracy in the first round and is 0.38 above it now, more than chance explains: it may be hacked, check samples',
+  ]);
+  for (const n of [1, 2, 4, 7])
+    expect(
+      hacked(
+        gapRound(n, () => 1),
+        gapRound(n, () => 0),
+      ),
+      String(n),
+    ).toEqual([]);
+  // The same means of 8 groups: Welch's t is 2.2 at 14 degrees of freedom, where 4.1 is needed.
+  expect(hacked(later(8), first(8))).toEqual([]);
+  // A gap that shrinks, or stays below 0.
+  expect(hacked(first(64), later(64))).toEqual([]);
+});
+
+test('a reward on another scale than accuracy has no gap, and its sums are not said to be hacked', () => {
+  const groups = Array.from({ length: 64 }, (_, i) =>
+    group({
+      samples: [sample(i + 1, { rewards: { reward: 0.9 } })],
+      answersExact: [false],
+      solutionsExact: [false],
+    }),
+  );
+  const { gap } = monitorRound({ ownScale: true }, () => '', none, groups);
+  expect(gap).toBeNull();
+  // What is above 1, or below 0, is on another scale whatever the recipe says.
+  expect(
+    hacked(
+      gapRound(64, () => 9),
+      gapRound(64, () => 0),
+    ),
+  ).toEqual([]);
+  const weighted = weightedReward([builtInPart('checker', 1, QUESTION_REWARDS.checker)]);
+  expect(weighted.ownScale).toBe(true);
 });

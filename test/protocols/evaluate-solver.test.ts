@@ -50,6 +50,11 @@ test('three tasks from the end of the held-out set: two answered right, one wron
     forcedWorked: null,
     worked: 0,
     formatRate: 1,
+    tallies: {
+      accuracy: { of: 1, points: '110' },
+      sampled: { of: 1, points: '110' },
+      worked: { of: 1, points: '000' },
+    },
   });
 });
 
@@ -59,5 +64,10 @@ test('sampled accuracy is the mean of all draws: of three answers to each of two
   let asked = 0;
   const context = examOf((task) => chainTotal(task) + Number(++asked === 5));
   const solver = { family: arithmetic, role: 'solver', temperature: 1, draws: 3, force: false, tasks };
-  expect(await evaluateSolver(context, solver)).toMatchObject({ n: 2, accuracy: 1, sampled: 5 / 6 });
+  expect(await evaluateSolver(context, solver)).toMatchObject({
+    n: 2,
+    accuracy: 1,
+    sampled: 5 / 6,
+    tallies: { sampled: { of: 3, points: '23' } },
+  });
 });

@@ -87,6 +87,7 @@ export const listedRunView = (row: RunRow, progress: ListedProgress | undefined)
   touchedAt: progress?.touchedAt ?? null,
   first: progress?.first ?? null,
   last: progress?.last ?? null,
+  verdict: progress?.verdict ?? null,
 });
 
 /** What a reader must know of a recipe. */

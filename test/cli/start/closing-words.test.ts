@@ -3,11 +3,31 @@ import { closingWords as wrappedWords } from '../../../cli/start/closing-words.t
 import { costOf } from '../../../core/cost/cost.ts';
 import { NOTHING_USED } from '../../../core/cost/usage.ts';
 import type { Summary } from '../../../core/schema/summary.ts';
+import { changesOf, sinceBest, tallyOf } from '../../../core/statistics/change.ts';
 
 type Figures = readonly [round: number, accuracy: number, sampled: number, worked: number, forced: number];
 
-/** A run of 40 rounds over 500 tasks: 2 standard errors of a difference near one half are 6.3 points. */
+const JUDGED = [
+  { round: 0, fixed: 0.62, own: 0.61 },
+  { round: 40, fixed: 0.73, own: 0.7 },
+];
+const N = 500;
+/** A share of N questions: the first ones are right at the start, and later ones that have nothing to do with them. */
+const tally = (share: number, later: boolean) =>
+  tallyOf(Array.from({ length: N }, (_, i) => (later ? (i * 187) % N : i) < Math.round(share * N)));
+const talliesOf = ([round, accuracy, sampled, worked, forced]: Figures, judge?: number) => ({
+  accuracy: tally(accuracy, round > 0),
+  sampled: tally(sampled, round > 0),
+  worked: tally(worked, round > 0),
+  forcedWorked: tally(forced, round > 0),
+  ...(judge === undefined ? {} : { judge: tally(judge, round > 0) }),
+});
+
+/** A run of 40 rounds over 500 tasks. */
 function summaryOf(heldout: readonly Figures[], change: Partial<Summary> = {}): Summary {
+  const judged = (change.judge ?? JUDGED).map(({ fixed }) => fixed ?? undefined);
+  const tallies = heldout.map((point, i) => talliesOf(point, judged[i && judged.length - 1]));
+  const best = sinceBest(tallies, 'accuracy');
   return {
     kind: 'summary',
     recipe: 'trio',
@@ -19,19 +39,19 @@ function summaryOf(heldout: readonly Figures[], change: Partial<Summary> = {}): 
     others: 0,
     rounds: 40,
     versions: { proposer: 40, solver: 40, judge: 40 },
-    heldout: heldout.map(([round, accuracy, sampled, worked, forcedWorked]) => ({
+    heldout: heldout.map(([round, accuracy, sampled, worked, forcedWorked], i) => ({
       round,
       task: 'arithmetic',
-      n: 500,
+      version: round + (change.from ?? 0),
+      n: N,
       accuracy,
       sampled,
       worked,
       forcedWorked,
+      ...(i ? { changes: changesOf(tallies[0], tallies[i]) } : {}),
     })),
-    judge: [
-      { round: 0, fixed: 0.62, own: 0.61 },
-      { round: 40, fixed: 0.73, own: 0.7 },
-    ],
+    ...(best ? { sinceBest: { accuracy: best } } : {}),
+    judge: JUDGED,
     proposer: Array.from({ length: 40 }, (_, i) => ({
       round: i + 1,
       difficulty: i < 5 ? 2.5 : i >= 35 ? 3.9 : 3,
@@ -60,10 +80,10 @@ const first: Figures = [0, 0.342, 0.36, 0.44, 0.704];
 test('a change of strategy is not sold as arithmetic', () => {
   expect(closingWords(summaryOf([first, [40, 0.714, 0.502, 0.91, 0.708]]))).toBe(
     [
-      'After 40 rounds, greedy accuracy on 500 held-out arithmetic tasks rose from 34.2 % to 71.4 % (+37.2 points) and sampled accuracy rose from 36.0 % to 50.2 % (+14.2 points); ' +
-        'the share of greedy answers with written steps rose from 44.0 % to 91.0 % (+47.0 points) and accuracy when forced to write them did not change significantly (70.4 % to 70.8 %, +0.4 points), ' +
+      'After 40 rounds, greedy accuracy on 500 held-out arithmetic tasks rose from 34.2 % to 71.4 % (+37.2 points, p < 0.001) and sampled accuracy rose from 36.0 % to 50.2 % (+14.2 points, p < 0.001); ' +
+        'the share of greedy answers with written steps rose from 44.0 % to 91.0 % (+47.0 points, p < 0.001) and accuracy when forced to write them did not change beyond chance (70.4 % to 70.8 %, +0.4 points, p = 0.945), ' +
         'so the gain is mostly the choice to write steps, which it could do before, not better arithmetic. ' +
-        'The judge went from 62.0 % to 73.0 % (+11.0 points) in balanced accuracy on the fixed set; the proposer wrote tasks of difficulty 2.50 at first and 3.90 at last (49 % solved).',
+        'The judge rose from 62.0 % to 73.0 % (+11.0 points, p < 0.001) in balanced accuracy on the fixed set; the proposer wrote tasks of difficulty 2.50 at first and 3.90 at last (49 % solved).',
       '',
       'Next:',
       '  npm run policy -- eval seed-arithmetic 40 --tasks FILE',
@@ -80,11 +100,9 @@ test('what is said follows the figures', () => {
   );
   expect(said(40, 0.45, 0.45, 0.45, 0.82)).toContain('so its arithmetic got better.');
   expect(said(40, 0.5, 0.5, 0.44, 0.7)).toContain('in answers without steps');
-  expect(said(40, 0.33, 0.35, 0.44, 0.69)).toContain('so these tasks show no learning');
-  expect(said(40, 0.33, 0.5, 0.44, 0.69)).toContain(
-    'so it became surer of what its likeliest answers knew before.',
-  );
-  expect(said(40, 0.33, 0.2, 0.44, 0.69)).toContain('so it became less sure of what');
+  expect(said(40, 0.33, 0.35, 0.44, 0.69)).toContain('so there is no measurable improvement on these tasks');
+  expect(said(40, 0.33, 0.5, 0.44, 0.69)).toContain('so sampling got closer to greedy: no new skill.');
+  expect(said(40, 0.33, 0.2, 0.44, 0.69)).toContain('so sampling got further from greedy: no skill was lost');
   expect(said(40, 0.33, 0.35, 0.44, 0.5)).toContain('so arithmetic was lost.');
   expect(said(40, 0.34, 0.35, 0.44, 0.8)).toContain('better where it writes its steps');
   expect(said(40, 0.2, 0.3, 0.1, 0.7)).toContain('the choice to leave out steps');
@@ -101,26 +119,64 @@ test('a run that continues a trained policy says so, and what other runs did mea
 });
 
 test('a judge that moved by no more than chance is said not to have changed', () => {
-  // Two standard errors of a difference near 0.62 are 6.1 points at 500.
   const judge = (fixed: number) => [
     { round: 0, fixed: 0.62, own: null },
     { round: 40, fixed, own: null },
   ];
   const said = (fixed: number) =>
     closingWords(summaryOf([first, [40, 0.4, 0.4, 0.5, 0.7]], { judge: judge(fixed) }));
-  expect(said(0.65)).toContain(
-    'The judge did not change significantly (62.0 % to 65.0 %, +3.0 points) in balanced accuracy on the fixed set',
+  expect(said(0.65)).toMatch(
+    /The judge did not change beyond chance \(62.0 % to 65.0 %, \+3.0 points, p = 0\.\d+\) in balanced accuracy on the fixed set/,
   );
-  expect(said(0.69)).toContain('The judge went from 62.0 % to 69.0 % (+7.0 points) in balanced accuracy');
+  expect(said(0.7)).toMatch(
+    /The judge rose from 62.0 % to 70.0 % \(\+8.0 points, p = 0\.\d+\) in balanced accuracy/,
+  );
 });
 
-test('chance is judged at two standard errors of the difference', () => {
-  // p = .5 and .56, n = 500: error = sqrt((.25 + .2464) / 500) = .0315, twice that = .063
-  const half: Figures = [0, 0.5, 0.5, 0.5, 0.5];
-  expect(closingWords(summaryOf([half, [40, 0.56, 0.5, 0.5, 0.5]]))).toContain(
-    'did not change significantly (50.0 % to 56.0 %',
+test('what is said to have risen or fallen is what the exact paired test finds, of few questions nothing', () => {
+  /** Of n questions `before` are right at the start and `after` at the end, those at the start among them. */
+  const said = (n: number, before: number, after: number) => {
+    const share = (k: number) => tallyOf(Array.from({ length: n }, (_, i) => i < k));
+    const point = (round: number, k: number) =>
+      ({
+        round,
+        version: round,
+        task: 'f.jsonl',
+        n,
+        accuracy: k / n,
+        sampled: null,
+        worked: null,
+        forcedWorked: null,
+      }) as const;
+    const changes = changesOf({ accuracy: share(before) }, { accuracy: share(after) });
+    const end = { ...point(40, after), changes };
+    return closingWords(summaryOf([], { heldout: [point(0, before), end] }));
+  };
+  // 5 of 5 questions that changed: p = 2 · 2⁻⁵; 6 of 6: p = 2 · 2⁻⁶.
+  expect(said(500, 250, 255)).toContain(
+    'did not change beyond chance (50.0 % to 51.0 %, +1.0 points, p = 0.063)',
   );
-  expect(closingWords(summaryOf([half, [40, 0.566, 0.5, 0.5, 0.5]]))).toContain('rose from 50.0 % to 56.6 %');
+  expect(said(500, 250, 256)).toContain('rose from 50.0 % to 51.2 % (+1.2 points, p = 0.031)');
+  expect(said(500, 256, 250)).toContain('fell from 51.2 % to 50.0 % (−1.2 points, p = 0.031)');
+  for (const [before, after] of [
+    [1, 3],
+    [3, 0],
+  ] as const) {
+    const words = said(3, before, after);
+    expect(words).toContain('3 held-out questions are too few to tell a change from chance (30 are needed).');
+    expect(words).not.toMatch(/rose|fell|better|worse|significant|collapsed/);
+  }
+});
+
+test('the version that was evaluated is named where it is not the last one', () => {
+  const words = closingWords(summaryOf([first, [5, 0.714, 0.502, 0.91, 0.708]], { rounds: 6 }));
+  expect(words).toContain('After round 5 of 6, the last that was evaluated, greedy accuracy on 500');
+  const heldout = summaryOf([first, [5, 0.714, 0.502, 0.91, 0.708]]).heldout.map((point, i) =>
+    i ? { ...point, version: 9 } : point,
+  );
+  expect(closingWords(summaryOf([], { rounds: 6, heldout }))).toContain(
+    'After round 5 of 6, the last that was evaluated (version 9), greedy',
+  );
 });
 
 test('a run that ends well below its best says so', () => {
@@ -139,7 +195,7 @@ test('missing figures are called missing', () => {
   expect(words).toContain('could not be measured on the fixed set');
   expect(words).toContain('wrote no tasks that could be rated');
   expect(words).not.toMatch(/NaN|null|undefined|–/);
-  expect(closingWords(summaryOf([first], { rounds: 0 }))).toContain('no later version was evaluated');
+  expect(closingWords(summaryOf([first], { rounds: 0 }))).toContain('no other version was evaluated');
 });
 
 test('a frozen partner is named, and the newest version is the one to look at', () => {
@@ -149,7 +205,7 @@ test('a frozen partner is named, and the newest version is the one to look at', 
       versions: { proposer: 40, solver: 40, judge: 0 },
     }),
   );
-  expect(words).toContain('The judge, frozen, went from');
+  expect(words).toContain('The judge, frozen, rose from');
   expect(words).toContain('eval seed-arithmetic 40');
 });
 
@@ -193,7 +249,7 @@ test('what has no sampled accuracy is not called accuracy: a fine-tuning run is 
   const at = (round: number, accuracy: number) =>
     ({ round, task: 'f.jsonl', n: 500, accuracy, sampled: null, worked: null, forcedWorked: null }) as const;
   expect(closingWords(summaryOf([], { heldout: [at(0, 0.2), at(40, 0.4)] }))).toContain(
-    'After 40 rounds, the main score on 500 held-out f.jsonl tasks rose from 20.0 % to 40.0 %',
+    'After 40 rounds, the main score on 500 held-out f.jsonl tasks went from 20.0 % to 40.0 % (+20.0 points, not tested against chance)',
   );
 });
 
@@ -201,7 +257,7 @@ test('sampled accuracy is told beside greedy accuracy, also of answers whose ste
   const at = (round: number, accuracy: number, sampled: number) =>
     ({ round, task: 'f.jsonl', n: 500, accuracy, sampled, worked: null, forcedWorked: null }) as const;
   expect(closingWords(summaryOf([], { heldout: [at(0, 0.4, 0.6), at(40, 0.9, 0.61)] }))).toContain(
-    'greedy accuracy on 500 held-out f.jsonl tasks rose from 40.0 % to 90.0 % (+50.0 points) and sampled accuracy ' +
-      'did not change significantly (60.0 % to 61.0 %, +1.0 points).',
+    'greedy accuracy on 500 held-out f.jsonl tasks went from 40.0 % to 90.0 % (+50.0 points, not tested against chance) and sampled accuracy ' +
+      'went from 60.0 % to 61.0 % (+1.0 points, not tested against chance).',
   );
 });

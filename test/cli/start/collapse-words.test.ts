@@ -3,12 +3,45 @@ import { expect, test } from 'vitest';
 import { closingWords } from '../../../cli/start/closing-words.ts';
 import { collapseSentence } from '../../../cli/start/collapse-words.ts';
 import type { MonitorPoint, Summary } from '../../../core/schema/summary.ts';
+import { sinceBest, tallyOf } from '../../../core/statistics/change.ts';
+
+/** Of each version other questions are right, as far as that can be. */
+function sinceBestOf(
+  n: number,
+  accuracy: readonly number[],
+  sampled: readonly number[] | null,
+  judge: Summary['judge'],
+): NonNullable<Summary['sinceBest']> {
+  const tallies = (shares: readonly (number | null)[]) =>
+    shares.map((share, at) =>
+      share === null
+        ? undefined
+        : tallyOf(
+            Array.from({ length: n }, (_, i) => (i * [1, 187, 83][at % 3]!) % n < Math.round(share * n)),
+          ),
+    );
+  const of = {
+    accuracy: tallies(accuracy),
+    sampled: tallies(sampled ?? []),
+    judge: tallies(judge.map(({ fixed }) => fixed)),
+  };
+  return Object.fromEntries(
+    (['accuracy', 'sampled', 'judge'] as const).flatMap((figure) => {
+      const change = sinceBest(
+        of[figure].map((tally) => (tally ? { [figure]: tally } : undefined)),
+        figure,
+      );
+      return change ? [[figure, change]] : [];
+    }),
+  );
+}
 
 /** A run that is evaluated every ten rounds: what its greedy and its sampled answers know; `null` where nothing is sampled. */
 const summaryOf = (
   greedy: readonly number[],
   sampled: readonly number[] | null,
   change: Partial<Summary> = {},
+  n = 500,
 ): Summary => ({
   kind: 'summary',
   recipe: 'ttrl',
@@ -23,12 +56,13 @@ const summaryOf = (
   heldout: greedy.map((accuracy, i) => ({
     round: 10 * i,
     task: 'arithmetic',
-    n: 500,
+    n,
     accuracy,
     sampled: sampled && sampled[i]!,
     worked: null,
     forcedWorked: null,
   })),
+  sinceBest: sinceBestOf(n, greedy, sampled, change.judge ?? []),
   judge: [],
   proposer: [],
   groups: { proposed: 1, admitted: 1, scored: 1, trained: 1, stale: 0, failed: 0 },
@@ -91,7 +125,7 @@ test('entropy below half of what it was is named where accuracy was lost, and of
   // Means of two rounds at either end: .3 and .09.
   expect(losing(...halved)).toBe(
     'The run collapsed: greedy accuracy ended at 69.0 %, 15.0 points below its best; ' +
-      'its entropy fell from 0.30 to 0.09 nats per token.',
+      'its entropy went from 0.30 to 0.09 nats per token.',
   );
   expect(said([0.84, 0.83], [0.7, 0.72], { monitors: monitorsOf(...halved) })).toBeNull();
   expect(losing(['main', 0.32], ['main', 0.16])).not.toContain('entropy');
@@ -106,7 +140,11 @@ test('a judge that got worse by ten points, or worse than chance, is named', () 
   expect(judge(0.64, 0.7, 0.6)).toBe(
     'The run collapsed: the judge’s balanced accuracy on the fixed set ended at 60.0 %, 10.0 points below its best.',
   );
-  expect(judge(0.54, 0.48)).toContain('ended at 48.0 %, 6.0 points below its best');
+  // Of 500 verdicts six points are within chance, of 5,000 they are not.
+  expect(judge(0.54, 0.48)).toBeNull();
+  expect(said([0.5, 0.5], [0.5, 0.5], judged(0.54, 0.48), 5000)).toContain(
+    'ended at 48.0 %, 6.0 points below its best',
+  );
   expect(judge(0.64, 0.56)).toBeNull();
   // It never could tell: nothing collapsed.
   expect(judge(0.46, 0.44)).toBeNull();
@@ -117,4 +155,12 @@ test('it stands among the closing words', () => {
   const words = closingWords(summaryOf([0.89, 0.54], [0.52, 0.38])).replaceAll('\n', ' ');
   expect(words).toContain('The run collapsed: greedy accuracy ended at 54.0 %');
   expect(closingWords(summaryOf([0.3, 0.54], [0.3, 0.38]))).not.toContain('collapsed');
+});
+
+test('a loss that chance explains is no collapse, of few questions never', () => {
+  // 40 of 100 against 26: independent answers differ by as much in one case of 20 (z = 2.1), and the best of three was picked.
+  expect(said([0.3, 0.4, 0.26], null, {}, 100)).toBeNull();
+  expect(said([0.3, 0.4, 0.26], null, {}, 1000)).toContain('The run collapsed: accuracy ended at 26.0 %');
+  expect(said([0, 1, 0], null, {}, 20)).toBeNull();
+  expect(said([0.5, 0.5], null, judged(1, 0), 20)).toBeNull();
 });

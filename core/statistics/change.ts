@@ -1,0 +1,85 @@
+/**
+ * What may be said of the change from one version to another on the same questions. Terminal, page and summary take it from here, so that none says
+ * more than another. A change counts where the exact paired test of `policy eval --compare` finds it, and never on fewer than 30 questions.
+ */
+import {
+  type Changes,
+  type ChangeVerdict,
+  COMPARED_FIGURES,
+  type ComparedFigure,
+  type Tallies,
+  type Tally,
+} from '../schema/evaluation.ts';
+import { signFlipTest } from './sign-flip.ts';
+
+/** On fewer questions nothing is said to have changed, whatever the test says: a few questions stand for no others. */
+export const FEWEST_QUESTIONS = 30;
+/** A change is said to be none by chance where chance alone would make one as large this rarely. */
+export const LEVEL = 0.05;
+
+/** `p` of the exact test; null where it could not be made. */
+export interface Change {
+  readonly verdict: ChangeVerdict;
+  readonly p: number | null;
+}
+
+/** Points of each question as the tally of a figure: `points` [questions], whole numbers from 0 to `of`, which is at most 35. */
+export const tallyOf = (points: readonly (number | boolean)[], of = 1): Tally => ({
+  of,
+  points: points.map((value) => Number(value).toString(36)).join(''),
+});
+
+/** Adds up the points of several answers to each of `n` questions, which are asked in turn, over and over: answer i is to question i mod n. */
+export function tallyOfDraws(hits: readonly (number | boolean)[], n: number): Tally {
+  const points = Array.from({ length: n }, () => 0);
+  for (const [i, hit] of hits.entries()) points[i % n]! += Number(hit);
+  return tallyOf(points, Math.max(1, Math.ceil(hits.length / Math.max(1, n))));
+}
+
+const pointsOf = ({ points }: Tally): number[] => Array.from(points, (digit) => Number.parseInt(digit, 36));
+
+/** The mean of a tally, in [0, 1]; 0 of no questions. */
+export const shareOf = (tally: Tally): number => {
+  const points = pointsOf(tally);
+  return points.length ? points.reduce((sum, value) => sum + value, 0) / (points.length * tally.of) : 0;
+};
+
+/**
+ * Compares two tallies of the same questions. `looks`: how many such comparisons were made of which this one was picked, as when the best of several
+ * versions is compared with the last (Bonferroni).
+ */
+export function changeOf(before: Tally | undefined, after: Tally | undefined, looks = 1): Change {
+  if (!before || !after || before.of !== after.of || before.points.length !== after.points.length)
+    return { verdict: 'untested', p: null };
+  const [first, second] = [pointsOf(before), pointsOf(after)];
+  const differences = first.map((value, i) => second[i]! - value);
+  const p = Math.min(1, looks * signFlipTest(differences));
+  if (differences.length < FEWEST_QUESTIONS) return { verdict: 'few', p };
+  const sum = differences.reduce((total, difference) => total + difference, 0);
+  return { verdict: p >= LEVEL || sum === 0 ? 'chance' : sum > 0 ? 'rose' : 'fell', p };
+}
+
+/** The changes of all figures that either version has points of. */
+export function changesOf(before: Tallies | undefined, after: Tallies | undefined): Changes {
+  const known = COMPARED_FIGURES.filter((figure) => before?.[figure] || after?.[figure]);
+  return Object.fromEntries(known.map((figure) => [figure, changeOf(before?.[figure], after?.[figure])]));
+}
+
+/** The change of a figure from the best of several versions to the last of them; undefined where fewer than two have its points. */
+export function sinceBest(
+  versions: readonly (Tallies | undefined)[],
+  figure: ComparedFigure,
+): Change | undefined {
+  const tallies = versions.flatMap((version) => version?.[figure] ?? []);
+  const last = tallies.at(-1);
+  if (!last || tallies.length < 2) return undefined;
+  const best = tallies.reduce((a, b) => (shareOf(b) > shareOf(a) ? b : a));
+  return changeOf(best, last, tallies.length - 1);
+}
+
+/** A probability as sentences give it: "p = 0.031", "p < 0.001". */
+export const pWords = (p: number): string => (p < 0.001 ? 'p < 0.001' : `p = ${p.toFixed(3)}`);
+
+/** What is said of so few questions, before and after a run. */
+export const fewWords = (n: number): string =>
+  `${n} held-out ${n === 1 ? 'question is' : 'questions are'} too few to tell a change from chance (${FEWEST_QUESTIONS} are needed)`;
