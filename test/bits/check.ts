@@ -1,95 +1,144 @@
 /**
- * Nothing changed but the house: plays four recipes for a few rounds each in this process and compares the sha256 of every version's
- * files with the committed ones in `hashes.json`. A change of names, folders or types must pass it; a change of prompts, seeds,
- * advantages, losses or of the runtime does not. `npm run bits` compares, `npm run bits -- --write` records the hashes anew.
+ * Plays small rounds of every shipped recipe in this process and compares the hash of every version's weights, and of the last version's
+ * evaluation, with the committed ones in `hashes.txt`. A change of names, folders or types must pass it; a change of prompts, seeds,
+ * advantages, losses or of the runtime does not. `npm run bits [-- NAME …]` compares the lines of these recipes, or all;
+ * with `--write` it records them anew.
  */
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { VersionFile } from '../../core/schema/policy.ts';
-import { openDevice } from '../../learner/device/device.ts';
+import { sha256Hex } from '../../core/random.ts';
+import { fileEntries, type VersionFiles } from '../../core/schema/policy.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
-import { shipped } from '../../recipes/index.ts';
-import { type RunOrder, runOf } from '../../recipes/run-order.ts';
-import { type FileHashes, referenceRun } from '../../run/reference-run.ts';
+import { playInProcess, type RunListener } from '../../run/in-process.ts';
+import { MemoryRunStore } from '../../run/run-store.ts';
+import { allLines, type Line, TEACHER } from './lines.ts';
 
-interface Recorded {
-  /** Where the hashes come from. Another Node or platform may come to other bits without any change of ours. */
-  readonly madeOn: { readonly node: string; readonly platform: string; readonly commit: string };
-  /** By recipe, the files of versions 0, 1, … */
-  readonly versions: Readonly<Record<string, readonly FileHashes[]>>;
-}
+const RECORD = new URL('./hashes.txt', import.meta.url);
+const here = `Node ${process.version}, ${process.platform} ${process.arch}`;
 
-const RECORD = new URL('./hashes.json', import.meta.url);
+/** The weights may stay as they were: cosplay trains nothing, and a control may pay all answers of so few tasks alike. */
+const mayStay = ({ name, recipe }: Line): boolean => recipe === 'cosplay' || name.includes(':');
 
-/** Rounds until every set of weights has been trained: the verifier of tango has twelve rounds before its generator does. */
-const ROUNDS = { trio: 4, tango: 13, ssp: 4, ragen: 4 };
+/** Enough to tell two results apart. */
+const short = (text: string) => sha256Hex(new TextEncoder().encode(text)).slice(0, 16);
 
-/** The policies have names of their own, so that the hashes do not depend on how a run's policy is named by default. */
-const ORDERS: readonly RunOrder[] = Object.entries(ROUNDS).map(([recipe, rounds]) => ({
-  recipe,
-  policy: `bits-${recipe}`,
-  seed: 0,
-  rounds,
-  freeze: [],
-  tasks: 8,
-  groupSize: 4,
-}));
-
-/** The files that hold numbers. A version's configuration and tokenizer are copied from the version before it. */
-const weightsOf = (files: FileHashes): FileHashes =>
-  Object.fromEntries(Object.entries(files).filter(([file]) => file.endsWith('.safetensors')));
-
-async function play(order: RunOrder): Promise<FileHashes[]> {
-  const run = runOf(shipped, order);
-  const files = await referenceRun(run, await readPolicyFolder(join('models', run.recipe.startPolicy)));
-  const versions = files.map(weightsOf);
-  const untrained = Object.entries(versions[0]!).filter(
-    ([file, hash]) => versions.at(-1)![file as VersionFile] === hash,
+/** The files that hold numbers: a version's configuration and tokenizer are copied from the version before it. Their names do not count. */
+const weightsHash = (files: VersionFiles): string =>
+  short(
+    fileEntries(files)
+      .filter(([file]) => file.endsWith('.safetensors'))
+      .map(([, bytes]) => sha256Hex(bytes))
+      .sort()
+      .join(),
   );
-  if (untrained.length)
-    throw new Error(
-      `internal: ${order.rounds} rounds of ${order.recipe} left ${untrained[0]![0]} as it was: they show too little.`,
-    );
-  return versions;
+
+function numbersIn(value: unknown): number[] {
+  if (typeof value === 'number') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(numbersIn) : [];
 }
 
-await openDevice({ device: 'cpu', threads: 1 });
-const versions: Record<string, readonly FileHashes[]> = {};
-for (const order of ORDERS) {
-  const began = performance.now();
-  versions[order.recipe] = await play(order);
-  console.log(`${order.recipe} (${((performance.now() - began) / 1000).toFixed(1)} s)`);
-  for (const [version, files] of versions[order.recipe]!.entries())
-    for (const [file, hash] of Object.entries(files)) console.log(`  version ${version}  ${hash}  ${file}`);
+/** The numbers alone, in order of size: another name of a field is no other evaluation. */
+const evaluationHash = (evaluation: unknown): string =>
+  short(JSON.stringify(numbersIn(evaluation).sort((a, b) => a - b)));
+
+/**
+ * The hashes of versions 0, 1, …, then those of the evaluations before the first round and after the last, on six held-out tasks of each family. A
+ * policy `teacher` is there for the recipes that ask one.
+ */
+async function play(line: Line): Promise<string> {
+  const { settings, recipe, rounds } = line.run;
+  const store = new MemoryRunStore();
+  const start = await readPolicyFolder(join('models', recipe.startPolicy));
+  for (const name of [settings.policy, TEACHER]) await store.commitVersion({ name, version: 0 }, start);
+  const evaluations: unknown[] = [];
+  const listener: RunListener = {
+    started() {},
+    evaluatedStart: (evaluation) => evaluations.push(evaluation),
+    round: ({ report }) => report.evaluation && evaluations.push(report.evaluation),
+    finished() {},
+  };
+  const options = { device: 'cpu', threads: 1, revectorize: true, evalEvery: rounds } as const;
+  await playInProcess(line.run, options, store, listener, { heldOut: true, most: 6 });
+  const versions: string[] = [];
+  for (let version = 0; version <= rounds; version++)
+    versions.push(weightsHash(await store.loadVersion({ name: settings.policy, version })));
+  if (new Set(versions).size === 1 && !mayStay(line))
+    throw new Error(`internal: ${rounds} rounds left all weights as they were: they show too little.`);
+  return [...versions, 'evaluated', ...evaluations.map(evaluationHash)].join(' ');
 }
 
-const here = { node: process.version, platform: `${process.platform} ${process.arch}` };
-if (process.argv.includes('--write')) {
-  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
-  const record: Recorded = { madeOn: { ...here, commit }, versions };
-  await writeFile(RECORD, `${JSON.stringify(record, null, 2)}\n`);
-  console.log(`Recorded on Node ${here.node}, ${here.platform}, at ${commit}.`);
-  process.exit(0);
+/** The hashes of a line, and the commit at which they were recorded. */
+interface Recorded {
+  readonly at: string;
+  readonly hashes: string;
 }
 
-const recorded = JSON.parse(await readFile(RECORD, 'utf8')) as Recorded;
-const { madeOn } = recorded;
-const changed = Object.entries(recorded.versions).filter(
-  ([recipe, played]) => JSON.stringify(played) !== JSON.stringify(versions[recipe]),
-);
-if (!changed.length)
-  console.log(`The same bits as at ${madeOn.commit} on Node ${madeOn.node}, ${madeOn.platform}.`);
-else {
-  for (const [recipe, played] of changed) {
-    const first = played.findIndex(
-      (files, version) => JSON.stringify(files) !== JSON.stringify(versions[recipe]?.[version]),
-    );
-    console.error(`${recipe}: version ${first} has other weights than at ${madeOn.commit}.`);
+/** By the line's name. Reads the lines `NAME | COMMIT | HASHES` after the first, which says on what they were computed. */
+async function readRecord(): Promise<{ readonly madeOn: string; readonly of: Map<string, Recorded> }> {
+  const [madeOn = '', ...rows] = (await readFile(RECORD, 'utf8')).trim().split('\n');
+  const of = rows.map((row) => {
+    const [name, at, hashes] = row.split(' | ') as [string, string, string];
+    return [name, { at, hashes }] as const;
+  });
+  return { madeOn, of: new Map(of) };
+}
+
+async function writeRecord(of: ReadonlyMap<string, Recorded>): Promise<void> {
+  const rows = allLines().flatMap(({ name }) => {
+    const recorded = of.get(name);
+    return recorded ? [`${name} | ${recorded.at} | ${recorded.hashes}`] : [];
+  });
+  await writeFile(RECORD, `${[here, ...rows].join('\n')}\n`);
+  console.log(`${rows.length} lines are recorded on ${here}.`);
+}
+
+/** What differs first between hashes of two plays of a line. */
+function firstDifference(was: string, is: string): string {
+  const [before, after] = [was.split(' '), is.split(' ')];
+  const first = after.findIndex((hash, i) => hash !== before[i]);
+  return first < after.indexOf('evaluated')
+    ? `version ${first} has other weights`
+    : 'all weights are the same, an evaluation differs';
+}
+
+const named = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
+const isWriting = process.argv.includes('--write');
+const unknown = named.filter((name) => !allLines().some((line) => line.recipe === name));
+if (unknown.length) throw new Error(`There is no recipe ${unknown.join(', ')}.`);
+const lines = allLines().filter(({ recipe }) => !named.length || named.includes(recipe));
+const { madeOn, of: recorded } = existsSync(RECORD)
+  ? await readRecord()
+  : { madeOn: here, of: new Map<string, Recorded>() };
+const commit = execFileSync('git', ['rev-parse', '--short=8', 'HEAD'], { encoding: 'utf8' }).trim();
+const began = performance.now();
+let changed = 0;
+for (const line of lines) {
+  const was = recorded.get(line.name);
+  let is: string;
+  try {
+    is = await play(line);
+  } catch (error) {
+    changed++;
+    console.error(`${line.name}: ${error instanceof Error ? error.message : error}`);
+    continue;
   }
-  if (madeOn.node !== here.node || madeOn.platform !== here.platform)
+  if (isWriting) recorded.set(line.name, { at: commit, hashes: is });
+  else if (was?.hashes !== is) {
+    changed++;
     console.error(
-      `The hashes were recorded on Node ${madeOn.node}, ${madeOn.platform}; this is Node ${here.node}, ${here.platform}. To tell the change from the runtime, run the check at ${madeOn.commit} here.`,
+      was
+        ? `${line.name}: ${firstDifference(was.hashes, is)} than at ${was.at}.`
+        : `${line.name} has no recorded hashes: add them with \`npm run bits -- ${line.recipe} --write\`.`,
     );
+  }
 }
-process.exit(changed.length ? 1 : 0);
+if (isWriting) await writeRecord(recorded);
+const seconds = Math.round((performance.now() - began) / 1000);
+console.log(`${lines.length - changed} of ${lines.length} lines came to the recorded bits (${seconds} s).`);
+if (changed && madeOn !== here)
+  console.error(
+    `The hashes were recorded on ${madeOn}; this is ${here}. To tell a change from the runtime, run the check at that commit here.`,
+  );
+process.exit(changed ? 1 : 0);
