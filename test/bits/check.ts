@@ -10,6 +10,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sha256Hex } from '../../core/random.ts';
 import { fileEntries, type VersionFiles } from '../../core/schema/policy.ts';
+import type { EvaluationReport } from '../../core/schema/report.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { playInProcess, type RunListener } from '../../run/in-process.ts';
 import { MemoryRunStore } from '../../run/run-store.ts';
@@ -39,9 +40,9 @@ function numbersIn(value: unknown): number[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(numbersIn) : [];
 }
 
-/** The numbers alone, in order of size: another name of a field is no other evaluation. */
-const evaluationHash = (evaluation: unknown): string =>
-  short(JSON.stringify(numbersIn(evaluation).sort((a, b) => a - b)));
+/** The numbers of the figures alone, in order of size: another name of a field is no other evaluation. */
+const evaluationHash = ({ version, heldOut, judge, figures }: EvaluationReport): string =>
+  short(JSON.stringify(numbersIn([version, heldOut, judge, figures]).sort((a, b) => a - b)));
 
 /**
  * The hashes of versions 0, 1, …, then those of the evaluations before the first round and after the last, on six held-out tasks of each family. A
@@ -52,7 +53,7 @@ async function play(line: Line): Promise<string> {
   const store = new MemoryRunStore();
   const start = await readPolicyFolder(join('models', recipe.startPolicy));
   for (const name of [settings.policy, TEACHER]) await store.commitVersion({ name, version: 0 }, start);
-  const evaluations: unknown[] = [];
+  const evaluations: EvaluationReport[] = [];
   const listener: RunListener = {
     started() {},
     evaluatedStart: (evaluation) => evaluations.push(evaluation),
