@@ -4,4 +4,4 @@ WORKDIR /rollmesh
 COPY . .
 RUN npm ci --no-audit --no-fund
 USER node
-ENTRYPOINT ["node", "--import", "./install/typescript.mjs", "cli/rollmesh.ts", "node"]
+ENTRYPOINT ["node", "--import", "./cli/install/typescript.mjs", "cli/rollmesh.ts", "node"]

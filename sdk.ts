@@ -5,8 +5,8 @@
  *
  *     import { arithmetic, defineRecipe, exactReward, groupItems, grpo, solverAlone, solverUpdate, trainedSolver } from 'rollmesh';
  */
-import { checkRecipe } from './core/check-recipe.ts';
-import type { Recipe } from './core/recipe.ts';
+import { checkRecipe } from './core/recipe/check-recipe.ts';
+import type { Recipe } from './core/recipe/recipe.ts';
 
 /**
  * Returns the recipe itself. Throws `wrong-input` with the code `recipe.invalid`, which names each field that is missing, unknown or of
@@ -14,13 +14,10 @@ import type { Recipe } from './core/recipe.ts';
  */
 export const defineRecipe = (recipe: Recipe): Recipe => checkRecipe(recipe, 'What `defineRecipe` is given');
 
-// The contract: what a recipe is, what its functions are given, and what they return.
-export { checkRecipe } from './core/check-recipe.ts';
 // Claims: arms, and conditions on what their runs measured. `claimConditions` and `claimCurves` hold what many claims share.
 export type { Arm, ArmResults, Claim, Condition, Measure } from './core/claims/claim.ts';
 export * as claimConditions from './core/claims/conditions.ts';
 export * as claimCurves from './core/claims/curves.ts';
-export { type FailureKind, kindOf, RollmeshError, wrongInput } from './core/errors.ts';
 export type {
   HostedCall,
   HostedEnvironment,
@@ -28,8 +25,7 @@ export type {
   HostedSplit,
   HostedTask,
   HostedTool,
-} from './core/hosted-environment.ts';
-export { type Phase, phaseAt, type Schedule } from './core/phases.ts';
+} from './core/episodes/hosted-environment.ts';
 export {
   type Answered,
   type Beginning,
@@ -37,8 +33,9 @@ export {
   type Played,
   type PlaySettings,
   playEpisodes,
-} from './core/play-episodes.ts';
-export { playStages } from './core/play-stages.ts';
+} from './core/episodes/play-episodes.ts';
+export { type FailureKind, kindOf, RollmeshError, wrongInput } from './core/errors.ts';
+export type * from './core/plan/training-plan.ts';
 export type {
   Completion,
   GeneratePrompt,
@@ -47,12 +44,31 @@ export type {
   SamplingSettings,
   TokenIds,
   TokenScores,
-} from './core/policy.ts';
+} from './core/policy/policy.ts';
 export { deriveId, Random } from './core/random.ts';
-export type { Method, Paper, Recipe, RoundShape } from './core/recipe.ts';
-export { readState, type StateSchema } from './core/recipe-state.ts';
-export { type Registry, registry } from './core/registry.ts';
-export type { RewardFunction, RewardRollout, RewardTask } from './core/reward-function.ts';
+// The contract: what a recipe is, what its functions are given, and what they return.
+export { checkRecipe } from './core/recipe/check-recipe.ts';
+export type { Method, Paper, Recipe, RoundShape } from './core/recipe/recipe.ts';
+export { readState, type StateSchema } from './core/recipe/recipe-state.ts';
+export { type Registry, registry } from './core/recipe/registry.ts';
+export type { RewardFunction, RewardRollout, RewardTask } from './core/recipe/reward-function.ts';
+export type { Placement, RewardInfo, RoleSettings } from './core/recipe/role.ts';
+export {
+  type EvaluationContext,
+  type RoundContext,
+  refOf,
+  sampleOf,
+  samplingOf,
+} from './core/recipe/round-context.ts';
+export { drawUntil, heldOutTasks, isHeldOutKey } from './core/recipe/split.ts';
+export {
+  invalid,
+  type Judgment,
+  ok,
+  type ParseResult,
+  type Solution,
+  type TaskFamily,
+} from './core/recipe/task-family.ts';
 export * from './core/rl/aggregation.ts';
 export * from './core/rl/conventions.ts';
 // Estimators, rewards, selection and corrections: functions on arrays.
@@ -68,29 +84,13 @@ export * from './core/rl/rewards/index.ts';
 export * from './core/rl/selection/index.ts';
 export * from './core/rl/statistics.ts';
 export * from './core/rl/types.ts';
-export type { Placement, RewardInfo, RoleSettings } from './core/role.ts';
-export {
-  type EvaluationContext,
-  type RoundContext,
-  refOf,
-  sampleOf,
-  samplingOf,
-} from './core/round-context.ts';
-export { defineConfig, type RunConfig } from './core/run-config.ts';
+export { type Phase, phaseAt, type Schedule } from './core/round/phases.ts';
+export { playStages } from './core/round/play-stages.ts';
+export { defineConfig, type RunConfig } from './core/runs/run-config.ts';
 export { type Evaluation, evaluation, type HeldOut } from './core/schema/evaluation.ts';
 export { MAIN_SET } from './core/schema/policy.ts';
 export type { RoleBinding, RoundSpec, RunSettings } from './core/schema/round.ts';
 export type { AdmittedTask, Proposals, RolloutGroup, Sample, ScoredGroup } from './core/schema/sample.ts';
-export { drawUntil, heldOutTasks, isHeldOutKey } from './core/split.ts';
-export {
-  invalid,
-  type Judgment,
-  ok,
-  type ParseResult,
-  type Solution,
-  type TaskFamily,
-} from './core/task-family.ts';
-export type * from './core/training-plan.ts';
 // Protocols: the shapes of round that recipes share, and single stages to build a shape of one's own.
 export {
   type AnswerEvidence,
@@ -132,19 +132,19 @@ export {
 export {
   slowTeacher,
   surprise,
-  TEACHER_SET,
   type TaughtSample,
+  TEACHER_SET,
   teacherPass,
 } from './protocols/teacher-pass.ts';
 export { verify } from './protocols/verify.ts';
 // Task families: generate, render, parse strictly, verify exactly.
-export { arithmetic } from './tasks/arithmetic/family.ts';
-export { chains } from './tasks/chains/family.ts';
-export { type Environment, playTurn, type Situation } from './tasks/environment.ts';
-export { equations } from './tasks/equations/family.ts';
-export { kuhn } from './tasks/games/kuhn.ts';
-export { ticTacToe } from './tasks/games/tic-tac-toe.ts';
-export { lake } from './tasks/grids/lake.ts';
-export { boxPush } from './tasks/grids/push.ts';
-export { programs } from './tasks/programs/family.ts';
-export { rewriting } from './tasks/rewriting/family.ts';
+export { arithmetic } from './worlds/arithmetic/family.ts';
+export { chains } from './worlds/chains/family.ts';
+export { type Environment, playTurn, type Situation } from './worlds/environment.ts';
+export { equations } from './worlds/equations/family.ts';
+export { kuhn } from './worlds/games/kuhn.ts';
+export { ticTacToe } from './worlds/games/tic-tac-toe.ts';
+export { lake } from './worlds/grids/lake.ts';
+export { boxPush } from './worlds/grids/push.ts';
+export { programs } from './worlds/programs/family.ts';
+export { rewriting } from './worlds/rewriting/family.ts';

@@ -1,10 +1,10 @@
-import './install/require-node.mjs';
+import './cli/install/require-node.mjs';
 import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/longest-first.ts';
 
 /** Folders whose tests start no Workers, no browser and no other process: a minute at most, for the inner loop of a change. */
-const UNIT = ['core', 'learner/losses', 'model', 'protocols', 'recipes', 'site', 'tasks', 'workers'];
+const UNIT = ['core', 'learner/losses', 'model', 'protocols', 'recipes', 'web', 'workers', 'worlds'];
 const unit = UNIT.map((folder) => `test/${folder}/**/*.test.ts`);
 /** Tests of commands' parts, which change nothing of their process that others see: they share their imports as well. */
 const PARTS = [
@@ -22,7 +22,7 @@ const ALONE = [
   'test/learner/{device-trial,engine-webgpu,gpu-features,pair-gradients}.test.ts',
   'test/mesh/{roomy-buffers,v8-flags}.test.ts',
   'test/nodes/close.test.ts',
-  'test/run/webgpu-round.test.ts',
+  'test/local/webgpu-round.test.ts',
   'test/trust/{paused-and-repeated,verify}.test.ts',
 ];
 
@@ -42,7 +42,7 @@ export default defineConfig({
     // With four they take no less time, and each alone takes longer.
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
-    // The meshes of tests live for seconds. Collections of the whole heap, which keep a mesh of many rounds small (mesh/v8-flags.ts), take
+    // The meshes of tests live for seconds. Collections of the whole heap, which keep a mesh of many rounds small (local/mesh/v8-flags.ts), take
     // more than half of the processor time of a round that opens sessions of ONNX Runtime.
     env: {
       MINIFLARE_WORKERD_V8_FLAGS: `--no-gc-global --min-semi-space-size=8 ${WASM}`,

@@ -10,9 +10,9 @@ const [deployer, learner] = process.argv.slice(2);
 const dist = join(deployer, 'node_modules/rollmesh/dist');
 const load = (path) => import(pathToFileURL(join(dist, path)).href);
 const [{ startMesh, SCORED_QUEUE }, { ensureShipped }, { GatewayClient }] = await Promise.all([
-  load('mesh/start.js'),
-  load('cli/shared/import-policy.js'),
-  load('api/gateway-client.js'),
+  load('local/mesh/start.js'),
+  load('local/starts.js'),
+  load('workers/api/gateway-client.js'),
 ]);
 
 process.chdir(deployer);

@@ -45,7 +45,7 @@ export async function run(args: readonly string[]): Promise<void> {
       command: process.execPath,
       args: [
         '--import',
-        './install/typescript.mjs',
+        './cli/install/typescript.mjs',
         'bench/adapter-step.ts',
         values.size,
         kind,

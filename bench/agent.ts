@@ -48,7 +48,7 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   },
 };
 
-const NODE = ['--import', './install/typescript.mjs', 'cli/rollmesh.ts'];
+const NODE = ['--import', './cli/install/typescript.mjs', 'cli/rollmesh.ts'];
 /** How long the mesh may take until its run can be asked for. */
 const PATIENCE_MS = 300_000;
 

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { rebuilt, writeDelta } from '../core/delta.ts';
+import { rebuilt, writeDelta } from '../core/policy/delta.ts';
 import { Random } from '../core/random.ts';
 import { openTokenizer } from '../core/text/tokenizer.ts';
 import { openDevice } from '../learner/device/device.ts';
@@ -18,7 +18,7 @@ import * as tf from '../learner/tfjs.ts';
 import { parseConfig } from '../model/config.ts';
 import { readPolicyFolder } from '../model/policy-folder.ts';
 import { readSafetensors, readStored, writeSafetensors } from '../model/safetensors.ts';
-import { demonstrate } from '../tasks/arithmetic/demonstrations.ts';
+import { demonstrate } from '../worlds/arithmetic/demonstrations.ts';
 import { thisMachine } from './machine.ts';
 
 const RESULT = 'bench/results/deltas.json';

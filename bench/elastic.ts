@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { wrongInput } from '../core/errors.ts';
-import { ENGINES, type Engine } from '../core/policy.ts';
+import { ENGINES, type Engine } from '../core/policy/policy.ts';
 import { type Fit, fitWork, solveFor, typical } from './elastic/fit.ts';
 import { type Observation, observe, ROUNDS, type Setting } from './elastic/observe.ts';
 import { type ElasticRecord, withTables } from './elastic/page.ts';

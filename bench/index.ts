@@ -1,5 +1,5 @@
 /** `npm run bench -- NAME [options]`: each benchmark answers one question and measures its peers in the same run. */
-import '../install/require-node.mjs';
+import '../cli/install/require-node.mjs';
 import { fail } from '../cli/shared/fail.ts';
 import { wrongInput } from '../core/errors.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DeviceSettings } from '../learner/device/device.ts';
-import { NODE_FLAGS } from '../mesh/installation.ts';
+import { NODE_FLAGS } from '../local/mesh/installation.ts';
 import { writeSafetensors } from '../model/safetensors.ts';
 import type { ContenderSpec } from './contender.ts';
 import { type BenchConfig, benchBatch, benchWeights } from './learner-configs.ts';

@@ -17,7 +17,7 @@ const git = (...args: string[]): string =>
 /** What is written of measurements is no code: the records of benches, of claims and of pilots, and what shows them. Registrations count as code. */
 const WRITTEN = [
   ...['bench/results/**', 'claims/*.json', 'claims/attempts/**', 'claims/sizes/**'],
-  ...['docs/**', 'README.md', 'dashboard/claims.json'],
+  ...['docs/**', 'README.md', 'web/dashboard/claims.json'],
 ];
 
 /** The commit, and whether the measured code differs from it. Outside version control it is what SOURCE_COMMIT says, or `unknown`, so that no result is lost. */

@@ -17,7 +17,7 @@ import { tokenLogProbs } from '../learner/nn/token-log-probs.ts';
 import * as tf from '../learner/tfjs.ts';
 import { readOptimizer, writeOptimizer } from '../learner/train/optimizer-file.ts';
 import { randomCheckpoint } from '../model/init.ts';
-import { demonstrate } from '../tasks/arithmetic/demonstrations.ts';
+import { demonstrate } from '../worlds/arithmetic/demonstrations.ts';
 import { thisMachine } from './machine.ts';
 
 const RESULT = 'bench/results/moments.json';

@@ -4,7 +4,7 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import type { Policy } from '../core/policy.ts';
+import type { Policy } from '../core/policy/policy.ts';
 import { nodeEngines } from '../infer/node-engines.ts';
 import { openVersion } from '../infer/open-version.ts';
 import { nativeEngines } from '../infer/ort-native.ts';

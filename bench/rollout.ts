@@ -4,7 +4,7 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { SMALLER_WEIGHTS } from '../core/policy.ts';
+import { SMALLER_WEIGHTS } from '../core/policy/policy.ts';
 import { parameterCount } from '../model/checkpoint.ts';
 import { thisMachine } from './machine.ts';
 import { BenchWorker } from './rollout/bench-process.ts';

@@ -1,7 +1,8 @@
 /** Waits for the rounds of a run that a bench has ordered. */
-import type { GatewayClient } from '../api/gateway-client.ts';
+
 import { wrongInput } from '../core/errors.ts';
 import type { RoundState } from '../core/schema/answers.ts';
+import type { GatewayClient } from '../workers/api/gateway-client.ts';
 
 const POLL_MS = 250;
 /** A round of a bench takes seconds. */

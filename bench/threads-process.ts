@@ -9,7 +9,7 @@ import { parameterCount, tensorShapes } from '../model/checkpoint.ts';
 import { type ModelConfig, parseConfig } from '../model/config.ts';
 import { writeHeader } from '../model/safetensors.ts';
 import { residentBytes } from './processes.ts';
-import { CALLS, type ThreadFigures, THREADS, SIZES } from './threads.ts';
+import { CALLS, SIZES, THREADS, type ThreadFigures } from './threads.ts';
 
 const SAMPLES = 16;
 const PROMPT = 32;

@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { NODE_FLAGS } from '../mesh/installation.ts';
+import { NODE_FLAGS } from '../local/mesh/installation.ts';
 import { thisMachine } from './machine.ts';
 import { summarise } from './statistics.ts';
 

@@ -11,8 +11,8 @@ import { parseArgs } from 'node:util';
 import { wrongInput } from '../core/errors.ts';
 import type { Interval } from '../core/statistics/intervals.ts';
 import { tInterval } from '../core/statistics/t-interval.ts';
-import { nodeArguments } from '../mesh/installation.ts';
-import { FAMILIES } from '../tasks/words/questions.ts';
+import { nodeArguments } from '../local/mesh/installation.ts';
+import { FAMILIES } from '../worlds/words/questions.ts';
 import { thisMachine } from './machine.ts';
 
 const POLICY = 'words';

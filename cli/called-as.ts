@@ -2,7 +2,7 @@
  * How the user calls a command: in a clone of the repository by its npm scripts, elsewhere by the installed program. Messages name the
  * npm scripts; the functions here translate them to the user's form where they are shown.
  */
-import { BUILT } from '../mesh/installation.ts';
+import { BUILT } from '../local/mesh/installation.ts';
 
 /** The commands that have an npm script of their own. */
 export const SCRIPTS: readonly string[] = [

@@ -1,8 +1,8 @@
 /** A recipe with settings from `--set`: the changed recipe, and a module of it that every process of the run loads. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
-import { withSettings } from '../core/set-path.ts';
-import { moduleFile } from '../mesh/installation.ts';
+import { withSettings } from '../core/runs/set-path.ts';
+import { moduleFile } from '../local/mesh/installation.ts';
 import { methodSettings, withMethod } from '../protocols/method-settings.ts';
 import { openRecipes } from './recipe-modules.ts';
 import type { TaskRecipe } from './task-recipe.ts';

@@ -1,13 +1,13 @@
 /** The recipes that are made from files, which no list of shipped recipes has: each on a file of one line, so that it can be described. */
 import { type RollmeshError, wrongInput } from '../core/errors.ts';
-import { nearest } from '../core/nearest.ts';
-import type { Recipe } from '../core/recipe.ts';
+import type { Recipe } from '../core/recipe/recipe.ts';
+import { nearest } from '../core/text/nearest.ts';
+import { DEFAULT_START_POLICY } from '../local/starts.ts';
 import { distilFrom } from '../recipes/distil/from-data.ts';
 import { dpoFrom } from '../recipes/dpo/recipe.ts';
 import { grpoFrom } from '../recipes/grpo/from-data.ts';
 import { sftFrom } from '../recipes/sft/recipe.ts';
-import type { PlacedTask } from '../tasks/file/task.ts';
-import { DEFAULT_START_POLICY } from './shared/import-policy.ts';
+import type { PlacedTask } from '../worlds/file/task.ts';
 
 const LINE: PlacedTask = {
   messages: [{ role: 'user', content: 'What is 3 + 4?' }],

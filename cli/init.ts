@@ -7,9 +7,9 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
 import * as v from 'valibot';
 import { wrongInput } from '../core/errors.ts';
+import { ENVIRONMENT_WORKER } from '../core/round/stages.ts';
 import { name as projectName } from '../core/schema/sample.ts';
-import { ENVIRONMENT_WORKER } from '../core/stages.ts';
-import { BUILT, INSTALLATION, installed } from '../mesh/installation.ts';
+import { BUILT, INSTALLATION, installed } from '../local/mesh/installation.ts';
 import { calledAs } from './called-as.ts';
 
 /** The project's name in the templates. */
@@ -98,8 +98,8 @@ const guestConfig = (text: string): string =>
       `"${PACKAGE}/dist/workers/${ENVIRONMENT_WORKER}/index.js"`,
     )
     .replaceAll(/main = "workers\/(\w+)\/index\.ts"/g, 'main = "workers/$1.ts"')
-    .replaceAll('node install/', `node ${PACKAGE}/install/`)
-    .replaceAll('directory = "dashboard"', `directory = "${PACKAGE}/dashboard"`)
+    .replaceAll('node cli/install/', `node ${PACKAGE}/cli/install/`)
+    .replaceAll('directory = "web/dashboard"', `directory = "${PACKAGE}/web/dashboard"`)
     .replaceAll(/(database_id = "[^"]*") \}/g, `$1, migrations_dir = "${PACKAGE}/migrations" }`);
 
 /** Writes the project. Throws `wrong-input`, before writing, where the folder is not empty or its name cannot be a recipe's. */

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { RollmeshError } from '../core/errors.ts';
-import type { Mesh } from '../mesh/start.ts';
+import type { Mesh } from '../local/mesh/start.ts';
 import { diskFull } from './expected-failure.ts';
 
 /** The result of one request to the gateway. */

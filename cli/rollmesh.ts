@@ -5,7 +5,7 @@ import nodeModule from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Command } from 'commander';
-import { CACHES, installed } from '../mesh/installation.ts';
+import { CACHES, installed } from '../local/mesh/installation.ts';
 import { fail } from './shared/fail.ts';
 
 interface Entry {
@@ -110,7 +110,7 @@ function version(): string {
 /** Loads only the command that is named; commander parses the rest of the line. */
 async function run(args: readonly string[]): Promise<void> {
   // Runs before any command is loaded, so that a user with an old Node gets a clear message.
-  await import(pathToFileURL(installed('install', 'require-node.mjs')).href);
+  await import(pathToFileURL(installed('cli/install', 'require-node.mjs')).href);
   const entry = args[0] === undefined ? undefined : COMMANDS[args[0]];
   if (entry) {
     await import('./shared/fetch-dispatcher.ts');

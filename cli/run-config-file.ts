@@ -7,7 +7,7 @@ import { extname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { LoadConfigOptions } from 'c12';
 import { wrongInput } from '../core/errors.ts';
-import { flagsOf } from '../core/run-config.ts';
+import { flagsOf } from '../core/runs/run-config.ts';
 import { expectedFailure } from './expected-failure.ts';
 import { readTypeScript } from './typescript-modules.ts';
 

@@ -1,6 +1,7 @@
 /** Finds the run that a person means, and ends it. */
-import type { GatewayClient } from '../api/gateway-client.ts';
+
 import { wrongInput } from '../core/errors.ts';
+import type { GatewayClient } from '../workers/api/gateway-client.ts';
 
 type Runs = Pick<GatewayClient, 'listRuns' | 'stopRun' | 'getRun' | 'listRounds'>;
 

@@ -5,14 +5,15 @@ import { type Command, InvalidArgumentError } from 'commander';
 import * as v from 'valibot';
 import { EXTRACTIONS, type Extraction, parseExtractions } from '../core/checkers/extract.ts';
 import { wrongInput } from '../core/errors.ts';
-import type { Recipe } from '../core/recipe.ts';
-import type { BoundedModule } from '../core/reward-function.ts';
+import type { Recipe } from '../core/recipe/recipe.ts';
+import type { BoundedModule } from '../core/recipe/reward-function.ts';
+import { withSettings } from '../core/runs/set-path.ts';
 import { type Seat, seats, USUAL_TURNS } from '../core/schema/agent.ts';
 import { environmentSetTask } from '../core/schema/openenv.ts';
-import { withSettings } from '../core/set-path.ts';
 import { FEWEST_QUESTIONS, fewWords } from '../core/statistics/change.ts';
-import { moduleFile } from '../mesh/installation.ts';
-import { readSecrets } from '../mesh/secrets.ts';
+import { moduleFile } from '../local/mesh/installation.ts';
+import { readSecrets } from '../local/mesh/secrets.ts';
+import { DEFAULT_START_POLICY } from '../local/starts.ts';
 import { distilData, distilFrom, distilSettings } from '../recipes/distil/from-data.ts';
 import { dpoFrom, dpoSettings } from '../recipes/dpo/recipe.ts';
 import { type GrpoData, grpoData, grpoFrom, grpoName, grpoSettings } from '../recipes/grpo/from-data.ts';
@@ -28,10 +29,10 @@ import {
 } from '../recipes/on-questions.ts';
 import { sftFrom, sftSettings } from '../recipes/sft/recipe.ts';
 import { spinFrom, spinSettings } from '../recipes/spin/from-data.ts';
-import { exampleIdentity, readConversations, readPairs } from '../tasks/file/read-examples.ts';
-import type { PlacedTask } from '../tasks/file/task.ts';
-import { type HeldOutBy, reportLines, type TaskSet, taskSet } from '../tasks/file/task-set.ts';
-import { isWordsPolicy, WORDS, wordsTaskSet } from '../tasks/words/task-set.ts';
+import { exampleIdentity, readConversations, readPairs } from '../worlds/file/read-examples.ts';
+import type { PlacedTask } from '../worlds/file/task.ts';
+import { type HeldOutBy, reportLines, type TaskSet, taskSet } from '../worlds/file/task-set.ts';
+import { isWordsPolicy, WORDS, wordsTaskSet } from '../worlds/words/task-set.ts';
 import {
   addTaskFileOptions,
   readTaskFiles,
@@ -43,7 +44,6 @@ import { openRecipes } from './recipe-modules.ts';
 import { type BundledReward, bundleReward, loadReward, tryReward } from './rewards/reward-module.ts';
 import { parseRewards } from './rewards/reward-option.ts';
 import { readRubric } from './rewards/rubric-file.ts';
-import { DEFAULT_START_POLICY } from './shared/import-policy.ts';
 import type { TasksOption } from './shared/run-options.ts';
 
 export interface TaskRecipeOptions extends TaskFileOptions {

@@ -4,13 +4,13 @@
  */
 import nodeModule from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { BUILT, installed, moduleFile, PUBLIC_MODULES } from '../mesh/installation.ts';
+import { BUILT, installed, moduleFile, PUBLIC_MODULES } from '../local/mesh/installation.ts';
 
 let typeScript: Promise<void> | undefined;
 
 async function load(): Promise<void> {
   // A script of the install, which is not compiled into the package.
-  const { href } = pathToFileURL(installed('install', 'strips-types.mjs'));
+  const { href } = pathToFileURL(installed('cli/install', 'strips-types.mjs'));
   const { STRIPS_TYPES } = (await import(href)) as { readonly STRIPS_TYPES: boolean };
   if (BUILT) {
     if (!STRIPS_TYPES) (await import('tsx/esm/api')).register();

@@ -1,7 +1,7 @@
 /** A child process that can be killed at any time. It has its own process group, so that whatever it started is killed at the same moment. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
-import { nodeArguments } from '../mesh/installation.ts';
+import { nodeArguments } from '../local/mesh/installation.ts';
 
 export interface ChildOptions {
   /** A module of the installation by its path without an extension. */

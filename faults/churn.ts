@@ -1,6 +1,7 @@
 /** Nodes that join a mesh and are killed at random, for as long as a run plays: each a process of one thread with a token of its own. */
-import type { GatewayClient } from '../api/gateway-client.ts';
+
 import type { Random } from '../core/random.ts';
+import type { GatewayClient } from '../workers/api/gateway-client.ts';
 import { Child } from './child.ts';
 
 /**

@@ -5,8 +5,8 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { ensureSecrets, type Secrets } from '../mesh/secrets.ts';
-import { type MeshOptions, SCORED_QUEUE } from '../mesh/start.ts';
+import { ensureSecrets, type Secrets } from '../local/mesh/secrets.ts';
+import { type MeshOptions, SCORED_QUEUE } from '../local/mesh/start.ts';
 import { Child } from './child.ts';
 import type { KillTarget } from './kill-points.ts';
 import { followLog, type LogEvent } from './log-tail.ts';

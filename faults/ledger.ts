@@ -2,9 +2,10 @@
  * Checks a run that was played under faults, reading through the gateway alone: what became of every group, and whether the
  * versions form one chain that names each trained group once.
  */
-import type { GatewayClient } from '../api/gateway-client.ts';
+
 import type { GroupStates, RoundState } from '../core/schema/answers.ts';
 import type { Manifest } from '../core/schema/policy.ts';
+import type { GatewayClient } from '../workers/api/gateway-client.ts';
 
 export interface LedgerRound {
   readonly round: RoundState;

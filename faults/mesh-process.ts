@@ -2,7 +2,7 @@
  * Runs a local mesh as a process that can be killed. It takes MeshOptions as JSON, prints its addresses, and runs until it is
  * killed or its standard input ends, so that it never outlives the process that started it.
  */
-import { type MeshOptions, startMesh } from '../mesh/start.ts';
+import { type MeshOptions, startMesh } from '../local/mesh/start.ts';
 
 process.stdin.resume();
 process.stdin.once('end', () => process.exit(0));

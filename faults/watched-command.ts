@@ -1,7 +1,7 @@
 /** A command of the command line as a process, watched as a person at its terminal would: what it says, and how long it says nothing. */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { nodeArguments } from '../mesh/installation.ts';
+import { nodeArguments } from '../local/mesh/installation.ts';
 
 export interface Watched {
   /** Exit status; null where it was killed. */

@@ -1,5 +1,5 @@
 /** The tokens that might have been drawn in the place of one that was, from the logits of its place. */
-import type { Alternative, SamplingSettings } from '../core/policy.ts';
+import type { Alternative, SamplingSettings } from '../core/policy/policy.ts';
 
 /** Logits from here down are those of tokens that cannot be drawn. */
 const HIDDEN = -1e38;

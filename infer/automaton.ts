@@ -1,6 +1,6 @@
 /** Turns stop tokens and a grammar into the tables of an automaton, which a policy's graph follows while it samples. */
 import { wrongInput } from '../core/errors.ts';
-import type { TokenIds } from '../core/policy.ts';
+import type { TokenIds } from '../core/policy/policy.ts';
 import type { TokenGrammar } from '../core/text/token-grammar.ts';
 
 /** What a policy's graph follows: tables over states and the classes of tokens (core/text/token-grammar.ts). */

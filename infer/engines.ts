@@ -1,5 +1,5 @@
 /** The engines with which a process computes policies. Each is loaded when a policy first asks for it. */
-import type { PolicyRef } from '../core/policy.ts';
+import type { PolicyRef } from '../core/policy/policy.ts';
 import type { Builds } from './kernels/builds.ts';
 import type { SharedWeights } from './kernels/shared-weights.ts';
 import type { Runtime } from './runtime.ts';

@@ -15,7 +15,7 @@ import type {
   SamplingSettings,
   TokenIds,
   TokenScores,
-} from '../core/policy.ts';
+} from '../core/policy/policy.ts';
 import { uniforms } from '../core/random.ts';
 import { after } from '../core/text/token-grammar.ts';
 import { parameterCount } from '../model/checkpoint.ts';

@@ -2,7 +2,7 @@
  * A cache of the policies that are open in a process, each by its exact version and parameter set; the least recently used one is closed
  * first. It is for Node, where several fit; an isolate has room for one (workers/shared/policy-session.ts).
  */
-import type { Policy, PolicyRef } from '../core/policy.ts';
+import type { Policy, PolicyRef } from '../core/policy/policy.ts';
 import type { VersionFiles } from '../core/schema/policy.ts';
 import { adapterFile, MAIN_SET, setFiles, weightsFile } from '../core/schema/policy.ts';
 import type { Engines } from './engines.ts';

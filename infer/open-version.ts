@@ -1,6 +1,6 @@
 /** Opens a stored version's files as a live Policy. */
 import { RollmeshError } from '../core/errors.ts';
-import type { Policy, PolicyRef } from '../core/policy.ts';
+import type { Policy, PolicyRef } from '../core/policy/policy.ts';
 import { setFiles, type VersionFiles, weightsFile } from '../core/schema/policy.ts';
 import { type Adapter, checkAdapter, folded, foldInto, readAdapter } from '../model/adapter.ts';
 import { checkCheckpoint } from '../model/checkpoint.ts';

@@ -1,6 +1,6 @@
 /**
  * Starts ONNX Runtime in a Worker. Workers may not compile wasm at run time, so the module compiled at deploy time is imported
- * and handed over when the runtime asks for an instance. The local mesh compiles it when it is awaited (mesh/onnx-on-demand.ts).
+ * and handed over when the runtime asks for an instance. The local mesh compiles it when it is awaited (local/mesh/onnx-on-demand.ts).
  */
 import wasm from 'onnxruntime-web/ort-wasm-simd-threaded.wasm';
 import * as ort from 'onnxruntime-web/wasm';

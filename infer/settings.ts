@@ -1,6 +1,6 @@
 /** Checks the token ids and sampling settings that a policy is given, before anything is computed. */
 import { wrongInput } from '../core/errors.ts';
-import type { SamplingSettings, TokenIds } from '../core/policy.ts';
+import type { SamplingSettings, TokenIds } from '../core/policy/policy.ts';
 import { automatonOf, checkGrammar } from './automaton.ts';
 import type { Draw } from './session.ts';
 

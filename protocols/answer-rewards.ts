@@ -3,17 +3,17 @@
  * `gold` is the upper bound, and `format` and `coin` are what any gain must beat.
  */
 import { Random } from '../core/random.ts';
-import { majorityRewards, type TieBreak } from '../core/rl/rewards/index.ts';
-import type { RewardInfo } from '../core/role.ts';
-import type { RoundContext } from '../core/round-context.ts';
-import type { RolloutGroup, ScoredGroup } from '../core/schema/sample.ts';
+import type { RewardInfo } from '../core/recipe/role.ts';
+import type { RoundContext } from '../core/recipe/round-context.ts';
 import {
   type ParseResult,
   rendered,
   type Solution,
   solutionOf,
   type TaskFamily,
-} from '../core/task-family.ts';
+} from '../core/recipe/task-family.ts';
+import { majorityRewards, type TieBreak } from '../core/rl/rewards/index.ts';
+import type { RolloutGroup, ScoredGroup } from '../core/schema/sample.ts';
 import { coinOf, sealedGold } from './gold.ts';
 
 /** Breaks a tied vote by a random draw, seeded for each group. */

@@ -1,8 +1,8 @@
 /** Asks a role about samples, several times each where votes are wanted. The prompts of a whole stage share one batch. */
-import { type RoundContext, sampleOf } from '../core/round-context.ts';
-import { judgmentId } from '../core/sample-ids.ts';
+import { type RoundContext, sampleOf } from '../core/recipe/round-context.ts';
+import { invalid, type ParseResult } from '../core/recipe/task-family.ts';
+import { judgmentId } from '../core/round/sample-ids.ts';
 import type { Sample } from '../core/schema/sample.ts';
-import { invalid, type ParseResult } from '../core/task-family.ts';
 
 /** A question to the role about one sample. */
 export interface Question<T> {

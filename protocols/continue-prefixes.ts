@@ -3,9 +3,9 @@
  * that ends with it reaches the right answer (Math-Shepherd, hard labels). The steps themselves are not judged.
  */
 import { deriveId } from '../core/random.ts';
-import type { RoundContext } from '../core/round-context.ts';
+import type { RoundContext } from '../core/recipe/round-context.ts';
+import { invalid, type ParseResult, type Solution, type TaskFamily } from '../core/recipe/task-family.ts';
 import type { RolloutGroup, Sample } from '../core/schema/sample.ts';
-import { invalid, type ParseResult, type Solution, type TaskFamily } from '../core/task-family.ts';
 import { ask } from './ask.ts';
 
 /** The continuations of a group's solutions. */

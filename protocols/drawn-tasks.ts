@@ -3,10 +3,10 @@
  * out is up to the generator that is passed.
  */
 import { Random } from '../core/random.ts';
-import type { RoundContext } from '../core/round-context.ts';
+import type { RoundContext } from '../core/recipe/round-context.ts';
+import { drawUntil } from '../core/recipe/split.ts';
 import type { RoundSpec } from '../core/schema/round.ts';
 import type { Proposals } from '../core/schema/sample.ts';
-import { drawUntil } from '../core/split.ts';
 import { admit } from './proposals.ts';
 
 /** Admits tasks that no proposer wrote, in this order; a task may come more than once, and is then a group each time. */

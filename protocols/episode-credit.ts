@@ -1,12 +1,12 @@
 /** Credit for episodes of several turns: every turn of an episode is given the episode's reward. */
-import { episodesOf } from '../core/play-episodes.ts';
+import { episodesOf } from '../core/episodes/play-episodes.ts';
+import type { PolicyItem } from '../core/plan/training-plan.ts';
 import { Random } from '../core/random.ts';
 import { discountedReturns, grpo } from '../core/rl/estimators/index.ts';
 import { groupsOfLargestDeviation } from '../core/rl/selection/index.ts';
 import { deviation, mean } from '../core/rl/statistics.ts';
 import type { Key, Maybe } from '../core/rl/types.ts';
 import type { Sample, ScoredGroup } from '../core/schema/sample.ts';
-import type { PolicyItem } from '../core/training-plan.ts';
 
 /** Writes an episode's reward on each of its turns; null is missing. */
 export const returnOf = (turns: readonly Sample[]): number | null => turns[0]!.rewards.reward ?? null;

@@ -3,7 +3,7 @@
  * here too.
  */
 import { Random } from '../core/random.ts';
-import type { RoundContext } from '../core/round-context.ts';
+import type { RoundContext } from '../core/recipe/round-context.ts';
 import type { Sample } from '../core/schema/sample.ts';
 
 /** The oracle's result behind a check: a reward that is declared gold-free cannot read it, not even by mistake. */

@@ -1,14 +1,14 @@
 /** An agent in grid worlds: its episodes, their outcomes, and its success in worlds that it was not trained on. */
-import { episodesOf, type Played, playEpisodes } from '../core/play-episodes.ts';
+import { episodesOf, type Played, playEpisodes } from '../core/episodes/play-episodes.ts';
 import { deriveId } from '../core/random.ts';
+import type { RewardInfo } from '../core/recipe/role.ts';
+import type { EvaluationContext, RoundContext } from '../core/recipe/round-context.ts';
+import type { EvaluationTasks } from '../core/recipe/split.ts';
 import { mean } from '../core/rl/statistics.ts';
-import type { RewardInfo } from '../core/role.ts';
-import type { EvaluationContext, RoundContext } from '../core/round-context.ts';
-import { rolloutId } from '../core/sample-ids.ts';
+import { rolloutId } from '../core/round/sample-ids.ts';
 import { type Evaluation, evaluation } from '../core/schema/evaluation.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../core/schema/sample.ts';
-import type { EvaluationTasks } from '../core/split.ts';
-import { agentPrompt, parseActions } from '../tasks/environment.ts';
+import { agentPrompt, parseActions } from '../worlds/environment.ts';
 import {
   agentSees,
   type GridKind,
@@ -17,7 +17,7 @@ import {
   gridTask,
   MAX_GRID_TURNS,
   openGrid,
-} from '../tasks/grids/play.ts';
+} from '../worlds/grids/play.ts';
 import { coinOf, sealedGold } from './gold.ts';
 
 export const AGENT = 'agent';

@@ -4,12 +4,17 @@
  */
 import type { Checker } from '../core/checkers/checker.ts';
 import type { Extraction } from '../core/checkers/extract.ts';
-import type { HostedEnvironment, HostedSplit, HostedTask, HostedTool } from '../core/hosted-environment.ts';
+import type {
+  HostedEnvironment,
+  HostedSplit,
+  HostedTask,
+  HostedTool,
+} from '../core/episodes/hosted-environment.ts';
 import { Random } from '../core/random.ts';
-import { shownQuestion } from '../core/rubric.ts';
-import { drawUntil } from '../core/split.ts';
-import type { TaskFamily } from '../core/task-family.ts';
-import type { TaskSet } from '../tasks/file/task-set.ts';
+import { shownQuestion } from '../core/recipe/rubric.ts';
+import { drawUntil } from '../core/recipe/split.ts';
+import type { TaskFamily } from '../core/recipe/task-family.ts';
+import type { TaskSet } from '../worlds/file/task-set.ts';
 import { checkAnswer } from './evaluate/questions.ts';
 
 /** Tasks of a family's `train` split: each is drawn by its number, so that none is stored. */

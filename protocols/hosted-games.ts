@@ -2,9 +2,14 @@
  * Games for two players, served to policies that others train: the policy has one seat, and the environment plays the other one. The world answers
  * each of its moves with the opponent's, until the policy is to move again or the game is over.
  */
-import type { HostedEnvironment, HostedSplit, HostedTask, HostedTool } from '../core/hosted-environment.ts';
+import type {
+  HostedEnvironment,
+  HostedSplit,
+  HostedTask,
+  HostedTool,
+} from '../core/episodes/hosted-environment.ts';
 import { Random } from '../core/random.ts';
-import type { Environment, Situation } from '../tasks/environment.ts';
+import type { Environment, Situation } from '../worlds/environment.ts';
 
 const COUNTS: Readonly<Record<HostedSplit, number>> = { train: 10_000, test: 150 };
 

@@ -1,12 +1,13 @@
 /**
- * What responses to string transformations are worth by a judge that writes a score of each (tasks/style/family.ts), or by what stands in its place:
+ * What responses to string transformations are worth by a judge that writes a score of each (worlds/style/family.ts), or by what stands in its place:
  * the points of the rubric, the form alone, or a coin.
  */
+
+import type { RoundContext } from '../core/recipe/round-context.ts';
+import type { ParseResult } from '../core/recipe/task-family.ts';
 import { mean } from '../core/rl/statistics.ts';
-import type { RoundContext } from '../core/round-context.ts';
 import type { RolloutGroup, Sample, ScoredGroup } from '../core/schema/sample.ts';
-import type { ParseResult } from '../core/task-family.ts';
-import { parseScore, styleJudgePrompt, styleScore } from '../tasks/style/family.ts';
+import { parseScore, styleJudgePrompt, styleScore } from '../worlds/style/family.ts';
 import { ask } from './ask.ts';
 import { coinOf, sealedGold } from './gold.ts';
 import { rated, responseOf, STYLE_POINTS } from './respond.ts';

@@ -3,10 +3,18 @@
  * and adapters. The changed recipe has a name of its own, made from the recipe's and the settings, so that another setting is another run.
  */
 import * as v from 'valibot';
-import { canonicalJson } from '../core/canonical-json.ts';
 import { RollmeshError, wrongInput } from '../core/errors.ts';
+import type {
+  OptimizerSettings,
+  PolicyItem,
+  PolicyPart,
+  RoundRecords,
+  SetSettings,
+  TrainingPlan,
+  Update,
+} from '../core/plan/training-plan.ts';
 import { deriveId } from '../core/random.ts';
-import type { Recipe } from '../core/recipe.ts';
+import type { Recipe } from '../core/recipe/recipe.ts';
 import type { Aggregation } from '../core/rl/aggregation.ts';
 import { CONVENTIONS, type ConventionName } from '../core/rl/conventions.ts';
 import {
@@ -23,15 +31,7 @@ import {
 import type { PolicyObjectiveSpec } from '../core/rl/objective.ts';
 import type { Key, Maybe } from '../core/rl/types.ts';
 import type { Sample } from '../core/schema/sample.ts';
-import type {
-  OptimizerSettings,
-  PolicyItem,
-  PolicyPart,
-  RoundRecords,
-  SetSettings,
-  TrainingPlan,
-  Update,
-} from '../core/training-plan.ts';
+import { canonicalJson } from '../core/text/canonical-json.ts';
 
 /** Every objective with the options that it takes and their defaults; null = off. */
 const OBJECTIVES = {

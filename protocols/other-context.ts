@@ -1,10 +1,11 @@
 /**
  * Scores the same completions after other prompts than those that they were sampled from, which shows how much a completion depends on its context.
  */
-import type { TokenIds } from '../core/policy.ts';
+
+import type { LearnTools } from '../core/plan/training-plan.ts';
+import type { TokenIds } from '../core/policy/policy.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
 import type { Sample } from '../core/schema/sample.ts';
-import type { LearnTools } from '../core/training-plan.ts';
 
 /** The prompt of a context for a sample, which may be its own. */
 export type ContextOf = (sample: Pick<Sample, 'prompt' | 'ids'>, index: number) => TokenIds;

@@ -1,7 +1,7 @@
 /** Rewards of answers whose group is not complete yet, for a group of two stages whose second stage depends on the rewards of the first. */
-import type { RoundContext } from '../core/round-context.ts';
+import type { RoundContext } from '../core/recipe/round-context.ts';
+import type { TaskFamily } from '../core/recipe/task-family.ts';
 import type { AdmittedTask, Sample } from '../core/schema/sample.ts';
-import type { TaskFamily } from '../core/task-family.ts';
 import { type AnswerReward, payAnswers } from './answer-rewards.ts';
 import { rewardNamed } from './solver.ts';
 

@@ -2,12 +2,12 @@
  * A proposer, and the gates that its proposals must pass. Every text is kept as a sample with its outcome, and a text that passes becomes a task. The
  * recipe decides what the proposer is asked, what the gates admit, who verifies the attempts, and what proposals earn.
  */
-import { type RoundContext, sampleOf } from '../core/round-context.ts';
-import { groupId } from '../core/sample-ids.ts';
-import type { Outcome, InvalidOutcome } from '../core/schema/outcome.ts';
+import { type RoundContext, sampleOf } from '../core/recipe/round-context.ts';
+import type { ParseResult } from '../core/recipe/task-family.ts';
+import { groupId } from '../core/round/sample-ids.ts';
+import type { InvalidOutcome, Outcome } from '../core/schema/outcome.ts';
 import type { RoundSpec } from '../core/schema/round.ts';
 import type { AdmittedTask, Sample } from '../core/schema/sample.ts';
-import type { ParseResult } from '../core/task-family.ts';
 
 /** A prompt for the proposer, which is answered once for each id. */
 export interface Request {

@@ -1,7 +1,8 @@
 /** GRPO for a role of which several samples share a prompt, as an update part. */
+
+import type { PolicyPart } from '../core/plan/training-plan.ts';
 import { grpo } from '../core/rl/estimators/index.ts';
 import type { Sample } from '../core/schema/sample.ts';
-import type { PolicyPart } from '../core/training-plan.ts';
 import { withAdvantages } from './solver.ts';
 
 /** Samples of one role, each rewarded; `more` is what a recipe adds to the clipped objective, such as a KL penalty. */

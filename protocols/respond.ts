@@ -1,13 +1,14 @@
 /**
- * A responder on string transformations (tasks/style/family.ts), for recipes that learn from preferences. It responds to the tasks of a round; its
+ * A responder on string transformations (worlds/style/family.ts), for recipes that learn from preferences. It responds to the tasks of a round; its
  * responses are parsed, and recorded with their rewards.
  */
+
+import type { LearnTools, Sequence } from '../core/plan/training-plan.ts';
+import { type RoundContext, sampleOf } from '../core/recipe/round-context.ts';
 import { mean } from '../core/rl/statistics.ts';
-import { type RoundContext, sampleOf } from '../core/round-context.ts';
-import { rolloutId } from '../core/sample-ids.ts';
+import { rolloutId } from '../core/round/sample-ids.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../core/schema/sample.ts';
-import type { LearnTools, Sequence } from '../core/training-plan.ts';
-import { parseResponse, stylePrompt, styleScore } from '../tasks/style/family.ts';
+import { parseResponse, stylePrompt, styleScore } from '../worlds/style/family.ts';
 
 /** The role that responds. */
 export const RESPONDER = 'responder';

@@ -3,13 +3,13 @@
  * earn. The lines after the rewritten one follow from it, so that a wrong line is the only one.
  */
 import { deriveId } from '../core/random.ts';
+import type { RoundContext } from '../core/recipe/round-context.ts';
+import { invalid, type Judgment, ok, type ParseResult, type Solution } from '../core/recipe/task-family.ts';
 import { mean } from '../core/rl/statistics.ts';
-import type { RoundContext } from '../core/round-context.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../core/schema/sample.ts';
-import { invalid, type Judgment, ok, type ParseResult, type Solution } from '../core/task-family.ts';
-import { plainProofs } from '../tasks/chains/analysis.ts';
-import { chainWith, rewrittenLine } from '../tasks/chains/slips.ts';
-import { isInteger } from '../tasks/worked.ts';
+import { plainProofs } from '../worlds/chains/analysis.ts';
+import { chainWith, rewrittenLine } from '../worlds/chains/slips.ts';
+import { isInteger } from '../worlds/worked.ts';
 import { type Answer, ask, type Question } from './ask.ts';
 import { prefixOf } from './continue-prefixes.ts';
 import { besideOracle } from './gold.ts';

@@ -2,10 +2,10 @@
  * Rollouts of the solver, or of the role that answers tasks in its place: G of each task. A group's prompt is computed once, and several groups share
  * one batch.
  */
-import type { RoundContext } from '../core/round-context.ts';
-import { rolloutId } from '../core/sample-ids.ts';
+import type { RoundContext } from '../core/recipe/round-context.ts';
+import { rendered, type TaskFamily } from '../core/recipe/task-family.ts';
+import { rolloutId } from '../core/round/sample-ids.ts';
 import type { AdmittedTask, RolloutGroup, Sample } from '../core/schema/sample.ts';
-import { rendered, type TaskFamily } from '../core/task-family.ts';
 import { samplePrompts } from './sample-prompts.ts';
 
 /** The ids of rollouts number `from` to `from + count - 1` of a group. */

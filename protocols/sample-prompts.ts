@@ -2,10 +2,10 @@
  * Samples completions of prompts in one batch and records them with their outcomes. A group may have several prompts, and the samples of each are
  * kept apart.
  */
-import type { SamplingSettings } from '../core/policy.ts';
-import { type RoundContext, sampleOf } from '../core/round-context.ts';
+import type { SamplingSettings } from '../core/policy/policy.ts';
+import { type RoundContext, sampleOf } from '../core/recipe/round-context.ts';
+import type { ParseResult } from '../core/recipe/task-family.ts';
 import type { Sample } from '../core/schema/sample.ts';
-import type { ParseResult } from '../core/task-family.ts';
 
 export interface SampledPrompt {
   readonly prompt: string;

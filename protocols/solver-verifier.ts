@@ -4,14 +4,14 @@
  * for the verifier's alike. The recipe decides what a round trains.
  */
 import { wrongInput } from '../core/errors.ts';
-import { type Part, readTags } from '../core/reading.ts';
-import type { RoundShape } from '../core/recipe.ts';
-import type { Placement, RewardInfo } from '../core/role.ts';
-import type { RoundContext } from '../core/round-context.ts';
+import type { OptimizerSettings } from '../core/plan/training-plan.ts';
+import { type Part, readTags } from '../core/recipe/reading.ts';
+import type { RoundShape } from '../core/recipe/recipe.ts';
+import type { Placement, RewardInfo } from '../core/recipe/role.ts';
+import type { RoundContext } from '../core/recipe/round-context.ts';
+import type { ParseResult, Solution, TaskFamily } from '../core/recipe/task-family.ts';
 import type { RoundSpec } from '../core/schema/round.ts';
 import type { Proposals, RolloutGroup, Sample, ScoredGroup } from '../core/schema/sample.ts';
-import type { ParseResult, Solution, TaskFamily } from '../core/task-family.ts';
-import type { OptimizerSettings } from '../core/training-plan.ts';
 import { evaluateVerifier } from './evaluate/verifier.ts';
 import { besideOracle, coinOf, sealedGold } from './gold.ts';
 import { rollOut } from './roll-out.ts';

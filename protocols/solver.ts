@@ -4,16 +4,16 @@
  * drawn, what is paid, and what a round trains.
  */
 import { wrongInput } from '../core/errors.ts';
-import type { Recipe, RoundShape } from '../core/recipe.ts';
+import type { OptimizerSettings, PolicyItem, PolicyPart, Update } from '../core/plan/training-plan.ts';
+import type { Recipe, RoundShape } from '../core/recipe/recipe.ts';
+import type { Placement } from '../core/recipe/role.ts';
+import type { EvaluationContext, RoundContext } from '../core/recipe/round-context.ts';
+import { drawUntil, type EvaluationTasks } from '../core/recipe/split.ts';
+import type { TaskFamily } from '../core/recipe/task-family.ts';
 import type { Key, Maybe } from '../core/rl/types.ts';
-import type { Placement } from '../core/role.ts';
-import type { EvaluationContext, RoundContext } from '../core/round-context.ts';
 import { evaluation } from '../core/schema/evaluation.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
 import type { Proposals, Sample, ScoredGroup } from '../core/schema/sample.ts';
-import { drawUntil, type EvaluationTasks } from '../core/split.ts';
-import type { TaskFamily } from '../core/task-family.ts';
-import type { OptimizerSettings, PolicyItem, PolicyPart, Update } from '../core/training-plan.ts';
 import { type AnswerReward, payAnswers } from './answer-rewards.ts';
 import { drawnTasks } from './drawn-tasks.ts';
 import { evaluateSolver } from './evaluate/solver.ts';

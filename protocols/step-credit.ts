@@ -1,10 +1,11 @@
 /** Credit for the tokens of each step of a solution, by a verifier's marks on the steps. */
-import type { TokenIds } from '../core/policy.ts';
+
+import type { LearnTools } from '../core/plan/training-plan.ts';
+import type { TokenIds } from '../core/policy/policy.ts';
+import { type Judgment, type ParseResult, rendered, type TaskFamily } from '../core/recipe/task-family.ts';
 import { processGrpo, spreadSteps } from '../core/rl/estimators/index.ts';
 import { mean } from '../core/rl/statistics.ts';
 import type { Sample, ScoredGroup } from '../core/schema/sample.ts';
-import { type Judgment, type ParseResult, rendered, type TaskFamily } from '../core/task-family.ts';
-import type { LearnTools } from '../core/training-plan.ts';
 
 /** A solution with the first verdict on it, parsed; `stepsExact` [steps] is the oracle's result for each step, for reports alone. */
 export interface Verified {

@@ -2,21 +2,22 @@
  * Attempts at arithmetic chains, for a teacher that reads an aid beside the task. Each recipe makes its own aid; the one that two recipes share is
  * here, that of SDPO (arXiv:2601.20802): a right solution by a sibling, or the checker's feedback on the attempt.
  */
-import { grpo } from '../core/rl/estimators/index.ts';
-import { mean } from '../core/rl/statistics.ts';
-import { MAIN_SET } from '../core/schema/policy.ts';
-import type { ScoredGroup } from '../core/schema/sample.ts';
-import { solutionOf } from '../core/task-family.ts';
+
 import type {
   Divergence,
   LearnTools,
   RoundRecords,
   TrainingPlan,
   WeightsRef,
-} from '../core/training-plan.ts';
-import { aidedPrompt } from '../tasks/arithmetic/aided.ts';
-import { arithmetic } from '../tasks/arithmetic/family.ts';
-import { feedbackOn, firstFault, partOfTokens } from '../tasks/arithmetic/feedback.ts';
+} from '../core/plan/training-plan.ts';
+import { solutionOf } from '../core/recipe/task-family.ts';
+import { grpo } from '../core/rl/estimators/index.ts';
+import { mean } from '../core/rl/statistics.ts';
+import { MAIN_SET } from '../core/schema/policy.ts';
+import type { ScoredGroup } from '../core/schema/sample.ts';
+import { aidedPrompt } from '../worlds/arithmetic/aided.ts';
+import { arithmetic } from '../worlds/arithmetic/family.ts';
+import { feedbackOn, firstFault, partOfTokens } from '../worlds/arithmetic/feedback.ts';
 import { groupItems, solverUpdate } from './solver.ts';
 import { surprise, type TaughtSample, teacherPass } from './teacher-pass.ts';
 

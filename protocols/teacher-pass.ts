@@ -2,10 +2,11 @@
  * Self-distillation: the policy itself, after a prompt that tells more, teaches the policy that is asked without it. Each recipe decides what the
  * teacher reads (context), how much each token counts (mask), how the two distributions are compared (divergence), and whose weights teach.
  */
-import type { TokenIds } from '../core/policy.ts';
+
+import type { DistillationPart, LearnTools, SetSettings } from '../core/plan/training-plan.ts';
+import type { TokenIds } from '../core/policy/policy.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
 import type { Sample } from '../core/schema/sample.ts';
-import type { DistillationPart, LearnTools, SetSettings } from '../core/training-plan.ts';
 import { SOLVER } from './solver.ts';
 
 /** The parameter set of a teacher that follows the policy slowly. */

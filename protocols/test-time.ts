@@ -2,10 +2,11 @@
  * What recipes share that train on test tasks without their labels: the tasks, and figures that compare the labels, which the policy itself gives, with
  * the oracle.
  */
+
+import { type EvaluationTasks, HELD_OUT } from '../core/recipe/split.ts';
 import { mean } from '../core/rl/statistics.ts';
 import type { ScoredGroup } from '../core/schema/sample.ts';
-import { type EvaluationTasks, HELD_OUT } from '../core/split.ts';
-import { arithmetic } from '../tasks/arithmetic/family.ts';
+import { arithmetic } from '../worlds/arithmetic/family.ts';
 
 /** The largest number of operators of a test task: on such chains the start policy is right with steps and often wrong without. */
 const MOST_OPERATORS = 4;

@@ -2,8 +2,7 @@
  * A verifier reads solutions and says whether each step and the whole are right, several times where votes are asked for. The recipe decides what its
  * verdicts are worth.
  */
-import type { RoundContext } from '../core/round-context.ts';
-import type { RolloutGroup } from '../core/schema/sample.ts';
+import type { RoundContext } from '../core/recipe/round-context.ts';
 import {
   type Judgment,
   type ParseResult,
@@ -11,7 +10,8 @@ import {
   type Solution,
   solutionOf,
   type TaskFamily,
-} from '../core/task-family.ts';
+} from '../core/recipe/task-family.ts';
+import type { RolloutGroup } from '../core/schema/sample.ts';
 import { type Answer, ask } from './ask.ts';
 
 /** What a group's samples say [samples]. */

@@ -1,9 +1,9 @@
 /** What a solver's attempts at a question say by majority, where nobody knows the answer. */
 import * as v from 'valibot';
+import type { TaskFamily } from '../core/recipe/task-family.ts';
 import { majority } from '../core/rl/rewards/index.ts';
 import { mean } from '../core/rl/statistics.ts';
 import type { RolloutGroup } from '../core/schema/sample.ts';
-import type { TaskFamily } from '../core/task-family.ts';
 
 /** A question, its most frequent answer among the solver's attempts, and that answer's share among all attempts; 0 where no attempt parses. */
 export const vote = v.object({ task: v.string(), label: v.nullable(v.string()), share: v.number() });

@@ -1,7 +1,8 @@
 /** Win rates of the responses to a prompt, and the pair that they make, for preference objectives (SPPO: Wu et al., 2024, arXiv:2405.00675). */
+
+import type { PreferencePair } from '../core/plan/training-plan.ts';
 import { bestAgainstWorst, winRates } from '../core/rl/selection/index.ts';
 import type { ScoredGroup } from '../core/schema/sample.ts';
-import type { PreferencePair } from '../core/training-plan.ts';
 import { sequenceOf } from './respond.ts';
 
 /** The probability that a response is preferred to another, by their rewards. */

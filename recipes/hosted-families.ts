@@ -1,14 +1,14 @@
 /** The families of tasks and the games that every mesh serves to others, whatever recipes it plays. */
 import { auto } from '../core/checkers/auto.ts';
-import type { HostedEnvironment } from '../core/hosted-environment.ts';
-import type { TaskFamily } from '../core/task-family.ts';
+import type { HostedEnvironment } from '../core/episodes/hosted-environment.ts';
+import type { TaskFamily } from '../core/recipe/task-family.ts';
 import { heldOutStyle } from '../protocols/evaluate/responder.ts';
 import { hostedFamily, hostedQuestions, hostedTexts } from '../protocols/hosted-answers.ts';
 import { hostedGame } from '../protocols/hosted-games.ts';
 import { STYLE_POINTS } from '../protocols/respond.ts';
-import { arithmetic } from '../tasks/arithmetic/family.ts';
-import { chains } from '../tasks/chains/family.ts';
-import { cipher } from '../tasks/cipher/family.ts';
+import { arithmetic } from '../worlds/arithmetic/family.ts';
+import { chains } from '../worlds/chains/family.ts';
+import { cipher } from '../worlds/cipher/family.ts';
 import {
   corpusDocument,
   heldOutDocuments,
@@ -17,24 +17,29 @@ import {
   prefixOf,
   truthOf,
   writeDocument,
-} from '../tasks/documents/family.ts';
-import { questions } from '../tasks/documents/questions.ts';
-import { drawPosition, heldOutPositions, isHeldOutPosition, parsePosition } from '../tasks/documents/sums.ts';
-import { equations } from '../tasks/equations/family.ts';
-import { kuhn } from '../tasks/games/kuhn.ts';
-import { kuhnEquilibrium } from '../tasks/games/kuhn-strategy.ts';
-import { bestMoves, ticTacToe } from '../tasks/games/tic-tac-toe.ts';
-import { environments } from '../tasks/programs/environments.ts';
-import { programs } from '../tasks/programs/family.ts';
-import { PLAIN, WITH_DIGIT } from '../tasks/programs/language.ts';
-import { repair } from '../tasks/programs/repair.ts';
-import { statementOf, statements } from '../tasks/programs/statements.ts';
-import { rewriting } from '../tasks/rewriting/family.ts';
-import { MAX_DERIVATION } from '../tasks/rewriting/system.ts';
-import { isHeldOutStyle, parseResponse, randomStyleTask, styleScore } from '../tasks/style/family.ts';
-import { temporalGraphs } from '../tasks/temporal-graphs/family.ts';
-import { wordsTaskSet } from '../tasks/words/task-set.ts';
-import { STOP } from '../tasks/worked.ts';
+} from '../worlds/documents/family.ts';
+import { questions } from '../worlds/documents/questions.ts';
+import {
+  drawPosition,
+  heldOutPositions,
+  isHeldOutPosition,
+  parsePosition,
+} from '../worlds/documents/sums.ts';
+import { equations } from '../worlds/equations/family.ts';
+import { kuhn } from '../worlds/games/kuhn.ts';
+import { kuhnEquilibrium } from '../worlds/games/kuhn-strategy.ts';
+import { bestMoves, ticTacToe } from '../worlds/games/tic-tac-toe.ts';
+import { environments } from '../worlds/programs/environments.ts';
+import { programs } from '../worlds/programs/family.ts';
+import { PLAIN, WITH_DIGIT } from '../worlds/programs/language.ts';
+import { repair } from '../worlds/programs/repair.ts';
+import { statementOf, statements } from '../worlds/programs/statements.ts';
+import { rewriting } from '../worlds/rewriting/family.ts';
+import { MAX_DERIVATION } from '../worlds/rewriting/system.ts';
+import { isHeldOutStyle, parseResponse, randomStyleTask, styleScore } from '../worlds/style/family.ts';
+import { temporalGraphs } from '../worlds/temporal-graphs/family.ts';
+import { wordsTaskSet } from '../worlds/words/task-set.ts';
+import { STOP } from '../worlds/worked.ts';
 
 const TOTALS =
   'The question is a sum, worked out from left to right. The answer is its result, a whole number';

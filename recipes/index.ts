@@ -1,6 +1,6 @@
 /** The recipes that the project ships. */
-import type { Recipe } from '../core/recipe.ts';
-import { type Registry, registry } from '../core/registry.ts';
+import type { Recipe } from '../core/recipe/recipe.ts';
+import { type Registry, registry } from '../core/recipe/registry.ts';
 import { aprm } from './aprm/recipe.ts';
 import { azr } from './azr/recipe.ts';
 import { cepo } from './cepo/recipe.ts';
@@ -19,13 +19,13 @@ import { mae } from './mae/recipe.ts';
 import { mrRlvr } from './mr-rlvr/recipe.ts';
 import { oneShot } from './one-shot/recipe.ts';
 import { prime } from './prime/recipe.ts';
-import { qgScst } from './qg-scst/recipe.ts';
 import { qEvolve } from './q-evolve/recipe.ts';
+import { qgScst } from './qg-scst/recipe.ts';
 import { qwenPrm } from './qwen-prm/recipe.ts';
 import { rZero } from './r-zero/recipe.ts';
 import { ragen } from './ragen/recipe.ts';
-import { rewardHarness } from './rewardharness/recipe.ts';
 import { realTg } from './real-tg/recipe.ts';
+import { rewardHarness } from './rewardharness/recipe.ts';
 import { rise } from './rise/recipe.ts';
 import { rlp } from './rlp/recipe.ts';
 import { rlsp } from './rlsp/recipe.ts';

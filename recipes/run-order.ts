@@ -1,12 +1,10 @@
 /** What an order may ask for, by webhook or by command line, and the run that it stands for. Both are parsed here, so that they agree. */
 import * as v from 'valibot';
-import { canonicalJson } from '../core/canonical-json.ts';
 import { wrongInput } from '../core/errors.ts';
-import { nearest } from '../core/nearest.ts';
-import { ENGINES, kernelEngineOf, SMALLER_WEIGHTS } from '../core/policy.ts';
-import { policyNameOf } from '../core/policy-name.ts';
-import type { Recipe } from '../core/recipe.ts';
-import type { Registry } from '../core/registry.ts';
+import { ENGINES, kernelEngineOf, SMALLER_WEIGHTS } from '../core/policy/policy.ts';
+import type { Recipe } from '../core/recipe/recipe.ts';
+import type { Registry } from '../core/recipe/registry.ts';
+import { policyNameOf } from '../core/runs/policy-name.ts';
 import { FORMER_SETTINGS, refuseFormer } from '../core/schema/former-names.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
 import {
@@ -19,7 +17,9 @@ import {
   runSettings,
 } from '../core/schema/round.ts';
 import { name } from '../core/schema/sample.ts';
-import { expectSpeaks } from '../tasks/starts.ts';
+import { canonicalJson } from '../core/text/canonical-json.ts';
+import { nearest } from '../core/text/nearest.ts';
+import { expectSpeaks } from '../worlds/starts.ts';
 
 const whole = (least: number, most: number) =>
   v.pipe(v.number(), v.safeInteger(), v.minValue(least), v.maxValue(most));

@@ -2,14 +2,14 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { GatewayClient } from '../../api/gateway-client.ts';
-import { orderRounds } from '../../api/signed-webhook.ts';
 import { superviseLearner } from '../../cli/learner/learner-process.ts';
-import { ensureShipped } from '../../cli/shared/import-policy.ts';
 import { totalUsage } from '../../core/cost/usage.ts';
-import type { Engine } from '../../core/policy.ts';
+import type { Engine } from '../../core/policy/policy.ts';
 import type { RoundState } from '../../core/schema/answers.ts';
-import { startMesh } from '../../mesh/start.ts';
+import { startMesh } from '../../local/mesh/start.ts';
+import { ensureShipped } from '../../local/starts.ts';
+import { GatewayClient } from '../../workers/api/gateway-client.ts';
+import { orderRounds } from '../../workers/api/signed-webhook.ts';
 
 /** Measurements of one round: times in ms, and counts. */
 export interface Observed {

@@ -1,7 +1,7 @@
 /** How fast one core generates with a checkpoint in the kernels engine, apart from mesh and learner. */
 import { createReadStream, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { PolicyRef } from '../../core/policy.ts';
+import type { PolicyRef } from '../../core/policy/policy.ts';
 import { loadKernelPolicy } from '../../infer/kernels/kernel-policy.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { parseConfig } from '../../model/config.ts';

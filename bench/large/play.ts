@@ -35,7 +35,7 @@ export interface Played {
 /** Throws where the command fails. */
 export async function play(args: readonly string[], cwd: string): Promise<Played> {
   const program = new URL('../../cli/rollmesh.ts', import.meta.url).pathname;
-  const typescript = new URL('../../install/typescript.mjs', import.meta.url).pathname;
+  const typescript = new URL('../../cli/install/typescript.mjs', import.meta.url).pathname;
   const before = performance.now();
   const child = spawn(process.execPath, ['--import', typescript, program, ...args], {
     cwd,

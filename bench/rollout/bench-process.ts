@@ -1,7 +1,7 @@
 /** The bench's Worker in a workerd of its own, and the CPU time that process takes. */
 import { Miniflare } from 'miniflare';
 import type { Form } from '../../infer/kernels/forms.ts';
-import { bundleWorker } from '../../mesh/bundle.ts';
+import { bundleWorker } from '../../local/mesh/bundle.ts';
 import type { ModelConfig } from '../../model/config.ts';
 import { toHfConfig } from '../../model/hf-config.ts';
 import { packWeights, type WeightType } from '../../model/onnx/weights.ts';

@@ -1,5 +1,5 @@
 /** The Worker that the rollout bench times: one checkpoint, ways to generate from it, side by side. */
-import type { Policy } from '../../core/policy.ts';
+import type { Policy } from '../../core/policy/policy.ts';
 import { type Form, REFS } from '../../infer/kernels/forms.ts';
 import { createKernelPolicy } from '../../infer/kernels/kernel-policy.ts';
 import { createPolicy, type OnnxPolicy } from '../../infer/onnx-policy.ts';

@@ -3,7 +3,7 @@
  * ONNX policy before anything is timed, and every run is timed inside the page.
  */
 import * as ort from 'onnxruntime-web/wasm';
-import type { Policy } from '../../core/policy.ts';
+import type { Policy } from '../../core/policy/policy.ts';
 import { BUILDS } from '../../infer/kernels/builds.ts';
 import { REFS } from '../../infer/kernels/forms.ts';
 import { createKernelPolicy } from '../../infer/kernels/kernel-policy.ts';

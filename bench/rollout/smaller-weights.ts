@@ -1,5 +1,5 @@
 /** Measures a smaller weight type against float32: memory, tokens per second, and the error of its log-probabilities. */
-import type { SmallerWeights } from '../../core/policy.ts';
+import type { SmallerWeights } from '../../core/policy/policy.ts';
 import { createPolicy } from '../../infer/onnx-policy.ts';
 import { loadOrt } from '../../infer/ort.ts';
 import type { ModelConfig } from '../../model/config.ts';

@@ -1,15 +1,16 @@
 /** Audits one round of a mesh: reads its records and returns the findings. It writes nothing and changes nothing. */
-import type { GatewayClient } from '../../api/gateway-client.ts';
+
 import { type CloseAudit, closeSamples, rescoreClose } from '../../core/audit/audit-nodes.ts';
 import { redrawRound, rereadRound } from '../../core/audit/audit-round.ts';
 import { checkEarnings } from '../../core/audit/earnings.ts';
 import { AUDIT_CLASSES, type AuditClass, AuditLedger, type Finding } from '../../core/audit/findings.ts';
+import { proposalOutcomes } from '../../core/episodes/play-episodes.ts';
 import { RollmeshError } from '../../core/errors.ts';
-import { proposalOutcomes } from '../../core/play-episodes.ts';
-import type { Registry } from '../../core/registry.ts';
-import { noRenderer } from '../../core/round-context.ts';
+import type { Registry } from '../../core/recipe/registry.ts';
+import { noRenderer } from '../../core/recipe/round-context.ts';
 import { withRoundPolicies } from '../../learner/loop/round-policies.ts';
 import { wrongRound } from '../../recipes/run-order.ts';
+import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { type ReadableMesh, readStoredRound } from './read-round.ts';
 
 export interface AuditOrder {

@@ -1,8 +1,8 @@
 /** Audits the round that a command names and prints the table. */
 import { randomBytes } from 'node:crypto';
-import type { GatewayClient } from '../../api/gateway-client.ts';
 import { wrongInput } from '../../core/errors.ts';
-import { readSecrets } from '../../mesh/secrets.ts';
+import { readSecrets } from '../../local/mesh/secrets.ts';
+import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { printable } from '../printable.ts';
 import { openRecipesOf } from '../recipe-modules.ts';
 import { openMesh } from '../shared/mesh-access.ts';

@@ -1,15 +1,15 @@
 /** Reads a round's stored records for an audit: checks bytes against hashes and hashes against seals, and returns what can be read. */
 import * as v from 'valibot';
-import type { GatewayClient } from '../../api/gateway-client.ts';
 import type { AuditLedger, Finding } from '../../core/audit/findings.ts';
+import { isAuthentic } from '../../core/audit/provenance.ts';
 import { isOfTask, wrongList } from '../../core/audit/whole-round.ts';
 import { RollmeshError } from '../../core/errors.ts';
-import { isAuthentic } from '../../core/provenance.ts';
 import { sha256Hex } from '../../core/random.ts';
 import type { GroupStates, RoundState } from '../../core/schema/answers.ts';
 import { manifestSha256 } from '../../core/schema/policy.ts';
 import { keys, manifestKey, namedVersions, otherRefs } from '../../core/schema/round.ts';
 import { type Proposals, proposals, type ScoredGroup, scoredGroup } from '../../core/schema/sample.ts';
+import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 
 export type ReadableMesh = Pick<
   GatewayClient,

@@ -1,7 +1,7 @@
 /** What the charts of the documentation have in common: a title, the name of the lower axis, and the page's inks written into the picture, so that it stands alone. */
-import { markup, type Shape, shape } from '../../dashboard/drawing.js';
+import { markup, type Shape, shape } from '../../web/dashboard/drawing.js';
 
-/** The page's inks on paper (dashboard/style.css), told apart by their dashes as well (dashboard/charts.css). */
+/** The page's inks on paper (web/dashboard/style.css), told apart by their dashes as well (web/dashboard/charts.css). */
 const INKS: readonly (readonly [colour: string, dashes: string])[] = [
   ['#1f4f8f', 'none'],
   ['#b5481d', '7 3'],

@@ -1,7 +1,7 @@
 /** Draws 95 % intervals as an SVG file: one row per name, a dot with its interval for each series, and a line at 0. */
-import { inkOf } from '../../dashboard/chart-image.js';
-import { shape } from '../../dashboard/drawing.js';
-import { ticks } from '../../dashboard/scales.js';
+import { inkOf } from '../../web/dashboard/chart-image.js';
+import { shape } from '../../web/dashboard/drawing.js';
+import { ticks } from '../../web/dashboard/scales.js';
 import { framed, type Titles } from './frame.ts';
 
 interface Interval {

@@ -1,9 +1,9 @@
 /** Draws curves over rounds as an SVG file, by the page's own chart: one ink per series, the mean of its runs as a line, and their range as a band. */
 
 import { mean } from '../../core/rl/statistics.ts';
-import { Geometry, inkOf, picture } from '../../dashboard/chart-image.js';
-import { shape } from '../../dashboard/drawing.js';
-import { percent } from '../../dashboard/figures.js';
+import { Geometry, inkOf, picture } from '../../web/dashboard/chart-image.js';
+import { shape } from '../../web/dashboard/drawing.js';
+import { percent } from '../../web/dashboard/figures.js';
 import { framed, type Titles } from './frame.ts';
 
 export interface Point {

@@ -2,13 +2,13 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { Command, Option } from 'commander';
-import type { ChatBody, GatewayClient } from '../../api/gateway-client.ts';
 import { RollmeshError } from '../../core/errors.ts';
-import { ENGINES, type Engine } from '../../core/policy.ts';
+import { ENGINES, type Engine } from '../../core/policy/policy.ts';
+import { ensureIfStart } from '../../local/starts.ts';
+import type { ChatBody, GatewayClient } from '../../workers/api/gateway-client.ts';
 import { calledAs } from '../called-as.ts';
 import { temperature } from '../policy/command-line.ts';
 import { printable, printableLines } from '../printable.ts';
-import { ensureIfStart } from '../shared/import-policy.ts';
 import { openMesh } from '../shared/mesh-access.ts';
 import { whole } from '../shared/run-options.ts';
 

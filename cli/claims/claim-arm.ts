@@ -3,14 +3,14 @@
  * they describe, as for `npm start`. Without, it does one run for each input line, a JSON list of arguments, so that one process does many.
  */
 import { createInterface } from 'node:readline';
-import { type EvaluationTasks, HELD_OUT } from '../../core/split.ts';
+import { type EvaluationTasks, HELD_OUT } from '../../core/recipe/split.ts';
+import { playInProcess } from '../../local/run/in-process.ts';
+import { MemoryRunStore } from '../../local/run/run-store.ts';
+import { readStart } from '../../local/starts.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { runOf } from '../../recipes/run-order.ts';
-import { playInProcess } from '../../run/in-process.ts';
-import { MemoryRunStore } from '../../run/run-store.ts';
 import { openRecipes } from '../recipe-modules.ts';
 import { fail } from '../shared/fail.ts';
-import { readStart } from '../shared/import-policy.ts';
 import { orderOf, type StartOptions, startCommand } from '../shared/run-options.ts';
 import { jsonPrinter } from '../start/run-printer.ts';
 import { EVALUATIONS, type Evaluations } from './run-arms.ts';

@@ -4,7 +4,7 @@
  */
 import { claimOf, type Partner } from '../../core/claims/claim.ts';
 import { figureOf } from '../../core/claims/curves.ts';
-import type { Registry } from '../../core/registry.ts';
+import type { Registry } from '../../core/recipe/registry.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { Summary } from '../../core/schema/summary.ts';
 import { tInterval } from '../../core/statistics/t-interval.ts';

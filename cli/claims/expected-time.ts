@@ -1,7 +1,7 @@
 /** How long a claim will take, from the record of its last run or from its pilots. */
 import type { Pilot } from '../../core/claims/attempts.ts';
 import { armSeeds, type Claim } from '../../core/claims/claim.ts';
-import type { Engine } from '../../core/policy.ts';
+import type { Engine } from '../../core/policy/policy.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { quantile } from '../../core/statistics/quantile.ts';
 import type { Played } from './record.ts';

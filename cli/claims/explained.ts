@@ -1,7 +1,7 @@
 /** A recipe says what its figures mean: the page shows each beside its meaning. */
 import { wrongInput } from '../../core/errors.ts';
-import type { Recipe } from '../../core/recipe.ts';
-import { meaningOf } from '../../dashboard/figures.js';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { meaningOf } from '../../web/dashboard/figures.js';
 
 /**
  * Throws `wrong-input` with the code `recipe.figures` where the recipe reported a figure that its `figures` does not explain. Those of its

@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { wrongInput } from '../../core/errors.ts';
-import type { Recipe } from '../../core/recipe.ts';
-import type { Registry } from '../../core/registry.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { Registry } from '../../core/recipe/registry.ts';
 import { coTrainingCaption, coTrainingPage, coTrainingPicture } from './co-training.ts';
 import { claimsPage, overview, pictures, type Told } from './page.ts';
 import { claimsForPage } from './page-claims.ts';
@@ -18,7 +18,7 @@ const PICTURES = 'docs/claims';
 /** The rule, which has a table of the records' spread. */
 const RULE = 'docs/decisions/0012-one-rule.md';
 /** The dashboard's data about the claims. */
-const PAGE_DATA = 'dashboard/claims.json';
+const PAGE_DATA = 'web/dashboard/claims.json';
 
 const byName = (a: Recipe, b: Recipe) => (a.name < b.name ? -1 : 1);
 

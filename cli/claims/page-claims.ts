@@ -1,4 +1,4 @@
-/** Makes `dashboard/claims.json`, the dashboard's data about measured claims, small enough to be served as it is. */
+/** Makes `web/dashboard/claims.json`, the dashboard's data about measured claims, small enough to be served as it is. */
 import { figureOf } from '../../core/claims/curves.ts';
 import type { Summary } from '../../core/schema/summary.ts';
 import { picturesOf } from './page.ts';

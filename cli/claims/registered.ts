@@ -20,9 +20,9 @@ import {
   registration,
 } from '../../core/claims/registration.ts';
 import { wrongInput } from '../../core/errors.ts';
-import type { Engine } from '../../core/policy.ts';
+import type { Engine } from '../../core/policy/policy.ts';
 import { sha256Hex } from '../../core/random.ts';
-import { readStart } from '../shared/import-policy.ts';
+import { readStart } from '../../local/starts.ts';
 import { finishedRunsOf } from './finished-runs.ts';
 
 const registrationFile = (recipe: string) => join('claims', 'registered', `${recipe}.json`);

@@ -4,9 +4,9 @@ import { createInterface } from 'node:readline';
 import * as v from 'valibot';
 import type { Arm } from '../../core/claims/claim.ts';
 import { RollmeshError } from '../../core/errors.ts';
-import type { Engine } from '../../core/policy.ts';
+import type { Engine } from '../../core/policy/policy.ts';
 import { type Summary, summary } from '../../core/schema/summary.ts';
-import { moduleFile } from '../../mesh/installation.ts';
+import { moduleFile } from '../../local/mesh/installation.ts';
 
 export interface ArmRun {
   readonly recipe: string;
@@ -84,7 +84,7 @@ class Player {
           'claims.arm',
           `Arm ${run.arm.name} of ${run.recipe} with seed ${run.seed} ended without a summary.`,
           {
-            next: `Run it alone: node --import ./install/typescript.mjs cli/claims/claim-arm.ts ${args.join(' ')}`,
+            next: `Run it alone: node --import ./cli/install/typescript.mjs cli/claims/claim-arm.ts ${args.join(' ')}`,
           },
         );
       const record: unknown = JSON.parse(value);

@@ -3,7 +3,7 @@ import { armsRead } from '../../core/claims/arms-read.ts';
 import { type ArmResults, type Claim, type Condition, claimOf } from '../../core/claims/claim.ts';
 import { difference } from '../../core/claims/conditions.ts';
 import type { JudgedCondition } from '../../core/claims/rule.ts';
-import type { Registry } from '../../core/registry.ts';
+import type { Registry } from '../../core/recipe/registry.ts';
 import { deviation } from '../../core/rl/statistics.ts';
 import { quantile } from '../../core/statistics/quantile.ts';
 import { tPower } from '../../core/statistics/t-power.ts';

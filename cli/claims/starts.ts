@@ -7,14 +7,14 @@ import { dirname, join } from 'node:path';
 import { RollmeshError } from '../../core/errors.ts';
 import { sha256Hex } from '../../core/random.ts';
 import { configOf } from '../../learner/train/frozen-sets.ts';
-import { nodeArguments } from '../../mesh/installation.ts';
+import { nodeArguments } from '../../local/mesh/installation.ts';
+import { readStart } from '../../local/starts.ts';
 import type { ModelConfig } from '../../model/config.ts';
 import { toHfConfig } from '../../model/hf-config.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { readSafetensors, writeSafetensors } from '../../model/safetensors.ts';
 import { widened } from '../../model/widen.ts';
 import { SHAPES, type ShapeName } from '../pretrain/shapes.ts';
-import { readStart } from '../shared/import-policy.ts';
 
 export interface MadeStart {
   readonly folder: string;

@@ -1,6 +1,7 @@
 /** A recipe whose optimisers take larger or smaller steps. */
-import type { Recipe } from '../../core/recipe.ts';
-import type { SetSettings } from '../../core/training-plan.ts';
+
+import type { SetSettings } from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 
 const scaled = (set: SetSettings, factor: number): SetSettings =>
   set.optimizer

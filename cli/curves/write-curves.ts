@@ -1,7 +1,7 @@
 /** A run's curves as files: TensorBoard events, W&B's offline file, CSV and JSON lines. Pure but for the last step. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { evaluationFigures, roundFigures } from '../../core/round-figures.ts';
+import { evaluationFigures, roundFigures } from '../../core/round/round-figures.ts';
 import type { RoundAnswer, RunState } from '../../core/schema/answers.ts';
 import { eventFile, type Scalars } from './event-file.ts';
 import { wandbFile } from './wandb-file.ts';

@@ -7,12 +7,12 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { agentsToken } from '../../core/agent-token.ts';
 import { RollmeshError } from '../../core/errors.ts';
-import { ENVIRONMENT_WORKER, WORKER_NAMES, type WorkerName } from '../../core/stages.ts';
-import { entryCode } from '../../mesh/bundle.ts';
-import { moduleFile, PUBLIC_MODULES } from '../../mesh/installation.ts';
-import { SECRET_NAMES } from '../../mesh/secrets.ts';
+import { agentsToken } from '../../core/net/agent-token.ts';
+import { ENVIRONMENT_WORKER, WORKER_NAMES, type WorkerName } from '../../core/round/stages.ts';
+import { entryCode } from '../../local/mesh/bundle.ts';
+import { moduleFile, PUBLIC_MODULES } from '../../local/mesh/installation.ts';
+import { SECRET_NAMES } from '../../local/mesh/secrets.ts';
 import type { SecretName } from './mesh-parts.ts';
 
 /** The placeholder database id in wrangler.toml; every environment has it. */

@@ -5,9 +5,9 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bundleWorker } from '../../mesh/bundle.ts';
-import { installed } from '../../mesh/installation.ts';
-import { readMeshConfig } from '../../mesh/mesh-config.ts';
+import { bundleWorker } from '../../local/mesh/bundle.ts';
+import { installed } from '../../local/mesh/installation.ts';
+import { readMeshConfig } from '../../local/mesh/mesh-config.ts';
 import type { Environment } from './mesh-parts.ts';
 
 /** Digits of the hash in the tag: with its prefix it stays below 25 characters, which every version of the platform accepted. */
@@ -35,7 +35,7 @@ export async function workerTag(
   for (const { path, contents } of modules) parts[`module ${path.slice(root.length)}`] = contents;
   if (environment === 'gateway') {
     const { workers } = await readMeshConfig(root);
-    const folder = workers.gateway.assets?.directory ?? installed('dashboard');
+    const folder = workers.gateway.assets?.directory ?? installed('web/dashboard');
     for (const file of readdirSync(folder, { recursive: true, withFileTypes: true }))
       if (file.isFile()) {
         const path = join(file.parentPath, file.name);

@@ -1,7 +1,7 @@
 /** Deploys the mesh that the folder's files describe. */
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
-import { ensureNodeTab } from '../../mesh/node-tab.ts';
+import { ensureNodeTab } from '../../local/mesh/node-tab.ts';
 import { openRecipes } from '../recipe-modules.ts';
 import { DeployFiles } from './deploy-files.ts';
 import { workerTag } from './fingerprint.ts';

@@ -1,7 +1,8 @@
 /** What a deployment asks of a deployed gateway: whether it answers, whether it has the start policy, and the upload of that policy. */
-import { GatewayClient } from '../../api/gateway-client.ts';
+
 import { RollmeshError } from '../../core/errors.ts';
-import { DEFAULT_START_POLICY, ensureShipped } from '../shared/import-policy.ts';
+import { DEFAULT_START_POLICY, ensureShipped } from '../../local/starts.ts';
+import { GatewayClient } from '../../workers/api/gateway-client.ts';
 
 /** How long a new address may take until it answers, and how often it is tried, in ms. */
 const PATIENCE_MS = 120_000;

@@ -1,6 +1,6 @@
 /** The parts of a deployed mesh: its Workers in their order, the secrets that each needs, and the settings of the learner's queue. */
-import type { ByWorker, WorkerName } from '../../core/stages.ts';
-import type { SECRET_NAMES } from '../../mesh/secrets.ts';
+import type { ByWorker, WorkerName } from '../../core/round/stages.ts';
+import type { SECRET_NAMES } from '../../local/mesh/secrets.ts';
 
 export type Environment = WorkerName;
 

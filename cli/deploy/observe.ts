@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
-import { type ByWorker, deployOrder } from '../../core/stages.ts';
+import { type ByWorker, deployOrder } from '../../core/round/stages.ts';
 import { type Environment, SECRETS_OF, type Wanted } from './mesh-parts.ts';
 import type { MeshState, PullSettings } from './plan.ts';
 import {

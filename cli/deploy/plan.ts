@@ -1,6 +1,6 @@
 /** Plans the steps from the present state to the wanted one. Pure: the same state gives the same plan; a mesh in the wanted state gives none. */
 import { RollmeshError } from '../../core/errors.ts';
-import { type ByWorker, deployOrder } from '../../core/stages.ts';
+import { type ByWorker, deployOrder } from '../../core/round/stages.ts';
 import { type Environment, PULL_CONSUMER, SECRETS_OF, type SecretName, type Wanted } from './mesh-parts.ts';
 
 export interface PullSettings {

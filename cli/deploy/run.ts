@@ -1,6 +1,6 @@
 /** A whole deployment: reads the state, plans, and applies the plan unless it is a dry run. All that it talks to is passed in. */
 import { RollmeshError } from '../../core/errors.ts';
-import { deployOrder } from '../../core/stages.ts';
+import { deployOrder } from '../../core/round/stages.ts';
 import { apply, type Surroundings } from './apply.ts';
 import type { Environment } from './mesh-parts.ts';
 import { type Account, chooseAccount, observe } from './observe.ts';

@@ -3,10 +3,10 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { RollmeshError } from '../../core/errors.ts';
-import { isPrivateHost } from '../../core/private-host.ts';
-import { type ByWorker, deployOrder, ENVIRONMENT_WORKER, EPISODE_QUEUE } from '../../core/stages.ts';
-import { installed } from '../../mesh/installation.ts';
-import { environmentUrl, readMeshConfig } from '../../mesh/mesh-config.ts';
+import { isPrivateHost } from '../../core/net/private-host.ts';
+import { type ByWorker, deployOrder, ENVIRONMENT_WORKER, EPISODE_QUEUE } from '../../core/round/stages.ts';
+import { installed } from '../../local/mesh/installation.ts';
+import { environmentUrl, readMeshConfig } from '../../local/mesh/mesh-config.ts';
 import { configurationsIn } from '../run-config-file.ts';
 import type { Wanted } from './mesh-parts.ts';
 

@@ -4,12 +4,12 @@ import { createServer } from 'node:net';
 import { availableParallelism, freemem, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { installed } from '../../mesh/installation.ts';
+import { installed } from '../../local/mesh/installation.ts';
 
 /** Plain JavaScript that the install runs too, so that it is found from the installation. */
 const { isCurrent, OLDEST_NODE } = (await import(
-  pathToFileURL(installed('install', 'node-version.mjs')).href
-)) as typeof import('../../install/node-version.mjs');
+  pathToFileURL(installed('cli/install', 'node-version.mjs')).href
+)) as typeof import('../install/node-version.mjs');
 
 export interface Finding {
   readonly what: string;

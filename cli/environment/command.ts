@@ -2,11 +2,11 @@
 import { existsSync } from 'node:fs';
 import { Argument, Command, InvalidArgumentError } from 'commander';
 import * as v from 'valibot';
-import type { HoldOptions } from '../../api/environment/hold-episode.ts';
-import type { Host, WantedTasks } from '../../api/environment/host.ts';
-import { expectOneSeat, openEpisode, playEpisode } from '../../api/environment/mesh-side.ts';
 import { wrongInput } from '../../core/errors.ts';
 import { type AgentAccess, USUAL_TURNS } from '../../core/schema/agent.ts';
+import type { HoldOptions } from '../../workers/api/environment/hold-episode.ts';
+import type { Host, WantedTasks } from '../../workers/api/environment/host.ts';
+import { expectOneSeat, openEpisode, playEpisode } from '../../workers/api/environment/mesh-side.ts';
 import { calledAs } from '../called-as.ts';
 import { printable } from '../printable.ts';
 import { openMesh } from '../shared/mesh-access.ts';

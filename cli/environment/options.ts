@@ -1,7 +1,7 @@
 /** What a command says of the episodes in an environment: options of `environment play` and of `start --environment`. */
 import { Option } from 'commander';
 import { MOST_CALLS } from '../../core/schema/agent.ts';
-import { readSecrets } from '../../mesh/secrets.ts';
+import { readSecrets } from '../../local/mesh/secrets.ts';
 import { most } from '../shared/run-options.ts';
 
 /** Without a default, which says whether it was given. */

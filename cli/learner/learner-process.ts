@@ -3,8 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { nodeArguments } from '../../mesh/installation.ts';
-import { type Mesh, SCORED_QUEUE } from '../../mesh/start.ts';
+import { nodeArguments } from '../../local/mesh/installation.ts';
+import { type Mesh, SCORED_QUEUE } from '../../local/mesh/start.ts';
 import { type LearnerNews, LearnerWatch } from '../learner-watch.ts';
 
 export interface LearnerProcess {

@@ -1,7 +1,5 @@
 /** The learner as a process of its own: opens device, gateway and queue, and trains until it is asked to end. */
-import { GatewayClient } from '../../api/gateway-client.ts';
-import { PullQueue } from '../../api/pull-client.ts';
-import { Tally } from '../../api/tally.ts';
+
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
 import { openAudit } from '../../learner/loop/auditor.ts';
 import { Evaluator } from '../../learner/loop/evaluator.ts';
@@ -9,6 +7,9 @@ import { runLearner } from '../../learner/loop/loop.ts';
 import { TrainingDevice } from '../../learner/loop/training-device.ts';
 import { objectiveModules } from '../../learner/train/objective-modules.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
+import { GatewayClient } from '../../workers/api/gateway-client.ts';
+import { PullQueue } from '../../workers/api/pull-client.ts';
+import { Tally } from '../../workers/api/tally.ts';
 import { openRecipes } from '../recipe-modules.ts';
 
 export interface LearnerOptions {

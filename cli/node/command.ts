@@ -1,14 +1,14 @@
 /** `rollmesh node`: lends this machine to a mesh. */
 import { availableParallelism } from 'node:os';
 import { Command, Option } from 'commander';
-import { WorkClient } from '../../api/work-client.ts';
+import { identityOf } from '../../core/audit/work-seal.ts';
 import { wrongInput } from '../../core/errors.ts';
-import { SMALLER_WEIGHTS } from '../../core/policy.ts';
-import { CLOSE_ENGINES, isCloseEngine, NODE_ENGINES, type LeaseOrder } from '../../core/schema/work.ts';
-import { identityOf } from '../../core/work-seal.ts';
+import { SMALLER_WEIGHTS } from '../../core/policy/policy.ts';
+import { CLOSE_ENGINES, isCloseEngine, type LeaseOrder, NODE_ENGINES } from '../../core/schema/work.ts';
 import { loadNative } from '../../infer/ort-native.ts';
-import { askingServer, shapeOnly } from '../../node/ask-server.ts';
-import { lend } from '../../node/lend.ts';
+import { askingServer, shapeOnly } from '../../local/node/ask-server.ts';
+import { lend } from '../../local/node/lend.ts';
+import { WorkClient } from '../../workers/api/work-client.ts';
 import { calledAs } from '../called-as.ts';
 import { gatewayAddress } from '../shared/mesh-access.ts';
 import { whole } from '../shared/run-options.ts';

@@ -2,9 +2,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { GatewayClient } from '../../api/gateway-client.ts';
 import type { NodeAnswer } from '../../core/schema/work.ts';
-import { nodeArguments } from '../../mesh/installation.ts';
+import { nodeArguments } from '../../local/mesh/installation.ts';
+import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { percent, whole } from '../shared/figures.ts';
 
 export interface LocalNodes {

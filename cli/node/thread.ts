@@ -4,8 +4,8 @@ import type { SamplingRequest } from '../../core/schema/work.ts';
 import type { SharedMemory } from '../../infer/kernels/shared-weights.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { nativeEngines } from '../../infer/ort-native.ts';
-import { type ComputeAnswer, Computer, failureOf, READY } from '../../node/compute.ts';
-import type { Held } from '../../node/weight-memories.ts';
+import { type ComputeAnswer, Computer, failureOf, READY } from '../../local/node/compute.ts';
+import type { Held } from '../../local/node/weight-memories.ts';
 import type { ThreadCall, ThreadData } from './threads.ts';
 
 const { close, builds, thread, threads } = workerData as ThreadData;

@@ -7,7 +7,7 @@ import type { CloseEngine, SamplingRequest } from '../../core/schema/work.ts';
 import type { Builds } from '../../infer/kernels/builds.ts';
 import { loadSharedBuilds } from '../../infer/kernels/node-builds.ts';
 import { givenUp, type SharedMemory } from '../../infer/kernels/shared-weights.ts';
-import { moduleFile, NODE_FLAGS } from '../../mesh/installation.ts';
+import { moduleFile, NODE_FLAGS } from '../../local/mesh/installation.ts';
 import {
   type ComputeAnswer,
   type ComputeCall,
@@ -15,9 +15,9 @@ import {
   OPEN,
   READY,
   versionKey,
-} from '../../node/compute.ts';
-import type { Compute } from '../../node/lend.ts';
-import { type Held, WeightMemories } from '../../node/weight-memories.ts';
+} from '../../local/node/compute.ts';
+import type { Compute } from '../../local/node/lend.ts';
+import { type Held, WeightMemories } from '../../local/node/weight-memories.ts';
 
 export interface Thread {
   /** Resolves once it can compute; what it is to compute would wait for it. */

@@ -1,6 +1,6 @@
 /** What the policy commands have in common: their options, the store they open, and how results reach stdout. */
 import { type Command, InvalidArgumentError } from 'commander';
-import type { GatewayClient } from '../../api/gateway-client.ts';
+import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { printableLines } from '../printable.ts';
 import { remoteMesh } from '../shared/mesh-access.ts';
 import { whole } from '../shared/run-options.ts';

@@ -1,9 +1,8 @@
 /** `policy eval`: checks a version's answers to files of questions against reference answers, and compares two versions on them. */
 import { writeFile } from 'node:fs/promises';
-import type { GatewayClient } from '../../api/gateway-client.ts';
 import type { Extraction } from '../../core/checkers/extract.ts';
 import { wrongInput } from '../../core/errors.ts';
-import type { PolicyRef } from '../../core/policy.ts';
+import type { PolicyRef } from '../../core/policy/policy.ts';
 import { type RendererKind, rendererOf } from '../../core/renderer/open.ts';
 import type { Renderer } from '../../core/renderer/renderer.ts';
 import {
@@ -19,7 +18,8 @@ import {
   fitting,
   type QuestionSettings,
 } from '../../protocols/evaluate/questions.ts';
-import type { PlacedTask } from '../../tasks/file/task.ts';
+import type { GatewayClient } from '../../workers/api/gateway-client.ts';
+import type { PlacedTask } from '../../worlds/file/task.ts';
 import { configOf, openPolicy } from './live-policy.ts';
 import { fetchVersion } from './stored-version.ts';
 import { readTaskFiles, type TaskFileOptions, taskFileSettings } from './task-file-options.ts';

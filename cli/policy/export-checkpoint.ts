@@ -6,9 +6,8 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { GatewayClient } from '../../api/gateway-client.ts';
 import { wrongInput } from '../../core/errors.ts';
-import type { PolicyRef } from '../../core/policy.ts';
+import type { PolicyRef } from '../../core/policy/policy.ts';
 import { TEXT_FILES } from '../../core/renderer/policy-text.ts';
 import {
   adapterFile,
@@ -39,6 +38,7 @@ import {
   writeSafetensors,
 } from '../../model/safetensors.ts';
 import { streamSafetensors } from '../../model/safetensors-stream.ts';
+import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { errnoOf } from './files.ts';
 import { placeWeights } from './graph-place.ts';
 import { withDtype } from './hf-dtype.ts';

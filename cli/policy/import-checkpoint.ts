@@ -1,11 +1,11 @@
 /** `policy import`: makes a checkpoint folder version 0 of a new policy, after all checks have passed. */
 import { basename, resolve } from 'node:path';
 import * as v from 'valibot';
-import type { GatewayClient } from '../../api/gateway-client.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { FileStream } from '../../core/schema/policy.ts';
 import { name as policyName } from '../../core/schema/sample.ts';
-import { importPolicy } from '../shared/import-policy.ts';
+import { importPolicy } from '../../local/starts.ts';
+import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { type CheckpointFiles, readCheckpointFolder } from './checkpoint-folder.ts';
 
 export interface Imported {

@@ -1,5 +1,5 @@
 /** Opens a stored version as a live policy, on the generation runtime or on the learner's device. */
-import type { Policy, PolicyRef } from '../../core/policy.ts';
+import type { Policy, PolicyRef } from '../../core/policy/policy.ts';
 import { setFiles, type VersionFiles } from '../../core/schema/policy.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { openVersion } from '../../infer/open-version.ts';

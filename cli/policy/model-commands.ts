@@ -9,9 +9,9 @@ import {
   type PolicyRef,
   SMALLER_WEIGHTS,
   type SmallerWeights,
-} from '../../core/policy.ts';
+} from '../../core/policy/policy.ts';
 import { RENDERER_KINDS } from '../../core/renderer/open.ts';
-import { parsedValue } from '../../core/set-path.ts';
+import { parsedValue } from '../../core/runs/set-path.ts';
 import type { Share } from '../../protocols/evaluate/figures.ts';
 import { engineOption, whole } from '../shared/run-options.ts';
 import {

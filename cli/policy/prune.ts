@@ -1,6 +1,7 @@
 /** `policy prune`: removes the files of old versions that nothing names any more, in repeated calls until none is left. */
-import type { GatewayClient } from '../../api/gateway-client.ts';
+
 import type { Pruned } from '../../core/schema/answers.ts';
+import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { findPolicy } from './stored-version.ts';
 
 export interface PruneRule {

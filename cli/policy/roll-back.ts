@@ -1,7 +1,8 @@
 /** `policy rollback`: moves the pointer back and withdraws every later version; rounds that name one of those end. */
-import type { GatewayClient } from '../../api/gateway-client.ts';
+
 import { wrongInput } from '../../core/errors.ts';
-import type { PolicyRef } from '../../core/policy.ts';
+import type { PolicyRef } from '../../core/policy/policy.ts';
+import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { findPolicy } from './stored-version.ts';
 
 export interface RolledBack {

@@ -1,9 +1,10 @@
 /** `policy score` and `policy generate`: one output for each line of ids; the same arguments give the same bits. */
-import type { GatewayClient } from '../../api/gateway-client.ts';
+
 import { wrongInput } from '../../core/errors.ts';
-import type { Completion, PolicyRef, TokenIds, TokenScores } from '../../core/policy.ts';
+import type { Completion, PolicyRef, TokenIds, TokenScores } from '../../core/policy/policy.ts';
 import { deriveId } from '../../core/random.ts';
 import { type PolicyText, textOf } from '../../core/renderer/policy-text.ts';
+import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { configOf, openLearner, openPolicy } from './live-policy.ts';
 import { fetchVersion } from './stored-version.ts';
 import { readTokenLines } from './token-lines.ts';

@@ -1,8 +1,8 @@
 /** The commands on stored versions: import, export, list, rollback, prune. */
 import { type Command, Option } from 'commander';
-import type { GatewayClient } from '../../api/gateway-client.ts';
 import type { PolicyVersions } from '../../core/schema/answers.ts';
 import type { StorageType } from '../../model/safetensors.ts';
+import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { remoteMesh } from '../shared/mesh-access.ts';
 import { whole } from '../shared/run-options.ts';
 import { addressOf, gatewayAt } from '../shared/state-access.ts';

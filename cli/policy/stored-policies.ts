@@ -1,14 +1,14 @@
 /**
  * Reads the policies of a state folder from its database file, without a mesh: a mesh takes seconds to start, and starting one writes. The
- * queries are those of store/policies.ts in plain SQL, since the library that builds them there takes longer to load than all else here.
+ * queries are those of workers/store/policies.ts in plain SQL, since the library that builds them there takes longer to load than all else here.
  */
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { RollmeshError } from '../../core/errors.ts';
 import type { PolicyVersions } from '../../core/schema/answers.ts';
-import { databasesIn, openSqlite } from '../../mesh/sqlite-files.ts';
-import type { PolicyRow, VersionRow } from '../../store/policies.ts';
+import { databasesIn, openSqlite } from '../../local/mesh/sqlite-files.ts';
 import { LISTED_VERSIONS, policyVersionsView } from '../../workers/gateway/views.ts';
+import type { PolicyRow, VersionRow } from '../../workers/store/policies.ts';
 
 const POLICIES = 'SELECT name, current, updated_at AS updatedAt FROM policies ORDER BY name LIMIT 1000';
 const VERSIONS = `SELECT policy, version, parent, round, bytes, elsewhere, manifest_sha256 AS manifestSha256, created_at AS createdAt,

@@ -1,7 +1,7 @@
 /** Finds a stored version; where it is missing, the error names what there is. */
-import type { GatewayClient } from '../../api/gateway-client.ts';
+
 import { RollmeshError } from '../../core/errors.ts';
-import type { PolicyRef } from '../../core/policy.ts';
+import type { PolicyRef } from '../../core/policy/policy.ts';
 import { TEXT_FILES } from '../../core/renderer/policy-text.ts';
 import type { PolicyVersions } from '../../core/schema/answers.ts';
 import {
@@ -11,7 +11,8 @@ import {
   type VersionFiles,
   weightsFile,
 } from '../../core/schema/policy.ts';
-import { importCommand } from '../shared/import-policy.ts';
+import { importCommand } from '../../local/starts.ts';
+import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 
 export const missingPolicy = (name: string, names: readonly string[]): RollmeshError =>
   new RollmeshError('missing-version', 'policy.missing', `There is no policy ${name}.`, {

@@ -1,5 +1,5 @@
 /** Formats the commands' results for people: plain columns with numbers aligned right. */
-import type { Completion, TokenScores } from '../../core/policy.ts';
+import type { Completion, TokenScores } from '../../core/policy/policy.ts';
 import type { PolicyVersions, Pruned } from '../../core/schema/answers.ts';
 import { decimal } from '../shared/figures.ts';
 

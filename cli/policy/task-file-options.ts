@@ -4,9 +4,9 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { EXTRACTIONS, type Extraction, parseExtractions } from '../../core/checkers/extract.ts';
 import { CHECKERS, findChecker } from '../../core/checkers/registry.ts';
 import { wrongInput } from '../../core/errors.ts';
-import { program } from '../../tasks/file/program-checker.ts';
-import { readTasks, type TaskFileSettings } from '../../tasks/file/read-tasks.ts';
-import type { PlacedTask } from '../../tasks/file/task.ts';
+import { program } from '../../worlds/file/program-checker.ts';
+import { readTasks, type TaskFileSettings } from '../../worlds/file/read-tasks.ts';
+import type { PlacedTask } from '../../worlds/file/task.ts';
 import { readOptional } from './files.ts';
 import { refuseEndlessParquet } from './parquet-probe.ts';
 

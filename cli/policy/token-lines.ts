@@ -1,7 +1,7 @@
 /** Reads a file of token ids, one JSON array per line. All lines are checked before anything is computed. */
 import * as v from 'valibot';
 import { wrongInput } from '../../core/errors.ts';
-import type { TokenIds } from '../../core/policy.ts';
+import type { TokenIds } from '../../core/policy/policy.ts';
 import type { ModelConfig } from '../../model/config.ts';
 import { readLines } from './files.ts';
 

@@ -14,15 +14,15 @@ import { openDevice } from '../../learner/device/device.ts';
 import { paramsFrom } from '../../learner/nn/params.ts';
 import { configOf } from '../../learner/train/frozen-sets.ts';
 import { WARM_START, type WarmStartProgress, warmStart } from '../../learner/train/warm-start.ts';
+import { readStart } from '../../local/starts.ts';
 import { parameterCount } from '../../model/checkpoint.ts';
 import { toHfConfig } from '../../model/hf-config.ts';
 import { randomCheckpoint } from '../../model/init.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { readSafetensors, writeSafetensors } from '../../model/safetensors.ts';
 import { widened } from '../../model/widen.ts';
-import { type TokenizerFiles, warmStarts } from '../../tasks/warm-starts.ts';
+import { type TokenizerFiles, warmStarts } from '../../worlds/warm-starts.ts';
 import { calledAs } from '../called-as.ts';
-import { readStart } from '../shared/import-policy.ts';
 import { whole } from '../shared/run-options.ts';
 import { SHAPES, type ShapeName } from './shapes.ts';
 

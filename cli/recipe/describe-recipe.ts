@@ -1,7 +1,8 @@
 /** A recipe in words: what `npm run recipe -- show NAME` prints. */
-import type { Recipe } from '../../core/recipe.ts';
+
+import type { OptimizerSettings } from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
-import type { OptimizerSettings } from '../../core/training-plan.ts';
 import { wrap } from '../shared/wrap.ts';
 
 const decay = ({ schedule = 'constant', totalSteps, floor = 0 }: OptimizerSettings): string =>

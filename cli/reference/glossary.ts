@@ -1,11 +1,11 @@
 /** The page /glossary/ of every mesh: docs/glossary.md, to which the page's terms are linked. */
 import { readFileSync } from 'node:fs';
-import { renderPage } from '../../site/pages.ts';
+import { renderPage } from '../../web/site/pages.ts';
 
 /** The link to the icon that the mesh's page has; without one a browser asks for /favicon.ico, which there is not. */
 function icon(): string {
-  const [link] = /<link\s+rel="icon"[^>]*>/.exec(readFileSync('dashboard/index.html', 'utf8')) ?? [];
-  if (!link) throw new Error('internal: dashboard/index.html has no icon.');
+  const [link] = /<link\s+rel="icon"[^>]*>/.exec(readFileSync('web/dashboard/index.html', 'utf8')) ?? [];
+  if (!link) throw new Error('internal: web/dashboard/index.html has no icon.');
   return link.replaceAll(/\s+/g, ' ');
 }
 

@@ -3,13 +3,13 @@ import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from '@valibot/
 import { Hono } from 'hono';
 import { type DescribeRouteOptions, describeRoute, generateSpecs, validator } from 'hono-openapi';
 import type * as v from 'valibot';
-import { CALLERS, type Caller, ROUTES, type RouteReference } from '../../api/routes.ts';
 import * as agent from '../../core/schema/agent.ts';
 import * as answers from '../../core/schema/answers.ts';
 import * as policy from '../../core/schema/policy.ts';
 import * as report from '../../core/schema/report.ts';
 import * as round from '../../core/schema/round.ts';
 import * as work from '../../core/schema/work.ts';
+import { CALLERS, type Caller, ROUTES, type RouteReference } from '../../workers/api/routes.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

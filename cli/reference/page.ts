@@ -1,6 +1,6 @@
 /** The table of routes as a page of Markdown: docs/api.md. */
 import type * as v from 'valibot';
-import { CALLERS, ROUTES, type RouteReference } from '../../api/routes.ts';
+import { CALLERS, ROUTES, type RouteReference } from '../../workers/api/routes.ts';
 import { SCHEMAS } from './openapi.ts';
 
 /** The fields of an object schema, those that may be left out with a question mark. */
@@ -41,8 +41,8 @@ export function referencePage(): string {
   return [
     '# The gateway’s HTTP interface',
     '',
-    'Made by `npm run reference` from `api/routes.ts`; a test holds it to the routes that the gateway has. The same as OpenAPI 3.1,',
-    'with the schema of every field, is at `/openapi.json` of every mesh ([dashboard/openapi.json](../dashboard/openapi.json)). The schemas themselves',
+    'Made by `npm run reference` from `workers/api/routes.ts`; a test holds it to the routes that the gateway has. The same as OpenAPI 3.1,',
+    'with the schema of every field, is at `/openapi.json` of every mesh ([web/dashboard/openapi.json](../web/dashboard/openapi.json)). The schemas themselves',
     'are in `core/schema/`. Fields with a question mark may be left out.',
     '',
     'A refusal has one form, **refusal**: `{ error: { code, message, expected?, next? } }`, with a status of 4xx where the request is at fault and 5xx where the mesh is.',

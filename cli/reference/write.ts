@@ -1,4 +1,4 @@
-/** `npm run reference`: writes docs/api.md, dashboard/openapi.json and the page /glossary/. */
+/** `npm run reference`: writes docs/api.md, web/dashboard/openapi.json and the page /glossary/. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { glossaryPage } from './glossary.ts';
 import { openApi } from './openapi.ts';
@@ -6,6 +6,6 @@ import { referencePage } from './page.ts';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 writeFileSync('docs/api.md', referencePage());
-writeFileSync('dashboard/openapi.json', `${JSON.stringify(await openApi(version), null, 1)}\n`);
-mkdirSync('dashboard/glossary', { recursive: true });
-writeFileSync('dashboard/glossary/index.html', glossaryPage());
+writeFileSync('web/dashboard/openapi.json', `${JSON.stringify(await openApi(version), null, 1)}\n`);
+mkdirSync('web/dashboard/glossary', { recursive: true });
+writeFileSync('web/dashboard/glossary/index.html', glossaryPage());

@@ -9,7 +9,7 @@ import { full } from 'acorn-walk';
 import { type BuildFailure, build } from 'esbuild';
 import { wrongInput } from '../../core/errors.ts';
 import { deriveId } from '../../core/random.ts';
-import { type BoundedModule, REWARD_STEPS, type RewardTask } from '../../core/reward-function.ts';
+import { type BoundedModule, REWARD_STEPS, type RewardTask } from '../../core/recipe/reward-function.ts';
 import { hardTexts, SHORT, within } from '../shared/pattern-probe.ts';
 import { countSteps, STEP } from './step-counting.ts';
 

@@ -2,8 +2,8 @@
 import { basename } from 'node:path';
 import * as v from 'valibot';
 import { wrongInput } from '../../core/errors.ts';
-import { nearest } from '../../core/nearest.ts';
 import { name as nameSchema } from '../../core/schema/sample.ts';
+import { nearest } from '../../core/text/nearest.ts';
 import { QUESTION_REWARDS } from '../../protocols/questions/rewards.ts';
 import { TOTAL } from '../../protocols/questions/weighted-reward.ts';
 

@@ -1,6 +1,7 @@
 /** Opens the mesh that a command means: one at an address, the one that the environment names, or that of the state folder. */
-import { GatewayClient } from '../../api/gateway-client.ts';
+
 import { wrongInput } from '../../core/errors.ts';
+import { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { type OpenStore, openStore } from './state-access.ts';
 import { findStateFolder } from './state-folder.ts';
 

@@ -1,6 +1,6 @@
 /** Commands that ask a mesh something and end: the options that all of them have, and the mesh that they mean. */
 import type { Command } from 'commander';
-import type { GatewayClient } from '../../api/gateway-client.ts';
+import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { openMesh } from './mesh-access.ts';
 
 export interface MeshOptions {

@@ -1,7 +1,8 @@
 /** Finds the run that a person means. */
-import type { GatewayClient } from '../../api/gateway-client.ts';
+
 import { wrongInput } from '../../core/errors.ts';
 import type { RunState } from '../../core/schema/answers.ts';
+import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 
 /** `asked` is a run's id, or `last` for the one that was ordered last. Throws `run.named` for anything else. */
 export async function runNamed(

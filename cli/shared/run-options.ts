@@ -1,6 +1,6 @@
 /** The options of a run: parses the command line's strings into RunSettings. */
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { ENGINES, type Engine, SMALLER_WEIGHTS, type SmallerWeights } from '../../core/policy.ts';
+import { ENGINES, type Engine, SMALLER_WEIGHTS, type SmallerWeights } from '../../core/policy/policy.ts';
 import { MOST_AHEAD } from '../../core/schema/round.ts';
 import type { RunOrder } from '../../recipes/run-order.ts';
 import { calledAs } from '../called-as.ts';

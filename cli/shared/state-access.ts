@@ -2,11 +2,12 @@
  * Gives access to the mesh of a state folder: the one that runs there, or else one whose clock stands still, for as long as the caller
  * works. Two meshes never share a folder, because their databases are files.
  */
-import { GatewayClient } from '../../api/gateway-client.ts';
+
 import { RollmeshError } from '../../core/errors.ts';
-import { readSecrets } from '../../mesh/secrets.ts';
-import type { Mesh, MeshOptions } from '../../mesh/start.ts';
-import { ensureShipped } from './import-policy.ts';
+import { readSecrets } from '../../local/mesh/secrets.ts';
+import type { Mesh, MeshOptions } from '../../local/mesh/start.ts';
+import { ensureShipped } from '../../local/starts.ts';
+import { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { type Claim, claim, lockPath, type Owner, ownerOf } from './state-lock.ts';
 
 /** How long a command waits for another that uses the folder alone, and how often it checks, in ms. */
@@ -77,7 +78,7 @@ async function claimOrJoin(stateDir: string): Promise<Claim | string> {
 async function startClaimed(held: Claim, options: MeshOptions): Promise<OwnMesh> {
   try {
     // Loaded only now, since it takes a second and most commands find a running mesh.
-    const { startMesh } = await import('../../mesh/start.ts');
+    const { startMesh } = await import('../../local/mesh/start.ts');
     const mesh = await startMesh(options);
     const stop = async () => {
       await mesh.stop();

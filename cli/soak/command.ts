@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { thisMachine } from '../../bench/machine.ts';
 import { wrongInput } from '../../core/errors.ts';
-import type { Engine } from '../../core/policy.ts';
+import type { Engine } from '../../core/policy/policy.ts';
 import { Random } from '../../core/random.ts';
 import { KILL_POINTS, type KillPoint } from '../../faults/kill-points.ts';
 import { shipped } from '../../recipes/index.ts';

@@ -7,7 +7,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Random } from '../../core/random.ts';
-import type { Registry } from '../../core/registry.ts';
+import type { Registry } from '../../core/recipe/registry.ts';
 import { MAIN_SET, type Manifest, weightsFile } from '../../core/schema/policy.ts';
 import { keys } from '../../core/schema/round.ts';
 import { type Damage, type DamageTarget, damageFile, fileOf, isDatabase } from '../../faults/damage.ts';
@@ -15,9 +15,9 @@ import { followLog } from '../../faults/log-tail.ts';
 import { storedObjects } from '../../faults/stored-files.ts';
 import { type Watched, watchCommand } from '../../faults/watched-command.ts';
 import { openDevice } from '../../learner/device/device.ts';
+import { type FileHashes, referenceRun } from '../../local/run/reference-run.ts';
+import { readStart } from '../../local/starts.ts';
 import { type RunOrder, runOf } from '../../recipes/run-order.ts';
-import { type FileHashes, referenceRun } from '../../run/reference-run.ts';
-import { readStart } from '../shared/import-policy.ts';
 
 /** Events of the mesh's log after which the run is killed. */
 export const MOMENTS = ['propose.done', 'rollout.done', 'judge.done', 'version.committed'] as const;

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { thisMachine } from '../../bench/machine.ts';
 import { wrongInput } from '../../core/errors.ts';
 import { Random } from '../../core/random.ts';
-import type { Registry } from '../../core/registry.ts';
+import type { Registry } from '../../core/recipe/registry.ts';
 import { DAMAGE_TARGETS, DAMAGES } from '../../faults/damage.ts';
 import { printableLines } from '../printable.ts';
 import { duration } from '../shared/figures.ts';

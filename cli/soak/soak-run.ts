@@ -3,11 +3,9 @@
  * the weights are compared with those of the reference run.
  */
 import { join } from 'node:path';
-import { GatewayClient } from '../../api/gateway-client.ts';
-import { orderRounds } from '../../api/signed-webhook.ts';
 import { RollmeshError } from '../../core/errors.ts';
 import { Random } from '../../core/random.ts';
-import type { Registry } from '../../core/registry.ts';
+import type { Registry } from '../../core/recipe/registry.ts';
 import type { VersionFile } from '../../core/schema/policy.ts';
 import { Churn, type Churned } from '../../faults/churn.ts';
 import { Cluster, type ClusterOptions } from '../../faults/cluster.ts';
@@ -18,10 +16,12 @@ import type { KillPoint } from '../../faults/kill-points.ts';
 import { type Balance, balance, type LedgerRound, readLedger } from '../../faults/ledger.ts';
 import { forwardAll, type Handler } from '../../faults/proxy.ts';
 import { openDevice } from '../../learner/device/device.ts';
-import { moduleFile } from '../../mesh/installation.ts';
+import { moduleFile } from '../../local/mesh/installation.ts';
+import { type FileHashes, referenceRun } from '../../local/run/reference-run.ts';
+import { ensureShipped, readStart } from '../../local/starts.ts';
 import { type RunOrder, runOf } from '../../recipes/run-order.ts';
-import { type FileHashes, referenceRun } from '../../run/reference-run.ts';
-import { ensureShipped, readStart } from '../shared/import-policy.ts';
+import { GatewayClient } from '../../workers/api/gateway-client.ts';
+import { orderRounds } from '../../workers/api/signed-webhook.ts';
 
 export interface UnderFire {
   readonly root: string;

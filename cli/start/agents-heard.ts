@@ -1,6 +1,6 @@
 /** Waits, at the end of a run whose episodes agents hold, until they have heard that it is over: the mesh goes with the command. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { GatewayClient } from '../../api/gateway-client.ts';
+import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 
 /** How often it is asked, ms. */
 const POLL_MS = 250;

@@ -1,14 +1,14 @@
 /** `npm start`; its options are in cli/shared/run-options.ts. */
 import { type Command, Option } from 'commander';
 import { wrongInput } from '../../core/errors.ts';
-import type { Recipe } from '../../core/recipe.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { expectStart, readStart } from '../../local/starts.ts';
 import { runOf } from '../../recipes/run-order.ts';
 import { answerToolOption, turnsOption } from '../environment/options.ts';
 import { refuseTakenPort } from '../port.ts';
 import { openRecipes, writtenRecipes } from '../recipe-modules.ts';
 import { askedRun } from '../shared/asked-run.ts';
 import { fail } from '../shared/fail.ts';
-import { expectStart, readStart } from '../shared/import-policy.ts';
 import {
   type AskedStartOptions,
   FASTEST,
@@ -46,7 +46,7 @@ export const command = (): Command =>
       // Invalid options are refused before anything is written and before slow modules are loaded.
       runOf(known.registry, orderOf(options));
       for (const recipe of known.named) expectStart(recipe);
-      const { readMeshConfig } = await import('../../mesh/mesh-config.ts');
+      const { readMeshConfig } = await import('../../local/mesh/mesh-config.ts');
       await readMeshConfig('.');
       if (options.fresh) refuseBusy(options.state);
       else refuseShared(options.state);

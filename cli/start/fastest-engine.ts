@@ -4,7 +4,7 @@
  * the same run can be had on any machine.
  */
 import { wrongInput } from '../../core/errors.ts';
-import { type Engine, kernelEngineOf, type Policy, type SmallerWeights } from '../../core/policy.ts';
+import { type Engine, kernelEngineOf, type Policy, type SmallerWeights } from '../../core/policy/policy.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import type { Engines } from '../../infer/engines.ts';
 import { openVersion } from '../../infer/open-version.ts';

@@ -1,9 +1,10 @@
 /** Follows every run of a mesh that waits for webhooks: one heading a run, and a line for each of its rounds as it ends. */
-import type { GatewayClient } from '../../api/gateway-client.ts';
+
 import { RollmeshError } from '../../core/errors.ts';
-import type { Registry } from '../../core/registry.ts';
+import type { Registry } from '../../core/recipe/registry.ts';
 import type { RunState } from '../../core/schema/answers.ts';
 import { type RoundLine, summarize } from '../../core/schema/summary.ts';
+import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { followRun } from './follow-run.ts';
 import { inFlightWords } from './in-flight.ts';
 import type { RunPrinter } from './run-printer.ts';

@@ -1,9 +1,10 @@
 /** Follows a run through the gateway's reading API and yields a line for each finished round. It uses neither queues nor the learner. */
-import type { GatewayClient } from '../../api/gateway-client.ts';
+
 import { RollmeshError } from '../../core/errors.ts';
 import type { RoundState, RunState } from '../../core/schema/answers.ts';
 import { newestOf } from '../../core/schema/round.ts';
 import type { RoundLine } from '../../core/schema/summary.ts';
+import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 
 const POLL_MS = 250;
 /** How long a round's line waits for its evaluation once the round is done, ms. */

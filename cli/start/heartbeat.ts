@@ -1,5 +1,5 @@
 /** While nothing happens, says every twenty seconds what a run waits for, so that a person can tell waiting from hanging. */
-import type { StateOfRound } from '../../core/stages.ts';
+import type { StateOfRound } from '../../core/round/stages.ts';
 import type { RunPrinter } from './run-printer.ts';
 
 /** How long the terminal may stand still, ms, and how often that is checked. */

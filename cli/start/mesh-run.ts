@@ -1,19 +1,19 @@
 /** `npm start`: starts the local mesh and the learner, orders the missing rounds by a signed webhook, and prints a line for each. */
 import { join } from 'node:path';
-import { GatewayClient } from '../../api/gateway-client.ts';
-import { orderRounds } from '../../api/signed-webhook.ts';
-import type { Registry } from '../../core/registry.ts';
+import type { Registry } from '../../core/recipe/registry.ts';
 import { USUAL_TURNS } from '../../core/schema/agent.ts';
 import { runIdOf } from '../../core/schema/round.ts';
 import { type RoundLine, summarize } from '../../core/schema/summary.ts';
-import type { Mesh } from '../../mesh/start.ts';
+import type { Mesh } from '../../local/mesh/start.ts';
+import { ensureShipped, namedBy, startsOf } from '../../local/starts.ts';
 import { runOf } from '../../recipes/run-order.ts';
+import { GatewayClient } from '../../workers/api/gateway-client.ts';
+import { orderRounds } from '../../workers/api/signed-webhook.ts';
 import { environmentKey } from '../environment/options.ts';
 import { type LearnerProcess, superviseLearner } from '../learner/learner-process.ts';
 import { watchMesh } from '../mesh-watch.ts';
 import { type LocalNodes, shareLines, startLocalNodes } from '../node/local-nodes.ts';
 import type { OpenRecipes } from '../recipe-modules.ts';
-import { ensureShipped, namedBy, startsOf } from '../shared/import-policy.ts';
 import { whenNpmEnds } from '../shared/npm-parent.ts';
 import { orderOf, type StartOptions } from '../shared/run-options.ts';
 import { startSharedMesh } from '../shared/state-access.ts';

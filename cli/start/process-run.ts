@@ -1,18 +1,18 @@
 /** `npm start -- --in-process`: does the run without queues and Workers. Versions go to the same store, where every command finds them. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { GatewayClient } from '../../api/gateway-client.ts';
 import { wrongInput } from '../../core/errors.ts';
-import type { PolicyRef } from '../../core/policy.ts';
+import type { PolicyRef } from '../../core/policy/policy.ts';
+import type { EvaluationTasks } from '../../core/recipe/split.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { runIdOf } from '../../core/schema/round.ts';
-import type { EvaluationTasks } from '../../core/split.ts';
+import { playInProcess } from '../../local/run/in-process.ts';
+import type { RunStore } from '../../local/run/run-store.ts';
+import { ensureShipped, importPolicy, namedBy, startsOf } from '../../local/starts.ts';
 import { runOf } from '../../recipes/run-order.ts';
-import { playInProcess } from '../../run/in-process.ts';
-import type { RunStore } from '../../run/run-store.ts';
+import { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { findPolicy } from '../policy/stored-version.ts';
 import type { OpenRecipes } from '../recipe-modules.ts';
-import { ensureShipped, importPolicy, namedBy, startsOf } from '../shared/import-policy.ts';
 import { orderOf, type StartOptions } from '../shared/run-options.ts';
 import { startSharedMesh } from '../shared/state-access.ts';
 import type { RunPrinter } from './run-printer.ts';

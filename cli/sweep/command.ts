@@ -3,7 +3,6 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
-import type { Summary } from '../../core/schema/summary.ts';
 import {
   type Axis,
   axisOf,
@@ -13,8 +12,9 @@ import {
   pointsOf,
   ranked,
   resultOf,
-} from '../../core/sweep.ts';
-import type { RunListener } from '../../run/in-process.ts';
+} from '../../core/runs/sweep.ts';
+import type { Summary } from '../../core/schema/summary.ts';
+import type { RunListener } from '../../local/run/in-process.ts';
 import { calledAs } from '../called-as.ts';
 import { lineChart } from '../charts/line-chart.ts';
 import { printable } from '../printable.ts';

@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { RollmeshError } from '../../core/errors.ts';
-import type { PolicyRef } from '../../core/policy.ts';
+import type { PolicyRef } from '../../core/policy/policy.ts';
 import { fileEntries, type VersionFiles } from '../../core/schema/policy.ts';
-import type { RunStore } from '../../run/run-store.ts';
+import type { RunStore } from '../../local/run/run-store.ts';
 
 const numbered = (names: readonly string[]) => names.filter((name) => /^\d+$/.test(name)).map(Number);
 

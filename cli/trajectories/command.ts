@@ -1,7 +1,6 @@
 /** `rollmesh trajectories RUN`: writes what the roles of a run said, or tasks, pairs and conversations made of it, to a file. */
 import { existsSync } from 'node:fs';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
-import type { GatewayClient } from '../../api/gateway-client.ts';
 import { wrongInput } from '../../core/errors.ts';
 import { TEXT_FILES, textOf } from '../../core/renderer/policy-text.ts';
 import {
@@ -11,7 +10,8 @@ import {
   rowOf,
   type Trajectory,
   trajectoriesOf,
-} from '../../core/trajectories.ts';
+} from '../../core/runs/trajectories.ts';
+import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { calledAs } from '../called-as.ts';
 import { printable } from '../printable.ts';
 import { openMesh } from '../shared/mesh-access.ts';

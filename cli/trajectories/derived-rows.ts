@@ -1,9 +1,9 @@
 /** Rows to train on, from trajectories: the questions again, the better answer beside a worse one, and answers to imitate. */
 import { wrongInput } from '../../core/errors.ts';
 import type { Message } from '../../core/renderer/message.ts';
-import type { Trajectory, Turn } from '../../core/trajectories.ts';
+import type { Trajectory, Turn } from '../../core/runs/trajectories.ts';
 import { readTask } from '../../protocols/questions/task-text.ts';
-import type { FileTask } from '../../tasks/file/task.ts';
+import type { FileTask } from '../../worlds/file/task.ts';
 
 export const KINDS = ['rollouts', 'tasks', 'pairs', 'conversations'] as const;
 export type Kind = (typeof KINDS)[number];

@@ -1,9 +1,9 @@
 /** `npm run trigger -- URL --recipe NAME`: orders rounds by a signed webhook. The secret comes from WEBHOOK_SECRET or .dev.vars. */
 import { Command } from 'commander';
-import { orderRounds } from '../../api/signed-webhook.ts';
 import { wrongInput } from '../../core/errors.ts';
-import { readSecrets } from '../../mesh/secrets.ts';
+import { readSecrets } from '../../local/mesh/secrets.ts';
 import type { RunOrder } from '../../recipes/run-order.ts';
+import { orderRounds } from '../../workers/api/signed-webhook.ts';
 import { calledAs } from '../called-as.ts';
 import {
   aheadOption,

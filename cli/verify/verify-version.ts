@@ -2,11 +2,11 @@
  * Trains a version again from the sealed records of its round and compares the bytes. It reads what the mesh has stored, and writes
  * nothing; whoever runs it needs to trust neither the learner that trained the version nor the machine that stores it.
  */
-import type { GatewayClient } from '../../api/gateway-client.ts';
+
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
-import type { PolicyRef } from '../../core/policy.ts';
+import type { PolicyRef } from '../../core/policy/policy.ts';
 import { sha256Hex } from '../../core/random.ts';
-import type { Registry } from '../../core/registry.ts';
+import type { Registry } from '../../core/recipe/registry.ts';
 import type { PolicyState, RoundState } from '../../core/schema/answers.ts';
 import { type Manifest, manifestSha256, type VersionFile } from '../../core/schema/policy.ts';
 import { keys, manifestKey } from '../../core/schema/round.ts';
@@ -14,6 +14,7 @@ import { type Gathered, gatherRound } from '../../learner/loop/gather.ts';
 import type { LoadObjective } from '../../learner/train/objective-modules.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { wrongRound } from '../../recipes/run-order.ts';
+import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 
 /** A file of a version: the hash by which it was committed, and that of the bytes that training again gave. */
 export interface ComparedFile {

@@ -2,7 +2,7 @@
 import { wrongInput } from '../../core/errors.ts';
 import { type Device, openDevice } from '../../learner/device/device.ts';
 import { objectiveModules } from '../../learner/train/objective-modules.ts';
-import { readSecrets } from '../../mesh/secrets.ts';
+import { readSecrets } from '../../local/mesh/secrets.ts';
 import { printable } from '../printable.ts';
 import { openRecipesOf } from '../recipe-modules.ts';
 import { duration } from '../shared/figures.ts';

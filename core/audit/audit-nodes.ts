@@ -3,16 +3,16 @@
  * round. Everything else is played back, so that a sample is drawn from exactly the prompt that the node was given, and what differs is
  * that node's doing alone. What close nodes answered is scored again instead (score-again.ts). Pure: policies and work come as arguments.
  */
-import type { RoundContext } from '../round-context.ts';
-import { openRoundContext } from '../round-context.ts';
+import type { RoundContext } from '../recipe/round-context.ts';
+import { openRoundContext } from '../recipe/round-context.ts';
 import type { Sample } from '../schema/sample.ts';
 import { type Mismatch, NO_MISMATCH, type RoundWork } from '../schema/work.ts';
-import { completionsSha256, isSealed } from '../work-seal.ts';
 import { type AuditTools, drawShare, type RoundRecord } from './audit-round.ts';
 import { AuditLedger, compareSample, type Finding } from './findings.ts';
 import { episodesOfRecord } from './recorded-episodes.ts';
 import { recordedPolicy } from './recorded-policy.ts';
 import { addMismatch, scoreAgain } from './score-again.ts';
+import { completionsSha256, isSealed } from './work-seal.ts';
 
 type Answered = RoundWork['work'][number];
 

@@ -3,12 +3,13 @@
  * record back: they must come to the same ids, prompts, outcomes, oracle verdicts and rewards. `redrawRound` samples a share again
  * from the exact versions: tokens and log-probabilities must be the same bits. Both are pure: policies come as arguments.
  */
-import type { Policy, PolicyRef, SamplingSettings } from '../policy.ts';
+
+import type { AskService } from '../net/reward-service.ts';
+import type { Policy, PolicyRef, SamplingSettings } from '../policy/policy.ts';
 import { Random } from '../random.ts';
-import type { Recipe } from '../recipe.ts';
+import type { Recipe } from '../recipe/recipe.ts';
+import { openRoundContext, type RoundContext, type RoundContextParts } from '../recipe/round-context.ts';
 import type { PolicyText } from '../renderer/policy-text.ts';
-import type { AskService } from '../reward-service.ts';
-import { openRoundContext, type RoundContext, type RoundContextParts } from '../round-context.ts';
 import type { RoundSpec } from '../schema/round.ts';
 import type { AdmittedTask, Proposals, Sample, ScoredGroup } from '../schema/sample.ts';
 import type { Tokenizer } from '../text/tokenizer-port.ts';

@@ -2,9 +2,9 @@
  * Checks what the proposals of a round earned: the recipe's own pure function, over the groups that were trained, must come to what
  * the round's report says.
  */
-import { payProposals } from '../plan-training.ts';
+import { payProposals } from '../plan/plan-training.ts';
+import type { ProposalTools } from '../plan/training-plan.ts';
 import type { Earnings } from '../schema/report.ts';
-import type { ProposalTools } from '../training-plan.ts';
 import type { RoundRecord } from './audit-round.ts';
 import type { AuditLedger } from './findings.ts';
 

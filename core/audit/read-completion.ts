@@ -1,5 +1,5 @@
 /** Checks a completion without its model: could its tokens be sampled, does it end where it must, and are its log-probabilities valid? */
-import type { SamplingSettings } from '../policy.ts';
+import type { SamplingSettings } from '../policy/policy.ts';
 import type { Sample } from '../schema/sample.ts';
 import { after } from '../text/token-grammar.ts';
 

@@ -1,7 +1,12 @@
 /** The episodes of agents that a record tells of, so that a stage can be run again without the agents. */
-import { type AgentCall, type AgentEpisode, callSampleId, type EpisodesOf } from '../agent-episode.ts';
-import { episodesOf } from '../play-episodes.ts';
-import type { Recipe } from '../recipe.ts';
+import {
+  type AgentCall,
+  type AgentEpisode,
+  callSampleId,
+  type EpisodesOf,
+} from '../episodes/agent-episode.ts';
+import { episodesOf } from '../episodes/play-episodes.ts';
+import type { Recipe } from '../recipe/recipe.ts';
 import type { RoundSpec } from '../schema/round.ts';
 import type { Sample, ScoredGroup } from '../schema/sample.ts';
 

@@ -2,7 +2,7 @@
  * A policy that plays back a record. The recipe's own functions, run over it, must come to the record again; and where some
  * samples are drawn anew from the real policy, they must come to the same bits.
  */
-import type { Completion, GeneratePrompt, Policy, PolicyRef, SamplingSettings } from '../policy.ts';
+import type { Completion, GeneratePrompt, Policy, PolicyRef, SamplingSettings } from '../policy/policy.ts';
 import type { Sample } from '../schema/sample.ts';
 
 /** What is played back for a sample that is not in the record, or that had another prompt: no grammar accepts it. */

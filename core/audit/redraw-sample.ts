@@ -1,8 +1,8 @@
 /** Samples one completion of a record again, while all others of its group are played back, and says whether it came to the same bits. */
 import { RollmeshError } from '../errors.ts';
-import type { Policy } from '../policy.ts';
-import type { Recipe } from '../recipe.ts';
-import type { RoundContext } from '../round-context.ts';
+import type { Policy } from '../policy/policy.ts';
+import type { Recipe } from '../recipe/recipe.ts';
+import type { RoundContext } from '../recipe/round-context.ts';
 import type { Proposals, Sample, ScoredGroup } from '../schema/sample.ts';
 import { firstDifference } from './findings.ts';
 import { recordedEpisodes } from './recorded-episodes.ts';

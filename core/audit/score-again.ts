@@ -4,7 +4,7 @@
  * `CLOSE`. This says that the stated log-probabilities are those of the tokens. Whether the tokens were drawn by chance is what the trusted
  * policy's own draws after the same prompts say, over many requests (chance.ts).
  */
-import type { Policy, PolicyRef } from '../policy.ts';
+import type { Policy, PolicyRef } from '../policy/policy.ts';
 import { deriveId } from '../random.ts';
 import type { Sample } from '../schema/sample.ts';
 import { CLOSE, type Mismatch, NO_MISMATCH, type RoundWork, settingsOf } from '../schema/work.ts';

@@ -4,7 +4,7 @@
  * answer that does not parse is the model's, and comes back as a reason.
  */
 import { wrongInput } from '../errors.ts';
-import type { ParseResult } from '../task-family.ts';
+import type { ParseResult } from '../recipe/task-family.ts';
 
 /** What a task says about its right answers. */
 export interface Reference {

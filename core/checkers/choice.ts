@@ -3,9 +3,10 @@
  * (`metadata.choices`, in the order of their letters), an option's own text is an answer, too, and a letter with another option's text
  * beside it is none.
  */
+
+import { invalid, ok } from '../recipe/task-family.ts';
 import { type Checker, LONGEST_ANSWER, shown, wrongReference } from './checker.ts';
 import { plain } from './exact.ts';
-import { invalid, ok } from '../task-family.ts';
 
 const LETTER = /^\(?([A-Za-z])(?:[).:]+|$)\s*(.*)$/s;
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';

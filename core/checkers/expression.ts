@@ -4,8 +4,8 @@
  * exact fractions, so a division that does not come out is no rounding question.
  */
 import Fraction from 'fraction.js';
+import { invalid, ok, type ParseResult } from '../recipe/task-family.ts';
 import { type Checker, shown, wrongReference } from './checker.ts';
-import { invalid, ok, type ParseResult } from '../task-family.ts';
 
 /** Longest expression that is read; nesting cannot be deeper. */
 const LONGEST = 200;

@@ -1,6 +1,6 @@
 /** The answer in what a model wrote: the whole text, or the part of it that is marked as the answer. */
 import { wrongInput } from '../errors.ts';
-import { invalid, ok, type ParseResult } from '../task-family.ts';
+import { invalid, ok, type ParseResult } from '../recipe/task-family.ts';
 
 /** The content of the balanced braces after `\boxed` at a position, or the single token there; null where the text ends before that. */
 function boxedAt(text: string, start: number): string | null {

@@ -4,8 +4,8 @@
  * backtrack without end are refused when the file is read.
  */
 import { format, type Schema, Validator } from '@cfworker/json-schema';
+import { invalid, ok } from '../recipe/task-family.ts';
 import { type Checker, LONGEST_ANSWER, shown, wrongReference } from './checker.ts';
-import { invalid, ok } from '../task-family.ts';
 import { linearPattern } from './regex.ts';
 
 const NAME = 'json-schema';

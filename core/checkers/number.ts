@@ -9,8 +9,8 @@
  *     a currency sign before it, a full stop after it
  */
 import Fraction from 'fraction.js';
+import { invalid, ok, type ParseResult } from '../recipe/task-family.ts';
 import { type Checker, shown, wrongReference } from './checker.ts';
-import { invalid, ok, type ParseResult } from '../task-family.ts';
 
 /** Longest number that is read, in characters. */
 const LONGEST = 60;

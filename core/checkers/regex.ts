@@ -3,8 +3,8 @@
  * look-around, and in return no pattern takes more than linear time: an answer cannot hold up a Worker.
  */
 import { RE2JS } from 're2js';
+import { invalid, ok } from '../recipe/task-family.ts';
 import { type Checker, LONGEST_ANSWER, shown, wrongReference } from './checker.ts';
-import { invalid, ok } from '../task-family.ts';
 
 const LONGEST_PATTERN = 1000;
 

@@ -3,10 +3,11 @@
  * separated by commas, semicolons, new lines or "and", in braces, brackets or bare. Elements are equal as numbers or as texts. A comma
  * always separates: numbers in a set have no thousands separators.
  */
+
+import { invalid, ok, type ParseResult } from '../recipe/task-family.ts';
 import { type Checker, LONGEST_ANSWER, shown, wrongReference } from './checker.ts';
 import { plain } from './exact.ts';
 import { parseNumber } from './number.ts';
-import { invalid, ok, type ParseResult } from '../task-family.ts';
 
 const MOST_ELEMENTS = 1000;
 const BRACKETS = /^(?:\\?\{(.*?)\\?\}|\[(.*)\]|\((.*)\))$/s;

@@ -1,10 +1,10 @@
 /** The registration of a claim: what its one run will be, written and committed before the run is played. */
 import * as v from 'valibot';
-import { canonicalJson } from '../canonical-json.ts';
 import { wrongInput } from '../errors.ts';
-import { ENGINES } from '../policy.ts';
+import { ENGINES } from '../policy/policy.ts';
 import { sha256Hex } from '../random.ts';
-import type { Recipe } from '../recipe.ts';
+import type { Recipe } from '../recipe/recipe.ts';
+import { canonicalJson } from '../text/canonical-json.ts';
 import { armsRead } from './arms-read.ts';
 import {
   type Arm,

@@ -1,6 +1,6 @@
 /** What the mesh uses of the platform for a round: counted where a binding is called, and summed by the stage that called it. */
 import * as v from 'valibot';
-import { USAGE_STAGES } from '../stages.ts';
+import { USAGE_STAGES } from '../round/stages.ts';
 
 const count = v.pipe(v.number(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));
 

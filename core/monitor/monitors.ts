@@ -2,9 +2,9 @@
  * Collapse monitors of a round, computed from its records alone. The oracle's verdicts are read here and nowhere near a reward. A share
  * whose denominator is empty is null: "none to measure" is not zero.
  */
-import { episodesOf, proposalOutcomes } from '../play-episodes.ts';
+import { episodesOf, proposalOutcomes } from '../episodes/play-episodes.ts';
+import type { RoundDescription } from '../recipe/role.ts';
 import { deviation } from '../rl/statistics.ts';
-import type { RoundDescription } from '../role.ts';
 import type { Outcome } from '../schema/outcome.ts';
 import type { RoundMonitors } from '../schema/report.ts';
 import type { Proposals, Sample, ScoredGroup } from '../schema/sample.ts';

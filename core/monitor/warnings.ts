@@ -1,5 +1,5 @@
 /** The rules by which a round's figures become warnings that the run collapses. */
-import type { SmallerWeights } from '../policy.ts';
+import type { SmallerWeights } from '../policy/policy.ts';
 import type { RoundMonitors, TrainingReport } from '../schema/report.ts';
 import type { Sample } from '../schema/sample.ts';
 import { tQuantile } from '../statistics/t-interval.ts';

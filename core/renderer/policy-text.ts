@@ -1,7 +1,7 @@
 /** How a policy reads and writes text, from a version's files: the part of a round context that is about text. */
 import * as v from 'valibot';
 import { wrongInput } from '../errors.ts';
-import { LONGEST_CONTEXT } from '../policy.ts';
+import { LONGEST_CONTEXT } from '../policy/policy.ts';
 import type { VersionFile, VersionFiles } from '../schema/policy.ts';
 import { tokenizerOf } from '../text/policy-text.ts';
 import type { Tokenizer } from '../text/tokenizer-port.ts';

@@ -4,7 +4,7 @@
  * that the turn before ended with, and the loss mask follows from who wrote which ids.
  */
 import { RollmeshError, wrongInput } from '../errors.ts';
-import type { SamplingSettings, TokenIds } from '../policy.ts';
+import type { SamplingSettings, TokenIds } from '../policy/policy.ts';
 import { type TokenGrammar, untilText } from '../text/token-grammar.ts';
 import type { Tokenizer } from '../text/tokenizer-port.ts';
 import type { Message, Tool } from './message.ts';

@@ -1,7 +1,7 @@
 /** A stored policy version: its files, and the manifest that commits them. */
 import * as v from 'valibot';
-import { canonicalJson } from '../canonical-json.ts';
 import { longSha256Hex, sha256Hex } from '../random.ts';
+import { canonicalJson } from '../text/canonical-json.ts';
 import { count, hash } from './numbers.ts';
 import { id, name } from './sample.ts';
 
@@ -118,7 +118,7 @@ const wholeFile = v.object({
 /** The most deltas after an anchor. */
 export const MOST_DELTAS = 16;
 
-/** A file that is made of another, its anchor, by deltas in their order (core/delta.ts). `result` is the sha256 of what each makes. */
+/** A file that is made of another, its anchor, by deltas in their order (core/policy/delta.ts). `result` is the sha256 of what each makes. */
 const replay = v.object({
   anchor: wholeFile,
   deltas: v.pipe(

@@ -1,6 +1,6 @@
 /** The schemas of the queries of the gateway's routes, and of versions and parts in a path. */
 import * as v from 'valibot';
-import { GROUP_STATES } from '../stages.ts';
+import { GROUP_STATES } from '../round/stages.ts';
 import { id } from './sample.ts';
 
 const versionNumber = v.pipe(v.number(), v.safeInteger(), v.minValue(0));

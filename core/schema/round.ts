@@ -1,8 +1,8 @@
 /** Runs, rounds and the messages between stages. Messages carry only ids and keys, since a queue message holds 128 KB; objects hold the rest. */
 import * as v from 'valibot';
-import { KERNEL_ENGINES, type PolicyRef, SMALLER_WEIGHTS } from '../policy.ts';
+import { KERNEL_ENGINES, type PolicyRef, SMALLER_WEIGHTS } from '../policy/policy.ts';
 import { deriveId, Random } from '../random.ts';
-import type { QueueName, WorkerStage } from '../stages.ts';
+import type { QueueName, WorkerStage } from '../round/stages.ts';
 import { FORMER_SETTINGS, readFormer } from './former-names.ts';
 import { count, positive } from './numbers.ts';
 import { id, name, policyRef, setName } from './sample.ts';

@@ -1,6 +1,6 @@
 /** The records that stages exchange: samples, groups of them, proposals. Each has one schema, from which its type is inferred. */
 import * as v from 'valibot';
-import { KERNEL_ENGINES, SMALLER_WEIGHTS } from '../policy.ts';
+import { KERNEL_ENGINES, SMALLER_WEIGHTS } from '../policy/policy.ts';
 import { FORMER_GROUP, FORMER_ORACLE, readFormer } from './former-names.ts';
 import { missingRewards } from './missing-reward.ts';
 import { count } from './numbers.ts';

@@ -4,8 +4,8 @@
  * unless its token says so (`seesGold`).
  */
 import * as v from 'valibot';
-import { KERNEL_ENGINES, type SamplingSettings, SMALLER_WEIGHTS } from '../policy.ts';
-import { WORKER_STAGES } from '../stages.ts';
+import { KERNEL_ENGINES, type SamplingSettings, SMALLER_WEIGHTS } from '../policy/policy.ts';
+import { WORKER_STAGES } from '../round/stages.ts';
 import { packedGrammar, type TokenGrammar, unpackGrammar } from '../text/token-grammar.ts';
 import { refusal } from './answers.ts';
 import { count, hash, positive } from './numbers.ts';
@@ -178,7 +178,7 @@ export const workResult = v.strictObject({
   weights: hash,
   /** [prompts][samples], in the order asked. */
   completions: v.array(v.array(completion)),
-  /** Ed25519 signature by the node's key over what core/work-seal.ts says, in hex. */
+  /** Ed25519 signature by the node's key over what core/audit/work-seal.ts says, in hex. */
   seal: hex(128),
 });
 export type WorkResult = v.InferOutput<typeof workResult>;
@@ -297,7 +297,7 @@ export const roundWork = v.object({
       samples: v.array(id),
       settings: leasedSettings,
       weights: hash,
-      /** sha256 of the completions as core/work-seal.ts writes them. */
+      /** sha256 of the completions as core/audit/work-seal.ts writes them. */
       sha256: hash,
       seal: hex(128),
     }),

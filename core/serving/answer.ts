@@ -1,5 +1,5 @@
 /** The answers of the model endpoints, from what was sampled: OpenAI's objects with vLLM's fields for token ids. */
-import type { Alternative, TokenIds } from '../policy.ts';
+import type { Alternative, TokenIds } from '../policy/policy.ts';
 import type { ToolCall } from './tool-calls.ts';
 
 /** A token that might have been drawn, with its text. */

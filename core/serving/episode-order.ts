@@ -1,6 +1,6 @@
 /** What a request may say of sampling in an agent's episode: its tokens are trained on, so the run's own settings draw them, and no others. */
 import { wrongInput } from '../errors.ts';
-import type { PolicyRef, SamplingSettings, TokenIds } from '../policy.ts';
+import type { PolicyRef, SamplingSettings, TokenIds } from '../policy/policy.ts';
 
 interface Fixed {
   readonly field: string;

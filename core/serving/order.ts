@@ -4,10 +4,16 @@
  */
 import * as v from 'valibot';
 import { wrongInput } from '../errors.ts';
-import { DEEPEST, isShallow } from '../nesting.ts';
-import { ENGINES, type Engine, type PolicyRef, SMALLER_WEIGHTS, type SmallerWeights } from '../policy.ts';
+import {
+  ENGINES,
+  type Engine,
+  type PolicyRef,
+  SMALLER_WEIGHTS,
+  type SmallerWeights,
+} from '../policy/policy.ts';
 import type { Message, Tool } from '../renderer/message.ts';
 import { setName } from '../schema/policy.ts';
+import { DEEPEST, isShallow } from '../text/nesting.ts';
 import type { ToolCall } from './tool-calls.ts';
 
 /** What a completion goes on from. */

@@ -1,7 +1,7 @@
 /** Whether the token ids of one policy mean the same to another: a teacher reads its student's ids, and their distributions are compared token by token. */
 import * as v from 'valibot';
 import { wrongInput } from '../errors.ts';
-import type { PolicyRef } from '../policy.ts';
+import type { PolicyRef } from '../policy/policy.ts';
 import { sha256Hex } from '../random.ts';
 import type { VersionFiles } from '../schema/policy.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Compiles infer/kernels/assembly to WebAssembly: `npm run build:kernels`. The results are committed, so that a checkout runs without the
+ * Compiles kernels/assembly/infer to WebAssembly: `npm run build:kernels`. The results are committed, so that a checkout runs without the
  * compiler, and a test compiles again and compares bytes. This module is not needed at run time.
  */
 import { writeFile } from 'node:fs/promises';
@@ -23,7 +23,7 @@ export async function compileKernels(build: Build, shared = false): Promise<Uint
   const files = new Map<string, string | Uint8Array>();
   const { error, stderr } = await asc.main(
     [
-      'infer/kernels/assembly/index.ts',
+      'kernels/assembly/infer/index.ts',
       ...['--baseDir', ROOT, '--outFile', 'kernels.wasm'],
       ...['-O3', '--noAssert', '--runtime', 'stub', '--importMemory'],
       ...(shared ? ['--sharedMemory', '--maximumMemory', '65536'] : []),

@@ -3,7 +3,7 @@
  * is part of a policy's reference, since another arithmetic gives other bits.
  */
 import { wrongInput } from '../../core/errors.ts';
-import type { PolicyRef } from '../../core/policy.ts';
+import type { PolicyRef } from '../../core/policy/policy.ts';
 import type { Build } from './builds.ts';
 
 /**

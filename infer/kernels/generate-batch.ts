@@ -2,7 +2,7 @@
  * Generates a batch: each prompt is prefilled once and its cache shared by its samples; then each turn gives every row one token. A row
  * that has ended leaves the batch, so that later turns compute only the rows that go on.
  */
-import type { Alternative, Completion, SamplingSettings, TokenIds } from '../../core/policy.ts';
+import type { Alternative, Completion, SamplingSettings, TokenIds } from '../../core/policy/policy.ts';
 import { uniforms } from '../../core/random.ts';
 import { after, restricts } from '../../core/text/token-grammar.ts';
 import { alternativesTo } from '../alternatives.ts';

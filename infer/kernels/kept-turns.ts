@@ -5,7 +5,7 @@
  * Copying caches costs time that a policy of single turns would waste. So nothing is kept until a prompt is seen that goes on from what
  * the call before generated, and no more is kept after two calls in a row that had no such prompt.
  */
-import type { TokenIds } from '../../core/policy.ts';
+import type { TokenIds } from '../../core/policy/policy.ts';
 import { type Cache, cacheBytes, newCache } from './cache.ts';
 import type { Decoder } from './decoder.ts';
 

@@ -13,7 +13,7 @@ import type {
   TokenIds,
   TokenScores,
   Watch,
-} from '../../core/policy.ts';
+} from '../../core/policy/policy.ts';
 import { parameterCount } from '../../model/checkpoint.ts';
 import type { ModelConfig } from '../../model/config.ts';
 import { contextLength } from '../../model/onnx/policy-graph.ts';

@@ -3,14 +3,14 @@
  * and the products come out right.
  */
 import { readFileSync } from 'node:fs';
+import { compilePaired } from '../../kernels/revectorizer.ts';
 import type { Build, Builds } from './builds.ts';
 import { Heap } from './heap.ts';
 import { importingShared } from './importing-shared.ts';
 import { instantiate, type KernelInstance, MAX_PAGES } from './kernels.ts';
 import { areProductsRight, wideTilesPay } from './paired-products.ts';
-import { compilePaired } from './revectorizer.ts';
 
-export const buildFile = (build: Build): URL => new URL(`kernels-${build}.wasm`, import.meta.url);
+export const buildFile = (build: Build): URL => new URL(`../../kernels/infer-${build}.wasm`, import.meta.url);
 
 /** V8 before 12 (Node 20) computes the relaxed dot product wrongly in code that it has not optimised yet. */
 const trusted = (build: Build): boolean =>

@@ -1,5 +1,5 @@
 /** Prefills a cache with the keys and values of a sequence, in portions that bound the work area. */
-import type { TokenIds } from '../../core/policy.ts';
+import type { TokenIds } from '../../core/policy/policy.ts';
 import type { Cache } from './cache.ts';
 import type { Decoder, Work } from './decoder.ts';
 

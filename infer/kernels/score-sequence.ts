@@ -1,5 +1,5 @@
 /** Computes the log-probabilities and entropies of a given sequence's tokens. */
-import type { TokenIds, TokenScores } from '../../core/policy.ts';
+import type { TokenIds, TokenScores } from '../../core/policy/policy.ts';
 import { newCache } from './cache.ts';
 import type { Decoder } from './decoder.ts';
 import { PORTION, readSequence } from './read.ts';

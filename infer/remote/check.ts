@@ -1,6 +1,6 @@
 /** Checks a server's answers against what was asked of it, since answers of another machine are untrusted input. */
 import { RollmeshError } from '../../core/errors.ts';
-import type { Completion, TokenIds, TokenScores } from '../../core/policy.ts';
+import type { Completion, TokenIds, TokenScores } from '../../core/policy/policy.ts';
 
 /** How far, in nats, a server's rounding may put a log-probability above 0; such a value is taken for 0. */
 const ROUNDING = 1e-4;

@@ -1,5 +1,5 @@
 /** The interface of a dialect: servers of OpenAI's completions protocol differ in how they give token ids and log-probabilities. */
-import type { Completion, TokenIds, TokenScores } from '../../core/policy.ts';
+import type { Completion, TokenIds, TokenScores } from '../../core/policy/policy.ts';
 import type { Draw } from '../session.ts';
 
 /** Sends one request to `/completions` and returns the first choice of the answer, not yet checked. */

@@ -12,7 +12,7 @@ import type {
   SamplingSettings,
   TokenIds,
   TokenScores,
-} from '../../core/policy.ts';
+} from '../../core/policy/policy.ts';
 import { uniforms } from '../../core/random.ts';
 import { checkIds, drawOf } from '../settings.ts';
 import { checkedCompletion, checkedScores } from './check.ts';

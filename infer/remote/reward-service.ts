@@ -1,7 +1,7 @@
 /** Asks a reward service over HTTP: signed as webhooks are, bounded in time and size, repeated where that may help, and never redirected. */
-import { type AskService, parseAnswer, questionBody, type Score } from '../../core/reward-service.ts';
+import { type AskService, parseAnswer, questionBody, type Score } from '../../core/net/reward-service.ts';
+import { standardHeaders } from '../../core/net/standard-webhook.ts';
 import type { MissingReward } from '../../core/schema/missing-reward.ts';
-import { standardHeaders } from '../../core/standard-webhook.ts';
 
 export interface HttpServiceSettings {
   /** Signs every request, by Standard Webhooks. */

@@ -1,7 +1,7 @@
 /** The dialect of vLLM, which stops at token ids, names tokens `token_id:17`, and echoes a prompt with its log-probabilities. */
 import * as v from 'valibot';
 import { RollmeshError } from '../../core/errors.ts';
-import type { TokenIds } from '../../core/policy.ts';
+import type { TokenIds } from '../../core/policy/policy.ts';
 import { type Dialect, entropyOf } from './dialect.ts';
 import { checked } from './server.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Compiles learner/kernels to WebAssembly: `npm run build:kernels`. The two results are committed, so that a checkout runs without
+ * Compiles kernels/assembly/learner to WebAssembly: `npm run build:kernels`. The two results are committed, so that a checkout runs without
  * the compiler; a test compiles again and compares bytes. This file is not needed at run time.
  */
 import { writeFile } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import asc from 'assemblyscript/asc';
 import { type KernelVariant, kernelFile } from './kernel-files.ts';
 
-const SOURCES = fileURLToPath(new URL('../kernels', import.meta.url));
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** The module's bytes; the same sources and compiler version give the same bytes. */
 export async function compileKernels(variant: KernelVariant): Promise<Uint8Array> {
@@ -15,8 +15,8 @@ export async function compileKernels(variant: KernelVariant): Promise<Uint8Array
   const files = new Map<string, string | Uint8Array>();
   const { error, stderr } = await asc.main(
     [
-      'index.ts',
-      ...['--baseDir', SOURCES, '--outFile', 'kernels.wasm'],
+      'kernels/assembly/learner/index.ts',
+      ...['--baseDir', ROOT, '--outFile', 'kernels.wasm'],
       ...['-O3', '--noAssert', '--runtime', 'stub'],
       ...['--importMemory', '--sharedMemory', '--maximumMemory', '65536'],
       ...['--enable', features.join(','), '--disableWarning', '112'],

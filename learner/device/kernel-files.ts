@@ -8,7 +8,7 @@ import { setFlagsFromString } from 'node:v8';
 export type KernelVariant = 'simd' | 'fma';
 
 export const kernelFile = (variant: KernelVariant): URL =>
-  new URL(`../kernels/kernels${variant === 'fma' ? '-fma' : ''}.wasm`, import.meta.url);
+  new URL(`../../kernels/learner${variant === 'fma' ? '-fma' : ''}.wasm`, import.meta.url);
 
 /**
  * True where the engine compiles relaxed SIMD. Node 20 has it behind a flag, which can still be set at run time before the first

@@ -1,6 +1,6 @@
 /** Runs the kernels: it holds their module, memory and threads, and the scratch area that attention and matrix products need. */
 import { wrongInput } from '../../core/errors.ts';
-import { enableRevectorizer } from '../../infer/kernels/revectorizer.ts';
+import { enableRevectorizer } from '../../kernels/revectorizer.ts';
 import { Arena } from './arena.ts';
 import { type KernelVariant, loadKernels } from './kernel-files.ts';
 import { type KernelFunction, ThreadPool } from './thread-pool.ts';

@@ -4,15 +4,15 @@
  * rest is trained.
  */
 import { randomBytes } from 'node:crypto';
-import type { GatewayClient } from '../../api/gateway-client.ts';
 import { checkNodeSeals, closeSamples, type NodeAudit, redrawNodes } from '../../core/audit/audit-nodes.ts';
 import { redrawRound, rereadRound } from '../../core/audit/audit-round.ts';
 import { deviationOf, mayBeByChance } from '../../core/audit/chance.ts';
 import { AuditLedger, type Finding } from '../../core/audit/findings.ts';
 import { RollmeshError } from '../../core/errors.ts';
 import { deriveId } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import type { Mismatch, RoundWork } from '../../core/schema/work.ts';
+import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { type Gathered, refuseRound } from './gather.ts';
 import type { GroupFailure, RoundState } from './ports.ts';
 import { withRoundPolicies } from './round-policies.ts';

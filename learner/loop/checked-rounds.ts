@@ -2,9 +2,10 @@
  * The records of rounds, fetched, checked and audited. While a version is published the records of the next round that is complete are checked: both
  * wait for the mesh, and neither needs the other. What was checked early counts only if the round is, to the last byte, the one that it was.
  */
-import { canonicalJson } from '../../core/canonical-json.ts';
-import type { Recipe } from '../../core/recipe.ts';
+
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { otherRefs, type ScoredMessage } from '../../core/schema/round.ts';
+import { canonicalJson } from '../../core/text/canonical-json.ts';
 import { wrongRound } from '../../recipes/run-order.ts';
 import { type Audited, auditRecords, settleAudit } from './auditor.ts';
 import { type Collector, wholeRound } from './collect.ts';

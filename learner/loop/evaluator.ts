@@ -2,12 +2,13 @@
  * Held-out evaluation during training. It evaluates the version that a run begins from, then the version of every n-th round and of the
  * last one, and samples through the same generation runtime that the Workers use.
  */
-import type { GatewayClient } from '../../api/gateway-client.ts';
-import type { Registry } from '../../core/registry.ts';
-import { evaluateVersion } from '../../core/round-report.ts';
+
+import type { Registry } from '../../core/recipe/registry.ts';
+import type { EvaluationTasks } from '../../core/recipe/split.ts';
+import { evaluateVersion } from '../../core/round/round-report.ts';
 import type { EvaluationReport, RoundReport } from '../../core/schema/report.ts';
 import { roundIdOf } from '../../core/schema/round.ts';
-import type { EvaluationTasks } from '../../core/split.ts';
+import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import type { RoundState } from './ports.ts';
 import { withRoundPolicies } from './round-policies.ts';
 

@@ -4,10 +4,10 @@
  * reason.
  */
 import * as v from 'valibot';
+import { isAuthentic } from '../../core/audit/provenance.ts';
 import { isOfTask, wrongList } from '../../core/audit/whole-round.ts';
 import { kindOf, RollmeshError } from '../../core/errors.ts';
-import { samePolicy } from '../../core/policy.ts';
-import { isAuthentic } from '../../core/provenance.ts';
+import { samePolicy } from '../../core/policy/policy.ts';
 import { sha256Hex } from '../../core/random.ts';
 import { keys, type ScoredMessage } from '../../core/schema/round.ts';
 import { type Proposals, proposals, type ScoredGroup, scoredGroup } from '../../core/schema/sample.ts';

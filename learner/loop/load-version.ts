@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import { RollmeshError } from '../../core/errors.ts';
-import type { PolicyRef } from '../../core/policy.ts';
+import type { PolicyRef } from '../../core/policy/policy.ts';
 import type { MeshGateway } from './ports.ts';
 
 /** The error code of a version whose files are damaged or missing. */

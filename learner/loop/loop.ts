@@ -4,10 +4,10 @@
  * the messages are delivered again, the parent version holds weights and optimiser, and training the round again gives the same bytes.
  */
 import * as v from 'valibot';
-import type { Tally } from '../../api/tally.ts';
 import { RollmeshError } from '../../core/errors.ts';
 import type { RoundReport } from '../../core/schema/report.ts';
 import { type ScoredMessage, scoredMessage } from '../../core/schema/round.ts';
+import type { Tally } from '../../workers/api/tally.ts';
 import type { RoundTrainer } from '../train/round-trainer.ts';
 import { Attempts, concernsRound, endsLearner } from './attempts.ts';
 import { CheckedRounds } from './checked-rounds.ts';

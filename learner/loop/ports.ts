@@ -1,6 +1,6 @@
 /** The parts of the mesh's HTTP clients that the learner's loop calls, as types, so that tests can replace them. */
-import type { GatewayClient } from '../../api/gateway-client.ts';
-import type { PullQueue } from '../../api/pull-client.ts';
+import type { GatewayClient } from '../../workers/api/gateway-client.ts';
+import type { PullQueue } from '../../workers/api/pull-client.ts';
 
 export type { GroupFailure, GroupStates, RoundState } from '../../core/schema/answers.ts';
 

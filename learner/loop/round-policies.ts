@@ -1,13 +1,14 @@
 /** Opens the exact versions that a round names, in the runtime that the Workers use. Files are checked against their manifests. */
-import type { GatewayClient } from '../../api/gateway-client.ts';
-import type { PolicyRef } from '../../core/policy.ts';
+
+import type { PolicyRef } from '../../core/policy/policy.ts';
+import type { RoundContextParts } from '../../core/recipe/round-context.ts';
 import { TEXT_FILES, textOf } from '../../core/renderer/policy-text.ts';
-import type { RoundContextParts } from '../../core/round-context.ts';
 import type { VersionFile } from '../../core/schema/policy.ts';
 import { manifestKey, newestOf } from '../../core/schema/round.ts';
 import { recipeStateOf } from '../../core/text/recipe-state.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { filesOf, OpenPolicies } from '../../infer/open-policies.ts';
+import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import type { RoundState } from './ports.ts';
 
 export type RoundTools = Pick<

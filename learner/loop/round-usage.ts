@@ -2,8 +2,9 @@
  * The learner's share of a round's platform usage: everything since the previous round was closed, so that none is left out. Pulls that
  * found nothing are counted apart, because a mesh that waits for orders makes them too.
  */
-import type { Tally } from '../../api/tally.ts';
+
 import { addUsage, NOTHING_USED, type Usage, usageSince } from '../../core/cost/usage.ts';
+import type { Tally } from '../../workers/api/tally.ts';
 
 export class RoundUsage {
   readonly #tally: Pick<Tally, 'total'> | undefined;

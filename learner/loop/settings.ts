@@ -1,5 +1,5 @@
 /** What the learner's loop goes by. */
-import type { Registry } from '../../core/registry.ts';
+import type { Registry } from '../../core/recipe/registry.ts';
 import type { AuditSettings } from './auditor.ts';
 
 export interface LearnerSettings {

@@ -1,9 +1,9 @@
 /** Trains one round, from its messages to the published version. Messages are not acknowledged here; the loop does that last. */
 import { kindOf, RollmeshError } from '../../core/errors.ts';
-import type { Recipe } from '../../core/recipe.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { isStale } from '../../core/rl/corrections/index.ts';
-import { reportRound } from '../../core/round-report.ts';
-import { aheadOf } from '../../core/rounds-ahead.ts';
+import { reportRound } from '../../core/round/round-report.ts';
+import { aheadOf } from '../../core/round/rounds-ahead.ts';
 import type { PolicyState } from '../../core/schema/answers.ts';
 import type { Manifest, VersionFiles } from '../../core/schema/policy.ts';
 import type { RoundReport } from '../../core/schema/report.ts';

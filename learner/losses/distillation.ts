@@ -3,7 +3,7 @@
  * al., "On-Policy Distillation of Language Models", 2024), over the whole vocabulary or over the k likeliest tokens and the rest as one; where
  * asked for, weighted down at tokens of which the teacher is uncertain (SRPO, arXiv:2604.02288).
  */
-import type { Divergence, DivergenceOver } from '../../core/training-plan.ts';
+import type { Divergence, DivergenceOver } from '../../core/plan/training-plan.ts';
 import * as tf from '../tfjs.ts';
 import { reduce, type TokenLoss } from './tokens.ts';
 

@@ -1,7 +1,7 @@
 /** Frozen weights of older versions, used as references. The device holds the two sets that were used last. */
 import { RollmeshError } from '../../core/errors.ts';
+import type { WeightsRef } from '../../core/plan/training-plan.ts';
 import { MAIN_SET, setFiles, type VersionFiles, weightsFile } from '../../core/schema/policy.ts';
-import type { WeightsRef } from '../../core/training-plan.ts';
 import { type Adapter, checkAdapter, folded, readAdapter } from '../../model/adapter.ts';
 import { type ModelConfig, parseConfig } from '../../model/config.ts';
 import { readSafetensors, type Tensors } from '../../model/safetensors.ts';

@@ -3,6 +3,7 @@
  * version's files contain all state that matters: sets that were changed go into the next version's files, all others keep their bytes.
  */
 import { wrongInput } from '../../core/errors.ts';
+import type { AdapterSettings, OptimizerSettings, SetSettings } from '../../core/plan/training-plan.ts';
 import {
   adapterFile,
   headFile,
@@ -10,7 +11,6 @@ import {
   type VersionFiles,
   weightsFile,
 } from '../../core/schema/policy.ts';
-import type { AdapterSettings, OptimizerSettings, SetSettings } from '../../core/training-plan.ts';
 import { type Adapter, ranksOf, writeAdapter } from '../../model/adapter.ts';
 import { readSafetensors, type Tensors, writeSafetensors } from '../../model/safetensors.ts';
 import { AdamW } from '../nn/adamw.ts';

@@ -1,6 +1,7 @@
 /** Splits an update's units into optimiser steps and micro-batches, on plain arrays. The round's id seeds the shuffle of units over steps. */
+
+import type { Sequence, UpdatePart } from '../../core/plan/training-plan.ts';
 import type { Random } from '../../core/random.ts';
-import type { Sequence, UpdatePart } from '../../core/training-plan.ts';
 import { kindOfPart } from './parts/index.ts';
 import type { Unit } from './parts/kind.ts';
 

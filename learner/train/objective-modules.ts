@@ -4,8 +4,8 @@
  */
 import { pathToFileURL } from 'node:url';
 import { wrongInput } from '../../core/errors.ts';
+import type { TrainingPlan, UpdatePart } from '../../core/plan/training-plan.ts';
 import type { ModuleObjective } from '../../core/rl/objective.ts';
-import type { TrainingPlan, UpdatePart } from '../../core/training-plan.ts';
 import type { LoadedObjective, ObjectiveFunction } from '../losses/module-objective.ts';
 
 /** Loads the function that a recipe's objective names. */

@@ -1,8 +1,8 @@
 /** Turns a training plan into optimiser steps: the units of every update are dealt to steps, epoch by epoch. */
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
+import type { SetSettings, TrainingPlan, Update } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
-import type { SetSettings, TrainingPlan, Update } from '../../core/training-plan.ts';
 import { minibatches } from './minibatches.ts';
 import { unitsOf } from './parts/index.ts';
 import type { Unit } from './parts/kind.ts';

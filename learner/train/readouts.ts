@@ -1,6 +1,6 @@
 /** A set's model and its readouts: log-probabilities of tokens, values or states before tokens, or classes of whole sequences. */
 import { wrongInput } from '../../core/errors.ts';
-import type { Sequence } from '../../core/training-plan.ts';
+import type { Sequence } from '../../core/plan/training-plan.ts';
 import type { Head } from '../nn/heads.ts';
 import type { Lora } from '../nn/lora.ts';
 import { lastStates, scoredStates } from '../nn/model.ts';

@@ -5,14 +5,14 @@
  * publication. The sets of the last version stay on the device only to save loading them again.
  */
 import { wrongInput } from '../../core/errors.ts';
-import { planTraining, type TaughtRecipe } from '../../core/plan-training.ts';
+import { planTraining, type TaughtRecipe } from '../../core/plan/plan-training.ts';
+import type { TeacherRef, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type VersionFiles, weightsFile } from '../../core/schema/policy.ts';
 import type { Earnings, TrainingReport } from '../../core/schema/report.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { Proposals, ScoredGroup } from '../../core/schema/sample.ts';
 import { recipeStateOf } from '../../core/text/recipe-state.ts';
 import { expectSameTokens, tokensOf } from '../../core/text/same-tokens.ts';
-import type { TeacherRef, TrainingPlan } from '../../core/training-plan.ts';
 import type { ModelConfig } from '../../model/config.ts';
 import { microBatchTokens } from '../nn/activations.ts';
 import { configOf, FrozenSets, type LoadVersion } from './frozen-sets.ts';

@@ -4,7 +4,7 @@
  * losses, the correction of stale samples, and the figures of the report. For distillation they are the teacher's hidden states.
  */
 import { wrongInput } from '../../core/errors.ts';
-import type { Sequence, TeacherRef, WeightsRef } from '../../core/training-plan.ts';
+import type { Sequence, TeacherRef, WeightsRef } from '../../core/plan/training-plan.ts';
 import { outputWeight } from '../nn/model.ts';
 import { copyOf } from '../ops/in-place.ts';
 import * as tf from '../tfjs.ts';

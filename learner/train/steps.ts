@@ -1,6 +1,6 @@
 /** Takes the optimiser steps of a plan one after the other. Their figures stay on the device until the end and are then read at once. */
 import { RollmeshError } from '../../core/errors.ts';
-import type { OptimizerSettings, UpdatePart } from '../../core/training-plan.ts';
+import type { OptimizerSettings, UpdatePart } from '../../core/plan/training-plan.ts';
 import { adapterTokens } from '../nn/activations.ts';
 import { rateFactor, type Schedule } from '../nn/schedule.ts';
 import * as tf from '../tfjs.ts';

@@ -1,7 +1,8 @@
 /** Figures of a round's training: by role for what a policy objective trains, by name for everything else. */
+
+import type { PolicyPart } from '../../core/plan/training-plan.ts';
 import { klOfLogRatio } from '../../core/rl/corrections/index.ts';
 import type { RoleTraining, TrainingReport } from '../../core/schema/report.ts';
-import type { PolicyPart } from '../../core/training-plan.ts';
 import { agreement } from './agreement.ts';
 import { unitTokens } from './minibatches.ts';
 import { kindOfPart } from './parts/index.ts';

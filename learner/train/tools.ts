@@ -1,9 +1,10 @@
 /** The tools that a recipe's `learn` gets: tokenizer, scores, entropies, values and classes, under the parent version's sets. */
+
+import type { LearnTools, Sequence } from '../../core/plan/training-plan.ts';
 import { rendererOf } from '../../core/renderer/open.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
-import type { LearnTools, Sequence } from '../../core/training-plan.ts';
 import type { HeldSets } from './held-sets.ts';
 import type { Model, Readout } from './readouts.ts';
 import { type FindModel, readEach } from './scores.ts';

@@ -1,5 +1,5 @@
 /** One optimiser step: it accumulates the losses of all parts over micro-batches, then applies AdamW. Nothing is read from the device. */
-import type { UpdatePart } from '../../core/training-plan.ts';
+import type { UpdatePart } from '../../core/plan/training-plan.ts';
 import { roomBytes } from '../device/device.ts';
 import { mayKeepLogits, mustRecompute } from '../nn/activations.ts';
 import type { AdamW } from '../nn/adamw.ts';

@@ -4,8 +4,8 @@
  */
 import { Random } from '../../core/random.ts';
 import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
-import type { Demonstration } from '../../tasks/arithmetic/demonstrations.ts';
-import type { WarmStart } from '../../tasks/warm-starts.ts';
+import type { Demonstration } from '../../worlds/arithmetic/demonstrations.ts';
+import type { WarmStart } from '../../worlds/warm-starts.ts';
 import { AdamW } from '../nn/adamw.ts';
 import { disposeResult, lossAndGrads } from '../nn/loss-and-grads.ts';
 import { packSequences } from '../nn/pack.ts';

@@ -3,11 +3,12 @@
  * policy that collapses under them must show it in the report. Where no role of the round samples with the trained weights, as in genrm,
  * whose verifier samples in evaluations only, the figures are taken on the completions of its SFT parts.
  */
+
+import type { Sequence } from '../../core/plan/training-plan.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { TrainingReport } from '../../core/schema/report.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import type { Sequence } from '../../core/training-plan.ts';
 import type { HeldSets } from './held-sets.ts';
 import { startOf } from './parts/policy.ts';
 import type { PlannedUpdate } from './plan.ts';

@@ -7,7 +7,7 @@
  * Axes as in attention.ts. A row is one sample of one prompt, row = prompt * G + sample.
  */
 
-import { LONGEST_CONTEXT } from '../../core/policy.ts';
+import { LONGEST_CONTEXT } from '../../core/policy/policy.ts';
 import type { ModelConfig } from '../config.ts';
 import { attention, type Cache, headGains, rotation, sharedCache, type Turn } from './attention.ts';
 import { DataType, type Dimension, Graph, modelBytes, type Value } from './builder.ts';

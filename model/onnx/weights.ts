@@ -4,7 +4,7 @@
  * int8 or int4, weights of matrix products are stored as blocks (quantize.ts); with w8a8, those of the layers are stored as channels
  * (channels.ts). All other weights are float32. The graph depends on the config alone, and serves every version of a policy.
  */
-import type { SmallerWeights } from '../../core/policy.ts';
+import type { SmallerWeights } from '../../core/policy/policy.ts';
 import { tensorShapes } from '../checkpoint.ts';
 import type { ModelConfig } from '../config.ts';
 import type { Tensors } from '../safetensors.ts';

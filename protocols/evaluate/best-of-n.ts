@@ -3,12 +3,12 @@
  * version scores them, and the oracle checks the best answer to each task.
  */
 import { deriveId } from '../../core/random.ts';
+import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
+import type { Solution, TaskFamily } from '../../core/recipe/task-family.ts';
 import { majority } from '../../core/rl/rewards/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import { tallyOf } from '../../core/statistics/change.ts';
-import type { Solution, TaskFamily } from '../../core/task-family.ts';
 
 export interface Candidates {
   readonly task: string;

@@ -1,10 +1,10 @@
 /** What a verifier of steps finds of flaws of kinds that nobody trained it on by name, on held-out chains. */
 import { deriveId, Random } from '../../core/random.ts';
+import type { EvaluationContext } from '../../core/recipe/round-context.ts';
+import type { Solution } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { EvaluationContext } from '../../core/round-context.ts';
-import type { Solution } from '../../core/task-family.ts';
-import { plainProofs } from '../../tasks/chains/analysis.ts';
-import { chainWith, flawed, UNSEEN } from '../../tasks/chains/slips.ts';
+import { plainProofs } from '../../worlds/chains/analysis.ts';
+import { chainWith, flawed, UNSEEN } from '../../worlds/chains/slips.ts';
 import { JUDGE } from '../solver-verifier.ts';
 
 const KINDS = ['right', ...UNSEEN] as const;

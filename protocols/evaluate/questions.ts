@@ -4,10 +4,10 @@
  */
 import type { Checker } from '../../core/checkers/checker.ts';
 import { type Extraction, extractAnswer } from '../../core/checkers/extract.ts';
-import type { Completion, Policy } from '../../core/policy.ts';
+import type { Completion, Policy } from '../../core/policy/policy.ts';
 import { deriveId } from '../../core/random.ts';
 import type { Renderer } from '../../core/renderer/renderer.ts';
-import type { PlacedTask } from '../../tasks/file/task.ts';
+import type { PlacedTask } from '../../worlds/file/task.ts';
 
 export interface QuestionSettings {
   readonly checker: Checker;

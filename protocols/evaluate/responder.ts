@@ -3,10 +3,10 @@
  * every reward.
  */
 import { deriveId } from '../../core/random.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
+import { heldOutTasks } from '../../core/recipe/split.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { RoundContext } from '../../core/round-context.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
-import { heldOutTasks } from '../../core/split.ts';
 import { tallyOf } from '../../core/statistics/change.ts';
 import {
   isHeldOutStyle,
@@ -14,7 +14,7 @@ import {
   stylePrompt,
   styleScore,
   wordsOf,
-} from '../../tasks/style/family.ts';
+} from '../../worlds/style/family.ts';
 import { RESPONDER, responseOf, STYLE_POINTS } from '../respond.ts';
 
 /** The first held-out tasks of the family, up to 400. */

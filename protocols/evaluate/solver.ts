@@ -3,17 +3,17 @@
  * reward.
  */
 import { deriveId } from '../../core/random.ts';
-import { mean } from '../../core/rl/statistics.ts';
-import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
-import type { TalliedHeldOut } from '../../core/schema/evaluation.ts';
-import { shareOf, tallyOfDraws } from '../../core/statistics/change.ts';
+import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import {
   invalid,
   type ParseResult,
   rendered,
   type Solution,
   type TaskFamily,
-} from '../../core/task-family.ts';
+} from '../../core/recipe/task-family.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import type { TalliedHeldOut } from '../../core/schema/evaluation.ts';
+import { shareOf, tallyOfDraws } from '../../core/statistics/change.ts';
 import { generateWithin } from './within-context.ts';
 
 export interface Solver {

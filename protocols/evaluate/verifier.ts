@@ -4,11 +4,7 @@
  */
 import { balancedAccuracy } from '../../core/monitor/monitors.ts';
 import { deriveId } from '../../core/random.ts';
-import { majority, weightedMajority } from '../../core/rl/rewards/index.ts';
-import { mean } from '../../core/rl/statistics.ts';
-import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
-import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
-import { tallyOf } from '../../core/statistics/change.ts';
+import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import {
   invalid,
   type Judgment,
@@ -16,7 +12,11 @@ import {
   rendered,
   type Solution,
   type TaskFamily,
-} from '../../core/task-family.ts';
+} from '../../core/recipe/task-family.ts';
+import { majority, weightedMajority } from '../../core/rl/rewards/index.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
+import { tallyOf } from '../../core/statistics/change.ts';
 import { heldOutAnswers } from './solver.ts';
 import { generateWithin } from './within-context.ts';
 

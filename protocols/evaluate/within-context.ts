@@ -1,6 +1,6 @@
 /** Sampling for evaluations where a task may be longer than the policy's context. Such a task is not asked, and counts as not answered. */
-import type { Completion, GeneratePrompt, SamplingSettings } from '../../core/policy.ts';
-import { type RoundContext, roleOf } from '../../core/round-context.ts';
+import type { Completion, GeneratePrompt, SamplingSettings } from '../../core/policy/policy.ts';
+import { type RoundContext, roleOf } from '../../core/recipe/round-context.ts';
 
 /** Takes the place of an answer where the prompt leaves no room for one. */
 const UNANSWERED: Completion = { ids: [], logprobs: [], stopped: false };

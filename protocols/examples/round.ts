@@ -2,19 +2,20 @@
  * The shape of round over examples from files, in which nothing is sampled. A round's groups hold the tokens of its examples, as the policy's own
  * renderer writes them, so that records, audit and training treat them like rollouts.
  */
+
+import type { Sequence } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import type { RoundShape } from '../../core/recipe.ts';
+import type { RoundShape } from '../../core/recipe/recipe.ts';
+import { type EvaluationContext, type RoundContext, refOf } from '../../core/recipe/round-context.ts';
 import type { Message } from '../../core/renderer/message.ts';
 import type { Renderer } from '../../core/renderer/renderer.ts';
-import { type EvaluationContext, type RoundContext, refOf } from '../../core/round-context.ts';
-import { rolloutId } from '../../core/sample-ids.ts';
+import { rolloutId } from '../../core/round/sample-ids.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import type { RunSettings } from '../../core/schema/round.ts';
 import type { AdmittedTask, RolloutGroup, Sample } from '../../core/schema/sample.ts';
-import type { Sequence } from '../../core/training-plan.ts';
-import { drawFileTasks } from '../../tasks/file/sampler.ts';
-import type { FileTask } from '../../tasks/file/task.ts';
-import type { TaskSet } from '../../tasks/file/task-set.ts';
+import { drawFileTasks } from '../../worlds/file/sampler.ts';
+import type { FileTask } from '../../worlds/file/task.ts';
+import type { TaskSet } from '../../worlds/file/task-set.ts';
 import { admitTasks } from '../drawn-tasks.ts';
 import { readTask, writeTask } from '../questions/task-text.ts';
 import { SOLVER } from '../solver.ts';

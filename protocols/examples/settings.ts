@@ -1,6 +1,6 @@
 /** The settings that every recipe over examples takes by `--set`, and the data that such a recipe is made from. */
 import * as v from 'valibot';
-import { storedHeldOut, storedSources } from '../../tasks/file/stored-set.ts';
+import { storedHeldOut, storedSources } from '../../worlds/file/stored-set.ts';
 import { adapterSettings, optimizerEntries } from '../method-settings.ts';
 
 const positive = v.pipe(v.number(), v.minValue(Number.MIN_VALUE), v.finite());

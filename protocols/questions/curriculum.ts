@@ -6,10 +6,10 @@
 import * as v from 'valibot';
 import { wrongInput } from '../../core/errors.ts';
 import { deriveId } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe.ts';
-import { readState } from '../../core/recipe-state.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { readState } from '../../core/recipe/recipe-state.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { RoundContext } from '../../core/round-context.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 
 export const curriculumSettings = v.strictObject({

@@ -4,13 +4,13 @@
  */
 import { RollmeshError } from '../../core/errors.ts';
 import { Random } from '../../core/random.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { Message } from '../../core/renderer/message.ts';
 import { verifierMessages } from '../../core/renderer/role-messages.ts';
-import type { RoundContext } from '../../core/round-context.ts';
 import type { Proposals } from '../../core/schema/sample.ts';
-import { drawFileTasks } from '../../tasks/file/sampler.ts';
-import type { PlacedTask } from '../../tasks/file/task.ts';
-import type { TaskSource } from '../../tasks/file/task-set.ts';
+import { drawFileTasks } from '../../worlds/file/sampler.ts';
+import type { PlacedTask } from '../../worlds/file/task.ts';
+import type { TaskSource } from '../../worlds/file/task-set.ts';
 import { admitTasks } from '../drawn-tasks.ts';
 import { readTask, writeTask } from './task-text.ts';
 

@@ -5,9 +5,7 @@
  */
 import { extractAnswer } from '../../core/checkers/extract.ts';
 import type { Random } from '../../core/random.ts';
-import type { Renderer } from '../../core/renderer/renderer.ts';
-import { verifierMessages } from '../../core/renderer/role-messages.ts';
-import { HELD_OUT } from '../../core/split.ts';
+import { HELD_OUT } from '../../core/recipe/split.ts';
 import {
   invalid,
   type Judgment,
@@ -15,8 +13,10 @@ import {
   type ParseResult,
   type Solution,
   type TaskFamily,
-} from '../../core/task-family.ts';
-import { drawFileTasks } from '../../tasks/file/sampler.ts';
+} from '../../core/recipe/task-family.ts';
+import type { Renderer } from '../../core/renderer/renderer.ts';
+import { verifierMessages } from '../../core/renderer/role-messages.ts';
+import { drawFileTasks } from '../../worlds/file/sampler.ts';
 import type { Questions } from './round.ts';
 import { isProposed, readTask, writeTask } from './task-text.ts';
 

@@ -1,13 +1,13 @@
 /** Questions of files as a game on which a recipe's own shape of round can be played in place of its task family. */
-import type { Recipe, RoundShape } from '../../core/recipe.ts';
-import type { RoundContext } from '../../core/round-context.ts';
+import type { Recipe, RoundShape } from '../../core/recipe/recipe.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
+import type { TaskFamily } from '../../core/recipe/task-family.ts';
 import type { Proposals } from '../../core/schema/sample.ts';
-import type { TaskFamily } from '../../core/task-family.ts';
 import type { Proposal, Request } from '../proposals.ts';
 import type { DrawingContext } from './curriculum.ts';
 import { drawQuestions, type Needs, verified } from './draw.ts';
 import { questionFamily } from './family.ts';
-import { type Example, knownQuestions, proposeLike, type ParseProposal } from './propose.ts';
+import { type Example, knownQuestions, type ParseProposal, proposeLike } from './propose.ts';
 import type { Questions } from './round.ts';
 import { questionTitle } from './task-text.ts';
 

@@ -4,13 +4,19 @@
  * data and never 0.
  */
 import { wrongInput } from '../../core/errors.ts';
+import type { Score } from '../../core/net/reward-service.ts';
+import type { RewardRollout } from '../../core/recipe/reward-function.ts';
+import { type RoundContext, sampleOf } from '../../core/recipe/round-context.ts';
+import {
+  fillRubric,
+  parseGrade,
+  type Rubric,
+  shownQuestion,
+  usesReference,
+} from '../../core/recipe/rubric.ts';
 import type { PolicyText } from '../../core/renderer/policy-text.ts';
 import type { Renderer } from '../../core/renderer/renderer.ts';
-import type { RewardRollout } from '../../core/reward-function.ts';
-import type { Score } from '../../core/reward-service.ts';
-import { type RoundContext, sampleOf } from '../../core/round-context.ts';
-import { fillRubric, type Rubric, parseGrade, shownQuestion, usesReference } from '../../core/rubric.ts';
-import { judgmentId } from '../../core/sample-ids.ts';
+import { judgmentId } from '../../core/round/sample-ids.ts';
 import type { RolloutGroup, Sample } from '../../core/schema/sample.ts';
 import { sealedGold } from '../gold.ts';
 import { readTask } from './task-text.ts';

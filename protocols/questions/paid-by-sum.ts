@@ -1,6 +1,6 @@
 /** A recipe of another protocol whose solver is paid by a weighted sum of named rewards, as grpo's is. */
-import type { Recipe } from '../../core/recipe.ts';
-import type { RoundContext } from '../../core/round-context.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { expectRoomForJudges, judgeRoles, payQuestions, type Questions } from './round.ts';
 import { REWARD_FIGURES, rewardFigures, type WeightedReward } from './weighted-reward.ts';
 

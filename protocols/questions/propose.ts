@@ -2,13 +2,14 @@
  * Questions that a policy writes: it is shown a question of the files and asked for another of the same kind. A new question has no reference answer,
  * so no checker can say what is right; the recipe labels the answers by votes or by a judge.
  */
+
+import type { RoundContext } from '../../core/recipe/round-context.ts';
+import { invalid, ok, type ParseResult } from '../../core/recipe/task-family.ts';
 import { proposerMessages } from '../../core/renderer/role-messages.ts';
-import type { RoundContext } from '../../core/round-context.ts';
-import { proposalId } from '../../core/sample-ids.ts';
+import { proposalId } from '../../core/round/sample-ids.ts';
 import type { InvalidOutcome } from '../../core/schema/outcome.ts';
-import { invalid, ok, type ParseResult } from '../../core/task-family.ts';
-import { questionKey } from '../../tasks/file/task.ts';
-import type { TaskSet } from '../../tasks/file/task-set.ts';
+import { questionKey } from '../../worlds/file/task.ts';
+import type { TaskSet } from '../../worlds/file/task-set.ts';
 import { type Proposal, proposeThrough, type Request } from '../proposals.ts';
 import { fittingIn, type Needs } from './draw.ts';
 import { readTask, writeProposed, writeTask } from './task-text.ts';

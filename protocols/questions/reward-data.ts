@@ -1,8 +1,8 @@
 /** The rewards of a recipe over files, made from plain data: those that every such recipe has, and a weighted sum where the data names one. */
 import * as v from 'valibot';
 import { wrongInput } from '../../core/errors.ts';
-import type { BoundedModule } from '../../core/reward-function.ts';
-import { rubric } from '../../core/rubric.ts';
+import type { BoundedModule } from '../../core/recipe/reward-function.ts';
+import { rubric } from '../../core/recipe/rubric.ts';
 import { name as policyName } from '../../core/schema/sample.ts';
 import { SUM } from './paid-by-sum.ts';
 import { QUESTION_REWARDS } from './rewards.ts';

@@ -1,10 +1,10 @@
 /** Rewards for answers to a question, computed for one group at a time. The controls that any gain must beat stand beside the checker's reward. */
 import { plain } from '../../core/checkers/exact.ts';
 import { parseNumber } from '../../core/checkers/number.ts';
-import type { RewardRollout, RewardTask } from '../../core/reward-function.ts';
+import type { RewardRollout, RewardTask } from '../../core/recipe/reward-function.ts';
+import type { RewardInfo } from '../../core/recipe/role.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { majorityRewards } from '../../core/rl/rewards/index.ts';
-import type { RewardInfo } from '../../core/role.ts';
-import type { RoundContext } from '../../core/round-context.ts';
 import { coinOf } from '../gold.ts';
 import type { Judged } from './judged-reward.ts';
 

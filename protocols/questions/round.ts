@@ -5,15 +5,15 @@
  */
 import type { Checker } from '../../core/checkers/checker.ts';
 import { type Extraction, extractAnswer } from '../../core/checkers/extract.ts';
-import type { Recipe, RoundShape } from '../../core/recipe.ts';
+import type { Recipe, RoundShape } from '../../core/recipe/recipe.ts';
+import { type EvaluationContext, type RoundContext, sampleOf } from '../../core/recipe/round-context.ts';
+import { usesReference } from '../../core/recipe/rubric.ts';
 import type { Renderer } from '../../core/renderer/renderer.ts';
-import { type EvaluationContext, type RoundContext, sampleOf } from '../../core/round-context.ts';
-import { usesReference } from '../../core/rubric.ts';
-import { rolloutId } from '../../core/sample-ids.ts';
+import { rolloutId } from '../../core/round/sample-ids.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { tallyOf } from '../../core/statistics/change.ts';
-import type { TaskSet } from '../../tasks/file/task-set.ts';
+import type { TaskSet } from '../../worlds/file/task-set.ts';
 import { figuresOf } from '../evaluate/figures.ts';
 import { answerQuestions, checkAnswer, fitting } from '../evaluate/questions.ts';
 import { sealedGold } from '../gold.ts';

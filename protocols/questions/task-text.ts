@@ -1,9 +1,9 @@
 /** A question as the text that travels with a round. It is complete, so that no stage has to look anything up. */
 import * as v from 'valibot';
-import type { Part } from '../../core/reading.ts';
+import type { Part } from '../../core/recipe/reading.ts';
+import { shownQuestion } from '../../core/recipe/rubric.ts';
 import { type Message, message } from '../../core/renderer/message.ts';
-import { shownQuestion } from '../../core/rubric.ts';
-import type { FileTask } from '../../tasks/file/task.ts';
+import type { FileTask } from '../../worlds/file/task.ts';
 
 const schema = v.object({
   messages: v.array(message),

@@ -2,10 +2,11 @@
  * A weighted sum of named rewards. Each of them is a stream of its own in the record, beside `reward`, which is the sum. Where one of them is missing
  * the sum is missing too, because the sum of the others would be on another scale than the sums of the other samples.
  */
-import { type BoundedModule, scoreByModule } from '../../core/reward-function.ts';
-import type { Score } from '../../core/reward-service.ts';
-import type { RewardInfo } from '../../core/role.ts';
-import { type Rubric, usesReference } from '../../core/rubric.ts';
+
+import type { Score } from '../../core/net/reward-service.ts';
+import { type BoundedModule, scoreByModule } from '../../core/recipe/reward-function.ts';
+import type { RewardInfo } from '../../core/recipe/role.ts';
+import { type Rubric, usesReference } from '../../core/recipe/rubric.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import type { RubricJudge } from './judged-reward.ts';
 import type { QuestionEvidence, QuestionReward } from './rewards.ts';

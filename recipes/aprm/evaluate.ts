@@ -1,13 +1,14 @@
 /** How often the verifier finds kinds of errors that it was not trained on, and what it is worth to a solver that is not trained. */
+
+import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { EvaluationContext } from '../../core/round-context.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import { bestOf, candidatesOf, verdictProbabilities } from '../../protocols/evaluate/best-of-n.ts';
 import { detection } from '../../protocols/evaluate/detection.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
-import { plainProofs } from '../../tasks/chains/analysis.ts';
-import { UNSEEN } from '../../tasks/chains/slips.ts';
+import { plainProofs } from '../../worlds/chains/analysis.ts';
+import { UNSEEN } from '../../worlds/chains/slips.ts';
 
 /** Held-out tasks for Best-of-N, and answers to each. */
 const CHOSEN = { tasks: 60, n: 4 };

@@ -1,9 +1,9 @@
 /** Stage three: a verifier marks what comes of a generator's lines, beside the right solution, and both are paid. */
 import { Random } from '../../core/random.ts';
-import type { RewardInfo } from '../../core/role.ts';
-import type { RoundContext } from '../../core/round-context.ts';
+import type { RewardInfo } from '../../core/recipe/role.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
+import { invalid, ok, type ParseResult, type Solution } from '../../core/recipe/task-family.ts';
 import type { RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { invalid, ok, type ParseResult, type Solution } from '../../core/task-family.ts';
 import { coinOf, sealedGold } from '../../protocols/gold.ts';
 import {
   isExact,
@@ -14,7 +14,7 @@ import {
   passedShare,
 } from '../../protocols/rewritten-lines.ts';
 import { rewardNamed } from '../../protocols/solver.ts';
-import { chainWith, rewrittenLine, slipAt } from '../../tasks/chains/slips.ts';
+import { chainWith, rewrittenLine, slipAt } from '../../worlds/chains/slips.ts';
 
 export const rewards: Readonly<Record<string, RewardInfo>> = {
   game: {

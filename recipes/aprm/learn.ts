@@ -1,13 +1,14 @@
 /** What a round trains: two players, each in a parameter set of its own. Both learn from the same records, and their steps are optimistic. */
+
+import type { LearnTools, RoundRecords, TrainingPlan, Update } from '../../core/plan/training-plan.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample } from '../../core/schema/sample.ts';
-import type { LearnTools, RoundRecords, TrainingPlan, Update } from '../../core/training-plan.ts';
 import { reinforcedByPrompt } from '../../protocols/reinforced.ts';
 import { GENERATOR, parseRewrite, solutionShown } from '../../protocols/rewritten-lines.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
-import { plainProofs } from '../../tasks/chains/analysis.ts';
-import { chainWith, rewrittenLine } from '../../tasks/chains/slips.ts';
+import { plainProofs } from '../../worlds/chains/analysis.ts';
+import { chainWith, rewrittenLine } from '../../worlds/chains/slips.ts';
 
 export const GENERATOR_SET = 'generator';
 

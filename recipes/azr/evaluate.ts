@@ -1,10 +1,11 @@
 /** Evaluation of a solver on held-out programs: greedy and sampled, by kind of question. */
+
+import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { EvaluationContext } from '../../core/round-context.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import { tallyOfDraws } from '../../core/statistics/change.ts';
 import { heldOutAnswers } from '../../protocols/evaluate/solver.ts';
-import { KINDS, kindOf, programs } from '../../tasks/programs/family.ts';
+import { KINDS, kindOf, programs } from '../../worlds/programs/family.ts';
 
 /** Samples of each task behind the sampled accuracy, which are many because arms differ by a few points. */
 const DRAWS = 4;

@@ -1,10 +1,10 @@
 /** A recipe of a proposer and a solver of programs, without its rewards, its training plan and its texts. */
-import type { RoundShape } from '../../core/recipe.ts';
+import type { RoundShape } from '../../core/recipe/recipe.ts';
 import { type AnswerReward, payAnswers } from '../../protocols/answer-rewards.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
 import { rewardNamed, SOLVER } from '../../protocols/solver.ts';
-import { programs } from '../../tasks/programs/family.ts';
-import type { QuestionKind } from '../../tasks/programs/questions.ts';
+import { programs } from '../../worlds/programs/family.ts';
+import type { QuestionKind } from '../../worlds/programs/questions.ts';
 import { evaluatePrograms } from './evaluate.ts';
 import { PROPOSER, proposePrograms } from './proposed-programs.ts';
 

@@ -4,9 +4,9 @@
  */
 import * as v from 'valibot';
 import { deriveId, Random } from '../../core/random.ts';
-import { readState } from '../../core/recipe-state.ts';
+import { readState } from '../../core/recipe/recipe-state.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { RoundContext } from '../../core/round-context.ts';
 import type { Proposals, ScoredGroup } from '../../core/schema/sample.ts';
 import { admit, passed, proposeThrough } from '../../protocols/proposals.ts';
 import {
@@ -15,8 +15,8 @@ import {
   parseProgramProposal,
   programOf,
   programs,
-} from '../../tasks/programs/family.ts';
-import { MAX_REFERENCES, proposerPromptWith, type QuestionKind } from '../../tasks/programs/questions.ts';
+} from '../../worlds/programs/family.ts';
+import { MAX_REFERENCES, proposerPromptWith, type QuestionKind } from '../../worlds/programs/questions.ts';
 
 /** The largest number of tasks kept of each kind; the oldest ones are dropped. */
 const MAX_KEPT = 1024;

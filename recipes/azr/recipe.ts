@@ -1,16 +1,17 @@
 /** azr: one set of weights proposes questions about programs and solves them; an interpreter is the only teacher. The method is described below, as data. */
-import type { Recipe } from '../../core/recipe.ts';
+
+import type { LearnTools, PolicyPart, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { taskRelative } from '../../core/rl/estimators/index.ts';
 import { interiorDifficulty } from '../../core/rl/rewards/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { Outcome } from '../../core/schema/outcome.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample } from '../../core/schema/sample.ts';
-import type { LearnTools, PolicyPart, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import type { AnswerReward } from '../../protocols/answer-rewards.ts';
 import { coinOf } from '../../protocols/gold.ts';
 import { SOLVER, withAdvantages } from '../../protocols/solver.ts';
-import { KINDS, kindOf } from '../../tasks/programs/family.ts';
+import { KINDS, kindOf } from '../../worlds/programs/family.ts';
 import { azrClaim } from './claim.ts';
 import { programPlay } from './program-play.ts';
 import {

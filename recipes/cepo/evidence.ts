@@ -2,7 +2,7 @@
  * Contrastive evidence: how much likelier a token of an attempt is where the prompt tells a right answer than where it tells a rejected one. Pure
  * functions over log-probabilities in nats.
  */
-import type { TokenIds } from '../../core/policy.ts';
+import type { TokenIds } from '../../core/policy/policy.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { Numbers } from '../../core/rl/types.ts';
 

@@ -1,15 +1,16 @@
 /** CEPO: tokens that a right answer makes likelier than a rejected one get more of the advantage. The method is described below, as data. */
-import type { TokenIds } from '../../core/policy.ts';
-import type { Recipe } from '../../core/recipe.ts';
+
+import type { LearnTools, PolicyItem, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
+import type { TokenIds } from '../../core/policy/policy.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { solutionOf } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { solutionOf } from '../../core/task-family.ts';
-import type { LearnTools, PolicyItem, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { ownContext, scoreInContexts } from '../../protocols/other-context.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
-import { aidedPrompt, referenceSolution } from '../../tasks/arithmetic/aided.ts';
-import { arithmetic, writeSolution } from '../../tasks/arithmetic/family.ts';
+import { aidedPrompt, referenceSolution } from '../../worlds/arithmetic/aided.ts';
+import { arithmetic, writeSolution } from '../../worlds/arithmetic/family.ts';
 import { claim } from './claim.ts';
 import { type Decided, evidenceFigures, evidenceOf, lambdaOf, partsAt, weighted } from './evidence.ts';
 

@@ -1,12 +1,13 @@
 /** Co-Reward: the majority on a question in other words is the label. The method is described below, as data. */
-import type { Recipe } from '../../core/recipe.ts';
+
+import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import type { RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { claim } from './claim.ts';
 import { answerBoth, drawQuestions, halvesOf, payBoth, rewards } from './two-phrasings.ts';
 

@@ -1,6 +1,6 @@
 /** The same question in other words: a chain of sums with its terms in another order, which has the same answer and other running totals. */
 import { Random } from '../../core/random.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
 
 /** The number of orders that are tried; a chain of four operators has 24. */
 const TRIES = 24;

@@ -3,10 +3,10 @@
  * the other.
  */
 import { Random } from '../../core/random.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
+import { drawUntil } from '../../core/recipe/split.ts';
 import { majority } from '../../core/rl/rewards/index.ts';
-import type { RoundContext } from '../../core/round-context.ts';
 import type { AdmittedTask, RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
-import { drawUntil } from '../../core/split.ts';
 import {
   type AnswerEvidence,
   type AnswerReward,
@@ -18,7 +18,7 @@ import {
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { answer } from '../../protocols/roll-out.ts';
 import { rewardNamed, SOLVER } from '../../protocols/solver.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { reordered } from './reorder.ts';
 
 /** The largest number of operators of a task: on such chains the start policy is right with steps and often wrong without. */

@@ -1,7 +1,7 @@
 /** How pools are filled: programs and tests are written to every problem, then twice what the pools make of each other is written anew. */
-import type { RoundContext } from '../../core/round-context.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
+import { solutionOf } from '../../core/recipe/task-family.ts';
 import type { AdmittedTask, RolloutGroup, Sample } from '../../core/schema/sample.ts';
-import { solutionOf } from '../../core/task-family.ts';
 import { rolloutIds } from '../../protocols/roll-out.ts';
 import { samplePrompts } from '../../protocols/sample-prompts.ts';
 import { SOLVER } from '../../protocols/solver.ts';
@@ -12,7 +12,7 @@ import {
   repairPrompt,
   statements,
   testerPrompt,
-} from '../../tasks/programs/statements.ts';
+} from '../../worlds/programs/statements.ts';
 import { type Anew, anew, type Pools, renewed } from './pools.ts';
 
 export const TESTER = 'tester';

@@ -1,18 +1,19 @@
 /** CoSPlay: programs and tests that a policy writes to the same problem judge each other, and nothing is trained. The method is told below, as data. */
+
+import type { LearnTools, RoundRecords } from '../../core/plan/training-plan.ts';
 import { deriveId, Random } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
+import { solutionOf } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { AdmittedTask, RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
-import { solutionOf } from '../../core/task-family.ts';
-import type { LearnTools, RoundRecords } from '../../core/training-plan.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { familyTasks, SOLVER } from '../../protocols/solver.ts';
-import { parseTest, passes, statements, testIsExact } from '../../tasks/programs/statements.ts';
-import { STOP } from '../../tasks/worked.ts';
+import { parseTest, passes, statements, testIsExact } from '../../worlds/programs/statements.ts';
+import { STOP } from '../../worlds/worked.ts';
 import { claim } from './claim.ts';
 import { fillPools, poolsOf, type Reading, TESTER } from './play.ts';
 import { byMajority, byMatrix, type Pools } from './pools.ts';

@@ -1,13 +1,14 @@
 /** DAPO: group-relative policy gradient with four repairs, each of which can be taken out. The method is described below, as data. */
+
+import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import type { Random } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { overlongPenalty } from '../../core/rl/rewards/index.ts';
 import { groupsInBand } from '../../core/rl/selection/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { RunSettings } from '../../core/schema/round.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import type { RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import {
   type AnswerReward,
   exactReward,
@@ -18,8 +19,8 @@ import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../protocols/questions/game.ts';
 import { SUM } from '../../protocols/questions/paid-by-sum.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
-import { freshTask } from '../../tasks/arithmetic/demonstrations.ts';
-import { verboseArithmetic } from '../../tasks/arithmetic/verbose.ts';
+import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
+import { verboseArithmetic } from '../../worlds/arithmetic/verbose.ts';
 import { claim } from './claim.ts';
 
 /** Tasks rolled out for each task that is trained on, as many as in the paper's first wave. */

@@ -6,18 +6,18 @@
 import * as v from 'valibot';
 import { CHECKERS, findChecker } from '../../core/checkers/registry.ts';
 import { wrongInput } from '../../core/errors.ts';
+import type { DistillationPart, Divergence } from '../../core/plan/training-plan.ts';
 import { deriveId } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { name as policyName } from '../../core/schema/sample.ts';
-import type { DistillationPart, Divergence } from '../../core/training-plan.ts';
 import { expectSchedule } from '../../protocols/method-settings.ts';
 import { questionEntries, questionSettings } from '../../protocols/questions/data.ts';
 import { rewardsOf } from '../../protocols/questions/reward-data.ts';
 import { QUESTION_FIGURES, questionRound } from '../../protocols/questions/round.ts';
 import { SOLVER, smallSteps } from '../../protocols/solver.ts';
-import { program } from '../../tasks/file/program-checker.ts';
+import { program } from '../../worlds/file/program-checker.ts';
 
 const TEACHER = 'teacher';
 const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0));

@@ -4,18 +4,18 @@
  */
 import * as v from 'valibot';
 import { wrongInput } from '../../core/errors.ts';
-import { deriveId } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe.ts';
-import { evaluation } from '../../core/schema/evaluation.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
-import { tallyOf } from '../../core/statistics/change.ts';
 import type {
   LearnTools,
   PreferenceObjective,
   PreferencePair,
   RoundRecords,
   TrainingPlan,
-} from '../../core/training-plan.ts';
+} from '../../core/plan/training-plan.ts';
+import { deriveId } from '../../core/random.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { evaluation } from '../../core/schema/evaluation.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import { tallyOf } from '../../core/statistics/change.ts';
 import { exampleRound, nothingExamined, pairSpans, total } from '../../protocols/examples/round.ts';
 import { exampleData, exampleEntries } from '../../protocols/examples/settings.ts';
 import { expectSchedule } from '../../protocols/method-settings.ts';

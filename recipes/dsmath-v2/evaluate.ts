@@ -4,10 +4,10 @@
  */
 import { balancedAccuracy } from '../../core/monitor/monitors.ts';
 import { deriveId } from '../../core/random.ts';
+import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
+import { invalid, type ParseResult } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
-import { invalid, type ParseResult } from '../../core/task-family.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import {
@@ -18,8 +18,8 @@ import {
   parseAnalysedProof,
   parseAnalysis,
   parseMetaVerdict,
-} from '../../tasks/chains/analysis.ts';
-import { chains } from '../../tasks/chains/family.ts';
+} from '../../worlds/chains/analysis.ts';
+import { chains } from '../../worlds/chains/family.ts';
 import { type Analysed, analysisFigures, metaAccuracy, selfError } from './figures.ts';
 import { META_JUDGE } from './proof-groups.ts';
 

@@ -1,6 +1,7 @@
 /** What the oracle says of analyses, for reports and claims alone; no reward reads it. */
+
+import type { ParseResult, Solution } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { ParseResult, Solution } from '../../core/task-family.ts';
 import {
   type AnalysedProof,
   type Analysis,
@@ -8,7 +9,7 @@ import {
   exactMetaVerdict,
   type MetaVerdict,
   wrongLines,
-} from '../../tasks/chains/analysis.ts';
+} from '../../worlds/chains/analysis.ts';
 
 export interface Analysed {
   readonly task: string;

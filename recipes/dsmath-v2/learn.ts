@@ -1,12 +1,19 @@
 /** What a round trains in each phase: the verifier, the meta-verifier or the prover, each in a parameter set of its own. */
+
+import type {
+  LearnTools,
+  RoundRecords,
+  TrainingPlan,
+  Update,
+  UpdatePart,
+} from '../../core/plan/training-plan.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import type { LearnTools, RoundRecords, TrainingPlan, Update, UpdatePart } from '../../core/training-plan.ts';
 import { SOLVER, withAdvantages } from '../../protocols/solver.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
-import { exactAnalysis, parseAnalysedProof, parseAnalysis } from '../../tasks/chains/analysis.ts';
+import { exactAnalysis, parseAnalysedProof, parseAnalysis } from '../../worlds/chains/analysis.ts';
 import { analysisFigures, selfError } from './figures.ts';
 import { type Phase, phaseOf } from './phases.ts';
 import { META_JUDGE } from './proof-groups.ts';

@@ -1,5 +1,5 @@
 /** Which role is trained in which rounds, and how many completions each role samples in a round. */
-import { phaseAt, type Schedule } from '../../core/phases.ts';
+import { phaseAt, type Schedule } from '../../core/round/phases.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 
 /**

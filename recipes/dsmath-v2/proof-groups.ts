@@ -3,9 +3,9 @@
  * and the rewards of each in the present phase. An exact checker is used in the phases in which experts score, and by the monitors.
  */
 import { Random } from '../../core/random.ts';
-import type { RoundContext } from '../../core/round-context.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
+import { invalid, type ParseResult } from '../../core/recipe/task-family.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { invalid, type ParseResult } from '../../core/task-family.ts';
 import { type Answer, ask } from '../../protocols/ask.ts';
 import { besideOracle, coinOf, sealedGold } from '../../protocols/gold.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
@@ -22,8 +22,8 @@ import {
   parseAnalysis,
   parseMetaVerdict,
   type Score,
-} from '../../tasks/chains/analysis.ts';
-import { chains } from '../../tasks/chains/family.ts';
+} from '../../worlds/chains/analysis.ts';
+import { chains } from '../../worlds/chains/family.ts';
 import { type Phase, phaseOf, shapeOf } from './phases.ts';
 import { analysisReward, expectReward, labelOf, meanScore, metaReward, proofReward } from './rewards.ts';
 

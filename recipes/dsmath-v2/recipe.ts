@@ -1,5 +1,5 @@
 /** DeepSeekMath-V2: a prover that analyses its own proofs, a verifier that names issues, and a meta-verifier that checks them. The method is described below, as data. */
-import type { Recipe } from '../../core/recipe.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { familyTasks, SOLVER } from '../../protocols/solver.ts';
 import { JUDGE, OPTIMIZER } from '../../protocols/solver-verifier.ts';
 import {
@@ -8,7 +8,7 @@ import {
   analysisParts,
   META_TOKENS,
   PROOF_TOKENS,
-} from '../../tasks/chains/analysis.ts';
+} from '../../worlds/chains/analysis.ts';
 import { claim } from './claim.ts';
 import { evaluate } from './evaluate.ts';
 import { learn, META_SET, VERIFIER_SET } from './learn.ts';

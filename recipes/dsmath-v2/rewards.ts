@@ -1,9 +1,9 @@
 /** Rewards of proofs, analyses and meta-verdicts, by the paper's formulas; and how many analyses label a proof in place of an expert. */
 import { wrongInput } from '../../core/errors.ts';
+import type { RewardInfo } from '../../core/recipe/role.ts';
+import type { ParseResult } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { RewardInfo } from '../../core/role.ts';
-import type { ParseResult } from '../../core/task-family.ts';
-import type { AnalysedProof, Analysis, MetaVerdict, Score } from '../../tasks/chains/analysis.ts';
+import type { AnalysedProof, Analysis, MetaVerdict, Score } from '../../worlds/chains/analysis.ts';
 
 /** Weights of the verifier's score and of the honesty of the prover's own analysis. */
 const SCORE_WEIGHT = 0.76;

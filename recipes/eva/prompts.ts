@@ -1,10 +1,10 @@
 /** The creator's part of eva: which prompts are rewritten, and into what. Prompts are string transformations, whose number of words and length vary. */
 import * as v from 'valibot';
 import type { Random } from '../../core/random.ts';
-import { readState } from '../../core/recipe-state.ts';
+import { readState } from '../../core/recipe/recipe-state.ts';
+import { drawUntil } from '../../core/recipe/split.ts';
 import { mean, present } from '../../core/rl/statistics.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import { drawUntil } from '../../core/split.ts';
 import { fixedTasks } from '../../protocols/drawn-tasks.ts';
 import {
   isHeldOutStyle,
@@ -14,7 +14,7 @@ import {
   randomWord,
   type StyleTask,
   writeStyleTask,
-} from '../../tasks/style/family.ts';
+} from '../../worlds/style/family.ts';
 
 /** Prompts of the first round, and the words of each. */
 const SEEDS = 96;

@@ -1,19 +1,20 @@
 /** eva: a creator evolves the prompts from which a solver still has most to gain, and the solver learns by preferences. The method is described below, as data. */
-import { Random } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe.ts';
-import { rloo } from '../../core/rl/estimators/index.ts';
-import { mean } from '../../core/rl/statistics.ts';
-import type { RoundContext } from '../../core/round-context.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
-import type { Proposals } from '../../core/schema/sample.ts';
-import { heldOutTasks } from '../../core/split.ts';
+
 import type {
   PreferenceObjective,
   ProposalTools,
   RoundRecords,
   TrainingPlan,
   Update,
-} from '../../core/training-plan.ts';
+} from '../../core/plan/training-plan.ts';
+import { Random } from '../../core/random.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
+import { heldOutTasks } from '../../core/recipe/split.ts';
+import { rloo } from '../../core/rl/estimators/index.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import type { Proposals } from '../../core/schema/sample.ts';
 import { admitTasks, nextTasks } from '../../protocols/drawn-tasks.ts';
 import { answers, examined } from '../../protocols/evaluate/responder.ts';
 import { ratedWithoutJudge } from '../../protocols/judged-responses.ts';
@@ -32,8 +33,8 @@ import {
   parseStyleTask,
   randomStyleTask,
   styleDifficulty,
-} from '../../tasks/style/family.ts';
-import { STOP } from '../../tasks/worked.ts';
+} from '../../worlds/style/family.ts';
+import { STOP } from '../../worlds/worked.ts';
 import { claim } from './claim.ts';
 import { bufferIn, HOW, type How, nextPrompts, promptBuffer, ratedOf, seeds } from './prompts.ts';
 

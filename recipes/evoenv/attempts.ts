@@ -1,5 +1,5 @@
 /** Attempts at the instances of environments, their rewards, and reviews of the environments that are new. */
-import type { RoundContext } from '../../core/round-context.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { AdmittedTask, RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import { type AnswerReward, payAnswers } from '../../protocols/answer-rewards.ts';
 import { ask } from '../../protocols/ask.ts';
@@ -13,7 +13,7 @@ import {
   parseReview,
   reviewPrompt,
   tasksOf,
-} from '../../tasks/programs/environments.ts';
+} from '../../worlds/programs/environments.ts';
 import { REVIEWER } from './pool.ts';
 
 /** Reviews of a new environment; one that calls it unsound refuses it. */

@@ -1,13 +1,13 @@
 /** The environments that a policy trains on: ten that are given, and those that it wrote and that every layer admitted. */
 import * as v from 'valibot';
+import type { LearnTools } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import { readState } from '../../core/recipe-state.ts';
+import { readState } from '../../core/recipe/recipe-state.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { RoundContext } from '../../core/round-context.ts';
-import { proposalId } from '../../core/sample-ids.ts';
+import { proposalId } from '../../core/round/sample-ids.ts';
 import type { InvalidOutcome } from '../../core/schema/outcome.ts';
 import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import type { LearnTools } from '../../core/training-plan.ts';
 import { admit, passed, proposeThrough } from '../../protocols/proposals.ts';
 import {
   drawSeeds,
@@ -19,7 +19,7 @@ import {
   parseReview,
   proposerPromptAfter,
   randomEnvironment,
-} from '../../tasks/programs/environments.ts';
+} from '../../worlds/programs/environments.ts';
 
 export const PROPOSER = 'proposer';
 export const REVIEWER = 'reviewer';

@@ -1,11 +1,12 @@
 /** EvoEnv: one policy writes executable environments, and is trained on those that layers of checks admit. The method is described below, as data. */
-import type { Recipe } from '../../core/recipe.ts';
+
+import type { LearnTools, ProposalTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
 import type { InvalidOutcome, Outcome } from '../../core/schema/outcome.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import type { LearnTools, ProposalTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import {
   type AnswerReward,
   exactReward,
@@ -15,7 +16,7 @@ import {
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { reinforcedByPrompt } from '../../protocols/reinforced.ts';
 import { rewardNamed, SOLVER, smallSteps } from '../../protocols/solver.ts';
-import { differentReferences, environments, isSound } from '../../tasks/programs/environments.ts';
+import { differentReferences, environments, isSound } from '../../worlds/programs/environments.ts';
 import { attempt, scoreAndReview } from './attempts.ts';
 import { claim } from './claim.ts';
 import {

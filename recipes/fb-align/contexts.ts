@@ -1,12 +1,13 @@
 /**
  * What an attempt's teacher reads: feedback that follows the attempt step by step, the same feedback with the fault left in, or a reference solution.
  */
-import { solutionOf } from '../../core/task-family.ts';
-import type { LearnTools } from '../../core/training-plan.ts';
+
+import type { LearnTools } from '../../core/plan/training-plan.ts';
+import { solutionOf } from '../../core/recipe/task-family.ts';
 import type { AidFor } from '../../protocols/taught-attempts.ts';
-import { beginning, referenceSolution } from '../../tasks/arithmetic/aided.ts';
-import { arithmetic, writeSolution } from '../../tasks/arithmetic/family.ts';
-import { feedbackOn, firstFault } from '../../tasks/arithmetic/feedback.ts';
+import { beginning, referenceSolution } from '../../worlds/arithmetic/aided.ts';
+import { arithmetic, writeSolution } from '../../worlds/arithmetic/family.ts';
+import { feedbackOn, firstFault } from '../../worlds/arithmetic/feedback.ts';
 
 /**
  * - aligned: the right totals of the attempt, word for word, and the first wrong one corrected; the whole solution where that is the last total

@@ -1,6 +1,7 @@
 /** The feedback-alignment study: what the self-teacher should be told of an attempt. The method is described below, as data. */
-import type { Recipe } from '../../core/recipe.ts';
-import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
+
+import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import {
@@ -10,7 +11,7 @@ import {
   taughtAttempts,
 } from '../../protocols/taught-attempts.ts';
 import { slowTeacher, TEACHER_RATE, TEACHER_SET } from '../../protocols/teacher-pass.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { claim } from './claim.ts';
 import { type Context, contextAid } from './contexts.ts';
 

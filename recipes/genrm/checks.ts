@@ -6,11 +6,11 @@
  *     glance  <judge>3+4-9<sep>-3=<sep><answer>  ->  <wrong><eos>
  */
 import type { Random } from '../../core/random.ts';
-import type { Solution } from '../../core/task-family.ts';
-import { off } from '../../tasks/arithmetic/demonstrations.ts';
-import { arithmetic, runningTotals, writeJudgment, writeSolution } from '../../tasks/arithmetic/family.ts';
-import { answerPrompt } from '../../tasks/arithmetic/ratings.ts';
-import { GLANCE_SUFFIX } from '../../tasks/arithmetic/step-slips.ts';
+import type { Solution } from '../../core/recipe/task-family.ts';
+import { off } from '../../worlds/arithmetic/demonstrations.ts';
+import { arithmetic, runningTotals, writeJudgment, writeSolution } from '../../worlds/arithmetic/family.ts';
+import { answerPrompt } from '../../worlds/arithmetic/ratings.ts';
+import { GLANCE_SUFFIX } from '../../worlds/arithmetic/step-slips.ts';
 
 /** Share of checks in which the script gets a total wrong and carries the error on to the totals after it. */
 const SLIPS = 0.1;

@@ -2,16 +2,17 @@
  * genrm on questions of files, for any policy. A script that writes checks exists only for sums, so here the verifier is trained on its own verdicts:
  * those that agree with the checker, with the reasons that precede them. The variant `direct` trains on the verdict's word alone.
  */
-import { Random } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe.ts';
-import { balancedPick } from '../../core/rl/selection/index.ts';
+
 import type {
   LearnTools,
   RoundRecords,
   Sequence,
   TrainingPlan,
   UpdatePart,
-} from '../../core/training-plan.ts';
+} from '../../core/plan/training-plan.ts';
+import { Random } from '../../core/random.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { balancedPick } from '../../core/rl/selection/index.ts';
 import { VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
 import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../protocols/questions/game.ts';
 import { SOLVER } from '../../protocols/solver.ts';

@@ -1,17 +1,18 @@
 /** GenRM: a verifier is a language model that writes its check and then its verdict, trained by next-token prediction. The method is described below, as data. */
+
+import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe.ts';
-import type { EvaluationContext } from '../../core/round-context.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { EvaluationContext } from '../../core/recipe/round-context.ts';
+import type { Solution } from '../../core/recipe/task-family.ts';
 import type { Evaluation } from '../../core/schema/evaluation.ts';
-import type { Solution } from '../../core/task-family.ts';
-import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/training-plan.ts';
 import { exactReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { BEST_OF_N_FIGURES, evaluateBestOfN } from '../../protocols/evaluate/best-of-n.ts';
 import { SOLVER, solverAlone } from '../../protocols/solver.ts';
 import { OPTIMIZER } from '../../protocols/solver-verifier.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
-import { slippingTask } from '../../tasks/arithmetic/step-slips.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { slippingTask } from '../../worlds/arithmetic/step-slips.ts';
 import {
   CHECK_TOKENS,
   checkOf,

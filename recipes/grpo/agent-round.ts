@@ -3,11 +3,11 @@
  * reward of each episode. The tasks are those of a file; the agents decide on prompts, on the number of turns and on rewards. An episode has
  * one seat or several, each a role: what a seat was asked and what it is paid is its own, and it may be played by a version that is not trained.
  */
-import { type AgentEpisode, callSampleId } from '../../core/agent-episode.ts';
+import { type AgentEpisode, callSampleId } from '../../core/episodes/agent-episode.ts';
 import { RollmeshError } from '../../core/errors.ts';
 import { Random } from '../../core/random.ts';
-import type { Recipe, RoundShape } from '../../core/recipe.ts';
-import { type RoundContext, sampleOf } from '../../core/round-context.ts';
+import type { Recipe, RoundShape } from '../../core/recipe/recipe.ts';
+import { type RoundContext, sampleOf } from '../../core/recipe/round-context.ts';
 import type { Seat } from '../../core/schema/agent.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
@@ -16,7 +16,7 @@ import type { DrawingContext } from '../../protocols/questions/curriculum.ts';
 import { type Questions, questionRound } from '../../protocols/questions/round.ts';
 import { readTask, writeTask } from '../../protocols/questions/task-text.ts';
 import { SOLVER } from '../../protocols/solver.ts';
-import { drawFileTasks } from '../../tasks/file/sampler.ts';
+import { drawFileTasks } from '../../worlds/file/sampler.ts';
 
 const REWARDS = {
   posted: {

@@ -7,14 +7,14 @@ import * as v from 'valibot';
 import { CHECKERS, findChecker } from '../../core/checkers/registry.ts';
 import { wrongInput } from '../../core/errors.ts';
 import { deriveId } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe.ts';
-import type { BoundedModule } from '../../core/reward-function.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { BoundedModule } from '../../core/recipe/reward-function.ts';
 import { seats } from '../../core/schema/agent.ts';
 import { hostedQuestions } from '../../protocols/hosted-answers.ts';
 import { expectSchedule, lossEntries, withLoss } from '../../protocols/method-settings.ts';
 import { questionEntries, questionSettings } from '../../protocols/questions/data.ts';
 import { rewardSum, rewardsOf } from '../../protocols/questions/reward-data.ts';
-import { program } from '../../tasks/file/program-checker.ts';
+import { program } from '../../worlds/file/program-checker.ts';
 import { ONE_SEAT } from './agent-round.ts';
 import { grpoOn, TURN_CREDITS } from './recipe.ts';
 

@@ -3,15 +3,8 @@
  * methods that differ only in advantages, objective or averaging, so that they can be compared under equal conditions.
  */
 import * as v from 'valibot';
+import { episodesOf } from '../../core/episodes/play-episodes.ts';
 import { wrongInput } from '../../core/errors.ts';
-import { episodesOf } from '../../core/play-episodes.ts';
-import type { Recipe } from '../../core/recipe.ts';
-import { readState } from '../../core/recipe-state.ts';
-import { gae, reinforcePlusPlus } from '../../core/rl/estimators/index.ts';
-import { mean, whiten } from '../../core/rl/statistics.ts';
-import type { Seat } from '../../core/schema/agent.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
-import type { ScoredGroup } from '../../core/schema/sample.ts';
 import type {
   AdapterSettings,
   LearnTools,
@@ -21,7 +14,14 @@ import type {
   TrainingPlan,
   UpdatePart,
   ValuePart,
-} from '../../core/training-plan.ts';
+} from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { readState } from '../../core/recipe/recipe-state.ts';
+import { gae, reinforcePlusPlus } from '../../core/rl/estimators/index.ts';
+import { mean, whiten } from '../../core/rl/statistics.ts';
+import type { Seat } from '../../core/schema/agent.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { writtenBy } from '../../protocols/by-role.ts';
 import { episodeItems, returnOf, rewardsToGo } from '../../protocols/episode-credit.ts';
 import { type Curriculum, withCurriculum } from '../../protocols/questions/curriculum.ts';

@@ -2,6 +2,8 @@
  * Every policy-gradient method that differs from GRPO in how rewards become advantages, in the objective, or in how tokens are averaged:
  * one row each, with the settings of its paper or of the framework that is named. ρ is the ratio of the trained policy to the old one.
  */
+
+import type { PolicyPart } from '../../core/plan/training-plan.ts';
 import type { Aggregation } from '../../core/rl/aggregation.ts';
 import {
   batchBaseline,
@@ -15,7 +17,6 @@ import {
 } from '../../core/rl/estimators/index.ts';
 import type { PolicyObjectiveSpec } from '../../core/rl/objective.ts';
 import type { Key, Maybe } from '../../core/rl/types.ts';
-import type { PolicyPart } from '../../core/training-plan.ts';
 
 /** Maps rewards [n] and groups [n] to one advantage for each sample [n]. */
 export type Estimator = (rewards: ArrayLike<Maybe>, groups: ArrayLike<Key>) => Maybe[];

@@ -1,13 +1,13 @@
 /** The rollout stage: drafts of every task, one of which is shown in the prompt of the attempts that are trained on. */
 import { Random } from '../../core/random.ts';
-import type { RoundContext } from '../../core/round-context.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { AdmittedTask, RolloutGroup, Sample } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { paidEarly } from '../../protocols/paid-early.ts';
 import { answer, rollOut } from '../../protocols/roll-out.ts';
 import { SOLVER } from '../../protocols/solver.ts';
-import { aidedPrompt } from '../../tasks/arithmetic/aided.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { aidedPrompt } from '../../worlds/arithmetic/aided.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
 
 /** The role that writes drafts. */
 export const DRAFTER = 'drafter';

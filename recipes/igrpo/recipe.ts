@@ -1,10 +1,11 @@
 /** iGRPO: the best of several drafts is shown to those whose attempts are trained on. The method is described below, as data. */
-import type { Recipe } from '../../core/recipe.ts';
+
+import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
-import type { RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { exactShare, writtenBy } from '../../protocols/by-role.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { claim } from './claim.ts';
 import { DRAFTER, draftAndAttempt, rewards, VARIANTS } from './drafts.ts';
 

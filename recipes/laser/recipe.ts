@@ -1,18 +1,19 @@
 /** LaSeR: the log-probability of an unused token after an answer is trained to be its reward. The method is described below, as data. */
-import { Random } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe.ts';
-import { equalClassWeights, grpo } from '../../core/rl/estimators/index.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
+
 import type {
   LearnTools,
   LogRatioPart,
   RoundRecords,
   Sequence,
   TrainingPlan,
-} from '../../core/training-plan.ts';
+} from '../../core/plan/training-plan.ts';
+import { Random } from '../../core/random.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { equalClassWeights, grpo } from '../../core/rl/estimators/index.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { SOLVER, solverAlone, solverUpdate, trainedSolver, withAdvantages } from '../../protocols/solver.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { claim } from './claim.ts';
 import { BETA, REFERENCE, scoreFigures, scoresOf, withSelfScores } from './self-score.ts';
 

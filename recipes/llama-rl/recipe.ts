@@ -1,12 +1,12 @@
 /** LlamaRL: asynchronous off-policy training, corrected by truncated importance weights (AIPO). The method is described below, as data. */
-import type { Recipe } from '../../core/recipe.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { CONVENTIONS } from '../../core/rl/conventions.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import type { PolicyObjectiveSpec } from '../../core/rl/objective.ts';
 import type { RunSettings } from '../../core/schema/round.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { claim } from './claim.ts';
 
 const MAX_RATIO = 2;

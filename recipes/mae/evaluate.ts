@@ -3,11 +3,11 @@
  * are sampled by version 0 and the questions are drawn once, so that the test stays the same while judge and solver are trained.
  */
 import { Random } from '../../core/random.ts';
+import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import { rankCorrelation } from '../../core/rl/measures/rank-correlation.ts';
-import type { EvaluationContext } from '../../core/round-context.ts';
 import { heldOutAnswers } from '../../protocols/evaluate/solver.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
-import { spoiled } from '../../tasks/arithmetic/questions.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { spoiled } from '../../worlds/arithmetic/questions.ts';
 import {
   answerBand,
   answerPrompt,
@@ -16,7 +16,7 @@ import {
   parseRating,
   questionBand,
   questionPrompt,
-} from '../../tasks/arithmetic/ratings.ts';
+} from '../../worlds/arithmetic/ratings.ts';
 
 interface Rated {
   readonly prompt: string;

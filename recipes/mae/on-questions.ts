@@ -3,11 +3,11 @@
  * answers them beside those that the policy wrote. The judge rates by two rubrics; no reference answer is used.
  */
 import * as v from 'valibot';
-import type { Recipe } from '../../core/recipe.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { fillRubric, parseGrade, rubric as rubricSchema, shownQuestion } from '../../core/recipe/rubric.ts';
+import { invalid, ok, rendered, type TaskFamily } from '../../core/recipe/task-family.ts';
 import type { Renderer } from '../../core/renderer/renderer.ts';
-import { fillRubric, parseGrade, rubric as rubricSchema, shownQuestion } from '../../core/rubric.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
-import { invalid, ok, rendered, type TaskFamily } from '../../core/task-family.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import type { Needs } from '../../protocols/questions/draw.ts';
 import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../protocols/questions/game.ts';

@@ -3,11 +3,11 @@
  * how its texts are parsed; the recipe says what each is paid, and which questions enter the store.
  */
 import { Random } from '../../core/random.ts';
-import { readState } from '../../core/recipe-state.ts';
-import { type RoundContext, sampleOf } from '../../core/round-context.ts';
-import { judgmentId, proposalId, rolloutId } from '../../core/sample-ids.ts';
+import { readState } from '../../core/recipe/recipe-state.ts';
+import { type RoundContext, sampleOf } from '../../core/recipe/round-context.ts';
+import { invalid, type ParseResult, type Solution } from '../../core/recipe/task-family.ts';
+import { judgmentId, proposalId, rolloutId } from '../../core/round/sample-ids.ts';
 import type { AdmittedTask, Proposals, RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
-import { invalid, type ParseResult, type Solution } from '../../core/task-family.ts';
 import { besideOracle, coinOf, sealedGold } from '../../protocols/gold.ts';
 import { admit, type Proposal, passed, type Request } from '../../protocols/proposals.ts';
 import { questionStore } from './question-store.ts';

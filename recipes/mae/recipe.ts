@@ -1,16 +1,17 @@
 /** mae: one set of weights proposes questions, answers them and rates both, with no ground truth anywhere. The method is described below, as data. */
-import { readTags } from '../../core/reading.ts';
-import type { Recipe } from '../../core/recipe.ts';
+
+import type { PolicyPart, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
+import { readTags } from '../../core/recipe/reading.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { whitenBatch } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample } from '../../core/schema/sample.ts';
-import type { PolicyPart, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { trainedSolver, withAdvantages } from '../../protocols/solver.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
-import { normalised, ratingParts } from '../../tasks/arithmetic/ratings.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { normalised, ratingParts } from '../../worlds/arithmetic/ratings.ts';
 import { claim } from './claim.ts';
 import { evaluateRatings } from './evaluate.ts';
 import { admit, appraised, questionStore } from './question-store.ts';

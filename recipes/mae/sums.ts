@@ -1,13 +1,13 @@
 /** Questions on sums in the notation of the small policies, sound or not, with an oracle for both questions and answers. */
 import { Random } from '../../core/random.ts';
+import type { ParseResult, Solution } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { ParseResult, Solution } from '../../core/task-family.ts';
 import { proposeThrough } from '../../protocols/proposals.ts';
-import { freshTask } from '../../tasks/arithmetic/demonstrations.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
-import { parseQuestion, proposalPrompt, soundness } from '../../tasks/arithmetic/questions.ts';
-import { answerPrompt, parseRating, questionPrompt } from '../../tasks/arithmetic/ratings.ts';
-import { isInteger, parseWorked } from '../../tasks/worked.ts';
+import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { parseQuestion, proposalPrompt, soundness } from '../../worlds/arithmetic/questions.ts';
+import { answerPrompt, parseRating, questionPrompt } from '../../worlds/arithmetic/ratings.ts';
+import { isInteger, parseWorked } from '../../worlds/worked.ts';
 import type { Appraised } from './question-store.ts';
 import type { RatedGame } from './rated-questions.ts';
 

@@ -1,10 +1,10 @@
 /** The two stages: what a round is played on, and what it pays. A puzzle follows from the id of its group and its task. */
 import { Random } from '../../core/random.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
+import type { Solution } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { RoundContext } from '../../core/round-context.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { AdmittedTask, RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
-import type { Solution } from '../../core/task-family.ts';
 import {
   type AnswerReward,
   exactReward,
@@ -15,10 +15,10 @@ import {
 import { fixedTasks, nextTasks } from '../../protocols/drawn-tasks.ts';
 import { answer } from '../../protocols/roll-out.ts';
 import { rewardNamed, SOLVER } from '../../protocols/solver.ts';
-import { referenceSolution } from '../../tasks/arithmetic/aided.ts';
-import { freshTask } from '../../tasks/arithmetic/demonstrations.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
-import { type Puzzle, puzzleFrom, puzzlePrompt } from '../../tasks/arithmetic/puzzles.ts';
+import { referenceSolution } from '../../worlds/arithmetic/aided.ts';
+import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { type Puzzle, puzzleFrom, puzzlePrompt } from '../../worlds/arithmetic/puzzles.ts';
 
 /** Sums of every task. */
 export const SUMS = 5;

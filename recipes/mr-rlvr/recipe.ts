@@ -1,14 +1,15 @@
 /** MR-RLVR: puzzles that are cut from worked solutions train the steps before answers are paid. The method is described below, as data. */
-import type { Recipe } from '../../core/recipe.ts';
+
+import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { solutionOf } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import { solutionOf } from '../../core/task-family.ts';
-import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { admitTasks } from '../../protocols/drawn-tasks.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
-import { referenceSolution } from '../../tasks/arithmetic/aided.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { referenceSolution } from '../../worlds/arithmetic/aided.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { claim } from './claim.ts';
 import {
   hasPuzzles,

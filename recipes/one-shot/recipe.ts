@@ -1,8 +1,9 @@
 /** one-shot: reinforcement learning with a verifiable reward on one training example. The method is described below, as data. */
-import type { Recipe } from '../../core/recipe.ts';
+
+import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
-import type { RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import {
   type AnswerReward,
   exactReward,
@@ -11,7 +12,7 @@ import {
 } from '../../protocols/answer-rewards.ts';
 import { admitTasks } from '../../protocols/drawn-tasks.ts';
 import { familyTasks, groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { claim } from './claim.ts';
 
 /**

@@ -1,5 +1,14 @@
 /** PRIME: dense rewards without step labels, by a second language model that is trained on outcomes alone. The method is described below, as data. */
-import type { Method, Recipe } from '../../core/recipe.ts';
+
+import type {
+  ImplicitPrmPart,
+  LearnTools,
+  PolicyItem,
+  RoundRecords,
+  TrainingPlan,
+} from '../../core/plan/training-plan.ts';
+import type { Method, Recipe } from '../../core/recipe/recipe.ts';
+import type { TaskFamily } from '../../core/recipe/task-family.ts';
 import {
   equalClassWeights,
   implicitProcess,
@@ -10,20 +19,12 @@ import { mixStreams } from '../../core/rl/rewards/index.ts';
 import { groupsInBand } from '../../core/rl/selection/index.ts';
 import { mean, whiten } from '../../core/rl/statistics.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import type { TaskFamily } from '../../core/task-family.ts';
-import type {
-  ImplicitPrmPart,
-  LearnTools,
-  PolicyItem,
-  RoundRecords,
-  TrainingPlan,
-} from '../../core/training-plan.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../protocols/questions/game.ts';
 import { type SolverGame, solverAlone, solverUpdate } from '../../protocols/solver.ts';
 import { OPTIMIZER } from '../../protocols/solver-verifier.ts';
-import { chains, freshChain } from '../../tasks/chains/family.ts';
+import { chains, freshChain } from '../../worlds/chains/family.ts';
 import { primeClaim } from './claim.ts';
 import { tokenRewardFigures } from './token-reward-figures.ts';
 

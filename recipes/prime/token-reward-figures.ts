@@ -1,11 +1,12 @@
 /** How well token rewards separate right answers and steps from wrong ones, by the oracle; for the report alone. */
+
+import type { LearnTools } from '../../core/plan/training-plan.ts';
+import { rendered, type TaskFamily } from '../../core/recipe/task-family.ts';
 import { positionsByKey } from '../../core/rl/groups.ts';
 import { areaUnderRoc } from '../../core/rl/measures/area-under-roc.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { Numbers } from '../../core/rl/types.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import { rendered, type TaskFamily } from '../../core/task-family.ts';
-import type { LearnTools } from '../../core/training-plan.ts';
 import { stepReader } from '../../protocols/step-credit.ts';
 
 /**

@@ -1,6 +1,7 @@
 /** What turns of episodes are worth by an in-sample critic: its regression targets by implicit Q-learning, and advantages as process rewards. */
+
+import type { Sequence, ValuePart } from '../../core/plan/training-plan.ts';
 import { gae } from '../../core/rl/estimators/index.ts';
-import type { Sequence, ValuePart } from '../../core/training-plan.ts';
 
 /** The discount of a turn. */
 export const GAMMA = 0.99;

@@ -1,14 +1,19 @@
 /** Q-Evolve: a critic by implicit Q-learning turns episodes into rewards of their turns. The method is described below, as data. */
-import { episodesOf } from '../../core/play-episodes.ts';
+import { episodesOf } from '../../core/episodes/play-episodes.ts';
+import type {
+  LearnTools,
+  OptimizerSettings,
+  RoundRecords,
+  TrainingPlan,
+} from '../../core/plan/training-plan.ts';
 import { deriveId, Random } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { positionsByKey } from '../../core/rl/groups.ts';
 import { areaUnderRoc } from '../../core/rl/measures/area-under-roc.ts';
 import { mean, whiten } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import type { LearnTools, OptimizerSettings, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { returnOf } from '../../protocols/episode-credit.ts';
 import {
@@ -19,11 +24,11 @@ import {
   rollGrid,
   TURN_TOKENS,
 } from '../../protocols/grid-agent.ts';
-import { expertPush } from '../../tasks/grids/demonstrations.ts';
-import { gridTask, openGrid, usefulTurns } from '../../tasks/grids/play.ts';
-import { PUSH_CELLS } from '../../tasks/grids/push.ts';
-import { gridEnding, gridParts, gridTitle } from '../../tasks/grids/reading.ts';
-import { STOP } from '../../tasks/worked.ts';
+import { expertPush } from '../../worlds/grids/demonstrations.ts';
+import { gridTask, openGrid, usefulTurns } from '../../worlds/grids/play.ts';
+import { PUSH_CELLS } from '../../worlds/grids/push.ts';
+import { gridEnding, gridParts, gridTitle } from '../../worlds/grids/reading.ts';
+import { STOP } from '../../worlds/worked.ts';
 import { claim } from './claim.ts';
 import { type PaidEpisode, processRewards, regression, statesOf, valuesBefore } from './process-rewards.ts';
 

@@ -1,19 +1,20 @@
 /** Self-critical training of a writer of questions, paid for meaning beside words. The method is described below, as data. */
-import type { Recipe } from '../../core/recipe.ts';
+
+import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import { raw, rloo } from '../../core/rl/estimators/index.ts';
 import { mean, present } from '../../core/rl/statistics.ts';
-import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { AdmittedTask, RolloutGroup } from '../../core/schema/sample.ts';
-import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { type AnswerReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { writtenBy } from '../../protocols/by-role.ts';
 import { heldOutAnswers, heldOutFigures } from '../../protocols/evaluate/solver.ts';
 import { answer, rollOut } from '../../protocols/roll-out.ts';
 import { SOLVER, smallSteps, solverAlone, withAdvantages } from '../../protocols/solver.ts';
-import { meaningOverlap, parseAsked, questions, wordOverlap } from '../../tasks/documents/questions.ts';
-import { STOP } from '../../tasks/worked.ts';
+import { meaningOverlap, parseAsked, questions, wordOverlap } from '../../worlds/documents/questions.ts';
+import { STOP } from '../../worlds/worked.ts';
 import { claim } from './claim.ts';
 
 /** The role that decodes greedily, and is not trained. */

@@ -1,14 +1,14 @@
 /** Labels: where the first error of a solution is, according to continuations and according to a judge. */
 import { Random } from '../../core/random.ts';
-import type { RewardInfo } from '../../core/role.ts';
-import type { RoundContext } from '../../core/round-context.ts';
+import type { RewardInfo } from '../../core/recipe/role.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import { continuePrefixes, firstLost } from '../../protocols/continue-prefixes.ts';
 import { besideOracle, coinOf, sealedGold } from '../../protocols/gold.ts';
 import { rewardNamed } from '../../protocols/solver.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import { parseGroup, verify } from '../../protocols/verify.ts';
-import { plainProofs } from '../../tasks/chains/analysis.ts';
+import { plainProofs } from '../../worlds/chains/analysis.ts';
 
 /** The role that continues prefixes. */
 export const COMPLETER = 'completer';

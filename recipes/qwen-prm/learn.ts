@@ -1,12 +1,13 @@
 /** What a round trains: the classifier of steps. Beforehand, the classifier is tested on the round’s solutions. */
+
+import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
+import type { Solution } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import type { Solution } from '../../core/task-family.ts';
-import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { prefixOf } from '../../protocols/continue-prefixes.ts';
 import { bestOf } from '../../protocols/evaluate/best-of-n.ts';
-import { plainProofs } from '../../tasks/chains/analysis.ts';
+import { plainProofs } from '../../worlds/chains/analysis.ts';
 import { labelBy } from './labels.ts';
 
 /** The class of a line that is right. */

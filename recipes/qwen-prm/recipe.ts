@@ -1,13 +1,13 @@
 /** Qwen2.5-Math-PRM: a classifier of steps, trained on labels on which continuations and a judge agree. The method is described below, as data. */
 
-import { readTags } from '../../core/reading.ts';
-import type { Recipe } from '../../core/recipe.ts';
+import { readTags } from '../../core/recipe/reading.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { BEST_OF_N_FIGURES, evaluateBestOfN } from '../../protocols/evaluate/best-of-n.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
 import { familyTasks, SOLVER } from '../../protocols/solver.ts';
 import { JUDGE, OPTIMIZER } from '../../protocols/solver-verifier.ts';
-import { plainProofs } from '../../tasks/chains/analysis.ts';
-import { chainMarks } from '../../tasks/chains/family.ts';
+import { plainProofs } from '../../worlds/chains/analysis.ts';
+import { chainMarks } from '../../worlds/chains/family.ts';
 import { claim } from './claim.ts';
 import { COMPLETER, labelSolutions, rewards } from './labels.ts';
 import { learn } from './learn.ts';

@@ -1,11 +1,11 @@
 /** A recipe of a challenger and a solver that are trained in turn, without its rewards, its training plan and its texts. */
-import type { RoundShape } from '../../core/recipe.ts';
-import type { RewardInfo } from '../../core/role.ts';
-import type { RoundContext } from '../../core/round-context.ts';
+import type { RoundShape } from '../../core/recipe/recipe.ts';
+import type { RewardInfo } from '../../core/recipe/role.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
+import type { EvaluationTasks } from '../../core/recipe/split.ts';
+import type { TaskFamily } from '../../core/recipe/task-family.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
 import type { Proposals, RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
-import type { EvaluationTasks } from '../../core/split.ts';
-import type { TaskFamily } from '../../core/task-family.ts';
 import { type AnswerEvidence, majorityReward, payAnswers } from '../../protocols/answer-rewards.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { rewardNamed, SOLVER } from '../../protocols/solver.ts';

@@ -3,13 +3,13 @@
  * decides what is paid.
  */
 import * as v from 'valibot';
+import type { TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import { readState } from '../../core/recipe-state.ts';
-import type { RoundContext } from '../../core/round-context.ts';
-import { proposalId } from '../../core/sample-ids.ts';
+import { readState } from '../../core/recipe/recipe-state.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
+import type { TaskFamily } from '../../core/recipe/task-family.ts';
+import { proposalId } from '../../core/round/sample-ids.ts';
 import type { AdmittedTask, Proposals, RolloutGroup } from '../../core/schema/sample.ts';
-import type { TaskFamily } from '../../core/task-family.ts';
-import type { TrainingPlan } from '../../core/training-plan.ts';
 import { admitTasks } from '../../protocols/drawn-tasks.ts';
 import { admit, passed, proposeThrough } from '../../protocols/proposals.ts';
 import { rollOut } from '../../protocols/roll-out.ts';

@@ -5,7 +5,7 @@
 import type { ArmResults, Claim } from '../../core/claims/claim.ts';
 import { coinArm, doesNotRise, endsAbove, formatArm, POINTS, rises } from '../../core/claims/conditions.ts';
 import { lost, monitorOf } from '../../core/claims/curves.ts';
-import { cycleOf, phaseAt, type Schedule } from '../../core/phases.ts';
+import { cycleOf, phaseAt, type Schedule } from '../../core/round/phases.ts';
 import type { Phase } from './challenge-play.ts';
 
 /** Rounds of an iteration that train the challenger. */

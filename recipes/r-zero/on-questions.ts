@@ -1,6 +1,6 @@
 /** r-zero on questions of files, for any policy: the challenger is shown a question of the files and writes another; no reference answer is used. */
-import type { Recipe } from '../../core/recipe.ts';
-import type { RoundContext } from '../../core/round-context.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { Proposals } from '../../core/schema/sample.ts';
 import { admit, passed } from '../../protocols/proposals.ts';
 import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../protocols/questions/game.ts';

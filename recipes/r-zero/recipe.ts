@@ -1,23 +1,24 @@
 /** r-zero: a challenger and a solver, copies of one policy, train in turns on questions that the solver's votes label. The method is described below, as data. */
-import type { Recipe } from '../../core/recipe.ts';
-import { grpo } from '../../core/rl/estimators/index.ts';
-import { clusterShares } from '../../core/rl/measures/average-linkage.ts';
-import { bandPass } from '../../core/rl/rewards/index.ts';
-import { mean } from '../../core/rl/statistics.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
-import { rendered, type TaskFamily } from '../../core/task-family.ts';
-import { charBleu } from '../../core/text/bleu.ts';
+
 import type {
   LearnTools,
   PolicyPart,
   ProposalTools,
   RoundRecords,
   TrainingPlan,
-} from '../../core/training-plan.ts';
+} from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { rendered, type TaskFamily } from '../../core/recipe/task-family.ts';
+import { grpo } from '../../core/rl/estimators/index.ts';
+import { clusterShares } from '../../core/rl/measures/average-linkage.ts';
+import { bandPass } from '../../core/rl/rewards/index.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import { charBleu } from '../../core/text/bleu.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { groupItems, SOLVER, smallSteps, trainedSolver, withAdvantages } from '../../protocols/solver.ts';
 import { voteFigures, votesOf } from '../../protocols/votes.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { challengePlay, type LabelReward, type Phase } from './challenge-play.ts';
 import { CHALLENGER, challenge, collection, labelledSet } from './challenges.ts';
 import { phaseOf, rZeroClaim } from './claim.ts';

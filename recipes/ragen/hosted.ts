@@ -1,9 +1,9 @@
 /** The grid worlds of this recipe, served to policies that others train. */
-import type { HostedEnvironment, HostedSplit, HostedTool } from '../../core/hosted-environment.ts';
+import type { HostedEnvironment, HostedSplit, HostedTool } from '../../core/episodes/hosted-environment.ts';
 import { deriveId } from '../../core/random.ts';
 import { EXAM_WORLDS, examWorld } from '../../protocols/grid-agent.ts';
-import { MAX_ACTIONS, writeActions } from '../../tasks/environment.ts';
-import { GRID_ACTIONS, type GridKind, gridTask, MAX_GRID_TURNS, openGrid } from '../../tasks/grids/play.ts';
+import { MAX_ACTIONS, writeActions } from '../../worlds/environment.ts';
+import { GRID_ACTIONS, type GridKind, gridTask, MAX_GRID_TURNS, openGrid } from '../../worlds/grids/play.ts';
 
 const TRAINING_WORLDS = 10_000;
 

@@ -1,7 +1,8 @@
 /** RAGEN: an agent in small worlds, paid for whole episodes of several turns (StarPO). The method is described below, as data. */
+
+import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { deriveId } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe.ts';
-import type { RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import {
   ECHO_SIGNS,
@@ -18,10 +19,10 @@ import {
   rollGrid,
   TURN_TOKENS,
 } from '../../protocols/grid-agent.ts';
-import { LAKE_CELLS } from '../../tasks/grids/lake.ts';
-import { gridTask } from '../../tasks/grids/play.ts';
-import { gridEnding, gridParts, gridTitle } from '../../tasks/grids/reading.ts';
-import { STOP } from '../../tasks/worked.ts';
+import { LAKE_CELLS } from '../../worlds/grids/lake.ts';
+import { gridTask } from '../../worlds/grids/play.ts';
+import { gridEnding, gridParts, gridTitle } from '../../worlds/grids/reading.ts';
+import { STOP } from '../../worlds/worked.ts';
 import { ragenClaim } from './claim.ts';
 import { hostedGrid } from './hosted.ts';
 

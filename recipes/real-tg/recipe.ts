@@ -1,10 +1,10 @@
 /** ReaL-TG: links of temporal graphs are forecast in words and paid by F1 alone. The method is described below, as data. */
-import type { Recipe } from '../../core/recipe.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { EvaluationContext } from '../../core/recipe/round-context.ts';
+import type { ParseResult, Solution } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { EvaluationContext } from '../../core/round-context.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
-import type { ParseResult, Solution } from '../../core/task-family.ts';
 import { type AnswerReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { heldOutAnswers, heldOutFigures } from '../../protocols/evaluate/solver.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
@@ -14,7 +14,7 @@ import {
   linksF1,
   renamed,
   temporalGraphs,
-} from '../../tasks/temporal-graphs/family.ts';
+} from '../../worlds/temporal-graphs/family.ts';
 import { claim } from './claim.ts';
 
 const f1Reward: AnswerReward = {

@@ -1,13 +1,13 @@
 /** A library of rules, the preferences that it is evolved on, and how edits of it are drawn, tried and kept. Models are asked elsewhere. */
 import * as v from 'valibot';
 import { Random } from '../../core/random.ts';
-import { readState } from '../../core/recipe-state.ts';
+import { readState } from '../../core/recipe/recipe-state.ts';
+import { drawUntil } from '../../core/recipe/split.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
-import { drawUntil } from '../../core/split.ts';
-import { judgedResponse } from '../../tasks/style/demonstrations.ts';
-import { parseStyleTask, randomStyleTask, styleScore } from '../../tasks/style/family.ts';
-import { type Edit, edited, randomEdit, readEdit, writeEdit } from '../../tasks/style/rules.ts';
+import { judgedResponse } from '../../worlds/style/demonstrations.ts';
+import { parseStyleTask, randomStyleTask, styleScore } from '../../worlds/style/family.ts';
+import { type Edit, edited, randomEdit, readEdit, writeEdit } from '../../worlds/style/rules.ts';
 
 /** The library of every run before it is edited: a rule that counts and one that does not. */
 export const START_RULES: readonly string[] = ['source', 'long'];

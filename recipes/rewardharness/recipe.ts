@@ -1,16 +1,17 @@
 /** RewardHarness: a judge that does not learn applies a library of rules, which evolves on a hundred preferences. The method is told below, as data. */
-import { phaseAt } from '../../core/phases.ts';
+
+import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { deriveId, Random } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
-import { proposalId, rolloutId } from '../../core/sample-ids.ts';
+import { phaseAt } from '../../core/round/phases.ts';
+import { proposalId, rolloutId } from '../../core/round/sample-ids.ts';
 import type { Evaluation } from '../../core/schema/evaluation.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { AdmittedTask, Proposals, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { ask } from '../../protocols/ask.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { answers, examined, heldOutStyle } from '../../protocols/evaluate/responder.ts';
@@ -28,7 +29,7 @@ import {
 } from '../../protocols/respond.ts';
 import { samplePrompts } from '../../protocols/sample-prompts.ts';
 import { groupItems, policyUpdate, smallSteps } from '../../protocols/solver.ts';
-import { randomStyleTask, styleDifficulty, styleScore } from '../../tasks/style/family.ts';
+import { randomStyleTask, styleDifficulty, styleScore } from '../../worlds/style/family.ts';
 import {
   type Edit,
   orchestratorPrompt,
@@ -36,8 +37,8 @@ import {
   parseRuleVerdict,
   ruleHolds,
   ruleJudgePrompt,
-} from '../../tasks/style/rules.ts';
-import { STOP } from '../../tasks/worked.ts';
+} from '../../worlds/style/rules.ts';
+import { STOP } from '../../worlds/worked.ts';
 import { claim } from './claim.ts';
 import {
   agreements,

@@ -1,9 +1,10 @@
 /** RISE: one policy solves, and grades a few of its own fresh solutions in the same PPO batch. The method is described below, as data. */
-import type { Recipe } from '../../core/recipe.ts';
+
+import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { gae, klShapedRewards } from '../../core/rl/estimators/index.ts';
 import { whiten } from '../../core/rl/statistics.ts';
 import type { Sample } from '../../core/schema/sample.ts';
-import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/training-plan.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
 import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../protocols/questions/game.ts';
@@ -14,8 +15,8 @@ import {
   type SolverVerifierGame,
   solverAndVerifier,
 } from '../../protocols/solver-verifier.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
-import { slippingTask } from '../../tasks/arithmetic/step-slips.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { slippingTask } from '../../worlds/arithmetic/step-slips.ts';
 import { riseClaim } from './claim.ts';
 
 /** The same rule pays solutions and verdicts. */

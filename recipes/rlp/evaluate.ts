@@ -1,7 +1,7 @@
 /** How well the digits of held-out documents that can be worked out are predicted, after a thought and without one. */
 import { deriveId } from '../../core/random.ts';
+import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { EvaluationContext } from '../../core/round-context.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import {
   heldOutPositions,
@@ -10,7 +10,7 @@ import {
   THOUGHT_END,
   thoughtIsExact,
   thoughtPrompt,
-} from '../../tasks/documents/sums.ts';
+} from '../../worlds/documents/sums.ts';
 
 export const THINKER = 'thinker';
 /** Samples of each digit behind the sampled accuracy. */

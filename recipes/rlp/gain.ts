@@ -1,15 +1,16 @@
 /** What a thought is worth: by how much it makes the digit after it likelier than a slower copy of the policy finds it without a thought. */
+
+import type { LearnTools } from '../../core/plan/training-plan.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import type { LearnTools } from '../../core/training-plan.ts';
 import {
   isComputable,
   parsePosition,
   parseThought,
   THOUGHT_END,
   thoughtIsExact,
-} from '../../tasks/documents/sums.ts';
+} from '../../worlds/documents/sums.ts';
 
 /** The parameter set that follows the policy slowly, and predicts without thoughts. */
 export const SLOW_SET = 'slow';

@@ -1,17 +1,18 @@
 /** RLP: reinforcement inside pretraining. A thought is paid for how much likelier it makes the text that follows. The method is described below, as data. */
-import { Random } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe.ts';
-import { raw, rloo } from '../../core/rl/estimators/index.ts';
-import type { RoundContext } from '../../core/round-context.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
-import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
+
 import type {
   LearnTools,
   RoundRecords,
   SftPart,
   TrainingPlan,
   UpdatePart,
-} from '../../core/training-plan.ts';
+} from '../../core/plan/training-plan.ts';
+import { Random } from '../../core/random.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
+import { raw, rloo } from '../../core/rl/estimators/index.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { coinOf } from '../../protocols/gold.ts';
 import { rolloutIds } from '../../protocols/roll-out.ts';
@@ -26,8 +27,8 @@ import {
   THOUGHT_END,
   THOUGHT_TOKENS,
   thoughtPrompt,
-} from '../../tasks/documents/sums.ts';
-import { STOP } from '../../tasks/worked.ts';
+} from '../../worlds/documents/sums.ts';
+import { STOP } from '../../worlds/worked.ts';
 import { claim } from './claim.ts';
 import { evaluateThoughts, THINKER } from './evaluate.ts';
 import {

@@ -1,15 +1,16 @@
 /** RLSP: exact answers are paid, and beside them a little for each check, whatever comes of it. The method is described below, as data. */
+
+import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import { readTagsWith } from '../../core/reading.ts';
-import type { Recipe } from '../../core/recipe.ts';
+import { readTagsWith } from '../../core/recipe/reading.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { gae } from '../../core/rl/estimators/index.ts';
 import { whiten } from '../../core/rl/statistics.ts';
-import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { SOLVER, smallSteps, solverAlone, solverUpdate } from '../../protocols/solver.ts';
-import { checkedArithmetic } from '../../tasks/arithmetic/checking.ts';
-import { slippingTask } from '../../tasks/arithmetic/step-slips.ts';
+import { checkedArithmetic } from '../../worlds/arithmetic/checking.ts';
+import { slippingTask } from '../../worlds/arithmetic/step-slips.ts';
 import { claim } from './claim.ts';
 import { searchFigures, searchOf } from './search.ts';
 

@@ -1,6 +1,6 @@
 /** Places of two responses at which they are the same: what a comparison by the wrong words looks at. */
 import { Random } from '../../core/random.ts';
-import type { Damaged } from '../../tasks/style/planted.ts';
+import type { Damaged } from '../../worlds/style/planted.ts';
 
 /** One for each of the two, drawn by the sample’s id. */
 export function otherPlaces({ kept, at }: Damaged, sample: string): readonly [kept: number, damaged: number] {

@@ -1,9 +1,5 @@
 /** RRPO: a pair is compared by the phrases in which it differs, and the good response is kept where it was. The method is told below, as data. */
-import type { Recipe } from '../../core/recipe.ts';
-import { mean } from '../../core/rl/statistics.ts';
-import type { RoundContext } from '../../core/round-context.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
-import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
+
 import type {
   LearnTools,
   PreferencePair,
@@ -11,7 +7,12 @@ import type {
   Sequence,
   TrainingPlan,
   UpdatePart,
-} from '../../core/training-plan.ts';
+} from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { type Answered, answers, examined, heldOutStyle } from '../../protocols/evaluate/responder.ts';
 import { coinOf, sealedGold } from '../../protocols/gold.ts';
@@ -26,10 +27,10 @@ import {
   sequenceOf,
 } from '../../protocols/respond.ts';
 import { smallSteps } from '../../protocols/solver.ts';
-import { parseResponse, randomStyleTask } from '../../tasks/style/family.ts';
-import { damage, unformed } from '../../tasks/style/planted.ts';
-import { withWordMarked } from '../../tasks/style/word-tokens.ts';
-import { STOP } from '../../tasks/worked.ts';
+import { parseResponse, randomStyleTask } from '../../worlds/style/family.ts';
+import { damage, unformed } from '../../worlds/style/planted.ts';
+import { withWordMarked } from '../../worlds/style/word-tokens.ts';
+import { STOP } from '../../worlds/worked.ts';
 import { claim } from './claim.ts';
 import { otherPlaces } from './other-places.ts';
 

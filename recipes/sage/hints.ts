@@ -3,7 +3,7 @@
  * attempt is paid.
  */
 import { Random } from '../../core/random.ts';
-import type { RoundContext } from '../../core/round-context.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, payAnswers, randomReward } from '../../protocols/answer-rewards.ts';
 import { paidEarly } from '../../protocols/paid-early.ts';
@@ -16,9 +16,9 @@ import {
   type HintLevel,
   hintPrompt,
   parseHint,
-} from '../../tasks/arithmetic/aided.ts';
-import { freshTask } from '../../tasks/arithmetic/demonstrations.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
+} from '../../worlds/arithmetic/aided.ts';
+import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
 
 /** The role that writes hints from a reference solution. */
 export const HINTER = 'hinter';

@@ -1,13 +1,14 @@
 /** SAGE: hints that the policy writes itself, for tasks at which it always fails. The method is described below, as data. */
-import type { Recipe } from '../../core/recipe.ts';
+
+import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
-import { HINT_LEVELS } from '../../tasks/arithmetic/aided.ts';
-import { freshTask } from '../../tasks/arithmetic/demonstrations.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { HINT_LEVELS } from '../../worlds/arithmetic/aided.ts';
+import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { claim } from './claim.ts';
 import {
   attemptWithHints,

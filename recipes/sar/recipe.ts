@@ -1,13 +1,14 @@
 /** SAR: exact answers are paid more where the question makes them likely. The method is described below, as data. */
-import type { Recipe } from '../../core/recipe.ts';
+
+import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { Sample } from '../../core/schema/sample.ts';
-import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { ownContext, scoreInContexts } from '../../protocols/other-context.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
-import { verboseArithmetic } from '../../tasks/arithmetic/verbose.ts';
+import { verboseArithmetic } from '../../worlds/arithmetic/verbose.ts';
 import { selfAlignment } from './alignment.ts';
 import { claim } from './claim.ts';
 

@@ -1,10 +1,11 @@
 /** The two internal reward models of a policy on pairs of its own responses: what its judge prefers, and what its training has made likelier. */
+
+import type { LearnTools } from '../../core/plan/training-plan.ts';
 import { bestAgainstWorst } from '../../core/rl/selection/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import type { LearnTools } from '../../core/training-plan.ts';
-import { parseResponse, styleScore } from '../../tasks/style/family.ts';
+import { parseResponse, styleScore } from '../../worlds/style/family.ts';
 
 /** Two responses to one prompt, in the order of the judge’s scores. */
 export interface JudgedPair {

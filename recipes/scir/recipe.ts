@@ -1,11 +1,12 @@
 /** SCIR: of the pairs that a policy judges itself, those are trained on which its judge and its implicit reward agree. The method is described below, as data. */
+
+import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { RoundContext } from '../../core/round-context.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
-import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { answers, examined, heldOutStyle } from '../../protocols/evaluate/responder.ts';
 import { worthOfResponses } from '../../protocols/judged-responses.ts';
@@ -19,8 +20,8 @@ import {
   sequenceOf,
 } from '../../protocols/respond.ts';
 import { smallSteps } from '../../protocols/solver.ts';
-import { randomStyleTask } from '../../tasks/style/family.ts';
-import { STOP } from '../../tasks/worked.ts';
+import { randomStyleTask } from '../../worlds/style/family.ts';
+import { STOP } from '../../worlds/worked.ts';
 import { claim } from './claim.ts';
 import { implicitMargins, judgedPairs, pointMargins, rightShare } from './pairs.ts';
 

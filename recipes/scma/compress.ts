@@ -2,16 +2,17 @@
  * The judge stage: a segmenter cuts what each answer writes before its answer into chunks, a scorer says how important each chunk is, and the tokens
  * of chunks that are not important cost the answer some of its reward. The segmentation and the scores earn what their answer earns.
  */
+
+import type { LearnTools } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { RoundContext } from '../../core/round-context.ts';
 import type { RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import type { LearnTools } from '../../core/training-plan.ts';
 import { exactReward, formatReward, payAnswers, randomReward } from '../../protocols/answer-rewards.ts';
 import { ask } from '../../protocols/ask.ts';
 import { rewardNamed } from '../../protocols/solver.ts';
 import { parseGroup } from '../../protocols/verify.ts';
-import { beginning } from '../../tasks/arithmetic/aided.ts';
+import { beginning } from '../../worlds/arithmetic/aided.ts';
 import {
   isFiller,
   parseScores,
@@ -20,7 +21,7 @@ import {
   scorePrompt,
   segmentPrompt,
   TOP_SCORE,
-} from '../../tasks/arithmetic/rambling.ts';
+} from '../../worlds/arithmetic/rambling.ts';
 
 export const SEGMENTER = 'segmenter';
 export const SCORER = 'scorer';

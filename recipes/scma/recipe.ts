@@ -1,17 +1,18 @@
 /** SCMA: a segmenter and a scorer of importance help a reasoner to leave out what does not matter. The method is described below, as data. */
-import type { Recipe } from '../../core/recipe.ts';
+
+import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { EvaluationContext } from '../../core/round-context.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
-import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/training-plan.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { heldOutAnswers, heldOutFigures } from '../../protocols/evaluate/solver.ts';
 import { groupItems, SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
-import { beginning } from '../../tasks/arithmetic/aided.ts';
-import { isFiller, READER_TOKENS, rambledArithmetic, totalsKept } from '../../tasks/arithmetic/rambling.ts';
-import { slippingTask } from '../../tasks/arithmetic/step-slips.ts';
+import { beginning } from '../../worlds/arithmetic/aided.ts';
+import { isFiller, READER_TOKENS, rambledArithmetic, totalsKept } from '../../worlds/arithmetic/rambling.ts';
+import { slippingTask } from '../../worlds/arithmetic/step-slips.ts';
 import { claim } from './claim.ts';
 import {
   judge,

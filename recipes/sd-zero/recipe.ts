@@ -1,9 +1,16 @@
 /** SD-Zero: a policy learns to revise its attempts by one bit, and then teaches itself as its own reviser. The method is described below, as data. */
-import type { Recipe } from '../../core/recipe.ts';
-import { readState } from '../../core/recipe-state.ts';
+
+import type {
+  LearnTools,
+  RoundRecords,
+  Sequence,
+  SftPart,
+  TrainingPlan,
+} from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { readState } from '../../core/recipe/recipe-state.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import type { LearnTools, RoundRecords, Sequence, SftPart, TrainingPlan } from '../../core/training-plan.ts';
 import { exactShare, writtenBy } from '../../protocols/by-role.ts';
 import { SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import {
@@ -13,7 +20,7 @@ import {
   taughtAlone,
   taughtAttempts,
 } from '../../protocols/taught-attempts.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { claim } from './claim.ts';
 import { aidOf, attemptAndRevise, presentTeacher, REVISER, rewards, turnOf, VARIANTS } from './revisions.ts';
 

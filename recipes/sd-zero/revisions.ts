@@ -3,8 +3,8 @@
  * whether it was right.
  */
 import * as v from 'valibot';
-import { phaseAt, type Schedule } from '../../core/phases.ts';
-import type { RoundContext } from '../../core/round-context.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
+import { phaseAt, type Schedule } from '../../core/round/phases.ts';
 import { count } from '../../core/schema/numbers.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { AdmittedTask, RolloutGroup } from '../../core/schema/sample.ts';
@@ -12,9 +12,9 @@ import { exactReward, formatReward, randomReward } from '../../protocols/answer-
 import { paidEarly } from '../../protocols/paid-early.ts';
 import { answer, rollOut } from '../../protocols/roll-out.ts';
 import { SOLVER } from '../../protocols/solver.ts';
-import { aidedPrompt } from '../../tasks/arithmetic/aided.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
-import { revisionAid } from '../../tasks/arithmetic/revising.ts';
+import { aidedPrompt } from '../../worlds/arithmetic/aided.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { revisionAid } from '../../worlds/arithmetic/revising.ts';
 
 /** The role that revises attempts. */
 export const REVISER = 'reviser';

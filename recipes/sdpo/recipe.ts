@@ -2,9 +2,10 @@
  * SDPO: the policy reads how an attempt went, and by that teaches itself for prompts without this information. The method is described below, as
  * data.
  */
-import type { Recipe } from '../../core/recipe.ts';
+
+import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
-import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../protocols/questions/game.ts';
 import { SIBLINGS_ALONE, taughtAnswers, taughtSolver } from '../../protocols/questions/taught-answers.ts';
@@ -19,7 +20,7 @@ import {
   taughtAttempts,
 } from '../../protocols/taught-attempts.ts';
 import { slowTeacher, TEACHER_RATE, TEACHER_SET } from '../../protocols/teacher-pass.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { claim } from './claim.ts';
 
 const rewards = { exact: exactReward, format: formatReward, random: randomReward };

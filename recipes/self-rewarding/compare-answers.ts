@@ -1,14 +1,14 @@
 /**
  * A judge that scores the answers to a task by comparing them. Each distinct answer is compared with each other one, in both orders, either after a
- * written check or at once (tasks/arithmetic/pairwise.ts). An answer's score is the share of its comparisons that it wins, among those that parse.
+ * written check or at once (worlds/arithmetic/pairwise.ts). An answer's score is the share of its comparisons that it wins, among those that parse.
  */
 import { deriveId } from '../../core/random.ts';
+import { type RoundContext, sampleOf } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import { type RoundContext, sampleOf } from '../../core/round-context.ts';
 import type { RolloutGroup, Sample } from '../../core/schema/sample.ts';
 import { besideOracle } from '../../protocols/gold.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
-import { betterOf, type Comparison, pairPrompt, parseComparison } from '../../tasks/arithmetic/pairwise.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { betterOf, type Comparison, pairPrompt, parseComparison } from '../../worlds/arithmetic/pairwise.ts';
 
 /** The distinct answers to a task, each with an id: that of a sample that gave it, or one of the evaluation's own. */
 export interface Contest {

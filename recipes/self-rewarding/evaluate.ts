@@ -3,10 +3,10 @@
  * stays the same while judge and responder are trained. Only the oracle says which answers are right.
  */
 import { deriveId } from '../../core/random.ts';
+import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import { rankCorrelation } from '../../core/rl/measures/rank-correlation.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { type Contest, compareAnswers, contestOf, isExact, sharesWon } from './compare-answers.ts';
 
 /** Answers sampled for each held-out task. */

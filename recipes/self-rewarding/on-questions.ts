@@ -3,12 +3,12 @@
  * is used, except by a control.
  */
 import * as v from 'valibot';
-import type { Recipe } from '../../core/recipe.ts';
-import type { RoundContext } from '../../core/round-context.ts';
-import { rubric as rubricSchema } from '../../core/rubric.ts';
+import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
+import { rubric as rubricSchema } from '../../core/recipe/rubric.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
-import type { RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { exactReward, formatReward, payAnswers, randomReward } from '../../protocols/answer-rewards.ts';
 import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../protocols/questions/game.ts';
 import { judgeByRubrics, judgeRole, type RubricAsked } from '../../protocols/questions/judged-reward.ts';

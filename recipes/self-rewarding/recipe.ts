@@ -1,10 +1,10 @@
 /** Self-rewarding language models: one policy responds, judges and learns by DPO from its best against its worst. The method is described below, as data. */
 import { deriveId, Random } from '../../core/random.ts';
-import { readTags } from '../../core/reading.ts';
-import type { Recipe } from '../../core/recipe.ts';
+import { readTags } from '../../core/recipe/reading.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import { bestAgainstWorst } from '../../core/rl/selection/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
@@ -13,9 +13,9 @@ import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { sealedGold } from '../../protocols/gold.ts';
 import { RESPONDER, rated, sequenceOf } from '../../protocols/respond.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
-import { freshTask } from '../../tasks/arithmetic/demonstrations.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
-import { comparisonParts } from '../../tasks/arithmetic/pairwise.ts';
+import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { comparisonParts } from '../../worlds/arithmetic/pairwise.ts';
 import { selfRewardingClaim } from './claim.ts';
 import { answersOf, compareAnswers, contestOf, isExact, sharesWon } from './compare-answers.ts';
 import { evaluateComparisons } from './evaluate.ts';

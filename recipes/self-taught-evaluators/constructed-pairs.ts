@@ -3,20 +3,20 @@
  * the first task, the first answer is the better one. A judge compares the two in both orders. These are the stages of a judge that teaches itself.
  */
 import { deriveId, Random } from '../../core/random.ts';
-import { type RoundContext, sampleOf } from '../../core/round-context.ts';
-import { rolloutId } from '../../core/sample-ids.ts';
+import { type RoundContext, sampleOf } from '../../core/recipe/round-context.ts';
+import type { ParseResult, Solution } from '../../core/recipe/task-family.ts';
+import { rolloutId } from '../../core/round/sample-ids.ts';
 import type { AdmittedTask, RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
-import type { ParseResult, Solution } from '../../core/task-family.ts';
 import { besideOracle, coinOf, sealedGold } from '../../protocols/gold.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import {
   betterOf,
   type Choice,
   type Comparison,
   pairPrompt,
   parseComparison,
-} from '../../tasks/arithmetic/pairwise.ts';
-import { varied } from '../../tasks/arithmetic/questions.ts';
+} from '../../worlds/arithmetic/pairwise.ts';
+import { varied } from '../../worlds/arithmetic/questions.ts';
 
 /** Samples an answer to the task, and one to a task that differs in one character. Both have steps, with which the writer is right most often. */
 export async function writePairs(

@@ -3,16 +3,16 @@
  * in both orders. The oracle selects the pairs and checks the verdicts; no reward uses either.
  */
 import { deriveId } from '../../core/random.ts';
+import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import {
   CHECK_PREFIX,
   type Comparison,
   pairPrompt,
   parseComparison,
-} from '../../tasks/arithmetic/pairwise.ts';
+} from '../../worlds/arithmetic/pairwise.ts';
 
 /** A right and a wrong answer. */
 export interface NaturalPair {

@@ -1,17 +1,18 @@
 /** self-taught-evaluators: a judge teaches itself to compare, on pairs whose better answer is known by construction. The method is described below, as data. */
+
+import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import { readTags } from '../../core/reading.ts';
-import type { Recipe } from '../../core/recipe.ts';
+import { readTags } from '../../core/recipe/reading.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { ParseResult } from '../../core/recipe/task-family.ts';
 import { positionsByKey } from '../../core/rl/groups.ts';
 import { balancedPick } from '../../core/rl/selection/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import type { ParseResult } from '../../core/task-family.ts';
-import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
-import { freshTask } from '../../tasks/arithmetic/demonstrations.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
-import { type Comparison, comparisonParts, parseComparison } from '../../tasks/arithmetic/pairwise.ts';
+import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { type Comparison, comparisonParts, parseComparison } from '../../worlds/arithmetic/pairwise.ts';
 import { claim } from './claim.ts';
 import { comparePairs, type PairEvidence, writePairs } from './constructed-pairs.ts';
 import { evaluatePairs } from './evaluate.ts';

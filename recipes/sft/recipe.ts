@@ -1,7 +1,7 @@
 /** sft: supervised fine-tuning on conversations from files. The assistant's tokens are trained on, as the policy's own renderer writes them. */
 import * as v from 'valibot';
 import { deriveId } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { examineLikelihood, LIKELIHOOD_FIGURES } from '../../protocols/examples/likelihood.ts';
 import { conversationSpans, exampleRound } from '../../protocols/examples/round.ts';

@@ -1,9 +1,10 @@
 /** The candidates for a document's continuation: its own, a rewrite of it and what the policy writes; and what each is worth. */
+
+import type { LearnTools } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { bestAgainstWorst } from '../../core/rl/selection/index.ts';
-import type { RoundContext } from '../../core/round-context.ts';
 import type { RolloutGroup } from '../../core/schema/sample.ts';
-import type { LearnTools } from '../../core/training-plan.ts';
 import { coinOf, sealedGold } from '../../protocols/gold.ts';
 import {
   documentJudgePrompt,
@@ -12,8 +13,8 @@ import {
   prefixOf,
   suffixOf,
   truthOf,
-} from '../../tasks/documents/family.ts';
-import { STOP } from '../../tasks/worked.ts';
+} from '../../worlds/documents/family.ts';
+import { STOP } from '../../worlds/worked.ts';
 
 export const AUTHOR = 'author';
 export const REWRITER = 'rewriter';

@@ -1,19 +1,20 @@
 /** Self-improving pretraining: a document's continuation is chosen among its own, a rewrite and the policy's. The method is told below, as data. */
-import { deriveId } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe.ts';
-import { mean } from '../../core/rl/statistics.ts';
-import { type RoundContext, sampleOf } from '../../core/round-context.ts';
-import { rolloutId } from '../../core/sample-ids.ts';
-import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
-import type { AdmittedTask, RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
+
 import type {
   LearnTools,
   RoundRecords,
   Sequence,
   TrainingPlan,
   UpdatePart,
-} from '../../core/training-plan.ts';
+} from '../../core/plan/training-plan.ts';
+import { deriveId } from '../../core/random.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { type RoundContext, sampleOf } from '../../core/recipe/round-context.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import { rolloutId } from '../../core/round/sample-ids.ts';
+import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import type { AdmittedTask, RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import { ask } from '../../protocols/ask.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { rated } from '../../protocols/respond.ts';
@@ -32,8 +33,8 @@ import {
   rewritePrompt,
   truthOf,
   writeDocument,
-} from '../../tasks/documents/family.ts';
-import { STOP } from '../../tasks/worked.ts';
+} from '../../worlds/documents/family.ts';
+import { STOP } from '../../worlds/worked.ts';
 import {
   AUTHOR,
   bestAndWorst,

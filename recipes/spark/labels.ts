@@ -2,7 +2,7 @@
  * Labels of steps without a reference: how many verdicts on one solution become a label, and which verdict the verifier is then fine-tuned on. Pure
  * functions.
  */
-import type { Judgment } from '../../core/task-family.ts';
+import type { Judgment } from '../../core/recipe/task-family.ts';
 
 /** What a label is made from: the marks of every verdict, the final verdict of each, or the first verdict alone. */
 export type Consensus = 'steps' | 'outcome' | 'single';

@@ -1,14 +1,15 @@
 /** What a round trains: first the verifier, by fine-tuning on verdicts that agree with the majority, then the solver, by that verifier’s verdicts. */
+
+import type { LearnTools, PolicyItem, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
+import type { Judgment } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import type { Judgment } from '../../core/task-family.ts';
-import type { LearnTools, PolicyItem, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { groupItems, solverUpdate } from '../../protocols/solver.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import { readVerified, stepReader } from '../../protocols/step-credit.ts';
-import { plainProofs } from '../../tasks/chains/analysis.ts';
+import { plainProofs } from '../../worlds/chains/analysis.ts';
 import { anyLines, familyOf, phaseOf } from './proofs.ts';
 import { selectiveAdvantage } from './rewards.ts';
 

@@ -1,26 +1,27 @@
 /**
  * The rollout and judge stages of both phases: solutions, and either many verdicts on each, which become labels, or one, which decides the reward.
  */
-import { phaseAt, type Schedule } from '../../core/phases.ts';
-import type { RewardInfo } from '../../core/role.ts';
-import type { RoundContext } from '../../core/round-context.ts';
-import type { RoundSpec } from '../../core/schema/round.ts';
-import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
+
+import type { RewardInfo } from '../../core/recipe/role.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
 import {
   invalid,
   type Judgment,
   type ParseResult,
   type Solution,
   type TaskFamily,
-} from '../../core/task-family.ts';
+} from '../../core/recipe/task-family.ts';
+import { phaseAt, type Schedule } from '../../core/round/phases.ts';
+import type { RoundSpec } from '../../core/schema/round.ts';
+import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import type { Answer } from '../../protocols/ask.ts';
 import { besideOracle, coinOf, sealedGold } from '../../protocols/gold.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
 import { rewardNamed } from '../../protocols/solver.ts';
 import { JUDGE, withGroup } from '../../protocols/solver-verifier.ts';
 import { parseGroup, verify } from '../../protocols/verify.ts';
-import { plainProofs } from '../../tasks/chains/analysis.ts';
-import { isInteger, parseWorked } from '../../tasks/worked.ts';
+import { plainProofs } from '../../worlds/chains/analysis.ts';
+import { isInteger, parseWorked } from '../../worlds/worked.ts';
 import { type Consensus, chosenVerdict } from './labels.ts';
 import { processReward, stepAugmentedReward } from './rewards.ts';
 

@@ -2,13 +2,13 @@
  * SPARK: a verifier that is trained on verdicts of its majority, and a solver that is trained by the verifier; no role sees a reference. The method
  * is described below, as data.
  */
-import { readTags } from '../../core/reading.ts';
-import type { Recipe } from '../../core/recipe.ts';
+import { readTags } from '../../core/recipe/reading.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { evaluateVerifier, VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
 import { familyTasks, SOLVER } from '../../protocols/solver.ts';
 import { JUDGE, OPTIMIZER } from '../../protocols/solver-verifier.ts';
-import { plainProofs } from '../../tasks/chains/analysis.ts';
-import { chainMarks } from '../../tasks/chains/family.ts';
+import { plainProofs } from '../../worlds/chains/analysis.ts';
+import { chainMarks } from '../../worlds/chains/family.ts';
 import { claim } from './claim.ts';
 import { learn, VERIFIER_SET } from './learn.ts';
 import { judgeSolutions, LABELLER, rewards, VARIANTS, writeSolutions } from './proofs.ts';

@@ -1,5 +1,5 @@
 /** The rewards of a solution by the process reward model, and the tokens on which they are placed. Pure functions. */
-import type { Judgment } from '../../core/task-family.ts';
+import type { Judgment } from '../../core/recipe/task-family.ts';
 
 /** Weights of the share of lines that are called right and of the verdict on the whole. */
 const STEP_WEIGHT = 0.4;

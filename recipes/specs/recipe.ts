@@ -1,19 +1,25 @@
 /** SPECS: a cold start by preferences for the form of an answer alone, before rewards train its reasoning. The method is described below, as data. */
-import type { Recipe } from '../../core/recipe.ts';
+
+import type {
+  LearnTools,
+  PreferencePair,
+  RoundRecords,
+  TrainingPlan,
+} from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { EvaluationContext } from '../../core/recipe/round-context.ts';
+import type { EvaluationTasks } from '../../core/recipe/split.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
-import type { EvaluationContext } from '../../core/round-context.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import type { EvaluationTasks } from '../../core/split.ts';
-import type { LearnTools, PreferencePair, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { coinOf } from '../../protocols/gold.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
-import { freshTask } from '../../tasks/arithmetic/demonstrations.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
-import { verboseArithmetic } from '../../tasks/arithmetic/verbose.ts';
+import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { verboseArithmetic } from '../../worlds/arithmetic/verbose.ts';
 import { claim } from './claim.ts';
 import { formatPair } from './format-pairs.ts';
 

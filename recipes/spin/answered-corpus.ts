@@ -1,7 +1,7 @@
 /** Groups of answers without judgments; the oracle's results are recorded for monitors and controls. */
-import type { RoundContext } from '../../core/round-context.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
+import type { TaskFamily } from '../../core/recipe/task-family.ts';
 import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
-import type { TaskFamily } from '../../core/task-family.ts';
 
 /** Groups with the oracle's result on every answer, and without judgments or rewards. */
 export const checkAnswers = (

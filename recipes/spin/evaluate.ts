@@ -1,7 +1,8 @@
 /** The likelihood of given completions under a role, which supervised fine-tuning raises by itself; measured on tasks that are not trained on. */
+
+import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { EvaluationContext } from '../../core/round-context.ts';
-import type { Demonstration } from '../../tasks/arithmetic/demonstrations.ts';
+import type { Demonstration } from '../../worlds/arithmetic/demonstrations.ts';
 
 /** Geometric mean of the completions' token probabilities, in (0, 1]. */
 export async function goldLikelihood(

@@ -4,9 +4,9 @@
  */
 import * as v from 'valibot';
 import { deriveId } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe.ts';
-import { type RoundContext, sampleOf } from '../../core/round-context.ts';
-import { rolloutId } from '../../core/sample-ids.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { type RoundContext, sampleOf } from '../../core/recipe/round-context.ts';
+import { rolloutId } from '../../core/round/sample-ids.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { AdmittedTask, RolloutGroup } from '../../core/schema/sample.ts';
 import { examineLikelihood, LIKELIHOOD_FIGURES } from '../../protocols/examples/likelihood.ts';

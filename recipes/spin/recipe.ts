@@ -1,23 +1,23 @@
 /** spin: a model plays against its previous iterate on data of supervised fine-tuning. The method is described below, as data. */
 import * as v from 'valibot';
-import type { Recipe } from '../../core/recipe.ts';
-import { readState } from '../../core/recipe-state.ts';
-import { evaluation } from '../../core/schema/evaluation.ts';
-import { count } from '../../core/schema/numbers.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
 import type {
   LearnTools,
   PreferencePair,
   RoundRecords,
   Sequence,
   TrainingPlan,
-} from '../../core/training-plan.ts';
+} from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { readState } from '../../core/recipe/recipe-state.ts';
+import { evaluation } from '../../core/schema/evaluation.ts';
+import { count } from '../../core/schema/numbers.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { coinOf } from '../../protocols/gold.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
-import { workedCorpus, workedExample } from '../../tasks/arithmetic/worked-corpus.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { workedCorpus, workedExample } from '../../worlds/arithmetic/worked-corpus.ts';
 import { checkAnswers } from './answered-corpus.ts';
 import { claim } from './claim.ts';
 import { goldLikelihood } from './evaluate.ts';

@@ -1,6 +1,7 @@
 /** Which tokens of an answer are forks, and the band in which their entropy is to stay. Pure functions over entropies in nats. */
+
+import type { EntropyBounds } from '../../core/plan/training-plan.ts';
 import type { Numbers } from '../../core/rl/types.ts';
-import type { EntropyBounds } from '../../core/training-plan.ts';
 
 /** The number of tokens in a share of so many, at least one. */
 export const countOf = (share: number, tokens: number): number =>

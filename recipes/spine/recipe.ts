@@ -1,25 +1,26 @@
 /**
  * SPINE: TTRL that trains only the tokens at which an answer forks, and keeps their entropy within a band. The method is described below, as data.
  */
-import { Random } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe.ts';
-import { grpo } from '../../core/rl/estimators/index.ts';
-import { mean } from '../../core/rl/statistics.ts';
-import type { Numbers } from '../../core/rl/types.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
-import type { Sample } from '../../core/schema/sample.ts';
+
 import type {
   EntropyBounds,
   LearnTools,
   PolicyItem,
   RoundRecords,
   TrainingPlan,
-} from '../../core/training-plan.ts';
+} from '../../core/plan/training-plan.ts';
+import { Random } from '../../core/random.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { grpo } from '../../core/rl/estimators/index.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import type { Numbers } from '../../core/rl/types.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import type { Sample } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, majorityReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { admitTasks, nextTasks } from '../../protocols/drawn-tasks.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { LABEL_FIGURES, labelFigures, testTasks } from '../../protocols/test-time.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { claim } from './claim.ts';
 import { bandBetween, countOf, forkMask, maskOf } from './forks.ts';
 

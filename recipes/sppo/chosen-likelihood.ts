@@ -4,10 +4,10 @@
  * versions were deleted. The prompt and tokens of a response take about 200 bytes in the version's JSON.
  */
 import * as v from 'valibot';
+import type { LearnTools, Sequence } from '../../core/plan/training-plan.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { count } from '../../core/schema/numbers.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
-import type { LearnTools, Sequence } from '../../core/training-plan.ts';
 
 export const chosenResponses = v.object({
   responses: v.array(v.object({ prompt: v.array(count), ids: v.array(count) })),

@@ -2,7 +2,7 @@
  * sppo on questions of files, for any policy. Of two answers the one with the higher reward is preferred, and equal rewards are preferred half of the
  * time. The checker's rewards make it a game between right and wrong answers; votes make one that needs no reference answer.
  */
-import type { Recipe } from '../../core/recipe.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { exactReward, formatReward, majorityReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../protocols/questions/game.ts';
 import { SOLVER, solverAlone } from '../../protocols/solver.ts';

@@ -1,18 +1,19 @@
 /** SPPO: a preference is a two-player game, and the policy is trained towards its equilibrium. The method is described below, as data. */
-import type { Recipe } from '../../core/recipe.ts';
-import { readState } from '../../core/recipe-state.ts';
-import { exploitability } from '../../core/rl/measures/exploitability.ts';
-import { winRates } from '../../core/rl/selection/index.ts';
-import type { RoundContext } from '../../core/round-context.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
-import type { RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { heldOutTasks } from '../../core/split.ts';
+
 import type {
   LearnTools,
   PreferenceObjective,
   RoundRecords,
   TrainingPlan,
-} from '../../core/training-plan.ts';
+} from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { readState } from '../../core/recipe/recipe-state.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
+import { heldOutTasks } from '../../core/recipe/split.ts';
+import { exploitability } from '../../core/rl/measures/exploitability.ts';
+import { winRates } from '../../core/rl/selection/index.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import type { RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { answers, examined } from '../../protocols/evaluate/responder.ts';
 import { coinOf, sealedGold } from '../../protocols/gold.ts';
@@ -26,8 +27,8 @@ import {
   responseOf,
 } from '../../protocols/respond.ts';
 import { winRatePairs } from '../../protocols/win-rates.ts';
-import { isHeldOutStyle } from '../../tasks/style/family.ts';
-import { STOP } from '../../tasks/worked.ts';
+import { isHeldOutStyle } from '../../worlds/style/family.ts';
+import { STOP } from '../../worlds/worked.ts';
 import { changeOfChosen, chosenResponses, rememberChosen } from './chosen-likelihood.ts';
 import { sppoClaim } from './claim.ts';
 import { drawnWin, mixtureOf, preference, STYLE_WINS, styleGameTask } from './style-game.ts';

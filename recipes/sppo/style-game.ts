@@ -11,7 +11,7 @@ import {
   styleScore,
   wordsOf,
   writeStyleTask,
-} from '../../tasks/style/family.ts';
+} from '../../worlds/style/family.ts';
 
 /** What a winning style and a point of the rubric are worth, in log-odds. */
 const STYLE_ODDS = 2;

@@ -1,16 +1,17 @@
 /** SRPO: rewards train right attempts, and a teacher that reads more than the task corrects wrong ones. The method is described below, as data. */
-import type { Recipe } from '../../core/recipe.ts';
+
+import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample } from '../../core/schema/sample.ts';
-import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/training-plan.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../protocols/questions/game.ts';
 import { SIBLINGS_ALONE, taughtAnswers, taughtSolver } from '../../protocols/questions/taught-answers.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { siblingOrFeedback, type TaughtAttempt, taughtAttempts } from '../../protocols/taught-attempts.ts';
 import { slowTeacher, TEACHER_RATE, TEACHER_SET, teacherPass } from '../../protocols/teacher-pass.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { claim } from './claim.ts';
 
 /** β of the weight exp(−β·H) on a token at which the teacher's distribution has entropy H. */

@@ -1,13 +1,13 @@
 /** Search Self-Play: one policy writes questions backwards from their answers, and answers them by searching forwards. The method is described below, as data. */
-import { episodesOf } from '../../core/play-episodes.ts';
-import type { Recipe } from '../../core/recipe.ts';
+import { episodesOf } from '../../core/episodes/play-episodes.ts';
+import type { PolicyItem, RoundRecords, TrainingPlan, Update } from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import type { PolicyItem, RoundRecords, TrainingPlan, Update } from '../../core/training-plan.ts';
 import { grpoByEpisode, returnOf, spread } from '../../protocols/episode-credit.ts';
-import { answerOf, questionDifficulty } from '../../tasks/knowledge/episode.ts';
-import { readTask } from '../../tasks/knowledge/proposal.ts';
-import { STOP } from '../../tasks/worked.ts';
+import { answerOf, questionDifficulty } from '../../worlds/knowledge/episode.ts';
+import { readTask } from '../../worlds/knowledge/proposal.ts';
+import { STOP } from '../../worlds/worked.ts';
 import { sspClaim } from './claim.ts';
 import { hostedSearch } from './hosted.ts';
 import { rollSearch, scoreSearch } from './search-groups.ts';

@@ -1,11 +1,11 @@
 /** The solver's episodes on the tasks of a round, and their rewards. */
-import { episodesOf } from '../../core/play-episodes.ts';
-import type { RoundContext } from '../../core/round-context.ts';
-import { rolloutId } from '../../core/sample-ids.ts';
+import { episodesOf } from '../../core/episodes/play-episodes.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
+import { rolloutId } from '../../core/round/sample-ids.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { coinOf } from '../../protocols/gold.ts';
-import { answerOf } from '../../tasks/knowledge/episode.ts';
-import { readTask } from '../../tasks/knowledge/proposal.ts';
+import { answerOf } from '../../worlds/knowledge/episode.ts';
+import { readTask } from '../../worlds/knowledge/proposal.ts';
 import { answerIn, SOLVER, solve, theWorld } from './searchers.ts';
 
 /** `round.settings.groupSize` episodes of each task's question; a group's samples are the turns of all of them. */

@@ -3,14 +3,14 @@
  * admitted. The oracle is not asked: the reader sees only the documents that the proposer found, among documents of others, and must arrive at the
  * answer.
  */
-import type { Played } from '../../core/play-episodes.ts';
+import type { Played } from '../../core/episodes/play-episodes.ts';
 import { Random } from '../../core/random.ts';
-import type { RoundContext } from '../../core/round-context.ts';
-import { groupId, proposalId } from '../../core/sample-ids.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
+import { groupId, proposalId } from '../../core/round/sample-ids.ts';
 import type { Outcome } from '../../core/schema/outcome.ts';
 import type { AdmittedTask, Proposals } from '../../core/schema/sample.ts';
-import { isHeldOutQuestion, supports } from '../../tasks/knowledge/episode.ts';
-import { ANSWER_KINDS, admitProposal, MAX_SEARCHES, writeTask } from '../../tasks/knowledge/proposal.ts';
+import { isHeldOutQuestion, supports } from '../../worlds/knowledge/episode.ts';
+import { ANSWER_KINDS, admitProposal, MAX_SEARCHES, writeTask } from '../../worlds/knowledge/proposal.ts';
 import { PROPOSER, type Research, research, theWorld } from './searchers.ts';
 
 export interface QuestionGates {

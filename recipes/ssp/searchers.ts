@@ -2,11 +2,11 @@
  * The two roles of Search Self-Play in one world: a proposer that searches backwards from an answer it is given, and a solver
  * that searches forwards from a question.
  */
-import { type Played, playEpisodes } from '../../core/play-episodes.ts';
-import type { SamplingSettings } from '../../core/policy.ts';
+import { type Played, playEpisodes } from '../../core/episodes/play-episodes.ts';
+import type { SamplingSettings } from '../../core/policy/policy.ts';
 import { deriveId, Random } from '../../core/random.ts';
+import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import {
@@ -16,15 +16,15 @@ import {
   parseTurn,
   pathQuestions,
   writeFindings,
-} from '../../tasks/knowledge/episode.ts';
+} from '../../worlds/knowledge/episode.ts';
 import {
   FINDINGS,
   MAX_SEARCHES,
   parseProposerTurn,
   proposerPrompt,
   solverPrompt,
-} from '../../tasks/knowledge/proposal.ts';
-import type { Kind } from '../../tasks/knowledge/world.ts';
+} from '../../worlds/knowledge/proposal.ts';
+import type { Kind } from '../../worlds/knowledge/world.ts';
 
 export const PROPOSER = 'proposer';
 export const SOLVER = 'solver';

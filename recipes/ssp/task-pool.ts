@@ -1,6 +1,6 @@
 /** Tasks of earlier rounds that may replace refused proposals. They are the recipe state, which each version carries to the next. */
 import * as v from 'valibot';
-import { readState } from '../../core/recipe-state.ts';
+import { readState } from '../../core/recipe/recipe-state.ts';
 import type { Proposals } from '../../core/schema/sample.ts';
 
 /** Admitted tasks, oldest first, since the pool was last emptied. */

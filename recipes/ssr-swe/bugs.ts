@@ -1,14 +1,14 @@
 /** Bugs that a policy injects into programs, bugs that replace those that are refused, and bugs that failed repairs leave behind. */
 import * as v from 'valibot';
+import type { LearnTools } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import { readState } from '../../core/recipe-state.ts';
-import type { RoundContext } from '../../core/round-context.ts';
-import { proposalId } from '../../core/sample-ids.ts';
+import { readState } from '../../core/recipe/recipe-state.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
+import { proposalId } from '../../core/round/sample-ids.ts';
 import type { InvalidOutcome } from '../../core/schema/outcome.ts';
 import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import type { LearnTools } from '../../core/training-plan.ts';
 import { admit, passed, proposeThrough, refuseRepeated } from '../../protocols/proposals.ts';
-import { proposerPromptWith } from '../../tasks/programs/questions.ts';
+import { proposerPromptWith } from '../../worlds/programs/questions.ts';
 import {
   gate,
   parseInjection,
@@ -16,7 +16,7 @@ import {
   randomRepository,
   repair,
   withBug,
-} from '../../tasks/programs/repair.ts';
+} from '../../worlds/programs/repair.ts';
 
 export const INJECTOR = 'injector';
 

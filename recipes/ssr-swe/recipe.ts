@@ -2,7 +2,15 @@
  * Self-play SWE-RL: one policy injects bugs into programs and repairs them; tests are the only source of reward. The method is described below, as
  * data.
  */
-import type { Recipe } from '../../core/recipe.ts';
+
+import type {
+  LearnTools,
+  PolicyItem,
+  PolicyPart,
+  RoundRecords,
+  TrainingPlan,
+} from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { penalisedDifficulty } from '../../core/rl/rewards/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -10,19 +18,12 @@ import { evaluation } from '../../core/schema/evaluation.ts';
 import type { Outcome } from '../../core/schema/outcome.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample } from '../../core/schema/sample.ts';
-import type {
-  LearnTools,
-  PolicyItem,
-  PolicyPart,
-  RoundRecords,
-  TrainingPlan,
-} from '../../core/training-plan.ts';
 import { type AnswerReward, payAnswers } from '../../protocols/answer-rewards.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { coinOf } from '../../protocols/gold.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
 import { groupItems, rewardNamed, SOLVER, smallSteps, withAdvantages } from '../../protocols/solver.ts';
-import { repair } from '../../tasks/programs/repair.ts';
+import { repair } from '../../worlds/programs/repair.ts';
 import { INJECTOR, injectBugs, ssrState, stateAfter, stateOf } from './bugs.ts';
 import { claim } from './claim.ts';
 

@@ -1,12 +1,13 @@
 /** SSR-Zero: a policy is paid for its translations what it says itself that they are worth. The method is described below, as data. */
+
+import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
+import type { Judgment, ParseResult } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { RoundContext } from '../../core/round-context.ts';
 import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
-import type { Judgment, ParseResult } from '../../core/task-family.ts';
-import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { type AnswerReward, formatReward, payAnswers, randomReward } from '../../protocols/answer-rewards.ts';
 import { evaluateVerifier, VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
 import { besideOracle } from '../../protocols/gold.ts';
@@ -20,7 +21,7 @@ import {
 } from '../../protocols/solver.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import { parseGroup, verify } from '../../protocols/verify.ts';
-import { cipher, wordsRight } from '../../tasks/cipher/family.ts';
+import { cipher, wordsRight } from '../../worlds/cipher/family.ts';
 import { claim } from './claim.ts';
 
 /** Held-out sentences that are voted on, and translations of each. */

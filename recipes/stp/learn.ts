@@ -1,8 +1,9 @@
 /** What a round trains: the prover on accepted proofs of hard statements, and the conjecturer on conjectures that are barely provable. */
+
+import type { LearnTools, RoundRecords, SftPart, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample } from '../../core/schema/sample.ts';
-import type { LearnTools, RoundRecords, SftPart, TrainingPlan } from '../../core/training-plan.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 import { type Attempted, barelyProved, hardProofs, matchingWeights } from './select.ts';
 import { CONJECTURER, derivations, type Example, type StpState, statements, stateOf } from './statements.ts';

@@ -1,5 +1,5 @@
 /** STP: one policy conjectures and proves; a checker of proofs is the only source of reward. The method is described below, as data. */
-import type { Recipe } from '../../core/recipe.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
 import { exactReward, formatReward, payAnswers, randomReward } from '../../protocols/answer-rewards.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';

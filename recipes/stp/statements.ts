@@ -1,12 +1,12 @@
 /** The statements of STP: a fixed set to prove, and conjectures in the same rule systems. */
 import * as v from 'valibot';
 import { Random } from '../../core/random.ts';
-import { readState } from '../../core/recipe-state.ts';
-import type { RoundContext } from '../../core/round-context.ts';
-import { proposalId } from '../../core/sample-ids.ts';
+import { readState } from '../../core/recipe/recipe-state.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
+import { drawUntil, heldOutTasks } from '../../core/recipe/split.ts';
+import type { TaskFamily } from '../../core/recipe/task-family.ts';
+import { proposalId } from '../../core/round/sample-ids.ts';
 import type { Proposals } from '../../core/schema/sample.ts';
-import { drawUntil, heldOutTasks } from '../../core/split.ts';
-import type { TaskFamily } from '../../core/task-family.ts';
 import { fixedTasks } from '../../protocols/drawn-tasks.ts';
 import { admit, passed, proposeThrough, refuseRepeated } from '../../protocols/proposals.ts';
 import {
@@ -15,8 +15,8 @@ import {
   randomRewriting,
   randomWalk,
   rewriting,
-} from '../../tasks/rewriting/family.ts';
-import { parseInstance } from '../../tasks/rewriting/system.ts';
+} from '../../worlds/rewriting/family.ts';
+import { parseInstance } from '../../worlds/rewriting/system.ts';
 
 export const CONJECTURER = 'conjecturer';
 

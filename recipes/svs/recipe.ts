@@ -1,18 +1,19 @@
 /** SvS: the policy turns its right solutions into variations of the tasks that it often fails, and trains on both. The method is described below, as data. */
-import type { Recipe } from '../../core/recipe.ts';
+
+import type { LearnTools, PolicyPart, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { EvaluationContext } from '../../core/recipe/round-context.ts';
+import type { EvaluationTasks } from '../../core/recipe/split.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { EvaluationContext } from '../../core/round-context.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import type { EvaluationTasks } from '../../core/split.ts';
-import type { LearnTools, PolicyPart, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { admitTasks, fixedTasks, nextTasks } from '../../protocols/drawn-tasks.ts';
 import { candidatesOf } from '../../protocols/evaluate/best-of-n.ts';
 import { groupItems, SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
-import { freshTask } from '../../tasks/arithmetic/demonstrations.ts';
-import { arithmetic, runningTotals } from '../../tasks/arithmetic/family.ts';
-import { VARIED_SUMS } from '../../tasks/arithmetic/variations.ts';
+import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
+import { arithmetic, runningTotals } from '../../worlds/arithmetic/family.ts';
+import { VARIED_SUMS } from '../../worlds/arithmetic/variations.ts';
 import { claim } from './claim.ts';
 import {
   attemptedTask,

@@ -3,18 +3,18 @@
  * of the task, each of which the solver attempts. What a right answer to a variation is follows from the solution that it was written from.
  */
 import { Random } from '../../core/random.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
+import { invalid, type Solution, solutionOf } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { RoundContext } from '../../core/round-context.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { invalid, type Solution, solutionOf } from '../../core/task-family.ts';
 import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
 import { exactReward, formatReward, payAnswers, randomReward } from '../../protocols/answer-rewards.ts';
 import { paidEarly } from '../../protocols/paid-early.ts';
 import { proposeThrough, type Request } from '../../protocols/proposals.ts';
 import { answer, rollOut, rolloutIds } from '../../protocols/roll-out.ts';
 import { rewardNamed, SOLVER } from '../../protocols/solver.ts';
-import { arithmetic, runningTotals } from '../../tasks/arithmetic/family.ts';
-import { variationPrompt } from '../../tasks/arithmetic/variations.ts';
+import { arithmetic, runningTotals } from '../../worlds/arithmetic/family.ts';
+import { variationPrompt } from '../../worlds/arithmetic/variations.ts';
 
 /** The role that writes variations of tasks. */
 export const WRITER = 'writer';

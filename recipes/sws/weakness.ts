@@ -1,9 +1,9 @@
 /** Where a first phase of training left a solver weak: the tasks that it went on failing, and how many of them each depth has. */
 import * as v from 'valibot';
-import { readState } from '../../core/recipe-state.ts';
+import { readState } from '../../core/recipe/recipe-state.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
 
 /** For each task of the first phase the share of its attempts that were paid, at each visit, oldest first. */
 export const visits = v.record(v.string(), v.array(v.number()));

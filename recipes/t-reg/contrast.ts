@@ -1,8 +1,9 @@
 /** Token rewards by contrast: the reference reads a response as one to a wish for a better response, and as one to a wish for a worse one or to no wish. */
+
+import type { LearnTools } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import type { LearnTools } from '../../core/training-plan.ts';
-import { wishPrompt } from '../../tasks/style/contrast.ts';
-import { stylePrompt } from '../../tasks/style/family.ts';
+import { wishPrompt } from '../../worlds/style/contrast.ts';
+import { stylePrompt } from '../../worlds/style/family.ts';
 
 /** σ(better − other) − 1/2 for each token, given its log-probabilities after a wish for better and after the other prompt, nats -> between −1/2 and 1/2. */
 export const tokenRewardsOf = (better: ArrayLike<number>, other: ArrayLike<number>): number[] =>

@@ -1,11 +1,12 @@
 /** Perfect responses with one fault planted, which nothing is trained on: does the implicit reward fall where the fault is? */
+
+import type { LearnTools, Sequence } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
-import type { LearnTools, Sequence } from '../../core/training-plan.ts';
-import { exemplar, parseStyleTask, stylePrompt } from '../../tasks/style/family.ts';
-import { damage } from '../../tasks/style/planted.ts';
-import { withWordMarked } from '../../tasks/style/word-tokens.ts';
+import { exemplar, parseStyleTask, stylePrompt } from '../../worlds/style/family.ts';
+import { damage } from '../../worlds/style/planted.ts';
+import { withWordMarked } from '../../worlds/style/word-tokens.ts';
 
 export interface Probe extends Sequence {
   /** 1 on the tokens of the word that stands there a second time, 0 elsewhere [ids]. */

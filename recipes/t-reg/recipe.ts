@@ -1,9 +1,15 @@
 /** T-REG: the reference, asked for better and for worse, says which tokens of a pair deserve the preference. The method is told below, as data. */
-import type { Recipe } from '../../core/recipe.ts';
+
+import type {
+  LearnTools,
+  PreferencePair,
+  RoundRecords,
+  TrainingPlan,
+} from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { bestAgainstWorst } from '../../core/rl/selection/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import type { LearnTools, PreferencePair, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { answers, examined, heldOutStyle } from '../../protocols/evaluate/responder.ts';
 import { ratedWithoutJudge } from '../../protocols/judged-responses.ts';
@@ -16,10 +22,10 @@ import {
   sequenceOf,
 } from '../../protocols/respond.ts';
 import { smallSteps } from '../../protocols/solver.ts';
-import { parseResponse, randomStyleTask } from '../../tasks/style/family.ts';
-import { unformed } from '../../tasks/style/planted.ts';
-import { withWordMarked } from '../../tasks/style/word-tokens.ts';
-import { STOP } from '../../tasks/worked.ts';
+import { parseResponse, randomStyleTask } from '../../worlds/style/family.ts';
+import { unformed } from '../../worlds/style/planted.ts';
+import { withWordMarked } from '../../worlds/style/word-tokens.ts';
+import { STOP } from '../../worlds/worked.ts';
 import { claim } from './claim.ts';
 import { contrasted, shuffledRewards } from './contrast.ts';
 import { probeFigures } from './probe.ts';

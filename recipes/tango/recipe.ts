@@ -2,17 +2,24 @@
  * RL Tango: a generator and a generative process verifier, both trained by reinforcement learning, each with weights of its own. The method is
  * described below, as data.
  */
-import { phaseAt, type Schedule } from '../../core/phases.ts';
-import type { TokenIds } from '../../core/policy.ts';
-import type { Recipe } from '../../core/recipe.ts';
-import { readState } from '../../core/recipe-state.ts';
+
+import type {
+  LearnTools,
+  PolicyItem,
+  RoundRecords,
+  TrainingPlan,
+  Update,
+} from '../../core/plan/training-plan.ts';
+import type { TokenIds } from '../../core/policy/policy.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { readState } from '../../core/recipe/recipe-state.ts';
+import type { TaskFamily } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { exponentialDecay, mixStreams } from '../../core/rl/rewards/index.ts';
+import { phaseAt, type Schedule } from '../../core/round/phases.ts';
 import type { Outcome } from '../../core/schema/outcome.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { Sample } from '../../core/schema/sample.ts';
-import type { TaskFamily } from '../../core/task-family.ts';
-import type { LearnTools, PolicyItem, RoundRecords, TrainingPlan, Update } from '../../core/training-plan.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
 import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../protocols/questions/game.ts';
@@ -31,7 +38,7 @@ import {
   stepReader,
   type Verified,
 } from '../../protocols/step-credit.ts';
-import { chainMarks, chains, freshChain } from '../../tasks/chains/family.ts';
+import { chainMarks, chains, freshChain } from '../../worlds/chains/family.ts';
 import { tangoClaim } from './claim.ts';
 import { classCounts, classWeightedVerdicts } from './verdict-credit.ts';
 

@@ -3,10 +3,10 @@
  * more weight.
  */
 import * as v from 'valibot';
+import type { PolicyItem } from '../../core/plan/training-plan.ts';
 import { decayedCounts, grpo, inverseRootWeights } from '../../core/rl/estimators/index.ts';
 import type { Key } from '../../core/rl/types.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import type { PolicyItem } from '../../core/training-plan.ts';
 
 /** Running counts of right and wrong solutions, as JSON. */
 export const classCounts = v.array(v.tuple([v.union([v.string(), v.number()]), v.number()]));

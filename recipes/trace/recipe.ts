@@ -1,12 +1,18 @@
 /** TRACE: rewards, and a teacher on the decisive tokens of an attempt. The method is described below, as data. */
-import type { Recipe } from '../../core/recipe.ts';
+
+import type {
+  DistillationPart,
+  LearnTools,
+  RoundRecords,
+  TrainingPlan,
+} from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
-import type { DistillationPart, LearnTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { teacherPass } from '../../protocols/teacher-pass.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { claim } from './claim.ts';
 import { type Marking, overMarked, spansOf } from './spans.ts';
 

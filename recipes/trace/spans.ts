@@ -1,12 +1,13 @@
 /** The tokens on which a teacher is used: the first wrong part of a wrong attempt, and the part of a right one at which others failed. */
+
+import type { LearnTools } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
+import { solutionOf } from '../../core/recipe/task-family.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import { solutionOf } from '../../core/task-family.ts';
-import type { LearnTools } from '../../core/training-plan.ts';
 import type { TaughtSample } from '../../protocols/teacher-pass.ts';
-import { aidedPrompt } from '../../tasks/arithmetic/aided.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
-import { firstFault, partOfTokens, toldUpTo } from '../../tasks/arithmetic/feedback.ts';
+import { aidedPrompt } from '../../worlds/arithmetic/aided.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { firstFault, partOfTokens, toldUpTo } from '../../worlds/arithmetic/feedback.ts';
 
 type Group = Pick<ScoredGroup, 'task' | 'samples'>;
 

@@ -4,12 +4,12 @@
  */
 import { balancedAccuracy } from '../../core/monitor/monitors.ts';
 import { deriveId } from '../../core/random.ts';
-import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
+import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
+import type { ParseResult, Solution } from '../../core/recipe/task-family.ts';
 import type { Evaluation } from '../../core/schema/evaluation.ts';
 import { tallyOf } from '../../core/statistics/change.ts';
-import type { ParseResult, Solution } from '../../core/task-family.ts';
 import { heldOutAnswers, heldOutFigures } from '../../protocols/evaluate/solver.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
 
 interface JudgeItem {
   readonly task: string;

@@ -2,10 +2,11 @@
  * The judge stage. The judge gives step verdicts and a final verdict on every solution that parses, `votes` times, and the group's rewards follow.
  * The exact checker is used for gold rewards, for the monitors, and for training the judge unless the reward is label-free.
  */
+
+import type { RoundContext } from '../../core/recipe/round-context.ts';
+import type { ParseResult, Solution, TaskFamily } from '../../core/recipe/task-family.ts';
 import { majority } from '../../core/rl/rewards/index.ts';
-import type { RoundContext } from '../../core/round-context.ts';
 import type { RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import type { ParseResult, Solution, TaskFamily } from '../../core/task-family.ts';
 import { tieOf } from '../../protocols/answer-rewards.ts';
 import { besideOracle, coinOf, sealedGold } from '../../protocols/gold.ts';
 import { parseGroup, verify } from '../../protocols/verify.ts';

@@ -1,13 +1,14 @@
 /**
  * Makes the training plan of the three roles from a round's records. It is a pure function: wherever the learner runs, it gets the same batch.
  */
+
+import type { PolicyItem, PolicyPart, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import { classBalanced, groupCentredBatchScaled, whitenBatch } from '../../core/rl/estimators/index.ts';
 import { balancedPick } from '../../core/rl/selection/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import type { PolicyItem, PolicyPart, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { withAdvantages } from '../../protocols/solver.ts';
 import { proposerReward, rewardOf } from './rewards.ts';
 

@@ -2,8 +2,8 @@
  * trio on questions of files, for any policy. Half of a round's questions are the proposer's, which is shown a question of the files and writes
  * another; the rest are the files' own. Where the checker has no reference answer, the majority of the solver's answers is the label.
  */
-import type { Recipe } from '../../core/recipe.ts';
-import type { RoundContext } from '../../core/round-context.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { Proposals } from '../../core/schema/sample.ts';
 import { evaluateVerifier, VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
 import { admit, passed } from '../../protocols/proposals.ts';

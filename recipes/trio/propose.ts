@@ -1,9 +1,9 @@
 /** The propose stage. The proposer writes tasks until enough have passed the gates. Every proposal is recorded, a rejected one with its reason. */
-import type { RoundContext } from '../../core/round-context.ts';
-import { proposalId } from '../../core/sample-ids.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
+import { proposalId } from '../../core/round/sample-ids.ts';
 import type { Proposals, Sample } from '../../core/schema/sample.ts';
 import { admit, passed, proposeThrough, refuseRepeated } from '../../protocols/proposals.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
 
 /** The number of batches of proposals after which a round goes on with the tasks that it has. */
 const MAX_ATTEMPTS = 6;

@@ -2,10 +2,10 @@
  * trio, the flagship: one set of weights proposes tasks, solves them and judges the solutions. The method is described below, as data. The folder's
  * files in the order of a round: propose.ts, rewards.ts and judge.ts (after the solver's rollouts), learn.ts, evaluate.ts.
  */
-import type { Recipe } from '../../core/recipe.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
 import { smallSteps } from '../../protocols/solver.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { trioClaim } from './claim.ts';
 import { evaluate } from './evaluate.ts';
 import { judge } from './judge.ts';

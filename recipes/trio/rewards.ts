@@ -1,10 +1,10 @@
 /** The rewards of the three roles: one of six for the solver, always the same for the proposer, and for the judge agreement with its label. */
 import { wrongInput } from '../../core/errors.ts';
+import type { RewardInfo } from '../../core/recipe/role.ts';
+import type { Judgment, ParseResult, Solution } from '../../core/recipe/task-family.ts';
 import { learnability } from '../../core/rl/rewards/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { RewardInfo } from '../../core/role.ts';
 import type { Outcome } from '../../core/schema/outcome.ts';
-import type { Judgment, ParseResult, Solution } from '../../core/task-family.ts';
 
 /** The share of the judge's step verdicts in the reward `mix`. */
 const STEP_WEIGHT = 0.2;

@@ -1,15 +1,16 @@
 /** TTCS: at test time a synthesizer writes variants of the test questions, and a solver trains on both by majority. The method is described below, as data. */
-import type { Recipe } from '../../core/recipe.ts';
+
+import type { ProposalTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
+import { type EvaluationTasks, HELD_OUT } from '../../core/recipe/split.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { clusterShares } from '../../core/rl/measures/average-linkage.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { RoundContext } from '../../core/round-context.ts';
-import { proposalId } from '../../core/sample-ids.ts';
+import { proposalId } from '../../core/round/sample-ids.ts';
 import type { RunSettings } from '../../core/schema/round.ts';
 import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { type EvaluationTasks, HELD_OUT } from '../../core/split.ts';
 import { charBleu } from '../../core/text/bleu.ts';
-import type { ProposalTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { exactReward, formatReward, majorityReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { admitTasks, drawnTasks, nextTasks } from '../../protocols/drawn-tasks.ts';
 import { admit, passed, proposeThrough } from '../../protocols/proposals.ts';
@@ -22,9 +23,9 @@ import {
   withAdvantages,
 } from '../../protocols/solver.ts';
 import { type Vote, voteFigures, votesOf } from '../../protocols/votes.ts';
-import { freshTask } from '../../tasks/arithmetic/demonstrations.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
-import { variantPrompt } from '../../tasks/arithmetic/variants.ts';
+import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { variantPrompt } from '../../worlds/arithmetic/variants.ts';
 import { claim } from './claim.ts';
 import { isClose, SYNTHESIZER, variantReward } from './variants.ts';
 

@@ -2,17 +2,18 @@
  * TTRL: the policy is trained on the test tasks without their labels; the answer with most votes is taken as the label. The method is described
  * below, as data.
  */
+
+import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { deriveId } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
+import type { EvaluationTasks } from '../../core/recipe/split.ts';
+import { rendered, type TaskFamily } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { majority } from '../../core/rl/rewards/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import type { EvaluationTasks } from '../../core/split.ts';
-import { rendered, type TaskFamily } from '../../core/task-family.ts';
-import type { RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { exactReward, formatReward, majorityReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { admitTasks, nextTasks } from '../../protocols/drawn-tasks.ts';
 import { heldOutAnswers } from '../../protocols/evaluate/solver.ts';
@@ -21,7 +22,7 @@ import { type Fitting, fittingIn, withLeftOut } from '../../protocols/questions/
 import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../protocols/questions/game.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { LABEL_FIGURES, labelFigures, testTasks } from '../../protocols/test-time.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { claim } from './claim.ts';
 
 /** The share of a group's votes that is trained on. */

@@ -1,9 +1,9 @@
 /** What the verifier finds of flaws, of the kinds that it was taught on and of others, and what the generator gets past it, on held-out chains. */
 import { deriveId } from '../../core/random.ts';
+import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
+import type { Solution } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { EvaluationContext, RoundContext } from '../../core/round-context.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
-import type { Solution } from '../../core/task-family.ts';
 import { detection } from '../../protocols/evaluate/detection.ts';
 import {
   GENERATOR,
@@ -13,8 +13,8 @@ import {
   rewritePrompt,
 } from '../../protocols/rewritten-lines.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
-import { plainProofs } from '../../tasks/chains/analysis.ts';
-import { isUnseenSlip, rewrittenLine, UNSEEN } from '../../tasks/chains/slips.ts';
+import { plainProofs } from '../../worlds/chains/analysis.ts';
+import { isUnseenSlip, rewrittenLine, UNSEEN } from '../../worlds/chains/slips.ts';
 
 /** Lines of each held-out task. */
 const LINES = 2;

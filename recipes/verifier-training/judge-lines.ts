@@ -1,8 +1,8 @@
 /** Stage three: a verifier marks what comes of a generator's lines. How it is trained is the question; the generator is always paid for what passes. */
-import type { RewardInfo } from '../../core/role.ts';
-import type { RoundContext } from '../../core/round-context.ts';
+import type { RewardInfo } from '../../core/recipe/role.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
+import { invalid, type ParseResult, type Solution } from '../../core/recipe/task-family.ts';
 import type { RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { invalid, type ParseResult, type Solution } from '../../core/task-family.ts';
 import { coinOf } from '../../protocols/gold.ts';
 import {
   isExact,
@@ -13,7 +13,7 @@ import {
   passedShare,
 } from '../../protocols/rewritten-lines.ts';
 import { rewardNamed } from '../../protocols/solver.ts';
-import { isUnseenSlip, rewrittenLine } from '../../tasks/chains/slips.ts';
+import { isUnseenSlip, rewrittenLine } from '../../worlds/chains/slips.ts';
 import { phaseOf } from './phases.ts';
 
 /** What pays the verifier. Each uses gold, since a generator’s line is paid only where it is wrong. */

@@ -1,13 +1,14 @@
 /** What a round teaches: the verifier, by one of three ways of training, and later the generator against it, each in a set of its own. */
+
+import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/plan/training-plan.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/training-plan.ts';
 import { reinforcedByPrompt } from '../../protocols/reinforced.ts';
 import { GENERATOR, solutionShown } from '../../protocols/rewritten-lines.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
-import { exactSums, plainProofs } from '../../tasks/chains/analysis.ts';
-import { writeSums } from '../../tasks/chains/family.ts';
+import { exactSums, plainProofs } from '../../worlds/chains/analysis.ts';
+import { writeSums } from '../../worlds/chains/family.ts';
 import { phaseOf } from './phases.ts';
 
 export const GENERATOR_SET = 'generator';

@@ -1,5 +1,5 @@
 /** First the verifier is taught, then it rests and a generator learns against it. */
-import { phaseAt, type Schedule } from '../../core/phases.ts';
+import { phaseAt, type Schedule } from '../../core/round/phases.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 
 export type Phase = 'teach' | 'attack';

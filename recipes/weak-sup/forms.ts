@@ -1,10 +1,10 @@
 /** The two forms of answer that are compared: with its steps, and without. Each is forced by the first token after the task. */
 import { deriveId } from '../../core/random.ts';
+import type { EvaluationContext } from '../../core/recipe/round-context.ts';
+import type { TaskFamily } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { EvaluationContext } from '../../core/round-context.ts';
-import type { TaskFamily } from '../../core/task-family.ts';
 import { SOLVER } from '../../protocols/solver.ts';
-import { arithmetic, runningTotals } from '../../tasks/arithmetic/family.ts';
+import { arithmetic, runningTotals } from '../../worlds/arithmetic/family.ts';
 
 const beginning = (prefix: string): TaskFamily => ({
   ...arithmetic,

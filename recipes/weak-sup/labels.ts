@@ -1,9 +1,9 @@
 /** Labels of three kinds that are weak: few of them, wrong ones among them, and none but the majority of one's own answers. */
 import { Random } from '../../core/random.ts';
-import type { RoundContext } from '../../core/round-context.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
+import { drawUntil } from '../../core/recipe/split.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { Proposals } from '../../core/schema/sample.ts';
-import { drawUntil } from '../../core/split.ts';
 import {
   type AnswerReward,
   exactReward,
@@ -12,7 +12,7 @@ import {
   randomReward,
 } from '../../protocols/answer-rewards.ts';
 import { admitTasks, drawnTasks } from '../../protocols/drawn-tasks.ts';
-import { arithmetic, runningTotals } from '../../tasks/arithmetic/family.ts';
+import { arithmetic, runningTotals } from '../../worlds/arithmetic/family.ts';
 
 /** How many tasks the labels are of, by the reward; the others are paid on fresh tasks in every round. */
 const POOLS: Readonly<Record<string, number>> = { few: 8, noisy: 64, majority: 64 };

@@ -1,11 +1,12 @@
 /** The weak-supervision study: which labels, and which form of answers, let training on rewards generalise. The method is told below, as data. */
-import { readTags } from '../../core/reading.ts';
-import type { Recipe, RoundShape } from '../../core/recipe.ts';
+
+import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
+import { readTags } from '../../core/recipe/reading.ts';
+import type { Recipe, RoundShape } from '../../core/recipe/recipe.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
+import type { TaskFamily } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
-import type { RoundContext } from '../../core/round-context.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
-import type { TaskFamily } from '../../core/task-family.ts';
-import type { RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { claim } from './claim.ts';
 import { answersAlone, faithfulness, withTraces } from './forms.ts';

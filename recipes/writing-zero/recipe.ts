@@ -1,12 +1,13 @@
 /** Writing-Zero: a response is compared with a sibling that is drawn at random, and is better or not. The method is described below, as data. */
-import type { Recipe } from '../../core/recipe.ts';
+
+import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
+import type { ParseResult } from '../../core/recipe/task-family.ts';
 import { grpo, raw } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { RoundContext } from '../../core/round-context.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
-import type { ParseResult } from '../../core/task-family.ts';
-import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { answers, examined, heldOutStyle } from '../../protocols/evaluate/responder.ts';
 import { meanScore, worthOfResponses } from '../../protocols/judged-responses.ts';
@@ -20,8 +21,14 @@ import {
   STYLE_POINTS,
 } from '../../protocols/respond.ts';
 import { groupItems, policyUpdate, smallSteps } from '../../protocols/solver.ts';
-import { parseResponse, parseScore, randomStyleTask, styleScore, wordsOf } from '../../tasks/style/family.ts';
-import { STOP } from '../../tasks/worked.ts';
+import {
+  parseResponse,
+  parseScore,
+  randomStyleTask,
+  styleScore,
+  wordsOf,
+} from '../../worlds/style/family.ts';
+import { STOP } from '../../worlds/worked.ts';
 import { claim } from './claim.ts';
 import { against, referenceOf } from './compared.ts';
 

@@ -1,9 +1,9 @@
 /** How the learner and the commands fetch a file that is made by deltas, and that they name an object that is not as it was committed. */
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { GatewayClient } from '../../api/gateway-client.ts';
-import { writeDelta } from '../../core/delta.ts';
+import { writeDelta } from '../../core/policy/delta.ts';
 import type { Manifest } from '../../core/schema/policy.ts';
+import { GatewayClient } from '../../workers/api/gateway-client.ts';
 
 const FILE = 'model.safetensors';
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');

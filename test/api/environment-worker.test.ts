@@ -5,9 +5,9 @@
 import { build } from 'esbuild';
 import { Miniflare, Response } from 'miniflare';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { orsHost } from '../../api/environment/ors-host.ts';
-import { EnvironmentClient } from '../../api/environment-client.ts';
 import type { EpisodeMessage } from '../../core/schema/agent.ts';
+import { orsHost } from '../../workers/api/environment/ors-host.ts';
+import { EnvironmentClient } from '../../workers/api/environment-client.ts';
 import { holdMessage } from '../../workers/environment/hold-message.ts';
 import { openEnvServer } from '../openenv-server.ts';
 import { orsServer } from '../ors-server.ts';

@@ -1,10 +1,15 @@
 /** Episodes in an environment that somebody else hosts: what the policy and the environment hear of each other, what is paid, and every fault. */
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Ask, type HoldOptions, holdEpisode, type Said } from '../../api/environment/hold-episode.ts';
-import { orsHost, placeOf } from '../../api/environment/ors-host.ts';
-import { EnvironmentClient } from '../../api/environment-client.ts';
 import { command } from '../../cli/environment/command.ts';
+import {
+  type Ask,
+  type HoldOptions,
+  holdEpisode,
+  type Said,
+} from '../../workers/api/environment/hold-episode.ts';
+import { orsHost, placeOf } from '../../workers/api/environment/ors-host.ts';
+import { EnvironmentClient } from '../../workers/api/environment-client.ts';
 import { orsServer } from '../ors-server.ts';
 
 const QUICK = { attempts: 3, firstMs: 1, longestMs: 2 };

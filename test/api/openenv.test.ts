@@ -1,11 +1,16 @@
 /** Episodes in an environment of OpenEnv: what the policy and the environment hear of each other, what is paid, and every fault. */
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Ask, type HoldOptions, holdEpisode, type Said } from '../../api/environment/hold-episode.ts';
-import { openHost } from '../../api/environment/open-host.ts';
-import { openEnvHost } from '../../api/environment/openenv-host.ts';
-import { nodeSocket } from '../../api/node-socket.ts';
-import { OpenEnvClient } from '../../api/openenv-client.ts';
+import {
+  type Ask,
+  type HoldOptions,
+  holdEpisode,
+  type Said,
+} from '../../workers/api/environment/hold-episode.ts';
+import { openHost } from '../../workers/api/environment/open-host.ts';
+import { openEnvHost } from '../../workers/api/environment/openenv-host.ts';
+import { nodeSocket } from '../../workers/api/node-socket.ts';
+import { OpenEnvClient } from '../../workers/api/openenv-client.ts';
 import { openEnvServer } from '../openenv-server.ts';
 
 const QUICK = { attempts: 3, firstMs: 1, longestMs: 2 };

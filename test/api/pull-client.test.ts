@@ -1,7 +1,7 @@
 /** The client of the pull queue, by Cloudflare's REST client and as a local mesh is asked: what it sends, and how it tells refusals from trouble. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { PullQueue } from '../../api/pull-client.ts';
 import { RollmeshError } from '../../core/errors.ts';
+import { PullQueue } from '../../workers/api/pull-client.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 

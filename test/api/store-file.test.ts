@@ -1,7 +1,7 @@
 /** How a file is cut into the objects that it is stored in. */
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { storeFile } from '../../api/store-file.ts';
+import { storeFile } from '../../workers/api/store-file.ts';
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 

@@ -1,7 +1,7 @@
 /** Which parts of an object are sent, and when an upload is begun again. The gateway is a few lines here; test/mesh/uploads has the real one. */
 import { expect, test } from 'vitest';
-import { type PartCalls, storeInParts } from '../../api/store-in-parts.ts';
 import { RollmeshError } from '../../core/errors.ts';
+import { type PartCalls, storeInParts } from '../../workers/api/store-in-parts.ts';
 
 const BYTES = Uint8Array.from({ length: 33 }, (_, i) => i);
 const PART = 8;

@@ -1,9 +1,9 @@
 /** What a learner sends of a version whose parent has some of its files already. */
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { GatewayClient } from '../../api/gateway-client.ts';
-import { roomForDeltas } from '../../core/isolate-room.ts';
+import { roomForDeltas } from '../../core/policy/isolate-room.ts';
 import type { Manifest, VersionFiles } from '../../core/schema/policy.ts';
+import { GatewayClient } from '../../workers/api/gateway-client.ts';
 
 const MIB = 1024 * 1024;
 const entryOf = (bytes: Uint8Array = new Uint8Array()) => ({

@@ -2,7 +2,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { GatewayClient } from '../../api/gateway-client.ts';
+import { GatewayClient } from '../../workers/api/gateway-client.ts';
 import '../../cli/shared/fetch-dispatcher.ts';
 
 let server: Server | undefined;

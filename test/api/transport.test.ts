@@ -1,10 +1,10 @@
 /** The learner's clients: what is tried again and what is not, and that no bytes pass which are not those asked for. */
 import pRetry from 'p-retry';
 import { expect, test, vi } from 'vitest';
-import { AskAgain, fetchPatiently, retrying } from '../../api/back-off.ts';
-import { GatewayClient } from '../../api/gateway-client.ts';
 import { RollmeshError } from '../../core/errors.ts';
 import { sha256Hex } from '../../core/random.ts';
+import { AskAgain, fetchPatiently, retrying } from '../../workers/api/back-off.ts';
+import { GatewayClient } from '../../workers/api/gateway-client.ts';
 
 const IMPATIENT = { attempts: 4, firstMs: 1, longestMs: 2 };
 

@@ -1,7 +1,7 @@
 /** How the learner and the commands fetch the files of a version: all at once, each checked by its hash. */
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { GatewayClient } from '../../api/gateway-client.ts';
+import { GatewayClient } from '../../workers/api/gateway-client.ts';
 
 const contents = {
   'config.json': '{}',

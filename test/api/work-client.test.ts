@@ -1,6 +1,6 @@
 /** What a node makes of the mesh's refusals: which of them concern one request, and which are the end of the node. */
 import { expect, test } from 'vitest';
-import { WorkClient } from '../../api/work-client.ts';
+import { WorkClient } from '../../workers/api/work-client.ts';
 
 const refusing = (status: number, code: string) =>
   new WorkClient({

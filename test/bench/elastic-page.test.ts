@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type ElasticRecord, withTables } from '../../bench/elastic/page.ts';
 import { elasticRecords } from '../../bench/elastic.ts';
-import type { Engine } from '../../core/policy.ts';
+import type { Engine } from '../../core/policy/policy.ts';
 
 const recordOf = (engine: Engine, open: number, error: number): ElasticRecord => ({
   engine,

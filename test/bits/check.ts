@@ -11,9 +11,9 @@ import { join } from 'node:path';
 import { sha256Hex } from '../../core/random.ts';
 import { fileEntries, type VersionFiles } from '../../core/schema/policy.ts';
 import type { EvaluationReport } from '../../core/schema/report.ts';
+import { playInProcess, type RunListener } from '../../local/run/in-process.ts';
+import { MemoryRunStore } from '../../local/run/run-store.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
-import { playInProcess, type RunListener } from '../../run/in-process.ts';
-import { MemoryRunStore } from '../../run/run-store.ts';
 import { allLines, type Line, TEACHER } from './lines.ts';
 
 const RECORD = new URL('./hashes.txt', import.meta.url);

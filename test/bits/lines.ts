@@ -1,7 +1,7 @@
 /** What `npm run bits` plays: every shipped recipe in its toy world, with each of its variants and rewards, and the recipes on files. */
 import { readFileSync } from 'node:fs';
-import type { Recipe } from '../../core/recipe.ts';
-import { registry } from '../../core/registry.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { registry } from '../../core/recipe/registry.ts';
 import { distilFrom } from '../../recipes/distil/from-data.ts';
 import { dpoFrom } from '../../recipes/dpo/recipe.ts';
 import { grpoFrom } from '../../recipes/grpo/from-data.ts';
@@ -9,7 +9,7 @@ import { recipes } from '../../recipes/index.ts';
 import { QUESTION_RECIPES, questionRecipeFrom } from '../../recipes/on-questions.ts';
 import { type OrderedRun, runOf } from '../../recipes/run-order.ts';
 import { sftFrom } from '../../recipes/sft/recipe.ts';
-import { WORDS, wordsTaskSet } from '../../tasks/words/task-set.ts';
+import { WORDS, wordsTaskSet } from '../../worlds/words/task-set.ts';
 
 export interface Line {
   /** `RECIPE`, `RECIPE/VARIANT`, `RECIPE:REWARD` or `RECIPE on questions`. */

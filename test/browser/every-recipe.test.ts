@@ -9,12 +9,12 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../../bench/browser/chromium.ts';
 import { readTaskRecipe } from '../../cli/task-recipe.ts';
-import { episodesOf } from '../../core/play-episodes.ts';
-import { registry } from '../../core/registry.ts';
+import { episodesOf } from '../../core/episodes/play-episodes.ts';
+import { registry } from '../../core/recipe/registry.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
-import { humanised } from '../../dashboard/figures.js';
 import { grpoFrom } from '../../recipes/grpo/from-data.ts';
 import { shipped } from '../../recipes/index.ts';
+import { humanised } from '../../web/dashboard/figures.js';
 import { ALWAYS, chosenPages } from '../every-recipe/chosen.ts';
 import { openStore } from '../store/fixture.ts';
 import { complaintsOf } from './complaints.ts';
@@ -135,7 +135,7 @@ describe.skipIf(!chromiumPath)(`the page of every recipe${CHROMIUM_NEEDED}`, () 
       await visit(atRun(recipe), async (page) => {
         await page.waitForSelector('.rounds tbody tr');
         // A claim that is registered and not played yet has nothing to show.
-        const measured = recipe in JSON.parse(readFileSync('dashboard/claims.json', 'utf8'));
+        const measured = recipe in JSON.parse(readFileSync('web/dashboard/claims.json', 'utf8'));
         if (measured) await page.waitForSelector('#claim:not([hidden])');
         await nothingEmpty(page);
         await explained(page);

@@ -327,7 +327,7 @@ function luminance(colour: string): number {
 }
 
 test('every ink can be read on its paper, light and dark: 4.5 to 1', () => {
-  const css = readFileSync(new URL('../../dashboard/style.css', import.meta.url), 'utf8');
+  const css = readFileSync(new URL('../../web/dashboard/style.css', import.meta.url), 'utf8');
   const themes = css.split('@media (prefers-color-scheme: dark)').map((part) => {
     const block = part.slice(part.indexOf(':root'), part.indexOf('}', part.indexOf(':root')));
     return new Map(

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { NODE_FLAGS } from '../../mesh/installation.ts';
+import { NODE_FLAGS } from '../../local/mesh/installation.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-times-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -8,9 +8,9 @@ import { afterAll, expect, test } from 'vitest';
 import { asCalled, calledAs, SCRIPTS } from '../../cli/called-as.ts';
 import { installedFrom, projectFiles, writeProject } from '../../cli/init.ts';
 import { openRecipes } from '../../cli/recipe-modules.ts';
-import { WORKER_NAMES } from '../../core/stages.ts';
-import { installed, moduleFile, NODE_FLAGS } from '../../mesh/installation.ts';
-import { readMeshConfig } from '../../mesh/mesh-config.ts';
+import { WORKER_NAMES } from '../../core/round/stages.ts';
+import { installed, moduleFile, NODE_FLAGS } from '../../local/mesh/installation.ts';
+import { readMeshConfig } from '../../local/mesh/mesh-config.ts';
 import { recipes } from '../../recipes/index.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'rollmesh-door-'));
@@ -111,7 +111,7 @@ test('a new project: every file, under the name of its folder', async () => {
       ['environment', moduleFile('workers/environment/index')],
     ]),
   );
-  expect(workers.gateway.assets?.directory).toBe(installed('dashboard'));
+  expect(workers.gateway.assets?.directory).toBe(installed('web/dashboard'));
   for (const env of WORKER_NAMES)
     expect(workers[env].d1_databases[0]).toMatchObject({
       migrations_dir: 'node_modules/rollmesh/migrations',

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, expect, test } from 'vitest';
 import { isSame, prepareDamage, startArguments } from '../../cli/soak/damage-run.ts';
-import { NODE_FLAGS } from '../../mesh/installation.ts';
+import { NODE_FLAGS } from '../../local/mesh/installation.ts';
 import { shipped } from '../../recipes/index.ts';
 import { INTERNALS } from './terminal.ts';
 

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
-import { installed, NODE_FLAGS } from '../../mesh/installation.ts';
+import { installed, NODE_FLAGS } from '../../local/mesh/installation.ts';
 import { toHfConfig } from '../../model/hf-config.ts';
 import { writeSafetensors } from '../../model/safetensors.ts';
 import { byteTokenizer, SMOLLM_TEMPLATE } from '../core/renderer/checkpoints.ts';

@@ -10,8 +10,8 @@ import { parseRewards } from '../../cli/rewards/reward-option.ts';
 import { readRubric } from '../../cli/rewards/rubric-file.ts';
 import { countSteps, STEP } from '../../cli/rewards/step-counting.ts';
 import { readTaskRecipe, writeTaskRecipe } from '../../cli/task-recipe.ts';
-import type { Recipe } from '../../core/recipe.ts';
-import { type RewardRollout, type RewardTask, scoreByModule } from '../../core/reward-function.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { type RewardRollout, type RewardTask, scoreByModule } from '../../core/recipe/reward-function.ts';
 import { payByReward, rewardFigures, TOTAL } from '../../protocols/questions/weighted-reward.ts';
 import { grpoFrom } from '../../recipes/grpo/from-data.ts';
 

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { withConfig } from '../../cli/run-config-file.ts';
 import { startCommand } from '../../cli/shared/run-options.ts';
-import { NODE_FLAGS } from '../../mesh/installation.ts';
+import { NODE_FLAGS } from '../../local/mesh/installation.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'rollmesh-config-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { NODE_FLAGS } from '../../mesh/installation.ts';
+import { NODE_FLAGS } from '../../local/mesh/installation.ts';
 import { INTERNALS, runCommand } from './terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-start-'));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openStateFolder } from '../../cli/shared/state-folder.ts';
-import { ensureSecrets } from '../../mesh/secrets.ts';
+import { ensureSecrets } from '../../local/mesh/secrets.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'rollmesh-folder-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

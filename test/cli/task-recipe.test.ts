@@ -13,8 +13,8 @@ import {
   weighted,
   writeTaskRecipe,
 } from '../../cli/task-recipe.ts';
-import type { Recipe } from '../../core/recipe.ts';
-import { registry } from '../../core/registry.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { registry } from '../../core/recipe/registry.ts';
 import { grpoFrom } from '../../recipes/grpo/from-data.ts';
 import { recipes } from '../../recipes/index.ts';
 import { isQuestionRecipe, QUESTION_RECIPES } from '../../recipes/on-questions.ts';

@@ -1,6 +1,6 @@
 /** A command of the project as a person sees it: what it prints on either stream, and how it ends. */
 import { spawn } from 'node:child_process';
-import { NODE_FLAGS } from '../../mesh/installation.ts';
+import { NODE_FLAGS } from '../../local/mesh/installation.ts';
 
 export interface Seen {
   readonly code: number | null;

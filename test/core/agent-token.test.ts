@@ -1,7 +1,7 @@
 /** Tokens of agents against HMAC-SHA256 as Node has it. */
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { episodeToken, runToken, seatToken } from '../../core/agent-token.ts';
+import { episodeToken, runToken, seatToken } from '../../core/net/agent-token.ts';
 
 test('a token is an HMAC of what it opens under the learner’s token; no two are alike', () => {
   const hmac = (text: string) => createHmac('sha256', 'secret').update(text).digest('hex');

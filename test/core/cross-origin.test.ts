@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isOpenToPages, originsOf } from '../../core/cross-origin.ts';
+import { isOpenToPages, originsOf } from '../../core/net/cross-origin.ts';
 
 test('a setting names origins, separated by commas; without one there are none', () => {
   expect(originsOf(undefined)).toEqual([]);

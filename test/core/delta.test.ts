@@ -1,10 +1,10 @@
 /** Deltas: the format by hand-made bytes, what is refused, and that a replay gives the file back whatever it is and however it is cut. */
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import { rebuilt, writeDelta } from '../../core/delta.ts';
-import { fileEntry, type Replay } from '../../core/schema/policy.ts';
 import * as v from 'valibot';
+import { describe, expect, test } from 'vitest';
+import { rebuilt, writeDelta } from '../../core/policy/delta.ts';
+import { fileEntry, type Replay } from '../../core/schema/policy.ts';
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 const fileOf = (bytes: Uint8Array) => ({ bytes, sha256: sha256(bytes) });

@@ -2,7 +2,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
-import { isAuthentic, provenanceMac } from '../../core/provenance.ts';
+import { isAuthentic, provenanceMac } from '../../core/audit/provenance.ts';
 import { roundOf, roundSpec, runIdOf, runSettings } from '../../core/schema/round.ts';
 import { scoredGroup } from '../../core/schema/sample.ts';
 import { runOrder } from '../../recipes/run-order.ts';

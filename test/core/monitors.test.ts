@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { monitorRound } from '../../core/monitor/monitors.ts';
 import { warningsOf } from '../../core/monitor/warnings.ts';
-import { reportRound } from '../../core/round-report.ts';
+import { reportRound } from '../../core/round/round-report.ts';
 import type { Outcome } from '../../core/schema/outcome.ts';
 import type { TrainingReport } from '../../core/schema/report.ts';
 import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cycleOf, phaseAt, type Schedule } from '../../core/phases.ts';
+import { cycleOf, phaseAt, type Schedule } from '../../core/round/phases.ts';
 
 const schedule: Schedule<'verify' | 'solve' | 'rest'> = {
   first: [{ phase: 'verify', rounds: 2 }],

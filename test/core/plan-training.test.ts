@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { planTraining } from '../../core/plan-training.ts';
-import type { LearnTools, PolicyPart, RoundRecords, TrainingPlan } from '../../core/training-plan.ts';
+import { planTraining } from '../../core/plan/plan-training.ts';
+import type { LearnTools, PolicyPart, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 
 const part = (role: string): PolicyPart => ({
   kind: 'policy',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { episodesOf, playEpisodes } from '../../core/play-episodes.ts';
-import { openRoundContext } from '../../core/round-context.ts';
+import { episodesOf, playEpisodes } from '../../core/episodes/play-episodes.ts';
+import { openRoundContext } from '../../core/recipe/round-context.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import { ragen } from '../../recipes/ragen/recipe.ts';
 import { scriptedPolicy, textTokenizer } from '../protocols/scripted-policy.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { equalInConstantTime } from '../../core/provenance.ts';
+import { equalInConstantTime } from '../../core/audit/provenance.ts';
 
 /** A text that counts how many of its characters are looked at. */
 function counted(text: string) {

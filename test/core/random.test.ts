@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { completionsSha256 } from '../../core/audit/work-seal.ts';
 import { deriveId, deriveLongId, philox4x32, Random, uniforms } from '../../core/random.ts';
-import { completionsSha256 } from '../../core/work-seal.ts';
 
 const hex = (block: readonly number[]) => block.map((word) => word.toString(16).padStart(8, '0')).join(' ');
 

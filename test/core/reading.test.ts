@@ -1,10 +1,10 @@
 /** How texts are cut for readers: by tags, by the recipes' own marks, and boards as grids. Expected parts are written by hand. */
 import { expect, test } from 'vitest';
-import { readTags } from '../../core/reading.ts';
-import { comparisonParts } from '../../tasks/arithmetic/pairwise.ts';
-import { ratingParts } from '../../tasks/arithmetic/ratings.ts';
-import { chainMarks } from '../../tasks/chains/family.ts';
-import { gridParts } from '../../tasks/grids/reading.ts';
+import { readTags } from '../../core/recipe/reading.ts';
+import { comparisonParts } from '../../worlds/arithmetic/pairwise.ts';
+import { ratingParts } from '../../worlds/arithmetic/ratings.ts';
+import { chainMarks } from '../../worlds/chains/family.ts';
+import { gridParts } from '../../worlds/grids/reading.ts';
 
 test('steps, answers, marks and verdicts; what separates and ends is left out', () => {
   expect(readTags('<step>7<step>-2<answer>-2<eos>')).toEqual([

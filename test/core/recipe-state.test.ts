@@ -1,9 +1,9 @@
 /** What a recipe carries from round to round is held to its schema, in and out. */
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
-import { planTraining } from '../../core/plan-training.ts';
-import { readState } from '../../core/recipe-state.ts';
-import type { LearnTools, RoundRecords } from '../../core/training-plan.ts';
+import { planTraining } from '../../core/plan/plan-training.ts';
+import type { LearnTools, RoundRecords } from '../../core/plan/training-plan.ts';
+import { readState } from '../../core/recipe/recipe-state.ts';
 import { recipes } from '../../recipes/index.ts';
 
 const schema = v.object({ tasks: v.array(v.string()) });

@@ -1,8 +1,8 @@
 /** Registries of recipes, and the check of what calls itself a recipe. */
 import { describe, expect, test } from 'vitest';
-import { checkRecipe } from '../../core/check-recipe.ts';
 import { RollmeshError } from '../../core/errors.ts';
-import { registry } from '../../core/registry.ts';
+import { checkRecipe } from '../../core/recipe/check-recipe.ts';
+import { registry } from '../../core/recipe/registry.ts';
 import { dapo } from '../../recipes/dapo/recipe.ts';
 import { recipes } from '../../recipes/index.ts';
 import { trio } from '../../recipes/trio/recipe.ts';

@@ -1,6 +1,6 @@
 /** Which rounds begin, and with which versions they sample: round r with version r - 1 - k, whatever the order of events. */
 import { expect, test } from 'vitest';
-import { nextRounds, roundsDue } from '../../core/rounds-ahead.ts';
+import { nextRounds, roundsDue } from '../../core/round/rounds-ahead.ts';
 import type { RunSettings } from '../../core/schema/round.ts';
 
 const settings = (ahead: number): RunSettings => ({

@@ -1,6 +1,12 @@
 /** Rubrics: what they may say, how they are filled in, and how grades are read. */
 import { describe, expect, test } from 'vitest';
-import { fillRubric, parseGrade, parseRubric, shownQuestion, usesReference } from '../../core/rubric.ts';
+import {
+  fillRubric,
+  parseGrade,
+  parseRubric,
+  shownQuestion,
+  usesReference,
+} from '../../core/recipe/rubric.ts';
 
 const written = (change: object = {}) =>
   JSON.stringify({

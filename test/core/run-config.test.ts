@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { defineConfig, flagsOf } from '../../core/run-config.ts';
+import { defineConfig, flagsOf } from '../../core/runs/run-config.ts';
 
 test('a configuration is the flags that say the same', () => {
   const config = defineConfig({

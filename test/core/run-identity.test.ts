@@ -1,7 +1,7 @@
 /** Whatever changes a run is in its identity: its id, and the name of the policy that it trains. */
 import { expect, test } from 'vitest';
-import { KERNEL_ENGINES, SMALLER_WEIGHTS } from '../../core/policy.ts';
-import { policyNameOf } from '../../core/policy-name.ts';
+import { KERNEL_ENGINES, SMALLER_WEIGHTS } from '../../core/policy/policy.ts';
+import { policyNameOf } from '../../core/runs/policy-name.ts';
 import { runIdOf } from '../../core/schema/round.ts';
 import { recipes, shipped } from '../../recipes/index.ts';
 import { type RunOrder, runOf } from '../../recipes/run-order.ts';

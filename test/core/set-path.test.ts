@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { editDistance, nearest } from '../../core/nearest.ts';
-import { pathsOf, withSettings } from '../../core/set-path.ts';
+import { pathsOf, withSettings } from '../../core/runs/set-path.ts';
+import { editDistance, nearest } from '../../core/text/nearest.ts';
 import { grpoSettings } from '../../recipes/grpo/from-data.ts';
 
 test('edits between names, by hand', () => {

@@ -2,8 +2,8 @@
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
 import { warningsOf } from '../../core/monitor/warnings.ts';
-import { type PolicyRef, SMALLER_WEIGHTS, samePolicy } from '../../core/policy.ts';
-import { openEvaluationContext, type RoundContextParts } from '../../core/round-context.ts';
+import { type PolicyRef, SMALLER_WEIGHTS, samePolicy } from '../../core/policy/policy.ts';
+import { openEvaluationContext, type RoundContextParts } from '../../core/recipe/round-context.ts';
 import type { RoundMonitors, TrainingReport } from '../../core/schema/report.ts';
 import { roundOf, roundSpec, runIdOf } from '../../core/schema/round.ts';
 import { characterTokenizer } from '../../core/text/characters.ts';

@@ -1,13 +1,13 @@
 /** Stages, evaluations, bindings and training plans: which weights speak, and what is taught. */
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
-import { planTraining } from '../../core/plan-training.ts';
-import type { Policy, PolicyRef, SamplingSettings } from '../../core/policy.ts';
+import { planTraining } from '../../core/plan/plan-training.ts';
+import type { LearnTools, TrainingPlan } from '../../core/plan/training-plan.ts';
+import type { Policy, PolicyRef, SamplingSettings } from '../../core/policy/policy.ts';
 import { Random } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe.ts';
-import { openEvaluationContext, openRoundContext } from '../../core/round-context.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { openEvaluationContext, openRoundContext } from '../../core/recipe/round-context.ts';
 import { boundVersion, newestOf, type RoleBinding, roundOf } from '../../core/schema/round.ts';
-import type { LearnTools, TrainingPlan } from '../../core/training-plan.ts';
 import { textTokenizer } from '../protocols/scripted-policy.ts';
 
 const settings = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { axisOf, pointName, pointsOf, ranked, resultOf } from '../../core/runs/sweep.ts';
 import type { Summary } from '../../core/schema/summary.ts';
-import { axisOf, pointName, pointsOf, ranked, resultOf } from '../../core/sweep.ts';
 
 test('every combination, the last axis changing first', () => {
   const axes = [axisOf('optimizer.learningRate=1e-5, 3e-5'), axisOf('group-size=8,16')];

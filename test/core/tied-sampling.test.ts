@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { RoleSettings } from '../../core/role.ts';
-import { tiedToSampling } from '../../core/tied-sampling.ts';
-import type { PolicyPart, UpdatePart } from '../../core/training-plan.ts';
+import { tiedToSampling } from '../../core/plan/tied-sampling.ts';
+import type { PolicyPart, UpdatePart } from '../../core/plan/training-plan.ts';
+import type { RoleSettings } from '../../core/recipe/role.ts';
 
 const part: PolicyPart = {
   kind: 'policy',

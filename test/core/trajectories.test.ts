@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { type EpisodeKind, isPicked, rowOf, trajectoriesOf } from '../../core/runs/trajectories.ts';
 import type { GroupContent, ReadableSample } from '../../core/schema/answers.ts';
-import { type EpisodeKind, isPicked, rowOf, trajectoriesOf } from '../../core/trajectories.ts';
 
 const said = (id: string, more: Partial<ReadableSample> = {}): ReadableSample => ({
   id,

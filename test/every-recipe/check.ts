@@ -3,13 +3,13 @@
  * one process, and its page is walked through in a browser. With names, those recipes alone. What came of each is written to
  * bench/results/recipes.json.
  */
-import '../../install/require-node.mjs';
+import '../../cli/install/require-node.mjs';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { startVitest } from 'vitest/node';
 import { type Machine, thisMachine } from '../../bench/machine.ts';
 import { fail } from '../../cli/shared/fail.ts';
-import { nodeArguments } from '../../mesh/installation.ts';
+import { nodeArguments } from '../../local/mesh/installation.ts';
 import { recipes, shipped } from '../../recipes/index.ts';
 import { CHOSEN } from './chosen.ts';
 

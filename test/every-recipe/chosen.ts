@@ -3,7 +3,7 @@
  * as use every kind of weights and of roles that any recipe uses, and in the mesh every task family; `npm run check:recipes` takes all
  * (docs/decisions/0033 and 0038).
  */
-import type { Recipe } from '../../core/recipe.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { recipes, shipped } from '../../recipes/index.ts';
 

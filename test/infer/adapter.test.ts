@@ -6,10 +6,10 @@ import type { SamplingRequest } from '../../core/schema/work.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { OpenPolicies } from '../../infer/open-policies.ts';
 import { openStreamed, openVersion } from '../../infer/open-version.ts';
+import { Computer } from '../../local/node/compute.ts';
 import { type Adapter, folded, writeAdapter } from '../../model/adapter.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { readSafetensors, type Tensors, writeSafetensors } from '../../model/safetensors.ts';
-import { Computer } from '../../node/compute.ts';
 
 const settings = { maxNew: 12, temperature: 1, stop: [] };
 const prompts = [

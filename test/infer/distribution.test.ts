@@ -5,7 +5,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Policy } from '../../core/policy.ts';
+import type { Policy } from '../../core/policy/policy.ts';
 import { CLOSE_ENGINES } from '../../core/schema/work.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { openVersion } from '../../infer/open-version.ts';

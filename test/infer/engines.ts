@@ -1,5 +1,5 @@
 /** The engines that tests hold to the same promises. */
-import type { KernelEngine, Policy } from '../../core/policy.ts';
+import type { KernelEngine, Policy } from '../../core/policy/policy.ts';
 import { createKernelPolicy } from '../../infer/kernels/kernel-policy.ts';
 import { loadBuilds } from '../../infer/kernels/node-builds.ts';
 import { createPolicy } from '../../infer/onnx-policy.ts';

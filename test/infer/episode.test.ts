@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { insertTokens, nextTurn, startEpisode } from '../../core/episode.ts';
+import { insertTokens, nextTurn, startEpisode } from '../../core/episodes/episode.ts';
 import { randomTensors, smallConfig } from '../model/checkpoints.ts';
 import { TESTED_ENGINES } from './engines.ts';
 

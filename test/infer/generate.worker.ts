@@ -1,5 +1,5 @@
 /** A Worker around a policy for tests: opens a checkpoint's weight file, then generates and scores as asked. */
-import type { GeneratePrompt, SamplingSettings } from '../../core/policy.ts';
+import type { GeneratePrompt, SamplingSettings } from '../../core/policy/policy.ts';
 import { createPolicy, type OnnxPolicy } from '../../infer/onnx-policy.ts';
 import { loadOrt } from '../../infer/ort-workerd.ts';
 import { parseConfig } from '../../model/config.ts';

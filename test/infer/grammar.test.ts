@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Policy, SamplingSettings } from '../../core/policy.ts';
+import type { Policy, SamplingSettings } from '../../core/policy/policy.ts';
 import {
   after,
   both,

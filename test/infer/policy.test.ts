@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Completion, Policy, SamplingSettings } from '../../core/policy.ts';
+import type { Completion, Policy, SamplingSettings } from '../../core/policy/policy.ts';
 import { after, type TokenGrammar } from '../../core/text/token-grammar.ts';
 import { loadOrt } from '../../infer/ort.ts';
 import type { ModelConfig } from '../../model/config.ts';

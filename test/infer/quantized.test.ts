@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { SMALLER_WEIGHTS } from '../../core/policy.ts';
+import { SMALLER_WEIGHTS } from '../../core/policy/policy.ts';
 import { createPolicy } from '../../infer/onnx-policy.ts';
 import { loadOrt } from '../../infer/ort.ts';
 import { dequantize, quantize } from '../../model/onnx/quantize.ts';

@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeNodeKeys } from '../../core/work-seal.ts';
+import { makeNodeKeys } from '../../core/audit/work-seal.ts';
 
 const steps = readFileSync('Dockerfile', 'utf8')
   .split('\n')

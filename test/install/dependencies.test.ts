@@ -81,10 +81,10 @@ test('every package is locked by its hash and comes from the registry', () => {
 test('what npm runs by itself in a clone needs no package', () => {
   const byItself = ['preinstall', 'install', 'postinstall', 'prepublish', 'preprepare', 'postprepare'];
   expect(byItself.filter((step) => step in manifest.scripts)).toEqual([]);
-  expect(manifest.scripts.prepare).toBe('node install/node.mjs');
+  expect(manifest.scripts.prepare).toBe('node cli/install/node.mjs');
   const imports = (file: string): string[] =>
     [...readFileSync(file, 'utf8').matchAll(/^import .* from '([^']+)';$/gm)].map(([, from]) => from!);
-  const found = [...imports('install/node.mjs'), ...imports('install/node-version.mjs')];
+  const found = [...imports('cli/install/node.mjs'), ...imports('cli/install/node-version.mjs')];
   expect(found.length).toBeGreaterThan(4);
   expect(found.filter((from) => !/^node:|^\.\//.test(from))).toEqual([]);
 });

@@ -1,5 +1,5 @@
 /**
- * install/node.mjs in a folder of its own, with a stand-in for npm, so that nothing is downloaded. The machine's Node is made too old by
+ * cli/install/node.mjs in a folder of its own, with a stand-in for npm, so that nothing is downloaded. The machine's Node is made too old by
  * asking for a later one than there is, which only the stand-in's answers to `--version`.
  */
 import { spawnSync } from 'node:child_process';
@@ -7,7 +7,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, write
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { isCurrent } from '../../install/node-version.mjs';
+import { isCurrent } from '../../cli/install/node-version.mjs';
 
 /** What the stand-in for npm does with the folder that it is given. */
 const GOOD = `
@@ -22,7 +22,7 @@ const REFUSED = 'process.exit(1);';
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'rollmesh-'));
-  cpSync('install', join(folder, 'install'), { recursive: true });
+  cpSync('cli/install', join(folder, 'cli/install'), { recursive: true });
   mkdirSync(join(folder, 'node_modules'));
 });
 afterEach(() => rmSync(folder, { recursive: true }));
@@ -38,7 +38,7 @@ function install(oldest: string, npm: string) {
     standIn,
     `const fs = require('node:fs'); fs.appendFileSync(${JSON.stringify(noted)}, process.argv.slice(2).join(' ') + '\\n'); ${npm}`,
   );
-  const { status, signal, stderr } = spawnSync(process.execPath, [join(folder, 'install/node.mjs')], {
+  const { status, signal, stderr } = spawnSync(process.execPath, [join(folder, 'cli/install/node.mjs')], {
     encoding: 'utf8',
     env: { ...process.env, npm_execpath: standIn },
   });
@@ -116,8 +116,8 @@ test.each([
 });
 
 test('what may be brought is current, exact, and named with its hash', () => {
-  const { optionalDependencies } = JSON.parse(readFileSync('install/node/package.json', 'utf8'));
-  const { packages } = JSON.parse(readFileSync('install/node/package-lock.json', 'utf8'));
+  const { optionalDependencies } = JSON.parse(readFileSync('cli/install/node/package.json', 'utf8'));
+  const { packages } = JSON.parse(readFileSync('cli/install/node/package-lock.json', 'utf8'));
   expect(Object.keys(packages)).toEqual([
     '',
     ...Object.keys(optionalDependencies).map((each) => `node_modules/${each}`),
@@ -136,7 +136,7 @@ test('every command of the program says so where its Node is too old', () => {
   const old = `import m from 'node:module';
     delete m.enableCompileCache;
     Object.defineProperty(process, 'version', { value: 'v20.20.2' });`;
-  const imports = ['./install/typescript.mjs', `data:text/javascript,${encodeURIComponent(old)}`];
+  const imports = ['./cli/install/typescript.mjs', `data:text/javascript,${encodeURIComponent(old)}`];
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     [...imports.flatMap((url) => ['--import', url]), 'cli/rollmesh.ts', 'start'],

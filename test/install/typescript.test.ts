@@ -2,8 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import { sep } from 'node:path';
 import { expect, test } from 'vitest';
-import { STRIPS_TYPES } from '../../install/strips-types.mjs';
-import { NODE_FLAGS } from '../../mesh/installation.ts';
+import { STRIPS_TYPES } from '../../cli/install/strips-types.mjs';
+import { NODE_FLAGS } from '../../local/mesh/installation.ts';
 
 test.runIf(STRIPS_TYPES)('what Node compiles of a program is kept beside the installed packages', () => {
   const program = 'import m from "node:module"; console.log(m.getCompileCacheDir());';

@@ -1,7 +1,7 @@
 /** A parameter set that trains adapters alone: what a version holds, that it can be gone on from, and that all who sample fold it alike. */
 import { beforeAll, expect, test } from 'vitest';
-import { playStages } from '../../core/play-stages.ts';
-import { openRoundContext } from '../../core/round-context.ts';
+import { openRoundContext } from '../../core/recipe/round-context.ts';
+import { playStages } from '../../core/round/play-stages.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';

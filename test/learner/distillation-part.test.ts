@@ -3,8 +3,8 @@
  * kind (a version, an average, another policy, another prompt), token weights, and what is refused.
  */
 import { beforeAll, expect, test } from 'vitest';
+import type { DistillationPart, Sequence } from '../../core/plan/training-plan.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
-import type { DistillationPart, Sequence } from '../../core/training-plan.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { paramsFrom } from '../../learner/nn/params.ts';
 import * as tf from '../../learner/tfjs.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Policy } from '../../core/policy.ts';
+import type { Policy } from '../../core/policy/policy.ts';
 import { createPolicy } from '../../infer/onnx-policy.ts';
 import { loadOrt } from '../../infer/ort.ts';
 import { type Device, openDevice } from '../../learner/device/device.ts';

@@ -11,8 +11,8 @@ import { accumulate, disposeResult, lossAndGrads } from '../../learner/nn/loss-a
 import { packSequences } from '../../learner/nn/pack.ts';
 import { paramsFrom } from '../../learner/nn/params.ts';
 import { tokenLogProbs } from '../../learner/nn/token-log-probs.ts';
-import { copyOf } from '../../learner/ops/in-place.ts';
 import { readTensors } from '../../learner/nn/trainable.ts';
+import { copyOf } from '../../learner/ops/in-place.ts';
 import * as tf from '../../learner/tfjs.ts';
 import { IN_THE_NIGHT, NIGHT } from '../night.ts';
 import { REFERENCE_MODELS } from './engine-checkpoints.ts';

@@ -10,8 +10,8 @@ import { tokenLogProbs } from '../../learner/nn/token-log-probs.ts';
 import { copyOf } from '../../learner/ops/in-place.ts';
 import { adaptedLinear } from '../../learner/ops/linear.ts';
 import * as tf from '../../learner/tfjs.ts';
-import { fromBfloat16, toBfloat16 } from '../../model/half.ts';
 import { type ModelConfig, parseConfig } from '../../model/config.ts';
+import { fromBfloat16, toBfloat16 } from '../../model/half.ts';
 import { randomCheckpoint } from '../../model/init.ts';
 import {
   readSafetensors,

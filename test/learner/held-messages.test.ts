@@ -1,10 +1,10 @@
 /** A round that waits long for its turn: its messages come again and again, and must not end as dead letters. */
 import { expect, test } from 'vitest';
-import type { PulledMessage } from '../../api/pull-client.ts';
 import { runLearner } from '../../learner/loop/loop.ts';
 import type { MeshGateway } from '../../learner/loop/ports.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { shipped } from '../../recipes/index.ts';
+import type { PulledMessage } from '../../workers/api/pull-client.ts';
 
 const round = 'a'.repeat(32);
 const messageOf = (group: string) => ({

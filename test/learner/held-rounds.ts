@@ -1,6 +1,7 @@
 /** Rounds of training on the held sets of a policy, as a learner takes them, without records. */
+
+import type { AdapterSettings, OptimizerSettings } from '../../core/plan/training-plan.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
-import type { AdapterSettings, OptimizerSettings } from '../../core/training-plan.ts';
 import type { Device } from '../../learner/device/device.ts';
 import { disposeResult, lossAndGrads } from '../../learner/nn/loss-and-grads.ts';
 import { packSequences } from '../../learner/nn/pack.ts';

@@ -9,7 +9,7 @@ const fileOf = (path: string) => new URL(`../../${path}`, import.meta.url).href;
 const run = (script: string) =>
   promisify(execFile)(
     process.execPath,
-    ['--import', fileOf('install/typescript.mjs'), '--input-type=module', '-e', script],
+    ['--import', fileOf('cli/install/typescript.mjs'), '--input-type=module', '-e', script],
     { timeout: 60_000 },
   );
 

@@ -1,8 +1,8 @@
 /** An objective that a recipe brings as a module: it trains as a built-in one does, and what is wrong with it is told before a step is taken. */
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
+import type { TrainingPlan } from '../../core/plan/training-plan.ts';
 import type { PolicyObjectiveSpec } from '../../core/rl/objective.ts';
-import type { TrainingPlan } from '../../core/training-plan.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { objectiveModules } from '../../learner/train/objective-modules.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';

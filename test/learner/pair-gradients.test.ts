@@ -4,7 +4,6 @@
  */
 import { existsSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
-import { Random } from '../../core/random.ts';
 import type {
   DistillationPart,
   PreferenceObjective,
@@ -12,7 +11,8 @@ import type {
   PreferencePart,
   Sequence,
   UpdatePart,
-} from '../../core/training-plan.ts';
+} from '../../core/plan/training-plan.ts';
+import { Random } from '../../core/random.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import type { AdamW } from '../../learner/nn/adamw.ts';
 import { backward } from '../../learner/nn/backward.ts';

@@ -1,16 +1,17 @@
 /** Rounds of training on small random checkpoints: versions in memory, and scores of their weights that bypass the trainer. */
-import { Random } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe.ts';
-import type { VersionFile, VersionFiles } from '../../core/schema/policy.ts';
-import { type RoundSpec, roundOf } from '../../core/schema/round.ts';
-import type { Sample } from '../../core/schema/sample.ts';
+
 import type {
   LearnTools,
   RoundRecords,
   Sequence,
   SetSettings,
   TrainingPlan,
-} from '../../core/training-plan.ts';
+} from '../../core/plan/training-plan.ts';
+import { Random } from '../../core/random.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { VersionFile, VersionFiles } from '../../core/schema/policy.ts';
+import { type RoundSpec, roundOf } from '../../core/schema/round.ts';
+import type { Sample } from '../../core/schema/sample.ts';
 import { scoredStates } from '../../learner/nn/model.ts';
 import { packSequences } from '../../learner/nn/pack.ts';
 import { paramsFrom } from '../../learner/nn/params.ts';

@@ -3,13 +3,13 @@
  * scores, and the direction in which one round moves what the part is about. Version 1 is trained, version 0 is the reference.
  */
 import { beforeAll, expect, test } from 'vitest';
-import type { Aggregation } from '../../core/rl/aggregation.ts';
 import type {
   PolicyPart,
   PreferenceObjective,
   PreferencePart,
   UpdatePart,
-} from '../../core/training-plan.ts';
+} from '../../core/plan/training-plan.ts';
+import type { Aggregation } from '../../core/rl/aggregation.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { sampleOf, scoresOf, sequences, sum, teach, tensorsOf, trained, version } from './plan-fixture.ts';
 

@@ -1,8 +1,14 @@
 /** The rules of a training plan: sets apart, followers, what is kept and resumed, what is left out, what is refused. */
 import * as v from 'valibot';
 import { beforeAll, expect, test } from 'vitest';
+import type {
+  PreferencePart,
+  SetSettings,
+  SftPart,
+  TrainingPlan,
+  Update,
+} from '../../core/plan/training-plan.ts';
 import type { VersionFile, VersionFiles } from '../../core/schema/policy.ts';
-import type { PreferencePart, SetSettings, SftPart, TrainingPlan, Update } from '../../core/training-plan.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import * as tf from '../../learner/tfjs.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';

@@ -1,7 +1,7 @@
 /** Which units share a step and a micro-batch, on plain arrays. */
 import { expect, test } from 'vitest';
+import type { PolicyPart, SftPart, TrainingPlan, UpdatePart } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import type { PolicyPart, SftPart, TrainingPlan, UpdatePart } from '../../core/training-plan.ts';
 import { groupByTokens, microBatches } from '../../learner/train/minibatches.ts';
 import type { Unit } from '../../learner/train/parts/kind.ts';
 import { planSteps } from '../../learner/train/plan.ts';

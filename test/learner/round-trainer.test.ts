@@ -1,13 +1,13 @@
 /** The trainer over real samples of the start policy: a small round of the flagship, in memory. */
 import { beforeAll, expect, test, vi } from 'vitest';
 import { RollmeshError } from '../../core/errors.ts';
-import { playStages } from '../../core/play-stages.ts';
+import type { PolicyItem } from '../../core/plan/training-plan.ts';
 import { sha256Hex } from '../../core/random.ts';
-import { openRoundContext } from '../../core/round-context.ts';
+import { openRoundContext } from '../../core/recipe/round-context.ts';
+import { playStages } from '../../core/round/play-stages.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { keys, type RoundSpec, roundOf } from '../../core/schema/round.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
-import type { PolicyItem } from '../../core/training-plan.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { openVersion } from '../../infer/open-version.ts';
 import { openDevice } from '../../learner/device/device.ts';

@@ -1,10 +1,10 @@
 /** What a round cost on the learner's side: counted by the clients, split between rounds by hand here. */
 import { expect, test } from 'vitest';
-import { GatewayClient } from '../../api/gateway-client.ts';
-import { PullQueue } from '../../api/pull-client.ts';
-import { Tally } from '../../api/tally.ts';
 import { NOTHING_USED } from '../../core/cost/usage.ts';
 import { RoundUsage } from '../../learner/loop/round-usage.ts';
+import { GatewayClient } from '../../workers/api/gateway-client.ts';
+import { PullQueue } from '../../workers/api/pull-client.ts';
+import { Tally } from '../../workers/api/tally.ts';
 
 const message = (bytes: number) => ({
   id: 'm',

@@ -1,7 +1,7 @@
 /** Learning-rate schedules over a run's rounds: the optimiser's own count of steps goes on from version to version. */
 import { beforeAll, expect, test } from 'vitest';
+import type { OptimizerSettings, SetSettings, TrainingPlan } from '../../core/plan/training-plan.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
-import type { OptimizerSettings, SetSettings, TrainingPlan } from '../../core/training-plan.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { sequences, teach, trained, version } from './plan-fixture.ts';
 

@@ -1,6 +1,6 @@
 /** How many versions behind its samples the learner trains a round: as many as the operator allows, or as the recipe and the run ask for; and none of a version that was rolled back. */
 import { beforeAll, expect, test } from 'vitest';
-import { registry } from '../../core/registry.ts';
+import { registry } from '../../core/recipe/registry.ts';
 import type { LearnerSettings } from '../../learner/loop/settings.ts';
 import { trio } from '../../recipes/trio/recipe.ts';
 import { type HonestRound, playHonestRound } from '../trust/honest-round.ts';

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { command as agents } from '../../cli/agents/command.ts';
 import { command as environment } from '../../cli/environment/command.ts';
-import { importPolicy, readStart } from '../../cli/shared/import-policy.ts';
 import { command as trajectories } from '../../cli/trajectories/command.ts';
 import { textOf } from '../../core/renderer/policy-text.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
+import { importPolicy, readStart } from '../../local/starts.ts';
 import { toHfConfig } from '../../model/hf-config.ts';
 import { writeSafetensors } from '../../model/safetensors.ts';
 import { INTERNALS, runCommand } from '../cli/terminal.ts';
@@ -15,13 +15,13 @@ import { byteTokenizer, QWEN_TEMPLATE } from '../core/renderer/checkpoints.ts';
 import { randomTensors, smallConfig } from '../model/checkpoints.ts';
 import { orsServer } from '../ors-server.ts';
 import {
-  POLICY,
   asks,
   clientOf,
   contents,
   held,
   opened,
   ordered,
+  POLICY,
   post,
   recipe,
   refusal,

@@ -4,10 +4,10 @@
  */
 import OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
-import { readStart } from '../../cli/shared/import-policy.ts';
-import { episodeToken } from '../../core/agent-token.ts';
 import { recordedEpisodes } from '../../core/audit/recorded-episodes.ts';
+import { episodeToken } from '../../core/net/agent-token.ts';
 import { textOf } from '../../core/renderer/policy-text.ts';
+import { readStart } from '../../local/starts.ts';
 import {
   asks,
   clientOf,

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { openRecipes } from '../../cli/recipe-modules.ts';
-import { ensureShipped } from '../../cli/shared/import-policy.ts';
 import { taskRecipe } from '../../cli/task-recipe.ts';
-import type { Recipe } from '../../core/recipe.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import type { EpisodeAnswer } from '../../core/schema/agent.ts';
 import type { GroupContent } from '../../core/schema/answers.ts';
+import { ensureShipped } from '../../local/starts.ts';
 import { ALONE, openScene, type Scene } from './scene.ts';
 
 export type Held = Extract<EpisodeAnswer, { state: 'open' }> & { readonly baseURL: string };

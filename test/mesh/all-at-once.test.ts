@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { orderRounds } from '../../api/signed-webhook.ts';
+import { orderRounds } from '../../workers/api/signed-webhook.ts';
 import { ALONE, openScene, type Scene } from './scene.ts';
 
 let scene: Scene;

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { bundleWorker, bundleWorkers } from '../../mesh/bundle.ts';
-import { installed } from '../../mesh/installation.ts';
-import { withOnnxOnDemand } from '../../mesh/onnx-on-demand.ts';
+import { bundleWorker, bundleWorkers } from '../../local/mesh/bundle.ts';
+import { installed } from '../../local/mesh/installation.ts';
+import { withOnnxOnDemand } from '../../local/mesh/onnx-on-demand.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-bundle-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -60,9 +60,9 @@ test('in the local mesh ONNX Runtime is no compiled module of a Worker, and the 
   const ofType = (wanted: string) =>
     modules.filter(({ type }) => type === wanted).map(({ path }) => basename(path));
   expect(ofType('CompiledWasm').toSorted()).toEqual([
-    'kernels-dot.wasm',
-    'kernels-fused.wasm',
-    'kernels-plain.wasm',
+    'infer-dot.wasm',
+    'infer-fused.wasm',
+    'infer-plain.wasm',
   ]);
   expect(ofType('ESModule').toSorted()).toEqual(['ort-wasm-simd-threaded.wasm', 'worker.js']);
   expect(sampling.unsafeEvalBinding).toBeDefined();

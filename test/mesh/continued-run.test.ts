@@ -1,17 +1,17 @@
 /** A run in one process that continues a policy which another run trained. */
 import { expect, test } from 'vitest';
 import { explainStart } from '../../cli/start/progress.ts';
-import { HELD_OUT } from '../../core/split.ts';
+import { HELD_OUT } from '../../core/recipe/split.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { OpenPolicies } from '../../infer/open-policies.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
+import { MemoryRunStore } from '../../local/run/run-store.ts';
+import { progressOf, runInProcess } from '../../local/run/single-process.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { shipped } from '../../recipes/index.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
-import { MemoryRunStore } from '../../run/run-store.ts';
-import { progressOf, runInProcess } from '../../run/single-process.ts';
 
 test('it begins at the newest version, goes on from its own rounds, and its curve begins there', async () => {
   await openDevice({ device: 'cpu', threads: 1 });

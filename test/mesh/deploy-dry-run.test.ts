@@ -8,7 +8,7 @@ import { afterAll, expect, test } from 'vitest';
 import { unstable_readConfig as readConfig } from 'wrangler';
 import { DEPLOY_CONFIG, DeployFiles } from '../../cli/deploy/deploy-files.ts';
 import { taskRecipe } from '../../cli/task-recipe.ts';
-import { ENVIRONMENT_WORKER, EPISODE_QUEUE, WORKER_NAMES } from '../../core/stages.ts';
+import { ENVIRONMENT_WORKER, EPISODE_QUEUE, WORKER_NAMES } from '../../core/round/stages.ts';
 import { MAX_DELIVERIES } from '../../workers/shared/consume.ts';
 
 const out = mkdtempSync(join(tmpdir(), 'rollmesh-dry-run-'));

@@ -2,11 +2,11 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { NODE_FLAGS } from '../../mesh/installation.ts';
+import { NODE_FLAGS } from '../../local/mesh/installation.ts';
 
 const SCRIPT = `
   import childProcess from 'node:child_process';
-  import { withGuardedChildren } from '${pathToFileURL('mesh/die-together.ts')}';
+  import { withGuardedChildren } from '${pathToFileURL('local/mesh/die-together.ts')}';
   const guarded = await withGuardedChildren(async () => childProcess.spawn('sleep', ['60'], { stdio: 'ignore' }));
   console.log(guarded.pid);
   setInterval(() => {}, 1000);

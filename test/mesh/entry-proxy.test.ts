@@ -23,7 +23,9 @@ test('a request is never sent on a connection that workerd may be about to close
   workerd.keepAliveTimeout = 0;
   workerd.on('connection', () => connections++);
   workerd.listen(socket);
-  const proxy = new Worker(new URL('../../mesh/entry-proxy.mjs', import.meta.url), { workerData: socket });
+  const proxy = new Worker(new URL('../../local/mesh/entry-proxy.mjs', import.meta.url), {
+    workerData: socket,
+  });
   try {
     const [{ port }] = (await once(proxy, 'message')) as [{ port: number }];
     for (let i = 0; i < 3; i++) {

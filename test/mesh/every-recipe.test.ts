@@ -4,8 +4,8 @@
  */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { SMALLER_WEIGHTS } from '../../core/policy.ts';
-import type { Recipe } from '../../core/recipe.ts';
+import { SMALLER_WEIGHTS } from '../../core/policy/policy.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { MAIN_SET, weightsFile } from '../../core/schema/policy.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { sdpo } from '../../recipes/sdpo/recipe.ts';

@@ -3,8 +3,8 @@ import { createHash, createHmac } from 'node:crypto';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Random, sha256Hex } from '../../core/random.ts';
+import { WORKER_NAMES } from '../../core/round/stages.ts';
 import { fileEntries, shardName, type VersionFiles } from '../../core/schema/policy.ts';
-import { WORKER_NAMES } from '../../core/stages.ts';
 import { ALONE, openScene, type Scene } from './scene.ts';
 
 let scene: Scene;

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { kept } from '../../mesh/kept.ts';
+import { kept } from '../../local/mesh/kept.ts';
 
 let folder: string;
 let input: string;

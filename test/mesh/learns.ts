@@ -1,7 +1,7 @@
 /** What works on a test's mesh from outside: a learner in this process, and commands. */
 import type { Command } from 'commander';
 import { vi } from 'vitest';
-import type { Recipe } from '../../core/recipe.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { openAudit } from '../../learner/loop/auditor.ts';
 import { runLearner } from '../../learner/loop/loop.ts';

@@ -3,11 +3,11 @@ import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ensureShipped, readStart } from '../../cli/shared/import-policy.ts';
-import type { TokenIds } from '../../core/policy.ts';
+import type { TokenIds } from '../../core/policy/policy.ts';
 import { type PolicyText, textOf } from '../../core/renderer/policy-text.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { openVersion } from '../../infer/open-version.ts';
+import { ensureShipped, readStart } from '../../local/starts.ts';
 import { type ModelConfig, parseConfig } from '../../model/config.ts';
 import { readSafetensors, type Tensors } from '../../model/safetensors.ts';
 import { referenceLogits } from '../model/reference.ts';
@@ -425,7 +425,7 @@ test('`chat` answers each line of a pipe with what was said before it, and says 
   const chat = async (args: readonly string[], input: string) => {
     const child = spawn(
       process.execPath,
-      ['--import', './install/typescript.mjs', 'cli/rollmesh.ts', 'chat', ...args],
+      ['--import', './cli/install/typescript.mjs', 'cli/rollmesh.ts', 'chat', ...args],
       {
         env: {
           ...process.env,

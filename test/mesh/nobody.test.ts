@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openStateFolder } from '../../cli/shared/state-folder.ts';
-import { ensureSecrets } from '../../mesh/secrets.ts';
+import { ensureSecrets } from '../../local/mesh/secrets.ts';
 import { asNobody, canBeNobody } from './nobody.ts';
 
 /** A project folder that everybody may look into. */

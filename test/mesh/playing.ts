@@ -2,25 +2,25 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { GatewayClient } from '../../api/gateway-client.ts';
-import { PullQueue } from '../../api/pull-client.ts';
-import { orderRounds } from '../../api/signed-webhook.ts';
 import { expectExplained } from '../../cli/claims/explained.ts';
-import { ensureShipped, importPolicy } from '../../cli/shared/import-policy.ts';
-import type { Registry } from '../../core/registry.ts';
-import type { AskService } from '../../core/reward-service.ts';
+import type { AskService } from '../../core/net/reward-service.ts';
+import type { Registry } from '../../core/recipe/registry.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { runIdOf } from '../../core/schema/round.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { openAudit } from '../../learner/loop/auditor.ts';
 import { runLearner } from '../../learner/loop/loop.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
-import { type MeshOptions, SCORED_QUEUE, startMesh } from '../../mesh/start.ts';
+import { type MeshOptions, SCORED_QUEUE, startMesh } from '../../local/mesh/start.ts';
+import { type FileHashes, hashesOf, referenceRun } from '../../local/run/reference-run.ts';
+import { ensureShipped, importPolicy } from '../../local/starts.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { shipped } from '../../recipes/index.ts';
 import type { RunOrder } from '../../recipes/run-order.ts';
 import { runOf } from '../../recipes/run-order.ts';
-import { type FileHashes, hashesOf, referenceRun } from '../../run/reference-run.ts';
+import { GatewayClient } from '../../workers/api/gateway-client.ts';
+import { PullQueue } from '../../workers/api/pull-client.ts';
+import { orderRounds } from '../../workers/api/signed-webhook.ts';
 
 /** Hashes of the last version's files, from the mesh and from one process, and of those of the version before it. */
 export interface Played {

@@ -1,7 +1,7 @@
 /** The pull API's stand-in as the client sees it: leases, attempts, delays, refusals, and dead letters in the end. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { PullQueue } from '../../api/pull-client.ts';
 import { RollmeshError } from '../../core/errors.ts';
+import { PullQueue } from '../../workers/api/pull-client.ts';
 import { ALONE, openScene, type Scene } from './scene.ts';
 
 let scene: Scene;

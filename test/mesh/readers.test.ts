@@ -3,7 +3,7 @@ import type { R2Bucket } from '@cloudflare/workers-types';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ContentListing, HeldOutListing, RedrawnSample } from '../../core/schema/answers.ts';
 import { keys } from '../../core/schema/round.ts';
-import { runningTotals } from '../../tasks/arithmetic/family.ts';
+import { runningTotals } from '../../worlds/arithmetic/family.ts';
 import { openScene, type Scene } from './scene.ts';
 
 let scene: Scene;

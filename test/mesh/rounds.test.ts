@@ -1,12 +1,12 @@
 /** Rounds through all four Workers: once only, one after the other, and with every message delivered twice. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ensureShipped } from '../../cli/shared/import-policy.ts';
 import { stopRun } from '../../cli/stop-run.ts';
-import { provenanceMac } from '../../core/provenance.ts';
+import { provenanceMac } from '../../core/audit/provenance.ts';
 import { deriveId, sha256Hex } from '../../core/random.ts';
 import type { RoundState } from '../../core/schema/answers.ts';
 import { fileEntries, manifestSha256, type VersionFiles } from '../../core/schema/policy.ts';
 import type { ScoredMessage } from '../../core/schema/round.ts';
+import { ensureShipped } from '../../local/starts.ts';
 import { openScene, type Scene } from './scene.ts';
 
 const ORDER = { recipe: 'trio', tasks: 4, groupSize: 2, engine: 'kernels' };

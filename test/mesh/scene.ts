@@ -3,12 +3,12 @@ import { createHmac } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { GatewayClient } from '../../api/gateway-client.ts';
-import { type PulledMessage, PullQueue } from '../../api/pull-client.ts';
-import { ensureShipped } from '../../cli/shared/import-policy.ts';
 import type { RoundState } from '../../core/schema/answers.ts';
 import type { ScoredMessage } from '../../core/schema/round.ts';
-import { type MeshOptions, SCORED_QUEUE, startMesh } from '../../mesh/start.ts';
+import { type MeshOptions, SCORED_QUEUE, startMesh } from '../../local/mesh/start.ts';
+import { ensureShipped } from '../../local/starts.ts';
+import { GatewayClient } from '../../workers/api/gateway-client.ts';
+import { type PulledMessage, PullQueue } from '../../workers/api/pull-client.ts';
 
 export const temporaryFolder = () => mkdtempSync(join(tmpdir(), 'rollmesh-'));
 

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
-import { NODE_FLAGS } from '../../mesh/installation.ts';
-import { ensureSecrets } from '../../mesh/secrets.ts';
+import { NODE_FLAGS } from '../../local/mesh/installation.ts';
+import { ensureSecrets } from '../../local/mesh/secrets.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'rollmesh-secrets-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -14,7 +14,7 @@ const newFolder = (name: string) => mkdtempSync(join(root, name));
 const PROCESSES = 6;
 /** Every process begins to read at the same moment, so that most of them find no file. */
 const SCRIPT = `
-  import { ensureSecrets } from ${JSON.stringify(resolve('mesh/secrets.ts'))};
+  import { ensureSecrets } from ${JSON.stringify(resolve('local/mesh/secrets.ts'))};
   const [folder, at] = process.argv.slice(1);
   while (Date.now() < Number(at));
   process.stdout.write(JSON.stringify(ensureSecrets(folder)));

@@ -1,9 +1,9 @@
 /** Files in shards in a real mesh: stored and read whole, sampled from by Workers and nodes, and refused by name where one is not right. */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { WorkClient } from '../../api/work-client.ts';
 import type { Manifest, VersionFiles } from '../../core/schema/policy.ts';
 import type { LeaseOrder } from '../../core/schema/work.ts';
+import { WorkClient } from '../../workers/api/work-client.ts';
 import { ALONE, openScene, type Scene } from './scene.ts';
 
 const GATEWAY = 'rollmesh-gateway';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { refuseDamaged } from '../../mesh/sqlite-files.ts';
+import { refuseDamaged } from '../../local/mesh/sqlite-files.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'rollmesh-sqlite-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

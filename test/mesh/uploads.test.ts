@@ -6,13 +6,13 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { GatewayClient } from '../../api/gateway-client.ts';
-import { Tally } from '../../api/tally.ts';
 import type { FileEntry, FileSources, VersionFiles } from '../../core/schema/policy.ts';
-import { NODE_FLAGS } from '../../mesh/installation.ts';
+import { NODE_FLAGS } from '../../local/mesh/installation.ts';
 import { tensorShapes } from '../../model/checkpoint.ts';
 import { parseConfig } from '../../model/config.ts';
 import { writeSafetensors } from '../../model/safetensors.ts';
+import { GatewayClient } from '../../workers/api/gateway-client.ts';
+import { Tally } from '../../workers/api/tally.ts';
 import { ALONE, openScene, type Scene, temporaryFolder } from './scene.ts';
 
 const MIB = 1024 * 1024;

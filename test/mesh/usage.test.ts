@@ -1,9 +1,9 @@
 /** What a round says it used, against what its messages and objects must come to by hand. No learner: its part is counted at the client. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { GatewayClient } from '../../api/gateway-client.ts';
-import { Tally } from '../../api/tally.ts';
 import { costOf } from '../../core/cost/cost.ts';
 import { totalUsage, type Usage } from '../../core/cost/usage.ts';
+import { GatewayClient } from '../../workers/api/gateway-client.ts';
+import { Tally } from '../../workers/api/tally.ts';
 import { openScene, type Scene } from './scene.ts';
 
 const TASKS = 32;

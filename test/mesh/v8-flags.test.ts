@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Miniflare } from 'miniflare';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { installV8Flags } from '../../mesh/v8-flags.ts';
+import { installV8Flags } from '../../local/mesh/v8-flags.ts';
 
 let folder: string;
 beforeEach(() => {

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ensureShipped } from '../../cli/shared/import-policy.ts';
+import { ensureShipped } from '../../local/starts.ts';
 import { shipped } from '../../recipes/index.ts';
 import { openScene, type Scene } from './scene.ts';
 

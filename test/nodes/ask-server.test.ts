@@ -1,10 +1,10 @@
 /** A node over a llama-server: what it returns for a lease, and that it gives back what a server of another dialect answers. */
 import { expect, test } from 'vitest';
+import { identityOf, makeNodeKeys } from '../../core/audit/work-seal.ts';
 import { deriveId, sha256Hex } from '../../core/random.ts';
 import type { LeaseAnswer, SamplingRequest, WorkResults } from '../../core/schema/work.ts';
-import { identityOf, makeNodeKeys } from '../../core/work-seal.ts';
-import { askingServer, type ServerOfNode, shapeOnly } from '../../node/ask-server.ts';
-import { lend } from '../../node/lend.ts';
+import { askingServer, type ServerOfNode, shapeOnly } from '../../local/node/ask-server.ts';
+import { lend } from '../../local/node/lend.ts';
 import { answerAsLlamaCpp, END } from '../infer/remote/llama-cpp-answer.ts';
 import { CONFIG_JSON, logprobsAfter, serveLocally } from '../infer/remote/local-server.ts';
 

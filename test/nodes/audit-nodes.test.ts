@@ -4,10 +4,15 @@ import { checkNodeSeals, closeSamples, redrawNodes } from '../../core/audit/audi
 import { type RoundRecord, redrawRound } from '../../core/audit/audit-round.ts';
 import { mayBeByChance } from '../../core/audit/chance.ts';
 import { AuditLedger } from '../../core/audit/findings.ts';
+import {
+  completionsSha256,
+  identityOf,
+  makeNodeKeys,
+  type NodeIdentity,
+} from '../../core/audit/work-seal.ts';
 import { deriveId } from '../../core/random.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import { CLOSE, type RoundWork } from '../../core/schema/work.ts';
-import { completionsSha256, identityOf, makeNodeKeys, type NodeIdentity } from '../../core/work-seal.ts';
 import { type HonestRound, playHonestRound } from '../trust/honest-round.ts';
 
 const WEIGHTS = '5'.repeat(64);

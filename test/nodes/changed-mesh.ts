@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { changedRecipe } from '../../cli/changed-recipe.ts';
 import { openRecipes } from '../../cli/recipe-modules.ts';
-import type { Registry } from '../../core/registry.ts';
+import type { Registry } from '../../core/recipe/registry.ts';
 import { openPlaying, type Playing } from '../mesh/playing.ts';
 
 export interface ChangedMesh {

@@ -7,7 +7,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { orderRounds } from '../../api/signed-webhook.ts';
 import { exportCheckpoint } from '../../cli/policy/export-checkpoint.ts';
 import { versionRows } from '../../cli/policy/tables.ts';
 import { scoredAfter } from '../../core/audit/score-again.ts';
@@ -19,6 +18,7 @@ import { openVersion } from '../../infer/open-version.ts';
 import { readAdapter } from '../../model/adapter.ts';
 import { readSafetensors, readStored } from '../../model/safetensors.ts';
 import { runOf } from '../../recipes/run-order.ts';
+import { orderRounds } from '../../workers/api/signed-webhook.ts';
 import { type ChangedMesh, openChangedMesh } from './changed-mesh.ts';
 import { startNode } from './in-process-node.ts';
 

@@ -1,11 +1,11 @@
 /** What a node fetches of weights that are made by deltas, and what it refuses. */
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { writeDelta } from '../../core/delta.ts';
+import { identityOf } from '../../core/audit/work-seal.ts';
 import { RollmeshError } from '../../core/errors.ts';
+import { writeDelta } from '../../core/policy/delta.ts';
 import type { LeasedFile, SamplingRequest } from '../../core/schema/work.ts';
-import { identityOf } from '../../core/work-seal.ts';
-import { lend } from '../../node/lend.ts';
+import { lend } from '../../local/node/lend.ts';
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 const of = (bytes: Uint8Array) => ({ sha256: sha256(bytes), bytes: bytes.length });

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { sha256Hex } from '../../core/random.ts';
 import type { SamplingRequest } from '../../core/schema/work.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
+import { Computer } from '../../local/node/compute.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
-import { Computer } from '../../node/compute.ts';
 
 test('each batch is counted once, and the next call begins at nothing', async () => {
   const start = await readPolicyFolder('models/arithmetic-base');

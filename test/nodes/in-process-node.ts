@@ -1,10 +1,11 @@
 /** A node in the test's own process. */
-import { WorkClient } from '../../api/work-client.ts';
+
+import { identityOf } from '../../core/audit/work-seal.ts';
 import type { RollmeshError } from '../../core/errors.ts';
-import { identityOf } from '../../core/work-seal.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
-import { Computer } from '../../node/compute.ts';
-import { type Compute, lend } from '../../node/lend.ts';
+import { Computer } from '../../local/node/compute.ts';
+import { type Compute, lend } from '../../local/node/lend.ts';
+import { WorkClient } from '../../workers/api/work-client.ts';
 
 export interface InProcessNode {
   /** Ends it as a process ends on Ctrl-C. @throws what ended it before */

@@ -1,9 +1,9 @@
 /** The loop of a node over a mesh of one's own: when it asks for leases, and how it returns results. */
 import { expect, test } from 'vitest';
+import { identityOf, makeNodeKeys } from '../../core/audit/work-seal.ts';
 import { RollmeshError } from '../../core/errors.ts';
 import type { LeaseAnswer } from '../../core/schema/work.ts';
-import { identityOf, makeNodeKeys } from '../../core/work-seal.ts';
-import { lend } from '../../node/lend.ts';
+import { lend } from '../../local/node/lend.ts';
 
 const id = (n: number) => n.toString(16).padStart(32, '0');
 const file = (name: 'config.json' | 'model.safetensors') => ({

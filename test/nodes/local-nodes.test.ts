@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startLocalNodes } from '../../cli/node/local-nodes.ts';
-import { makeNodeKeys } from '../../core/work-seal.ts';
+import { makeNodeKeys } from '../../core/audit/work-seal.ts';
 
 /** The environments of the other processes that hold the text. */
 const environmentsWith = (text: string): string[][] =>

@@ -8,12 +8,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
-import { nodeArguments } from '../../mesh/installation.ts';
+import { nodeArguments } from '../../local/mesh/installation.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { shipped } from '../../recipes/index.ts';
 import { runOf } from '../../recipes/run-order.ts';
-import { referenceSolution } from '../../tasks/arithmetic/aided.ts';
-import { writeSolution } from '../../tasks/arithmetic/family.ts';
+import { referenceSolution } from '../../worlds/arithmetic/aided.ts';
+import { writeSolution } from '../../worlds/arithmetic/family.ts';
 import { openPlaying, type Playing } from '../mesh/playing.ts';
 import { honestly, startNode } from './in-process-node.ts';
 

@@ -4,16 +4,16 @@
  */
 import { afterAll, expect, test } from 'vitest';
 import { startThreads, type Thread } from '../../cli/node/threads.ts';
-import type { PolicyRef } from '../../core/policy.ts';
+import type { PolicyRef } from '../../core/policy/policy.ts';
 import { Random, sha256Hex } from '../../core/random.ts';
 import type { SamplingRequest } from '../../core/schema/work.ts';
 import { PAGE, START } from '../../infer/kernels/heap.ts';
 import { isToLayOut, type SharedMemory } from '../../infer/kernels/shared-weights.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
+import { Computer, type FileBytes, versionKey } from '../../local/node/compute.ts';
+import { WeightMemories } from '../../local/node/weight-memories.ts';
 import { parseConfig } from '../../model/config.ts';
 import { writeSafetensors } from '../../model/safetensors.ts';
-import { Computer, type FileBytes, versionKey } from '../../node/compute.ts';
-import { WeightMemories } from '../../node/weight-memories.ts';
 import { randomTensors, smallConfigJson } from '../model/checkpoints.ts';
 
 interface Work {

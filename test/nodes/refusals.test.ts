@@ -1,9 +1,8 @@
 /** What the routes of nodes refuse, each by name, and what a node gets to see. */
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { GatewayClient } from '../../api/gateway-client.ts';
-import { WorkClient } from '../../api/work-client.ts';
-import type { Completion } from '../../core/policy.ts';
+import { completionsSha256, identityOf, type NodeIdentity } from '../../core/audit/work-seal.ts';
+import type { Completion } from '../../core/policy/policy.ts';
 import { sha256Hex } from '../../core/random.ts';
 import { keys } from '../../core/schema/round.ts';
 import type {
@@ -13,11 +12,12 @@ import type {
   WorkResult,
   WorkResultsTaken,
 } from '../../core/schema/work.ts';
-import { completionsSha256, identityOf, type NodeIdentity } from '../../core/work-seal.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
-import { nodeArguments } from '../../mesh/installation.ts';
-import { Computer } from '../../node/compute.ts';
-import { resultKey } from '../../store/work.ts';
+import { nodeArguments } from '../../local/mesh/installation.ts';
+import { Computer } from '../../local/node/compute.ts';
+import { GatewayClient } from '../../workers/api/gateway-client.ts';
+import { WorkClient } from '../../workers/api/work-client.ts';
+import { resultKey } from '../../workers/store/work.ts';
 import { ALONE, openScene, type Scene } from '../mesh/scene.ts';
 
 /** Long enough to answer in on a busy machine; the test of a lease that runs out sets its end back. */

@@ -1,7 +1,7 @@
 /** Which memory holds a version for the threads of a node, and when it may take another one. */
 import { expect, test } from 'vitest';
 import { isToLayOut, layOutEnded, newSharedMemory } from '../../infer/kernels/shared-weights.ts';
-import { WeightMemories } from '../../node/weight-memories.ts';
+import { WeightMemories } from '../../local/node/weight-memories.ts';
 
 test('a version stays where it is, whoever asks, until it is the one that was used least recently', () => {
   const memories = new WeightMemories(2);

@@ -1,17 +1,17 @@
 /** Rounds whose episodes agents hold: what becomes of calls and rewards, and what an audit can do without the agents. */
 import { describe, expect, test } from 'vitest';
-import type { AgentEpisode } from '../../core/agent-episode.ts';
-import { callSampleId } from '../../core/agent-episode.ts';
 import { rereadRound } from '../../core/audit/audit-round.ts';
 import { AuditLedger } from '../../core/audit/findings.ts';
 import { recordedEpisodes } from '../../core/audit/recorded-episodes.ts';
+import type { AgentEpisode } from '../../core/episodes/agent-episode.ts';
+import { callSampleId } from '../../core/episodes/agent-episode.ts';
 import { monitorRound } from '../../core/monitor/monitors.ts';
-import { planTraining } from '../../core/plan-training.ts';
-import type { Completion, GeneratePrompt, SamplingSettings } from '../../core/policy.ts';
-import type { Recipe } from '../../core/recipe.ts';
+import { planTraining } from '../../core/plan/plan-training.ts';
+import type { Completion, GeneratePrompt, SamplingSettings } from '../../core/policy/policy.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { openRoundContext } from '../../core/recipe/round-context.ts';
 import { textOf } from '../../core/renderer/policy-text.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
-import { openRoundContext } from '../../core/round-context.ts';
 import { type RoundSpec, roundOf } from '../../core/schema/round.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { toHfConfig } from '../../model/hf-config.ts';

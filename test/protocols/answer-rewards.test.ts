@@ -1,6 +1,6 @@
 /** What a solver that plays alone is paid: each reward by hand, and gold that only a declared reward may read. */
 import { expect, test } from 'vitest';
-import type { Recipe } from '../../core/recipe.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import type { RolloutGroup } from '../../core/schema/sample.ts';
 import {
   type AnswerReward,
@@ -11,7 +11,7 @@ import {
   randomReward,
 } from '../../protocols/answer-rewards.ts';
 import { groupItems } from '../../protocols/solver.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { textTokenizer } from './scripted-policy.ts';
 
 const tokenizer = textTokenizer();

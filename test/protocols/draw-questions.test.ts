@@ -1,18 +1,18 @@
 /** The questions of a round: what does not fit is left out by name, and a curriculum draws by what earlier groups were paid. */
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
+import type { LearnTools, RoundRecords } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe.ts';
-import { readState } from '../../core/recipe-state.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { readState } from '../../core/recipe/recipe-state.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { Renderer } from '../../core/renderer/renderer.ts';
-import type { RoundContext } from '../../core/round-context.ts';
-import type { LearnTools, RoundRecords } from '../../core/training-plan.ts';
 import { generateWithin } from '../../protocols/evaluate/within-context.ts';
 import { curriculumAfter, weightsBy, withCurriculum } from '../../protocols/questions/curriculum.ts';
 import { drawQuestions } from '../../protocols/questions/draw.ts';
 import { readTask, writeTask } from '../../protocols/questions/task-text.ts';
-import { drawFileTasks } from '../../tasks/file/sampler.ts';
-import type { PlacedTask } from '../../tasks/file/task.ts';
+import { drawFileTasks } from '../../worlds/file/sampler.ts';
+import type { PlacedTask } from '../../worlds/file/task.ts';
 import { recordsOf, solved } from '../recipes/records.ts';
 
 const question = (text: string, line = 1): PlacedTask => ({

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { findChecker } from '../../core/checkers/registry.ts';
-import type { GeneratePrompt, SamplingSettings } from '../../core/policy.ts';
+import type { GeneratePrompt, SamplingSettings } from '../../core/policy/policy.ts';
 import { rendererOf } from '../../core/renderer/open.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { after } from '../../core/text/token-grammar.ts';
@@ -10,7 +10,7 @@ import {
   answerQuestions,
   type CheckedAnswer,
 } from '../../protocols/evaluate/questions.ts';
-import type { PlacedTask } from '../../tasks/file/task.ts';
+import type { PlacedTask } from '../../worlds/file/task.ts';
 import { SMOLLM_TEMPLATE, versionFiles } from '../core/renderer/checkpoints.ts';
 
 const task = (question: string, answer: string, difficulty: number | null = null): PlacedTask => ({

@@ -1,10 +1,10 @@
 /** The evaluation of a solver over tasks of its own choice: counted and checked as those tasks, not as the family's first ones. */
 import { expect, test } from 'vitest';
-import type { Recipe } from '../../core/recipe.ts';
-import { openEvaluationContext } from '../../core/round-context.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { openEvaluationContext } from '../../core/recipe/round-context.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { scriptedPolicy, textTokenizer } from './scripted-policy.ts';
 
 const settings = {

@@ -1,19 +1,19 @@
 /** Policies that judge by a rubric: what they are shown, what their words are worth, and what is missing where they cannot say. */
 import { expect, test } from 'vitest';
 import { findChecker } from '../../core/checkers/registry.ts';
-import { playStages } from '../../core/play-stages.ts';
-import type { Completion } from '../../core/policy.ts';
-import { registry } from '../../core/registry.ts';
+import type { Completion } from '../../core/policy/policy.ts';
+import { registry } from '../../core/recipe/registry.ts';
+import { openRoundContext } from '../../core/recipe/round-context.ts';
+import { parseRubric } from '../../core/recipe/rubric.ts';
 import { type PolicyText, textOf } from '../../core/renderer/policy-text.ts';
-import { openRoundContext } from '../../core/round-context.ts';
-import { parseRubric } from '../../core/rubric.ts';
+import { playStages } from '../../core/round/play-stages.ts';
 import { type RoundSpec, roundOf } from '../../core/schema/round.ts';
 import { toHfConfig } from '../../model/hf-config.ts';
 import { QUESTION_REWARDS } from '../../protocols/questions/rewards.ts';
 import { builtInPart, judgedPart, weightedReward } from '../../protocols/questions/weighted-reward.ts';
 import { grpoOn } from '../../recipes/grpo/recipe.ts';
 import { bindingsOf, runOf, wrongRound } from '../../recipes/run-order.ts';
-import type { PlacedTask } from '../../tasks/file/task.ts';
+import type { PlacedTask } from '../../worlds/file/task.ts';
 import { byteTokenizer, QWEN_TEMPLATE, SMOLLM_TEMPLATE } from '../core/renderer/checkpoints.ts';
 import { smallConfig } from '../model/checkpoints.ts';
 

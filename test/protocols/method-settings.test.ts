@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { meanCentred } from '../../core/rl/estimators/index.ts';
-import type { Sample } from '../../core/schema/sample.ts';
-import { withSettings } from '../../core/set-path.ts';
 import type {
   LearnTools,
   PolicyItem,
   PolicyPart,
   RoundRecords,
   TrainingPlan,
-} from '../../core/training-plan.ts';
+} from '../../core/plan/training-plan.ts';
+import { meanCentred } from '../../core/rl/estimators/index.ts';
+import { withSettings } from '../../core/runs/set-path.ts';
+import type { Sample } from '../../core/schema/sample.ts';
 import { methodSettings, withMethod } from '../../protocols/method-settings.ts';
 import { groupItems, solverUpdate } from '../../protocols/solver.ts';
 import { recipes, shipped } from '../../recipes/index.ts';

@@ -1,11 +1,11 @@
 /** What is recorded beside judgments for the monitors: the oracle's word, whatever pays the judge. Every judge here always says the same. */
 import { expect, test } from 'vitest';
-import { playStages } from '../../core/play-stages.ts';
-import { openRoundContext } from '../../core/round-context.ts';
+import { openRoundContext } from '../../core/recipe/round-context.ts';
+import { playStages } from '../../core/round/play-stages.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import { shipped } from '../../recipes/index.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
-import { runningTotals } from '../../tasks/arithmetic/family.ts';
+import { runningTotals } from '../../worlds/arithmetic/family.ts';
 import { scriptedPolicy, textTokenizer } from './scripted-policy.ts';
 
 const total = (task: string) => String(runningTotals(task).at(-1));

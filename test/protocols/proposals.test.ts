@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { openRoundContext } from '../../core/round-context.ts';
-import { invalid, ok } from '../../core/task-family.ts';
+import { openRoundContext } from '../../core/recipe/round-context.ts';
+import { invalid, ok } from '../../core/recipe/task-family.ts';
+import { scriptedPolicy, textTokenizer } from '../../local/testing/index.ts';
 import { admit, passed, proposeThrough, refuseRepeated } from '../../protocols/proposals.ts';
 import { stp } from '../../recipes/stp/recipe.ts';
-import { scriptedPolicy, textTokenizer } from '../../testing/index.ts';
 import { recordsOf } from '../recipes/records.ts';
 
 const tokenizer = textTokenizer();

@@ -1,8 +1,8 @@
 /** Questions of files as a task family: prompts by the policy's own chat template, strict readings, and the checker's word. */
 import { describe, expect, test } from 'vitest';
 import { exact } from '../../core/checkers/exact.ts';
+import { rendered } from '../../core/recipe/task-family.ts';
 import { rendererOf } from '../../core/renderer/open.ts';
-import { rendered } from '../../core/task-family.ts';
 import { questionFamily } from '../../protocols/questions/family.ts';
 import { SMOLLM_TEMPLATE, versionFiles } from '../core/renderer/checkpoints.ts';
 

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import { monitorRound } from '../../core/monitor/monitors.ts';
-import { planTraining } from '../../core/plan-training.ts';
-import { playStages } from '../../core/play-stages.ts';
-import type { Recipe } from '../../core/recipe.ts';
-import { openRoundContext, type RoundContext } from '../../core/round-context.ts';
+import { planTraining } from '../../core/plan/plan-training.ts';
+import type { LearnTools, PolicyItem, PolicyPart } from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { openRoundContext, type RoundContext } from '../../core/recipe/round-context.ts';
+import { playStages } from '../../core/round/play-stages.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import type { Proposals, ScoredGroup } from '../../core/schema/sample.ts';
-import type { LearnTools, PolicyItem, PolicyPart } from '../../core/training-plan.ts';
 import { payProposals } from '../../recipes/trio/learn.ts';
 import { trio } from '../../recipes/trio/recipe.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { scriptedPolicy, textTokenizer } from './scripted-policy.ts';
 
 const settings = {

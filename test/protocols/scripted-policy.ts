@@ -1,2 +1,2 @@
 /** The policy for tests that a guest's tests have as well. */
-export { scriptedPolicy, textTokenizer } from '../../testing/scripted-policy.ts';
+export { scriptedPolicy, textTokenizer } from '../../local/testing/scripted-policy.ts';

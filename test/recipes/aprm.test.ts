@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
+import type { PolicyPart, SftPart } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe.ts';
-import { invalid, ok } from '../../core/task-family.ts';
-import type { PolicyPart, SftPart } from '../../core/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { invalid, ok } from '../../core/recipe/task-family.ts';
+import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { admitTasks } from '../../protocols/drawn-tasks.ts';
 import { examined } from '../../protocols/evaluate/detection.ts';
 import {
@@ -13,9 +14,8 @@ import {
   solutionShown,
 } from '../../protocols/rewritten-lines.ts';
 import { aprm } from '../../recipes/aprm/recipe.ts';
-import { plainProofs } from '../../tasks/chains/analysis.ts';
-import { chainWith, flawed, rewrittenLine, slipAt, UNSEEN } from '../../tasks/chains/slips.ts';
-import { playWritten, type WriteOptions } from '../../testing/index.ts';
+import { plainProofs } from '../../worlds/chains/analysis.ts';
+import { chainWith, flawed, rewrittenLine, slipAt, UNSEEN } from '../../worlds/chains/slips.ts';
 
 /** 3 + 4 = 7, 7 - 9 = -2, -2 + 5 = 3, 3 + 1 = 4. */
 const TASK = '3+4-9+5+1';

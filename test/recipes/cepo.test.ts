@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { LearnTools, PolicyPart } from '../../core/training-plan.ts';
+import type { LearnTools, PolicyPart } from '../../core/plan/training-plan.ts';
+import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { evidenceFigures, evidenceOf, lambdaOf, partsAt, weighted } from '../../recipes/cepo/evidence.ts';
 import { cepo } from '../../recipes/cepo/recipe.ts';
-import { runningTotals } from '../../tasks/arithmetic/family.ts';
-import { playWritten, type WriteOptions } from '../../testing/index.ts';
+import { runningTotals } from '../../worlds/arithmetic/family.ts';
 import { expectRows } from './records.ts';
 
 test('λ falls from a half to nothing in 25 rounds', () => {

@@ -3,7 +3,7 @@ import { Random } from '../../core/random.ts';
 import { rewardFigures } from '../../recipes/co-reward/recipe.ts';
 import { reordered } from '../../recipes/co-reward/reorder.ts';
 import { halvesOf, votesOf } from '../../recipes/co-reward/two-phrasings.ts';
-import { arithmetic, randomTask, runningTotals } from '../../tasks/arithmetic/family.ts';
+import { arithmetic, randomTask, runningTotals } from '../../worlds/arithmetic/family.ts';
 import { playSolver, policyPart } from './play-solver.ts';
 
 const total = (task: string) => runningTotals(task).at(-1)!;

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import {
   anew,
   byMajority,
@@ -9,10 +10,9 @@ import {
   renewed,
 } from '../../recipes/cosplay/pools.ts';
 import { cosplay } from '../../recipes/cosplay/recipe.ts';
-import { execute } from '../../tasks/programs/interpreter.ts';
-import { parseProgram, writeList } from '../../tasks/programs/language.ts';
-import { meantOutput, statementOf } from '../../tasks/programs/statements.ts';
-import { playWritten, type WriteOptions } from '../../testing/index.ts';
+import { execute } from '../../worlds/programs/interpreter.ts';
+import { parseProgram, writeList } from '../../worlds/programs/language.ts';
+import { meantOutput, statementOf } from '../../worlds/programs/statements.ts';
 
 /** What is meant is `+3 rev`. The third test is wrong and agrees with the second and the third program; the fourth texts are nothing. */
 const POOLS: Pools = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runningTotals } from '../../tasks/arithmetic/family.ts';
+import { runningTotals } from '../../worlds/arithmetic/family.ts';
 import { playSolver, policyPart } from './play-solver.ts';
 
 const right = (task: string) => `<answer>${runningTotals(task).at(-1)}`;

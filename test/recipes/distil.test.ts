@@ -1,22 +1,22 @@
 /** distil: its plan from records, what is refused, and rounds that bring a student nearer to its teacher. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { RoundRecords } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import { registry } from '../../core/registry.ts';
+import { registry } from '../../core/recipe/registry.ts';
 import { textOf } from '../../core/renderer/policy-text.ts';
-import type { RoundRecords } from '../../core/training-plan.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { OpenPolicies } from '../../infer/open-policies.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
+import { playInProcess } from '../../local/run/in-process.ts';
+import { MemoryRunStore } from '../../local/run/run-store.ts';
+import { runInProcess } from '../../local/run/single-process.ts';
 import { parseConfig } from '../../model/config.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { distilFrom } from '../../recipes/distil/from-data.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
-import { playInProcess } from '../../run/in-process.ts';
-import { MemoryRunStore } from '../../run/run-store.ts';
-import { runInProcess } from '../../run/single-process.ts';
-import { randomTask, runningTotals } from '../../tasks/arithmetic/family.ts';
-import type { PlacedTask } from '../../tasks/file/task.ts';
+import { randomTask, runningTotals } from '../../worlds/arithmetic/family.ts';
+import type { PlacedTask } from '../../worlds/file/task.ts';
 
 const random = new Random('distil');
 const tasks = Array.from({ length: 60 }, (_, i): PlacedTask => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import type { PolicyPart, PreferencePart } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import type { PolicyPart, PreferencePart } from '../../core/training-plan.ts';
+import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import {
   evolved,
   nextPrompts,
@@ -10,8 +11,7 @@ import {
   weightsOf,
 } from '../../recipes/eva/prompts.ts';
 import { eva } from '../../recipes/eva/recipe.ts';
-import { compare, isHeldOutStyle, parseStyleTask, styleScore } from '../../tasks/style/family.ts';
-import { playWritten, type WriteOptions } from '../../testing/index.ts';
+import { compare, isHeldOutStyle, parseStyleTask, styleScore } from '../../worlds/style/family.ts';
 import { evaluateWritten } from './evaluate-written.ts';
 import { recordsOf, solved } from './records.ts';
 

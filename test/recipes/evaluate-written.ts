@@ -1,10 +1,10 @@
 /** Evaluates a recipe with completions that the test writes. */
-import type { Recipe } from '../../core/recipe.ts';
-import { registry } from '../../core/registry.ts';
-import { openEvaluationContext } from '../../core/round-context.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { registry } from '../../core/recipe/registry.ts';
+import { openEvaluationContext } from '../../core/recipe/round-context.ts';
 import { roundOf } from '../../core/schema/round.ts';
+import { scriptedPolicy, textTokenizer } from '../../local/testing/index.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
-import { scriptedPolicy, textTokenizer } from '../../testing/index.ts';
 
 /** `most`: of how many held-out tasks. `write` gets the prompt's text, and which of the samples of that prompt it is. */
 export function evaluateWritten(recipe: Recipe, most: number, write: (prompt: string, i: number) => string) {

@@ -1,13 +1,15 @@
 /** sft and dpo: what is read from files, which tokens carry the loss, plans worked by hand, and rounds that are trained. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { LearnTools } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import { textOf } from '../../core/renderer/policy-text.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
-import type { LearnTools } from '../../core/training-plan.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { OpenPolicies } from '../../infer/open-policies.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
+import { MemoryRunStore } from '../../local/run/run-store.ts';
+import { runInProcess } from '../../local/run/single-process.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { conversationSpans, lastSpan, pairSpans } from '../../protocols/examples/round.ts';
 import { writeTask } from '../../protocols/questions/task-text.ts';
@@ -15,11 +17,9 @@ import { dpoFrom, planPairs } from '../../recipes/dpo/recipe.ts';
 import { bindingsOf } from '../../recipes/run-order.ts';
 import { sftFrom } from '../../recipes/sft/recipe.ts';
 import { spinFrom } from '../../recipes/spin/from-data.ts';
-import { MemoryRunStore } from '../../run/run-store.ts';
-import { runInProcess } from '../../run/single-process.ts';
-import { randomTask, runningTotals } from '../../tasks/arithmetic/family.ts';
-import { exampleIdentity, readConversations, readPairs } from '../../tasks/file/read-examples.ts';
-import { taskSet } from '../../tasks/file/task-set.ts';
+import { randomTask, runningTotals } from '../../worlds/arithmetic/family.ts';
+import { exampleIdentity, readConversations, readPairs } from '../../worlds/file/read-examples.ts';
+import { taskSet } from '../../worlds/file/task-set.ts';
 import { QWEN_TEMPLATE, versionFiles } from '../core/renderer/checkpoints.ts';
 import { recordsOf, solved } from './records.ts';
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { type ArmResults, claimOf } from '../../core/claims/claim.ts';
-import type { DistillationPart, PolicyPart } from '../../core/training-plan.ts';
+import type { DistillationPart, PolicyPart } from '../../core/plan/training-plan.ts';
+import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { fbAlign } from '../../recipes/fb-align/recipe.ts';
-import { runningTotals } from '../../tasks/arithmetic/family.ts';
-import { playWritten, type WriteOptions } from '../../testing/index.ts';
+import { runningTotals } from '../../worlds/arithmetic/family.ts';
 
 const steps = (totals: readonly number[]) => totals.map((total) => `<step>${total}`).join('');
 /** All totals of a task and its answer, off by one from total number `from` on. */

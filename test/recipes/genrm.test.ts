@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { planTraining } from '../../core/plan-training.ts';
+import { planTraining } from '../../core/plan/plan-training.ts';
+import type { ClassificationPart, LearnTools, SftPart } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import type { ClassificationPart, LearnTools, SftPart } from '../../core/training-plan.ts';
 import { bestOf, verdictProbabilities, withoutVerifier } from '../../protocols/evaluate/best-of-n.ts';
 import { CHECK_TOKENS, checkOf, glancePrompt, writeCheck } from '../../recipes/genrm/checks.ts';
 import { planVerifier } from '../../recipes/genrm/on-questions.ts';

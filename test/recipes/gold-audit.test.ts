@@ -7,19 +7,19 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { RESPONDER } from '../../protocols/respond.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 import { recipes } from '../../recipes/index.ts';
-import { checkedArithmetic } from '../../tasks/arithmetic/checking.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
-import { rambledArithmetic } from '../../tasks/arithmetic/rambling.ts';
-import { verboseArithmetic } from '../../tasks/arithmetic/verbose.ts';
-import { chains } from '../../tasks/chains/family.ts';
-import { cipher } from '../../tasks/cipher/family.ts';
-import { questions } from '../../tasks/documents/questions.ts';
-import { equations } from '../../tasks/equations/family.ts';
-import { programs } from '../../tasks/programs/family.ts';
-import { repair } from '../../tasks/programs/repair.ts';
-import { statements } from '../../tasks/programs/statements.ts';
-import { rewriting } from '../../tasks/rewriting/family.ts';
-import { temporalGraphs } from '../../tasks/temporal-graphs/family.ts';
+import { checkedArithmetic } from '../../worlds/arithmetic/checking.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { rambledArithmetic } from '../../worlds/arithmetic/rambling.ts';
+import { verboseArithmetic } from '../../worlds/arithmetic/verbose.ts';
+import { chains } from '../../worlds/chains/family.ts';
+import { cipher } from '../../worlds/cipher/family.ts';
+import { questions } from '../../worlds/documents/questions.ts';
+import { equations } from '../../worlds/equations/family.ts';
+import { programs } from '../../worlds/programs/family.ts';
+import { repair } from '../../worlds/programs/repair.ts';
+import { statements } from '../../worlds/programs/statements.ts';
+import { rewriting } from '../../worlds/rewriting/family.ts';
+import { temporalGraphs } from '../../worlds/temporal-graphs/family.ts';
 import { LATER, type Moment, momentsOf, playLearn } from './played-plan.ts';
 
 const { world, contrary } = vi.hoisted(() => {
@@ -36,55 +36,55 @@ const { world, contrary } = vi.hoisted(() => {
 });
 
 /** Exact checkers that are functions of a module. */
-vi.mock('../../tasks/style/family.ts', async (actual) => {
-  const style = await actual<typeof import('../../tasks/style/family.ts')>();
+vi.mock('../../worlds/style/family.ts', async (actual) => {
+  const style = await actual<typeof import('../../worlds/style/family.ts')>();
   return { ...style, styleScore: contrary(style.styleScore, (points) => 5 - points) };
 });
-vi.mock('../../tasks/arithmetic/questions.ts', async (actual) => {
-  const questions = await actual<typeof import('../../tasks/arithmetic/questions.ts')>();
+vi.mock('../../worlds/arithmetic/questions.ts', async (actual) => {
+  const questions = await actual<typeof import('../../worlds/arithmetic/questions.ts')>();
   const opposite = (word: string) => (word === 'sound' ? 'unsolvable' : 'sound');
   return { ...questions, soundness: contrary(questions.soundness, opposite) };
 });
-vi.mock('../../tasks/arithmetic/pairwise.ts', async (actual) => {
-  const pairwise = await actual<typeof import('../../tasks/arithmetic/pairwise.ts')>();
+vi.mock('../../worlds/arithmetic/pairwise.ts', async (actual) => {
+  const pairwise = await actual<typeof import('../../worlds/arithmetic/pairwise.ts')>();
   const opposite = (better: 'A' | 'B' | null) => better && (better === 'A' ? 'B' : 'A');
   return { ...pairwise, betterOf: contrary(pairwise.betterOf, opposite) };
 });
-vi.mock('../../tasks/knowledge/episode.ts', async (actual) => {
-  const episode = await actual<typeof import('../../tasks/knowledge/episode.ts')>();
+vi.mock('../../worlds/knowledge/episode.ts', async (actual) => {
+  const episode = await actual<typeof import('../../worlds/knowledge/episode.ts')>();
   return { ...episode, answerOf: contrary(episode.answerOf, () => 'nobody') };
 });
-vi.mock('../../tasks/documents/family.ts', async (actual) => {
-  const documents = await actual<typeof import('../../tasks/documents/family.ts')>();
+vi.mock('../../worlds/documents/family.ts', async (actual) => {
+  const documents = await actual<typeof import('../../worlds/documents/family.ts')>();
   return { ...documents, truthOf: contrary(documents.truthOf, (truth) => 1 - truth) };
 });
-vi.mock('../../tasks/programs/statements.ts', async (actual) => {
-  const problems = await actual<typeof import('../../tasks/programs/statements.ts')>();
+vi.mock('../../worlds/programs/statements.ts', async (actual) => {
+  const problems = await actual<typeof import('../../worlds/programs/statements.ts')>();
   return { ...problems, meantOutput: contrary(problems.meantOutput, (output) => output && [...output, 0]) };
 });
-vi.mock('../../tasks/temporal-graphs/family.ts', async (actual) => {
-  const graphs = await actual<typeof import('../../tasks/temporal-graphs/family.ts')>();
+vi.mock('../../worlds/temporal-graphs/family.ts', async (actual) => {
+  const graphs = await actual<typeof import('../../worlds/temporal-graphs/family.ts')>();
   return { ...graphs, linksF1: contrary(graphs.linksF1, (f1) => 1 - f1) };
 });
-vi.mock('../../tasks/documents/sums.ts', async (actual) => {
-  const sums = await actual<typeof import('../../tasks/documents/sums.ts')>();
+vi.mock('../../worlds/documents/sums.ts', async (actual) => {
+  const sums = await actual<typeof import('../../worlds/documents/sums.ts')>();
   return { ...sums, thoughtIsExact: contrary(sums.thoughtIsExact, (right) => !right) };
 });
-vi.mock('../../tasks/documents/questions.ts', async (actual) => {
-  const asked = await actual<typeof import('../../tasks/documents/questions.ts')>();
+vi.mock('../../worlds/documents/questions.ts', async (actual) => {
+  const asked = await actual<typeof import('../../worlds/documents/questions.ts')>();
   return { ...asked, meaningOverlap: contrary(asked.meaningOverlap, (overlap) => 1 - overlap) };
 });
 /** A pair whose order is known by construction has no checker: its two responses change places. */
-vi.mock('../../tasks/style/planted.ts', async (actual) => {
-  const planted = await actual<typeof import('../../tasks/style/planted.ts')>();
+vi.mock('../../worlds/style/planted.ts', async (actual) => {
+  const planted = await actual<typeof import('../../worlds/style/planted.ts')>();
   const damage: typeof planted.damage = (response, seed) => {
     const pair = planted.damage(response, seed);
     return pair && world.swapsPairs ? { ...pair, kept: pair.damaged, damaged: pair.kept } : pair;
   };
   return { ...planted, damage };
 });
-vi.mock('../../tasks/grids/play.ts', async (actual) => {
-  const play = await actual<typeof import('../../tasks/grids/play.ts')>();
+vi.mock('../../worlds/grids/play.ts', async (actual) => {
+  const play = await actual<typeof import('../../worlds/grids/play.ts')>();
   const gridOutcome = contrary(play.gridOutcome, (outcome) => ({
     ...outcome,
     total: -outcome.total,

@@ -3,12 +3,12 @@
  * paid as without it.
  */
 import { expect, test } from 'vitest';
-import type { PolicyPart } from '../../core/training-plan.ts';
+import type { PolicyPart } from '../../core/plan/training-plan.ts';
+import { playWritten } from '../../local/testing/index.ts';
 import { evoenv } from '../../recipes/evoenv/recipe.ts';
 import { ssrSwe } from '../../recipes/ssr-swe/recipe.ts';
-import { execute, LIMITS } from '../../tasks/programs/interpreter.ts';
-import { parseProgram } from '../../tasks/programs/language.ts';
-import { playWritten } from '../../testing/index.ts';
+import { execute, LIMITS } from '../../worlds/programs/interpreter.ts';
+import { parseProgram } from '../../worlds/programs/language.ts';
 import { playSolver } from './play-solver.ts';
 
 /** Programs, with why each is refused where it has to have a result. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { chosenDraft, draftsOf } from '../../recipes/igrpo/drafts.ts';
 import { igrpo } from '../../recipes/igrpo/recipe.ts';
-import { runningTotals } from '../../tasks/arithmetic/family.ts';
-import { playWritten, type WriteOptions } from '../../testing/index.ts';
+import { runningTotals } from '../../worlds/arithmetic/family.ts';
 import { policyPart } from './play-solver.ts';
 
 test('half of a group are drafts', () => {

@@ -4,7 +4,7 @@ import { roundOf } from '../../core/schema/round.ts';
 import { shipped } from '../../recipes/index.ts';
 import { claim } from '../../recipes/llama-rl/claim.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
-import { runningTotals } from '../../tasks/arithmetic/family.ts';
+import { runningTotals } from '../../worlds/arithmetic/family.ts';
 import { playSolver, policyPart } from './play-solver.ts';
 
 const order = { recipe: 'llama-rl', tasks: 2, groupSize: 4 };

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { planTraining } from '../../core/plan-training.ts';
+import { planTraining } from '../../core/plan/plan-training.ts';
+import type { LearnTools } from '../../core/plan/training-plan.ts';
 import { deriveId } from '../../core/random.ts';
+import { invalid, ok } from '../../core/recipe/task-family.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { invalid, ok } from '../../core/task-family.ts';
-import type { LearnTools } from '../../core/training-plan.ts';
 import { appraise } from '../../recipes/mae/question-store.ts';
 import { mae, proposerReward, ratingValue, solverReward } from '../../recipes/mae/recipe.ts';
 

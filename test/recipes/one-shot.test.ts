@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { riseAfterLearned } from '../../recipes/one-shot/claim.ts';
 import { EXAMPLE } from '../../recipes/one-shot/recipe.ts';
-import { arithmetic, runningTotals } from '../../tasks/arithmetic/family.ts';
+import { arithmetic, runningTotals } from '../../worlds/arithmetic/family.ts';
 import { playSolver, policyPart } from './play-solver.ts';
 
 const order = { recipe: 'one-shot', tasks: 3, groupSize: 4 };

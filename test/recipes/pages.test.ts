@@ -4,20 +4,20 @@ import { basename } from 'node:path';
 import { expect, test } from 'vitest';
 
 const ROOMS = [
-  'api',
   'cli',
   'core',
   'faults',
   'infer',
+  'kernels',
   'learner',
-  'mesh',
+  'local',
   'model',
-  'node',
   'protocols',
   'recipes',
+  'workers',
+  'worlds',
 ];
-const MORE_ROOMS = ['run', 'store', 'tasks', 'testing', 'workers'];
-const files = [...ROOMS, ...MORE_ROOMS].flatMap((room) =>
+const files = ROOMS.flatMap((room) =>
   readdirSync(room, { recursive: true, encoding: 'utf8' }).map((file) => basename(file)),
 );
 const known = new Set(['sdk.ts', ...files]);

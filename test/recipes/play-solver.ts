@@ -1,8 +1,8 @@
 /** Plays a round of a recipe with one solver whose answers are written by the test. */
-import type { PolicyPart, TrainingPlan } from '../../core/training-plan.ts';
+import type { PolicyPart, TrainingPlan } from '../../core/plan/training-plan.ts';
+import { playWritten } from '../../local/testing/play-written.ts';
 import { shipped } from '../../recipes/index.ts';
 import type { RunOrder } from '../../recipes/run-order.ts';
-import { playWritten } from '../../testing/play-written.ts';
 
 /** `answer` gives the text of the i-th sample of a task, without its stop token; other roles' prompts come as they are. */
 export const playSolver = (

@@ -1,12 +1,12 @@
 /** A round of a recipe, played by its shipped policy with no weights trained: what it pays, what it teaches, what is remembered of it. */
 import { join } from 'node:path';
-import { planTraining } from '../../core/plan-training.ts';
-import { playStages } from '../../core/play-stages.ts';
-import type { Recipe } from '../../core/recipe.ts';
-import { openRoundContext } from '../../core/round-context.ts';
+import { planTraining } from '../../core/plan/plan-training.ts';
+import type { LearnTools } from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { openRoundContext } from '../../core/recipe/round-context.ts';
+import { playStages } from '../../core/round/play-stages.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
-import type { LearnTools } from '../../core/training-plan.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { OpenPolicies } from '../../infer/open-policies.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';

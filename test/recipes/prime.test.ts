@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { planTraining } from '../../core/plan-training.ts';
+import { planTraining } from '../../core/plan/plan-training.ts';
+import type { ImplicitPrmPart, LearnTools, PolicyPart } from '../../core/plan/training-plan.ts';
 import { areaUnderRoc } from '../../core/rl/measures/area-under-roc.ts';
-import type { ImplicitPrmPart, LearnTools, PolicyPart } from '../../core/training-plan.ts';
 import { answersWithAdvantages, prime } from '../../recipes/prime/recipe.ts';
 import { expectRows, recordsOf, solved, tokenizer } from './records.ts';
 

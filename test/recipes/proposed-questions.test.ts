@@ -1,13 +1,13 @@
 /** Recipes whose policy writes questions of its own, on questions of files: what is admitted, who says what is right, and what is paid. */
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
-import { planTraining } from '../../core/plan-training.ts';
-import { playStages } from '../../core/play-stages.ts';
-import type { Completion, TokenIds } from '../../core/policy.ts';
-import { registry } from '../../core/registry.ts';
-import { openRoundContext } from '../../core/round-context.ts';
+import { planTraining } from '../../core/plan/plan-training.ts';
+import type { LearnTools, PolicyPart, PreferencePart } from '../../core/plan/training-plan.ts';
+import type { Completion, TokenIds } from '../../core/policy/policy.ts';
+import { registry } from '../../core/recipe/registry.ts';
+import { openRoundContext } from '../../core/recipe/round-context.ts';
+import { playStages } from '../../core/round/play-stages.ts';
 import { roundOf } from '../../core/schema/round.ts';
-import type { LearnTools, PolicyPart, PreferencePart } from '../../core/training-plan.ts';
 import { questionRecipeFrom } from '../../recipes/on-questions.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 import { chatOf, SAY, sayTask } from './say.ts';

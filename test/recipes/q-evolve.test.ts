@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { episodesOf } from '../../core/play-episodes.ts';
+import { episodesOf } from '../../core/episodes/play-episodes.ts';
+import type { LearnTools, PolicyPart, Sequence, ValuePart } from '../../core/plan/training-plan.ts';
 import { deviation, mean, whiten } from '../../core/rl/statistics.ts';
-import type { LearnTools, PolicyPart, Sequence, ValuePart } from '../../core/training-plan.ts';
+import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import {
   type PaidEpisode,
   processRewards,
@@ -10,10 +11,9 @@ import {
   valuesBefore,
 } from '../../recipes/q-evolve/process-rewards.ts';
 import { qEvolve } from '../../recipes/q-evolve/recipe.ts';
-import { expertPush } from '../../tasks/grids/demonstrations.ts';
-import { openGrid, usefulTurns } from '../../tasks/grids/play.ts';
-import { bestPushMoves, type PushWorld } from '../../tasks/grids/push.ts';
-import { playWritten, type WriteOptions } from '../../testing/index.ts';
+import { expertPush } from '../../worlds/grids/demonstrations.ts';
+import { openGrid, usefulTurns } from '../../worlds/grids/play.ts';
+import { bestPushMoves, type PushWorld } from '../../worlds/grids/push.ts';
 
 /** Two turns after the prompt 1 2 3: it writes 4 5, reads 6, and writes 7 8. */
 const TWO: PaidEpisode = {

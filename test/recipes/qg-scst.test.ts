@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { PolicyPart, SftPart } from '../../core/training-plan.ts';
+import type { PolicyPart, SftPart } from '../../core/plan/training-plan.ts';
+import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { qgScst } from '../../recipes/qg-scst/recipe.ts';
-import { parseAsked, questions, questionsFor } from '../../tasks/documents/questions.ts';
-import { playWritten, type WriteOptions } from '../../testing/index.ts';
-import { promptedTask } from '../tasks/prompted-question.ts';
+import { parseAsked, questions, questionsFor } from '../../worlds/documents/questions.ts';
+import { promptedTask } from '../worlds/prompted-question.ts';
 import { evaluateWritten } from './evaluate-written.ts';
 
 /** A question with the answer of the prompt alone, and one with another answer. */

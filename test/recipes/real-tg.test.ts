@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { PolicyPart } from '../../core/training-plan.ts';
+import type { PolicyPart } from '../../core/plan/training-plan.ts';
+import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { explanations, realTg } from '../../recipes/real-tg/recipe.ts';
-import { exactStep, linksF1, parseQuery, temporalGraphs } from '../../tasks/temporal-graphs/family.ts';
-import { contactsOf, linksAt } from '../../tasks/temporal-graphs/graph.ts';
-import { playWritten, type WriteOptions } from '../../testing/index.ts';
+import { exactStep, linksF1, parseQuery, temporalGraphs } from '../../worlds/temporal-graphs/family.ts';
+import { contactsOf, linksAt } from '../../worlds/temporal-graphs/graph.ts';
 import { evaluateWritten } from './evaluate-written.ts';
 
 const taskOf = (prompt: string) => prompt.slice('<solve>'.length, -'<sep>'.length);

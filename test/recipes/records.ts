@@ -1,10 +1,10 @@
 /** Rounds as `learn` gets them, written by hand: solutions and verdicts as texts, with their rewards. */
 import { expect } from 'vitest';
+import type { RoundRecords } from '../../core/plan/training-plan.ts';
 import { deriveId } from '../../core/random.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { characterTokenizer } from '../../core/text/characters.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
-import type { RoundRecords } from '../../core/training-plan.ts';
 
 export const tokenizer = openTokenizer(characterTokenizer().json);
 const policy = { name: 'p', version: 2 };

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import {
   agreements,
   decided,
@@ -13,9 +14,8 @@ import {
   type Verdicts,
 } from '../../recipes/rewardharness/library.ts';
 import { rewardHarness } from '../../recipes/rewardharness/recipe.ts';
-import { styleScore } from '../../tasks/style/family.ts';
-import { ruleHolds } from '../../tasks/style/rules.ts';
-import { playWritten, type WriteOptions } from '../../testing/index.ts';
+import { styleScore } from '../../worlds/style/family.ts';
+import { ruleHolds } from '../../worlds/style/rules.ts';
 import { policyPart } from './play-solver.ts';
 
 test('a library agrees with a preference where more of its rules hold for the preferred response, and by half in a tie', () => {

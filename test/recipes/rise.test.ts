@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { planTraining } from '../../core/plan-training.ts';
-import type { LearnTools, PolicyPart, ValuePart } from '../../core/training-plan.ts';
+import { planTraining } from '../../core/plan/plan-training.ts';
+import type { LearnTools, PolicyPart, ValuePart } from '../../core/plan/training-plan.ts';
 import { grade, rise } from '../../recipes/rise/recipe.ts';
 import { expectRows, recordsOf, solved, verdict } from './records.ts';
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { LearnTools, PolicyPart, Sequence, SftPart } from '../../core/training-plan.ts';
+import type { LearnTools, PolicyPart, Sequence, SftPart } from '../../core/plan/training-plan.ts';
+import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { rlp } from '../../recipes/rlp/recipe.ts';
 import {
   isComputable,
@@ -7,8 +8,7 @@ import {
   parsePosition,
   workOut,
   writeThought,
-} from '../../tasks/documents/sums.ts';
-import { playWritten, type WriteOptions } from '../../testing/index.ts';
+} from '../../worlds/documents/sums.ts';
 import { evaluateWritten } from './evaluate-written.ts';
 
 /** A thought that works the digit out where it can be, another thought, one that is cut off, and no thought. */

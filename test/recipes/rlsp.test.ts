@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { Recipe } from '../../core/recipe.ts';
-import type { PolicyPart, ValuePart } from '../../core/training-plan.ts';
+import type { PolicyPart, ValuePart } from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { rlsp } from '../../recipes/rlsp/recipe.ts';
 import { searchFigures, searchOf } from '../../recipes/rlsp/search.ts';
-import { playWritten, type WriteOptions } from '../../testing/index.ts';
 import { expectRows } from './records.ts';
 
 test('checks are whole attempts after the first, and padding those after two that agree', () => {

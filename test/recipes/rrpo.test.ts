@@ -5,13 +5,13 @@ import type {
   PreferencePart,
   Sequence,
   TrainingPlan,
-} from '../../core/training-plan.ts';
+} from '../../core/plan/training-plan.ts';
+import { playWritten } from '../../local/testing/index.ts';
 import { otherPlaces } from '../../recipes/rrpo/other-places.ts';
 import { repeating, rrpo } from '../../recipes/rrpo/recipe.ts';
-import { parseResponse } from '../../tasks/style/family.ts';
-import { damage, unformed } from '../../tasks/style/planted.ts';
-import { withWordMarked } from '../../tasks/style/word-tokens.ts';
-import { playWritten } from '../../testing/index.ts';
+import { parseResponse } from '../../worlds/style/family.ts';
+import { damage, unformed } from '../../worlds/style/planted.ts';
+import { withWordMarked } from '../../worlds/style/word-tokens.ts';
 import { recordsOf, solved, tokenizer } from './records.ts';
 
 test('an error is an earlier word in place of a later one, and only a response without one gets it', () => {

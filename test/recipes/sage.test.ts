@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
+import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { shipped } from '../../recipes/index.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 import { hintsOf, trainedAttempts } from '../../recipes/sage/hints.ts';
 import { sage } from '../../recipes/sage/recipe.ts';
-import { runningTotals } from '../../tasks/arithmetic/family.ts';
-import { playWritten, type WriteOptions } from '../../testing/index.ts';
+import { runningTotals } from '../../worlds/arithmetic/family.ts';
 import { policyPart } from './play-solver.ts';
 
 const worked = (task: string, by = 0) => {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import type { PolicyPart, Sequence } from '../../core/training-plan.ts';
+import type { PolicyPart, Sequence } from '../../core/plan/training-plan.ts';
+import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { scoreInContexts } from '../../protocols/other-context.ts';
 import { perplexity, selfAlignment } from '../../recipes/sar/alignment.ts';
 import { sar } from '../../recipes/sar/recipe.ts';
-import { runningTotals } from '../../tasks/arithmetic/family.ts';
-import { playWritten, type WriteOptions } from '../../testing/index.ts';
+import { runningTotals } from '../../worlds/arithmetic/family.ts';
 
 const [half, quarter] = [Math.log(1 / 2), Math.log(1 / 4)];
 

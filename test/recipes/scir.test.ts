@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { LearnTools, PreferencePart, Sequence } from '../../core/training-plan.ts';
+import type { LearnTools, PreferencePart, Sequence } from '../../core/plan/training-plan.ts';
+import { playWritten } from '../../local/testing/index.ts';
 import { implicitMargins, judgedPairs, rightShare } from '../../recipes/scir/pairs.ts';
 import { scir } from '../../recipes/scir/recipe.ts';
-import { playWritten } from '../../testing/index.ts';
 import { recordsOf, solved, tokenizer } from './records.ts';
 
 /** How many nats likelier the policy finds each token of a response than the start did. */

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { PolicyPart } from '../../core/training-plan.ts';
+import type { PolicyPart } from '../../core/plan/training-plan.ts';
+import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { SCORER, SEGMENTER, unimportantTokens } from '../../recipes/scma/compress.ts';
 import { scma } from '../../recipes/scma/recipe.ts';
-import { runningTotals } from '../../tasks/arithmetic/family.ts';
-import { playWritten, type WriteOptions } from '../../testing/index.ts';
+import { runningTotals } from '../../worlds/arithmetic/family.ts';
 import { evaluateWritten } from './evaluate-written.ts';
 
 const isEven = (task: string) => Number(task[0]) % 2 === 0;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { DistillationPart, Sequence } from '../../core/training-plan.ts';
+import type { DistillationPart, Sequence } from '../../core/plan/training-plan.ts';
+import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { sdpo } from '../../recipes/sdpo/recipe.ts';
-import { runningTotals } from '../../tasks/arithmetic/family.ts';
-import { playWritten, type WriteOptions } from '../../testing/index.ts';
+import { runningTotals } from '../../worlds/arithmetic/family.ts';
 import { policyPart } from './play-solver.ts';
 
 /** All totals of a task and its answer, off by `by` from total number `from` on. */

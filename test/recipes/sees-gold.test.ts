@@ -6,17 +6,17 @@
  */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { playStages } from '../../core/play-stages.ts';
-import type { Completion } from '../../core/policy.ts';
-import type { Recipe } from '../../core/recipe.ts';
-import { registry } from '../../core/registry.ts';
-import { openRoundContext, type RoundContext } from '../../core/round-context.ts';
+import type { Completion } from '../../core/policy/policy.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { registry } from '../../core/recipe/registry.ts';
+import { openRoundContext, type RoundContext } from '../../core/recipe/round-context.ts';
+import { playStages } from '../../core/round/play-stages.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 import { recipes, shipped } from '../../recipes/index.ts';
 import { QUESTION_RECIPES, questionRecipeFrom } from '../../recipes/on-questions.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
-import { referenceSolution } from '../../tasks/arithmetic/aided.ts';
+import { referenceSolution } from '../../worlds/arithmetic/aided.ts';
 import { type Moment, momentsOf, openMoment } from './played-plan.ts';
 import { chatOf, SAY, sayTask } from './say.ts';
 

@@ -1,11 +1,11 @@
 /** self-rewarding on questions of files: the policy grades its own answers by points, and learns from the best against the worst. */
 import { expect, test } from 'vitest';
-import { playStages } from '../../core/play-stages.ts';
-import type { Completion } from '../../core/policy.ts';
-import { registry } from '../../core/registry.ts';
-import { openRoundContext } from '../../core/round-context.ts';
+import type { LearnTools, PreferencePart } from '../../core/plan/training-plan.ts';
+import type { Completion } from '../../core/policy/policy.ts';
+import { registry } from '../../core/recipe/registry.ts';
+import { openRoundContext } from '../../core/recipe/round-context.ts';
+import { playStages } from '../../core/round/play-stages.ts';
 import { roundOf } from '../../core/schema/round.ts';
-import type { LearnTools, PreferencePart } from '../../core/training-plan.ts';
 import { questionRecipeFrom } from '../../recipes/on-questions.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 import { chatOf, SAY, sayTask } from './say.ts';

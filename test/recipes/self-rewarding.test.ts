@@ -1,11 +1,11 @@
 /** Self-rewarding by hand: which pairs scores make, and a round in which the policy compares its own answers. */
 import { expect, test } from 'vitest';
-import { openRoundContext } from '../../core/round-context.ts';
+import type { LearnTools } from '../../core/plan/training-plan.ts';
+import { openRoundContext } from '../../core/recipe/round-context.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import type { LearnTools } from '../../core/training-plan.ts';
 import { pairsOf, selfRewarding } from '../../recipes/self-rewarding/recipe.ts';
-import { runningTotals } from '../../tasks/arithmetic/family.ts';
+import { runningTotals } from '../../worlds/arithmetic/family.ts';
 import { scriptedPolicy, textTokenizer } from '../protocols/scripted-policy.ts';
 
 const group = (rewards: readonly (number | null)[]): ScoredGroup => ({

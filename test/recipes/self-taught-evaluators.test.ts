@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { deriveId } from '../../core/random.ts';
+import { invalid, ok } from '../../core/recipe/task-family.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { invalid, ok } from '../../core/task-family.ts';
 import { characterTokenizer } from '../../core/text/characters.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
 import { worstStep } from '../../recipes/self-taught-evaluators/claim.ts';
 import { consistency, pairAccuracy, positionBias } from '../../recipes/self-taught-evaluators/evaluate.ts';
 import { agreement, keep } from '../../recipes/self-taught-evaluators/recipe.ts';
-import type { Choice } from '../../tasks/arithmetic/pairwise.ts';
+import type { Choice } from '../../worlds/arithmetic/pairwise.ts';
 
 const tokenizer = openTokenizer(characterTokenizer().json);
 const said = (choice: Choice) => ok({ totals: [], choice });

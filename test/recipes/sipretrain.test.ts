@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { LearnTools, PreferencePart, SftPart, TrainingPlan } from '../../core/training-plan.ts';
+import type { LearnTools, PreferencePart, SftPart, TrainingPlan } from '../../core/plan/training-plan.ts';
+import { playWritten } from '../../local/testing/index.ts';
 import { bestAndWorst, type Candidate } from '../../recipes/sipretrain/candidates.ts';
 import { examined, sipretrain } from '../../recipes/sipretrain/recipe.ts';
-import { documentJudgePrompt, truthOf } from '../../tasks/documents/family.ts';
-import { playWritten } from '../../testing/index.ts';
+import { documentJudgePrompt, truthOf } from '../../worlds/documents/family.ts';
 import { recordsOf, solved, tokenizer, verdict } from './records.ts';
 
 const FACTS = 'be3 da7 ko2 mi5 tu1';

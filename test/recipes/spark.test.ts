@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import type { Recipe } from '../../core/recipe.ts';
-import type { Judgment } from '../../core/task-family.ts';
-import type { PolicyPart, SftPart } from '../../core/training-plan.ts';
+import type { PolicyPart, SftPart } from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { Judgment } from '../../core/recipe/task-family.ts';
+import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { admitTasks } from '../../protocols/drawn-tasks.ts';
 import { chosenVerdict, majorityMarks } from '../../recipes/spark/labels.ts';
 import { lineAccuracy } from '../../recipes/spark/learn.ts';
 import { anyLines, phaseOf } from '../../recipes/spark/proofs.ts';
 import { spark } from '../../recipes/spark/recipe.ts';
 import { processReward, selectiveAdvantage, stepAugmentedReward } from '../../recipes/spark/rewards.ts';
-import { plainProofs } from '../../tasks/chains/analysis.ts';
-import { playWritten, type WriteOptions } from '../../testing/index.ts';
+import { plainProofs } from '../../worlds/chains/analysis.ts';
 
 const verdict = (marks: string, right = !marks.includes('-')): Judgment => ({
   steps: [...marks].map((mark) => mark === '+'),

@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest';
-import { planTraining } from '../../core/plan-training.ts';
+import { planTraining } from '../../core/plan/plan-training.ts';
+import type { LearnTools } from '../../core/plan/training-plan.ts';
 import { deriveId, Random } from '../../core/random.ts';
 import { boundVersion } from '../../core/schema/round.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { characterTokenizer } from '../../core/text/characters.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
-import type { LearnTools } from '../../core/training-plan.ts';
 import { pairOf, spin } from '../../recipes/spin/recipe.ts';
-import { arithmetic } from '../../tasks/arithmetic/family.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import {
   CORPUS_SIZE,
   exactTrace,
   workedCorpus,
   workedExample,
-} from '../../tasks/arithmetic/worked-corpus.ts';
+} from '../../worlds/arithmetic/worked-corpus.ts';
 
 const tokenizer = openTokenizer(characterTokenizer().json);
 const tools = { encode: tokenizer.encode, decode: tokenizer.decode } as LearnTools;

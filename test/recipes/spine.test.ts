@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { LearnTools, PolicyPart } from '../../core/training-plan.ts';
+import type { LearnTools, PolicyPart } from '../../core/plan/training-plan.ts';
+import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { bandBetween, forkMask, quantile } from '../../recipes/spine/forks.ts';
 import { spine } from '../../recipes/spine/recipe.ts';
-import { runningTotals } from '../../tasks/arithmetic/family.ts';
-import { playWritten, type WriteOptions } from '../../testing/index.ts';
+import { runningTotals } from '../../worlds/arithmetic/family.ts';
 
 test('forks are the fifth of the tokens with the highest entropies, at least one, the earlier of equal ones', () => {
   expect(forkMask([0.1, 0.9, 0.2], 0.2)).toEqual([0, 1, 0]);

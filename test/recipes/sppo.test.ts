@@ -1,16 +1,20 @@
 /** SPPO's game by hand: who is preferred to whom, and which pair a group makes. */
 import { expect, test } from 'vitest';
+import type { LearnTools, Sequence } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
+import {
+  openEvaluationContext,
+  openRoundContext,
+  type RoundContextParts,
+} from '../../core/recipe/round-context.ts';
 import { exploitability } from '../../core/rl/measures/exploitability.ts';
-import { openEvaluationContext, openRoundContext, type RoundContextParts } from '../../core/round-context.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import type { LearnTools, Sequence } from '../../core/training-plan.ts';
 import { winRatePairs } from '../../protocols/win-rates.ts';
 import { lateOf, outplays } from '../../recipes/sppo/claim.ts';
 import { sppo } from '../../recipes/sppo/recipe.ts';
 import { mixtureOf, preference, STYLE_WINS, styleGameTask, styleOf } from '../../recipes/sppo/style-game.ts';
-import { isHeldOutStyle, styleScore } from '../../tasks/style/family.ts';
+import { isHeldOutStyle, styleScore } from '../../worlds/style/family.ts';
 import { scriptedPolicy, textTokenizer } from '../protocols/scripted-policy.ts';
 
 const TASK = 'az 2-4:tok bel ana dim';

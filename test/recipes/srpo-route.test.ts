@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { type ArmResults, claimOf } from '../../core/claims/claim.ts';
-import type { DistillationPart, PolicyPart } from '../../core/training-plan.ts';
+import type { DistillationPart, PolicyPart } from '../../core/plan/training-plan.ts';
+import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { srpoRoute } from '../../recipes/srpo-route/recipe.ts';
-import { runningTotals } from '../../tasks/arithmetic/family.ts';
-import { playWritten, type WriteOptions } from '../../testing/index.ts';
+import { runningTotals } from '../../worlds/arithmetic/family.ts';
 
 /** All totals of a task and its answer, off by one from total number `from` on. */
 function worked(task: string, from = 9): string {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { invalid, ok } from '../../core/task-family.ts';
+import { invalid, ok } from '../../core/recipe/task-family.ts';
+import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { scoreOf, ssrZero } from '../../recipes/ssr-zero/recipe.ts';
-import { lookalike, meaningOf, translationOf } from '../../tasks/cipher/family.ts';
-import { playWritten, type WriteOptions } from '../../testing/index.ts';
+import { lookalike, meaningOf, translationOf } from '../../worlds/cipher/family.ts';
 import { policyPart } from './play-solver.ts';
 
 test('a judgment’s score is the share of the words that it marks as right', () => {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import type { SftPart } from '../../core/training-plan.ts';
+import type { SftPart } from '../../core/plan/training-plan.ts';
+import { playWritten } from '../../local/testing/index.ts';
 import { stp } from '../../recipes/stp/recipe.ts';
 import { barelyProved, elegance, hardProofs, matchingWeights } from '../../recipes/stp/select.ts';
 import { type StpState, statements } from '../../recipes/stp/statements.ts';
-import { rewriting, shortestDerivation } from '../../tasks/rewriting/family.ts';
-import { playWritten } from '../../testing/index.ts';
+import { rewriting, shortestDerivation } from '../../worlds/rewriting/family.ts';
 
 const proofOf = (task: string): string => {
   const words = shortestDerivation(task)!;

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { PolicyPart } from '../../core/training-plan.ts';
+import type { PolicyPart } from '../../core/plan/training-plan.ts';
+import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { svs } from '../../recipes/svs/recipe.ts';
 import { attemptedTask, variationReward } from '../../recipes/svs/variations.ts';
-import { arithmetic, runningTotals } from '../../tasks/arithmetic/family.ts';
-import { playWritten, type WriteOptions } from '../../testing/index.ts';
+import { arithmetic, runningTotals } from '../../worlds/arithmetic/family.ts';
 import { evaluateWritten } from './evaluate-written.ts';
 
 test('a variation is paid where an eighth to five eighths of its answers are, and without the upper band up to all', () => {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { PolicyPart } from '../../core/training-plan.ts';
+import type { PolicyPart } from '../../core/plan/training-plan.ts';
+import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { FIRST, sws } from '../../recipes/sws/recipe.ts';
 import { failures, isFailed, slope, visited } from '../../recipes/sws/weakness.ts';
-import { arithmetic, runningTotals } from '../../tasks/arithmetic/family.ts';
-import { playWritten, type WriteOptions } from '../../testing/index.ts';
+import { arithmetic, runningTotals } from '../../worlds/arithmetic/family.ts';
 import { recordsOf, solved } from './records.ts';
 
 test('a task is failed that half never solve and that gets no better', () => {

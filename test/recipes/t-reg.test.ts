@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import type { LearnTools, PreferencePart, Sequence, TrainingPlan } from '../../core/training-plan.ts';
+import type { LearnTools, PreferencePart, Sequence, TrainingPlan } from '../../core/plan/training-plan.ts';
+import { playWritten } from '../../local/testing/index.ts';
 import { shuffledRewards, tokenRewardsOf } from '../../recipes/t-reg/contrast.ts';
 import { type Probe, probeFigures, probeOf } from '../../recipes/t-reg/probe.ts';
 import { tReg } from '../../recipes/t-reg/recipe.ts';
-import { parseStyleTask, pointsOf, styleScore } from '../../tasks/style/family.ts';
-import { playWritten } from '../../testing/index.ts';
+import { parseStyleTask, pointsOf, styleScore } from '../../worlds/style/family.ts';
 import { recordsOf, solved, tokenizer } from './records.ts';
 
 test('the reward of a token: half at most, 0 where both wishes make it as likely', () => {

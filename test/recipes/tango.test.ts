@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { ArmResults } from '../../core/claims/claim.ts';
 import { speed } from '../../core/claims/speed.ts';
-import { planTraining } from '../../core/plan-training.ts';
-import { invalid, ok } from '../../core/task-family.ts';
-import type { LearnTools, PolicyItem } from '../../core/training-plan.ts';
+import { planTraining } from '../../core/plan/plan-training.ts';
+import type { LearnTools, PolicyItem } from '../../core/plan/training-plan.ts';
+import { invalid, ok } from '../../core/recipe/task-family.ts';
 import { readVerified, stepOfToken, stepReader, stepRewards } from '../../protocols/step-credit.ts';
 import {
   alphaOf,
@@ -13,7 +13,7 @@ import {
   verdictReward,
 } from '../../recipes/tango/recipe.ts';
 import { classWeightedVerdicts } from '../../recipes/tango/verdict-credit.ts';
-import { chains } from '../../tasks/chains/family.ts';
+import { chains } from '../../worlds/chains/family.ts';
 import { expectRows, recordsOf, solved, tokenizer, verdict } from './records.ts';
 
 const tools = { encode: tokenizer.encode, decode: tokenizer.decode } as LearnTools;

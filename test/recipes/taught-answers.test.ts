@@ -1,10 +1,10 @@
 /** sdpo and srpo-route on questions of files: the teacher reads a right solution by a sibling after the question. */
 import { expect, test } from 'vitest';
-import { playStages } from '../../core/play-stages.ts';
-import { registry } from '../../core/registry.ts';
-import { openRoundContext } from '../../core/round-context.ts';
+import type { DistillationPart, LearnTools, PolicyPart } from '../../core/plan/training-plan.ts';
+import { registry } from '../../core/recipe/registry.ts';
+import { openRoundContext } from '../../core/recipe/round-context.ts';
+import { playStages } from '../../core/round/play-stages.ts';
 import { roundOf } from '../../core/schema/round.ts';
-import type { DistillationPart, LearnTools, PolicyPart } from '../../core/training-plan.ts';
 import { questionRecipeFrom } from '../../recipes/on-questions.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 import { chatOf, SAY } from './say.ts';

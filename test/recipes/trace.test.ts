@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { DistillationPart } from '../../core/training-plan.ts';
+import type { DistillationPart } from '../../core/plan/training-plan.ts';
+import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { trace } from '../../recipes/trace/recipe.ts';
 import { commonest, overMarked } from '../../recipes/trace/spans.ts';
-import { runningTotals } from '../../tasks/arithmetic/family.ts';
-import { playWritten, type WriteOptions } from '../../testing/index.ts';
+import { runningTotals } from '../../worlds/arithmetic/family.ts';
 import { policyPart } from './play-solver.ts';
 
 /** All totals of a task and its answer, off by one from total number `from` on. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { invalid, ok } from '../../core/task-family.ts';
+import { invalid, ok } from '../../core/recipe/task-family.ts';
 import { proposerReward, rewards, type SolverEvidence } from '../../recipes/trio/rewards.ts';
 
 const worked = ok({ steps: ['7', '-2'], answer: '-2' });

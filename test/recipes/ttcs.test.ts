@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
+import type { PolicyPart } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import type { PolicyPart } from '../../core/training-plan.ts';
+import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { testQuestions, ttcs } from '../../recipes/ttcs/recipe.ts';
 import { isClose, variantReward } from '../../recipes/ttcs/variants.ts';
-import { arithmetic, runningTotals } from '../../tasks/arithmetic/family.ts';
-import { misreadSolution } from '../../tasks/arithmetic/variants.ts';
-import { playWritten, type WriteOptions } from '../../testing/index.ts';
+import { arithmetic, runningTotals } from '../../worlds/arithmetic/family.ts';
+import { misreadSolution } from '../../worlds/arithmetic/variants.ts';
 
 test('a variant is paid for a split vote, less for being like its source and for repetition, and never below 0', () => {
   expect(variantReward(0.5, 0, 0.25)).toBe(0.75);

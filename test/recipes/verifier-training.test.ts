@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import type { ArmResults } from '../../core/claims/claim.ts';
-import type { Recipe } from '../../core/recipe.ts';
+import type { PolicyPart, SftPart } from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import type { Summary } from '../../core/schema/summary.ts';
-import type { PolicyPart, SftPart } from '../../core/training-plan.ts';
+import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { admitTasks } from '../../protocols/drawn-tasks.ts';
 import { solutionShown } from '../../protocols/rewritten-lines.ts';
 import { withstood } from '../../recipes/verifier-training/claim.ts';
 import { phaseOf, TAUGHT } from '../../recipes/verifier-training/phases.ts';
 import { verifierTraining } from '../../recipes/verifier-training/recipe.ts';
-import { writeSums } from '../../tasks/chains/family.ts';
-import { isUnseenSlip, rewrittenLine } from '../../tasks/chains/slips.ts';
-import { playWritten, type WriteOptions } from '../../testing/index.ts';
+import { writeSums } from '../../worlds/chains/family.ts';
+import { isUnseenSlip, rewrittenLine } from '../../worlds/chains/slips.ts';
 
 /** 3 + 4 = 7, 7 - 9 = -2, -2 + 5 = 3, 3 + 1 = 4. */
 const TASK = '3+4-9+5+1';

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
+import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { answersAlone, corruptedSteps, withTraces } from '../../recipes/weak-sup/forms.ts';
 import { labelled, noisyLabel } from '../../recipes/weak-sup/labels.ts';
 import { weakSup } from '../../recipes/weak-sup/recipe.ts';
-import { arithmetic, randomTask } from '../../tasks/arithmetic/family.ts';
-import { playWritten, type WriteOptions } from '../../testing/index.ts';
+import { arithmetic, randomTask } from '../../worlds/arithmetic/family.ts';
 import { policyPart } from './play-solver.ts';
 
 /** The sum of a chain, term by term. */

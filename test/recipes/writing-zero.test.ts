@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { against, referenceOf } from '../../recipes/writing-zero/compared.ts';
 import { writingZero } from '../../recipes/writing-zero/recipe.ts';
-import { styleScore } from '../../tasks/style/family.ts';
-import { playWritten, type WriteOptions } from '../../testing/index.ts';
+import { styleScore } from '../../worlds/style/family.ts';
 import { policyPart } from './play-solver.ts';
 
 const RESPONSES = ['<answer>ana', '<answer>ana bel', '<answer>ana bel dim', 'x'];

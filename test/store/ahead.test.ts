@@ -1,12 +1,12 @@
 /** Runs that are rounds ahead, in a real D1: rounds begin in order with the versions that they must have, and are trained in order. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type RunSettings, runIdOf } from '../../core/schema/round.ts';
-import { markScored } from '../../store/groups.ts';
-import { reviveProposal } from '../../store/revive.ts';
-import { rollBack } from '../../store/rollback.ts';
-import { admitTasks, failRound, getRound, listRounds, roundBefore } from '../../store/rounds.ts';
-import { advanceRun, dueRounds, getRun, orderRounds, stuckRuns } from '../../store/runs.ts';
-import { stopRun } from '../../store/stop-run.ts';
+import { markScored } from '../../workers/store/groups.ts';
+import { reviveProposal } from '../../workers/store/revive.ts';
+import { rollBack } from '../../workers/store/rollback.ts';
+import { admitTasks, failRound, getRound, listRounds, roundBefore } from '../../workers/store/rounds.ts';
+import { advanceRun, dueRounds, getRun, orderRounds, stuckRuns } from '../../workers/store/runs.ts';
+import { stopRun } from '../../workers/store/stop-run.ts';
 import { idOf, manifestOf, noteAndCommit, noteAndCreate, openStore, settings as plain } from './fixture.ts';
 
 let store: Awaited<ReturnType<typeof openStore>>;

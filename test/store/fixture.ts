@@ -3,10 +3,10 @@ import { Miniflare } from 'miniflare';
 import type { Manifest } from '../../core/schema/policy.ts';
 import { type RoundSpec, type RunSettings, runIdOf } from '../../core/schema/round.ts';
 import type { AdmittedTask } from '../../core/schema/sample.ts';
-import { migrate } from '../../mesh/migrate.ts';
-import { type Database, openDatabase } from '../../store/database.ts';
-import { commitVersion, createPolicy, noteCommit, notedCommit } from '../../store/policies.ts';
-import { advanceRun, orderRounds } from '../../store/runs.ts';
+import { migrate } from '../../local/mesh/migrate.ts';
+import { type Database, openDatabase } from '../../workers/store/database.ts';
+import { commitVersion, createPolicy, noteCommit, notedCommit } from '../../workers/store/policies.ts';
+import { advanceRun, orderRounds } from '../../workers/store/runs.ts';
 import { BINDINGS_WORKER, d1Statements, remoteD1, remoteR2 } from './remote-bindings.ts';
 
 export async function openStore() {

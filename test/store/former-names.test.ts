@@ -4,9 +4,9 @@ import type { D1Database } from '@cloudflare/workers-types';
 import { Miniflare } from 'miniflare';
 import { afterAll, expect, test } from 'vitest';
 import { roundOf } from '../../core/schema/round.ts';
-import { openDatabase } from '../../store/database.ts';
-import { getRound } from '../../store/rounds.ts';
-import { getRun } from '../../store/runs.ts';
+import { openDatabase } from '../../workers/store/database.ts';
+import { getRound } from '../../workers/store/rounds.ts';
+import { getRun } from '../../workers/store/runs.ts';
 import { settings } from './fixture.ts';
 
 const mf = new Miniflare({ modules: true, script: 'export default {}', d1Databases: { DB: 'former' } });

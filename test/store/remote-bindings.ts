@@ -4,7 +4,7 @@
  */
 import type { D1Database, D1PreparedStatement, R2Bucket } from '@cloudflare/workers-types';
 import type { Miniflare } from 'miniflare';
-import type { Statements } from '../../mesh/migrate.ts';
+import type { Statements } from '../../local/mesh/migrate.ts';
 
 /** The Worker that has the bindings `DB` and `BUCKET`. */
 export const BINDINGS_WORKER = `

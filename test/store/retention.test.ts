@@ -2,18 +2,18 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { roundOf } from '../../core/schema/round.ts';
-import { writeAll } from '../../store/database.ts';
-import { getVersion } from '../../store/policies.ts';
+import { writeAll } from '../../workers/store/database.ts';
+import { getVersion } from '../../workers/store/policies.ts';
 import {
   judgeVersions,
   type RetentionRule,
   removeFiles,
   takenVersions,
   takeUnnamed,
-} from '../../store/retention.ts';
-import { rollBack } from '../../store/rollback.ts';
-import { failRound } from '../../store/rounds.ts';
-import { advanceRun, getRun, insertRound, orderRounds } from '../../store/runs.ts';
+} from '../../workers/store/retention.ts';
+import { rollBack } from '../../workers/store/rollback.ts';
+import { failRound } from '../../workers/store/rounds.ts';
+import { advanceRun, getRun, insertRound, orderRounds } from '../../workers/store/runs.ts';
 import { manifestOf, noteAndCommit, openStore, orderRun } from './fixture.ts';
 
 let store: Awaited<ReturnType<typeof openStore>>;

@@ -1,6 +1,7 @@
 /** The state machine against a real D1: whatever happens twice or at the same time changes nothing more than once. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runIdOf } from '../../core/schema/round.ts';
+import { storeUndeliverable } from '../../workers/shared/dead-letter.ts';
 import {
   countGroups,
   failGroup,
@@ -8,14 +9,13 @@ import {
   markScored,
   rolloutRows,
   tasksOfRows,
-} from '../../store/groups.ts';
-import { getPolicy, nextVersion } from '../../store/policies.ts';
-import { reviveGroup } from '../../store/revive.ts';
-import { rollBack } from '../../store/rollback.ts';
-import { admitTasks, claimRedrive, getRound, listRounds, stalledRounds } from '../../store/rounds.ts';
-import { advanceRun, getRun, orderRounds, stuckRuns } from '../../store/runs.ts';
-import { stopRun } from '../../store/stop-run.ts';
-import { storeUndeliverable } from '../../workers/shared/dead-letter.ts';
+} from '../../workers/store/groups.ts';
+import { getPolicy, nextVersion } from '../../workers/store/policies.ts';
+import { reviveGroup } from '../../workers/store/revive.ts';
+import { rollBack } from '../../workers/store/rollback.ts';
+import { admitTasks, claimRedrive, getRound, listRounds, stalledRounds } from '../../workers/store/rounds.ts';
+import { advanceRun, getRun, orderRounds, stuckRuns } from '../../workers/store/runs.ts';
+import { stopRun } from '../../workers/store/stop-run.ts';
 import { manifestOf, noteAndCommit, openStore, orderRun, settings, tasksOf } from './fixture.ts';
 
 let store: Awaited<ReturnType<typeof openStore>>;

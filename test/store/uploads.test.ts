@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { R2Bucket, R2MultipartUpload } from '@cloudflare/workers-types';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { beginUpload, joinParts, putPart, type Uploaded } from '../../store/uploads.ts';
+import { beginUpload, joinParts, putPart, type Uploaded } from '../../workers/store/uploads.ts';
 import { openStore } from './fixture.ts';
 
 let store: Awaited<ReturnType<typeof openStore>>;

@@ -1,15 +1,21 @@
 /** Versions in R2: nothing that is torn, swapped, forged or late is ever stored under a manifest or loaded by one. */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { writeDelta } from '../../core/delta.ts';
 import { RollmeshError } from '../../core/errors.ts';
+import { writeDelta } from '../../core/policy/delta.ts';
 import type { Manifest } from '../../core/schema/policy.ts';
 import { streamSafetensors } from '../../model/safetensors-stream.ts';
-import { getDeadLetter, letterId, storeDeadLetter, UNKNOWN_CAUSE } from '../../store/dead-letters.ts';
-import { putJsonOnce } from '../../store/objects.ts';
-import { removeFiles } from '../../store/retention.ts';
-import { putVersionFile, versionKey } from '../../store/version-objects.ts';
-import { committedManifest, fileBytes, forkVersion, loadVersion, verifyFiles } from '../../store/versions.ts';
+import { getDeadLetter, letterId, storeDeadLetter, UNKNOWN_CAUSE } from '../../workers/store/dead-letters.ts';
+import { putJsonOnce } from '../../workers/store/objects.ts';
+import { removeFiles } from '../../workers/store/retention.ts';
+import { putVersionFile, versionKey } from '../../workers/store/version-objects.ts';
+import {
+  committedManifest,
+  fileBytes,
+  forkVersion,
+  loadVersion,
+  verifyFiles,
+} from '../../workers/store/versions.ts';
 import { manifestOf, noteAndCreate, openStore } from './fixture.ts';
 
 let store: Awaited<ReturnType<typeof openStore>>;

@@ -3,12 +3,27 @@ import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { SamplingRequest } from '../../core/schema/work.ts';
 import { oneOf, packGrammar } from '../../core/text/token-grammar.ts';
-import { openDatabase, writeAll } from '../../store/database.ts';
-import { getHolder, insertNode, leaseToNode, listNodes, nodesNow, revokeNode } from '../../store/nodes.ts';
-import { readRoundState } from '../../store/round-state.ts';
-import { admitTasks } from '../../store/rounds.ts';
-import { readOpening } from '../../store/stage-opening.ts';
-import { engineText, leaseWork, noteAnswers, putUp, releaseOf, takeBack, workOf } from '../../store/work.ts';
+import { openDatabase, writeAll } from '../../workers/store/database.ts';
+import {
+  getHolder,
+  insertNode,
+  leaseToNode,
+  listNodes,
+  nodesNow,
+  revokeNode,
+} from '../../workers/store/nodes.ts';
+import { readRoundState } from '../../workers/store/round-state.ts';
+import { admitTasks } from '../../workers/store/rounds.ts';
+import { readOpening } from '../../workers/store/stage-opening.ts';
+import {
+  engineText,
+  leaseWork,
+  noteAnswers,
+  putUp,
+  releaseOf,
+  takeBack,
+  workOf,
+} from '../../workers/store/work.ts';
 import { idOf, openStore, orderRun, tasksOf } from './fixture.ts';
 
 let store: Awaited<ReturnType<typeof openStore>>;

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { checkEarnings } from '../../core/audit/earnings.ts';
 import { AuditLedger } from '../../core/audit/findings.ts';
-import { payProposals } from '../../core/plan-training.ts';
-import { noRenderer } from '../../core/round-context.ts';
+import { payProposals } from '../../core/plan/plan-training.ts';
+import { noRenderer } from '../../core/recipe/round-context.ts';
 import { playHonestRound } from './honest-round.ts';
 
 const { record, tools } = await playHonestRound(1, 4, 4);

@@ -1,9 +1,9 @@
 /** Ways to forge a record, each as a forger who knows the whole project would do it: everything else is made to fit. */
 import type { AuditTools, RoundRecord } from '../../core/audit/audit-round.ts';
 import { recordedPolicy } from '../../core/audit/recorded-policy.ts';
-import type { Policy, PolicyRef } from '../../core/policy.ts';
+import type { Policy, PolicyRef } from '../../core/policy/policy.ts';
 import type { Random } from '../../core/random.ts';
-import { openRoundContext, type RoundContext } from '../../core/round-context.ts';
+import { openRoundContext, type RoundContext } from '../../core/recipe/round-context.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 
 export interface Scene {

@@ -1,8 +1,8 @@
 /** A small round of the start policy, played in this process: the honest record that forgers start from. */
 import type { AuditTools, RoundRecord } from '../../core/audit/audit-round.ts';
-import { playStages } from '../../core/play-stages.ts';
-import type { KernelEngine } from '../../core/policy.ts';
-import { openRoundContext } from '../../core/round-context.ts';
+import type { KernelEngine } from '../../core/policy/policy.ts';
+import { openRoundContext } from '../../core/recipe/round-context.ts';
+import { playStages } from '../../core/round/play-stages.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';

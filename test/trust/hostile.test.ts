@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { episodeToken, runToken } from '../../core/agent-token.ts';
+import { episodeToken, runToken } from '../../core/net/agent-token.ts';
 import { fileEntries } from '../../core/schema/policy.ts';
 import { openScene, type Scene } from '../mesh/scene.ts';
 import { type RawRequest, type RawResponse, send } from './requests.ts';

@@ -2,7 +2,7 @@
  * What somebody does to a round who can write to the object store (R2), to the database (D1) or to both, and perhaps holds
  * the mesh's key. Whatever the key allows to be sealed is sealed.
  */
-import { openRoundContext } from '../../core/round-context.ts';
+import { openRoundContext } from '../../core/recipe/round-context.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { keys } from '../../core/schema/round.ts';
 import type { Proposals, RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';

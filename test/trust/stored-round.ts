@@ -2,12 +2,13 @@
  * A round as the mesh stores it, in memory: the objects of R2 and the rows of D1, behind the routes that the learner and
  * `npm run audit` read. A forger may write to all of it; what the learner then does is the learner's own code.
  */
-import { GatewayClient } from '../../api/gateway-client.ts';
-import { provenanceMac } from '../../core/provenance.ts';
+
+import { provenanceMac } from '../../core/audit/provenance.ts';
 import { sha256Hex } from '../../core/random.ts';
 import type { GroupFailure, PolicyState, RoundState } from '../../core/schema/answers.ts';
 import { fileEntries, type Manifest, manifestSha256, type VersionFiles } from '../../core/schema/policy.ts';
 import { keys, type RoundSpec, type ScoredMessage } from '../../core/schema/round.ts';
+import { GatewayClient } from '../../workers/api/gateway-client.ts';
 import type { HonestRound } from './honest-round.ts';
 
 export const MESH_KEY = 'the mesh’s key, which the judge holds';

@@ -5,12 +5,12 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type VerifyOptions, verifiedLines, verifyIn } from '../../cli/verify/verify.ts';
 import { type VerifiedMesh, VersionChain, verifyVersion } from '../../cli/verify/verify-version.ts';
-import { playStages } from '../../core/play-stages.ts';
-import type { PolicyRef } from '../../core/policy.ts';
+import type { PolicyRef } from '../../core/policy/policy.ts';
 import { sha256Hex } from '../../core/random.ts';
-import { type Registry, registry } from '../../core/registry.ts';
+import { type Registry, registry } from '../../core/recipe/registry.ts';
+import { openRoundContext } from '../../core/recipe/round-context.ts';
 import { textOf } from '../../core/renderer/policy-text.ts';
-import { openRoundContext } from '../../core/round-context.ts';
+import { playStages } from '../../core/round/play-stages.ts';
 import { type Manifest, manifestSha256 } from '../../core/schema/policy.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
@@ -23,7 +23,7 @@ import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { distilFrom } from '../../recipes/distil/from-data.ts';
 import { shipped } from '../../recipes/index.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
-import type { PlacedTask } from '../../tasks/file/task.ts';
+import type { PlacedTask } from '../../worlds/file/task.ts';
 import { playHonestRound } from './honest-round.ts';
 import {
   gatewayOf,

@@ -1,12 +1,12 @@
 /** Which episodes the rollout Worker asks the environment Worker to hold, and what it says of the environment. */
 import { expect, test } from 'vitest';
 import type { AdmittedTask } from '../../core/schema/sample.ts';
-import type { RoundRow } from '../../store/rounds.ts';
 import {
   askForEpisodes,
   type EpisodeRequests,
   environmentOf,
 } from '../../workers/rollout/ask-for-episodes.ts';
+import type { RoundRow } from '../../workers/store/rounds.ts';
 
 const environment = { url: 'https://environments.example', turns: 16 };
 const round = { spec: { run: 'the-run', settings: { groupSize: 60 } } } as unknown as RoundRow;

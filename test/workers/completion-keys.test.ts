@@ -1,6 +1,6 @@
 /** The keys under which stages look completions up: of agents' recorded calls, of nodes' results and of what an earlier message sampled. */
 import { expect, test } from 'vitest';
-import type { SamplingSettings } from '../../core/policy.ts';
+import type { SamplingSettings } from '../../core/policy/policy.ts';
 import { settingsOf } from '../../core/schema/work.ts';
 import { packGrammar, untilText } from '../../core/text/token-grammar.ts';
 import { keysOf } from '../../workers/shared/cpu-budget.ts';

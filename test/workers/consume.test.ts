@@ -4,8 +4,8 @@ import * as v from 'valibot';
 import { beforeEach, expect, test, vi } from 'vitest';
 import type { Usage } from '../../core/cost/usage.ts';
 import { RollmeshError } from '../../core/errors.ts';
-import type { Failure } from '../../store/schema.ts';
 import { consume, MAX_DELIVERIES } from '../../workers/shared/consume.ts';
+import type { Failure } from '../../workers/store/schema.ts';
 
 const schema = v.object({ round: v.string(), group: v.string() });
 type Body = v.InferOutput<typeof schema>;

@@ -1,6 +1,6 @@
 /** Rations: what does not fit is put off, nothing is made twice, and the end is the same. */
 import { expect, test } from 'vitest';
-import type { Policy, SamplingSettings } from '../../core/policy.ts';
+import type { Policy, SamplingSettings } from '../../core/policy/policy.ts';
 import { oneOf } from '../../core/text/token-grammar.ts';
 import {
   BudgetExceeded,

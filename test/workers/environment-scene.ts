@@ -1,16 +1,16 @@
 /** A gateway's environments without a mesh, and the same tasks played in this process. */
 import { vi } from 'vitest';
-import { EnvironmentClient } from '../../api/environment-client.ts';
-import type { Said } from '../../api/environment/hold-episode.ts';
-import { episodesOf } from '../../core/play-episodes.ts';
-import type { Recipe } from '../../core/recipe.ts';
-import { type Registry, registry } from '../../core/registry.ts';
+import { episodesOf } from '../../core/episodes/play-episodes.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { type Registry, registry } from '../../core/recipe/registry.ts';
+import { openRoundContext } from '../../core/recipe/round-context.ts';
 import type { PolicyText } from '../../core/renderer/policy-text.ts';
-import { openRoundContext } from '../../core/round-context.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import { ragen } from '../../recipes/ragen/recipe.ts';
 import { ssp } from '../../recipes/ssp/recipe.ts';
+import type { Said } from '../../workers/api/environment/hold-episode.ts';
+import { EnvironmentClient } from '../../workers/api/environment-client.ts';
 import { scriptedPolicy, textTokenizer } from '../protocols/scripted-policy.ts';
 
 const URL_OF_MESH = 'http://mesh/environments';

@@ -1,8 +1,8 @@
 /** The search for a sample by its id alone, which derives the ids that a round must have: it ends at a bound. */
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { admitTasks } from '../../store/rounds.ts';
 import { findSample } from '../../workers/gateway/samples.ts';
+import { admitTasks } from '../../workers/store/rounds.ts';
 import { idOf, openStore, orderRun, tasksOf } from '../store/fixture.ts';
 
 let store: Awaited<ReturnType<typeof openStore>>;

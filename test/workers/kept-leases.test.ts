@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { SamplingRequest } from '../../core/schema/work.ts';
-import type { NodeRow } from '../../store/nodes.ts';
 import { KeptLeases } from '../../workers/gateway/kept-leases.ts';
+import type { NodeRow } from '../../workers/store/nodes.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const node = (name: string) => ({ id: name, tokenSha256: sha256(name) }) as NodeRow;

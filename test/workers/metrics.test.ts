@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { NOTHING_USED } from '../../core/cost/usage.ts';
-import type { MeshStatistics } from '../../store/statistics.ts';
 import { meshMetrics } from '../../workers/gateway/mesh-metrics.ts';
 import { prometheusText } from '../../workers/gateway/metrics.ts';
+import type { MeshStatistics } from '../../workers/store/statistics.ts';
 
 test('labels and help are escaped', () => {
   const metric = {

@@ -1,9 +1,9 @@
 /** What the clock sends of ended rounds: what is refused again and again keeps nothing else from being sent. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { failRound, getRound } from '../../store/rounds.ts';
 import { tellEnds } from '../../workers/gateway/callback.ts';
 import type { Services } from '../../workers/gateway/services.ts';
 import { sendTelemetry } from '../../workers/gateway/telemetry.ts';
+import { failRound, getRound } from '../../workers/store/rounds.ts';
 import { openStore, orderRun } from '../store/fixture.ts';
 
 let store: Awaited<ReturnType<typeof openStore>>;

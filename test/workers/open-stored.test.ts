@@ -2,17 +2,17 @@
 import { createHash } from 'node:crypto';
 import type { D1Database, D1PreparedStatement, R2Bucket } from '@cloudflare/workers-types';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { PolicyRef } from '../../core/policy.ts';
+import type { PolicyRef } from '../../core/policy/policy.ts';
 import type { Manifest, VersionFiles } from '../../core/schema/policy.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { openVersion } from '../../infer/open-version.ts';
 import { writeAdapter } from '../../model/adapter.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { readSafetensors, type Tensors } from '../../model/safetensors.ts';
-import { openDatabase } from '../../store/database.ts';
 import type { VersionStore } from '../../workers/shared/committed.ts';
 import { openStored } from '../../workers/shared/open-stored.ts';
 import { PolicySession } from '../../workers/shared/policy-session.ts';
+import { openDatabase } from '../../workers/store/database.ts';
 import { manifestOf, noteAndCommit, noteAndCreate, openStore } from '../store/fixture.ts';
 
 const ADAPTER = 'main.adapter.safetensors';

@@ -1,6 +1,6 @@
 /** One live session at a time: the old one is gone before the new one is opened, and none goes while it is used. */
 import { expect, test } from 'vitest';
-import type { PolicyRef } from '../../core/policy.ts';
+import type { PolicyRef } from '../../core/policy/policy.ts';
 import { PolicySession, type SessionPolicy } from '../../workers/shared/policy-session.ts';
 
 function recorded() {

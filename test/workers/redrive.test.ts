@@ -1,10 +1,10 @@
 /** The clock's patience with a round that takes its mesh down: counted over starts, on a real D1. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { shipped } from '../../recipes/index.ts';
-import { admitTasks, getRound } from '../../store/rounds.ts';
-import { getRun } from '../../store/runs.ts';
 import { reconcile } from '../../workers/gateway/reconcile.ts';
 import type { Services } from '../../workers/gateway/services.ts';
+import { admitTasks, getRound } from '../../workers/store/rounds.ts';
+import { getRun } from '../../workers/store/runs.ts';
 import { openStore, orderRun, tasksOf } from '../store/fixture.ts';
 
 let store: Awaited<ReturnType<typeof openStore>>;

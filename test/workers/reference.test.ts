@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { hc } from 'hono/client';
 import { expect, test } from 'vitest';
-import { type Gateway, ROUTES } from '../../api/routes.ts';
 import { glossaryPage } from '../../cli/reference/glossary.ts';
 import { openApi } from '../../cli/reference/openapi.ts';
 import { referencePage } from '../../cli/reference/page.ts';
+import { type Gateway, ROUTES } from '../../workers/api/routes.ts';
 
 type Route = { readonly method: string; readonly path: string };
 
@@ -24,17 +24,17 @@ test('the table has every route of the gateway and no other', async () => {
   expect(told.map(nameOf).sort()).toEqual([...new Set(routes.map(nameOf))].sort());
 });
 
-test('docs/api.md, dashboard/openapi.json and the page /glossary/ are those that `npm run reference` writes', async () => {
+test('docs/api.md, web/dashboard/openapi.json and the page /glossary/ are those that `npm run reference` writes', async () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
   expect(readFileSync('docs/api.md', 'utf8')).toBe(referencePage());
-  expect(readFileSync('dashboard/openapi.json', 'utf8')).toBe(
+  expect(readFileSync('web/dashboard/openapi.json', 'utf8')).toBe(
     `${JSON.stringify(await openApi(version), null, 1)}\n`,
   );
-  expect(readFileSync('dashboard/glossary/index.html', 'utf8')).toBe(glossaryPage());
+  expect(readFileSync('web/dashboard/glossary/index.html', 'utf8')).toBe(glossaryPage());
 });
 
 test('every place that the page links to is in the glossary', () => {
-  const terms = readFileSync('dashboard/terms.js', 'utf8').split('const PLACES')[1]!;
+  const terms = readFileSync('web/dashboard/terms.js', 'utf8').split('const PLACES')[1]!;
   const places = [...terms.matchAll(/^ {2}.+: '([a-z-]+)',$/gm)].map(([, place]) => place!);
   expect(places.length).toBeGreaterThan(60);
   const there = new Set([...glossaryPage().matchAll(/ id="([^"]+)"/g)].map(([, id]) => id!));

@@ -1,8 +1,8 @@
 /** All dead letters are sent again, however many of them are refused. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { GatewayClient } from '../../api/gateway-client.ts';
-import { letterId, storeDeadLetter } from '../../store/dead-letters.ts';
-import { failRound, getRound } from '../../store/rounds.ts';
+import { GatewayClient } from '../../workers/api/gateway-client.ts';
+import { letterId, storeDeadLetter } from '../../workers/store/dead-letters.ts';
+import { failRound, getRound } from '../../workers/store/rounds.ts';
 import { idOf, openStore, orderRun } from '../store/fixture.ts';
 
 let store: Awaited<ReturnType<typeof openStore>>;

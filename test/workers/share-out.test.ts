@@ -5,10 +5,12 @@
 import { readFileSync } from 'node:fs';
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { completionsSha256 } from '../../core/audit/work-seal.ts';
 import { RollmeshError } from '../../core/errors.ts';
-import type { Policy, PolicyRef } from '../../core/policy.ts';
+import type { Policy, PolicyRef } from '../../core/policy/policy.ts';
 import { deriveId, sha256Hex } from '../../core/random.ts';
-import { registry } from '../../core/registry.ts';
+import { registry } from '../../core/recipe/registry.ts';
+import type { WorkerStage } from '../../core/round/stages.ts';
 import { fileEntries, type VersionFiles } from '../../core/schema/policy.ts';
 import {
   type JudgeMessage,
@@ -19,26 +21,32 @@ import {
   runIdOf,
 } from '../../core/schema/round.ts';
 import type { SamplingRequest } from '../../core/schema/work.ts';
-import type { WorkerStage } from '../../core/stages.ts';
-import { completionsSha256 } from '../../core/work-seal.ts';
 import { parseConfig } from '../../model/config.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { shipped } from '../../recipes/index.ts';
-import { openDatabase, writeAll } from '../../store/database.ts';
-import { answeredCallsOf, callKey, heldEpisodes } from '../../store/episodes.ts';
-import { getGroup, groupsOf } from '../../store/groups.ts';
-import { insertNode } from '../../store/nodes.ts';
-import { putJson } from '../../store/objects.ts';
-import { admitTasks, failRound, getRound } from '../../store/rounds.ts';
-import { advanceRun, orderRounds } from '../../store/runs.ts';
-import { shutOut } from '../../store/shut-out.ts';
-import { forgetWork, leaseWork, noteAnswers, PROPOSALS, putUp, resultKey, workOf } from '../../store/work.ts';
 import { type JudgeMesh, judgeGroups } from '../../workers/judge/judge-groups.ts';
 import { type ProposerMesh, proposeRound } from '../../workers/proposer/propose-round.ts';
 import { type RolloutMesh, rollOutGroups } from '../../workers/rollout/roll-out-groups.ts';
 import { consume } from '../../workers/shared/consume.ts';
 import { CpuBudget } from '../../workers/shared/cpu-budget.ts';
 import { expectRoom } from '../../workers/shared/isolate-size.ts';
+import { openDatabase, writeAll } from '../../workers/store/database.ts';
+import { answeredCallsOf, callKey, heldEpisodes } from '../../workers/store/episodes.ts';
+import { getGroup, groupsOf } from '../../workers/store/groups.ts';
+import { insertNode } from '../../workers/store/nodes.ts';
+import { putJson } from '../../workers/store/objects.ts';
+import { admitTasks, failRound, getRound } from '../../workers/store/rounds.ts';
+import { advanceRun, orderRounds } from '../../workers/store/runs.ts';
+import { shutOut } from '../../workers/store/shut-out.ts';
+import {
+  forgetWork,
+  leaseWork,
+  noteAnswers,
+  PROPOSALS,
+  putUp,
+  resultKey,
+  workOf,
+} from '../../workers/store/work.ts';
 import { idOf, manifestOf, noteAndCreate, openStore, settings, tasksOf } from '../store/fixture.ts';
 
 // The engines are modules of WebAssembly that the Workers' platform instantiates; policies are the test's own.

@@ -1,7 +1,7 @@
 /** Webhook signatures against node:crypto, which did not write the verifier. */
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { standardHeaders } from '../../core/standard-webhook.ts';
+import { standardHeaders } from '../../core/net/standard-webhook.ts';
 import { HttpError } from '../../workers/gateway/http-error.ts';
 import { type SignatureHeaders, verifySignature } from '../../workers/gateway/signature.ts';
 

@@ -2,16 +2,11 @@
  * Holds the episode that a message asks for, as `rollmesh environment play` does. Whoever opens an episode holds it, and nobody else: what a
  * message finds open already is another delivery's, and the mesh's clock gives it up where that one was cut off.
  */
-import type { Host } from '../../api/environment/host.ts';
-import {
-  endEpisode,
-  type Held,
-  openEpisode,
-  playEpisode,
-  type Send,
-} from '../../api/environment/mesh-side.ts';
-import { within } from '../../api/environment-http.ts';
+
 import type { EnvironmentOrder, EpisodeMessage } from '../../core/schema/agent.ts';
+import type { Host } from '../api/environment/host.ts';
+import { endEpisode, type Held, openEpisode, playEpisode, type Send } from '../api/environment/mesh-side.ts';
+import { within } from '../api/environment-http.ts';
 import { failureOf } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';
 

@@ -1,5 +1,5 @@
 /** WebSockets of a Worker, for environments of OpenEnv: a request that asks for the upgrade, which takes headers. */
-import type { Connect } from '../../api/openenv-client.ts';
+import type { Connect } from '../api/openenv-client.ts';
 
 export const workerSocket: Connect = (url, headers, { received, ended }) => {
   const stop = new AbortController();

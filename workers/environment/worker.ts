@@ -3,9 +3,9 @@
  * episode for each message. It has neither the database nor the store; it asks the gateway, as any agent does. This file only connects its bindings.
  */
 import * as v from 'valibot';
-import type { Host } from '../../api/environment/host.ts';
-import { openHost } from '../../api/environment/open-host.ts';
 import { episodeMessage } from '../../core/schema/agent.ts';
+import type { Host } from '../api/environment/host.ts';
+import { openHost } from '../api/environment/open-host.ts';
 import { failureOf } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';
 import { type Holding, holdMessage, LONGEST_MS } from './hold-message.ts';

@@ -6,14 +6,13 @@
 import { type Context, Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type * as v from 'valibot';
-import { type AgentSeats, callSampleId } from '../../core/agent-episode.ts';
-import { agentsToken, episodeToken, runToken, seatToken } from '../../core/agent-token.ts';
+import { equalInConstantTime } from '../../core/audit/provenance.ts';
+import { type AgentSeats, callSampleId } from '../../core/episodes/agent-episode.ts';
 import { wrongInput } from '../../core/errors.ts';
-import { DEEPEST, isShallow } from '../../core/nesting.ts';
-import { equalInConstantTime } from '../../core/provenance.ts';
+import { agentsToken, episodeToken, runToken, seatToken } from '../../core/net/agent-token.ts';
+import type { Score } from '../../core/net/reward-service.ts';
 import { deriveId } from '../../core/random.ts';
-import type { Score } from '../../core/reward-service.ts';
-import { refOf } from '../../core/round-context.ts';
+import { refOf } from '../../core/recipe/round-context.ts';
 import {
   type AgentAccess,
   type CallOrder,
@@ -31,17 +30,18 @@ import {
 } from '../../core/schema/agent.ts';
 import { id } from '../../core/schema/sample.ts';
 import { nameOf } from '../../core/serving/order.ts';
+import { DEEPEST, isShallow } from '../../core/text/nesting.ts';
+import { expectOpen } from '../shared/agent-episodes.ts';
 import {
   type AnsweredCall,
   answeredCallsOf,
   groupsHeld,
   openEpisode,
   rewardEpisode,
-} from '../../store/episodes.ts';
-import { getGroup } from '../../store/groups.ts';
-import { getRound, touchRound } from '../../store/rounds.ts';
-import { getRun, lastRoundOf, noteAgentTold, openRoundsOf, type RunRow } from '../../store/runs.ts';
-import { expectOpen } from '../shared/agent-episodes.ts';
+} from '../store/episodes.ts';
+import { getGroup } from '../store/groups.ts';
+import { getRound, touchRound } from '../store/rounds.ts';
+import { getRun, lastRoundOf, noteAgentTold, openRoundsOf, type RunRow } from '../store/runs.ts';
 import { check, parseJson, readBytes, readJsonBody } from './body.ts';
 import { continueGroups } from './continue-groups.ts';
 import { learnerOnly, limitRate } from './guards.ts';

@@ -1,8 +1,8 @@
 /** The gateway's routes and what stands before them; the order here is the order in which a request may be refused. */
 import { Hono } from 'hono';
-import { meshStatistics } from '../../store/statistics.ts';
 import { failureOf } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';
+import { meshStatistics } from '../store/statistics.ts';
 import { agentAccessRoutes, agentRoutes, episodeHeaderRoutes } from './agent-routes.ts';
 import { deadLetterRoutes } from './dead-letter-routes.ts';
 import { environmentRoutes } from './environment-routes.ts';

@@ -2,12 +2,12 @@
  * Notifies the operator of ended rounds: a POST to the operator's own address, signed by Standard Webhooks' headers. Delivery is at least once:
  * the clock repeats a POST for a day, until the address has answered with success.
  */
-import { standardHeaders } from '../../core/standard-webhook.ts';
-import { countGroups } from '../../store/groups.ts';
-import { markTold, type RoundRow, untoldRounds } from '../../store/rounds.ts';
+import { standardHeaders } from '../../core/net/standard-webhook.ts';
 import { failureOf } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';
 import { requireSecret } from '../shared/secrets.ts';
+import { countGroups } from '../store/groups.ts';
+import { markTold, type RoundRow, untoldRounds } from '../store/rounds.ts';
 import type { Services } from './services.ts';
 
 const DAY_MS = 24 * 3600 * 1000;

@@ -1,8 +1,9 @@
 /** Sends the messages by which stages go on with groups, now that what these waited for is there, or has to be computed elsewhere. */
-import type { WaitingGroup } from '../../store/work.ts';
+
 import { failureOf } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';
 import { sendAll } from '../shared/messages.ts';
+import type { WaitingGroup } from '../store/work.ts';
 import type { Services } from './services.ts';
 
 /** Sending them twice is harmless, and a send that fails is left to the clock. */

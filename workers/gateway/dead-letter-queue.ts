@@ -3,13 +3,13 @@
  * are those whose consumer ended before it could: out of memory, out of CPU time, a crash, or a lease that ran out too often.
  */
 import * as v from 'valibot';
-import { QUEUE_NAMES } from '../../core/stages.ts';
-import type { Database } from '../../store/database.ts';
-import { UNKNOWN_CAUSE } from '../../store/dead-letters.ts';
-import type { Failure } from '../../store/schema.ts';
+import { QUEUE_NAMES } from '../../core/round/stages.ts';
 import { storeUndeliverable } from '../shared/dead-letter.ts';
 import { failureOf } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';
+import type { Database } from '../store/database.ts';
+import { UNKNOWN_CAUSE } from '../store/dead-letters.ts';
+import type { Failure } from '../store/schema.ts';
 
 const addressed = v.object({ to: v.picklist(QUEUE_NAMES) });
 

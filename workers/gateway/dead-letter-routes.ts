@@ -4,7 +4,7 @@ import type * as v from 'valibot';
 import type { deadLetterListing, Replayed, replayListing } from '../../core/schema/answers.ts';
 import { deadLetterQuery, replayQuery } from '../../core/schema/queries.ts';
 import { id } from '../../core/schema/sample.ts';
-import { getDeadLetter, listDeadLetters } from '../../store/dead-letters.ts';
+import { getDeadLetter, listDeadLetters } from '../store/dead-letters.ts';
 import { check } from './body.ts';
 import { learnerOnly } from './guards.ts';
 import { HttpError } from './http-error.ts';

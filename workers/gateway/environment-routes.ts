@@ -9,18 +9,18 @@ import type {
   HostedOutput,
   HostedSplit,
   HostedTask,
-} from '../../core/hosted-environment.ts';
-import { HOSTED_SPLITS } from '../../core/hosted-environment.ts';
-import { DEEPEST, isShallow } from '../../core/nesting.ts';
+} from '../../core/episodes/hosted-environment.ts';
+import { HOSTED_SPLITS } from '../../core/episodes/hosted-environment.ts';
+import { argumentsCheck } from '../../core/episodes/tool-arguments.ts';
 import { callOrder, sessionOrder, splitOrder, taskOrder } from '../../core/schema/environment.ts';
-import { argumentsCheck } from '../../core/tool-arguments.ts';
+import { DEEPEST, isShallow } from '../../core/text/nesting.ts';
 import {
   deleteSession,
   type EnvironmentSession,
   pruneSessions,
   readSession,
   writeSession,
-} from '../../store/environment-sessions.ts';
+} from '../store/environment-sessions.ts';
 import { readJsonBody } from './body.ts';
 import { callersByKey } from './guards.ts';
 import { HttpError } from './http-error.ts';

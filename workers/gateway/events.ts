@@ -5,7 +5,7 @@
 import { Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import { eventsQuery } from '../../core/schema/queries.ts';
-import { changeMark } from '../../store/rounds.ts';
+import { changeMark } from '../store/rounds.ts';
 import { check } from './body.ts';
 import type { GatewayTypes } from './services.ts';
 

@@ -1,8 +1,8 @@
 /** What a node fetches as the body of an answer: a file, which is one stream of bytes also where it is stored in shards, or a delta of one. */
 import type { R2Bucket, R2ObjectBody } from '@cloudflare/workers-types';
-import type { PolicyRef } from '../../core/policy.ts';
+import type { PolicyRef } from '../../core/policy/policy.ts';
 import type { StoredObject } from '../../core/schema/policy.ts';
-import { getObject, versionKey } from '../../store/version-objects.ts';
+import { getObject, versionKey } from '../store/version-objects.ts';
 import { notFound } from './parameters.ts';
 
 /**

@@ -4,11 +4,11 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Context } from 'hono';
 import { cors } from 'hono/cors';
 import { createMiddleware } from 'hono/factory';
-import { isOpenToPages } from '../../core/cross-origin.ts';
-import { equalInConstantTime } from '../../core/provenance.ts';
-import { tokenSha256 } from '../../core/work-seal.ts';
-import type { Database } from '../../store/database.ts';
-import { getNode, type NodeRow } from '../../store/nodes.ts';
+import { equalInConstantTime } from '../../core/audit/provenance.ts';
+import { tokenSha256 } from '../../core/audit/work-seal.ts';
+import { isOpenToPages } from '../../core/net/cross-origin.ts';
+import type { Database } from '../store/database.ts';
+import { getNode, type NodeRow } from '../store/nodes.ts';
 import { HttpError } from './http-error.ts';
 import type { GatewayTypes } from './services.ts';
 

@@ -4,9 +4,9 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { RollmeshError } from '../../core/errors.ts';
 import type { Refusal } from '../../core/schema/answers.ts';
 import { apiError } from '../../core/serving/api-error.ts';
-import { causesOf } from '../../store/database.ts';
 import { failureOf, STATUS_OF_KIND } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';
+import { causesOf } from '../store/database.ts';
 
 export class HttpError extends Error {
   readonly status: ContentfulStatusCode;

@@ -2,8 +2,8 @@
  * What this isolate leased to nodes a moment ago. A result that comes to the same isolate is checked against it, which saves the call of D1
  * that reads the request again. Whether the node still holds what it answers is decided by the statement that notes the result.
  */
-import type { NodeRow } from '../../store/nodes.ts';
-import type { LeasedWork } from '../../store/work.ts';
+import type { NodeRow } from '../store/nodes.ts';
+import type { LeasedWork } from '../store/work.ts';
 import { claimed, type NodeClaim } from './guards.ts';
 
 /** Of a request that a node holds, what its result is checked by. */

@@ -1,6 +1,6 @@
 /** Metrics of what the runs learn: rewards, accuracies, losses and the learner's own figures of each run's newest round. */
 import type { RoundReport } from '../../core/schema/report.ts';
-import type { RoundRow } from '../../store/rounds.ts';
+import type { RoundRow } from '../store/rounds.ts';
 import type { Metric } from './metrics.ts';
 
 type Labels = Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 /** Defines the metrics that the mesh exposes: their names, help texts and values. */
-import { GROUP_STATES, OPEN_STATES, ROUND_STATES } from '../../core/stages.ts';
-import type { RoundRow } from '../../store/rounds.ts';
-import type { MeshStatistics } from '../../store/statistics.ts';
+import { GROUP_STATES, OPEN_STATES, ROUND_STATES } from '../../core/round/stages.ts';
+import type { RoundRow } from '../store/rounds.ts';
+import type { MeshStatistics } from '../store/statistics.ts';
 import { learningMetrics } from './learning-metrics.ts';
 import type { Metric } from './metrics.ts';
 import { usageMetrics } from './usage-metrics.ts';

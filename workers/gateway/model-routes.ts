@@ -5,10 +5,10 @@
 import { Hono } from 'hono';
 import { RollmeshError } from '../../core/errors.ts';
 import { contextLengthOf } from '../../core/renderer/policy-text.ts';
-import { getPolicy, listPolicies, type PolicyRow } from '../../store/policies.ts';
 import { loadCommitted, type VersionStore } from '../shared/committed.ts';
 import { failureOf } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';
+import { getPolicy, listPolicies, type PolicyRow } from '../store/policies.ts';
 import { parseJson, readBytes } from './body.ts';
 import { callersOnly } from './guards.ts';
 import { HttpError, toldError } from './http-error.ts';

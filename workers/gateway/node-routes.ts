@@ -1,6 +1,7 @@
 /** Nodes as their operator and everybody sees them: make a token, revoke it, list nodes, who sampled what, and what audits found. */
 import { Hono } from 'hono';
 import type * as v from 'valibot';
+import { makeNodeKeys, tokenSha256 } from '../../core/audit/work-seal.ts';
 import { deriveId } from '../../core/random.ts';
 import { id, name } from '../../core/schema/sample.ts';
 import {
@@ -15,13 +16,12 @@ import {
   type RoundWork,
   shutOutOrder,
 } from '../../core/schema/work.ts';
-import { makeNodeKeys, tokenSha256 } from '../../core/work-seal.ts';
-import { getNode, insertNode, listNodes, nodeOfName, noteAudited, revokeNode } from '../../store/nodes.ts';
-import { getRound } from '../../store/rounds.ts';
-import { shutOut } from '../../store/shut-out.ts';
-import { nodeWorkOf, sharesOf } from '../../store/work.ts';
 import { log } from '../shared/log.ts';
 import { sendAll } from '../shared/messages.ts';
+import { getNode, insertNode, listNodes, nodeOfName, noteAudited, revokeNode } from '../store/nodes.ts';
+import { getRound } from '../store/rounds.ts';
+import { shutOut } from '../store/shut-out.ts';
+import { nodeWorkOf, sharesOf } from '../store/work.ts';
 import { check, readJsonBody } from './body.ts';
 import { learnerOnly } from './guards.ts';
 import { HttpError } from './http-error.ts';

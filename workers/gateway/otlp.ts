@@ -4,8 +4,8 @@
  */
 import type { UsageByStage } from '../../core/cost/usage.ts';
 import { deriveId } from '../../core/random.ts';
-import { OPEN_STATES } from '../../core/stages.ts';
-import type { RoundRow } from '../../store/rounds.ts';
+import { OPEN_STATES } from '../../core/round/stages.ts';
+import type { RoundRow } from '../store/rounds.ts';
 import type { Metric } from './metrics.ts';
 
 type Attribute = { readonly key: string; readonly value: object };

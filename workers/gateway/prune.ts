@@ -1,13 +1,14 @@
 /** Removes old versions, by the clock or on request: versions that nothing names are marked as taken first, then their files are deleted. */
+
+import { failureOf } from '../shared/failures.ts';
+import { log } from '../shared/log.ts';
 import {
   type JudgedVersion,
   type RetentionRule,
   removeFiles,
   takenVersions,
   takeUnnamed,
-} from '../../store/retention.ts';
-import { failureOf } from '../shared/failures.ts';
-import { log } from '../shared/log.ts';
+} from '../store/retention.ts';
 import type { Services } from './services.ts';
 
 export const DAY_MS = 24 * 3600 * 1000;

@@ -22,12 +22,12 @@ import {
   sampleQuery,
 } from '../../core/schema/queries.ts';
 import { id, name } from '../../core/schema/sample.ts';
-import { countGroups, getGroup, groupsFrom, groupsOf } from '../../store/groups.ts';
-import { getPolicy, listPolicies, manifestsOf, versionsOf } from '../../store/policies.ts';
-import { readRoundState } from '../../store/round-state.ts';
-import { getRound, listRounds } from '../../store/rounds.ts';
-import { getRun, listRuns, progressOfRuns } from '../../store/runs.ts';
-import { usageOf } from '../../store/usage.ts';
+import { countGroups, getGroup, groupsFrom, groupsOf } from '../store/groups.ts';
+import { getPolicy, listPolicies, manifestsOf, versionsOf } from '../store/policies.ts';
+import { readRoundState } from '../store/round-state.ts';
+import { getRound, listRounds } from '../store/rounds.ts';
+import { getRun, listRuns, progressOfRuns } from '../store/runs.ts';
+import { usageOf } from '../store/usage.ts';
 import { check } from './body.ts';
 import { limitRate } from './guards.ts';
 import { notFound } from './parameters.ts';

@@ -2,12 +2,16 @@
  * The clock's work. When an open round shows no progress, it is driven again: messages are sent again for exactly
  * what is missing. Every message may safely be sent twice, so the clock keeps no state of its own.
  */
-import { writeAll } from '../../store/database.ts';
-import { forgetEpisodes, giveUpEpisodes, groupsHeld } from '../../store/episodes.ts';
-import { groupsOf } from '../../store/groups.ts';
-import { listNodes, nodesNow } from '../../store/nodes.ts';
-import { pendingManifest } from '../../store/pending-manifest.ts';
-import { nextVersion } from '../../store/policies.ts';
+
+import { failureOf } from '../shared/failures.ts';
+import { log } from '../shared/log.ts';
+import { sendAll } from '../shared/messages.ts';
+import { writeAll } from '../store/database.ts';
+import { forgetEpisodes, giveUpEpisodes, groupsHeld } from '../store/episodes.ts';
+import { groupsOf } from '../store/groups.ts';
+import { listNodes, nodesNow } from '../store/nodes.ts';
+import { pendingManifest } from '../store/pending-manifest.ts';
+import { nextVersion } from '../store/policies.ts';
 import {
   claimRedrive,
   failRound,
@@ -15,12 +19,9 @@ import {
   roundBefore,
   settleRound,
   stalledRounds,
-} from '../../store/rounds.ts';
-import { advanceRun, forgetDeliveries, stuckRuns } from '../../store/runs.ts';
-import { forgetWork, releaseRound, takeBack } from '../../store/work.ts';
-import { failureOf } from '../shared/failures.ts';
-import { log } from '../shared/log.ts';
-import { sendAll } from '../shared/messages.ts';
+} from '../store/rounds.ts';
+import { advanceRun, forgetDeliveries, stuckRuns } from '../store/runs.ts';
+import { forgetWork, releaseRound, takeBack } from '../store/work.ts';
 import { completeCommit } from './commit.ts';
 import { continueGroups } from './continue-groups.ts';
 import { prune } from './prune.ts';

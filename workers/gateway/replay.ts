@@ -1,13 +1,13 @@
 /** Sends one dead letter back into its queue. It stays stored, marked as replayed; if the message fails again, it is the same dead letter. */
 import * as v from 'valibot';
+import { STAGES, type WAITING_GROUPS } from '../../core/round/stages.ts';
 import type { Replayed } from '../../core/schema/answers.ts';
 import { stageMessages } from '../../core/schema/round.ts';
 import { id as roundId } from '../../core/schema/sample.ts';
-import { STAGES, type WAITING_GROUPS } from '../../core/stages.ts';
-import { claimReplay, type DeadLetter } from '../../store/dead-letters.ts';
-import { reviveGroup, reviveProposal, reviveTraining } from '../../store/revive.ts';
 import { log } from '../shared/log.ts';
 import { sendAll } from '../shared/messages.ts';
+import { claimReplay, type DeadLetter } from '../store/dead-letters.ts';
+import { reviveGroup, reviveProposal, reviveTraining } from '../store/revive.ts';
 import { sendScored } from './send-scored.ts';
 import type { Services } from './services.ts';
 

@@ -3,21 +3,21 @@
  * computed and compared, and only the object that holds the sample is read.
  */
 import type { R2Bucket } from '@cloudflare/workers-types';
-import { turnId } from '../../core/episode.ts';
+import { turnId } from '../../core/episodes/episode.ts';
+import { episodesOf, proposalKey } from '../../core/episodes/play-episodes.ts';
 import { wrongInput } from '../../core/errors.ts';
-import { episodesOf, proposalKey } from '../../core/play-episodes.ts';
-import type { Registry } from '../../core/registry.ts';
-import { judgmentId, proposalId, rolloutId } from '../../core/sample-ids.ts';
+import type { Registry } from '../../core/recipe/registry.ts';
+import { judgmentId, proposalId, rolloutId } from '../../core/round/sample-ids.ts';
 import type { FoundSample, GroupContent, ProposalListing } from '../../core/schema/answers.ts';
 import { OUTCOMES } from '../../core/schema/outcome.ts';
 import { keys } from '../../core/schema/round.ts';
 import { proposals, type Sample, type ScoredGroup, scoredGroup } from '../../core/schema/sample.ts';
-import type { Database } from '../../store/database.ts';
-import { type GroupRow, groupsOf } from '../../store/groups.ts';
-import { readJson } from '../../store/objects.ts';
-import { getRound, listRounds, type RoundRow } from '../../store/rounds.ts';
 import type { VersionStore } from '../shared/committed.ts';
 import { Reader } from '../shared/reader.ts';
+import type { Database } from '../store/database.ts';
+import { type GroupRow, groupsOf } from '../store/groups.ts';
+import { readJson } from '../store/objects.ts';
+import { getRound, listRounds, type RoundRow } from '../store/rounds.ts';
 import { groupView } from './views.ts';
 
 /** How many rounds a search without a hint looks through, newest first. */

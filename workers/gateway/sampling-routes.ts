@@ -8,7 +8,7 @@ import { RollmeshError } from '../../core/errors.ts';
 import { samplingFailure } from '../../core/schema/answers.ts';
 import { answersQuery, redrawQuery } from '../../core/schema/queries.ts';
 import { id } from '../../core/schema/sample.ts';
-import { getRound } from '../../store/rounds.ts';
+import { getRound } from '../store/rounds.ts';
 import { check } from './body.ts';
 import { limitRate } from './guards.ts';
 import { HttpError } from './http-error.ts';

@@ -1,7 +1,7 @@
 /** Sends a round's scored groups to the learner again: after a stall, or when the round is replayed. */
 import { keys } from '../../core/schema/round.ts';
-import { groupsOf } from '../../store/groups.ts';
 import { sendAll } from '../shared/messages.ts';
+import { groupsOf } from '../store/groups.ts';
 import type { Services } from './services.ts';
 
 /** Sends the scored groups again that the learner may have lost; it takes each once. The judge made the seal: the gateway has no key. */

@@ -6,8 +6,8 @@
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { equalInConstantTime } from '../../core/provenance.ts';
-import { verifyStandardWebhook } from '../../core/standard-webhook.ts';
+import { equalInConstantTime } from '../../core/audit/provenance.ts';
+import { verifyStandardWebhook } from '../../core/net/standard-webhook.ts';
 import { HttpError } from './http-error.ts';
 
 /** How far a signature's time may lie before or after now, in seconds; the library of Standard Webhooks has the same. */

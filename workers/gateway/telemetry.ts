@@ -3,11 +3,11 @@
  * version is evaluated, or after a while; what was not taken is sent again for a day.
  */
 
-import { markTraced, untracedRounds } from '../../store/rounds.ts';
-import { meshStatistics } from '../../store/statistics.ts';
-import { usageOf } from '../../store/usage.ts';
 import { failureOf } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';
+import { markTraced, untracedRounds } from '../store/rounds.ts';
+import { meshStatistics } from '../store/statistics.ts';
+import { usageOf } from '../store/usage.ts';
 import { meshMetrics } from './mesh-metrics.ts';
 import { metricsBody, traceBody } from './otlp.ts';
 import { queueDepths } from './queue-depths.ts';

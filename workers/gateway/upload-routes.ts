@@ -10,9 +10,9 @@ import {
 import { MAX_FILE_BYTES, PART_BYTES, storedName } from '../../core/schema/policy.ts';
 import { partText, versionText } from '../../core/schema/queries.ts';
 import { name } from '../../core/schema/sample.ts';
-import { isSettled } from '../../store/pending-manifest.ts';
-import { beginUpload, joinParts, putPart, type Uploaded } from '../../store/uploads.ts';
-import { putVersionFile } from '../../store/version-objects.ts';
+import { isSettled } from '../store/pending-manifest.ts';
+import { beginUpload, joinParts, putPart, type Uploaded } from '../store/uploads.ts';
+import { putVersionFile } from '../store/version-objects.ts';
 import { check, readJsonBody } from './body.ts';
 import { learnerOnly } from './guards.ts';
 import { HttpError } from './http-error.ts';

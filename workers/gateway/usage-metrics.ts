@@ -1,7 +1,7 @@
 /** Metrics of what the rounds used of the platform and what that costs, as counters. */
 import { costOf } from '../../core/cost/cost.ts';
 import type { Usage } from '../../core/cost/usage.ts';
-import type { UsageStage } from '../../core/stages.ts';
+import type { UsageStage } from '../../core/round/stages.ts';
 import type { Metric } from './metrics.ts';
 
 type UsedByStage = readonly (Usage & { readonly stage: UsageStage })[];

@@ -5,12 +5,12 @@
 import type { SQL } from 'drizzle-orm';
 import { createMiddleware } from 'hono/factory';
 import { addUsage, NOTHING_USED, type Usage } from '../../core/cost/usage.ts';
-import type { UsageStage } from '../../core/stages.ts';
-import type { Statement } from '../../store/database.ts';
-import { addToUsage, addUsed } from '../../store/usage.ts';
+import type { UsageStage } from '../../core/round/stages.ts';
 import { failureOf } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';
 import { countUsed, metered, takeUsed } from '../shared/meter.ts';
+import type { Statement } from '../store/database.ts';
+import { addToUsage, addUsed } from '../store/usage.ts';
 import { isLearner } from './guards.ts';
 import type { GatewayTypes, Services } from './services.ts';
 

@@ -2,7 +2,7 @@
 import { costOf } from '../../core/cost/cost.ts';
 import { PRICES } from '../../core/cost/prices.ts';
 import { totalUsage, type UsageByStage } from '../../core/cost/usage.ts';
-import type { Recipe } from '../../core/recipe.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import {
   type DeadLetter,
   type GroupAnswer,
@@ -17,11 +17,11 @@ import {
 } from '../../core/schema/answers.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RoundReport } from '../../core/schema/report.ts';
-import type { DeadLetter as DeadLetterRow } from '../../store/dead-letters.ts';
-import type { GroupCountsByState, GroupRow } from '../../store/groups.ts';
-import type { PolicyRow, VersionRow } from '../../store/policies.ts';
-import type { RoundRow } from '../../store/rounds.ts';
-import type { ListedProgress, RunRow } from '../../store/runs.ts';
+import type { DeadLetter as DeadLetterRow } from '../store/dead-letters.ts';
+import type { GroupCountsByState, GroupRow } from '../store/groups.ts';
+import type { PolicyRow, VersionRow } from '../store/policies.ts';
+import type { RoundRow } from '../store/rounds.ts';
+import type { ListedProgress, RunRow } from '../store/runs.ts';
 
 /** What a round used, by stage and in total, without what the mesh used while it waited, and its cost at the published prices; null where no usage is recorded. */
 function usageView({ idle: _, ...stages }: UsageByStage = {}): RoundUsage | null {

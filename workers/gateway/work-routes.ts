@@ -7,7 +7,8 @@ import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import * as v from 'valibot';
 import { completionFault } from '../../core/audit/read-completion.ts';
-import type { Completion } from '../../core/policy.ts';
+import { completionsSha256, isSealed } from '../../core/audit/work-seal.ts';
+import type { Completion } from '../../core/policy/policy.ts';
 import { hash } from '../../core/schema/numbers.ts';
 import { deltasOf, wholeOf } from '../../core/schema/policy.ts';
 import { id } from '../../core/schema/sample.ts';
@@ -32,10 +33,9 @@ import {
   workResults,
   type workTaken,
 } from '../../core/schema/work.ts';
-import { completionsSha256, isSealed } from '../../core/work-seal.ts';
-import { writeAll } from '../../store/database.ts';
-import { getHolder, getNode, leaseToNode, type NodeRow, noteGone, noteSeen } from '../../store/nodes.ts';
-import { putJsonFirst } from '../../store/objects.ts';
+import { writeAll } from '../store/database.ts';
+import { getHolder, getNode, leaseToNode, type NodeRow, noteGone, noteSeen } from '../store/nodes.ts';
+import { putJsonFirst } from '../store/objects.ts';
 import {
   type Answer,
   engineText,
@@ -46,7 +46,7 @@ import {
   resultKey,
   underLease,
   type WorkRow,
-} from '../../store/work.ts';
+} from '../store/work.ts';
 import { check, readJsonBody } from './body.ts';
 import { continueGroups } from './continue-groups.ts';
 import { fileBody } from './file-body.ts';

@@ -1,12 +1,12 @@
 /** The gateway Worker: HTTP, the clock, and the dead-letter queue. This file only connects its bindings. */
-import { originsOf } from '../../core/cross-origin.ts';
-import { type Registry, registry } from '../../core/registry.ts';
+import { originsOf } from '../../core/net/cross-origin.ts';
+import { type Registry, registry } from '../../core/recipe/registry.ts';
 import { hostedFamilies } from '../../recipes/hosted-families.ts';
-import { openDatabase } from '../../store/database.ts';
 import { MAX_DELIVERIES } from '../shared/consume.ts';
 import type { StageQueue } from '../shared/messages.ts';
 import { meteredD1, meteredQueue, meteredR2 } from '../shared/metered-bindings.ts';
 import type { WorkerOptions } from '../shared/stage-worker.ts';
+import { openDatabase } from '../store/database.ts';
 import { gatewayApp } from './app.ts';
 import { tellEnds } from './callback.ts';
 import { storeDead } from './dead-letter-queue.ts';

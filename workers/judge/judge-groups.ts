@@ -1,17 +1,17 @@
 /** Handles the judge messages of one round: judges and rewards its rollout groups, seals the results and sends them to the learner. */
 import type { R2Bucket } from '@cloudflare/workers-types';
+import { provenanceMac } from '../../core/audit/provenance.ts';
 import { RollmeshError } from '../../core/errors.ts';
-import { provenanceMac } from '../../core/provenance.ts';
 import { type JudgeMessage, keys } from '../../core/schema/round.ts';
 import { type AdmittedTask, type RolloutGroup, rolloutGroup } from '../../core/schema/sample.ts';
-import type { Statement } from '../../store/database.ts';
-import { markScored } from '../../store/groups.ts';
-import { putJson, readJson } from '../../store/objects.ts';
-import { type RoundRow, touchRound } from '../../store/rounds.ts';
 import { type StageQueue, sendAll } from '../shared/messages.ts';
 import { isBegunAgain, type Opening, ofAttempt, openStage } from '../shared/open-stage.ts';
 import { roundManifests, type StageMesh } from '../shared/stage-mesh.ts';
 import { begunOf, dropPartial, goingOn, withinBudget } from '../shared/within-budget.ts';
+import type { Statement } from '../store/database.ts';
+import { markScored } from '../store/groups.ts';
+import { putJson, readJson } from '../store/objects.ts';
+import { type RoundRow, touchRound } from '../store/rounds.ts';
 
 export interface JudgeMesh extends StageMesh {
   readonly scored: StageQueue<'scored'>;

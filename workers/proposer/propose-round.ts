@@ -1,15 +1,15 @@
 /** Handles one propose message: writes the round's tasks once and sends a rollout message for each. */
-import { proposalOutcomes } from '../../core/play-episodes.ts';
+import { proposalOutcomes } from '../../core/episodes/play-episodes.ts';
 import { keys, type ProposeMessage } from '../../core/schema/round.ts';
 import { type Proposals, proposals } from '../../core/schema/sample.ts';
-import type { Statement } from '../../store/database.ts';
-import { putJsonOver, readJsonObject, storedSha256 } from '../../store/objects.ts';
-import { admitTasks, failRound, touchRound } from '../../store/rounds.ts';
-import { PROPOSALS } from '../../store/work.ts';
 import { type StageQueue, sendAll } from '../shared/messages.ts';
 import { type Opening, ofAttempt, openStage } from '../shared/open-stage.ts';
 import type { StageMesh } from '../shared/stage-mesh.ts';
 import { dropPartial, withinBudget } from '../shared/within-budget.ts';
+import type { Statement } from '../store/database.ts';
+import { putJsonOver, readJsonObject, storedSha256 } from '../store/objects.ts';
+import { admitTasks, failRound, touchRound } from '../store/rounds.ts';
+import { PROPOSALS } from '../store/work.ts';
 
 export interface ProposerMesh extends StageMesh {
   readonly rollouts: StageQueue<'rollout'>;

@@ -3,7 +3,7 @@
  * again opens no second one, so that whatever drives a waiting group on may ask again.
  */
 import * as v from 'valibot';
-import type { AgentSeats } from '../../core/agent-episode.ts';
+import type { AgentSeats } from '../../core/episodes/agent-episode.ts';
 import { wrongInput } from '../../core/errors.ts';
 import {
   type EnvironmentOrder,
@@ -14,8 +14,8 @@ import {
 import { environmentSetTask } from '../../core/schema/openenv.ts';
 import { parsed } from '../../core/schema/parse.ts';
 import type { AdmittedTask } from '../../core/schema/sample.ts';
-import type { RoundRow } from '../../store/rounds.ts';
 import { type StageQueue, sendAll } from '../shared/messages.ts';
+import type { RoundRow } from '../store/rounds.ts';
 
 /** The environment Worker's queue, and what it is told of the environment. */
 export interface EpisodeRequests {

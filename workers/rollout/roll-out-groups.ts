@@ -1,16 +1,16 @@
 /** Handles the rollout messages of one round: rolls out the groups that are not done yet in one call, then sends them to the judge. */
 import { keys, type RolloutMessage } from '../../core/schema/round.ts';
 import type { AdmittedTask } from '../../core/schema/sample.ts';
-import type { Statement } from '../../store/database.ts';
-import { groupsHeld } from '../../store/episodes.ts';
-import { putJson } from '../../store/objects.ts';
-import { touchRound } from '../../store/rounds.ts';
 import { answeredCalls } from '../shared/agent-episodes.ts';
 import type { PartialCompletions } from '../shared/cpu-budget.ts';
 import { type StageQueue, sendAll } from '../shared/messages.ts';
 import { type Opening, ofAttempt, openStage } from '../shared/open-stage.ts';
 import { type StageMesh, stageParts } from '../shared/stage-mesh.ts';
 import { begunOf, dropPartial, goingOn, withinBudget } from '../shared/within-budget.ts';
+import type { Statement } from '../store/database.ts';
+import { groupsHeld } from '../store/episodes.ts';
+import { putJson } from '../store/objects.ts';
+import { touchRound } from '../store/rounds.ts';
 import { askForEpisodes, type EpisodeRequests } from './ask-for-episodes.ts';
 
 export interface RolloutMesh extends StageMesh {

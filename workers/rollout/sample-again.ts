@@ -4,16 +4,16 @@
  */
 import { redrawSample } from '../../core/audit/redraw-sample.ts';
 import { RollmeshError } from '../../core/errors.ts';
-import { heldOutAnswers } from '../../core/held-out-answers.ts';
-import { openRoundContext } from '../../core/round-context.ts';
+import { heldOutAnswers } from '../../core/recipe/held-out-answers.ts';
+import { openRoundContext } from '../../core/recipe/round-context.ts';
 import type { HeldOutListing, RedrawnSample } from '../../core/schema/answers.ts';
 import { keys } from '../../core/schema/round.ts';
 import { proposals, scoredGroup } from '../../core/schema/sample.ts';
-import { readJson } from '../../store/objects.ts';
-import type { RoundRow } from '../../store/rounds.ts';
 import { conversations } from '../shared/conversations.ts';
 import { Reader } from '../shared/reader.ts';
 import { roundOfMessage, type StageMesh, stageParts } from '../shared/stage-mesh.ts';
+import { readJson } from '../store/objects.ts';
+import type { RoundRow } from '../store/rounds.ts';
 
 async function recordOf({ bucket }: StageMesh, { id }: RoundRow, group: string | null) {
   if (group === null) {

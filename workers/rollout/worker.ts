@@ -1,6 +1,6 @@
 /** The rollout Worker: consumes `rollmesh-rollout`, and samples again for readers. It only connects bindings; the work is in roll-out-groups.ts and sample-again.ts. */
 import * as v from 'valibot';
-import { registry } from '../../core/registry.ts';
+import { registry } from '../../core/recipe/registry.ts';
 import { callOrder } from '../../core/schema/agent.ts';
 import { answerOrder, redrawOrder, type SamplingFailure } from '../../core/schema/answers.ts';
 import { rolloutMessage } from '../../core/schema/round.ts';

@@ -5,15 +5,15 @@ import {
   type AgentEpisode,
   callSampleId,
   type EpisodesOf,
-} from '../../core/agent-episode.ts';
+} from '../../core/episodes/agent-episode.ts';
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
-import type { Recipe } from '../../core/recipe.ts';
-import { type RoundContextParts, refOf, samplingOf, textOfRole } from '../../core/round-context.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { type RoundContextParts, refOf, samplingOf, textOfRole } from '../../core/recipe/round-context.ts';
 import { type EpisodeKey, nameOfEpisode, recordedCall } from '../../core/schema/agent.ts';
-import type { Database } from '../../store/database.ts';
-import { callKey, type EpisodeRow, getEpisode, heldEpisodes } from '../../store/episodes.ts';
-import { readJson } from '../../store/objects.ts';
-import { getRound, type RoundRow } from '../../store/rounds.ts';
+import type { Database } from '../store/database.ts';
+import { callKey, type EpisodeRow, getEpisode, heldEpisodes } from '../store/episodes.ts';
+import { readJson } from '../store/objects.ts';
+import { getRound, type RoundRow } from '../store/rounds.ts';
 import { keysOf, type PartialCompletions } from './cpu-budget.ts';
 
 interface Store {

@@ -1,10 +1,10 @@
 /** Reads versions as they were committed: the database says by which manifest, so that none in the object store can be exchanged. */
 import type { R2Bucket } from '@cloudflare/workers-types';
-import type { PolicyRef } from '../../core/policy.ts';
+import type { PolicyRef } from '../../core/policy/policy.ts';
 import type { Manifest, VersionFile, VersionFiles } from '../../core/schema/policy.ts';
-import type { Database } from '../../store/database.ts';
-import { getVersion } from '../../store/policies.ts';
-import { committedManifest, loadVersion } from '../../store/versions.ts';
+import type { Database } from '../store/database.ts';
+import { getVersion } from '../store/policies.ts';
+import { committedManifest, loadVersion } from '../store/versions.ts';
 
 export interface VersionStore {
   readonly db: Database;

@@ -1,6 +1,7 @@
 /** Puts the turns of one conversation together again: a turn whose prompt continues an earlier turn belongs to it. */
-import type { HeldOutAnswer } from '../../core/held-out-answers.ts';
-import type { TokenIds } from '../../core/policy.ts';
+
+import type { TokenIds } from '../../core/policy/policy.ts';
+import type { HeldOutAnswer } from '../../core/recipe/held-out-answers.ts';
 import { newIn } from './reader.ts';
 
 export interface Conversation {

@@ -4,7 +4,13 @@
  * A completion depends on the prompt, the sample, the sampling settings and the version alone, so postponed work gives the same bits.
  */
 import * as v from 'valibot';
-import type { Completion, GeneratePrompt, Policy, PolicyRef, SamplingSettings } from '../../core/policy.ts';
+import type {
+  Completion,
+  GeneratePrompt,
+  Policy,
+  PolicyRef,
+  SamplingSettings,
+} from '../../core/policy/policy.ts';
 import { completion } from '../../core/schema/work.ts';
 import { grammarKey } from '../../core/text/token-grammar.ts';
 

@@ -1,11 +1,11 @@
 /** Stores a message that is given up as a dead letter with its cause, and marks its round or group as failed. */
 import * as v from 'valibot';
 import { id } from '../../core/schema/sample.ts';
-import type { Database } from '../../store/database.ts';
-import { letterId, storeDeadLetter } from '../../store/dead-letters.ts';
-import { failGroup } from '../../store/groups.ts';
-import { failRound } from '../../store/rounds.ts';
-import type { Failure } from '../../store/schema.ts';
+import type { Database } from '../store/database.ts';
+import { letterId, storeDeadLetter } from '../store/dead-letters.ts';
+import { failGroup } from '../store/groups.ts';
+import { failRound } from '../store/rounds.ts';
+import type { Failure } from '../store/schema.ts';
 
 const about = v.object({ round: v.optional(id), group: v.optional(id) });
 

@@ -1,6 +1,6 @@
 /** Turns anything thrown into a failure for the records: kind, code, and a message without stack or path. */
 import { type FailureKind, kindOf, RollmeshError } from '../../core/errors.ts';
-import type { Failure } from '../../store/schema.ts';
+import type { Failure } from '../store/schema.ts';
 
 const LONGEST = 500;
 

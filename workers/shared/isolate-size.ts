@@ -1,7 +1,7 @@
 /** Which policies an isolate has room for. */
 import { RollmeshError } from '../../core/errors.ts';
-import { ISOLATE_ROOM, WEIGHT_BYTES } from '../../core/isolate-room.ts';
-import type { PolicyRef } from '../../core/policy.ts';
+import { ISOLATE_ROOM, WEIGHT_BYTES } from '../../core/policy/isolate-room.ts';
+import type { PolicyRef } from '../../core/policy/policy.ts';
 import { parameterCount } from '../../model/checkpoint.ts';
 import type { ModelConfig } from '../../model/config.ts';
 

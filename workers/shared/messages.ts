@@ -1,8 +1,8 @@
 /** The messages between stages. Each names the stage that it is for, since the dead-letter queue does not. */
 import type { Queue } from '@cloudflare/workers-types';
+import type { QueueName } from '../../core/round/stages.ts';
 import type { EpisodeMessage } from '../../core/schema/agent.ts';
 import type { Messages } from '../../core/schema/round.ts';
-import type { QueueName } from '../../core/stages.ts';
 
 /** Those of the stages, and what the environment Worker is asked for. */
 type Sent = Messages & { readonly episode: EpisodeMessage };

@@ -1,5 +1,5 @@
 /** The policies of an isolate: opens stored versions, one session for all uses, and reads their tokenizers. */
-import type { PolicyRef } from '../../core/policy.ts';
+import type { PolicyRef } from '../../core/policy/policy.ts';
 import { type PolicyText, TEXT_FILES, textOf } from '../../core/renderer/policy-text.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { OpenPolicy } from '../../infer/open-version.ts';

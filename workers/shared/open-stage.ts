@@ -1,9 +1,10 @@
 /** What a stage knows of a round when it begins to work on messages, the rows that all stages need, read together; and whether the round is still the same at its end. */
+
+import type { WorkerStage } from '../../core/round/stages.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
-import type { WorkerStage } from '../../core/stages.ts';
-import type { Statement } from '../../store/database.ts';
-import { getRound, type RoundRow } from '../../store/rounds.ts';
-import { readOpening, type StageOpening } from '../../store/stage-opening.ts';
+import type { Statement } from '../store/database.ts';
+import { getRound, type RoundRow } from '../store/rounds.ts';
+import { readOpening, type StageOpening } from '../store/stage-opening.ts';
 import { failureOf } from './failures.ts';
 import { log } from './log.ts';
 import { type StageMesh, unknownRound } from './stage-mesh.ts';

@@ -1,5 +1,5 @@
 /** Opens a version's stored files as a live policy: verifies the bytes, checks the tensors, and asks at once for what does not depend on each other. */
-import type { PolicyRef } from '../../core/policy.ts';
+import type { PolicyRef } from '../../core/policy/policy.ts';
 import {
   adapterFile,
   deltasOf,
@@ -12,7 +12,7 @@ import {
 import type { Engines } from '../../infer/engines.ts';
 import { type OpenPolicy, openStreamed, openVersion } from '../../infer/open-version.ts';
 import { parseConfig } from '../../model/config.ts';
-import { fileBytes, loadFile, missingVersion } from '../../store/versions.ts';
+import { fileBytes, loadFile, missingVersion } from '../store/versions.ts';
 import { manifestOf, type VersionStore } from './committed.ts';
 import { expectRoom } from './isolate-size.ts';
 

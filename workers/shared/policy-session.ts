@@ -3,7 +3,7 @@
  * is disposed before the new one opens. With the kernels engine each has a memory of its own, and several stay open while they are small. Uses
  * are queued, so that no policy is disposed while it runs.
  */
-import { type Policy, type PolicyRef, samePolicy } from '../../core/policy.ts';
+import { type Policy, type PolicyRef, samePolicy } from '../../core/policy/policy.ts';
 import { waiting } from './meter.ts';
 
 /** The most bytes that policies kept beside another one may have together. */

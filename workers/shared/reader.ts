@@ -1,8 +1,8 @@
 /** Turns samples into what a reader sees: each is decoded by the tokenizer of the policy that wrote it, and cut by the recipe's reader. */
-import { episodesOf } from '../../core/play-episodes.ts';
-import type { TokenIds } from '../../core/policy.ts';
-import { type Part, readTags } from '../../core/reading.ts';
-import type { Recipe } from '../../core/recipe.ts';
+import { episodesOf } from '../../core/episodes/play-episodes.ts';
+import type { TokenIds } from '../../core/policy/policy.ts';
+import { type Part, readTags } from '../../core/recipe/reading.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import type { ReadableSample } from '../../core/schema/answers.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';

@@ -6,20 +6,21 @@
  * So no node ever sees a recipe or a task. Prompts that hold reference answers are marked on the list, and isolates sample them, unless a node is there
  * whose token is for them. A mesh without nodes never comes here.
  */
+
+import { completionsSha256 } from '../../core/audit/work-seal.ts';
 import { RollmeshError } from '../../core/errors.ts';
-import type { GeneratePrompt, Policy, PolicyRef, SamplingSettings } from '../../core/policy.ts';
+import type { GeneratePrompt, Policy, PolicyRef, SamplingSettings } from '../../core/policy/policy.ts';
 import { deriveLongId } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe.ts';
-import { openRoundContext, type RoundContext, roleOf } from '../../core/round-context.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { openRoundContext, type RoundContext, roleOf } from '../../core/recipe/round-context.ts';
+import type { WorkerStage } from '../../core/round/stages.ts';
 import { broughtBy, type Manifest, seenFrom, setFiles, weightsFile } from '../../core/schema/policy.ts';
 import { type LeasedFile, REQUEST_ROWS, type SamplingRequest, settingsOf } from '../../core/schema/work.ts';
-import type { WorkerStage } from '../../core/stages.ts';
 import { packGrammar } from '../../core/text/token-grammar.ts';
-import { completionsSha256 } from '../../core/work-seal.ts';
 import { parseConfig } from '../../model/config.ts';
-import { putJson, readJson } from '../../store/objects.ts';
-import type { RoundRow } from '../../store/rounds.ts';
-import { missingVersion } from '../../store/versions.ts';
+import { putJson, readJson } from '../store/objects.ts';
+import type { RoundRow } from '../store/rounds.ts';
+import { missingVersion } from '../store/versions.ts';
 import {
   closeWork,
   isScorable,
@@ -35,7 +36,7 @@ import {
   showsGold,
   type WorkRow,
   workOf,
-} from '../../store/work.ts';
+} from '../store/work.ts';
 import { loadCommitted, manifestOf } from './committed.ts';
 import { keysOf, lookUp, type PartialResults, promptsOf, rowMs, workResults } from './cpu-budget.ts';
 import { hasNoRoom, needsGoldNode } from './isolate-size.ts';

@@ -1,18 +1,18 @@
 /** What a stage Worker needs, and what its round contexts are made of: exactly the versions that the round names, an error if one was withdrawn or removed. */
 import type { R2Bucket } from '@cloudflare/workers-types';
 import { RollmeshError } from '../../core/errors.ts';
-import type { Recipe } from '../../core/recipe.ts';
-import type { Registry } from '../../core/registry.ts';
-import { type AskService, scores, serviceKey } from '../../core/reward-service.ts';
-import type { RoundContextParts } from '../../core/round-context.ts';
+import { type AskService, scores, serviceKey } from '../../core/net/reward-service.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { Registry } from '../../core/recipe/registry.ts';
+import type { RoundContextParts } from '../../core/recipe/round-context.ts';
 import { newestOf, type RoundSpec } from '../../core/schema/round.ts';
 import { recipeStateOf } from '../../core/text/recipe-state.ts';
 import { httpService } from '../../infer/remote/reward-service.ts';
-import type { Database } from '../../store/database.ts';
-import { putJsonOnce, readJson } from '../../store/objects.ts';
-import { manifestsOf, noteManifest, type VersionRow, versionsOfRound } from '../../store/policies.ts';
-import { getRound, type RoundRow } from '../../store/rounds.ts';
-import { committedManifest, expectUsable } from '../../store/versions.ts';
+import type { Database } from '../store/database.ts';
+import { putJsonOnce, readJson } from '../store/objects.ts';
+import { manifestsOf, noteManifest, type VersionRow, versionsOfRound } from '../store/policies.ts';
+import { getRound, type RoundRow } from '../store/rounds.ts';
+import { committedManifest, expectUsable } from '../store/versions.ts';
 import { episodesIn } from './agent-episodes.ts';
 import { loadCommitted } from './committed.ts';
 import type { CpuBudget, PartialResults } from './cpu-budget.ts';

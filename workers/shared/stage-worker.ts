@@ -1,11 +1,11 @@
 /** The Worker of any stage: it opens what its bindings name, consumes its queue, and records what that used. */
 import type * as v from 'valibot';
-import type { Recipe } from '../../core/recipe.ts';
-import { type Registry, registry } from '../../core/registry.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { type Registry, registry } from '../../core/recipe/registry.ts';
+import type { WorkerStage } from '../../core/round/stages.ts';
 import type { Messages } from '../../core/schema/round.ts';
-import type { WorkerStage } from '../../core/stages.ts';
-import { openDatabase, type Statement } from '../../store/database.ts';
-import { addUsed } from '../../store/usage.ts';
+import { openDatabase, type Statement } from '../store/database.ts';
+import { addUsed } from '../store/usage.ts';
 import { consume } from './consume.ts';
 import { CpuBudget, cpuBudgetMs } from './cpu-budget.ts';
 import { storeUndeliverable } from './dead-letter.ts';

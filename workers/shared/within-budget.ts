@@ -1,10 +1,10 @@
 /** Does a stage's work on groups within one invocation's CPU budget; a later message continues the groups that are left where they stopped. */
-import type { Recipe } from '../../core/recipe.ts';
-import { openRoundContext, type RoundContext } from '../../core/round-context.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { openRoundContext, type RoundContext } from '../../core/recipe/round-context.ts';
+import type { WorkerStage } from '../../core/round/stages.ts';
 import { keys } from '../../core/schema/round.ts';
-import type { WorkerStage } from '../../core/stages.ts';
-import { putJson, readJson } from '../../store/objects.ts';
-import type { RoundRow } from '../../store/rounds.ts';
+import { putJson, readJson } from '../store/objects.ts';
+import type { RoundRow } from '../store/rounds.ts';
 import {
   BudgetExceeded,
   budgeted,

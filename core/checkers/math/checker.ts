@@ -2,9 +2,10 @@
  * The checker `math`: an expression equal to the reference, in LaTeX or plain text, whatever its form: `\frac{1}{2}` is `0.5`,
  * `(x+1)^2` is `x^2+2x+1`, `x = 3` is `3`, `\{1,2\}` is `2, 1`. It is a numeric probe, no proof (see `equal.ts`).
  */
+
+import { invalid, ok } from '../../recipe/task-family.ts';
 import { type Checker, shown, wrongReference } from '../checker.ts';
 import { numberChecker, parseNumber } from '../number.ts';
-import { invalid, ok } from '../../task-family.ts';
 import { equalAnswers } from './equal.ts';
 import { parseMath } from './parse.ts';
 

@@ -9,7 +9,7 @@
  *     postfix  atom (`!` | `%`)*           atom     number | name | function argument | group | `|sum|` | \frac \sqrt \binom
  */
 import Fraction from 'fraction.js';
-import { invalid, ok, type ParseResult } from '../../task-family.ts';
+import { invalid, ok, type ParseResult } from '../../recipe/task-family.ts';
 
 export const LONGEST = 500;
 

@@ -5,8 +5,8 @@
  */
 // biome-ignore-all lint/complexity/useLiteralKeys: the encoder is private in tfjs' types, and TypeScript lets private members through in brackets only
 import { WebGPUBackend } from '@tensorflow/tfjs-backend-webgpu';
-import * as tf from '../../tfjs.ts';
 import { fromBfloat16, fromHalf } from '../../../model/half.ts';
+import * as tf from '../../tfjs.ts';
 import type { GpuDevice } from './adapter.ts';
 import { accessor, elementOf, type HalfType, type HeldAs } from './half-values.ts';
 import { GROUP, perElement, type Variants } from './wgsl.ts';

@@ -1,6 +1,6 @@
 /** Classification part: cross-entropy of the class head after the last token of a completion, as the mean over the step's sequences. */
 import { wrongInput } from '../../../core/errors.ts';
-import type { ClassificationPart } from '../../../core/training-plan.ts';
+import type { ClassificationPart } from '../../../core/plan/training-plan.ts';
 import { classHead } from '../../losses/class-head.ts';
 import * as tf from '../../tfjs.ts';
 import { evenly, type PartKind, unitWeights } from './kind.ts';

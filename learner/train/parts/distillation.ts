@@ -1,6 +1,6 @@
 /** Distillation part: the divergence of the student's next-token distributions from a teacher's, as the mean over the step's tokens. */
 import { wrongInput } from '../../../core/errors.ts';
-import type { DistillationPart } from '../../../core/training-plan.ts';
+import type { DistillationPart } from '../../../core/plan/training-plan.ts';
 import type { DistillationSpec } from '../../losses/distillation.ts';
 import { distilStates } from '../../nn/distil-states.ts';
 import { outputWeight } from '../../nn/model.ts';

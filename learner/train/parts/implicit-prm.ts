@@ -1,5 +1,5 @@
 /** Implicit process reward model: cross-entropy of σ(β Σ log-ratio to a reference) against outcomes, as the mean over the step's sequences. */
-import type { ImplicitPrmPart } from '../../../core/training-plan.ts';
+import type { ImplicitPrmPart } from '../../../core/plan/training-plan.ts';
 import { implicitReward } from '../../losses/implicit-reward.ts';
 import * as tf from '../../tfjs.ts';
 import { evenly, type PartKind, packed, sequencesOf, unitWeights } from './kind.ts';

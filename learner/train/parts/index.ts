@@ -1,5 +1,5 @@
 /** The kinds of training parts by name, and the units of a part. */
-import type { UpdatePart } from '../../../core/training-plan.ts';
+import type { UpdatePart } from '../../../core/plan/training-plan.ts';
 import { classification } from './classification.ts';
 import { distillation } from './distillation.ts';
 import { implicitPrm } from './implicit-prm.ts';

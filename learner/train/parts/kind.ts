@@ -3,7 +3,7 @@
  * how much each sequence weighs in a step, and its loss. Each kind is one file; all other training code is the same for all kinds.
  */
 import { wrongInput } from '../../../core/errors.ts';
-import type { Sequence, TeacherRef, UpdatePart, WeightsRef } from '../../../core/training-plan.ts';
+import type { Sequence, TeacherRef, UpdatePart, WeightsRef } from '../../../core/plan/training-plan.ts';
 import type { Sequences } from '../../losses/sequences.ts';
 import * as tf from '../../tfjs.ts';
 import type { Model, Readout } from '../readouts.ts';

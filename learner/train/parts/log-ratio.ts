@@ -1,5 +1,5 @@
 /** Log-ratio part: regression of β·(Σ log π − a constant) on targets, as the mean over the step's sequences. */
-import type { LogRatioPart } from '../../../core/training-plan.ts';
+import type { LogRatioPart } from '../../../core/plan/training-plan.ts';
 import { logRatioRegression } from '../../losses/log-ratio.ts';
 import * as tf from '../../tfjs.ts';
 import { evenly, type PartKind, sequencesOf, unitWeights } from './kind.ts';

@@ -1,14 +1,14 @@
 /** Policy part: policy gradient on sampled tokens by any objective of learner/losses, with KL to a reference, an entropy bonus and a band of entropy. */
 import { wrongInput } from '../../../core/errors.ts';
-import { aggregationWeights } from '../../../core/rl/aggregation.ts';
-import { logRatios, truncatedWeights } from '../../../core/rl/corrections/index.ts';
 import type {
   EntropyBounds,
   PolicyItem,
   PolicyPart,
   Sequence,
   WeightsRef,
-} from '../../../core/training-plan.ts';
+} from '../../../core/plan/training-plan.ts';
+import { aggregationWeights } from '../../../core/rl/aggregation.ts';
+import { logRatios, truncatedWeights } from '../../../core/rl/corrections/index.ts';
 import { entropyBand, entropyBonus } from '../../losses/entropy.ts';
 import { klToReference } from '../../losses/kl.ts';
 import type { ObjectiveTokens } from '../../losses/objective-tokens.ts';

@@ -1,6 +1,6 @@
 /** Preference part: losses on pairs of responses against a frozen reference, as the mean over the step's pairs. A pair is never split. */
 import { wrongInput } from '../../../core/errors.ts';
-import type { PreferencePair, PreferencePart } from '../../../core/training-plan.ts';
+import type { PreferencePair, PreferencePart } from '../../../core/plan/training-plan.ts';
 import { dpo } from '../../losses/dpo.ts';
 import { ipo } from '../../losses/ipo.ts';
 import { kto } from '../../losses/kto.ts';

@@ -1,5 +1,5 @@
 /** Supervised fine-tuning part: negative log-likelihood of given completions, as the mean over the step's tokens. */
-import type { SftPart } from '../../../core/training-plan.ts';
+import type { SftPart } from '../../../core/plan/training-plan.ts';
 import { nll } from '../../losses/nll.ts';
 import * as tf from '../../tfjs.ts';
 import { evenly, type PartKind, scoredTokens, sumOf, tokenWeights } from './kind.ts';

@@ -1,6 +1,6 @@
 /** Value part: regression of the value head before each token of a completion. The loss is the mean of ½·error², or of the expectile's loss, over the step's tokens. */
 import { wrongInput } from '../../../core/errors.ts';
-import type { ValuePart } from '../../../core/training-plan.ts';
+import type { ValuePart } from '../../../core/plan/training-plan.ts';
 import { expectileLoss, valueLoss } from '../../losses/value.ts';
 import * as tf from '../../tfjs.ts';
 import { expectPerToken, type PartKind, packed, scoredTokens, sumOf, tokenWeights } from './kind.ts';

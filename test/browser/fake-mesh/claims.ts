@@ -4,7 +4,7 @@ import { course, HOSTILE } from './drawn.ts';
 
 const ARMS = ['mix', 'judge', 'frozen judge', 'random', 'format', 'frozen proposer'];
 
-/** As dashboard/claims.json holds it. */
+/** As web/dashboard/claims.json holds it. */
 export function fakeClaims() {
   const rounds = [0, 10, 20, 30, 40];
   const random = new Random('fake/claims');

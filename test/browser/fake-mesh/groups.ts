@@ -1,7 +1,12 @@
 /** A round's groups and their samples: right, wrong, terse, failed and hostile ones. */
 import { deriveId, Random } from '../../../core/random.ts';
-import { readTags } from '../../../core/reading.ts';
-import { arithmetic, runningTotals, writeJudgment, writeSolution } from '../../../tasks/arithmetic/family.ts';
+import { readTags } from '../../../core/recipe/reading.ts';
+import {
+  arithmetic,
+  runningTotals,
+  writeJudgment,
+  writeSolution,
+} from '../../../worlds/arithmetic/family.ts';
 import { HOSTILE } from './drawn.ts';
 import { ref, trained } from './run.ts';
 

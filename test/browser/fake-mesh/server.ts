@@ -13,7 +13,7 @@ import { frozen, Run, trained } from './run.ts';
 
 /** A server-sent event: something has changed. */
 const CHANGE = 'event: change\ndata: \n\n';
-const PAGE = new URL('../../../dashboard/', import.meta.url).pathname;
+const PAGE = new URL('../../../web/dashboard/', import.meta.url).pathname;
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const TYPES: Readonly<Record<string, string>> = {

@@ -1,14 +1,15 @@
 /** Plays short runs in this process and keeps their records: what the mesh would have stored in R2 and D1. */
-import { readStart } from '../../../cli/shared/import-policy.ts';
-import type { Registry } from '../../../core/registry.ts';
+
+import type { Registry } from '../../../core/recipe/registry.ts';
 import type { VersionFiles } from '../../../core/schema/policy.ts';
 import type { EvaluationReport } from '../../../core/schema/report.ts';
 import { keys, type RoundSpec, roundOf } from '../../../core/schema/round.ts';
 import type { Proposals, ScoredGroup } from '../../../core/schema/sample.ts';
 import type { RoundLine } from '../../../core/schema/summary.ts';
+import { playInProcess } from '../../../local/run/in-process.ts';
+import { MemoryRunStore } from '../../../local/run/run-store.ts';
+import { readStart } from '../../../local/starts.ts';
 import { bindingsOf, type OrderedRun, runOf } from '../../../recipes/run-order.ts';
-import { playInProcess } from '../../../run/in-process.ts';
-import { MemoryRunStore } from '../../../run/run-store.ts';
 
 /** Held-out tasks of each family: enough that every figure of an evaluation is there. */
 const EVALUATED = { heldOut: true, most: 4 };

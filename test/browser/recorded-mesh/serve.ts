@@ -3,12 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
-import type { Registry } from '../../../core/registry.ts';
+import type { Registry } from '../../../core/recipe/registry.ts';
 import type { Stored } from './store.ts';
 
 /** Its types are those of workerd, which those of Node do not fit; its code is plain HTTP. */
 const GATEWAY = new URL('../../../workers/gateway/app.ts', import.meta.url).pathname;
-const PAGE = new URL('../../../dashboard/', import.meta.url).pathname;
+const PAGE = new URL('../../../web/dashboard/', import.meta.url).pathname;
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',

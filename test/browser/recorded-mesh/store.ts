@@ -1,16 +1,16 @@
 /** Writes played runs into D1 and R2 by the mesh's own statements, as its Workers and its learner leave them. */
 import type { R2Bucket } from '@cloudflare/workers-types';
-import { proposalOutcomes } from '../../../core/play-episodes.ts';
+import { proposalOutcomes } from '../../../core/episodes/play-episodes.ts';
 import { sha256Hex } from '../../../core/random.ts';
 import { fileEntries, type Manifest, type VersionFiles } from '../../../core/schema/policy.ts';
 import { keys, roundOf } from '../../../core/schema/round.ts';
 import { bindingsOf } from '../../../recipes/run-order.ts';
-import type { Database } from '../../../store/database.ts';
-import { markScored } from '../../../store/groups.ts';
-import { putJson } from '../../../store/objects.ts';
-import { commitVersion, createPolicy, noteCommit } from '../../../store/policies.ts';
-import { admitTasks, setReport } from '../../../store/rounds.ts';
-import { advanceRun, orderRounds } from '../../../store/runs.ts';
+import type { Database } from '../../../workers/store/database.ts';
+import { markScored } from '../../../workers/store/groups.ts';
+import { putJson } from '../../../workers/store/objects.ts';
+import { commitVersion, createPolicy, noteCommit } from '../../../workers/store/policies.ts';
+import { admitTasks, setReport } from '../../../workers/store/rounds.ts';
+import { advanceRun, orderRounds } from '../../../workers/store/runs.ts';
 import type { PlayedRound, PlayedRun } from './play.ts';
 
 export interface Stored {

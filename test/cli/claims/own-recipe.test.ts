@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { claimsNamed, expectPaid } from '../../../cli/claims/command.ts';
 import { playClaim } from '../../../cli/claims/play-claim.ts';
 import { type ArmRun, argumentsOf, Players } from '../../../cli/claims/run-arms.ts';
-import { checkRecipe } from '../../../core/check-recipe.ts';
+import { checkRecipe } from '../../../core/recipe/check-recipe.ts';
 import { trio } from '../../../recipes/trio/recipe.ts';
 import { runCommand } from '../terminal.ts';
 

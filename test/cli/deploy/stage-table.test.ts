@@ -1,4 +1,4 @@
-/** wrangler.toml describes the mesh of core/stages.ts: it is the one place that cannot be derived from the table. */
+/** wrangler.toml describes the mesh of core/round/stages.ts: it is the one place that cannot be derived from the table. */
 import { expect, test } from 'vitest';
 import { unstable_readConfig as readConfig } from 'wrangler';
 import { readWanted } from '../../../cli/deploy/wanted.ts';
@@ -10,7 +10,7 @@ import {
   queueOf,
   STAGES,
   WORKER_NAMES,
-} from '../../../core/stages.ts';
+} from '../../../core/round/stages.ts';
 
 const wanted = await readWanted('.');
 const queuesOf = (env: string) => readConfig({ config: 'wrangler.toml', env }, { hideWarnings: true }).queues;

@@ -13,7 +13,7 @@ import {
   wranglerFailure,
   wranglerProcess,
 } from '../../../cli/deploy/wrangler.ts';
-import { deployOrder } from '../../../core/stages.ts';
+import { deployOrder } from '../../../core/round/stages.ts';
 import { WANTED } from './deployed-mesh.ts';
 
 const ECHO = `
@@ -79,8 +79,8 @@ test('a mesh has the environment Worker where wrangler.toml names an environment
   const root = mkdtempSync(join(tmpdir(), 'rollmesh-'));
   const wanted = (url: string) => {
     const original = readFileSync('wrangler.toml', 'utf8').replace(
-      '"dashboard"',
-      JSON.stringify(resolve('dashboard')),
+      '"web/dashboard"',
+      JSON.stringify(resolve('web/dashboard')),
     );
     writeFileSync(
       join(root, 'wrangler.toml'),

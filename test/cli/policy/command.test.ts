@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { bornOf } from '../../../cli/process-birth.ts';
 import { refuseBusy, refuseShared } from '../../../cli/shared/state-access.ts';
 import { claim, lockPath, ownerOf } from '../../../cli/shared/state-lock.ts';
-import { NODE_FLAGS } from '../../../mesh/installation.ts';
+import { NODE_FLAGS } from '../../../local/mesh/installation.ts';
 import { oracle } from '../../model/checkpoints.ts';
 import { startTestMesh, type TestMesh } from './policy-mesh.ts';
 

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cp, mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { GatewayClient } from '../../../api/gateway-client.ts';
 import { readImport, storeImport } from '../../../cli/policy/import-checkpoint.ts';
 import { startSharedMesh } from '../../../cli/shared/state-access.ts';
 import { openStateFolder } from '../../../cli/shared/state-folder.ts';
+import { GatewayClient } from '../../../workers/api/gateway-client.ts';
 
 export interface TestMesh {
   /** State folder of the mesh: what `--state` takes. */

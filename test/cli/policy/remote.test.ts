@@ -2,8 +2,8 @@
 import { spawn } from 'node:child_process';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { gatewayAddress } from '../../../cli/shared/mesh-access.ts';
-import { NODE_FLAGS } from '../../../mesh/installation.ts';
-import { readSecrets } from '../../../mesh/secrets.ts';
+import { NODE_FLAGS } from '../../../local/mesh/installation.ts';
+import { readSecrets } from '../../../local/mesh/secrets.ts';
 import { openScene, type Scene } from '../../mesh/scene.ts';
 
 /** A process takes seconds to start where the machine is busy. */

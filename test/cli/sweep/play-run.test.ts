@@ -3,14 +3,14 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { readStart } from '../../../cli/shared/import-policy.ts';
 import { checkRun, endedRun, playRun } from '../../../cli/sweep/play-run.ts';
 import { sha256Hex } from '../../../core/random.ts';
 import { openDevice } from '../../../learner/device/device.ts';
+import { referenceRun } from '../../../local/run/reference-run.ts';
+import { readStart } from '../../../local/starts.ts';
 import { readPolicyFolder } from '../../../model/policy-folder.ts';
 import { shipped } from '../../../recipes/index.ts';
 import { runOf } from '../../../recipes/run-order.ts';
-import { referenceRun } from '../../../run/reference-run.ts';
 import { startTestMesh } from '../policy/policy-mesh.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'rollmesh-sweep-'));

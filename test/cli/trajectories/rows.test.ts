@@ -6,10 +6,10 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { conversationRows, pairRows, taskRows } from '../../../cli/trajectories/derived-rows.ts';
 import { writeRows } from '../../../cli/trajectories/write-rows.ts';
 import { findChecker } from '../../../core/checkers/registry.ts';
-import type { Trajectory, Turn } from '../../../core/trajectories.ts';
+import type { Trajectory, Turn } from '../../../core/runs/trajectories.ts';
 import { writeTask } from '../../../protocols/questions/task-text.ts';
-import { readConversations, readPairs } from '../../../tasks/file/read-examples.ts';
-import { readTasks } from '../../../tasks/file/read-tasks.ts';
+import { readConversations, readPairs } from '../../../worlds/file/read-examples.ts';
+import { readTasks } from '../../../worlds/file/read-tasks.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'rollmesh-trajectories-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

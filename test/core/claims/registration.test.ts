@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { armsRead } from '../../../core/claims/arms-read.ts';
-import { speed } from '../../../core/claims/speed.ts';
 import {
   conditionsOfFewSeeds,
   digestOf,
   expectUnchanged,
   register,
 } from '../../../core/claims/registration.ts';
+import { speed } from '../../../core/claims/speed.ts';
 import { recipes } from '../../../recipes/index.ts';
 import { trio } from '../../../recipes/trio/recipe.ts';
 

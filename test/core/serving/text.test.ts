@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { readStart } from '../../../cli/shared/import-policy.ts';
 import type { Message } from '../../../core/renderer/message.ts';
 import { rendererOf } from '../../../core/renderer/open.ts';
 import { textOf } from '../../../core/renderer/policy-text.ts';
 import { growingText } from '../../../core/serving/growing-text.ts';
 import { callMarks, callStyle, parseCalls } from '../../../core/serving/tool-calls.ts';
+import { readStart } from '../../../local/starts.ts';
 import { QWEN_TEMPLATE, versionFiles } from '../renderer/checkpoints.ts';
 
 const startFiles = await readStart('search-two-hop');

@@ -11,7 +11,7 @@ import { pageFile, pageOf, withIsolatedPage } from '../../../bench/browser/isola
 import { BUILDS } from '../../../infer/kernels/builds.ts';
 import { buildFile, loadBuilds, loadSharedBuilds } from '../../../infer/kernels/node-builds.ts';
 import { isToLayOut, newSharedMemory } from '../../../infer/kernels/shared-weights.ts';
-import { bundleWorker } from '../../../mesh/bundle.ts';
+import { bundleWorker } from '../../../local/mesh/bundle.ts';
 import { digestOf } from './replay.ts';
 
 const DIGESTS = {

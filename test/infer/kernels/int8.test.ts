@@ -1,6 +1,6 @@
 /** 8-bit products against their definition: float32 over the rounded weights, computed by the other engine. */
 import { describe, expect, test } from 'vitest';
-import type { PolicyRef } from '../../../core/policy.ts';
+import type { PolicyRef } from '../../../core/policy/policy.ts';
 import { BUILDS, type Builds } from '../../../infer/kernels/builds.ts';
 import { createKernelPolicy, type KernelPolicy } from '../../../infer/kernels/kernel-policy.ts';
 import { loadBuilds } from '../../../infer/kernels/node-builds.ts';

@@ -1,6 +1,6 @@
 /** Keys and values kept between the turns of an episode: the bits of reading everything again, and less to read. */
 import { expect, test } from 'vitest';
-import type { Completion, SamplingSettings, TokenIds } from '../../../core/policy.ts';
+import type { Completion, SamplingSettings, TokenIds } from '../../../core/policy/policy.ts';
 import { Decoder } from '../../../infer/kernels/decoder.ts';
 import { ARITHMETIC, type Form, REFS } from '../../../infer/kernels/forms.ts';
 import { KernelPolicy } from '../../../infer/kernels/kernel-policy.ts';

@@ -1,6 +1,6 @@
 /** What a policy has of a memory that several threads share: its window, and no more. */
 import { expect, test, vi } from 'vitest';
-import type { TokenIds } from '../../../core/policy.ts';
+import type { TokenIds } from '../../../core/policy/policy.ts';
 import { REFS } from '../../../infer/kernels/forms.ts';
 import { createKernelPolicy, ISOLATE_BYTES } from '../../../infer/kernels/kernel-policy.ts';
 import { loadBuilds, loadSharedBuilds } from '../../../infer/kernels/node-builds.ts';

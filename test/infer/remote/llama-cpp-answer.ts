@@ -1,5 +1,5 @@
 /** What llama.cpp's llama-server would answer over a policy here. */
-import type { Policy } from '../../../core/policy.ts';
+import type { Policy } from '../../../core/policy/policy.ts';
 import { logprobsAfter } from './local-server.ts';
 
 interface Asked {

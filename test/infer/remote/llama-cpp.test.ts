@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { SamplingSettings } from '../../../core/policy.ts';
+import type { SamplingSettings } from '../../../core/policy/policy.ts';
 import { answerAsLlamaCpp, END } from './llama-cpp-answer.ts';
 import { logprobsAfter, serveLocally } from './local-server.ts';
 

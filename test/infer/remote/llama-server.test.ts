@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ggufCheckpoint } from '../../../bench/rollout/gguf-checkpoint.ts';
-import type { Policy } from '../../../core/policy.ts';
+import type { Policy } from '../../../core/policy/policy.ts';
 import { createPolicy } from '../../../infer/onnx-policy.ts';
 import { loadOrt } from '../../../infer/ort.ts';
 import { createRemotePolicy } from '../../../infer/remote/policy.ts';

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { parseAnswer, type ServiceQuestion } from '../../../core/reward-service.ts';
+import { parseAnswer, type ServiceQuestion } from '../../../core/net/reward-service.ts';
 import { httpService } from '../../../infer/remote/reward-service.ts';
 import { verifySignature } from '../../../workers/gateway/signature.ts';
 

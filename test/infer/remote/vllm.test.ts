@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import type { SamplingSettings } from '../../../core/policy.ts';
+import type { SamplingSettings } from '../../../core/policy/policy.ts';
 import { someOf } from '../../../core/text/token-grammar.ts';
 import { logprobsAfter, serveLocally } from './local-server.ts';
 

@@ -1,8 +1,8 @@
 /** Distillation from hidden states, block by block: values worked by hand, gradients by differences in float64, memory, both devices. */
 import { existsSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
+import type { Divergence, DivergenceOver } from '../../../core/plan/training-plan.ts';
 import { Random } from '../../../core/random.ts';
-import type { Divergence, DivergenceOver } from '../../../core/training-plan.ts';
 import { openDevice } from '../../../learner/device/device.ts';
 import { backward } from '../../../learner/nn/backward.ts';
 import { distilStates, rowsOfBlock } from '../../../learner/nn/distil-states.ts';

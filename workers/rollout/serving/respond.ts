@@ -1,5 +1,5 @@
 /** Answers a request of a model endpoint from completions: at once, or as a stream while they are drawn. */
-import type { Completion } from '../../../core/policy.ts';
+import type { Completion } from '../../../core/policy/policy.ts';
 import type { PolicyText } from '../../../core/renderer/policy-text.ts';
 import { chatAnswer, completionAnswer, type Heading, tokensAnswer } from '../../../core/serving/answer.ts';
 import type { ServingOrder } from '../../../core/serving/order.ts';

@@ -1,6 +1,6 @@
 /** Samples the completions that a request of a model endpoint asks for, with one exact version of a policy. */
 import { RollmeshError, wrongInput } from '../../../core/errors.ts';
-import type { Completion, Policy, SamplingSettings, TokenIds } from '../../../core/policy.ts';
+import type { Completion, Policy, SamplingSettings, TokenIds } from '../../../core/policy/policy.ts';
 import { deriveId } from '../../../core/random.ts';
 import type { PolicyText } from '../../../core/renderer/policy-text.ts';
 import type { Dialogue } from '../../../core/renderer/renderer.ts';

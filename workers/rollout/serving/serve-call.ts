@@ -2,14 +2,13 @@
  * Answers one call of an agent, and records it as a part of its episode: with the version and the settings of the episode's round, drawn by
  * an id that follows from the episode and the number of the call. The answer is stored before it is told, and counts from then on.
  */
-import { callSampleId } from '../../../core/agent-episode.ts';
-import { canonicalJson } from '../../../core/canonical-json.ts';
+import { callSampleId } from '../../../core/episodes/agent-episode.ts';
 import { RollmeshError, wrongInput } from '../../../core/errors.ts';
-import type { Completion, PolicyRef, SamplingSettings, TokenIds } from '../../../core/policy.ts';
+import type { Completion, PolicyRef, SamplingSettings, TokenIds } from '../../../core/policy/policy.ts';
 import { deriveId } from '../../../core/random.ts';
+import { refOf, roleOf, samplingOf, textOfRole } from '../../../core/recipe/round-context.ts';
 import type { Message, Tool } from '../../../core/renderer/message.ts';
 import type { PolicyText } from '../../../core/renderer/policy-text.ts';
-import { refOf, roleOf, samplingOf, textOfRole } from '../../../core/round-context.ts';
 import {
   type CallOrder,
   type EpisodeKey,
@@ -20,6 +19,9 @@ import {
 } from '../../../core/schema/agent.ts';
 import { expectOwnSampling } from '../../../core/serving/episode-order.ts';
 import { answeredMessage, nameOf, type Prompt, type ServingOrder } from '../../../core/serving/order.ts';
+import { canonicalJson } from '../../../core/text/canonical-json.ts';
+import { expectOpen } from '../../shared/agent-episodes.ts';
+import { type StageMesh, stageParts } from '../../shared/stage-mesh.ts';
 import {
   beginCall,
   type CallRow,
@@ -27,10 +29,8 @@ import {
   callsThatLeft,
   callThatAsked,
   endCall,
-} from '../../../store/episodes.ts';
-import { putJsonOver, readJson, readJsonObject } from '../../../store/objects.ts';
-import { expectOpen } from '../../shared/agent-episodes.ts';
-import { type StageMesh, stageParts } from '../../shared/stage-mesh.ts';
+} from '../../store/episodes.ts';
+import { putJsonOver, readJson, readJsonObject } from '../../store/objects.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { respond, type SoFar } from './respond.ts';
 import { choiceOf, drawMs, expectBudget, prepare, type ReadPrompt, readPrompt } from './sample.ts';
@@ -38,7 +38,7 @@ import { headingOf } from './serve.ts';
 
 /**
  * How much the clocks of Workers and of the object store may differ. What was stored longer before an episode was opened is of one that was
- * held before about the same task, a day ago at least, and was forgotten (store/episodes.ts).
+ * held before about the same task, a day ago at least, and was forgotten (workers/store/episodes.ts).
  */
 const CLOCK_SKEW_MS = 60_000;
 

@@ -1,15 +1,15 @@
 /** Answers a request of a model endpoint. The gateway has checked who asks and how large the body is. */
 import { RollmeshError } from '../../../core/errors.ts';
-import { kernelEngineOf, type PolicyRef } from '../../../core/policy.ts';
+import { kernelEngineOf, type PolicyRef } from '../../../core/policy/policy.ts';
 import { deriveId } from '../../../core/random.ts';
 import { adapterFile, MAIN_SET, weightsFile } from '../../../core/schema/policy.ts';
 import type { Heading } from '../../../core/serving/answer.ts';
 import { modelOf, nameOf, type ServingOrder } from '../../../core/serving/order.ts';
-import { getPolicy, getVersion } from '../../../store/policies.ts';
-import { expectUsable } from '../../../store/versions.ts';
 import { manifestOf, type VersionStore } from '../../shared/committed.ts';
 import { loadText } from '../../shared/open-policy.ts';
 import type { StageMesh } from '../../shared/stage-mesh.ts';
+import { getPolicy, getVersion } from '../../store/policies.ts';
+import { expectUsable } from '../../store/versions.ts';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { respond } from './respond.ts';
 import { prepare, sample } from './sample.ts';

@@ -1,5 +1,5 @@
 /** The answer to a streaming request: server-sent events, a chunk for what every turn of the generation adds. */
-import type { Completion } from '../../../core/policy.ts';
+import type { Completion } from '../../../core/policy/policy.ts';
 import type { PolicyText } from '../../../core/renderer/policy-text.ts';
 import {
   type Choice,

@@ -1,0 +1,11 @@
+/** Imported first by every command: ends the process with a clear error where its Node is too old. */
+import { isCurrent, OLDEST_NODE } from './node-version.mjs';
+
+if (!isCurrent(process.version)) {
+  console.error(
+    `node.old: This is Node ${process.version} (${process.execPath}). Expected Node ${OLDEST_NODE} or later. ` +
+      'Start through `npm` or `npx`, which take the Node that `npm ci` put into node_modules/.bin; where there is none, ' +
+      'run `node cli/install/node.mjs` first.',
+  );
+  process.exit(1);
+}

@@ -1,0 +1,130 @@
+/**
+ * A recipe is data plus pure functions: its roles, its rewards, how they become advantages, and which objectives are trained. A round has
+ * three stages, each a function over `RoundContext`, which samples from the roles: tasks are proposed (once a round), rolled out and
+ * judged (group by group). Then the engine asks the recipe's `learn` for the training plan. The same recipe runs in the mesh, in one
+ * process and in tests; nothing here depends on a runtime.
+ */
+
+import type { Claim } from '../claims/claim.ts';
+import type { AgentSeats } from '../episodes/agent-episode.ts';
+import type { HostedEnvironment } from '../episodes/hosted-environment.ts';
+import type {
+  LearnTools,
+  ProposalTools,
+  RoundRecords,
+  SetSettings,
+  TrainingPlan,
+} from '../plan/training-plan.ts';
+import type { Evaluation } from '../schema/evaluation.ts';
+import type { RoleBinding, RunSettings } from '../schema/round.ts';
+import type { AdmittedTask, Proposals, RolloutGroup, ScoredGroup } from '../schema/sample.ts';
+import type { StateSchema } from './recipe-state.ts';
+import type { RoundDescription, StageRecipe } from './role.ts';
+import type { EvaluationContext, RoundContext } from './round-context.ts';
+
+export interface Paper {
+  readonly title: string;
+  readonly year: number;
+  /** arXiv id or URL; absent for a system of our own. */
+  readonly source?: string;
+}
+
+/** A short method section, in the terms of the field: what `npm run recipe -- show NAME` prints. One paragraph of plain text each. */
+export interface Method {
+  /** The tasks, which role knows what about them, and what the start policy can do. */
+  readonly setting: string;
+  /** Which roles act, in what order, and how often. */
+  readonly roles: string;
+  readonly rewards: string;
+  /** How rewards become advantages, pairs or weights. */
+  readonly credit: string;
+  readonly objective: string;
+  /** Which parameter sets are updated when. */
+  readonly schedule: string;
+}
+
+/** The fields that a shape of round provides: all but a recipe's descriptions, its weights and its training plan. */
+export type RoundShape = Pick<
+  Recipe,
+  | 'taskName'
+  | 'stop'
+  | 'rewards'
+  | 'roles'
+  | 'freezable'
+  | 'propose'
+  | 'rollOut'
+  | 'judge'
+  | 'evaluate'
+  | 'describe'
+  | 'agent'
+>;
+
+export interface Recipe extends StageRecipe {
+  readonly title: string;
+  readonly paper: Paper;
+  /** One paragraph: which roles there are, and what each is paid for. */
+  readonly summary: string;
+  /** A shipped recipe has one; another need not. */
+  readonly method?: Method;
+  /** Where it differs from the paper, and why. */
+  readonly differences: readonly string[];
+  /** What it needs of a task that a question of a file does not have: why it takes no files of tasks. Absent where it takes them, and where nobody has said. */
+  readonly needsOfTasks?: string;
+  /**
+   * What each figure that the recipe reports beside the usual ones means, of a round (`TrainingPlan.figures`) or of an evaluation: one sentence by the
+   * figure's name, with its unit, that the page shows beside the figure. A name explains the names that continue it after a dot, too.
+   */
+  readonly figures?: Readonly<Record<string, string>>;
+  /** The published claim at small scale. A shipped recipe has one, with its record under claims/; another need not. */
+  readonly claim?: Claim;
+  /** The shipped policy it starts from: a folder under models/. */
+  readonly startPolicy: string;
+  /** Name of its task family, for reports. */
+  readonly taskName: string;
+  /**
+   * For a family of your own: the name of a known one in whose notation its tasks, answers and judgments are written, so that a policy
+   * that was taught the known one can speak it.
+   */
+  readonly writtenAs?: string;
+  /** Defaults of a run. */
+  readonly tasks: number;
+  readonly groupSize: number;
+  /** The ablations that `--variant` takes besides the recipe as published, each with its description. */
+  readonly variants: Readonly<Record<string, string>>;
+  /** Parameter sets by name; `main` is always there. */
+  readonly sets: Readonly<Record<string, SetSettings>>;
+  /** Roles that `--freeze` takes: they keep version 0. */
+  readonly freezable: readonly string[];
+  /** The schema of the recipe state; absent = the recipe carries nothing from round to round. */
+  readonly state?: StateSchema;
+  /** The versions that roles use, where that is not the newest. Called once, when a run is ordered. */
+  readonly bindings?: (settings: RunSettings) => Readonly<Record<string, RoleBinding>>;
+  /** How many versions samples may be behind by design, beside those that a run is rounds ahead; an operator's own bound may be wider. */
+  readonly staleness?: number;
+
+  /** The roles that programs outside the mesh play by way of its endpoints; absent = none. Their rollouts come from `RoundContext.episodes`. */
+  readonly agent?: AgentSeats;
+
+  /** Stage one, once a round: returns the tasks, and every proposal with its outcome. */
+  readonly propose: (context: RoundContext) => Promise<Proposals>;
+  /** Stage two: returns the rollouts of some of the tasks, in the order given. */
+  readonly rollOut: (context: RoundContext, tasks: readonly AdmittedTask[]) => Promise<RolloutGroup[]>;
+  /** Stage three: returns judgments, probes and rewards of some of the groups, in the order given. */
+  readonly judge: (context: RoundContext, groups: readonly RolloutGroup[]) => Promise<ScoredGroup[]>;
+  /**
+   * What the round's proposals earned, by the id of their first sample; null = no reward. A pure function of the records: the engine
+   * calls it once, writes it into the round's report and hands the proposals to `learn` with their rewards.
+   */
+  readonly payProposals?: (
+    records: RoundRecords,
+    tools: ProposalTools,
+  ) => ReadonlyMap<string, number | null> | undefined;
+  /** Returns the training plan of a whole round; groups come in order of their index. The engine drops the parts of frozen roles. */
+  readonly learn: (records: RoundRecords, tools: LearnTools) => TrainingPlan | Promise<TrainingPlan>;
+  /** Held-out evaluation by the oracle, apart from every reward. */
+  readonly evaluate: (context: EvaluationContext) => Promise<Evaluation>;
+  /** Environments that the gateway serves to others by the Open Reward Standard; absent = none. */
+  readonly hosted?: readonly HostedEnvironment[];
+  /** What the monitors can say about tasks and answers. */
+  readonly describe?: RoundDescription;
+}

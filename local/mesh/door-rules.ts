@@ -1,0 +1,62 @@
+/** The rules, as pure functions, for which requests a port of the local mesh accepts, and with which headers they are passed on. */
+
+import { isOpenToPages } from '../../core/net/cross-origin.ts';
+
+/** The parts of an HTTP request that say who the caller is. */
+interface Caller {
+  readonly url: string;
+  readonly headers: Pick<Headers, 'get'>;
+}
+
+export interface Refusal {
+  readonly code: 'host.foreign' | 'origin.foreign';
+  readonly message: string;
+  readonly expected: string;
+  readonly next: string;
+}
+
+/** The host name in a `Host` header, without its port; null if the header is not valid. */
+function hostnameOf(host: string): string | null {
+  try {
+    return new URL(`http://${host}`).hostname;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Why a request is refused; null if it is accepted. `hosts` are the names and addresses of this machine, as URLs write them; `pages` are the
+ * origins whose pages may call the model endpoints.
+ */
+export function foreignCaller(
+  { url, headers }: Caller,
+  hosts: readonly string[],
+  pages: readonly string[] = [],
+): Refusal | null {
+  const host = headers.get('host') ?? new URL(url).host;
+  const asked = [hostnameOf(host), new URL(url).hostname];
+  if (!asked.every((name) => name !== null && hosts.includes(name)))
+    return {
+      code: 'host.foreign',
+      message: `The request is for the host ${host.slice(0, 100)}, and the local mesh answers for this machine alone.`,
+      expected: `one of ${hosts.join(', ')}`,
+      next: `Open http://${hosts[0]} with the port of the mesh.`,
+    };
+  const origin = headers.get('origin');
+  const isNamed = origin !== null && pages.includes(origin) && isOpenToPages(new URL(url).pathname);
+  if (origin !== null && origin !== `http://${host}` && !isNamed)
+    return {
+      code: 'origin.foreign',
+      message: `The request comes from a page of ${origin.slice(0, 100)}, and the local mesh answers its own page alone.`,
+      expected: `no Origin header, or http://${host}`,
+      next: 'Call the mesh from a program, or from its own page; CORS_ORIGINS in .dev.vars names pages that may call its model endpoints.',
+    };
+  return null;
+}
+
+/** The headers without those that control Miniflare (`MF-…`) and the one in which Cloudflare gives the caller’s address. */
+export function trustedHeaders(headers: Headers): Headers {
+  const kept = new Headers(headers);
+  for (const [name] of headers) if (name.startsWith('mf-') || name === 'cf-connecting-ip') kept.delete(name);
+  return kept;
+}

@@ -1,0 +1,98 @@
+/** The thread of a node in a browser tab: one of its engines in a Web Worker. It stores nothing. */
+import { SMALLER_WEIGHTS } from '../../core/policy/policy.ts';
+import type { LeaseOrder, SamplingRequest } from '../../core/schema/work.ts';
+import type { Engines } from '../../infer/engines.ts';
+import { BUILDS, type Build } from '../../infer/kernels/builds.ts';
+import { ARITHMETIC, type Form } from '../../infer/kernels/forms.ts';
+import { openKernels } from '../../infer/kernels/open-kernels.ts';
+import { type ComputeAnswer, type ComputeCall, Computer, failureOf } from './compute.ts';
+import { gpuEngines, wasmEngines } from './tab-runtimes.ts';
+
+/** The engines that the page offers. */
+export const TAB_ENGINES = ['kernels', 'onnx', 'webgpu'] as const;
+export type TabEngine = (typeof TAB_ENGINES)[number];
+
+/** What the thread says first: the work that it computes, or why it cannot. */
+export type TabReady =
+  | { readonly order: Pick<LeaseOrder, 'engines' | 'weights' | 'grammars'> }
+  | { readonly problem: string };
+
+interface Opened {
+  readonly engines: Engines;
+  readonly order: Pick<LeaseOrder, 'engines' | 'weights' | 'grammars'>;
+}
+
+/** What a policy may take of a tab's memory, of which a browser tells nothing that can be relied on. */
+const TAB_BYTES = 512 * 1024 * 1024;
+
+async function compiled(build: Build): Promise<WebAssembly.Module | null> {
+  const response = await fetch(`/node/infer-${build}.wasm`, { cache: 'no-store' });
+  const bytes = await response.arrayBuffer();
+  return response.ok && WebAssembly.validate(bytes) ? WebAssembly.compile(bytes) : null;
+}
+
+/** The project's own kernels, in the forms of arithmetic that this browser computes with the bits of every other host. */
+async function openOwnKernels(): Promise<Opened> {
+  const modules = await Promise.all(BUILDS.map(async (build) => [build, await compiled(build)] as const));
+  const builds = Object.fromEntries(modules.filter(([, module]) => module !== null)) as ReturnType<
+    Engines['kernels']
+  >;
+  const forms = (Object.keys(ARITHMETIC) as Form[]).filter((form) => {
+    try {
+      return Boolean(openKernels(builds, form));
+    } catch {
+      return false;
+    }
+  });
+  return {
+    engines: {
+      kernels: () => builds,
+      kernelBytes: TAB_BYTES,
+      onnx: () => Promise.reject(new Error('internal: this thread has no ONNX Runtime')),
+    },
+    order: {
+      engines: [
+        ...(forms.includes('fused') ? (['kernels'] as const) : []),
+        ...(forms.includes('plain') ? (['kernels-plain'] as const) : []),
+      ],
+      weights: (['int8', 'w8a8'] as const).filter((weights) => forms.includes(weights)),
+      grammars: true,
+    },
+  };
+}
+
+const OPEN: Readonly<Record<TabEngine, () => Promise<Opened>>> = {
+  kernels: openOwnKernels,
+  onnx: async () => ({
+    engines: await wasmEngines(),
+    order: { engines: ['onnx'], weights: [...SMALLER_WEIGHTS], grammars: true },
+  }),
+  webgpu: async () => ({ engines: await gpuEngines(), order: { engines: ['webgpu'], weights: [] } }),
+};
+
+/** A close engine computes what it leases, whatever engine that names. */
+const asComputed = ({ policy: { engine: _, ...policy }, ...request }: SamplingRequest): SamplingRequest => ({
+  ...request,
+  policy,
+});
+
+async function start(engine: TabEngine): Promise<void> {
+  const { engines, order } = await OPEN[engine]();
+  const computer = new Computer(engines);
+  addEventListener('message', ({ data }: MessageEvent<ComputeCall>) => {
+    const { call, requests, files } = data;
+    computer.compute(engine === 'webgpu' ? requests.map(asComputed) : requests, files).then(
+      (completions) => {
+        const { generateMs } = computer;
+        postMessage({ call, completions, generateMs } satisfies ComputeAnswer);
+      },
+      (error: unknown) => postMessage({ call, ...failureOf(error) } satisfies ComputeAnswer),
+    );
+  });
+  postMessage({ order } satisfies TabReady);
+}
+
+// The page names the thread by the engine that it is to compute with.
+start(self.name as TabEngine).catch((error: unknown) =>
+  postMessage({ problem: error instanceof Error ? error.message : String(error) } satisfies TabReady),
+);

@@ -1,0 +1,36 @@
+/** The documentation as a site: its pages, their links, and that nothing in them can run. */
+import { expect, test } from 'vitest';
+import { buildSite } from '../../web/site/build.ts';
+import { renderPage, sitePath } from '../../web/site/pages.ts';
+
+const site = {
+  pages: new Set(['README.md', 'docs/a.md', 'docs/log/README.md']),
+  files: new Set(['docs/p.svg']),
+};
+const htmlOf = (markdown: string, source = 'docs/a.md') => renderPage(source, markdown, site).page.html;
+
+test('links between pages lead to their HTML, those to other files of the repository become text', () => {
+  expect(sitePath('README.md')).toBe('index.html');
+  expect(sitePath('docs/log/README.md')).toBe('docs/log/index.html');
+  expect(htmlOf('[up](../README.md#run-it)')).toContain('<a href="../index.html#run-it">up</a>');
+  expect(htmlOf('[log](log)')).toContain('<a href="log/index.html">log</a>');
+  expect(htmlOf('[here](#below)')).toContain('<a href="#below">here</a>');
+  expect(htmlOf('![a picture](p.svg)')).toContain('<img src="p.svg" alt="a picture">');
+  expect(htmlOf('[code](../core/policy.ts)')).toBe('<p>code</p>\n');
+  expect(htmlOf('[out](https://example.org/)')).toContain('<a href="https://example.org/">out</a>');
+});
+
+test('markup in a page is shown and not run, and comments are not shown', () => {
+  expect(htmlOf('a <script>alert(1)</script> <!-- hidden --> b')).not.toMatch(/<script|hidden/);
+  expect(htmlOf('a <a id="x" onclick="alert(1)"></a>')).not.toContain('<a');
+  expect(htmlOf('[x](javascript:alert(1))')).not.toContain('href="javascript:');
+});
+
+test('the site of this repository has every page, and no link in it leads nowhere', () => {
+  const { files, broken } = buildSite();
+  expect(broken).toEqual([]);
+  expect(files.size).toBeGreaterThan(100);
+  for (const [path, html] of files) expect([path, html.match(/<h1/g)?.length]).toEqual([path, 1]);
+  expect(files.get('index.html')).toContain('<a href="docs/tasks.html">Your own tasks</a>');
+  expect(files.get('docs/log/index.html')).toContain('aria-current="page"');
+});

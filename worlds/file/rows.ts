@@ -1,0 +1,164 @@
+/** The rows of a JSONL, CSV or Parquet file as plain objects, each with its place. Nothing is interpreted here. */
+import { CsvError, parse } from 'csv-parse/sync';
+import { parquetReadObjects } from 'hyparquet';
+import { compressors } from 'hyparquet-compressors';
+import { wrongInput } from '../../core/errors.ts';
+import { DEEPEST, isShallow } from '../../core/text/nesting.ts';
+
+export interface Row {
+  /** Line of a JSONL or CSV file where the row begins, row of a Parquet file; both from 1. */
+  readonly line: number;
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
+/** What is wrong at a place of a file. */
+export interface Fault {
+  readonly line: number;
+  readonly what: string;
+}
+
+export interface Rows {
+  readonly rows: readonly Row[];
+  readonly faults: readonly Fault[];
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function decode(name: string, bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw wrongInput('file.encoding', `The file ${name} is not UTF-8.`, { expected: 'UTF-8 text', cause });
+  }
+}
+
+const TOO_DEEP = `it is nested deeper than ${DEEPEST} levels`;
+
+/** Digits that a double certainly keeps; it keeps more where they are those that it is written with. */
+const KEPT_DIGITS = 15;
+
+/**
+ * JSON in which a number with digits that a double does not keep is its text: an answer of twenty digits has to stay what it is. `source` is the text
+ * of a number as it stands in the line.
+ */
+function parseExactly(text: string): unknown {
+  if (!/[\d.]{16}/.test(text)) return JSON.parse(text);
+  const exact = (_: string, value: unknown, { source }: { readonly source?: string } = {}): unknown =>
+    typeof value === 'number' &&
+    source !== undefined &&
+    /^-?\d+(?:\.\d+)?$/.test(source) &&
+    source.replace(/^-?0*\.?0*|\./g, '').length > KEPT_DIGITS &&
+    String(value) !== source
+      ? source
+      : value;
+  return JSON.parse(text, exact);
+}
+
+/** An empty line is a fault, except at the end of the file: one in the middle is more often a lost task than formatting. */
+function jsonLines(text: string): Rows {
+  const rows: Row[] = [];
+  const faults: Fault[] = [];
+  for (const [i, part] of text.trimEnd().split(/\r?\n/).entries()) {
+    const line = i + 1;
+    if (part.trim() === '') faults.push({ line, what: 'it is empty' });
+    else
+      try {
+        const value: unknown = parseExactly(part);
+        if (isObject(value) && isShallow(value)) rows.push({ line, value });
+        else if (isObject(value)) faults.push({ line, what: TOO_DEEP });
+        else faults.push({ line, what: 'it is no JSON object' });
+      } catch (error) {
+        faults.push({
+          line,
+          what: `it is not JSON (${error instanceof Error ? error.message : String(error)})`,
+        });
+      }
+  }
+  return { rows, faults };
+}
+
+/** A cell that holds a JSON array or object is read as one: options, tests, messages, metadata. One that is nested too deeply stays text. */
+function cellValue(cell: string): unknown {
+  if (!/^\s*[[{]/.test(cell)) return cell;
+  try {
+    const value: unknown = JSON.parse(cell);
+    return isShallow(value) ? value : cell;
+  } catch {
+    return cell;
+  }
+}
+
+function csv(name: string, text: string): Rows {
+  try {
+    const records: { record: Record<string, string>; info: { lines: number }; raw: string }[] = parse(
+      // The parser counts a carriage return as a line of its own.
+      text.replace(/\r\n?/g, '\n'),
+      { columns: true, bom: true, info: true, raw: true, skip_empty_lines: true },
+    );
+    const rows = records.map(({ record, info, raw }) => {
+      // `lines` is where the record ends; a quoted cell may hold line ends.
+      const line = info.lines - (raw.trim().split('\n').length - 1);
+      const cells = Object.entries(record).filter(([, cell]) => cell !== '');
+      return { line, value: Object.fromEntries(cells.map(([column, cell]) => [column, cellValue(cell)])) };
+    });
+    return { rows, faults: [] };
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    throw wrongInput('tasks.csv', `The file ${name} is no CSV: ${error.message}.`, {
+      expected: 'a first line with the names of the columns, and as many cells in every record',
+      cause: error,
+    });
+  }
+}
+
+/** Values as JSON has them: big integers as numbers where they are exact, dates as ISO texts. */
+function plainValue(value: unknown): unknown {
+  if (typeof value === 'bigint')
+    return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();
+  if (value instanceof Date) return value.toISOString();
+  if (Array.isArray(value)) return value.map(plainValue);
+  if (value instanceof Uint8Array) return undefined;
+  if (isObject(value))
+    return Object.fromEntries(
+      Object.entries(value)
+        .filter(([, item]) => item !== null && item !== undefined)
+        .map(([key, item]) => [key, plainValue(item)]),
+    );
+  return value;
+}
+
+async function parquet(name: string, bytes: Uint8Array): Promise<Rows> {
+  try {
+    const file = bytes.slice().buffer;
+    const records = await parquetReadObjects({ file, compressors });
+    return {
+      rows: records.map((record, i) => ({ line: i + 1, value: plainValue(record) as Row['value'] })),
+      faults: [],
+    };
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw wrongInput('tasks.parquet', `The file ${name} cannot be read as Parquet: ${why}.`, {
+      expected: 'a Parquet file whose columns are texts, numbers, lists and structures',
+      cause,
+    });
+  }
+}
+
+/** Reads a file by the end of its name. Throws `wrong-input` where the whole file cannot be read; faults are of single rows. */
+export async function readRows(name: string, bytes: Uint8Array): Promise<Rows> {
+  const ending = /\.([a-z]+)$/i.exec(name)?.[1]?.toLowerCase();
+  switch (ending) {
+    case 'jsonl':
+    case 'ndjson':
+      return jsonLines(decode(name, bytes));
+    case 'csv':
+      return csv(name, decode(name, bytes));
+    case 'parquet':
+      return parquet(name, bytes);
+  }
+  throw wrongInput('tasks.format', `The kind of the file ${name} is not known.`, {
+    expected: 'a name that ends in .jsonl, .ndjson, .csv or .parquet',
+    next: 'Rename or convert the file.',
+  });
+}
