@@ -13,7 +13,7 @@ const LONG = [
   'browser/every-recipe',
   'cli/readme',
   'trust/kill-every-stage',
-  'cli/my-first-own-run',
+  'cli/my-own-run',
   'nodes/churn',
   'mesh/agent-seats',
   'trust/audit',

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { wrongInput } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import type { Registry } from '../../core/recipe/registry.ts';
-import { coTrainingCaption, coTrainingPage, coTrainingPicture } from './co-training.ts';
-import { claimsPage, overview, pictures, type Told } from './page.ts';
+import { coTrainingPage, coTrainingPicture } from './co-training.ts';
+import { claimsPage, pictures, type Told } from './page.ts';
 import { claimsForPage } from './page-claims.ts';
 import { type Judged, judged, type Played } from './record.ts';
 import { readAttempts, readRegistration } from './registered.ts';
@@ -57,15 +57,7 @@ function between(text: string, name: string, lines: readonly string[]): string {
   return `${text.slice(0, from + begin.length)}${lines.join('\n')}\n${text.slice(to)}`;
 }
 
-/** The README with the caption of its first picture and the table of all claims as the pages have them. */
-export const quotedIn = (readme: string, known: Registry, records: readonly Judged[]): string =>
-  between(
-    between(readme, 'caption', [coTrainingCaption(known, records)]),
-    'claims',
-    overview(records, 'docs/claims.md'),
-  );
-
-/** The files that are made from the records, by path: the pages with their pictures, the table in the README, the dashboard's data. */
+/** The files that are made from the records, by path: the pages with their pictures, the dashboard's data. */
 export async function claimFiles(
   known: Registry,
   records: readonly Judged[],
@@ -87,7 +79,6 @@ export async function claimFiles(
     [join(PICTURES, 'co-training.svg'), coTrainingPicture(known, records)],
     ['docs/claims.md', claimsPage(records, told, waiting)],
     ['docs/co-training.md', coTrainingPage(known, records, sized)],
-    ['README.md', quotedIn(await readFile('README.md', 'utf8'), known, records)],
     [RULE, between(await readFile(RULE, 'utf8'), 'spread', spreadTable(known, records))],
     [PAGE_DATA, `${JSON.stringify(claimsForPage(records))}\n`],
   ]);

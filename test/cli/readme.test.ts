@@ -1,12 +1,14 @@
 /**
- * Every command of the README is run as it stands there. What a reader fills in is filled in, and flags make the runs short. As in a reader's second
- * terminal, the commands that look at a mesh find the one that a command in the first goes on with.
+ * Every command of the README is run as it stands there. What a reader fills in is filled in, and flags make the runs short. The recipe is the one
+ * that stands there, too.
  */
-import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
+import { installed, NODE_FLAGS } from '../../local/mesh/installation.ts';
 import { INTERNALS } from './terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-readme-'));
@@ -26,136 +28,95 @@ const commands = [
   ]),
 ];
 
-const questions = join(folder, 'questions.jsonl');
-writeFileSync(
-  questions,
-  readFileSync('examples/reasoning-gym/gcd.easy.jsonl', 'utf8').split('\n').slice(0, 8).join('\n'),
-);
-const state = ['--state', join(folder, 'state')];
-// The kernels sample the short runs in a quarter of the time.
-const local = ['--port', '0', '--engine', 'kernels', ...state];
+// A reader's own folder: a checkpoint, and two files of questions.
+cpSync('models/words', join(folder, 'checkpoint'), { recursive: true });
+const questions = readFileSync('examples/reasoning-gym/gcd.easy.jsonl', 'utf8').trim().split('\n');
+writeFileSync(join(folder, 'train.jsonl'), questions.slice(0, 8).join('\n'));
+writeFileSync(join(folder, 'test.jsonl'), questions.slice(8, 12).join('\n'));
+writeFileSync(join(folder, 'recipe.ts'), /```ts\n([\s\S]*?)```/.exec(readme)![1]!);
 
-interface Printed {
-  readonly code: number | null;
-  readonly text: string;
+/** Runs a command in the reader's folder, with `40` rounds and versions as `1`, and returns what it prints. */
+async function run(command: string, ...more: string[]): Promise<string> {
+  const [, words] = /^npx rollmesh (.+)$/.exec(command.replaceAll('40', '1')) ?? [];
+  expect(words, command).toBeDefined();
+  const args = [...NODE_FLAGS, installed('cli/rollmesh.ts'), ...words!.split(' '), ...more];
+  const env = { ...process.env, NO_COLOR: '1' };
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { cwd: folder, env });
+  expect(stdout + stderr).not.toMatch(INTERNALS);
+  return stdout;
 }
 
-const end = (pid: number) => process.kill(-pid, 'SIGTERM');
-
-/** Runs a command as a shell does. `until`: `then` is done, which ends it as a service manager would, when it has printed that. */
-async function run(
-  command: string,
-  more: readonly string[] = [],
-  until?: RegExp,
-  then: (pid: number) => void = end,
-): Promise<Printed> {
-  // npm passes on what stands after `--`.
-  const words = command.split(' ');
-  const all = [...words.slice(1), ...(more.length && !words.includes('--') ? ['--'] : []), ...more];
-  const child = spawn(words[0]!, all, { env: { ...process.env, NO_COLOR: '1' }, detached: true });
+/** Runs `npm start` in the clone, as a reader's first command; it has to print that. */
+async function starts(says: RegExp, ...more: string[]): Promise<void> {
+  const env = { ...process.env, NO_COLOR: '1' };
+  const child = spawn('npm', ['start', '--', ...more], { env, detached: true });
   running.add(child.pid!);
   let text = '';
-  let hasPrinted = false;
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Uint8Array) => {
       text += new TextDecoder().decode(chunk);
-      if (hasPrinted || !until?.test(text)) return;
-      hasPrinted = true;
-      then(child.pid!);
     });
-  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  await new Promise((done) => child.once('close', done));
   running.delete(child.pid!);
   expect(text).not.toMatch(INTERNALS);
-  return { code, text };
-}
-
-async function succeeds(command: string, more: readonly string[], says: RegExp): Promise<string> {
-  const { code, text } = await run(command, more);
   expect(text).toMatch(says);
-  expect(code).toBe(0);
-  return text;
 }
 
-/** Runs a command that goes on for long until it has printed that. */
-async function begins(command: string, more: readonly string[], says: RegExp): Promise<void> {
-  expect((await run(command, more, says)).text).toMatch(says);
-}
-
-/** Ends the command that goes on in the first terminal. */
-let endStanding = async () => {};
-/** Runs a command that goes on until `endStanding` is called; resolves when it has printed that. */
-async function stands(command: string, more: readonly string[], says: RegExp): Promise<void> {
-  let ended: Promise<Printed> | undefined;
-  const pid = await new Promise<number | undefined>((resolve) => {
-    ended = run(command, more, says, resolve);
-    void ended.finally(() => resolve(undefined));
-  });
-  if (pid === undefined) expect((await ended!).text).toMatch(says);
-  endStanding = async () => {
-    end(pid!);
-    await ended;
-  };
-}
-
-const sizes = (rounds: string) => [
-  ...['--rounds', rounds, '--tasks', '2', '--group-size', '2', '--headless'],
-  ...local,
-];
-/** The policy that `npm start` has trained. */
-let trained = '';
+const short = ['--tasks', '2', '--group-size', '2', '--engine', 'kernels', '--headless'];
 
 /** In this order, since later commands need what earlier ones made. */
 const played: Readonly<Record<string, () => Promise<unknown>>> = {
   // `npm ci` was run by whoever runs this test, and CI runs it in a clean clone.
-  'npm ci && npm start': async () => {
-    const text = await succeeds('npm start', sizes('1'), /^watch it at [\s\S]+^1\/1 [\s\S]+^After 1 round/m);
-    trained = /^trio trains (\S+): 1 round of 2 tasks/m.exec(text)![1]!;
+  'npm ci && npm start': () => {
+    const state = ['--state', join(folder, 'state'), '--port', '0', '--rounds', '1'];
+    return starts(/^watch it at [\s\S]+^1\/1 [\s\S]+^After 1 round/m, ...short, ...state);
   },
-  // Its agents are waited for, so that it does nothing but stand in the first terminal.
-  'npm start -- --recipe grpo --policy NAME --tasks FILE.jsonl --agent': () =>
-    stands(
-      `npm start -- --recipe grpo --policy words --agent --tasks ${questions}`,
-      local,
-      /agents hold the episodes of this run: http:\/\/127\.0\.0\.1:\d+\/agents\/runs\/[0-9a-f]{32}/,
+  'npx rollmesh policy import ./checkpoint --name mine': async () =>
+    expect(await run('npx rollmesh policy import ./checkpoint --name mine')).toMatch(/mine/),
+  'npx rollmesh policy eval mine 0 --tasks test.jsonl --checker number': async () =>
+    expect(await run('npx rollmesh policy eval mine 0 --tasks test.jsonl --checker number')).toMatch(
+      /mine 0 on 4 questions/,
     ),
-  'npm run audit -- ROUND': () => succeeds('npm run audit -- last', state, /^Nothing differs\.$/m),
-  'npm run verify -- NAME@N': () =>
-    succeeds(`npm run verify -- ${trained}@1`, state, /^1 of 1 version has the committed bytes\.$/m),
-  'npm run policy -- import DIR --name NAME': async () => {
-    await succeeds('npm run policy -- import models/words --name mine', state, /^mine 0: \d+ bytes$/m);
-    await endStanding();
+  'npx rollmesh start --recipe grpo --policy mine --tasks train.jsonl --held-out test.jsonl --checker number --rounds 40':
+    async () => {
+      const [command] = commands.filter((line) => line.includes('--recipe grpo'));
+      expect(await run(command!, ...short, '--port', '0')).toMatch(/^1\/1 [\s\S]+^After 1 round/m);
+    },
+  'npx rollmesh policy eval mine 40 --tasks test.jsonl --checker number --compare 0': async () =>
+    expect(
+      await run('npx rollmesh policy eval mine 40 --tasks test.jsonl --checker number --compare 0'),
+    ).toMatch(/mine 1 on 4 questions/),
+  'npx rollmesh policy export mine 40 ./trained': async () => {
+    await run('npx rollmesh policy export mine 40 ./trained');
+    await run('npx rollmesh policy import ./trained --name again');
   },
-  'npm start -- --recipe grpo --policy NAME --tasks FILE.jsonl': () =>
-    begins(
-      `npm start -- --recipe grpo --policy mine --tasks ${questions}`,
-      local,
-      /trains mine[\s\S]+watch it at/,
-    ),
-  'npm run recipe -- show tango': () =>
-    succeeds('npm run recipe -- show tango', [], /^Differences from the paper$/m),
-  'npm run rollmesh -- init ../my-run': () =>
-    succeeds(
-      `npm run rollmesh -- init ${join(folder, 'my-run')}`,
-      [],
-      /^Next: npm pack --pack-destination \S+my-run && cd \S+my-run && npm install/m,
-    ),
-  'npm run claims -- trio': () =>
-    begins('npm run claims -- trio', state, /^trio: 7 arms, 48 runs of 40 rounds.* about \d+ minutes/m),
-  'npm run deploy -- --dry-run': () =>
-    succeeds('npm run deploy -- --dry-run', [], /^The plan:\n {2}1\. create the D1 database rollmesh$/m),
+  'npx rollmesh start --recipe ./recipe.ts': async () => {
+    const printed = await run(
+      'npx rollmesh start --recipe ./recipe.ts',
+      ...short,
+      '--in-process',
+      '--rounds',
+      '1',
+    );
+    expect(printed).toMatch(/^1\/1 [\s\S]+^After 1 round/m);
+  },
 };
-/** What other tests run, or nobody may here: a deployment needs an account, and the pages are in the repository. */
+/** What other tests and CI run. */
 const elsewhere: Readonly<Record<string, string>> = {
-  'npm start': 'it is run above',
   'npm ci': '.ci/run',
-  'npm start -- --nodes 2': 'test/browser/start-nodes.test.ts',
-  'npm start -- --recipe tango': 'test/cli/start-command.test.ts',
-  'npm run claims -- --page': 'test/cli/claims/files.test.ts',
-  'npm run deploy': 'test/cli/deploy/deploy.test.ts',
+  'npm ci && npm test': '.ci/run',
+  'npm pack': '.ci/guest',
 };
 
-test('every command of the README is run here or in another test', () => {
+test('every command of the README is run here or elsewhere', () => {
   expect(commands.toSorted()).toEqual([...Object.keys(played), ...Object.keys(elsewhere)].toSorted());
+});
+
+test('the recipe has 25 lines, the README 7 kB and its picture 90 kB at most', () => {
+  expect(readFileSync(join(folder, 'recipe.ts'), 'utf8').trim().split('\n').length).toBeLessThanOrEqual(25);
+  expect(Buffer.byteLength(readme)).toBeLessThanOrEqual(7000);
+  const [, picture] = /!\[[^\]]+\]\(([^)]+)\)/.exec(readme)!;
+  expect(readFileSync(picture!).byteLength).toBeLessThan(90_000);
 });
 
 test.each(Object.entries(played))('%s', { timeout: 180_000 }, async (_, play) => {

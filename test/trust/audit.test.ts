@@ -11,7 +11,7 @@ import { playHonestRound } from './honest-round.ts';
 /** So many that 2, 5 and 20 % of them are whole numbers. */
 const GROUPS = 100;
 const TRIES = 20;
-/** What share is drawn again, and how often each: so often that half the rate would be found out; the night has the draws of docs/trust.md. */
+/** What share is drawn again, and how often each: so often that half the rate would be found out; the night has the draws of README.md. */
 const DRAWS = { 0.02: 1000, 0.05: NIGHT ? 1000 : 400, 0.2: NIGHT ? 1000 : 200 };
 
 let scene: Scene;
@@ -102,7 +102,7 @@ async function forgedOnceEach(): Promise<{ record: RoundRecord; places: Map<stri
   return { record, places };
 }
 
-test(`what only drawing again can tell is found as often as it is drawn${NIGHT ? ', by the numbers of docs/trust.md' : ''}`, {
+test(`what only drawing again can tell is found as often as it is drawn${NIGHT ? ', by the numbers of README.md' : ''}`, {
   timeout: 300_000,
 }, async () => {
   const { record, places } = await forgedOnceEach();
@@ -137,7 +137,7 @@ test(`what only drawing again can tell is found as often as it is drawn${NIGHT ?
   }
   if (!NIGHT) return;
   const lines = [...counts].map(([name, found]) => `| ${[name, ...found].join(' | ')} |`);
-  const told = readFileSync('docs/trust.md', 'utf8').split('\n');
+  const told = readFileSync('test/trust/README.md', 'utf8').split('\n');
   const at = told.findIndex((line) => line.startsWith('| forged | found at 2 %')) + 2;
   expect(told.slice(at, at + lines.length)).toEqual(lines);
 });

@@ -1,4 +1,4 @@
-/** What the two pages on trust say, and the list of what was attacked, name the tests that hold it: each is there, and no row is without one. */
+/** What the pages on trust say, and the list of what was attacked, name the tests that hold it: each is there, and no row is without one. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -23,7 +23,7 @@ test.each(PAGES)('%s names tests that are there', (page) => {
 });
 
 test('where a page names a test by its title, that test is there', () => {
-  const named = readFileSync('docs/security.md', 'utf8').matchAll(/`(test\/[\w./-]+)`: “([^”]+)”/g);
+  const named = readFileSync('test/trust/README.md', 'utf8').matchAll(/`(test\/[\w./-]+)`: “([^”]+)”/g);
   const missing = [...named].filter(
     ([, path, title]) => !readFileSync(`${path}.test.ts`, 'utf8').includes(title!),
   );
@@ -32,13 +32,13 @@ test('where a page names a test by its title, that test is there', () => {
 
 test('the share that an audit draws by default is the one that docs/trust.md states the cost of', () => {
   const page = readFileSync('docs/trust.md', 'utf8');
-  expect(page).toContain(`\`npm run learner\`, ${auditOption().defaultValue} by default`);
+  expect(page).toContain(`\`npx rollmesh learner\`, ${auditOption().defaultValue} by default`);
 });
 
 test.each([
-  ['docs/security.md', '| what this page says | shown by |'],
   ['docs/security.md', '| attack | defence | shown by |'],
-  ['docs/trust.md', '| what this page says | shown by |'],
+  ['test/trust/README.md', '| docs/trust.md | shown by |'],
+  ['test/trust/README.md', '| docs/security.md | shown by |'],
   ['test/trust/README.md', '| finding | test | seen to fail |'],
   ['test/trust/README.md', '| attack | test | seen to fail |'],
   ['test/trust/README.md', '| promise | held by |'],

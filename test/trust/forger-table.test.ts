@@ -1,4 +1,4 @@
-/** Who can forge what, and what the learner does of it: the table of docs/trust.md, played. */
+/** Who can forge what, and what the learner does of it: the table of README.md, played. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
 import { auditMesh } from '../../cli/audit/audit-mesh.ts';
@@ -56,7 +56,7 @@ test('the honest round is trained, whatever the audit', async () => {
     for (const fraction of [null, FRACTION, 1]) expect(await play(none, key, fraction)).toBe('trained');
 });
 
-test('docs/trust.md says who can forge what', { timeout: 120_000 }, async () => {
+test('README.md says who can forge what', { timeout: 120_000 }, async () => {
   const lines = [];
   for (const forgery of STORED_FORGERIES) {
     const cells: Cell[] = [];
@@ -64,7 +64,7 @@ test('docs/trust.md says who can forge what', { timeout: 120_000 }, async () => 
       for (const fraction of [null, FRACTION, 1]) cells.push(await play(forgery, key, fraction));
     lines.push(`| ${[forgery.name, forgery.where, ...cells].join(' | ')} |`);
   }
-  const told = readFileSync('docs/trust.md', 'utf8').split('\n');
+  const told = readFileSync('test/trust/README.md', 'utf8').split('\n');
   const at = told.findIndex((line) => line.startsWith('| forged | written to |')) + 2;
   expect(told.slice(at, at + lines.length)).toEqual(lines);
 });

@@ -31,6 +31,6 @@ test('the site of this repository has every page, and no link in it leads nowher
   expect(broken).toEqual([]);
   expect(files.size).toBeGreaterThan(100);
   for (const [path, html] of files) expect([path, html.match(/<h1/g)?.length]).toEqual([path, 1]);
-  expect(files.get('index.html')).toContain('<a href="docs/tasks.html">Your own tasks</a>');
-  expect(files.get('docs/log/index.html')).toContain('aria-current="page"');
+  expect(files.get('index.html')).toContain('<a href="docs/start.html">Start</a>');
+  expect(files.get('docs/start.html')).toContain('aria-current="page"');
 });

@@ -56,6 +56,7 @@ export function buildSite(): {
   ];
   const copied = [
     ...['docs', 'docs/claims'].flatMap((folder) => inFolder(folder, '.svg')),
+    ...inFolder('docs', '.webp'),
     'docs/monitoring/grafana.json',
     'web/dashboard/openapi.json',
   ];

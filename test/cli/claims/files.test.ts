@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { claimFiles, judgedRecords, quotedIn } from '../../../cli/claims/files.ts';
+import { claimFiles, judgedRecords } from '../../../cli/claims/files.ts';
 import { claimsPage, overview, pictures } from '../../../cli/claims/page.ts';
 import { readAttempts, readRegistration } from '../../../cli/claims/registered.ts';
 import { sizedRecords } from '../../../cli/claims/sizes.ts';
@@ -65,16 +65,6 @@ test('what is committed is what the records and the conditions of today make', a
   expect(stale).toEqual([]);
   const drawn = (await readdir('docs/claims')).map((name) => `docs/claims/${name}`);
   expect(drawn.filter((path) => !files.has(path))).toEqual([]);
-});
-
-test('the README quotes the table of the page as it is', async () => {
-  const readme = await readFile('README.md', 'utf8');
-  const page = await readFile('docs/claims.md', 'utf8');
-  for (const row of overview(records)) expect(page).toContain(row);
-  for (const row of overview(records, 'docs/claims.md')) expect(readme).toContain(row);
-  expect(() => quotedIn('no marks', shipped, records)).toThrow(/lacks the marks/);
-  // It is read on one page, the table included.
-  expect(readme.trimEnd().split('\n').length).toBeLessThan(150);
 });
 
 test('the mean of equal values is printed as they are', () => {

@@ -1,5 +1,5 @@
 /**
- * docs/my-first-own-run.md as a reader follows it: the files of the page in a folder, and its commands as they stand there, one after the
+ * docs/my-own-run.md as a reader follows it: the files of the page in a folder, and its commands as they stand there, one after the
  * other, each as a process of its own. `npm start` brings up a mesh and a learner, which no shorter test does with an imported checkpoint and
  * a reward of one's own. Only the port is chosen, since another mesh may run on this machine.
  */
@@ -18,17 +18,17 @@ import { randomTensors, smallConfig } from '../model/checkpoints.ts';
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-own-run-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
 
-const blocks = [...readFileSync('docs/my-first-own-run.md', 'utf8').matchAll(/```(\w+)\n([\s\S]*?)```/g)].map(
+const blocks = [...readFileSync('docs/my-own-run.md', 'utf8').matchAll(/```(\w+)\n([\s\S]*?)```/g)].map(
   ([, kind, text]) => ({ kind, text: text! }),
 );
 const blocksOf = (wanted: string) =>
   blocks.filter(({ kind }) => kind === wanted).map(({ text }) => text.trim());
 
-/** Runs a line of the page, `npm run policy -- …` or `npm start -- …`, in the folder, and returns what it prints. */
+/** Runs a line of the page, `npx rollmesh …`, in the folder, and returns what it prints. */
 async function run(line: string, ...more: string[]): Promise<string> {
-  const [, command, words] = /^npm (?:run (?=policy ))?(policy|start) -- (.+)$/.exec(line) ?? [];
-  expect(command, line).toBeDefined();
-  const args = [...NODE_FLAGS, installed('cli/rollmesh.ts'), command!, ...words!.split(' '), ...more];
+  const [, words] = /^npx rollmesh (.+)$/.exec(line) ?? [];
+  expect(words, line).toBeDefined();
+  const args = [...NODE_FLAGS, installed('cli/rollmesh.ts'), ...words!.split(' '), ...more];
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: folder });
   return stdout;
 }
