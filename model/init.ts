@@ -9,15 +9,21 @@ const RESIDUAL = /(?:o_proj|down_proj)\.weight$/;
 
 /**
  * Makes one tensor after the other, in the canonical order. Matrices are normal with deviation 1/sqrt(inputs), embeddings 1/sqrt(hidden
- * size), norm gains 1, biases 0. The same seed gives the same bytes.
+ * size) or `embeddings`, norm gains 1, biases 0. The same seed gives the same bytes.
  */
-export function* randomTensors(config: ModelConfig, seed: string): Generator<[name: string, tensor: Tensor]> {
+export function* randomTensors(
+  config: ModelConfig,
+  seed: string,
+  { embeddings = config.hiddenSize ** -0.5 }: { readonly embeddings?: number } = {},
+): Generator<[name: string, tensor: Tensor]> {
   for (const [name, shape] of tensorShapes(config)) {
     const data = new Float32Array(shape.reduce((a, b) => a * b, 1));
     if (shape.length === 1) data.fill(name.endsWith('bias') ? 0 : 1);
     else {
       const random = new Random(`init/${seed}/${name}`);
-      const deviation = shape[1]! ** -0.5 / (RESIDUAL.test(name) ? Math.sqrt(2 * config.layers) : 1);
+      const deviation = name.includes('embed_tokens')
+        ? embeddings
+        : shape[1]! ** -0.5 / (RESIDUAL.test(name) ? Math.sqrt(2 * config.layers) : 1);
       for (let i = 0; i < data.length; i++) data[i] = deviation * random.normal();
     }
     yield [name, { shape: [...shape], data }];
@@ -25,5 +31,5 @@ export function* randomTensors(config: ModelConfig, seed: string): Generator<[na
 }
 
 /** All of them, in memory. */
-export const randomCheckpoint = (config: ModelConfig, seed: string): Tensors =>
-  new Map(randomTensors(config, seed));
+export const randomCheckpoint = (...made: Parameters<typeof randomTensors>): Tensors =>
+  new Map(randomTensors(...made));

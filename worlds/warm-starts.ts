@@ -23,11 +23,15 @@ import { demonstrateCorpus } from './arithmetic/worked-corpus.ts';
 import { demonstrateAnalyses } from './chains/analysis-demonstrations.ts';
 import { demonstrateChains } from './chains/family.ts';
 import { demonstrateCipher } from './cipher/demonstrations.ts';
+import { compositionStages, demonstrateComposition } from './composition/demonstrations.ts';
+import { gates as compositionGates } from './composition/gates.ts';
+import { compositionTokenizer } from './composition/tokenizer.ts';
 import { demonstrateDocument } from './documents/demonstrations.ts';
 import { demonstrateQuestion } from './documents/question-demonstrations.ts';
 import { demonstrateSums } from './documents/sum-demonstrations.ts';
 import { demonstrateEquation } from './equations/demonstrations.ts';
 import { demonstrateGame } from './games/demonstrations.ts';
+import type { AskedPolicy, Gate } from './gate.ts';
 import { demonstrateGrid } from './grids/demonstrations.ts';
 import { demonstrateKnowledge } from './knowledge/demonstrations.ts';
 import { searchTokenizer } from './knowledge/template.ts';
@@ -39,6 +43,7 @@ import { demonstrateOneInstruction } from './programs/one-instruction.ts';
 import { demonstrateRepair } from './programs/repair-demonstrations.ts';
 import { demonstrateStatements } from './programs/statement-demonstrations.ts';
 import { demonstrateRewriting } from './rewriting/demonstrations.ts';
+import type { Stage } from './stage.ts';
 import { demonstrateContrast } from './style/contrast.ts';
 import { demonstrateStyle } from './style/demonstrations.ts';
 import { demonstrateRules } from './style/rule-demonstrations.ts';
@@ -61,7 +66,9 @@ export interface WarmStart {
   /** A fresh demonstration each time; its role and text follow from `random` alone. */
   readonly demonstrate: (random: Random) => Demonstration;
   /** Shape of the model that it makes; default `nano`. */
-  readonly shape?: 'nano' | 'micro' | 'small';
+  readonly shape?: 'nano' | 'micro' | 'small' | 'calls';
+  /** Standard deviation of the random embeddings; default one over the root of the width. */
+  readonly embeddings?: number;
   /** Makes its tokenizer; default the characters and tags of the small policies. */
   readonly tokenizer?: () => TokenizerFiles;
   /** Shipped policy that it goes on from, which is widened where its shape is narrower; default random weights. */
@@ -72,6 +79,12 @@ export interface WarmStart {
   readonly batch?: number;
   /** Highest step size; default 3e-3, at which a policy that only has to learn a new habit would forget what it can do. */
   readonly learningRate?: number;
+  /** What the optimiser has in place of the defaults. */
+  readonly optimizer?: { readonly betas: readonly [number, number]; readonly weightDecay: number };
+  /** Stages in their order, in place of steps, batch and step size; `demonstrate` then draws what any of them shows. */
+  readonly stages?: readonly Stage[];
+  /** What the policy must be able to do before rewards can teach it anything: whoever makes one that cannot is told which of these it misses. */
+  readonly gates?: (policy: AskedPolicy) => Promise<readonly Gate[]>;
   /** How much more a role's tokens count than others'; a demonstration's own weight comes before it. Default 1. */
   readonly weights?: Readonly<Record<string, number>>;
 }
@@ -277,6 +290,16 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     steps: 6400,
     batch: 44,
     learningRate: 2.5e-3,
+  },
+  // Applies every function, walks along calls, and composes hardly ever, so that training by rewards can teach it to.
+  composition: {
+    demonstrate: demonstrateComposition,
+    shape: 'calls',
+    embeddings: 0.02,
+    tokenizer: compositionTokenizer,
+    stages: compositionStages,
+    optimizer: { betas: [0.9, 0.98], weightDecay: 0.05 },
+    gates: compositionGates,
   },
   // Learns to read a solution beside the question, for recipes with a teacher that is told one.
   [WORDS_AIDED]: {

@@ -7,9 +7,10 @@ import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { wrongInput } from '../../core/errors.ts';
 import { sha256Hex } from '../../core/random.ts';
-import type { Manifest } from '../../core/schema/policy.ts';
+import type { Manifest, VersionFiles } from '../../core/schema/policy.ts';
 import { characterTokenizer } from '../../core/text/characters.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
+import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { paramsFrom } from '../../learner/nn/params.ts';
 import { configOf } from '../../learner/train/frozen-sets.ts';
@@ -21,8 +22,11 @@ import { randomCheckpoint } from '../../model/init.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { readSafetensors, writeSafetensors } from '../../model/safetensors.ts';
 import { widened } from '../../model/widen.ts';
-import { type TokenizerFiles, warmStarts } from '../../worlds/warm-starts.ts';
+import { isMet } from '../../worlds/gate.ts';
+import { type TokenizerFiles, type WarmStart, warmStarts } from '../../worlds/warm-starts.ts';
 import { calledAs } from '../called-as.ts';
+import { openPolicy } from '../policy/live-policy.ts';
+import { percent } from '../shared/figures.ts';
 import { whole } from '../shared/run-options.ts';
 import { SHAPES, type ShapeName } from './shapes.ts';
 
@@ -71,10 +75,42 @@ async function writePolicy(
   for (const [file, bytes] of Object.entries(written)) await writeFile(join(folder, file), bytes);
 }
 
+/** Measures what the start must be able to do, and says it. Throws `pretrain.gate` where it misses something. */
+async function expectGates(
+  name: string,
+  seed: number,
+  files: VersionFiles,
+  tokenizer: Tokenizer,
+  gates: NonNullable<WarmStart['gates']>,
+): Promise<void> {
+  const policy = await openPolicy({ name, version: 0, engine: 'kernels' }, files);
+  const measured = await gates({ tokenizer, generate: (...asked) => policy.generate(...asked) });
+  await policy.dispose();
+  for (const gate of measured)
+    console.log(`${isMet(gate) ? 'met   ' : 'missed'}  ${percent(gate.value)}  ${gate.description}`);
+  const missed = measured.filter((gate) => !isMet(gate));
+  if (missed.length)
+    throw wrongInput(
+      'pretrain.gate',
+      `The start ${name} of seed ${seed} misses ${missed.length} of ${measured.length} gates.`,
+      {
+        expected: missed
+          .map(
+            ({ description, value, least = 0, most = 1 }) =>
+              `${description}: ${percent(least)} to ${percent(most)}, not ${percent(value)}`,
+          )
+          .join('; '),
+        next: 'Pretrain it with another --seed: rewards would have nothing to begin from.',
+      },
+    );
+}
+
 async function pretrain({ name, seed, threads, saveEvery, ...options }: PretrainOptions): Promise<void> {
   const start = warmStarts[name]!;
   const out = options.out ?? `models/${name}`;
-  const settings = { ...WARM_START, seed, steps: options.steps ?? start.steps ?? WARM_START.steps };
+  const staged = start.stages?.reduce((sum, stage) => sum + stage.steps, 0);
+  const steps = options.steps ?? staged ?? start.steps ?? WARM_START.steps;
+  const settings = { ...WARM_START, ...start.optimizer, seed, steps };
   if (start.batch) settings.batch = start.batch;
   const { vocabSize, ...tokenizerFiles }: TokenizerFiles = (start.tokenizer ?? characterTokenizer)();
   const tokenizer = openTokenizer(tokenizerFiles.json);
@@ -96,18 +132,19 @@ async function pretrain({ name, seed, threads, saveEvery, ...options }: Pretrain
     : start.from && (await readStart(start.from));
   const weights = before
     ? widened(readSafetensors(before['model.safetensors']!), configOf(before), config, `${shape}/${seed}`)
-    : randomCheckpoint(config, `${shape}/${seed}`);
+    : randomCheckpoint(config, `${shape}/${seed}`, start);
   const params = paramsFrom(config, weights);
   const curve: LossPoint[] = [];
+  const filesNow = async () => ({
+    'config.json': json(toHfConfig(config)),
+    'tokenizer.json': json(tokenizerFiles.json),
+    ...(tokenizerFiles.config ? { 'tokenizer_config.json': json(tokenizerFiles.config) } : {}),
+    'model.safetensors': writeSafetensors(await params.toTensors()),
+  });
   const write = async (folder: string) =>
     writePolicy(
       folder,
-      {
-        'config.json': json(toHfConfig(config)),
-        'tokenizer.json': json(tokenizerFiles.json),
-        ...(tokenizerFiles.config ? { 'tokenizer_config.json': json(tokenizerFiles.config) } : {}),
-        'model.safetensors': writeSafetensors(await params.toTensors()),
-      },
+      await filesNow(),
       {
         policy: name,
         settings: {
@@ -130,6 +167,9 @@ async function pretrain({ name, seed, threads, saveEvery, ...options }: Pretrain
     if (saveEvery && step % saveEvery === 0 && step < settings.steps) await write(`${out}-${step}`);
   });
   await write(out);
+  // A start that was cut short is for looking at: it need not be able to do anything yet.
+  if (start.gates && options.steps === undefined)
+    await expectGates(name, seed, await filesNow(), tokenizer, start.gates);
   console.log(`Written to ${out}. Recipes begin from the folders of models/ that they name.`);
   device.close();
 }

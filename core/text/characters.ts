@@ -18,23 +18,39 @@ export const TAGS = [
 
 const CHARACTERS = '0123456789+-*/=().,:;?!\'"%$_<> \nabcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
-/** BPE without merges splits a text into its characters; Fuse joins them again without spaces. */
-export function characterTokenizer(): { readonly vocabSize: number; readonly json: object } {
-  const tokens = [...TAGS, ...CHARACTERS];
+interface Tokens {
+  /** Special tokens, among them one that stands for what the vocabulary does not have. */
+  readonly control: readonly string[];
+  readonly unknown: string;
+  /** Tokens of several characters that belong to the text; the longest that fits is taken. */
+  readonly words?: readonly string[];
+  readonly characters: string;
+}
+
+/** BPE without merges splits what is no control token and no word into its characters; Fuse joins them again without spaces. */
+export function characterTokenizer(
+  { control, unknown, words = [], characters }: Tokens = {
+    control: TAGS,
+    unknown: '<unk>',
+    characters: CHARACTERS,
+  },
+): { readonly vocabSize: number; readonly json: object } {
+  const added = [...control, ...words];
+  const tokens = [...added, ...characters];
   return {
     vocabSize: tokens.length,
     json: {
       version: '1.0',
       truncation: null,
       padding: null,
-      added_tokens: TAGS.map((content, id) => ({
+      added_tokens: added.map((content, id) => ({
         id,
         content,
         single_word: false,
         lstrip: false,
         rstrip: false,
         normalized: false,
-        special: true,
+        special: id < control.length,
       })),
       normalizer: null,
       pre_tokenizer: null,
@@ -43,7 +59,7 @@ export function characterTokenizer(): { readonly vocabSize: number; readonly jso
       model: {
         type: 'BPE',
         dropout: null,
-        unk_token: '<unk>',
+        unk_token: unknown,
         continuing_subword_prefix: null,
         end_of_word_suffix: null,
         fuse_unk: false,

@@ -4,7 +4,8 @@
  */
 import { Random } from '../../core/random.ts';
 import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
-import type { Demonstration } from '../../worlds/arithmetic/demonstrations.ts';
+import type { Demonstration } from '../../worlds/demonstration.ts';
+import type { Stage } from '../../worlds/stage.ts';
 import type { WarmStart } from '../../worlds/warm-starts.ts';
 import { AdamW } from '../nn/adamw.ts';
 import { disposeResult, lossAndGrads } from '../nn/loss-and-grads.ts';
@@ -22,6 +23,7 @@ export interface WarmStartSettings {
   /** Steps of linear warm-up; after them the learning rate falls linearly to a tenth. */
   readonly warmup: number;
   readonly weightDecay: number;
+  readonly betas: readonly [number, number];
 }
 
 export const WARM_START: WarmStartSettings = {
@@ -31,6 +33,7 @@ export const WARM_START: WarmStartSettings = {
   learningRate: 3e-3,
   warmup: 50,
   weightDecay: 0.01,
+  betas: [0.9, 0.95],
 };
 
 export interface WarmStartProgress {
@@ -45,38 +48,78 @@ const rateAt = (step: number, { learningRate, warmup, steps }: WarmStartSettings
   learningRate *
   Math.min(step / warmup, 1 - (0.9 * Math.max(0, step - warmup)) / Math.max(1, steps - warmup));
 
+/** The smallest factor on a stage's step size. */
+const STAGE_FLOOR = 0.03;
+
+const stageRateAt = (step: number, { learningRate, decay: [from, to] }: Stage, warmup: number) =>
+  learningRate *
+  Math.min(step / warmup, 1, Math.max(STAGE_FLOOR, 1 - Math.max(0, step - from) / Math.max(1, to - from)));
+
+/** A stretch of steps with an optimiser of its own. */
+interface Stretch {
+  readonly steps: number;
+  readonly demonstrate: (random: Random) => readonly Demonstration[];
+  readonly rateAt: (step: number) => number;
+}
+
+function stretchesOf({ demonstrate, stages }: Taught, settings: WarmStartSettings): Stretch[] {
+  if (!stages)
+    return [
+      {
+        steps: settings.steps,
+        demonstrate: (random) => Array.from({ length: settings.batch }, () => demonstrate(random)),
+        rateAt: (step) => rateAt(step, settings),
+      },
+    ];
+  let left = settings.steps;
+  return stages.map((stage) => {
+    const steps = Math.min(stage.steps, left);
+    left -= steps;
+    return {
+      steps,
+      demonstrate: stage.demonstrate,
+      rateAt: (step) => stageRateAt(step, stage, settings.warmup),
+    };
+  });
+}
+
+type Taught = Pick<WarmStart, 'demonstrate' | 'stages' | 'weights'>;
+
 /** Trains `params` in place. `report` is awaited every `every` steps and after the last. */
 export async function warmStart(
   params: ParamSet,
   tokenizer: Tokenizer,
-  { demonstrate, weights = {} }: Pick<WarmStart, 'demonstrate' | 'weights'>,
+  start: Taught,
   settings: WarmStartSettings,
   every: number,
   report: (progress: WarmStartProgress) => Promise<void>,
 ): Promise<void> {
   const random = new Random(`warm-start/${settings.seed}`);
-  const optimizer = new AdamW(params, {
-    betas: [0.9, 0.95],
-    weightDecay: settings.weightDecay,
-    clipNorm: 1,
-  });
-  let tokens = 0;
-  for (let step = 1; step <= settings.steps; step++) {
-    const demonstrations = Array.from({ length: settings.batch }, () => demonstrate(random));
-    const { loss, count } = trainStep(
-      params,
-      optimizer,
-      tokenizer,
-      demonstrations,
-      weights,
-      rateAt(step, settings),
-    );
-    tokens += count;
-    if (step % every === 0 || step === settings.steps)
-      await report({ step, loss: (await loss.data())[0]!, tokens });
-    loss.dispose();
+  let [taken, tokens] = [0, 0];
+  for (const { steps, demonstrate, rateAt } of stretchesOf(start, settings)) {
+    const optimizer = new AdamW(params, {
+      betas: settings.betas,
+      weightDecay: settings.weightDecay,
+      clipNorm: 1,
+    });
+    for (let step = 1; step <= steps; step++) {
+      const rate = rateAt(step);
+      const { loss, count } = trainStep(
+        params,
+        optimizer,
+        tokenizer,
+        demonstrate(random),
+        start.weights,
+        rate,
+      );
+      tokens += count;
+      taken++;
+      if (taken % every === 0 || taken === settings.steps)
+        await report({ step: taken, loss: (await loss.data())[0]!, tokens });
+      loss.dispose();
+    }
+    optimizer.dispose();
   }
-  optimizer.dispose();
 }
 
 function trainStep(
@@ -84,17 +127,24 @@ function trainStep(
   optimizer: AdamW,
   tokenizer: Tokenizer,
   demonstrations: readonly Demonstration[],
-  roleWeights: NonNullable<WarmStart['weights']>,
+  roleWeights: NonNullable<WarmStart['weights']> = {},
   rate: number,
 ): { loss: tf.Scalar; count: number } {
-  const sequences = demonstrations.map(({ prompt, completion }) => {
-    const from = tokenizer.encode(prompt);
-    return { ids: [...from, ...tokenizer.encode(completion)], from: from.length };
+  const sequences = demonstrations.map(({ prompt, completion, promptWeight }) => {
+    const prompted = tokenizer.encode(prompt);
+    const ids = [...prompted, ...tokenizer.encode(completion)];
+    return { ids, from: promptWeight ? 1 : prompted.length, prompted: prompted.length };
   });
   const batch = packSequences(sequences);
-  const weights = demonstrations.flatMap(({ role, weight = roleWeights[role] ?? 1 }, i) =>
-    new Array<number>(batch.scored[i]!).fill(weight / batch.targets.length),
-  );
+  const shares = demonstrations.flatMap(({ role, weight = roleWeights[role] ?? 1, promptWeight = 0 }, i) => {
+    const { ids, from, prompted } = sequences[i]!;
+    return ids.slice(from).map((_, at) => weight * (from + at < prompted ? promptWeight : 1));
+  });
+  // Prompt tokens that count for little do not make the others count for less.
+  const divisor = demonstrations.some(({ promptWeight }) => promptWeight)
+    ? shares.reduce((a, b) => a + b, 0)
+    : shares.length;
+  const weights = shares.map((share) => share / divisor);
   const result = lossAndGrads(params, () => {
     const { logp } = tokenLogProbs(params, batch);
     return tf.neg(tf.sum(tf.mul(logp, tf.tensor1d(weights)))) as tf.Scalar;

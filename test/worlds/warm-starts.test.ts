@@ -7,7 +7,7 @@ import { warmStarts } from '../../worlds/warm-starts.ts';
 
 const characters = characterTokenizer();
 /** Positions of the models by their shapes. */
-const POSITIONS = { nano: 256, micro: 512, small: 1024 };
+const POSITIONS = { nano: 256, micro: 512, small: 1024, calls: 128 };
 const draw = (demonstrate: (typeof warmStarts)[string]['demonstrate'], seed: string) => {
   const random = new Random(seed);
   return Array.from({ length: 200 }, () => demonstrate(random));
