@@ -42,6 +42,10 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     before: ['eval'],
     load: () => import('./policy/command.ts'),
   },
+  'check-answers': {
+    description: 'tries a checker on the answers of a file',
+    load: () => import('./check-answers.ts'),
+  },
   chat: { description: 'talks with a version of a policy', load: () => import('./chat/command.ts') },
   trigger: {
     description: 'orders rounds of a mesh by a signed webhook',

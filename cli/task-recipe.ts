@@ -35,6 +35,8 @@ import { type HeldOutBy, reportLines, type TaskSet, taskSet } from '../worlds/fi
 import { isWordsPolicy, WORDS, wordsTaskSet } from '../worlds/words/task-set.ts';
 import {
   addTaskFileOptions,
+  type LeftOut,
+  leftOutLines,
   readTaskFiles,
   type TaskFileOptions,
   taskFileBytes,
@@ -202,11 +204,12 @@ async function readQuestions<S extends Examining>(
 ) {
   const { tasks, set, start, checker, extract } = options;
   const isGenerated = tasks.length === 0;
+  const leftOut: LeftOut[] = [];
   const settings = withSettings(schema, isGenerated ? WORDS_SETTINGS : {}, set);
   const questions = isGenerated
     ? generatedTasks()
-    : await fileTasks(options, (path) => readTaskFiles([path], taskFileSettings(options)));
-  const report = [...questions.report, ...fewHeldOut(questions, settings)];
+    : await fileTasks(options, (path) => readTaskFiles([path], taskFileSettings(options, leftOut)));
+  const report = [...leftOutLines(leftOut), ...questions.report, ...fewHeldOut(questions, settings)];
   return { ...questions, report, start, checker, extract, settings };
 }
 

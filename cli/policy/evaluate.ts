@@ -22,7 +22,7 @@ import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import type { PlacedTask } from '../../worlds/file/task.ts';
 import { configOf, openPolicy } from './live-policy.ts';
 import { fetchVersion } from './stored-version.ts';
-import { readTaskFiles, type TaskFileOptions, taskFileSettings } from './task-file-options.ts';
+import { type LeftOut, readTaskFiles, type TaskFileOptions, taskFileSettings } from './task-file-options.ts';
 
 export interface EvalRequest extends TaskFileOptions {
   readonly tasks: readonly string[];
@@ -46,6 +46,8 @@ export interface EvalRequest extends TaskFileOptions {
 export interface Evaluated extends QuestionFigures {
   /** Questions that were not asked because they have too many tokens for the model; n does not count them. */
   readonly tooLong: number;
+  /** Lines that were left out because the checker cannot read their reference; n does not count them. */
+  readonly leftOut: readonly LeftOut[];
   /** Shares of the greedy completions that hold an answer, and of those that write steps before it. */
   readonly answered: number;
   readonly worked: number;
@@ -117,7 +119,9 @@ export async function evaluateTasks(
   ref: PolicyRef,
   request: EvalRequest,
 ): Promise<Evaluated> {
-  const tasks = (await readTaskFiles(request.tasks, taskFileSettings(request))).slice(0, request.limit);
+  const leftOut: LeftOut[] = [];
+  const read = await readTaskFiles(request.tasks, taskFileSettings(request, leftOut));
+  const tasks = read.slice(0, request.limit);
   const { answered, tooLong } = await answersOf(gateway, ref, tasks, request);
   const records = answered.map((question) => line(ref, question));
   let compared: Evaluated['compared'] = null;
@@ -137,6 +141,7 @@ export async function evaluateTasks(
   return {
     ...figuresOf(answered),
     tooLong,
+    leftOut,
     answered: share(({ answer }) => answer !== null),
     worked: share(({ answer, text }) => answer !== null && text.includes('<step>')),
     compared,

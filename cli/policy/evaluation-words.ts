@@ -3,6 +3,7 @@ import { pWords } from '../../core/statistics/change.ts';
 import type { Comparison, QuestionFigures, Share } from '../../protocols/evaluate/figures.ts';
 import { decimal, percent, points } from '../shared/figures.ts';
 import type { Evaluated } from './evaluate.ts';
+import { leftOutLines } from './task-file-options.ts';
 
 const interval = ({ low, high }: { readonly low: number; readonly high: number }) =>
   `${percent(low, 1)} to ${percent(high, 1)}`;
@@ -56,10 +57,11 @@ function differenceLines(version: number, { greedy, sampled }: Comparison): stri
 export function evaluationLines(
   name: string,
   version: number,
-  { compared, tooLong, ...figures }: Evaluated,
+  { compared, tooLong, leftOut, ...figures }: Evaluated,
 ): string[] {
   return [
     `${name} ${version} on ${figures.n} questions${tooLong ? `; ${tooLong} too long for the model, not asked` : ''}`,
+    ...leftOutLines(leftOut),
     ...figureLines(figures),
     ...(compared
       ? [

@@ -11,7 +11,7 @@ import { readOptional } from './files.ts';
 import { refuseEndlessParquet } from './parquet-probe.ts';
 
 /** Every checker that a file of tasks may name. */
-const KNOWN = [...CHECKERS, program];
+export const KNOWN = [...CHECKERS, program];
 
 export interface TaskFileOptions {
   readonly checker: string;
@@ -19,6 +19,29 @@ export interface TaskFileOptions {
   readonly system?: string;
   readonly reference?: readonly Extraction[];
   readonly difficulty?: string;
+  /** Leave out lines whose reference the checker cannot read. */
+  readonly skipUnreadable?: boolean;
+}
+
+/** A line that was left out, and why. */
+export interface LeftOut {
+  readonly file: string;
+  readonly line: number;
+  readonly what: string;
+}
+
+/** Reasons that a report gives in full; the other lines are named alone. */
+const EXPLAINED = 3;
+
+/** How many lines were left out, and which; empty where none was. */
+export function leftOutLines(leftOut: readonly LeftOut[]): string[] {
+  if (leftOut.length === 0) return [];
+  const explained = leftOut.slice(0, EXPLAINED).map(({ file, line, what }) => `${file}:${line} (${what})`);
+  const others = leftOut.slice(EXPLAINED).map(({ file, line }) => `${file}:${line}`);
+  const count = leftOut.length === 1 ? '1 line was' : `${leftOut.length} lines were`;
+  return [
+    `${count} left out because the checker cannot read the reference: ${[...explained, ...others].join(', ')}.`,
+  ];
 }
 
 const FIELDS = ['question', 'messages', 'answer', 'metadata'] as const;
@@ -44,7 +67,7 @@ export const addTaskFileOptions = (command: Command): Command =>
     )
     .option(
       '--fields <pairs>',
-      'names of the file’s own fields, as in question=problem,answer=solution',
+      'names of the file’s own fields, as in question=problem,answer=solution or answer=answer.value',
       fieldNames,
     )
     .option('--system <text>', 'system message before every question')
@@ -53,14 +76,20 @@ export const addTaskFileOptions = (command: Command): Command =>
       `where the reference stands in the file’s answer, as in hashes for GSM8K (${EXTRACTIONS.join(', ')})`,
       parseExtractions,
     )
-    .option('--difficulty <field>', 'field of the metadata that says how hard a task is');
+    .option('--difficulty <field>', 'field of the metadata that says how hard a task is')
+    .option(
+      '--skip-unreadable',
+      'leave out lines whose reference the checker cannot read, and say which (default: refuse the file)',
+    );
 
-export const taskFileSettings = (options: TaskFileOptions): TaskFileSettings => ({
+/** `leftOut` gets the lines that are left out with `skipUnreadable`. */
+export const taskFileSettings = (options: TaskFileOptions, leftOut: LeftOut[] = []): TaskFileSettings => ({
   checker: findChecker(options.checker, KNOWN),
   ...(options.fields ? { fields: options.fields } : {}),
   ...(options.system === undefined ? {} : { system: options.system }),
   ...(options.reference ? { reference: options.reference } : {}),
   ...(options.difficulty === undefined ? {} : { difficulty: options.difficulty }),
+  ...(options.skipUnreadable ? { leaveOut: (fault: LeftOut) => leftOut.push(fault) } : {}),
 });
 
 /** Reads all tasks of the files, one file after the other. Throws `file.unreadable` or the errors of the lines. */

@@ -38,3 +38,24 @@ export const wrongReference = (checker: string, what: string, expected: string, 
 /** A text for an error message, shortened. */
 export const shown = (text: string): string =>
   JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
+
+/**
+ * The checker for tasks that accept several answers: any of `metadata.accepted`, which a file's list of answers becomes, is right. Where no one of
+ * them reads an answer, it is invalid by the reason of the first.
+ */
+export const anyAccepted = (checker: Checker): Checker => ({
+  ...checker,
+  prepare: (reference) => {
+    const { accepted } = reference.metadata;
+    if (!Array.isArray(accepted) || accepted.length === 0) return checker.prepare(reference);
+    const checks = accepted.map((answer) => checker.prepare({ ...reference, answer: String(answer) }));
+    return (given) => {
+      const verdicts = checks.map((check) => check(given));
+      return (
+        verdicts.find((verdict) => verdict.ok && verdict.value) ??
+        verdicts.find(({ ok }) => ok) ??
+        verdicts[0]!
+      );
+    };
+  },
+});

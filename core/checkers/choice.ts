@@ -1,23 +1,45 @@
 /**
- * The checker `choice`: the letter of an option, as `B`, `(b)`, `B.` or `B) Paris`. Where the task lists its options
- * (`metadata.choices`, in the order of their letters), an option's own text is an answer, too, and a letter with another option's text
- * beside it is none.
+ * The checker `choice`: the letter of an option, as `B`, `(b)`, `B.` or `B) Paris`, in LaTeX, in bold type, or after words such as "The
+ * answer is". Where the task lists its options (`metadata.choices`, in the order of their letters), an option's own text is an answer,
+ * too, and a letter with another option's text beside it is none. A reference may also be the index of an option, from 0.
  */
 
-import { invalid, ok } from '../recipe/task-family.ts';
+import { invalid, ok } from '../task-family.ts';
 import { type Checker, LONGEST_ANSWER, shown, wrongReference } from './checker.ts';
 import { plain } from './exact.ts';
+import { unwrapped } from './wrappers.ts';
 
-const LETTER = /^\(?([A-Za-z])(?:[).:]+|$)\s*(.*)$/s;
+const LETTER = /^[([{]?\s*([A-Za-z])\s*(?:[)\].:}]+|[,;!]?$)\s*(.*)$/s;
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
+/** Words before the letter. */
+const INTRODUCTION =
+  /^(?:(?:so|thus|therefore|hence),?\s+)?(?:(?:the|my|i choose|i pick)\s+)?(?:(?:final|correct|right|best|most likely)\s+){0,2}(?:answer|option|choice|letter)(?:\s+(?:is|would be|should be|choice))?\s*[:=]?\s*(?:(?:option|choice|letter)\s+)?/i;
+/** Another letter beside the first: "B) or C". */
+const SECOND_LETTER = /^(?:or|and|&|\/|,)\s*[([]?[A-Za-z](?![A-Za-z])/i;
 
-const fold = (text: string) => plain(text).toLowerCase().replace(/\.$/, '');
+const fold = (text: string) => plain(unwrapped(text)).toLowerCase().replace(/\.$/, '');
 
-function optionsOf(choices: unknown): readonly string[] | null {
+interface Options {
+  /** Texts, folded. */
+  readonly texts: readonly string[];
+  /** What the task calls them, where that is not A, B, C in their order. */
+  readonly labels: readonly string[] | null;
+}
+
+/** A list of texts, or, as ARC has it, texts with labels. */
+function optionsOf(choices: unknown): Options | null {
   if (choices === undefined) return null;
-  if (Array.isArray(choices) && choices.length >= 2 && choices.length <= LETTERS.length) {
-    const texts = choices.map((choice) => (typeof choice === 'string' ? fold(choice) : ''));
-    if (!texts.includes('') && new Set(texts).size === texts.length) return texts;
+  const { text, label }: { text?: unknown; label?: unknown } =
+    typeof choices === 'object' && choices !== null && 'text' in choices ? choices : { text: choices };
+  if (Array.isArray(text) && text.length >= 2 && text.length <= LETTERS.length) {
+    const texts = text.map((choice) =>
+      typeof choice === 'string' || typeof choice === 'number' ? fold(String(choice)) : '',
+    );
+    const labels =
+      Array.isArray(label) && label.length === texts.length
+        ? label.map((one) => String(one).toUpperCase())
+        : null;
+    if (!texts.includes('') && new Set(texts).size === texts.length) return { texts, labels };
   }
   throw wrongReference(
     'choice',
@@ -27,16 +49,30 @@ function optionsOf(choices: unknown): readonly string[] | null {
 }
 
 /** Index of the option that a text names; undefined where it names none, null where it names two different ones. */
-function optionNamed(text: string, options: readonly string[] | null): number | null | undefined {
-  const byText = options?.indexOf(fold(text)) ?? -1;
+function optionNamed(given: string, options: Options | null): number | null | undefined {
+  const text = unwrapped(given);
+  const byText = options?.texts.indexOf(fold(text)) ?? -1;
   if (byText >= 0) return byText;
-  const match = LETTER.exec(text.trim());
+  const introduced = INTRODUCTION.exec(text)?.[0];
+  if (introduced) return optionNamed(text.slice(introduced.length), options);
+  const match = LETTER.exec(text);
   if (!match) return undefined;
-  const index = LETTERS.indexOf(match[1]!.toUpperCase());
-  if (options && index >= options.length) return undefined;
+  const letter = match[1]!.toUpperCase();
+  const index = options?.labels?.includes(letter) ? options.labels.indexOf(letter) : LETTERS.indexOf(letter);
+  if (options && index >= options.texts.length) return undefined;
   const beside = fold(match[2]!);
-  if (beside !== '' && options && beside !== options[index]) return null;
+  if (SECOND_LETTER.test(beside)) return null;
+  if (beside !== '' && options && beside !== options.texts[index]) return null;
   return index;
+}
+
+/** Index of the right option: by its text or letter, by the task's own label, or by a number from 0. */
+function expectedOption(answer: string, options: Options | null): number | null | undefined {
+  const labelled = options?.labels?.indexOf(answer.trim().toUpperCase()) ?? -1;
+  if (labelled >= 0) return labelled;
+  const named = optionNamed(answer, options);
+  if (named !== undefined || !options) return named;
+  return /^\s*\d{1,2}\s*$/.test(answer) && Number(answer) < options.texts.length ? Number(answer) : undefined;
 }
 
 export const choice: Checker = {
@@ -44,12 +80,14 @@ export const choice: Checker = {
   description: 'The letter of the right option, or its text where the task lists its options.',
   prepare: ({ answer, metadata }) => {
     const options = optionsOf(metadata.choices);
-    const expected = optionNamed(answer, options);
+    const expected = expectedOption(answer, options);
     if (expected === undefined || expected === null)
       throw wrongReference(
         'choice',
         `${shown(answer)} names none of the options.`,
-        options ? `a letter from A to ${LETTERS[options.length - 1]}, or the text of an option` : 'a letter',
+        options
+          ? `a letter from A to ${LETTERS[options.texts.length - 1]}, the text of an option, or its index from 0`
+          : 'a letter',
       );
     return (given) => {
       if (given.length > LONGEST_ANSWER) return invalid('too-long');

@@ -4,8 +4,9 @@
  * exact fractions, so a division that does not come out is no rounding question.
  */
 import Fraction from 'fraction.js';
-import { invalid, ok, type ParseResult } from '../recipe/task-family.ts';
+import { invalid, ok, type ParseResult } from '../task-family.ts';
 import { type Checker, shown, wrongReference } from './checker.ts';
+import { type Expression, parseMath } from './math/parse.ts';
 
 /** Longest expression that is read; nesting cannot be deeper. */
 const LONGEST = 200;
@@ -18,56 +19,60 @@ export interface Evaluated {
   readonly numbers: readonly number[];
 }
 
-/** Thrown to end parsing, with the reason. */
-class ParseFailure extends Error {}
+const OPERATIONS = ['add', 'subtract', 'multiply', 'divide'];
+
+/** The value of the four operations over whole numbers, whose numbers are added to `numbers`; the reason where it has none. */
+function valueIn(node: Expression, numbers: number[]): Fraction | string {
+  if (node.op === 'number') {
+    if (node.value.d !== 1n || node.value.n.toString().length > MOST_DIGITS) return 'no-expression';
+    numbers.push(node.value.valueOf());
+    return node.value;
+  }
+  if (node.op === 'negate') {
+    const of = valueIn(node.of, numbers);
+    return typeof of === 'string' ? of : of.neg();
+  }
+  if (!('left' in node) || !OPERATIONS.includes(node.op)) return 'no-expression';
+  const [left, right] = [valueIn(node.left, numbers), valueIn(node.right, numbers)];
+  if (typeof left === 'string') return left;
+  if (typeof right === 'string') return right;
+  if (node.op === 'add') return left.add(right);
+  if (node.op === 'subtract') return left.sub(right);
+  if (node.op === 'multiply') return left.mul(right);
+  return right.n === 0n ? 'division-by-zero' : left.div(right);
+}
+
+function evaluated(node: Expression): ParseResult<Evaluated, string> {
+  const numbers: number[] = [];
+  const value = valueIn(node, numbers);
+  return typeof value === 'string' ? invalid(value) : ok({ value, numbers });
+}
+
+/** What stands on each side of the signs of equality. */
+function sidesOf(text: string): ParseResult<readonly Expression[], string> {
+  if (text.length > LONGEST) return invalid('too-long');
+  const parsed = parseMath(text);
+  if (!parsed.ok) return invalid('no-expression');
+  const { value } = parsed;
+  if (value.kind === 'value') return ok([value.node]);
+  if (value.kind !== 'relation' || value.relations.some((sign) => sign !== '='))
+    return invalid('no-expression');
+  const nodes = value.sides.flatMap(({ answer }) => (answer?.kind === 'value' ? [answer.node] : []));
+  return nodes.length === value.sides.length ? ok(nodes) : invalid('no-expression');
+}
 
 /**
- * Value of `+ - * /` with parentheses over whole numbers; × · ÷ and the typeset minus are read, too. Reasons: too-long, no-expression,
- * division-by-zero.
+ * Value of `+ - * /` with brackets over whole numbers, in LaTeX or plain text. In `8 * (5 - 2) = 24` it is the side with the operations, and the
+ * others have to have its value. Reasons: too-long, no-expression, division-by-zero, unequal-sides.
  */
 export function evaluateExpression(text: string): ParseResult<Evaluated, string> {
-  if (text.length > LONGEST) return invalid('too-long');
-  const plain = text.replace(/[−–]/g, '-').replace(/[×·]/g, '*').replace(/÷/g, '/');
-  const tokens = plain.match(/\d+|[-+*/()]|\S/g) ?? [];
-  const numbers: number[] = [];
-  let at = 0;
-  const take = (...wanted: string[]) => (wanted.includes(tokens[at] ?? '') ? tokens[at++] : undefined);
-
-  const factor = (): Fraction => {
-    if (take('-')) return factor().neg();
-    if (take('(')) {
-      const value = sum();
-      if (!take(')')) throw new ParseFailure('no-expression');
-      return value;
-    }
-    const token = tokens[at++] ?? '';
-    if (!/^\d+$/.test(token) || token.length > MOST_DIGITS) throw new ParseFailure('no-expression');
-    numbers.push(Number(token));
-    return new Fraction(Number(token));
-  };
-  const product = (): Fraction => {
-    let value = factor();
-    for (let operator = take('*', '/'); operator; operator = take('*', '/')) {
-      const right = factor();
-      if (operator === '/' && right.equals(0)) throw new ParseFailure('division-by-zero');
-      value = operator === '*' ? value.mul(right) : value.div(right);
-    }
-    return value;
-  };
-  const sum = (): Fraction => {
-    let value = product();
-    for (let operator = take('+', '-'); operator; operator = take('+', '-'))
-      value = operator === '+' ? value.add(product()) : value.sub(product());
-    return value;
-  };
-
-  try {
-    const value = sum();
-    return at === tokens.length ? ok({ value, numbers }) : invalid('no-expression');
-  } catch (error) {
-    if (error instanceof ParseFailure) return invalid(error.message);
-    throw error;
-  }
+  const sides = sidesOf(text);
+  if (!sides.ok) return sides;
+  const values = sides.value.map(evaluated);
+  const main = values[sides.value.findIndex(({ op }) => op !== 'number')] ?? values[0]!;
+  if (!main.ok) return main;
+  const { value } = main.value;
+  return values.every((side) => side.ok && side.value.value.equals(value)) ? main : invalid('unequal-sides');
 }
 
 /** Are all of `used` among `given`, each as often at most? */

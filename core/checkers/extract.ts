@@ -2,58 +2,127 @@
 import { wrongInput } from '../errors.ts';
 import { invalid, ok, type ParseResult } from '../recipe/task-family.ts';
 
-/** The content of the balanced braces after `\boxed` at a position, or the single token there; null where the text ends before that. */
-function boxedAt(text: string, start: number): string | null {
-  let at = start;
-  while (text[at] === ' ') at++;
-  if (text[at] !== '{') return /^[^\s{}\\$]+/.exec(text.slice(at))?.[0] ?? null;
+/** Where the brace at a position is closed; -1 where it is not. */
+function closingBrace(text: string, open: number): number {
   let depth = 0;
-  for (let i = at; i < text.length; i++) {
+  for (let i = open; i < text.length; i++) {
     // An escaped brace, as in a set, is content.
     if (text[i] === '\\') i++;
     else if (text[i] === '{') depth++;
-    else if (text[i] === '}' && --depth === 0) return text.slice(at + 1, i);
+    else if (text[i] === '}' && --depth === 0) return i;
   }
-  return null;
+  return -1;
 }
 
+const COMMAND = /\\[A-Za-z]+/y;
+const ONE_TOKEN = /[^\s{}\\$]+/y;
+
+/** A command with the arguments that follow it, such as `\frac{1}{2}` and `\frac12`. */
+function commandAt(text: string, start: number): string | null {
+  COMMAND.lastIndex = start;
+  const name = COMMAND.exec(text)?.[0];
+  if (name === undefined) return null;
+  let at = start + name.length;
+  if (/^\\[dtc]?(?:frac|binom)$/.test(name) && /^\d\d/.test(text.slice(at, at + 2)))
+    return `${name}${text.slice(at, at + 2)}`;
+  while (text[at] === '{' || text[at] === '[') {
+    const end = text[at] === '{' ? closingBrace(text, at) : text.indexOf(']', at);
+    if (end < 0) return null;
+    at = end + 1;
+  }
+  return text.slice(start, at);
+}
+
+/** The content of the balanced braces at a position, or the single token or command there; null where the text ends before that. */
+function boxedAt(text: string, start: number): string | null {
+  let at = start;
+  while (text[at] === ' ') at++;
+  if (text[at] === '{') {
+    const end = closingBrace(text, at);
+    return end < 0 ? null : text.slice(at + 1, end);
+  }
+  if (text[at] === '\\') return commandAt(text, at);
+  ONE_TOKEN.lastIndex = at;
+  return ONE_TOKEN.exec(text)?.[0] ?? null;
+}
+
+/** How many boxes are looked at, from the last one: each may cost the length of the text. */
+const MOST_BOXES = 50;
+
+/** The content of the last box that is whole and not empty; an empty one where there is no other. */
 function boxed(text: string): string | null {
-  for (let at = text.lastIndexOf('\\boxed'); at >= 0; at = at ? text.lastIndexOf('\\boxed', at - 1) : -1) {
-    const content = boxedAt(text, at + '\\boxed'.length);
-    if (content !== null) return content;
+  const boxes = [...text.matchAll(/\\(?:boxed|fbox|framebox)(?![A-Za-z])/g)].slice(-MOST_BOXES).reverse();
+  let empty: string | null = null;
+  for (const { index, 0: name } of boxes) {
+    const content = boxedAt(text, index + name.length);
+    if (content?.trim()) return content;
+    empty ??= content;
   }
-  return null;
+  return empty;
 }
 
-/** The text from the last `<answer>` to `</answer>`, or to the end. */
+/** The text from the last `<answer>` that has one, to `</answer>` or to the end; the content of the box in it, where it has one. */
 function tagged(text: string): string | null {
-  const at = text.lastIndexOf('<answer>');
-  if (at < 0) return null;
-  const rest = text.slice(at + '<answer>'.length);
-  const end = rest.indexOf('</answer>');
-  return end < 0 ? rest : rest.slice(0, end);
+  const parts = text.split(/<answer>/i).slice(1);
+  const contents = parts.map((part) => part.split(/<\/answer>/i, 1)[0]!.trim());
+  const content = contents.findLast((part) => part !== '') ?? contents[0];
+  return content === undefined ? null : boxed(content) || content;
 }
 
-/** The text after the last `####`, which marks the answer in GSM8K. */
+/** What begins the next question where a model writes on after its answer. */
+const NEXT_QUESTION = /\n[ \t]*(?:question|q|problem|human|user|instruction) ?\d* ?[:.]/i;
+/** A line that begins with a number and is no numbered heading. */
+const NUMBER_LINE = /^\W{0,5}\d(?!\d*[.):]\s+\S)/;
+
+/**
+ * The line after `####`, which marks the answer in GSM8K. A text that runs on may have other marks after it: the first line that begins with a number
+ * is the answer, or else the last one before the next question.
+ */
 function afterHashes(text: string): string | null {
-  const at = text.lastIndexOf('####');
-  return at < 0 ? null : text.slice(at + 4);
+  const from = text.indexOf('####');
+  if (from < 0) return null;
+  const next = NEXT_QUESTION.exec(text.slice(from));
+  const own = next ? text.slice(from, from + next.index) : text.slice(from);
+  const lines = own
+    .split('####')
+    .slice(1)
+    .map((part) => part.trim().split('\n', 1)[0]!);
+  return lines.find((line) => NUMBER_LINE.test(line)) ?? lines.at(-1)!;
 }
 
-/** A number in running text; its sign belongs to it unless something stands before that it is subtracted from. */
-const NUMBERS =
-  /(?<![\d.,)\]}\w])[-+−]?[$€£¥]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:e[+-]?\d+)?(?:\s?\/\s?\d+)?(?:\s?%)?|(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:\s?\/\s?\d+)?(?:\s?%)?/gi;
+/** Thousands with their separators, or digits alone. */
+const THOUSANDS = String.raw`\d{1,3}(?:(?:,|\{,\}|,?\\[!,;: ]\s?|[ \u00a0\u2009\u202f'’_])\d{3}(?!\d))+`;
+const WHOLE = String.raw`(?:\d{1,2}(?:,\d{2})+,\d{3}(?!\d)|${THOUSANDS}|\d+)`;
+const DECIMAL = String.raw`(?:${WHOLE}(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?`;
+const EXPONENT = String.raw`\s?\^\s?(?:\{\s?[-+−]?\d+\s?\}|[-+−]?\d+)|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+`;
+const POWER_OF_TEN = String.raw`\s?(?:[×·*x]|\\times|\\cdot)\s?10(?:${EXPONENT})`;
+const LATEX_FRACTION = String.raw`\\[dtc]?frac\s?(?:\{\s?-?\d+\s?\}\s?\{\s?\d+\s?\}|\d\s?\d)`;
+const VULGAR = '[¼½¾⅐-⅞]';
+const UNSIGNED = [
+  String.raw`(?:\d+\s?)?(?:${LATEX_FRACTION}|${VULGAR})`,
+  String.raw`\d+ \d+\s?\/\s?\d+`,
+  String.raw`\d+(?:${EXPONENT})`,
+  String.raw`${DECIMAL}(?:${POWER_OF_TEN}|\s?\/\s?\d+)?`,
+].join('|');
+/**
+ * A number in running text. Its sign belongs to it unless something stands before that it is subtracted from. What is raised or lowered beside
+ * something else, as in cm^2, is none.
+ */
+const NUMBERS = new RegExp(
+  String.raw`(?:(?<![\d.,)\]}\w])[-+−])?(?<![\^_]|[\^_]\{|[\^_]\{?[-+−]|\d|\d\.)(?:\\?[$€£¥₹])?(?:${UNSIGNED})(?:\s?\\?%)?`,
+  'gi',
+);
 
 const lastNumber = (text: string): string | null => text.match(NUMBERS)?.at(-1) ?? null;
 
 const EXTRACTORS = {
-  boxed: { description: 'the content of the last \\boxed{…}', find: boxed, reason: 'no-box' },
+  boxed: { description: 'the content of the last \\boxed{…} or \\fbox{…}', find: boxed, reason: 'no-box' },
   answer: {
     description: 'what stands after the last <answer>, up to </answer>',
     find: tagged,
     reason: 'no-answer-tag',
   },
-  hashes: { description: 'what stands after the last ####', find: afterHashes, reason: 'no-hashes' },
+  hashes: { description: 'the line after ####', find: afterHashes, reason: 'no-hashes' },
   'last-number': { description: 'the last number', find: lastNumber, reason: 'no-number' },
   whole: { description: 'the whole text', find: (text: string): string | null => text, reason: 'empty' },
 } as const;

@@ -2,15 +2,18 @@
  * The checker `number`: the same value, compared as exact fractions. It reads
  *
  *     whole and decimal numbers   -7  +3.50  .5  1e-3
- *     thousands separators        1,234,567.8  1 234 567  1_000
- *     fractions, mixed numbers    3/4  -1 1/2
- *     percent                     12.5% (the value 0.125; to a reference in percent, 12.5 alone is right as well)
+ *     thousands separators        1,234,567.8  1 234 567  1_000  1'000  12,34,567
+ *     fractions, mixed numbers    3/4  -1 1/2  ½  \frac{3}{4}
+ *     powers of whole numbers     10^5  1.2 × 10^5
+ *     percent                     12.5% (the value 0.125; to a reference in percent 12.5 is right as well, and 20% to a reference of 20)
  *     units of thousands          3k  2.5 million  1bn
- *     a currency sign before it, a full stop after it
+ *     a sign of a currency or a degree beside it, a full stop after it, and all of these in LaTeX and in bold type
  */
 import Fraction from 'fraction.js';
-import { invalid, ok, type ParseResult } from '../recipe/task-family.ts';
+import { invalid, ok, type ParseResult } from '../task-family.ts';
 import { type Checker, shown, wrongReference } from './checker.ts';
+import { type Expression, parseMath } from './math/parse.ts';
+import { tokensOf } from './math/tokens.ts';
 
 /** Longest number that is read, in characters. */
 const LONGEST = 60;
@@ -52,7 +55,7 @@ export function parseNumber(text: string): ParseResult<WrittenNumber, string> {
   if (written.length > LONGEST) return invalid('too-long');
   // "$-5" and "-$5" are both written.
   const form = FORM.exec(written.replace(/^([$€£¥])([+-])/, '$2$1'))?.groups;
-  if (!form) return invalid('no-number');
+  if (!form) return parseTypeset(written);
   const { sign, whole = '0', top, bottom, decimal } = form;
   const suffix = form.suffix?.toLowerCase();
   let value: Fraction;
@@ -74,6 +77,54 @@ export function parseNumber(text: string): ParseResult<WrittenNumber, string> {
 }
 
 const tenTo = (power: number) => new Fraction(10n ** BigInt(power));
+
+/** Words that a number may have beside it; another word could change what it counts. */
+const BESIDE = new Set(['dollars', 'dollar', 'euros', 'euro', 'usd', 'eur', 'gbp']);
+
+/** A number in LaTeX, in bold type, with a power: what the grammar of mathematics reads as one, and no sum or product of several. */
+function parseTypeset(text: string): ParseResult<WrittenNumber, string> {
+  if (!/[\d¼½¾⅐-⅞]/.test(text)) return invalid('no-number');
+  const words = tokensOf(text).filter(({ kind, text: word }) => kind === 'word' && !BESIDE.has(word));
+  const parsed = words.length === 0 ? parseMath(text) : null;
+  if (!parsed?.ok || parsed.value.kind !== 'value') return invalid('no-number');
+  const { node } = parsed.value;
+  const value = numberIn(node.op === 'percent' ? node.of : node);
+  if (typeof value === 'string') return invalid(value);
+  return ok(node.op === 'percent' ? { value: value.div(100), percent: true } : { value, percent: false });
+}
+
+/** The value of an expression that writes one number; the reason where it does not. */
+function numberIn(node: Expression): Fraction | string {
+  switch (node.op) {
+    case 'number':
+      return node.value;
+    case 'negate': {
+      const of = numberIn(node.of);
+      return typeof of === 'string' ? of : of.neg();
+    }
+    case 'divide':
+      if (node.left.op !== 'number' || node.right.op !== 'number') return 'no-number';
+      return node.right.value.n === 0n ? 'division-by-zero' : node.left.value.div(node.right.value);
+    case 'power':
+      return wholePower(node.left, node.right);
+    case 'multiply': {
+      if (node.left.op !== 'number' || node.right.op !== 'power') return 'no-number';
+      const power = wholePower(node.right.left, node.right.right);
+      return typeof power === 'string' ? power : node.left.value.mul(power);
+    }
+    default:
+      return 'no-number';
+  }
+}
+
+function wholePower(base: Expression, exponent: Expression): Fraction | string {
+  const [whole, power] = [numberIn(base), numberIn(exponent)];
+  if (typeof whole === 'string' || typeof power === 'string' || whole.d !== 1n || power.d !== 1n)
+    return 'no-number';
+  const times = power.valueOf();
+  if (whole.n.toString().length * Math.abs(times) > 10 * LARGEST_EXPONENT) return 'too-large';
+  return whole.n === 0n && times <= 0 ? 'no-number' : whole.pow(power)!;
+}
 
 export interface NumberSettings {
   /** Largest difference that still counts as right, as a share of the reference; default 0. For a reference of 0 it is the difference itself. */
@@ -103,9 +154,11 @@ export function numberChecker({ tolerance = 0 }: NumberSettings = {}): Checker {
       return (given) => {
         const parsed = parseNumber(given);
         if (!parsed.ok) return parsed;
-        const same = close(parsed.value.value, value);
-        const sameFigure = percent && !parsed.value.percent && close(parsed.value.value.div(100), value);
-        return ok(same || sameFigure);
+        const said = parsed.value;
+        if (close(said.value, value)) return ok(true);
+        if (percent) return ok(!said.percent && close(said.value.div(100), value));
+        // 20% is right where the reference is 20: no share is that large.
+        return ok(said.percent && value.abs().compare(1) > 0 && close(said.value.mul(100), value));
       };
     },
   };

@@ -2,8 +2,7 @@
 import * as v from 'valibot';
 import { wrongInput } from '../errors.ts';
 import { auto } from './auto.ts';
-import type { Checker } from './checker.ts';
-import { shown } from './checker.ts';
+import { anyAccepted, type Checker, shown } from './checker.ts';
 import { choice } from './choice.ts';
 import { exact } from './exact.ts';
 import { expression } from './expression.ts';
@@ -20,15 +19,11 @@ const tolerance = v.object({
 
 /** The checkers that need nothing but this folder; `auto` is the default. */
 export const CHECKERS: readonly Checker[] = [
-  auto,
-  exact,
-  numberChecker(),
-  choice,
-  regex,
+  ...[auto, exact, numberChecker(), choice, regex].map(anyAccepted),
   jsonSchema,
   set,
   expression,
-  math,
+  anyAccepted(math),
 ];
 
 /**
@@ -40,7 +35,7 @@ export function findChecker(text: string, known: readonly Checker[] = CHECKERS):
   if (found) return found;
   if (text.trimStart().startsWith('{')) {
     const settings = v.safeParse(v.pipe(v.string(), v.parseJson(), tolerance), text);
-    if (settings.success) return numberChecker({ tolerance: settings.output.tolerance });
+    if (settings.success) return anyAccepted(numberChecker({ tolerance: settings.output.tolerance }));
   }
   throw wrongInput('checker.unknown', `There is no checker ${shown(text)}.`, {
     expected: `one of ${known.map(({ name }) => name).join(', ')}, or {"name": "number", "tolerance": 0.01}`,

@@ -18,6 +18,8 @@ export interface TaskFileSettings {
   readonly reference?: readonly Extraction[];
   /** Field that says how hard a task is: a number, at the top of the row or in its metadata. */
   readonly difficulty?: string;
+  /** Called with every line that is left out because the checker cannot read its reference; without it such a line is a fault of the file. */
+  readonly leaveOut?: (fault: Fault & { readonly file: string }) => void;
 }
 
 /** Faults that an error lists; the others are counted. */
@@ -37,6 +39,8 @@ export const messagesSchema = v.pipe(
 
 /** Ends reading a row, with what is wrong with it. */
 export class RowFault extends Error {}
+/** The checker cannot read the reference. */
+class ReferenceFault extends RowFault {}
 
 /** Names of a row's first fields. */
 export const fieldsOf = (row: Row['value']): string => Object.keys(row).slice(0, 8).join(', ') || 'nothing';
@@ -53,7 +57,10 @@ function fromTask(row: Row['value']): Row['value'] {
 }
 
 function messagesOf(row: Row['value'], { fields = {}, system }: TaskFileSettings): Message[] {
-  const [question, messages] = [row[fields.question ?? 'question'], row[fields.messages ?? 'messages']];
+  const [question, messages] = [
+    fieldAt(row, fields.question ?? 'question'),
+    fieldAt(row, fields.messages ?? 'messages'),
+  ];
   if ((question === undefined) === (messages === undefined)) {
     const [either, or] = question === undefined ? ['neither', 'nor'] : ['both', 'and'];
     throw new RowFault(
@@ -77,11 +84,51 @@ function messagesOf(row: Row['value'], { fields = {}, system }: TaskFileSettings
 }
 
 /** Texts as they are, other values as JSON. */
-const written = (value: unknown): string =>
+export const writtenAnswer = (value: unknown): string =>
   value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value);
 
-function answerOf(row: Row['value'], { fields = {}, reference = ['whole'] }: TaskFileSettings): string {
-  const text = written(row[fields.answer ?? 'answer']);
+/** Checkers to which a list is one answer; to the others it is several, any of which is right. */
+const LISTS = ['set', 'json-schema', 'expression', 'program'];
+
+/** The answers of a list of texts or numbers; null where the value is no list of answers. */
+export function acceptedAnswers(value: unknown, { name }: Pick<Checker, 'name'>): string[] | null {
+  if (!Array.isArray(value) || value.length === 0 || LISTS.includes(name)) return null;
+  const scalar = (one: unknown) => typeof one === 'string' || typeof one === 'number';
+  return value.every(scalar) ? value.map(String) : null;
+}
+
+/** A field by its name; one whose name has dots may be inside others, as in `answer.value`. */
+export function fieldAt(row: Row['value'], name: string): unknown {
+  if (Object.hasOwn(row, name)) return row[name];
+  let value: unknown = row;
+  for (const part of name.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined;
+    value = (value as Readonly<Record<string, unknown>>)[part];
+  }
+  return value;
+}
+
+/** An index among the options, as MMLU has it, as their letter: as a text it could be another option's own. */
+function optionLetter(value: unknown, choices: unknown, { name }: Checker): string | null {
+  const isIndex = typeof value === 'number' && Array.isArray(choices) && Number.isInteger(value);
+  if (name !== 'choice' || !isIndex || value < 0 || value >= choices.length) return null;
+  return String.fromCharCode('A'.charCodeAt(0) + value);
+}
+
+/** The reference answers: one, or a list of which any is right. */
+function answersOf(
+  row: Row['value'],
+  metadata: Record<string, unknown>,
+  { fields = {}, reference = ['whole'], checker }: TaskFileSettings,
+): readonly string[] {
+  const value = fieldAt(row, fields.answer ?? 'answer');
+  const letter = optionLetter(value, metadata.choices, checker);
+  if (letter !== null) return [letter];
+  const texts = acceptedAnswers(value, checker) ?? [writtenAnswer(value)];
+  return texts.map((text) => extracted(text, reference));
+}
+
+function extracted(text: string, reference: readonly Extraction[]): string {
   if (text === '') return '';
   const parsed = extractAnswer(text, reference);
   if (parsed.ok) return parsed.value;
@@ -110,10 +157,12 @@ function difficultyOf(metadata: Record<string, unknown>, field: string | undefin
 
 function taskOf(given: Row['value'], settings: TaskFileSettings): FileTask {
   const row = fromTask(given);
-  const metadata = metadataOf(row, settings);
+  const own = metadataOf(row, settings);
+  const answers = answersOf(row, own, settings);
+  const metadata = answers.length > 1 ? { ...own, accepted: answers } : own;
   const task = {
     messages: messagesOf(row, settings),
-    answer: answerOf(row, settings),
+    answer: answers[0]!,
     metadata,
     difficulty: difficultyOf(metadata, settings.difficulty),
   };
@@ -122,8 +171,9 @@ function taskOf(given: Row['value'], settings: TaskFileSettings): FileTask {
   } catch (error) {
     if (!(error instanceof RollmeshError && error.kind === 'wrong-input')) throw error;
     const { answer = 'answer' } = settings.fields ?? {};
-    const lacks = row[answer] === undefined ? `it has no "${answer}", its fields are ${fieldsOf(row)}: ` : '';
-    throw new RowFault(
+    const lacks =
+      fieldAt(row, answer) === undefined ? `it has no "${answer}", its fields are ${fieldsOf(row)}: ` : '';
+    throw new ReferenceFault(
       `${lacks}${error.what.replace(/\.$/, '')}; expected ${error.expected ?? 'another answer'}`,
     );
   }
@@ -142,7 +192,7 @@ export const readTasks = (
   name: string,
   bytes: Uint8Array,
   settings: TaskFileSettings,
-): Promise<PlacedTask[]> => readEach(name, bytes, (row) => taskOf(row, settings), TASK);
+): Promise<PlacedTask[]> => readEach(name, bytes, (row) => taskOf(row, settings), TASK, settings.leaveOut);
 
 /** Every row of a file by `make`, which throws RowFault for one that is wrong. `expected`: what a row should be. Throws as `readTasks`. */
 export async function readEach(
@@ -150,6 +200,7 @@ export async function readEach(
   bytes: Uint8Array,
   make: (row: Row['value']) => FileTask,
   expected: string,
+  leaveOut?: TaskFileSettings['leaveOut'],
 ): Promise<PlacedTask[]> {
   const { rows, faults } = await readRows(name, bytes);
   const wrong: Fault[] = [...faults];
@@ -159,7 +210,8 @@ export async function readEach(
       tasks.push({ ...make(value), file: name, line });
     } catch (error) {
       if (!(error instanceof RowFault)) throw error;
-      wrong.push({ line, what: error.message });
+      if (leaveOut && error instanceof ReferenceFault) leaveOut({ file: name, line, what: error.message });
+      else wrong.push({ line, what: error.message });
     }
   if (wrong.length) throw faultsError(name, wrong, expected);
   if (tasks.length) return tasks;

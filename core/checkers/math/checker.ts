@@ -1,34 +1,52 @@
 /**
- * The checker `math`: an expression equal to the reference, in LaTeX or plain text, whatever its form: `\frac{1}{2}` is `0.5`,
- * `(x+1)^2` is `x^2+2x+1`, `x = 3` is `3`, `\{1,2\}` is `2, 1`. It is a numeric probe, no proof (see `equal.ts`).
+ * The checker `math`: an answer equal to the reference, in LaTeX or plain text, whatever its form: `\frac{1}{2}` is `0.5`,
+ * `(x+1)^2` is `x^2+2x+1`, `x = 3` is `3`, `\{1,2\}` is `2, 1`, `x > 3` is `(3, \infty)`. It is a numeric probe, no proof (see `equal.ts`).
  */
 
-import { invalid, ok } from '../../recipe/task-family.ts';
-import { type Checker, shown, wrongReference } from '../checker.ts';
+import { invalid, ok } from '../../task-family.ts';
+import { type Check, type Checker, shown, wrongReference } from '../checker.ts';
 import { numberChecker, parseNumber } from '../number.ts';
 import { equalAnswers } from './equal.ts';
 import { parseMath } from './parse.ts';
 
+const expectedForms =
+  'an expression, an equation or inequality, a list, a set, an interval, a matrix, a ratio, or words';
+
 export const math: Checker = {
   name: 'math',
-  description: 'A mathematical expression equal to the reference, in LaTeX or plain text.',
+  description: 'A mathematical answer equal to the reference, in LaTeX or plain text.',
   prepare: ({ answer, metadata }) => {
-    const expected = parseMath(answer);
-    if (!expected.ok)
+    const parsed = parseMath(answer);
+    if (!parsed.ok)
       throw wrongReference(
         'math',
-        `${shown(answer)} is not read as an expression (${expected.reason}).`,
-        'an expression, an equation, or a list of expressions',
+        `${shown(answer)} is not read as an answer (${parsed.reason}).`,
+        expectedForms,
       );
+    const expected = parsed.value;
     const asNumber = parseNumber(answer).ok ? numberChecker().prepare({ answer, metadata }) : null;
-    return (given) => {
-      // Two plain numbers are compared as numbers, percent and units of thousands included.
+    const check: Check = (given) => {
+      // Two plain numbers are compared as numbers, units of thousands included.
       const sameNumber = asNumber?.(given);
       if (sameNumber?.ok) return sameNumber;
       const parsed = parseMath(given);
       if (!parsed.ok) return parsed;
-      const same = equalAnswers(expected.value, parsed.value);
+      if (parsed.value.kind === 'text' && expected.kind !== 'text') return invalid('no-expression');
+      const same = equalAnswers(expected, parsed.value);
+      if (same === true) return ok(true);
+      // "100,200" is a number, and the elements of a list where the reference is one.
+      const asList = expected.kind === 'list' ? parseMath(given, true) : null;
+      if (asList?.ok && equalAnswers(expected, asList.value) === true) return ok(true);
       return same === null ? invalid('no-value') : ok(same);
     };
+    // What is not equal to itself, because it has no value that is known here, no answer could be equal to.
+    const own = check(answer);
+    if (!own.ok || !own.value)
+      throw wrongReference(
+        'math',
+        `${shown(answer)} is not right by its own text${own.ok ? '' : ` (${own.reason})`}.`,
+        'an answer that has a value',
+      );
+    return check;
   },
 };

@@ -1,95 +1,264 @@
+/** Equality of answers: what an equation, a list, a set, an interval, a matrix and a ratio say, beside what their expressions are worth. */
+import { constantFactor, difference, equalExpressions, numericValue } from './expressions.ts';
+import type { Expression, MathAnswer, Relation, Side } from './parse.ts';
+import { equalRegions, regionOf } from './region.ts';
+import { variablesOf } from './value.ts';
+
 /**
- * Equality of expressions by their values at fixed points. Where both are rational functions the values are exact fractions, and a
- * difference that is not zero everywhere is zero at all of the points with next to no chance (Schwartz, 1980; Zippel, 1979); else they
- * are compared in double precision. Equal inputs give equal answers: the points follow from the variables' names.
+ * A percentage is the share that it is of 1. To a reference in percent its figure alone is right as well; to a plain reference a percentage with its
+ * figure is, where the reference is more than a share can be.
  */
-import type Complex from 'complex.js';
-import Fraction from 'fraction.js';
-import { Random } from '../../random.ts';
-import type { Expression, MathAnswer } from './parse.ts';
-import { approximateValue, exactValue, type Point, variablesOf } from './value.ts';
+function equalFigures(reference: Expression, answer: Expression): boolean | null {
+  const same = equalExpressions(reference, answer);
+  if (same === true) return true;
+  const [figure, other] = [figureOf(reference), figureOf(answer)];
+  if (figure && !other) return equalExpressions(figure, answer) ?? same;
+  if (other && !figure && exceedsOne(reference)) return equalExpressions(reference, other) ?? same;
+  return same;
+}
 
-const POINTS = 8;
-/** Rounding that is forgiven, as a share of the largest number on the way. */
-const TOLERANCE = 1e-10;
+function figureOf(node: Expression): Expression | null {
+  if (node.op === 'percent') return node.of;
+  const of = node.op === 'negate' ? figureOf(node.of) : null;
+  return of && { op: 'negate', of };
+}
 
-/** Values from −6 to 6 with denominators that seldom meet a zero or a pole of an expression people write. */
-function pointsFor(variables: ReadonlySet<string>): Point[] {
-  const streams = [...variables].map((name) => [name, new Random(`checkers/math/${name}`)] as const);
-  return Array.from({ length: variables.size ? POINTS : 1 }, () => {
-    return new Map(streams.map(([name, random]) => [name, new Fraction(random.int(1213) - 606, 101)]));
+function exceedsOne(node: Expression): boolean {
+  if (variablesOf(node).size > 0) return false;
+  const value = numericValue(node);
+  return value !== null && Math.abs(value) > 1;
+}
+
+const nodeOf = (side: Side | undefined): Expression | null =>
+  side?.answer?.kind === 'value' ? side.answer.node : null;
+const isSymbol = (side: Side | undefined): boolean => nodeOf(side)?.op === 'symbol';
+
+/** Do both sides of an equation between constants have one value? */
+function isTrueOfConstants(sides: readonly Side[]): boolean {
+  const values = sides.map(nodeOf);
+  return values.every(
+    (node, i) =>
+      node !== null &&
+      variablesOf(node).size === 0 &&
+      (i === 0 || equalExpressions(values[i - 1]!, node) === true),
+  );
+}
+
+type Related = Extract<MathAnswer, { kind: 'relation' }>;
+
+/**
+ * The value that an equation gives to something: "x = 3", "6 = x", "AB = 6", "Area = 6", "f(x) = 2x + 1", "2 · 3 = 6", "x = 2 + 4 = 6". null where it is a
+ * condition, such as "2x = 6".
+ */
+function given({ relations, sides }: Related): MathAnswer | null {
+  if (!relations.every((sign) => sign === '=' || sign === '≈')) return null;
+  const [first, last] = [sides[0]!, sides.at(-1)!];
+  if (sides.length > 2) {
+    const rest = isTrueOfConstants(sides.slice(1)) || (first.label === null && isTrueOfConstants(sides));
+    return rest ? last.answer : null;
+  }
+  if (relations[0] === '≈') return first.label !== null ? last.answer : first.answer;
+  if (isTrueOfConstants(sides)) return last.answer;
+  const names = (side: Side, other: Side): boolean => {
+    const node = nodeOf(side);
+    if (side.label === null || other.answer === null) return false;
+    // A name that the other side has in it is not given by it: x = 2x − 1.
+    const value = nodeOf(other);
+    return !(node?.op === 'symbol' && value && variablesOf(value).has(node.name));
+  };
+  if (names(first, last)) return last.answer;
+  return first.label === null && names(last, first) ? first.answer : null;
+}
+
+const REVERSED: Readonly<Record<Relation, Relation>> = {
+  '=': '=',
+  '<': '>',
+  '≤': '≥',
+  '>': '<',
+  '≥': '≤',
+  '≠': '≠',
+  '≈': '≈',
+  '≡': '≡',
+};
+
+/** Relations of two expressions are the same where one difference is a multiple of the other, by a factor that keeps the sign’s direction. */
+function equalConditions(a: Related, b: Related): boolean {
+  const [f, g] = [a, b].map(({ sides: [left, right] }) => {
+    const [x, y] = [nodeOf(left), nodeOf(right)];
+    return x && y ? difference(x, y) : null;
   });
+  const factor = f && g ? constantFactor(f, g) : null;
+  if (factor === null) return false;
+  const [sign, other] = [a.relations[0]!, b.relations[0]!];
+  const directed = sign !== REVERSED[sign];
+  if (!directed) return sign === other;
+  return factor > 0 ? sign === other : factor < 0 && sign === REVERSED[other];
 }
 
-/** Are the values equal there? null where neither has one. */
-function equalAt(a: Expression, b: Expression, point: Point): boolean | null {
-  const [left, right] = [exactValue(a, point), exactValue(b, point)];
-  if (left && right) return left.equals(right);
-  const [x, y] = [approximateValue(a, point), approximateValue(b, point)];
-  const [known, other] = [isKnown(x.value), isKnown(y.value)];
-  if (!known && !other) return null;
-  if (!known || !other) return false;
-  return x.value.sub(y.value).abs() <= TOLERANCE * Math.max(x.scale, y.scale);
+function equalSides(a: Side, b: Side): boolean {
+  if (a.answer && b.answer && equalAnswers(a.answer, b.answer) === true) return true;
+  return a.label !== null && a.label === b.label;
 }
 
-const isKnown = ({ re, im }: Complex) => Number.isFinite(re) && Number.isFinite(im);
-
-/** Do both have the same value wherever they have one? null where neither has a value at any of the points. */
-export function equalExpressions(a: Expression, b: Expression): boolean | null {
-  const points = pointsFor(new Set([...variablesOf(a), ...variablesOf(b)]));
-  const verdicts = points.map((point) => equalAt(a, b, point)).filter((verdict) => verdict !== null);
-  return verdicts.length ? verdicts.every(Boolean) : null;
+function equalRelations(a: Related, b: Related): boolean {
+  const same = a.sides.length === b.sides.length && a.relations.every((sign, i) => sign === b.relations[i]);
+  if (same && a.sides.every((side, i) => equalSides(side, b.sides[i]!))) return true;
+  if (a.sides.length === 2 && b.sides.length === 2 && equalConditions(a, b)) return true;
+  // Two true equations between constants, and two that name the same thing, say their values.
+  const [x, y] = [given(a), given(b)];
+  if (!x || !y) return false;
+  const [nameA, nameB] = [a, b].map(({ sides }) => sides.find(({ label }) => label !== null)?.label ?? null);
+  return nameA === nameB && equalAnswers(x, y) === true;
 }
 
-/** Are two equations equivalent? They are where left − right of one is a constant multiple, not 0, of the other's. */
-function equalEquations(a: readonly Expression[], b: readonly Expression[]): boolean | null {
-  const difference = ([left, right]: readonly Expression[]): Expression => ({
-    op: 'subtract',
-    left: left!,
-    right: right!,
+type List = Extract<MathAnswer, { kind: 'list' }>;
+
+const isOrdered = ({ brackets }: List): boolean => brackets !== '' && brackets !== '{}';
+
+/** Values of distinct names, in the order of the names: "y = 2, x = 1" is the point (1, 2). null where it is no such list. */
+function assigned(list: List): List | null {
+  if (list.brackets !== '' || list.items.length < 2 || list.joined === 'or') return null;
+  const named = list.items.map((item) => {
+    if (item.kind !== 'relation' || item.sides.length !== 2) return null;
+    const [left] = item.sides;
+    const value = given(item);
+    return isSymbol(left) && value ? { name: left!.label!, value } : null;
   });
-  const [f, g] = [difference(a), difference(b)];
-  const [first, ...points] = pointsFor(new Set([...variablesOf(f), ...variablesOf(g)]));
-  const valueAt = (node: Expression, point: Point) => approximateValue(node, point).value;
-  const [f0, g0] = [valueAt(f, first!), valueAt(g, first!)];
-  if (![f0, g0].every(isKnown) || f0.abs() === 0 || g0.abs() === 0) return null;
-  // f·g₀ = g·f₀ at all points, as f/g = f₀/g₀ would be, without a division.
-  return points.every((point) => {
-    const [left, right] = [valueAt(f, point).mul(g0), valueAt(g, point).mul(f0)];
-    return left.sub(right).abs() <= 1e-8 * Math.max(left.abs(), right.abs(), Number.MIN_VALUE);
-  });
+  if (named.some((one) => one === null) || new Set(named.map((one) => one!.name)).size < named.length)
+    return null;
+  const sorted = [...named].sort((a, b) => (a!.name < b!.name ? -1 : 1));
+  return { kind: 'list', brackets: '()', items: sorted.map((one) => one!.value), joined: ',' };
 }
 
-/** The value that "x = 3" names; null for an equation that does not say what one variable is. */
-const named = (sides: readonly Expression[]): Expression | null =>
-  sides.length === 1 ? sides[0]! : sides.length === 2 && sides[0]!.op === 'symbol' ? sides[1]! : null;
-
-const ORDERED = ['()', '[]', '[)', '(]'];
-
-function equalLists(
-  a: Extract<MathAnswer, { kind: 'list' }>,
-  b: Extract<MathAnswer, { kind: 'list' }>,
-): boolean | null {
-  const ordered = ORDERED.includes(a.brackets);
-  if (ordered !== ORDERED.includes(b.brackets) || (ordered && a.brackets !== b.brackets)) return false;
-  if (a.items.length !== b.items.length) return false;
-  if (ordered) return a.items.every((item, i) => equalExpressions(item, b.items[i]!) === true);
-  const left = [...b.items];
-  return a.items.every((item) => {
-    const at = left.findIndex((other) => equalExpressions(item, other) === true);
+function equalInAnyOrder(a: readonly MathAnswer[], b: readonly MathAnswer[]): boolean {
+  if (a.length !== b.length) return false;
+  const left = [...b];
+  return a.every((item) => {
+    const at = left.findIndex((other) => equalAnswers(item, other) === true);
     if (at >= 0) left.splice(at, 1);
     return at >= 0;
   });
 }
 
+const withoutRepeats = (items: readonly MathAnswer[]): MathAnswer[] =>
+  items.filter((item, i) => !items.slice(0, i).some((before) => equalAnswers(before, item) === true));
+
+/** Elements in the given order, as the elements of a bare list in which the first alone names what it is: "x = 1, 2". */
+function plainItems({ items }: List): readonly MathAnswer[] {
+  const [first, ...rest] = items;
+  if (first?.kind !== 'relation' || rest.length === 0 || rest.some(({ kind }) => kind === 'relation'))
+    return items;
+  const value = given(first);
+  return value ? [value, ...rest] : items;
+}
+
+function equalLists(a: List, b: List): boolean {
+  const inOrder = (x: readonly MathAnswer[], y: readonly MathAnswer[]) =>
+    x.length === y.length && x.every((item, i) => equalAnswers(item, y[i]!) === true);
+  const [pointA, pointB] = [assigned(a), assigned(b)];
+  if (pointA || pointB) {
+    const [x, y] = [pointA ?? a, pointB ?? b];
+    if (pointA && pointB) return equalInAnyOrder(a.items, b.items);
+    // Other lists have their elements in the order of the names.
+    return (
+      (x.brackets === '()' || x.brackets === '') &&
+      (y.brackets === '()' || y.brackets === '') &&
+      inOrder(x.items, y.items)
+    );
+  }
+  const ordered = isOrdered(a);
+  if (ordered !== isOrdered(b) || (ordered && a.brackets !== b.brackets)) return false;
+  if (ordered) return inOrder(a.items, b.items);
+  if (a.brackets === '{}' && b.brackets === '{}')
+    return equalInAnyOrder(withoutRepeats(a.items), withoutRepeats(b.items));
+  return equalInAnyOrder(plainItems(a), plainItems(b));
+}
+
+/** Rows as lists of lists, [[1, 2], [3, 4]], are a matrix, too. */
+function rowsOf(answer: MathAnswer): readonly (readonly MathAnswer[])[] | null {
+  if (answer.kind === 'matrix') return answer.fence === '' ? answer.rows : null;
+  if (answer.kind !== 'list' || answer.brackets !== '[]') return null;
+  const rows = answer.items.map((row) => (row.kind === 'list' && row.brackets === '[]' ? row.items : null));
+  return rows.some((row) => row === null) ? null : (rows as (readonly MathAnswer[])[]);
+}
+
+const equalRows = (a: readonly (readonly MathAnswer[])[], b: readonly (readonly MathAnswer[])[]): boolean =>
+  a.length === b.length &&
+  a.every(
+    (row, r) => row.length === b[r]!.length && row.every((cell, c) => equalAnswers(cell, b[r]![c]!) === true),
+  );
+
+function equalMatrices(a: MathAnswer, b: MathAnswer): boolean {
+  if (a.kind === 'matrix' && b.kind === 'matrix') return a.fence === b.fence && equalRows(a.rows, b.rows);
+  const [x, y] = [rowsOf(a), rowsOf(b)];
+  return x !== null && y !== null && equalRows(x, y);
+}
+
+type Ratio = Extract<MathAnswer, { kind: 'ratio' }>;
+
+/** Times of day are the same as they are written; other ratios are equal where their parts are in proportion. */
+function equalRatios(a: Ratio, b: Ratio): boolean {
+  if (a.clock !== null || b.clock !== null) return a.clock === b.clock;
+  if (a.parts.length !== b.parts.length) return false;
+  const product = (left: Expression, right: Expression): Expression => ({ op: 'multiply', left, right });
+  return a.parts.every(
+    (part, i) =>
+      i === 0 || equalExpressions(product(part, b.parts[0]!), product(b.parts[i]!, a.parts[0]!)) === true,
+  );
+}
+
+/** A ratio of two parts is their quotient; a time of day is none. */
+const quotientOf = ({ parts, clock }: Ratio): Expression | null =>
+  clock === null && parts.length === 2 ? { op: 'divide', left: parts[0]!, right: parts[1]! } : null;
+
+/** What one answer says where the other is of another kind: the value that an equation gives, the quotient of a ratio, the one element of a list. */
+function plainer(answer: MathAnswer): MathAnswer | null {
+  if (answer.kind === 'relation') return given(answer);
+  if (answer.kind === 'ratio') {
+    const node = quotientOf(answer);
+    return node && { kind: 'value', node };
+  }
+  return null;
+}
+
+function sameKind(a: MathAnswer, b: MathAnswer): boolean | null {
+  if (a.kind === 'value' && b.kind === 'value') return equalFigures(a.node, b.node);
+  if (a.kind === 'relation' && b.kind === 'relation') return equalRelations(a, b);
+  if (a.kind === 'list' && b.kind === 'list' && equalLists(a, b)) return true;
+  if (a.kind === 'ratio' && b.kind === 'ratio') return equalRatios(a, b);
+  if (a.kind === 'based' && b.kind === 'based') return a.digits === b.digits && a.base === b.base;
+  if (a.kind === 'text' && b.kind === 'text') return a.text === b.text;
+  if (a.kind === 'sets' && b.kind === 'sets' && a.op === b.op) {
+    const same =
+      a.op === '∖'
+        ? a.parts.length === b.parts.length &&
+          a.parts.every((part, i) => equalAnswers(part, b.parts[i]!) === true)
+        : equalInAnyOrder(a.parts, b.parts);
+    if (same) return true;
+  }
+  return equalMatrices(a, b);
+}
+
 /** null where equality cannot be decided. */
 export function equalAnswers(a: MathAnswer, b: MathAnswer): boolean | null {
-  if (a.kind === 'list' || b.kind === 'list')
-    return a.kind === 'list' && b.kind === 'list' ? equalLists(a, b) : false;
-  if (a.sides.length === 1 || b.sides.length === 1) {
-    const [left, right] = [named(a.sides), named(b.sides)];
-    return left && right ? equalExpressions(left, right) : false;
+  const same = sameKind(a, b);
+  if (same !== false) return same;
+  if (isSetLike(a) || isSetLike(b)) {
+    const [x, y] = [regionOf(a), regionOf(b)];
+    if (x && y) return equalRegions(x, y);
   }
-  if (a.sides.length !== 2 || b.sides.length !== 2) return false;
-  return equalEquations(a.sides, b.sides);
+  if (a.kind === b.kind) return false;
+  const [x, y] = [plainer(a), plainer(b)];
+  if (x && equalAnswers(x, b) === true) return true;
+  return y ? equalAnswers(a, y) : false;
+}
+
+/** Is it a set of numbers by what it says, and no list whose brackets could be those of a point? */
+function isSetLike(answer: MathAnswer): boolean {
+  if (answer.kind === 'sets') return true;
+  if (answer.kind === 'relation') return given(answer) === null;
+  if (answer.kind === 'list') return answer.items.some(({ kind }) => kind === 'sets' || kind === 'relation');
+  return (
+    answer.kind === 'value' && answer.node.op === 'symbol' && ['∅', 'mathbb(R)'].includes(answer.node.name)
+  );
 }

@@ -1,15 +1,19 @@
 /**
- * Reads a mathematical expression as people and models write it, in LaTeX or in plain text. Bounded: at most `LONGEST` characters, and
- * no deeper than they allow. Products may be implied; a run of letters that is no known name is a product of variables.
+ * Reads a mathematical answer as people and models write it, in LaTeX or in plain text. Bounded: at most `LONGEST` characters, and no
+ * deeper than they allow. Products may be implied; units and other words after a value are left out, with their exponents.
  *
- *     answer   sum ( `=` sum )*, or a list: `(1, 2)`  `[0, 1)`  `\{1, 2\}`  `1, 2`
- *     sum      product ( (`+`|`-`) product )*
- *     product  signed ( (`*` `\cdot` `\times` | `/` `\div` | nothing) signed )*
- *     signed   (`-`|`+`)* power            power    postfix ( `^` exponent )?
- *     postfix  atom (`!` | `%`)*           atom     number | name | function argument | group | `|sum|` | \frac \sqrt \binom
+ *     answer    item ( (`,` | `;` | `or` | `and`) item )*
+ *     item      relation | sets | bracketed list | matrix | ratio | digits_base | sum | words
+ *     relation  side ( (`=` `<` `≤` `>` `≥` `≠` `≈` `≡` `∈`) side )+
+ *     sets      item ( (`∪` `∩` `∖`) item )+
+ *     sum       product ( (`+`|`-`) product )*
+ *     product   signed ( (`*` | `/` | nothing) signed )* unit?
+ *     signed    (`-`|`+`)* power            power    postfix ( `^` exponent )?
+ *     postfix   atom (`!` | `%` | `°`)*     atom     number | mixed number | symbol | function argument | group | `|sum|` | \frac \sqrt \binom
  */
 import Fraction from 'fraction.js';
-import { invalid, ok, type ParseResult } from '../../recipe/task-family.ts';
+import { invalid, ok, type ParseResult } from '../../task-family.ts';
+import { type FunctionName, type Token, tokensOf } from './tokens.ts';
 
 export const LONGEST = 500;
 
@@ -17,338 +21,756 @@ export type Expression =
   | { readonly op: 'number'; readonly value: Fraction }
   | { readonly op: 'symbol'; readonly name: string }
   | { readonly op: BinaryOperation; readonly left: Expression; readonly right: Expression }
-  | { readonly op: 'call'; readonly name: FunctionName; readonly of: Expression };
-export type BinaryOperation = 'add' | 'subtract' | 'multiply' | 'divide' | 'power' | 'binomial';
+  | { readonly op: 'call'; readonly name: FunctionName; readonly of: Expression }
+  | { readonly op: 'negate' | 'percent'; readonly of: Expression };
+/** `root`: the right side’s root of the left one, as `\sqrt[3]{8}` writes it. */
+export type BinaryOperation = 'add' | 'subtract' | 'multiply' | 'divide' | 'power' | 'binomial' | 'root';
 
-export const FUNCTIONS = [
-  'sqrt',
-  'exp',
-  'ln',
-  'sin',
-  'cos',
-  'tan',
-  'cot',
-  'sec',
-  'csc',
-  'arcsin',
-  'arccos',
-  'arctan',
-  'sinh',
-  'cosh',
-  'tanh',
-  'abs',
-  'factorial',
-  'floor',
-  'ceil',
-] as const;
-export type FunctionName = (typeof FUNCTIONS)[number];
+export type Relation = '=' | '<' | '≤' | '>' | '≥' | '≠' | '≈' | '≡';
 
-/** Other names of functions. Every logarithm without a base is the natural one. */
-const ALIASES: Readonly<Record<string, FunctionName>> = {
-  log: 'ln',
-  asin: 'arcsin',
-  acos: 'arccos',
-  atan: 'arctan',
-};
-const functionNamed = (name: string): FunctionName | undefined =>
-  FUNCTIONS.find((known) => known === name) ?? ALIASES[name];
+/** One side of a relation: what it says, and the name that it may be of something, such as `f(x)`, `AB` or `Area`. */
+export interface Side {
+  readonly answer: MathAnswer | null;
+  readonly label: string | null;
+}
 
-/** Names of more than one letter that are no product of letters. */
-const NAMES = [
-  'pi',
-  'infinity',
-  'alpha',
-  'beta',
-  'gamma',
-  'delta',
-  'epsilon',
-  'theta',
-  'lambda',
-  'mu',
-  'sigma',
-  'phi',
-  'omega',
-];
-const WORDS = [...FUNCTIONS, ...Object.keys(ALIASES), ...NAMES].sort((a, b) => b.length - a.length);
-const SPLIT_LETTERS = new RegExp(`${WORDS.join('|')}|[A-Za-z]`, 'g');
-const TOKENS = /\\[A-Za-z]+|\\.|\d+(?:\.\d*)?|\.\d+|[A-Za-z]+|\*\*|\S/g;
-
-/** Commands that only change the layout. */
-const LAYOUT =
-  /\\(?:left|right|[bB]igg?[lr]?|displaystyle|textstyle|limits|quad|qquad)(?![A-Za-z])|\\[,;:! ()[\]]|\$|\\\$|~/g;
-const TEXT = /\\(?:text|textbf|textrm|mbox|mathrm|mathbf|operatorname)\s*\{([^{}]*)\}/g;
-
-/** One relation's sides, or a list of elements with its brackets. */
 export type MathAnswer =
-  | { readonly kind: 'relation'; readonly sides: readonly Expression[] }
-  | { readonly kind: 'list'; readonly brackets: string; readonly items: readonly Expression[] };
+  | { readonly kind: 'value'; readonly node: Expression }
+  | { readonly kind: 'relation'; readonly relations: readonly Relation[]; readonly sides: readonly Side[] }
+  /** `joined`: the word between the last two elements of a bare list. */
+  | {
+      readonly kind: 'list';
+      readonly brackets: string;
+      readonly items: readonly MathAnswer[];
+      readonly joined: ',' | 'or' | 'and';
+    }
+  | { readonly kind: 'sets'; readonly op: '∪' | '∩' | '∖'; readonly parts: readonly MathAnswer[] }
+  | { readonly kind: 'matrix'; readonly fence: string; readonly rows: readonly (readonly MathAnswer[])[] }
+  | { readonly kind: 'ratio'; readonly parts: readonly Expression[]; readonly clock: string | null }
+  /** Digits in a base of their own, which is part of the answer. */
+  | { readonly kind: 'based'; readonly digits: string; readonly base: string }
+  /** Words, dates, and what else is compared as a text. */
+  | { readonly kind: 'text'; readonly text: string };
 
 /** Thrown to end parsing, with the reason. */
 class ParseFailure extends Error {}
-
-/** Units and words in a text command are dropped; a single letter or a function's name in one is kept. */
-const keepNames = (_: string, inner: string): string => {
-  const name = inner.trim();
-  return /^[A-Za-z]$/.test(name) || functionNamed(name) ? ` ${name} ` : ' ';
+const fail = (reason = 'no-expression'): never => {
+  throw new ParseFailure(reason);
 };
 
-function tokensOf(text: string): string[] {
-  const plain = text
-    .normalize('NFC')
-    .replace(/[−–]/g, '-')
-    .replace(/[×·⋅]/g, '*')
-    .replace(/÷/g, '/')
-    .replace(/π/g, ' pi ')
-    .replace(/√/g, ' sqrt ')
-    .replace(/°|\^\s*\{?\s*\\circ\s*\}?/g, ' ')
-    .replace(/(\d)(?:\{,\}|\\,)(?=\d{3}(?!\d))/g, '$1')
-    .replace(/(?<![\d.])\d{1,3}(?:,\d{3})+(?!\d)/g, (number) => number.replaceAll(',', ''))
-    .replace(TEXT, keepNames)
-    .replace(LAYOUT, ' ');
-  return (plain.match(TOKENS) ?? []).flatMap((token) =>
-    /^[A-Za-z]/.test(token) ? (token.match(SPLIT_LETTERS) ?? []) : [token],
-  );
-}
-
-const CLOSING: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}', '\\{': '\\}', '|': '|' };
+const OPENING = ['(', '[', '{', '\\{', '⟨'];
+const CLOSING: Readonly<Record<string, string>> = {
+  '(': ')',
+  '[': ']',
+  '{': '}',
+  '\\{': '\\}',
+  '|': '|',
+  '⟨': '⟩',
+};
+const CLOSERS = [')', ']', '}', '\\}', '⟩'];
 const number = (value: Fraction): Expression => ({ op: 'number', value });
-const ZERO = number(new Fraction(0));
-const isWhole = (node: Expression): boolean => node.op === 'number' && node.value.d === 1n;
+const negated = (of: Expression): Expression => ({ op: 'negate', of });
+const binary = (op: BinaryOperation, left: Expression, right: Expression): Expression => ({
+  op,
+  left,
+  right,
+});
+
+const SCALES: Readonly<Record<string, number>> = {
+  hundred: 2,
+  thousand: 3,
+  million: 6,
+  billion: 9,
+  trillion: 12,
+};
+const CONNECTIVES = ['or', 'and'];
+/** Words that change the value that they stand after, so that they are no units. */
+const ARITHMETIC =
+  /^(?:squared|cubed|plus|minus|times|over|divided|dozens?|hal(?:f|ves)|thirds?|quarters?|fifths?|tenths?|hundreds|hundredths?|thousands|thousandths?|millions|millionths?|less|more|of|not|to|if|for)$/;
+const TRIGONOMETRIC = ['sin', 'cos', 'tan', 'cot', 'sec', 'csc'];
+/** Functions whose exponent −1 is their inverse. */
+const INVERTED: Readonly<Record<string, FunctionName>> = {
+  sin: 'arcsin',
+  cos: 'arccos',
+  tan: 'arctan',
+  sinh: 'arcsinh',
+  cosh: 'arccosh',
+  tanh: 'arctanh',
+};
+/** Letters that are variables or constants in upright type, too. */
+const NO_UNITS = ['e', 'i', 'x', 'y', 'z', 'n', 'k', 'd', 'pi'];
+
+const isUnitWord = (token: Token | undefined): boolean =>
+  token !== undefined &&
+  ((token.kind === 'word' &&
+    !CONNECTIVES.includes(token.text) &&
+    !Object.hasOwn(SCALES, token.text) &&
+    !ARITHMETIC.test(token.text)) ||
+    (token.kind === 'letter' && token.bare === true && !NO_UNITS.includes(token.text)));
 
 class Reader {
-  readonly #tokens: readonly string[];
+  readonly #tokens: readonly Token[];
   #at = 0;
   /** Depth of open bars: inside them a bar closes. */
   #bars = 0;
+  /** Depth of arguments of trigonometric functions: inside them a degree is π/180. */
+  #angles = 0;
 
-  constructor(tokens: readonly string[]) {
+  constructor(tokens: readonly Token[]) {
     this.#tokens = tokens;
   }
 
-  get next(): string | undefined {
+  get #next(): Token | undefined {
     return this.#tokens[this.#at];
   }
 
-  take(...wanted: readonly string[]): string | undefined {
-    const token = this.next;
-    if (token === undefined || !wanted.includes(token)) return undefined;
-    this.#at++;
-    return token;
+  /** All of the tokens as one expression. */
+  whole(): Expression {
+    const node = this.#sum();
+    if (this.#next !== undefined) fail(this.#next.kind === 'command' ? 'unknown-command' : undefined);
+    return node;
   }
 
-  expect(token: string): void {
-    if (!this.take(token)) throw new ParseFailure('no-expression');
+  #is(text: string, ahead = 0): boolean {
+    const token = this.#tokens[this.#at + ahead];
+    return token?.text === text && (token.kind === 'mark' || token.kind === 'command');
   }
 
-  sum(): Expression {
-    let left = this.product();
-    for (let sign = this.take('+', '-'); sign; sign = this.take('+', '-'))
-      left = { op: sign === '+' ? 'add' : 'subtract', left, right: this.product() };
+  #take(...wanted: readonly string[]): string | undefined {
+    const found = wanted.find((text) => this.#is(text));
+    if (found !== undefined) this.#at++;
+    return found;
+  }
+
+  #expect(text: string): void {
+    if (!this.#take(text)) fail();
+  }
+
+  #sum(): Expression {
+    let left = this.#product();
+    for (let sign = this.#take('+', '-'); sign; sign = this.#take('+', '-'))
+      left = binary(sign === '+' ? 'add' : 'subtract', left, this.#product());
     return left;
   }
 
-  product(): Expression {
-    let left = this.signed();
+  #product(): Expression {
+    let left = this.#signed();
     for (;;) {
-      if (this.take('*', '\\cdot', '\\times', '\\ast')) left = { op: 'multiply', left, right: this.signed() };
-      else if (this.take('/', '\\div', ':')) left = { op: 'divide', left, right: this.signed() };
+      if (this.#unit()) {
+        // Two quantities beside each other, as in "5 feet 3 inches", are no product.
+        if (this.#beginsAtom()) fail();
+      } else if (this.#next?.kind === 'word' && Object.hasOwn(SCALES, this.#next.text))
+        left = binary(
+          'multiply',
+          left,
+          number(new Fraction(10n ** BigInt(SCALES[this.#tokens[this.#at++]!.text]!))),
+        );
+      else if (this.#take('*')) left = binary('multiply', left, this.#signed());
+      else if (this.#take('/')) left = binary('divide', left, this.#signed());
       else if (this.#beginsAtom()) {
-        const mixed = isWhole(left) && this.#beginsFraction();
-        const right = this.power();
-        const fraction = right.op === 'divide' && isWhole(right.left) && isWhole(right.right);
-        left = { op: mixed && fraction ? 'add' : 'multiply', left, right };
+        // "3 4" is no product.
+        if (this.#next?.kind === 'number' && this.#tokens[this.#at - 1]?.kind === 'number') fail();
+        left = binary('multiply', left, this.#power());
       } else return left;
     }
   }
 
-  signed(): Expression {
-    if (this.take('-')) return { op: 'subtract', left: ZERO, right: this.signed() };
-    if (this.take('+')) return this.signed();
-    return this.power();
+  /** Passes over a unit: words with exponents, joined by signs of products and quotients. */
+  #unit(): boolean {
+    const start = this.#at;
+    let end = start;
+    for (;;) {
+      const joined = this.#take('*', '/');
+      if (joined && this.#unitFraction()) fail();
+      if (this.#is('(') && this.#unitGroup()) end = this.#at;
+      else if (!joined && this.#unitFraction()) end = this.#at;
+      else if (isUnitWord(this.#next)) {
+        this.#at++;
+        this.#unitExponent();
+        end = this.#at;
+      } else break;
+    }
+    this.#at = end;
+    return end > start;
   }
 
-  power(): Expression {
+  #unitExponent(): void {
+    if (!this.#take('^')) return;
+    if (this.#take('{')) {
+      while (this.#next !== undefined && !this.#is('}')) this.#at++;
+      this.#expect('}');
+    } else {
+      this.#take('-');
+      this.#at++;
+    }
+  }
+
+  /** Words in brackets, "9 (apples)"; nothing is taken where there is something else in them. */
+  #unitGroup(close = ')'): boolean {
+    const start = this.#at++;
+    let words = 0;
+    while (isUnitWord(this.#next) || this.#is('*') || this.#is('/')) {
+      if (isUnitWord(this.#next)) words++;
+      this.#at++;
+      this.#unitExponent();
+    }
+    if (words > 0 && this.#take(close)) {
+      this.#unitExponent();
+      return true;
+    }
+    this.#at = start;
+    return false;
+  }
+
+  /** \frac{\text{m}}{\text{s}} */
+  #unitFraction(): boolean {
+    const start = this.#at;
+    if (!this.#take('frac')) return false;
+    if (this.#is('{') && this.#unitGroup('}') && this.#is('{') && this.#unitGroup('}')) return true;
+    this.#at = start;
+    return false;
+  }
+
+  #signed(): Expression {
+    if (this.#take('-')) return negated(this.#signed());
+    if (this.#take('+')) return this.#signed();
+    return this.#power();
+  }
+
+  #power(): Expression {
     const base = this.#postfix();
-    if (!this.take('^', '**')) return base;
-    return { op: 'power', left: base, right: this.#exponent() };
+    if (!this.#is('^')) return base;
+    // 5^{\text{th}}
+    if (this.#is('{', 1) && isUnitWord(this.#tokens[this.#at + 2])) {
+      this.#unitExponent();
+      return base;
+    }
+    this.#at++;
+    return this.#marked(binary('power', base, this.#exponent()));
   }
 
   #exponent(): Expression {
-    if (this.take('-')) return { op: 'subtract', left: ZERO, right: this.#exponent() };
-    return this.power();
+    if (this.#take('-')) return negated(this.#exponent());
+    if (this.#take('+')) return this.#exponent();
+    // A bare number is the exponent whole: a fraction beside it is a factor.
+    const { kind, value } = this.#next ?? {};
+    if (kind === 'number' && value && !this.#is('^', 1)) {
+      this.#at++;
+      return number(value);
+    }
+    return this.#power();
   }
 
   #postfix(): Expression {
-    let node = this.#atom();
-    for (let mark = this.take('!', '%', '\\%'); mark; mark = this.take('!', '%', '\\%'))
-      node =
-        mark === '!'
-          ? { op: 'call', name: 'factorial', of: node }
-          : { op: 'divide', left: node, right: number(new Fraction(100)) };
+    return this.#marked(this.#atom());
+  }
+
+  #marked(of: Expression): Expression {
+    let node = of;
+    for (let mark = this.#take('!', '%', '°'); mark; mark = this.#take('!', '%', '°'))
+      if (mark === '!') node = { op: 'call', name: 'factorial', of: node };
+      else if (mark === '%') node = { op: 'percent', of: node };
+      else if (this.#angles > 0)
+        node = binary(
+          'divide',
+          binary('multiply', node, { op: 'symbol', name: 'pi' }),
+          number(new Fraction(180)),
+        );
     return node;
   }
 
-  #beginsFraction(): boolean {
-    return /^\\[dtc]?frac$/.test(this.next ?? '');
-  }
-
   #beginsAtom(): boolean {
-    const token = this.next ?? '';
-    if (token === '|') return this.#bars === 0;
-    if (/^[\d.A-Za-z]/.test(token) || token === '(' || token === '{' || token === '[') return true;
-    return (
-      /^\\(?:[dtc]?frac|sqrt|d?binom|lfloor|lceil|[A-Za-z]+)$/.test(token) &&
-      !/^\\(?:cdot|times|ast|div|rfloor|rceil)$/.test(token)
-    );
+    const token = this.#next;
+    if (token === undefined || token.kind === 'word') return false;
+    if (token.kind === 'mark')
+      return token.text === '|' ? this.#bars === 0 : ['(', '[', '{'].includes(token.text);
+    if (token.kind === 'command') return !/^(?:rfloor|rceil|begin:.*|end:.*)$/.test(token.text);
+    return true;
   }
 
   #group(open: string): Expression {
     // Bars outside do not close inside brackets.
     const outer = this.#bars;
     this.#bars = open === '|' ? outer + 1 : 0;
-    const inner = this.sum();
+    const inner = this.#sum();
     this.#bars = outer;
-    this.expect(CLOSING[open]!);
+    this.#expect(CLOSING[open]!);
     return inner;
   }
 
   /** The argument of \frac and the like: a group, or the next digit or name. */
   #argument(): Expression {
-    if (this.take('{')) return this.#group('{');
-    const token = this.next ?? '';
-    if (/^\d{2,}$/.test(token)) throw new ParseFailure('no-expression');
+    if (this.#take('{')) return this.#group('{');
+    if (this.#next?.kind === 'number' && !/^\d$/.test(this.#next.text)) fail();
     return this.#atom();
   }
 
   #atom(): Expression {
-    const token = this.next;
-    if (token === undefined) throw new ParseFailure('no-expression');
+    const token = this.#next;
+    if (token === undefined) return fail();
     this.#at++;
-    if (/^[\d.]/.test(token)) return this.#number(token);
-    if (token === '|') return { op: 'call', name: 'abs', of: this.#group('|') };
-    if (token === '(' || token === '{' || token === '[') return this.#group(token);
-    const name = token.startsWith('\\') ? token.slice(1) : token;
-    if (/^[dtc]?frac$/.test(name)) return { op: 'divide', ...this.#two() };
-    if (/^[dt]?binom$/.test(name)) return { op: 'binomial', ...this.#two() };
-    if (name === 'lfloor' || name === 'lceil') {
-      const inner = this.sum();
-      this.expect(name === 'lfloor' ? '\\rfloor' : '\\rceil');
-      return { op: 'call', name: name === 'lfloor' ? 'floor' : 'ceil', of: inner };
+    const { kind, text } = token;
+    if (kind === 'number') return this.#number(token);
+    if (kind === 'letter') return this.#symbol(text);
+    if (kind === 'function') return text === 'sqrt' ? this.#root() : this.#call(text);
+    if (kind === 'mark') {
+      if (text === '|') return { op: 'call', name: 'abs', of: this.#group('|') };
+      return ['(', '[', '{'].includes(text) ? this.#group(text) : fail();
     }
-    if (name === 'sqrt') return this.#root();
-    const called = functionNamed(name);
-    if (called) return this.#call(called, name);
-    if (name === 'infty') return this.#symbol('infinity');
-    if (/^var(?:epsilon|theta|phi)$/.test(name)) return this.#symbol(name.slice(3));
-    if (NAMES.includes(name) || /^[A-Za-z]$/.test(name)) return this.#symbol(name);
-    throw new ParseFailure('unknown-command');
+    if (text === 'frac') return binary('divide', ...this.#two());
+    if (text === 'binom') return binary('binomial', ...this.#two());
+    if (text === '∛' || text === '∜')
+      return binary('root', this.#argument(), number(new Fraction(text === '∛' ? 3 : 4)));
+    if (text === 'lfloor' || text === 'lceil') {
+      const inner = this.#sum();
+      this.#expect(text === 'lfloor' ? 'rfloor' : 'rceil');
+      return { op: 'call', name: text === 'lfloor' ? 'floor' : 'ceil', of: inner };
+    }
+    return fail(kind === 'command' ? 'unknown-command' : undefined);
   }
 
-  #number(token: string): Expression {
-    const [before = '', after = ''] = token.split('.');
-    if (before === '' && after === '') throw new ParseFailure('no-expression');
-    return number(new Fraction(BigInt(before + after), 10n ** BigInt(after.length)));
+  /** A number, with the fraction beside it where the two are a mixed number: a whole part and a proper fraction of whole numbers. */
+  #number({ value = new Fraction(0), bare }: Token): Expression {
+    const fraction = bare ? this.#properFraction() : null;
+    return number(fraction ? value.add(fraction) : value);
   }
 
-  #two(): { left: Expression; right: Expression } {
-    // \frac12 is one half: the digits of a bare number are arguments of their own.
-    const token = this.next ?? '';
-    if (/^\d\d$/.test(token)) {
+  #properFraction(): Fraction | null {
+    const start = this.#at;
+    const fraction = this.#fractionHere();
+    if (fraction && fraction.compare(0) > 0 && fraction.compare(1) < 0) return fraction;
+    this.#at = start;
+    return null;
+  }
+
+  #wholeNumber(): Fraction | null {
+    const token = this.#next;
+    if (token?.kind !== 'number' || !token.bare) return null;
+    this.#at++;
+    return token.value!;
+  }
+
+  #fractionHere(): Fraction | null {
+    const token = this.#next;
+    if (token?.kind === 'number' && /^[^\d.]/.test(token.text)) {
       this.#at++;
-      return { left: this.#number(token[0]!), right: this.#number(token[1]!) };
+      return token.value!;
     }
-    const left = this.#argument();
-    return { left, right: this.#argument() };
+    let top: Fraction | null;
+    let bottom: Fraction | null;
+    if (this.#take('frac')) {
+      if (this.#next?.kind === 'number' && /^\d\d$/.test(this.#next.text)) {
+        const digits = this.#tokens[this.#at++]!.text;
+        [top, bottom] = [new Fraction(digits[0]!), new Fraction(digits[1]!)];
+      } else {
+        top = this.#bracedWhole();
+        bottom = top && this.#bracedWhole();
+      }
+    } else {
+      if (!token?.space) return null;
+      top = this.#wholeNumber();
+      bottom = top && this.#take('/') ? this.#wholeNumber() : null;
+    }
+    return top && bottom && bottom.n !== 0n ? top.div(bottom) : null;
+  }
+
+  #bracedWhole(): Fraction | null {
+    const braced = this.#take('{') !== undefined;
+    if (!braced && !/^\d$/.test(this.#next?.text ?? '')) return null;
+    const value = this.#wholeNumber();
+    return value && (!braced || this.#take('}')) ? value : null;
+  }
+
+  #two(): [Expression, Expression] {
+    // \frac12 is one half: the digits of a bare number are arguments of their own.
+    const { kind, text = '' } = this.#next ?? {};
+    if (kind === 'number' && /^\d\d$/.test(text)) {
+      this.#at++;
+      return [number(new Fraction(text[0]!)), number(new Fraction(text[1]!))];
+    }
+    return [this.#argument(), this.#argument()];
   }
 
   #root(): Expression {
-    if (!this.take('[')) {
-      const of = this.next === '(' || this.next === '{' ? this.#atom() : this.#argument();
+    if (!this.#take('[')) {
+      const of = this.#is('(')
+        ? this.#atom()
+        : this.#next?.kind === 'number'
+          ? this.#atom()
+          : this.#argument();
       return { op: 'call', name: 'sqrt', of };
     }
     const degree = this.#group('[');
-    const right: Expression = { op: 'divide', left: number(new Fraction(1)), right: degree };
-    return { op: 'power', left: this.#argument(), right };
+    return binary('root', this.#argument(), degree);
   }
 
-  #call(called: FunctionName, name: string): Expression {
-    let base: Expression | undefined;
-    if (name === 'log' && this.take('_')) base = this.#argument();
-    const exponent = this.take('^') ? this.#exponent() : undefined;
-    let of: Expression;
-    if (this.next === '(' || this.next === '{' || this.next === '[') of = this.#postfix();
-    else {
-      of = this.power();
-      while (this.#beginsAtom() && !this.#beginsFunction())
-        of = { op: 'multiply', left: of, right: this.power() };
+  #call(name: string): Expression {
+    let base: Expression | undefined = name === 'lg' ? number(new Fraction(10)) : undefined;
+    if (name === 'log' && this.#take('_')) base = this.#base();
+    let called = (name === 'log' || name === 'lg' ? 'ln' : name) as FunctionName;
+    let exponent: Expression | undefined;
+    if (this.#take('^')) {
+      exponent = this.#exponent();
+      const inverse = INVERTED[name];
+      if (inverse && isMinusOne(exponent)) {
+        called = inverse;
+        exponent = undefined;
+      }
     }
+    const of = this.#operand(TRIGONOMETRIC.includes(called));
     let value: Expression = { op: 'call', name: called, of };
-    if (base) value = { op: 'divide', left: value, right: { op: 'call', name: 'ln', of: base } };
-    return exponent ? { op: 'power', left: value, right: exponent } : value;
+    if (base) value = binary('divide', value, { op: 'call', name: 'ln', of: base });
+    return exponent ? binary('power', value, exponent) : value;
   }
 
-  #beginsFunction(): boolean {
-    return functionNamed((this.next ?? '').replace(/^\\/, '')) !== undefined;
+  /** The base of a logarithm: braces, a number, or a name. */
+  #base(): Expression {
+    const { kind, value } = this.#next ?? {};
+    if (kind !== 'number') return this.#argument();
+    this.#at++;
+    return number(value!);
+  }
+
+  #operand(angle: boolean): Expression {
+    if (angle) this.#angles++;
+    let of: Expression;
+    if (this.#is('(') || this.#is('{') || this.#is('[')) of = this.#postfix();
+    else {
+      of = this.#is('-') ? this.#signed() : this.#power();
+      while (this.#beginsAtom() && this.#next?.kind !== 'function')
+        of = binary('multiply', of, this.#power());
+    }
+    if (angle) this.#angles--;
+    return of;
   }
 
   #symbol(name: string): Expression {
-    if (!this.take('_')) return { op: 'symbol', name };
-    const subscript = this.take('{') ? this.#untilBrace() : (this.#tokens[this.#at++] ?? '');
-    if (!/^[A-Za-z0-9]+$/.test(subscript)) throw new ParseFailure('no-expression');
-    return { op: 'symbol', name: `${name}_${subscript}` };
-  }
-
-  #untilBrace(): string {
-    let text = '';
-    while (this.next !== undefined && this.next !== '}') text += this.#tokens[this.#at++];
-    this.expect('}');
-    return text;
+    let full = name;
+    if (this.#take('_')) {
+      let subscript = '';
+      if (this.#take('{')) {
+        while (this.#next !== undefined && !this.#is('}')) subscript += this.#tokens[this.#at++]!.text;
+        this.#expect('}');
+      } else subscript = this.#tokens[this.#at++]?.text ?? '';
+      if (!/^[\p{L}\p{N}+,()-]+$/u.test(subscript)) fail();
+      full = `${name}_${subscript}`;
+    }
+    while (this.#take("'")) full += "'";
+    return { op: 'symbol', name: full };
   }
 }
 
-/** Positions of a token outside all brackets. */
-function topLevel(tokens: readonly string[], wanted: string): number[] {
+const isMinusOne = (node: Expression): boolean =>
+  node.op === 'negate' && node.of.op === 'number' && node.of.value.equals(1);
+
+/** Positions of marks outside all brackets and environments. */
+function topLevel(tokens: readonly Token[], wanted: readonly string[]): number[] {
   let depth = 0;
-  return tokens.flatMap((token, i) => {
-    if (['(', '[', '{', '\\{'].includes(token)) depth++;
-    else if ([')', ']', '}', '\\}'].includes(token)) depth--;
-    return token === wanted && depth === 0 ? [i] : [];
+  return tokens.flatMap(({ kind, text }, i) => {
+    if (kind === 'mark' && OPENING.includes(text)) depth++;
+    else if (kind === 'mark' && CLOSERS.includes(text)) depth--;
+    else if (kind === 'command' && text.startsWith('begin:')) depth++;
+    else if (kind === 'command' && text.startsWith('end:')) depth--;
+    return depth === 0 && (kind === 'mark' || kind === 'word') && wanted.includes(text) ? [i] : [];
   });
 }
 
-function split(tokens: readonly string[], wanted: string): (readonly string[])[] {
-  const cuts = topLevel(tokens, wanted);
+function split(tokens: readonly Token[], cuts: readonly number[]): (readonly Token[])[] {
   return [...cuts, tokens.length].map((end, i) => tokens.slice(i ? cuts[i - 1]! + 1 : 0, end));
 }
 
-function whole(tokens: readonly string[]): Expression {
-  const reader = new Reader(tokens);
-  const node = reader.sum();
-  if (reader.next !== undefined) throw new ParseFailure('no-expression');
-  return node;
+const RELATIONS: readonly string[] = ['=', '<', '≤', '>', '≥', '≠', '≈', '≡'];
+const SET_SIGNS = ['∪', '∩', '∖'];
+const SEPARATORS = [',', ';', ...CONNECTIVES];
+
+/** Is the first token’s bracket closed by the last one? */
+function enclosed(tokens: readonly Token[]): boolean {
+  let depth = 0;
+  return tokens.every(({ kind, text }, i) => {
+    if (kind === 'mark' && OPENING.includes(text)) depth++;
+    else if (kind === 'mark' && CLOSERS.includes(text)) depth--;
+    return depth > 0 || i === tokens.length - 1;
+  });
 }
 
-/** The brackets around all of the tokens, where they hold a list or are braces of a set. */
-function bracketsOf(tokens: readonly string[]): string | null {
-  const [open = '', close = ''] = [tokens[0], tokens.at(-1)];
-  const pair = open + close;
-  if (!['()', '[]', '[)', '(]', '\\{\\}'].includes(pair)) return null;
+const joined = (tokens: readonly Token[]): string => tokens.map(({ text }) => text).join('');
+const allWords = (tokens: readonly Token[]): boolean =>
+  tokens.length > 0 && tokens.every(({ kind }) => kind === 'word');
+
+/** The tokens as words, where they are words, numbers and simple marks with at least one word among them. */
+function textOf(tokens: readonly Token[]): MathAnswer {
+  const readable = ({ kind, text }: Token) =>
+    kind !== 'command' && kind !== 'function' && (kind !== 'mark' || /^[-,;:.()'/!?|]$/.test(text));
+  if (!tokens.some(({ kind }) => kind === 'word') || !tokens.every(readable))
+    return fail(tokens.some(({ kind }) => kind === 'command') ? 'unknown-command' : undefined);
+  const texts = tokens.filter(({ kind }) => kind !== 'mark').map(({ text }) => text.toLowerCase());
+  return { kind: 'text', text: texts.join(' ') };
+}
+
+/** A name of what a value is given for: AB, ∠A, f(x), P(A ∪ B), S_{ABC}, f^{-1}(x), dy/dx, words. null where it may be something else. */
+function labelOf(tokens: readonly Token[]): string | null {
+  if (tokens.length === 0) return null;
+  const all = joined(tokens);
+  if (allWords(tokens)) return all;
+  const letters = tokens.every(({ kind }) => kind === 'letter' || kind === 'word');
+  if (letters && (tokens.length === 1 || tokens.some(({ text }) => /^[A-Z∠△]/.test(text)))) return all;
+  const [first, ...rest] = tokens;
+  // (x, y)
+  if (first?.text === '(' && enclosed(tokens) && /^\((?:[a-z](?:_\d)?,)+[a-z](?:_\d)?\)$/.test(all))
+    return all;
+  if (first?.kind === 'mark' && /^[|[]$/.test(first.text) && rest.at(-1)?.kind === 'mark')
+    return rest.slice(0, -1).every(({ kind, text }) => kind === 'letter' && /^[A-Z]$/.test(text))
+      ? all
+      : null;
+  if (/^frac\{?d.*\}?\{?d.\}?$/.test(all) || /^d[a-z]\/d[a-z]$/.test(all)) return all;
+  if (first?.kind !== 'letter') return null;
+  let at = 1;
+  const scripted = () => {
+    at++;
+    const open = tokens[at]?.text === '{';
+    if (!open) at++;
+    else {
+      while (at < tokens.length && tokens[at]!.text !== '}') at++;
+      at++;
+    }
+  };
+  for (; at < tokens.length; ) {
+    const { text } = tokens[at]!;
+    if (text === "'") at++;
+    else if (text === '_') scripted();
+    else if (text === '^' && /^\{?-1/.test(joined(tokens.slice(at + 1)))) scripted();
+    else break;
+  }
+  if (at >= tokens.length) return all;
+  const argument = tokens.slice(at);
+  if (argument[0]!.text !== '(' || argument.at(-1)!.text !== ')' || !enclosed(argument)) return null;
+  // x(x+1) is a product; f(x), g(x, y), P(A ∪ B) and T(3) name values.
+  return /^[fghFGHPpTSERVQabcCNu]$/.test(first.text) ||
+    argument.slice(1, -1).every(({ kind, text }) => kind === 'letter' || text === ',')
+    ? all
+    : null;
+}
+
+function sideOf(tokens: readonly Token[]): Side {
+  const label = labelOf(tokens);
+  try {
+    return { answer: item(tokens), label };
+  } catch (error) {
+    if (!(error instanceof ParseFailure) || label === null) throw error;
+    return { answer: null, label };
+  }
+}
+
+function relation(tokens: readonly Token[], cuts: readonly number[]): MathAnswer {
+  const sides = split(tokens, cuts).map(sideOf);
+  return { kind: 'relation', relations: cuts.map((i) => tokens[i]!.text as Relation), sides };
+}
+
+/** Both signs of ±, as two answers. */
+function bothSigns(tokens: readonly Token[]): MathAnswer {
+  const [plus, minus] = ['+', '-'].map((sign) => {
+    const other = sign === '+' ? '-' : '+';
+    return tokens.map((token) =>
+      token.text === '±' ? { ...token, text: sign } : token.text === '∓' ? { ...token, text: other } : token,
+    );
+  });
+  return { kind: 'list', brackets: '', items: [item(plus!), item(minus!)], joined: 'or' };
+}
+
+const ENVIRONMENTS: Readonly<Record<string, string>> = {
+  matrix: '',
+  smallmatrix: '',
+  array: '',
+  pmatrix: '',
+  bmatrix: '',
+  Bmatrix: '',
+  vmatrix: '|',
+  Vmatrix: '‖',
+  cases: 'cases',
+};
+const ALIGNED = /^begin:(?:aligned|align|gathered|gather|equation|split|alignedat)$/;
+
+/** A matrix, or null where the tokens are none. */
+function matrix(tokens: readonly Token[]): MathAnswer | null {
+  const [first, last] = [tokens[0], tokens.at(-1)];
+  // \left[\begin{array}…\end{array}\right]
+  if (
+    /^[([|]$/.test(first?.text ?? '') &&
+    tokens[1]?.text.startsWith('begin:') &&
+    tokens.at(-2)?.text.startsWith('end:')
+  ) {
+    const inner = matrix(tokens.slice(1, -1));
+    return inner?.kind === 'matrix' && first!.text === '|' ? { ...inner, fence: '|' } : inner;
+  }
+  const name = first?.kind === 'command' && first.text.startsWith('begin:') ? first.text.slice(6) : null;
+  if (name === null || last?.text !== `end:${name}`) return null;
   const inner = tokens.slice(1, -1);
-  return pair === '\\{\\}' || topLevel(inner, ',').length > 0 ? pair : null;
+  if (ALIGNED.test(first!.text)) return answerOf(inner.filter(({ text }) => text !== '&'));
+  const fence = ENVIRONMENTS[name];
+  if (fence === undefined) return fail('unknown-command');
+  const rows = split(inner, topLevel(inner, ['\\\\']))
+    .filter((row) => row.length > 0)
+    .map((row) => split(row, topLevel(row, ['&'])).map(fence === 'cases' ? caseCell : item));
+  return { kind: 'matrix', fence, rows };
 }
 
-/** Reasons: too-long, empty, no-expression, unknown-command. */
-export function parseMath(text: string): ParseResult<MathAnswer, string> {
+/** A cell of a definition by cases: words that introduce a condition are left out. */
+function caseCell(tokens: readonly Token[]): MathAnswer {
+  const start = tokens.findIndex(({ kind, text }) => kind !== 'word' && text !== ',');
+  if (start < 0) return textOf(tokens);
+  const end = tokens.at(-1)?.text === ',' ? tokens.length - 1 : tokens.length;
+  return answerOf(tokens.slice(start, end));
+}
+
+const isPoint = (token: Token | undefined): boolean => token?.kind === 'letter' && /^[a-z]/.test(token.text);
+
+/** The brackets around all of the tokens, where they hold a list, or are braces of a set. */
+function bracketed(tokens: readonly Token[]): MathAnswer | null {
+  const [open = '', close = ''] = [tokens[0]?.text, tokens.at(-1)?.text];
+  const braces = open === '\\{' || open === '{';
+  const pair = braces
+    ? '{}'
+    : open === ']' && close === '['
+      ? '()'
+      : open === ']'
+        ? `(${close}`
+        : close === '['
+          ? `${open})`
+          : open + close;
+  if (!['()', '[]', '[)', '(]', '{}', '⟨⟩'].includes(pair) || tokens.length < 2) return null;
+  if (!(open === ']' || close === '[') && !enclosed(tokens)) return null;
+  const inner = tokens.slice(1, -1);
+  const commas = topLevel(inner, [',', ';']);
+  if (braces) {
+    const bar = topLevel(inner, ['|', ':'])[0];
+    // {x | x > 3}, {x ∈ ℝ : x > 3}
+    if (bar !== undefined && isPoint(inner[0]) && (bar === 1 || inner[1]?.text === '∈'))
+      return answerOf(inner.slice(bar + 1));
+    // Bare braces group; \{…\} is a set with one element, too.
+    if (open === '{' && commas.length === 0) return item(inner);
+    if (inner.length === 0) return { kind: 'list', brackets: '{}', items: [], joined: ',' };
+  } else if (commas.length === 0) {
+    // (x = 5), ((1, 2))
+    if (pair !== '()' || topLevel(inner, RELATIONS).length === 0) return null;
+    return item(inner);
+  }
+  return { kind: 'list', brackets: pair, items: split(inner, commas).map(item), joined: ',' };
+}
+
+const NUMERALS: Readonly<Record<string, string>> = {
+  two: '2',
+  three: '3',
+  four: '4',
+  five: '5',
+  six: '6',
+  seven: '7',
+  eight: '8',
+  nine: '9',
+  ten: '10',
+  twelve: '12',
+  sixteen: '16',
+};
+
+/** Digits with their base: 132_5, (132)_{5}, 1011_{\text{two}}. */
+function based(tokens: readonly Token[]): MathAnswer | null {
+  const [digits = '', base = '', ...more] = joined(tokens)
+    .replace(/[(){}]/g, '')
+    .split('_');
+  const radix = NUMERALS[base] ?? base;
+  if (more.length || tokens[0]?.text === '{' || !/^[\dA-F]+$/.test(digits) || !/^\d{1,2}$/.test(radix))
+    return null;
+  if (!/\d/.test(digits)) return null;
+  if ([...digits].some((digit) => Number.parseInt(digit, 16) >= Number(radix))) return fail();
+  return { kind: 'based', digits: digits.replace(/^0+(?=.)/, ''), base: radix };
+}
+
+const CLOCK = /^\d{1,2}(?::[0-5]\d){1,2}$/;
+const HALVES_OF_DAY = /^[ap]m$/;
+
+/** Parts with colons between them: a ratio, or a time of day. */
+function ratio(tokens: readonly Token[]): MathAnswer | null {
+  const last = tokens.at(-1);
+  const half = last && HALVES_OF_DAY.test(last.text) ? last.text : '';
+  const own = half ? tokens.slice(0, -1) : tokens;
+  const cuts = topLevel(own, [':']);
+  if (cuts.length === 0) return null;
+  const parts = split(own, cuts);
+  const written = joined(own);
+  const clock = CLOCK.test(written) && tokens.every(({ kind }) => kind !== 'command') ? written : null;
+  if (half && !clock) return fail();
+  return {
+    kind: 'ratio',
+    parts: parts.map((part) => new Reader(part).whole()),
+    clock: clock && `${clock.replace(/^0(?=\d)/, '')}${half}`,
+  };
+}
+
+const DATE = /^(?:\d{4}-\d{1,2}-\d{1,2}|\d{1,2}\/\d{1,2}\/(?:\d{4}|\d\d)|\d{1,2}\.\d{1,2}\.\d{4})$/;
+
+function item(tokens: readonly Token[]): MathAnswer {
+  if (tokens.length === 0) return fail();
+  if (allWords(tokens)) return textOf(tokens);
+  if (tokens.some(({ text }) => text === '±' || text === '∓')) return bothSigns(tokens);
+  const related = topLevel(tokens, RELATIONS);
+  if (related.length > 0) return relation(tokens, related);
+  // "x ∈ [0, 1)" says the set.
+  const member = topLevel(tokens, ['∈'])[0];
+  if (member !== undefined && labelOf(tokens.slice(0, member)) !== null)
+    return item(tokens.slice(member + 1));
+  const sign = SET_SIGNS.map((text) => ({ text, cuts: topLevel(tokens, [text]) })).find(
+    ({ cuts }) => cuts.length > 0,
+  );
+  if (sign)
+    return { kind: 'sets', op: sign.text as '∪' | '∩' | '∖', parts: split(tokens, sign.cuts).map(item) };
+  const written = joined(tokens);
+  if (DATE.test(written)) return { kind: 'text', text: written };
+  const other = matrix(tokens) ?? bracketed(tokens) ?? based(tokens) ?? ratio(tokens);
+  if (other) return other;
+  try {
+    return { kind: 'value', node: new Reader(tokens).whole() };
+  } catch (error) {
+    if (!(error instanceof ParseFailure)) throw error;
+    try {
+      return textOf(tokens);
+    } catch {
+      throw error;
+    }
+  }
+}
+
+/** Elements of a list that are lists without brackets of their own, as ± makes them, belong to it. */
+const flat = (items: readonly MathAnswer[]): MathAnswer[] =>
+  items.flatMap((one) => (one.kind === 'list' && one.brackets === '' ? one.items : [one]));
+
+/** Words that say that what follows is the answer: "The answer is", "Answer:", "Area is". */
+const INTRODUCING = ['is', 'are', 'equals', 'answer', ':'];
+
+function withoutIntroduction(tokens: readonly Token[]): readonly Token[] {
+  const end = tokens.findIndex(({ kind, text }) => kind !== 'word' && text !== ':');
+  const introduced = end > 0 && INTRODUCING.includes(tokens[end - 1]!.text) && allWords(tokens.slice(0, 1));
+  return introduced ? tokens.slice(end) : tokens;
+}
+
+function answerOf(given: readonly Token[]): MathAnswer {
+  const tokens = withoutIntroduction(given);
+  if (allWords(tokens)) return textOf(tokens);
+  const cuts = topLevel(tokens, SEPARATORS);
+  if (cuts.length === 0) return item(tokens);
+  const parts = split(tokens, cuts);
+  // "1, 2, and 3": nothing stands between the comma and the word.
+  const words = cuts.map((i) => tokens[i]!.text);
+  const kept = parts.filter((part, i) => part.length > 0 || !CONNECTIVES.includes(words[i] ?? ''));
+  const word = words.includes('or') ? 'or' : words.includes('and') ? 'and' : ',';
+  return { kind: 'list', brackets: '', items: flat(kept.map(item)), joined: word };
+}
+
+/** Reasons: too-long, empty, no-expression, unknown-command. `commasSeparate`: see `tokensOf`. */
+export function parseMath(text: string, commasSeparate = false): ParseResult<MathAnswer, string> {
   if (text.length > LONGEST) return invalid('too-long');
-  const tokens = tokensOf(text.trim().replace(/\.$/, ''));
+  const tokens = tokensOf(text, commasSeparate);
   if (tokens.length === 0) return invalid('empty');
   try {
-    const brackets = bracketsOf(tokens);
-    const inner = brackets === null ? tokens : tokens.slice(1, -1);
-    const items = split(inner, ',');
-    if (brackets !== null || items.length > 1)
-      return ok({ kind: 'list', brackets: brackets ?? '', items: items.map(whole) });
-    return ok({ kind: 'relation', sides: split(tokens, '=').map(whole) });
+    return ok(answerOf(tokens));
   } catch (error) {
     if (error instanceof ParseFailure) return invalid(error.message);
     throw error;

@@ -1,0 +1,538 @@
+/**
+ * Cuts a mathematical text, LaTeX or plain, into tokens. Layout (spacing, fonts, delimiters of mathematics, markdown around a value,
+ * signs of currencies) is left out; a number is one token with its thousands, its repeating digits and its exponent; words are told from
+ * products of letters. Every pattern is anchored where the text is read, so that the time is linear in the text for a bounded nesting.
+ */
+import Fraction from 'fraction.js';
+
+export interface Token {
+  readonly kind: 'number' | 'letter' | 'word' | 'function' | 'command' | 'mark';
+  /** Digits, a symbol’s name, a word in lower case, a function’s name, a command without its backslash, or a mark. */
+  readonly text: string;
+  /** Does white space stand before it? */
+  readonly space: boolean;
+  /** Of a number: its value. */
+  readonly value?: Fraction;
+  /** Of a number: is it written with digits alone? Of a letter: is it in upright type, as units are? */
+  readonly bare?: boolean;
+}
+
+export const FUNCTIONS = [
+  'sqrt',
+  'exp',
+  'ln',
+  'sin',
+  'cos',
+  'tan',
+  'cot',
+  'sec',
+  'csc',
+  'arcsin',
+  'arccos',
+  'arctan',
+  'sinh',
+  'cosh',
+  'tanh',
+  'arcsinh',
+  'arccosh',
+  'arctanh',
+  'abs',
+  'factorial',
+  'floor',
+  'ceil',
+] as const;
+export type FunctionName = (typeof FUNCTIONS)[number];
+
+/** Other names of functions. Every logarithm without a base is the natural one; `lg` and `log` keep their names until their base is read. */
+const ALIASES: Readonly<Record<string, FunctionName | 'log' | 'lg'>> = {
+  log: 'log',
+  lg: 'lg',
+  asin: 'arcsin',
+  acos: 'arccos',
+  atan: 'arctan',
+  arsinh: 'arcsinh',
+  arcosh: 'arccosh',
+  artanh: 'arctanh',
+};
+const functionNamed = (name: string): string | undefined =>
+  FUNCTIONS.find((known) => known === name) ?? ALIASES[name];
+
+const GREEK = [
+  'alpha',
+  'beta',
+  'gamma',
+  'delta',
+  'epsilon',
+  'zeta',
+  'eta',
+  'theta',
+  'iota',
+  'kappa',
+  'lambda',
+  'mu',
+  'nu',
+  'xi',
+  'pi',
+  'rho',
+  'sigma',
+  'tau',
+  'upsilon',
+  'phi',
+  'chi',
+  'psi',
+  'omega',
+];
+const GREEK_LETTERS = 'αβγδεζηθικλμνξπρστυφχψω';
+/** Names that are found inside a run of plain letters. Short Greek names are left to be products there. */
+const NAMES = [...GREEK.filter((name) => name.length > 2 || name === 'pi' || name === 'mu'), 'infinity'];
+const INNER = [...FUNCTIONS, ...Object.keys(ALIASES), ...NAMES].sort((a, b) => b.length - a.length);
+const SPLIT_LETTERS = new RegExp(`${INNER.join('|')}|[A-Za-z]`, 'g');
+
+/** Words of at most three letters, which would be products of letters otherwise. */
+const SHORT_WORDS = new Set(
+  (
+    'or and no yes not is are the of per all any day odd one two six ten red cup min sec hrs hr lbs lb oz ft cm mm km nm kg mg ml dm ' +
+    'sq cu mi yd in mph kph kmh km/h rad hz khz kw kwh kj mol atm pa kpa usd eur gbp inr rs th st nd rd dne if for pm am men mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec cc mA mV kV kN'
+  ).split(' '),
+);
+/** Those of them that are words only after a number: alone they are products. */
+const UNITS_ONLY = new Set(
+  'in am pm th st nd rd cc cm mm km nm kg mg ml dm sq cu mi yd hr oz lb ft rs pa kw kj hz'.split(' '),
+);
+
+/** Is a run of letters in plain text a word, and no product of its letters? `after`: does a number stand before it? */
+function isWord(run: string, after: boolean): boolean {
+  const lower = run.toLowerCase();
+  if (UNITS_ONLY.has(lower)) return after;
+  if (SHORT_WORDS.has(lower)) return true;
+  if (run.length < 4 || functionNamed(run) || NAMES.includes(run) || !/[aeiouy]/i.test(run)) return false;
+  // "abcd" and "ABCD" are products, or points: letters in their order, or capitals alone.
+  if (/^[A-Z]+$/.test(run) || [...lower].every((letter, i) => i === 0 || letter > lower[i - 1]!))
+    return false;
+  const inner = INNER.find((name) => lower.startsWith(name));
+  // sinx, cosAB, pir, thetax.
+  return inner === undefined || lower.length - inner.length > 2;
+}
+
+/** Marks of one meaning. */
+const MARKS: Readonly<Record<string, string>> = {
+  '−': '-',
+  '–': '-',
+  '—': '-',
+  '×': '*',
+  '·': '*',
+  '⋅': '*',
+  '∙': '*',
+  '∗': '*',
+  '÷': '/',
+  '⁄': '/',
+  '∕': '/',
+  '∶': ':',
+  '′': "'",
+  '’': "'",
+  '∣': '|',
+  '‖': '|',
+  º: '°',
+  '˚': '°',
+  '。': '.',
+  '、': ',',
+};
+const COMMAND_MARKS: Readonly<Record<string, string>> = {
+  cdot: '*',
+  times: '*',
+  ast: '*',
+  bullet: '*',
+  div: '/',
+  le: '≤',
+  leq: '≤',
+  leqslant: '≤',
+  leqq: '≤',
+  lt: '<',
+  ge: '≥',
+  geq: '≥',
+  geqslant: '≥',
+  geqq: '≥',
+  gt: '>',
+  ne: '≠',
+  neq: '≠',
+  approx: '≈',
+  equiv: '≡',
+  in: '∈',
+  cup: '∪',
+  cap: '∩',
+  setminus: '∖',
+  backslash: '∖',
+  pm: '±',
+  mp: '∓',
+  mid: '|',
+  vert: '|',
+  lvert: '|',
+  rvert: '|',
+  Vert: '|',
+  lVert: '|',
+  rVert: '|',
+  lbrace: '\\{',
+  rbrace: '\\}',
+  lbrack: '[',
+  rbrack: ']',
+  lparen: '(',
+  rparen: ')',
+  langle: '⟨',
+  rangle: '⟩',
+  colon: ':',
+  prime: "'",
+  degree: '°',
+  textdegree: '°',
+  circ: '°',
+  '%': '%',
+  '{': '\\{',
+  '}': '\\}',
+  '|': '|',
+  '\\': '\\\\',
+};
+const COMMAND_LETTERS: Readonly<Record<string, string>> = {
+  infty: 'infinity',
+  emptyset: '∅',
+  varnothing: '∅',
+  varepsilon: 'epsilon',
+  vartheta: 'theta',
+  varphi: 'phi',
+  ell: 'ell',
+  angle: '∠',
+  measuredangle: '∠',
+  triangle: '△',
+  hbar: 'hbar',
+  partial: '∂',
+  Gamma: 'Gamma',
+  Delta: 'Delta',
+  Theta: 'Theta',
+  Lambda: 'Lambda',
+  Sigma: 'Sigma',
+  Phi: 'Phi',
+  Psi: 'Psi',
+  Omega: 'Omega',
+  Pi: 'Pi',
+};
+const COMMAND_WORDS: Readonly<Record<string, string>> = { lor: 'or', vee: 'or', land: 'and', wedge: 'and' };
+/** Commands that say how something looks. */
+const LAYOUT =
+  /^(?:left|right|middle|[bB]igg?[lrm]?|displaystyle|textstyle|scriptstyle|limits|nolimits|quad|qquad|enspace|thinspace|medspace|thickspace|negthinspace|nobreak|nonumber|strut|mathstrut|bf|bfseries|rm|it|sf|tt|em|small|large|Large|normalsize|centering|null|,|;|:|!|>|<| |\(|\)|\[|\]|\$|\/)$/;
+/** Fonts and frames with an argument that is read on: those in upright type, and the others. */
+const UPRIGHT =
+  /^(?:text|textrm|textnormal|textup|textsf|texttt|textbf|textit|emph|mbox|hbox|mathrm|operatorname|unit|si)$/;
+const FRAMES =
+  /^(?:mathbf|mathit|mathsf|mathtt|mathnormal|boldsymbol|bm|pmb|boxed|fbox|framebox|underline|cancel|smash|displaylines|ensuremath|mathord|mathop|mathbin)$/;
+/** Commands whose argument is not shown, or is a colour. */
+const UNSEEN = /^(?:hspace|vspace|phantom|hphantom|vphantom|mkern|kern|color|textcolor|label|tag)$/;
+/** Marks over letters: a name of its own with them. */
+const ACCENTS =
+  /^(?:vec|hat|widehat|tilde|widetilde|bar|overline|dot|ddot|overrightarrow|overleftrightarrow|overarc|wideparen|mathbb|Bbb|mathcal|mathfrak|mathscr)$/;
+
+const DIGITS = String.raw`\d`;
+const GROUP_MARK = String.raw`(?:\{,\}|(?:\\!\s*)*,(?:\\!\s*)+|(?:\\!\s*)+,|\\[,;: ]|~|[\u00a0\u2009\u202f]|['’]|_)`;
+/** Thousands that no list could mean; then those with commas or spaces. */
+const CERTAIN_THOUSANDS = new RegExp(`${DIGITS}{1,3}(?:${GROUP_MARK}${DIGITS}{3})+(?!${DIGITS})`, 'y');
+const COMMAS = /\d+(?:,\d+)+/y;
+const WESTERN = /^\d{1,3}(?:,\d{3})+$/;
+const INDIAN = /^\d{1,2}(?:,\d{2})+,\d{3}$/;
+const SPACES = /\d{1,3}(?: \d{3})+(?!\d|\s*\/|\s+\d)/y;
+const WHOLE = /\d+/y;
+const DECIMALS = /\.(\d*)/y;
+const REPEATING = /\s*\\(?:overline|bar|dot)\s*\{\s*(\d+)\s*\}|\((\d+)\)/y;
+const EXPONENT = /[eE]([+-]?\d{1,9})(?![\d.])/y;
+/** A larger exponent is a power, which is not multiplied out. */
+const LARGEST_EXPONENT = 400;
+
+const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ';
+const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉';
+const PLAIN_SCRIPTS = '0123456789+-n';
+
+const tenTo = (power: number) => new Fraction(10n ** BigInt(power));
+const scaled = (value: Fraction, power: number): Fraction =>
+  power < 0 ? value.div(tenTo(-power)) : value.mul(tenTo(power));
+
+/** Bold, italics and code of markdown around a value. */
+function withoutMarkdown(text: string): string {
+  return text
+    .replace(/`+([^`]*)`+/g, '$1')
+    .replace(/(^|[\s=:(])(\*\*|__)(?=\S)((?:(?!\2).)*)\2(?=$|[\s.,;:!?)])/gs, '$1$3')
+    .replace(/^\s*\*(?=\S)([^*]*)\*\s*$/s, '$1');
+}
+
+class Scanner {
+  readonly #text: string;
+  readonly #upright: boolean;
+  readonly #commasSeparate: boolean;
+  readonly #tokens: Token[] = [];
+  /** Open brackets; those around an argument of a command are `argument`. */
+  readonly #open: string[] = [];
+  #at = 0;
+  #space = false;
+
+  constructor(text: string, upright: boolean, commasSeparate: boolean) {
+    this.#text = text;
+    this.#upright = upright;
+    this.#commasSeparate = commasSeparate;
+  }
+
+  tokens(): Token[] {
+    while (this.#at < this.#text.length) this.#step();
+    return this.#tokens;
+  }
+
+  #push(kind: Token['kind'], text: string, more: Pick<Token, 'value' | 'bare'> = {}): void {
+    this.#tokens.push({ kind, text, space: this.#space, ...more });
+    this.#space = false;
+  }
+
+  get #last(): Token | undefined {
+    return this.#tokens.at(-1);
+  }
+
+  #match(pattern: RegExp, at = this.#at): RegExpExecArray | null {
+    pattern.lastIndex = at;
+    return pattern.exec(this.#text);
+  }
+
+  #step(): void {
+    const char = this.#text[this.#at]!;
+    if (/\s/.test(char) || char === '~' || char === '\u200b') {
+      this.#space = true;
+      this.#at++;
+    } else if (/\d/.test(char) || (char === '.' && /\d/.test(this.#text[this.#at + 1] ?? ''))) this.#number();
+    else if (/[A-Za-z]/.test(char)) this.#letters();
+    else if (char === '\\') this.#command();
+    else this.#mark(char);
+  }
+
+  /** Does a comma between digits separate elements here? */
+  get #inList(): boolean {
+    const open = this.#open.at(-1);
+    return this.#commasSeparate || (open !== undefined && open !== 'argument');
+  }
+
+  #wholePart(): string {
+    const commas = this.#inList ? null : this.#match(COMMAS);
+    const grouped = commas && (WESTERN.test(commas[0]) || INDIAN.test(commas[0])) ? commas : null;
+    const found = this.#match(CERTAIN_THOUSANDS) ?? grouped ?? this.#match(SPACES) ?? this.#match(WHOLE);
+    this.#at += found?.[0].length ?? 0;
+    return found?.[0].replace(/\D/g, '') ?? '';
+  }
+
+  #number(): void {
+    const start = this.#at;
+    const whole = this.#wholePart();
+    const point = this.#match(DECIMALS);
+    const decimals = point?.[1] ?? '';
+    const repeats = point && this.#match(REPEATING, this.#at + point[0].length);
+    if (point) this.#at += point[0].length + (repeats?.[0].length ?? 0);
+    let value = scaled(new Fraction(BigInt(`${whole}${decimals}` || '0')), -decimals.length);
+    const period = repeats?.[1] ?? repeats?.[2];
+    if (period !== undefined) {
+      const nines = 10n ** BigInt(period.length) - 1n;
+      value = value.add(scaled(new Fraction(BigInt(period), nines), -decimals.length));
+    }
+    const exponent = this.#match(EXPONENT);
+    if (exponent && Math.abs(Number(exponent[1])) <= LARGEST_EXPONENT) {
+      this.#at += exponent[0].length;
+      value = scaled(value, Number(exponent[1]));
+    }
+    const written = this.#text.slice(start, this.#at);
+    this.#push('number', written, { value, bare: /^\d+$/.test(written) });
+  }
+
+  #letters(): void {
+    const run = this.#match(/[A-Za-z]+/y)![0];
+    const after = this.#last?.kind === 'number';
+    // A multiplication sign as people type it: 1.2 x 10^5.
+    if (/^[xX]$/.test(run) && after && this.#match(/[xX]\s*\d/y)) {
+      this.#at++;
+      this.#push('mark', '*');
+      return;
+    }
+    this.#at += run.length;
+    // Points of abbreviations: p.m., sq. cm.
+    const dotted = this.#match(/\.(?:[A-Za-z]\.)+/y);
+    if (dotted && run.length === 1) {
+      this.#at += dotted[0].length;
+      this.#word(`${run}${dotted[0]}`.replaceAll('.', ''));
+    } else if (this.#upright ? run.length > 1 : isWord(run, after)) {
+      const known = functionNamed(run);
+      if (known && this.#upright) this.#push('function', known);
+      else if (NAMES.includes(run)) this.#push('letter', run);
+      else this.#word(run);
+    } else
+      for (const part of run.match(SPLIT_LETTERS) ?? []) {
+        const known = functionNamed(part);
+        if (known) this.#push('function', known);
+        else this.#push('letter', part, this.#upright ? { bare: true } : {});
+      }
+  }
+
+  #word(word: string): void {
+    const lower = word.toLowerCase();
+    if (lower === 'percent' || lower === 'percents') this.#push('mark', '%');
+    else if (/^degrees?$/.test(lower)) this.#push('mark', '°');
+    else this.#push('word', lower);
+  }
+
+  /** The text of the braces, or the one token, that follow. */
+  #argument(): string {
+    while (/\s/.test(this.#text[this.#at] ?? '')) this.#at++;
+    if (this.#text[this.#at] !== '{') {
+      const one = this.#match(/\\[A-Za-z]+|\\.|./y)?.[0] ?? '';
+      this.#at += one.length;
+      return one;
+    }
+    const start = this.#at + 1;
+    for (let i = this.#at, depth = 0; i < this.#text.length; i++) {
+      if (this.#text[i] === '\\') i++;
+      else if (this.#text[i] === '{') depth++;
+      else if (this.#text[i] === '}' && --depth === 0) {
+        this.#at = i + 1;
+        return this.#text.slice(start, i);
+      }
+    }
+    this.#at = this.#text.length;
+    return this.#text.slice(start);
+  }
+
+  #inner(text: string, upright: boolean): void {
+    const tokens = new Scanner(text, upright, this.#commasSeparate || this.#inList).tokens();
+    const [first, ...rest] = tokens;
+    if (first) this.#tokens.push({ ...first, space: first.space || this.#space }, ...rest);
+    // Space at the end of a text stands before what follows.
+    this.#space = /\s$/.test(text);
+  }
+
+  #command(): void {
+    const name = this.#match(/\\([A-Za-z]+|[\s\S]?)\*?/y)![1]!;
+    this.#at += 1 + name.length;
+    if (this.#text[this.#at] === '*' && UPRIGHT.test(name)) this.#at++;
+    if (name === 'begin' || name === 'end') this.#environment(name);
+    else if (UPRIGHT.test(name)) this.#inner(this.#argument(), true);
+    else if (FRAMES.test(name)) this.#inner(this.#argument(), this.#upright);
+    else if (UNSEEN.test(name)) this.#argument();
+    else if (ACCENTS.test(name)) {
+      const under = this.#argument().replace(/[\s\\{}]/g, '');
+      this.#push('letter', `${name === 'Bbb' ? 'mathbb' : name}(${under})`);
+    } else if (LAYOUT.test(name)) {
+      // An invisible fence.
+      if (/^(?:left|right)$/.test(name) && this.#text[this.#at] === '.') this.#at++;
+      this.#space = true;
+    } else this.#named(name);
+  }
+
+  #named(name: string): void {
+    const mark = COMMAND_MARKS[name];
+    const known = functionNamed(name);
+    if (name === 'circ' && this.#last?.text !== '^' && this.#last?.text !== '{') this.#push('command', name);
+    else if (mark === '\\\\') this.#rowEnd();
+    else if (mark !== undefined) this.#bracket(mark);
+    else if (known) this.#push('function', known);
+    else if (GREEK.includes(name)) this.#push('letter', name);
+    else if (Object.hasOwn(COMMAND_LETTERS, name)) this.#push('letter', COMMAND_LETTERS[name]!);
+    else if (Object.hasOwn(COMMAND_WORDS, name)) this.#push('word', COMMAND_WORDS[name]!);
+    else this.#push('command', name.replace(/^[dtc]frac$/, 'frac').replace(/^[dt]binom$/, 'binom'));
+  }
+
+  /** `\\\\` with the height that may follow it. */
+  #rowEnd(): void {
+    this.#at += this.#match(/\[-?[\d.]+ ?[a-z]{2}\]/y)?.[0].length ?? 0;
+    this.#push('mark', '\\\\');
+  }
+
+  #environment(which: 'begin' | 'end'): void {
+    const name = this.#argument().trim().replace('*', '');
+    if (which === 'begin' && /^(?:array|tabular)$/.test(name)) this.#argument();
+    this.#push('command', `${which}:${name}`);
+  }
+
+  /** A mark; brackets are counted. */
+  #bracket(mark: string): void {
+    if (['(', '[', '\\{', '⟨'].includes(mark)) this.#open.push(mark);
+    else if (mark === '{') {
+      const { kind, text } = this.#last ?? {};
+      this.#open.push(
+        kind === 'command' || kind === 'function' || ['^', '_', '}', ']'].includes(text ?? '')
+          ? 'argument'
+          : '{',
+      );
+    } else if ([')', ']', '}', '\\}', '⟩'].includes(mark)) this.#open.pop();
+    this.#push('mark', mark);
+  }
+
+  #mark(char: string): void {
+    const point = this.#text.codePointAt(this.#at)!;
+    const whole = String.fromCodePoint(point);
+    this.#at += whole.length;
+    const greek = GREEK_LETTERS.indexOf(char);
+    if (/[$€£¥₹₩¢]/.test(char)) return;
+    // The point of an abbreviation.
+    if (char === '.' && this.#last?.kind === 'word') return;
+    // Full-width forms of ASCII.
+    if (point >= 0xff01 && point <= 0xff5e) this.#bracket(String.fromCodePoint(point - 0xfee0));
+    else if (greek >= 0) this.#push('letter', GREEK[greek]!);
+    else if (char === 'ϵ' || char === 'ϕ') this.#push('letter', char === 'ϵ' ? 'epsilon' : 'phi');
+    else if (char === '∞') this.#push('letter', 'infinity');
+    else if (char === '∅') this.#push('letter', '∅');
+    else if (char === '∠' || char === '△') this.#push('letter', char);
+    else if (/[ℝℤℕℚℂ]/.test(char)) this.#push('letter', `mathbb(${char.normalize('NFKC')})`);
+    else if (char === '√') this.#push('function', 'sqrt');
+    else if (char === '∛' || char === '∜') this.#push('command', char);
+    else if (SUPERSCRIPTS.includes(char)) this.#script('^', char, SUPERSCRIPTS);
+    else if (SUBSCRIPTS.includes(char)) this.#script('_', char, SUBSCRIPTS);
+    else if (/[¼½¾⅐-⅞]/.test(char)) {
+      const [top = '1', bottom = '1'] = char.normalize('NFKC').split('⁄');
+      this.#push('number', char, { value: new Fraction(BigInt(top), BigInt(bottom)) });
+    } else if (char === '*' && this.#text[this.#at] === '*') {
+      this.#at++;
+      this.#push('mark', '^');
+    } else if (
+      (char === '<' || char === '>' || char === '!' || char === '=') &&
+      this.#text[this.#at] === '='
+    ) {
+      this.#at++;
+      this.#push('mark', { '<': '≤', '>': '≥', '!': '≠', '=': '=' }[char]!);
+    } else this.#bracket(MARKS[char] ?? whole);
+  }
+
+  /** A run of raised or lowered digits. */
+  #script(mark: string, first: string, alphabet: string): void {
+    let run = first;
+    while (alphabet.includes(this.#text[this.#at] ?? '?')) run += this.#text[this.#at++];
+    const plain = [...run].map((char) => PLAIN_SCRIPTS[alphabet.indexOf(char)]).join('');
+    this.#push('mark', mark);
+    this.#push('mark', '{');
+    this.#tokens.push(...new Scanner(plain, false, false).tokens());
+    this.#push('mark', '}');
+  }
+}
+
+/** Marks that end a sentence and mean nothing at the end of an answer. */
+const ENDINGS = ['.', ',', ';', ':'];
+
+/** The degree sign in its raised forms, `^\circ`, `^{\circ}`, `^°`, as one mark. */
+function withDegrees(tokens: readonly Token[]): Token[] {
+  const out: Token[] = [];
+  for (let i = 0; i < tokens.length; i++) {
+    const texts = tokens.slice(i, i + 4).map(({ text }) => text);
+    if (texts[0] === '^' && texts[1] === '°') i += 1;
+    else if (texts[0] === '^' && texts[1] === '{' && texts[2] === '°' && texts[3] === '}') i += 3;
+    else {
+      out.push(tokens[i]!);
+      continue;
+    }
+    out.push({ kind: 'mark', text: '°', space: false });
+  }
+  return out;
+}
+
+/** The tokens of an answer. `commasSeparate`: digits with commas between them are read as a list, though they could be thousands. */
+export function tokensOf(text: string, commasSeparate = false): Token[] {
+  const tokens = withDegrees(
+    new Scanner(withoutMarkdown(text.normalize('NFC')), false, commasSeparate).tokens(),
+  );
+  while (ENDINGS.includes(tokens.at(-1)?.text ?? '')) tokens.pop();
+  return tokens;
+}
