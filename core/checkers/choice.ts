@@ -4,7 +4,7 @@
  * too, and a letter with another option's text beside it is none. A reference may also be the index of an option, from 0.
  */
 
-import { invalid, ok } from '../task-family.ts';
+import { invalid, ok } from '../recipe/task-family.ts';
 import { type Checker, LONGEST_ANSWER, shown, wrongReference } from './checker.ts';
 import { plain } from './exact.ts';
 import { unwrapped } from './wrappers.ts';

@@ -1,6 +1,6 @@
 /** The checker `exact`: the same text. Space around it and the runs of space inside it do not count, and Unicode is composed (NFC). */
 
-import { invalid, ok } from '../task-family.ts';
+import { invalid, ok } from '../recipe/task-family.ts';
 import { type Checker, LONGEST_ANSWER, wrongReference } from './checker.ts';
 
 /** The form of a text that is compared: composed (NFC), trimmed, with single spaces. */

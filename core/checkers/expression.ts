@@ -4,7 +4,7 @@
  * exact fractions, so a division that does not come out is no rounding question.
  */
 import Fraction from 'fraction.js';
-import { invalid, ok, type ParseResult } from '../task-family.ts';
+import { invalid, ok, type ParseResult } from '../recipe/task-family.ts';
 import { type Checker, shown, wrongReference } from './checker.ts';
 import { type Expression, parseMath } from './math/parse.ts';
 

@@ -4,7 +4,7 @@
  * expressions backtrack without end are refused when the file is read.
  */
 import { format, type Schema, Validator } from '@cfworker/json-schema';
-import { invalid, ok, type ParseResult } from '../task-family.ts';
+import { invalid, ok, type ParseResult } from '../recipe/task-family.ts';
 import { type Checker, LONGEST_ANSWER, shown, wrongReference } from './checker.ts';
 import { linearPattern } from './regex.ts';
 

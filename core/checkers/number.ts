@@ -10,7 +10,7 @@
  *     a sign of a currency or a degree beside it, a full stop after it, and all of these in LaTeX and in bold type
  */
 import Fraction from 'fraction.js';
-import { invalid, ok, type ParseResult } from '../task-family.ts';
+import { invalid, ok, type ParseResult } from '../recipe/task-family.ts';
 import { type Checker, shown, wrongReference } from './checker.ts';
 import { type Expression, parseMath } from './math/parse.ts';
 import { tokensOf } from './math/tokens.ts';

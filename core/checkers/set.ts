@@ -4,7 +4,7 @@
  * numbers or as texts. A comma always separates: numbers in a set have no thousands separators.
  */
 
-import { invalid, ok, type ParseResult } from '../task-family.ts';
+import { invalid, ok, type ParseResult } from '../recipe/task-family.ts';
 import { type Checker, LONGEST_ANSWER, shown, wrongReference } from './checker.ts';
 import { plain } from './exact.ts';
 import { parseNumber } from './number.ts';

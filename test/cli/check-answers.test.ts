@@ -59,7 +59,7 @@ test('the command prints a line a row, and says what cannot be read', () => {
         process.execPath,
         [
           '--import',
-          './install/typescript.mjs',
+          './cli/install/typescript.mjs',
           'cli/rollmesh.ts',
           'check-answers',
           file,

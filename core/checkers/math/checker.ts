@@ -3,7 +3,7 @@
  * `(x+1)^2` is `x^2+2x+1`, `x = 3` is `3`, `\{1,2\}` is `2, 1`, `x > 3` is `(3, \infty)`. It is a numeric probe, no proof (see `equal.ts`).
  */
 
-import { invalid, ok } from '../../task-family.ts';
+import { invalid, ok } from '../../recipe/task-family.ts';
 import { type Check, type Checker, shown, wrongReference } from '../checker.ts';
 import { numberChecker, parseNumber } from '../number.ts';
 import { equalAnswers } from './equal.ts';

@@ -12,7 +12,7 @@
  *     postfix   atom (`!` | `%` | `°`)*     atom     number | mixed number | symbol | function argument | group | `|sum|` | \frac \sqrt \binom
  */
 import Fraction from 'fraction.js';
-import { invalid, ok, type ParseResult } from '../../task-family.ts';
+import { invalid, ok, type ParseResult } from '../../recipe/task-family.ts';
 import { type FunctionName, type Token, tokensOf } from './tokens.ts';
 
 export const LONGEST = 500;
