@@ -30,18 +30,29 @@ const RUNS = [
   { title: 'tags', width: 4, left: true },
 ];
 
-const usualName = ({ settings: { recipe, seed, tasks, groupSize } }: ListedRun) =>
-  `${recipe}, seed ${seed}, ${tasks} × ${groupSize}`;
+/** What a person calls a run: the name that it was given, or what its recipe is called and its settings. */
+export function runName({ label, called, settings }: ListedRun): string {
+  const { recipe, seed, tasks, groupSize } = settings;
+  return label.name ?? `${called ?? recipe}, seed ${seed}, ${tasks} × ${groupSize}`;
+}
 
 const cells = (run: ListedRun) => [
   run.id,
-  run.label.name ?? usualName(run),
+  runName(run),
   `${whole(run.done)} of ${whole(run.target)}`,
   percent(run.first),
   percent(run.last),
-  run.state,
+  runStateWords(run),
   [...run.label.tags, ...(run.label.hidden ? ['(hidden)'] : [])].join(' '),
 ];
+
+/** Whether a run plays, waits to be resumed, was ended before its end, or has all its rounds. */
+export const runStateWords = ({
+  state,
+  done,
+  target,
+}: Pick<ListedRun, 'state' | 'done' | 'target'>): string =>
+  state !== 'open' ? state : done >= target ? 'ended' : 'running';
 
 /** The run that a person means: by its id, the beginning of its id, its name, or `last`. Throws `run.unknown` where none or several fit. */
 export function runMeant(runs: readonly ListedRun[], asked: string): ListedRun {
@@ -115,7 +126,7 @@ export function command(): Command {
         const run = runMeant(await gateway.listRuns(MOST), asked);
         const { id, label } = await gateway.labelRun(run.id, changedLabel(run.label, options));
         const words = [
-          label.name ?? usualName(run),
+          runName({ ...run, label }),
           ...label.tags.map((tag) => `#${tag}`),
           ...(label.hidden ? ['hidden'] : []),
         ];

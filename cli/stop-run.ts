@@ -16,7 +16,9 @@ const OPEN_SHOWN = 5;
 /** The id of the run: `asked` is an id, or `last` for the newest open run. */
 async function runId(gateway: Runs, asked: string): Promise<string> {
   if (/^[0-9a-f]{32}$/.test(asked)) return asked;
-  const open = (await gateway.listRuns()).filter(({ state }) => state === 'open');
+  const open = (await gateway.listRuns()).filter(
+    ({ state, done, target }) => state === 'paused' || (state === 'open' && done < target),
+  );
   const [newest] = open;
   if (asked === 'last' && newest) return newest.id;
   const known = open

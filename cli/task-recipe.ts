@@ -178,7 +178,7 @@ async function fileTasks(
 /** Said before a run whose held-out questions cannot show whether it changed anything; nothing where there are enough. */
 function fewHeldOut({ heldOut }: Pick<NamedTasks, 'heldOut'>, { examined }: Examining): string[] {
   const n = Math.min(heldOut.length, examined ?? heldOut.length);
-  return n > 0 && n < FEWEST_QUESTIONS
+  return n < FEWEST_QUESTIONS
     ? [`${fewWords(n)}: name a file of more by --held-out FILE, or hold out a larger share of the tasks.`]
     : [];
 }

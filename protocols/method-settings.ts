@@ -372,6 +372,14 @@ const fromFolder = (plan: TrainingPlan, folder: string): TrainingPlan => ({
   })),
 });
 
+/** Settings as `--set` takes them: "optimizer.learningRate=0.00001". */
+const assignmentsOf = (settings: object, path = ''): string[] =>
+  Object.entries(settings).flatMap(([key, value]: [string, unknown]) =>
+    value !== null && typeof value === 'object'
+      ? assignmentsOf(value, `${path}${key}.`)
+      : [`${path}${key}=${String(value)}`],
+  );
+
 /**
  * A recipe with other settings of its method, under a name of its own. The optimiser's settings apply to every set that is trained. `folder`: where
  * the recipe's own module lies, relative to the module of the changed recipe, for objectives that lie beside it. Throws `settings.value` for settings
@@ -384,6 +392,7 @@ export function withMethod(recipe: Recipe, settings: MethodSettings, folder?: st
   return {
     ...changed,
     name: `${recipe.name}-${deriveId('method settings', recipe.name, text).slice(0, 10)}`,
+    called: `${recipe.called ?? recipe.name} with ${assignmentsOf(settings).join(', ')}`,
     differences: [...recipe.differences, `Settings of this run: ${text}.`],
     sets: Object.fromEntries(
       Object.entries(recipe.sets).map(([name, set]) => [name, changedSet(set, name, settings)]),

@@ -153,6 +153,7 @@ export function questionRecipeFrom(
   return {
     ...recipe,
     name,
+    called: `${data.recipe} on ${data.name}`,
     hosted: [hostedQuestions(name, () => questions)],
     startPolicy: data.start,
     sets: Object.fromEntries(sets),

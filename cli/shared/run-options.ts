@@ -22,6 +22,7 @@ export interface StartOptions {
   readonly fresh: boolean;
   readonly inProcess: boolean;
   readonly serve: boolean;
+  readonly resume: boolean;
   readonly json: boolean;
   readonly port: number;
   readonly state: string;
@@ -197,6 +198,11 @@ export const startCommand = (): Command =>
     .option('--eval-every <n>', 'evaluate every n rounds', whole(1), 5)
     .option('--in-process', 'one process, without queues and Workers', false)
     .option('--serve', 'no rounds of its own: wait for webhooks until Ctrl-C', false)
+    .option(
+      '--resume',
+      'go on with the runs of the state folder that were interrupted, and begin no other',
+      false,
+    )
     .option('--headless', 'end after the last round even without --rounds; do not wait for Ctrl-C', false)
     .option('--fresh', 'forget the local state and begin anew', false)
     .option('--json', 'one JSON object per line', false)

@@ -79,7 +79,7 @@ async function startClaimed(held: Claim, options: MeshOptions): Promise<OwnMesh>
   try {
     // Loaded only now, since it takes a second and most commands find a running mesh.
     const { startMesh } = await import('../../local/mesh/start.ts');
-    const mesh = await startMesh(options);
+    const mesh = await startMesh({ ...options, pause: true });
     const stop = async () => {
       await mesh.stop();
       held.release();

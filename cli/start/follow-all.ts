@@ -30,8 +30,16 @@ interface Printed {
   round: number;
 }
 
-/** Prints until the signal aborts, and then how far the run came that is under way. Rounds that had ended before are not printed. */
-export async function followAll(mesh: FollowedMesh, printer: RunPrinter, signal: AbortSignal): Promise<void> {
+/**
+ * Prints until the signal aborts, and then how far the run came that is under way. Rounds that had ended before are not printed. `ends`: it returns
+ * once no run has rounds left, and does not wait for others.
+ */
+export async function followAll(
+  mesh: FollowedMesh,
+  printer: RunPrinter,
+  signal: AbortSignal,
+  ends = false,
+): Promise<void> {
   let current: Printed | undefined;
   // At once, since the mesh may not answer any more.
   const stopped = () => {
@@ -53,6 +61,7 @@ export async function followAll(mesh: FollowedMesh, printer: RunPrinter, signal:
       await printRun(mesh, run, current, printer, signal);
       current = undefined;
     }
+    if (ends && !due.length) return;
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
 }
@@ -79,16 +88,18 @@ async function printRun(
     const rounds = followRun({
       gateway,
       run: id,
-      from,
       rounds: target,
       evaluateEvery,
       signal,
-      passed: (round, reason) => printer.notice(`round ${round} failed: ${reason}`),
+      passed: (round, reason) => {
+        if (round >= from) printer.notice(`round ${round} failed: ${reason}`);
+      },
       watch: async () => printer.status(inFlightWords(await gateway.roundsUnderWay(id))),
     });
     for await (const line of rounds) {
       if (line.report.start) printer.evaluatedStart(line.report.start);
       lines.push(line);
+      if (line.round < from) continue;
       printed.round = line.round;
       printer.round(line);
     }
@@ -97,7 +108,7 @@ async function printRun(
     if (!(error instanceof RollmeshError)) throw error;
     printer.notice(error.message);
   }
-  if (signal.aborted || !lines.length) return;
+  if (signal.aborted || printed.round < from) return;
   const start = lines[0]?.report.start;
   const wallMs = Math.round(performance.now() - began);
   const recipe = registry.find(settings.recipe);

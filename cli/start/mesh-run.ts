@@ -14,6 +14,7 @@ import { type LearnerProcess, superviseLearner } from '../learner/learner-proces
 import { watchMesh } from '../mesh-watch.ts';
 import { type LocalNodes, shareLines, startLocalNodes } from '../node/local-nodes.ts';
 import type { OpenRecipes } from '../recipe-modules.ts';
+import { runName } from '../runs.ts';
 import { whenNpmEnds } from '../shared/npm-parent.ts';
 import { orderOf, type StartOptions } from '../shared/run-options.ts';
 import { startSharedMesh } from '../shared/state-access.ts';
@@ -105,16 +106,18 @@ export async function runInMesh(
     learner = superviseLearner(mesh, stateDir, learnerArguments(options, modules), { notice, signal });
     const { givenUp } = learner;
     heartbeat.waitFor(null);
-    if (options.serve) printer.waiting(mesh.url);
-    else
+    if (options.serve || options.resume) {
+      await watched(takeUp(options, mesh, gateway, printer));
+      if (options.serve) printer.waiting(mesh.url);
+    } else
       await watched(
         playRun(options, registry, mesh, gateway, heartbeat, (text) => plain.status(text), signal, began),
         givenUp,
       );
     heartbeat.waitFor(null);
-    if (stays(options) && !signal.aborted) {
-      if (!options.serve) printer.waiting(mesh.url);
-      // Runs may be ordered by webhook in either case.
+    if ((stays(options) || options.resume) && !signal.aborted) {
+      if (!options.serve && !options.resume) printer.waiting(mesh.url);
+      // Runs may be ordered by webhook as well.
       const all = {
         gateway,
         registry,
@@ -122,7 +125,8 @@ export async function runInMesh(
         device: options.device,
         evaluateEvery: options.evalEvery,
       };
-      await watched(Promise.race([followAll(all, printer, signal), aborted(signal)]), givenUp);
+      const resumed = options.resume && !options.serve;
+      await watched(Promise.race([followAll(all, printer, signal, resumed), aborted(signal)]), givenUp);
     }
   } finally {
     // Work that is still under way ends silently. After Ctrl-C this has no effect.
@@ -151,6 +155,37 @@ const learnerArguments = (
   `--audit-fraction=${auditFraction}`,
 ];
 
+/** How many paused runs are named. */
+const NAMED_RUNS = 3;
+
+/**
+ * Goes on with the runs that were interrupted and are asked for: with `run`, or with all of them where the options say so. The others are named, and
+ * left as they are.
+ */
+async function takeUp(
+  { resume }: Pick<StartOptions, 'resume'>,
+  mesh: Mesh,
+  gateway: GatewayClient,
+  printer: RunPrinter,
+  run?: string,
+): Promise<void> {
+  const paused = (await gateway.listRuns()).filter(({ state }) => state === 'paused');
+  const asked = resume ? paused : paused.filter(({ id }) => id === run);
+  for (const { id } of asked) await gateway.resumeRun(id);
+  // What their open rounds miss is sent by the clock.
+  if (asked.length) await mesh.cron();
+  const left = paused.filter((one) => !asked.includes(one));
+  if (resume && !asked.length) printer.remark('no run of this folder was interrupted');
+  if (!left.length) return;
+  const named = left
+    .slice(0, NAMED_RUNS)
+    .map((one) => `${runName(one)}, ${one.done} of ${one.target} rounds`);
+  const more = left.length > NAMED_RUNS ? `; and ${left.length - NAMED_RUNS} more` : '';
+  printer.remark(
+    `${left.length === 1 ? '1 run is' : `${left.length} runs are`} paused: ${named.join('; ')}${more}. --resume goes on with ${left.length === 1 ? 'it' : 'them'}.`,
+  );
+}
+
 async function playRun(
   options: StartOptions,
   recipes: Registry,
@@ -166,6 +201,7 @@ async function playRun(
   const { recipe, settings, rounds } = runOf(recipes, order);
   const run = runIdOf(settings);
   const before = await gateway.listRounds(run);
+  await takeUp(options, mesh, gateway, printer, run);
   const over = before.filter(({ state }) => state === 'done' || state === 'failed').map(({ index }) => index);
   const done = Math.max(0, ...over);
   const missing = missingRounds(rounds, before, before.length ? await gateway.getRun(run) : null);

@@ -4,6 +4,7 @@ import type { RoundLine, Summary } from '../../core/schema/summary.ts';
 import { asCalled } from '../called-as.ts';
 import { printable, printableLines } from '../printable.ts';
 import { paintFor, plain } from '../shared/colour.ts';
+import { wrap } from '../shared/wrap.ts';
 import { closingWords } from './closing-words.ts';
 import { explainStart, noticeLines, roundLines, type Start, startLine, stoppedLine } from './progress.ts';
 
@@ -18,6 +19,8 @@ export interface RunPrinter {
   status(text: string): void;
   /** A message for the person at the terminal while the run goes on. */
   notice(text: string): void;
+  /** The same, of what is as it should be. */
+  remark(text: string): void;
   /** The mesh is up and waits: for webhooks, or for people who look at the page. */
   waiting(url: string): void;
 }
@@ -32,6 +35,7 @@ export function jsonPrinter(): RunPrinter {
     stopped: (after, rounds) => print({ kind: 'stopped', after, rounds }),
     status: () => {},
     notice: (text) => print({ kind: 'notice', text }),
+    remark: (text) => print({ kind: 'remark', text }),
     waiting: (url) => print({ kind: 'waiting', url }),
   };
 }
@@ -83,6 +87,9 @@ export async function textPrinter(flags = ''): Promise<RunPrinter> {
     stopped: (after, rounds) => sayLast(stoppedLine(after, rounds)),
     notice: (text) => {
       for (const part of noticeLines(text, paint)) say(part);
+    },
+    remark: (text) => {
+      for (const part of wrap(printable(text), 118)) say(`  ${part}`);
     },
     waiting: (url) => sayLast(`\nThe mesh is up at ${url} and takes webhooks. Ctrl-C ends it.`),
     finished: (summary) => sayLast(printableLines(`${shown ? '\n' : ''}${closingWords(summary, flags)}`)),

@@ -43,6 +43,7 @@ const claim = v.looseObject(
 const FIELDS = {
   name,
   title: text,
+  called: v.exactOptional(v.string()),
   paper: v.looseObject({ title: text, year: count(0), source: v.optional(text) }, 'title, year and source'),
   summary: text,
   method: v.optional(

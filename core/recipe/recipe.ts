@@ -61,6 +61,8 @@ export type RoundShape = Pick<
 
 export interface Recipe extends StageRecipe {
   readonly title: string;
+  /** What people call it where its name is derived from its data, such as "grpo on gsm.jsonl". */
+  readonly called?: string;
   readonly paper: Paper;
   /** One paragraph: which roles there are, and what each is paid for. */
   readonly summary: string;

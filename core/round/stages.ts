@@ -45,6 +45,9 @@ export type QueueName = (typeof QUEUE_NAMES)[number];
 export const WORKER_STAGES = column(WORKED, 'name');
 export type WorkerStage = (typeof WORKER_STAGES)[number];
 
+/** What may become of a run: it goes on, was ended, or waits to be resumed. */
+export const RUN_STATES = ['open', 'stopped', 'paused'] as const;
+
 /** The name of a stage's queue on the platform. */
 export const queueOf = <S extends QueueName>(name: S) => `rollmesh-${name}` as const;
 /** The queue that the learner pulls. */

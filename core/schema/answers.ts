@@ -7,7 +7,7 @@ import { cost } from '../cost/cost.ts';
 import { usageByStage, usageCounts } from '../cost/usage.ts';
 import { FAILURE_KINDS } from '../errors.ts';
 import { part } from '../recipe/reading.ts';
-import { GROUP_STATES, ROUND_STATES } from '../round/stages.ts';
+import { GROUP_STATES, ROUND_STATES, RUN_STATES } from '../round/stages.ts';
 import { CHANGE_VERDICTS } from './evaluation.ts';
 import { count, hash, measured, positive } from './numbers.ts';
 import { outcome } from './outcome.ts';
@@ -99,6 +99,8 @@ export const roundState = v.object({
    * gateway is of an earlier release, where one round of a run was open at a time.
    */
   waitsFor: v.exactOptional(v.nullable(id)),
+  /** Its run is paused: nobody goes on with it. Absent = it is not. */
+  paused: v.exactOptional(v.literal(true)),
   failures: v.array(groupAnswer),
 });
 export type RoundState = v.InferOutput<typeof roundState>;
@@ -243,8 +245,8 @@ export const runState = v.object({
   settings: runSettings,
   /** Index of the last round that is wanted. */
   target: count,
-  /** `stopped`: its last round failed; a webhook opens it again. */
-  state: v.picklist(['open', 'stopped']),
+  /** `stopped`: its last round failed, or a person ended it; `paused`: the local mesh was ended before it was done. An order opens it again. */
+  state: v.picklist(RUN_STATES),
   createdAt: count,
   label: v.optional(runLabel, NO_LABEL),
   /** When it was deleted; null = it is there. */
@@ -254,6 +256,8 @@ export type RunState = v.InferOutput<typeof runState>;
 /** A run in a listing, with how far it is and what its evaluations said. */
 export const listedRun = v.object({
   ...runState.entries,
+  /** What its recipe is called by people, where that is not its name and the mesh knows it. */
+  called: v.exactOptional(v.string()),
   /** Rounds that have ended well. */
   done: v.optional(count, 0),
   /** The state of its newest round; null = it has none. */

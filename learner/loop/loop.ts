@@ -222,7 +222,7 @@ async function trainIfWhole(shared: Shared, id: string): Promise<boolean> {
   const { gateway, queue, log } = ports;
   const round = await knownRound(gateway, id);
   const over = !round || round.state === 'done' || round.state === 'failed';
-  const turn = round?.state === 'training' && (round.waitsFor ?? null) === null;
+  const turn = round?.state === 'training' && (round.waitsFor ?? null) === null && !round.paused;
   const listed = turn ? await gateway.getGroups(id) : [];
   const messages = wholeRound(listed, collector.messages(id));
   if (!over && !messages) return false;

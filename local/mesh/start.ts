@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Miniflare, type MiniflareOptions, type WorkerOptions } from 'miniflare';
 import { originsOf } from '../../core/net/cross-origin.ts';
-import { PULLED_QUEUE } from '../../core/round/stages.ts';
+import { OPEN_ROUNDS, PULLED_QUEUE } from '../../core/round/stages.ts';
 import { bundleWorker } from './bundle.ts';
 import { CONTROL, openControl } from './control.ts';
 import { installed, moduleFile } from './installation.ts';
@@ -49,6 +49,8 @@ export interface MeshOptions {
   readonly rateLimit?: number;
   /** The files of recipe modules whose recipes the Workers play beside the shipped ones. */
   readonly recipes?: readonly string[];
+  /** Pauses the runs that an earlier process left unfinished, so that only those go on that somebody asks for. Default false. */
+  readonly pause?: boolean;
   /** The file of a module that wraps every Worker, in order to inject faults (see faults/). */
   readonly around?: string;
 }
@@ -83,6 +85,9 @@ async function pullQueueOptions(secrets: Secrets, options: MeshOptions): Promise
     queueConsumers: { [SCORED_QUEUE]: { maxBatchSize: 100, maxBatchTimeout: 0 } },
   };
 }
+
+/** On one line, as the database's `exec` takes it. */
+const PAUSE_ALL = `UPDATE runs SET state = 'paused' WHERE state = 'open' AND deleted_at IS NULL AND (target > (SELECT coalesce(max(idx), 0) FROM rounds WHERE run = runs.id) OR EXISTS (SELECT 1 FROM rounds WHERE run = runs.id AND stage IN (${OPEN_ROUNDS.map((state) => `'${state}'`).join(', ')})))`;
 
 const doorOf = (worker: string) => `${worker}-door`;
 
@@ -149,6 +154,8 @@ export async function startMesh(options: MeshOptions = {}): Promise<Mesh> {
   const url = (await mf.unsafeGetDirectURL(doorOf(GATEWAY))).origin;
   const pullUrl = `${(await mf.unsafeGetDirectURL(doorOf(PULL_QUEUE))).origin}/client/v4`;
   await migrate(control, installed('migrations'));
+  // Before the clock, which would go on with them.
+  if (options.pause) await control.exec(PAUSE_ALL);
   const stopClock = startClock(control.tick, options.cronMs ?? 15_000);
   return {
     url,

@@ -84,6 +84,7 @@ export function distilFrom(given: unknown): Recipe {
   });
   return {
     name: `distil-${deriveId('distil', JSON.stringify(data)).slice(0, 10)}`,
+    called: `distil on ${data.name}`,
     title: 'On-policy distillation from another policy',
     paper: {
       title: 'On-Policy Distillation of Language Models: Learning from Self-Generated Mistakes',

@@ -137,6 +137,7 @@ export function dpoFrom(given: unknown): Recipe {
   expectSchedule(optimizer);
   return {
     name: `dpo-${deriveId('dpo', JSON.stringify(data)).slice(0, 10)}`,
+    called: `dpo on ${data.name}`,
     title: 'Direct preference optimisation on pairs of answers',
     paper: {
       title: 'Direct Preference Optimization: Your Language Model is Secretly a Reward Model',

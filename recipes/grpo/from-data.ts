@@ -95,5 +95,10 @@ export function grpoFrom(given: unknown, modules: Readonly<Record<string, Bounde
     ...(turnRewards ? { turnRewards } : {}),
   });
   const name = grpoName(data);
-  return { ...withLoss(recipe, loss), name, hosted: [hostedQuestions(name, () => questions)] };
+  return {
+    ...withLoss(recipe, loss),
+    name,
+    called: `grpo on ${data.name}`,
+    hosted: [hostedQuestions(name, () => questions)],
+  };
 }

@@ -20,6 +20,7 @@ export function sftFrom(given: unknown): Recipe {
   expectSchedule(optimizer);
   return {
     name: `sft-${deriveId('sft', JSON.stringify(data)).slice(0, 10)}`,
+    called: `sft on ${data.name}`,
     title: 'Supervised fine-tuning on conversations',
     paper: {
       title: 'Training language models to follow instructions with human feedback',

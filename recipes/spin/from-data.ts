@@ -65,6 +65,7 @@ export function spinFrom(given: unknown): Recipe {
   return {
     ...recipe,
     name: `spin-${deriveId('spin', JSON.stringify(data)).slice(0, 10)}`,
+    called: `spin on ${data.name}`,
     method: {
       ...recipe.method!,
       setting: `Conversations come from files (${data.name}); the last answer of each is the data’s response. The policy is any that the mesh can train, and it is asked by its own chat template.`,

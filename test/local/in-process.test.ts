@@ -23,6 +23,7 @@ const silent: RunPrinter = {
   round: () => {},
   finished: () => {},
   notice: () => {},
+  remark: () => {},
   status: () => {},
   stopped: () => {},
   waiting: () => {},

@@ -52,6 +52,7 @@ async function played(device: 'cpu' | 'webgpu') {
       summary = end;
     },
     notice: () => {},
+    remark: () => {},
     status: () => {},
     stopped: () => {},
     waiting: () => {},

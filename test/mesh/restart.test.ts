@@ -1,5 +1,6 @@
 /** Stopping the mesh anywhere and starting it again on the same folder: queues were in memory, the rounds go on all the same. */
 import { afterAll, expect, test } from 'vitest';
+import { runStateWords } from '../../cli/runs.ts';
 import type { ScoredMessage } from '../../core/schema/round.ts';
 import { openScene, temporaryFolder } from './scene.ts';
 
@@ -65,4 +66,62 @@ test('a round that is cut off in any stage ends, with each group scored once', {
   await fourth.mesh.cron();
   expect((await fourth.gateway.getRound(round)).state).toBe('done');
   expect(await fourth.gateway.listRounds(state.run)).toHaveLength(1);
+});
+
+test('a start that pauses plays nothing of an interrupted run until it is resumed, in every stage', {
+  timeout: 300_000,
+}, async () => {
+  const stateDir = temporaryFolder();
+  const open = async () => {
+    const scene = await openScene({ stateDir, pause: true });
+    opened.push(scene);
+    return scene;
+  };
+  const order = { ...ORDER, tasks: 6, seed: 10 };
+  const first = await open();
+  const { run, round } = await first.order(order);
+  await first.stop(true);
+
+  /** What a mesh makes of the round that only ticks, and then of the run that is resumed. */
+  const resumed = async (
+    state: 'proposing' | 'rollout' | 'training',
+    then: readonly ('rollout' | 'training')[],
+  ) => {
+    const scene = await open();
+    await scene.mesh.cron();
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await scene.mesh.cron();
+    const before = await scene.gateway.getRound(round);
+    expect(before).toMatchObject({ state, paused: true });
+    const [listed] = await scene.gateway.listRuns();
+    expect(listed).toMatchObject({ id: run, state: 'paused' });
+    expect(runStateWords(listed!)).toBe('paused');
+    expect((await scene.gateway.resumeRun(run)).state).toBe('open');
+    await scene.mesh.cron();
+    return { scene, after: await scene.reach(round, then), before };
+  };
+  const second = await resumed('proposing', ['rollout']);
+  expect(second.after.paused).toBeUndefined();
+  // The time of the pause is not the round's.
+  expect(second.after.createdAt).toBeGreaterThan(second.before.createdAt);
+  await second.scene.stop(true);
+
+  const third = await resumed('rollout', ['training']);
+  expect(third.after.groups).toEqual({ rollout: 0, scored: 6, trained: 0, failed: 0 });
+  await third.scene.stop(true);
+
+  // The messages for the learner outlive the mesh; it leaves them alone while the run is paused.
+  const fourth = await open();
+  expect(await fourth.gateway.getRound(round)).toMatchObject({ state: 'training', paused: true });
+  // An order resumes as well, and adds its rounds.
+  expect(await fourth.order({ ...order, rounds: 1 })).toMatchObject({ run, rounds: 2 });
+  expect((await fourth.gateway.getRun(run)).state).toBe('open');
+  await fourth.stop(true);
+
+  // A run that has all its rounds is never paused.
+  const fifth = await open();
+  await fifth.gateway.stopRun(run, 'a test');
+  await fifth.stop(true);
+  const sixth = await open();
+  expect((await sixth.gateway.getRun(run)).state).toBe('stopped');
 });

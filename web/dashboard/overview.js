@@ -69,7 +69,14 @@ export function namesBeside(runs) {
  */
 export function showTitle(element, { settings, target, state }, done, known) {
   const { recipe, seed, policy, tasks, groupSize, ahead = 0 } = settings;
-  const rest = state === 'stopped' ? 'It has stopped.' : done >= target ? 'It has ended.' : '';
+  const rest =
+    state === 'stopped'
+      ? 'It has stopped.'
+      : state === 'paused'
+        ? 'It is paused: `npm start -- --resume` goes on with it.'
+        : done >= target
+          ? 'It has ended.'
+          : '';
   fill(
     element,
     h('h1', {}, recipe, ' ', h('span', {}, [...variantOf(settings), `seed ${seed}`].join(' · '))),

@@ -12,7 +12,7 @@ import { RunLabelForm } from './run-label.js';
 
 /** @param {Run} run */
 const stateOf = ({ state, roundState, done, target }) =>
-  state === 'stopped' ? 'stopped' : done >= target ? 'ended' : (roundState ?? 'waiting');
+  state === 'open' ? (done >= target ? 'ended' : `running: ${roundState ?? 'waiting'}`) : state;
 
 /** @param {Run} run */
 const changeOf = ({ first, last }) => (first === null || last === null ? null : last - first);
@@ -133,7 +133,7 @@ export class RunsView {
         disabled: !this.#chosen.has(run.id) && this.#chosen.size >= MOST_COMPARED,
         'aria-label': `Choose ${runName(run)}`,
       }),
-      h('span', { class: stateOf(run) === 'stopped' ? 'warn' : null }, stateOf(run)),
+      h('span', { class: run.state === 'open' ? null : 'warn' }, stateOf(run)),
       `${whole(run.done)} of ${whole(run.target)}`,
       percent(run.first, 1),
       percent(run.last, 1),

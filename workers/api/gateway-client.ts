@@ -229,6 +229,11 @@ export class GatewayClient {
     return read(runState, this.#api.runs[':id'].stop.$post({ param: { id }, json: { reason } }));
   }
 
+  /** Opens a paused run again; another one stays as it is. Throws `run.unknown` if there is no such run. */
+  resumeRun(id: string): Promise<RunState> {
+    return read(runState, this.#api.runs[':id'].resume.$post({ param: { id } }));
+  }
+
   /** Names, tags, hides or shows a run. Throws `run.unknown` if there is no such run. */
   labelRun(id: string, label: RunLabel): Promise<RunState> {
     return read(runState, this.#api.runs[':id'].label.$put({ param: { id }, json: label }));

@@ -119,6 +119,13 @@ const TABLE = {
       'Ends a run: its open round fails with the reason, and what was trained stays.',
       { body: answers.stopOrder, answer: answers.runState },
     ),
+    route(
+      'POST',
+      '/api/runs/:id/resume',
+      'learner',
+      'Opens a paused run again: its rounds go on where they were interrupted. A run that is not paused stays as it is.',
+      { answer: answers.runState },
+    ),
     route('PUT', '/api/runs/:id/label', 'learner', 'Names, tags, hides or shows a run.', {
       body: answers.runLabel,
       answer: answers.runState,

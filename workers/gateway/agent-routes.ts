@@ -175,7 +175,7 @@ function expectSeats(
 /** Nothing to hold now: because the run has ended, or because what is open is taken. */
 async function nothing({ db, now }: Services, run: RunRow): Promise<EpisodeAnswer> {
   const [open, last] = [await openRoundsOf(db, run.id), await lastRoundOf(db, run.id)];
-  const over = open.length === 0 && (run.state !== 'open' || last >= run.target);
+  const over = open.length === 0 && (run.state === 'stopped' || last >= run.target);
   if (!over) return { state: 'wait', seconds: WAIT_SECONDS };
   await noteAgentTold(db, run.id, now());
   return { state: 'over' };

@@ -22,6 +22,7 @@ import { id, name } from '../../core/schema/sample.ts';
 import { giveUpTraining } from '../store/give-up-training.ts';
 import { failGroup, getGroup } from '../store/groups.ts';
 import { labelRun, markDeleted, removeSamples } from '../store/label-run.ts';
+import { resumeRun } from '../store/pause.ts';
 import { getPolicy } from '../store/policies.ts';
 import { judgeVersions } from '../store/retention.ts';
 import { rollBack } from '../store/rollback.ts';
@@ -96,6 +97,14 @@ export const learnerRoutes = new Hono<GatewayTypes>()
     const { reason } = await readJsonBody(c.req.raw, stopOrder, 4096);
     const { db, now } = c.var.services;
     if (!(await stopRun(db, run, reason, now()))) throw notFound('run', run);
+    return c.json(runView((await getRun(db, run))!));
+  })
+  .post('/api/runs/:id/resume', learnerOnly, async (c) => {
+    const run = check(id, c.req.param('id'), 'run.id');
+    const { db, now } = c.var.services;
+    if (!(await getRun(db, run))) throw notFound('run', run);
+    // What its open rounds miss is sent by the clock: its rounds count as stalled since before the mesh began.
+    await resumeRun(db, run, now());
     return c.json(runView((await getRun(db, run))!));
   })
   .put('/api/runs/:id/label', learnerOnly, async (c) => {

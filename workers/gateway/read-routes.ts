@@ -46,7 +46,7 @@ import {
 
 export const readRoutes = new Hono<GatewayTypes>()
   .get('/runs', async (c) => {
-    const { db } = c.var.services;
+    const { db, recipes } = c.var.services;
     const { limit } = check(listQuery, c.req.query(), 'query');
     const rows = await listRuns(db, limit);
     const progress = await progressOfRuns(
@@ -54,7 +54,7 @@ export const readRoutes = new Hono<GatewayTypes>()
       rows.map((row) => row.id),
     );
     return c.json<v.InferOutput<typeof runListing>>({
-      runs: rows.map((row) => listedRunView(row, progress.get(row.id))),
+      runs: rows.map((row) => listedRunView(row, progress.get(row.id), recipes)),
     });
   })
   .get('/runs/:id', async (c) => {
@@ -77,13 +77,14 @@ export const readRoutes = new Hono<GatewayTypes>()
     const wanted = check(id, c.req.param('id'), 'round.id');
     const state = await readRoundState(db, wanted);
     if (!state) throw notFound('round', wanted);
-    const { row, counts, usage, failed, versions, before } = state;
+    const { row, counts, usage, failed, versions, before, paused } = state;
     return c.json<RoundState>({
       ...roundView(row, counts, usage),
       report: row.report,
       spec: row.spec,
       manifests: manifestsOf(row.spec, versions),
       waitsFor: before,
+      ...(paused ? { paused } : {}),
       failures: failed.map(groupView),
     });
   })

@@ -10,6 +10,7 @@ import { writeAll } from '../store/database.ts';
 import { forgetEpisodes, giveUpEpisodes, groupsHeld } from '../store/episodes.ts';
 import { groupsOf } from '../store/groups.ts';
 import { listNodes, nodesNow } from '../store/nodes.ts';
+import { pausedAmong } from '../store/pause.ts';
 import { pendingManifest } from '../store/pending-manifest.ts';
 import { nextVersion } from '../store/policies.ts';
 import {
@@ -62,7 +63,12 @@ export async function reconcile(services: Services): Promise<void> {
     });
   await guarded('episodes.give-up', 'all', async () => {
     const given = await giveUpEpisodes(db, now() - settings.episodeMs, 'abandoned');
+    const paused = await pausedAmong(
+      db,
+      given.map(({ round }) => round),
+    );
     for (const round of new Set(given.map((episode) => episode.round))) {
+      if (paused.has(round)) continue;
       const held = await groupsHeld(db, round);
       await continueGroups(
         services,
@@ -74,7 +80,15 @@ export async function reconcile(services: Services): Promise<void> {
   await guarded('work.take-back', 'all', async () => {
     const there = await nodesNow(db, now());
     if (!there.any) return;
-    await continueGroups(services, await takeBack(db, now(), there));
+    const back = await takeBack(db, now(), there);
+    const paused = await pausedAmong(
+      db,
+      back.map(({ round }) => round),
+    );
+    await continueGroups(
+      services,
+      back.filter(({ round }) => !paused.has(round)),
+    );
     if (there.live)
       for (const { name, leaves } of await listNodes(db, now()))
         if (leaves.length) log('warn', 'node.leaves', { name, leaves: leaves.join(', ') });

@@ -3,6 +3,7 @@ import { costOf } from '../../core/cost/cost.ts';
 import { PRICES } from '../../core/cost/prices.ts';
 import { totalUsage, type UsageByStage } from '../../core/cost/usage.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { Registry } from '../../core/recipe/registry.ts';
 import {
   type DeadLetter,
   type GroupAnswer,
@@ -80,8 +81,13 @@ export const runView = (row: RunRow): RunState => ({
   deletedAt: row.deletedAt,
 });
 
-export const listedRunView = (row: RunRow, progress: ListedProgress | undefined): ListedRun => ({
+export const listedRunView = (
+  row: RunRow,
+  progress: ListedProgress | undefined,
+  { recipes }: Registry,
+): ListedRun => ({
   ...runView(row),
+  ...calledOf(recipes.find(({ name }) => name === row.settings.recipe)),
   done: progress?.done ?? 0,
   roundState: progress?.roundState ?? null,
   touchedAt: progress?.touchedAt ?? null,
@@ -89,6 +95,9 @@ export const listedRunView = (row: RunRow, progress: ListedProgress | undefined)
   last: progress?.last ?? null,
   verdict: progress?.verdict ?? null,
 });
+
+const calledOf = (recipe: Recipe | undefined): Pick<ListedRun, 'called'> =>
+  recipe?.called === undefined ? {} : { called: recipe.called };
 
 /** What a reader must know of a recipe. */
 export const recipeView = (recipe: Recipe): RecipeAnswer => ({

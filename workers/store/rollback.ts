@@ -21,7 +21,7 @@ export async function rollBack(
         WHERE stage IN ${openRounds} AND ${usable}
           AND EXISTS (SELECT 1 FROM json_each(spec, '$.roles') AS role
             WHERE role.value->>'name' = ${name} AND role.value->>'version' > ${version})`,
-    sql`UPDATE runs SET state = 'stopped' WHERE state = 'open'
+    sql`UPDATE runs SET state = 'stopped' WHERE state IN ('open', 'paused')
         AND id IN (SELECT run FROM rounds WHERE stage = 'failed' AND reason = ${why} AND ended_at = ${now})`,
   ]);
   return moved === 1;

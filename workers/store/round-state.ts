@@ -5,7 +5,7 @@ import type { Database } from './database.ts';
 import { countByState, countsOf, type GroupCountsByState, type GroupRow, groupsOf } from './groups.ts';
 import { type VersionRow, versionsOfRound } from './policies.ts';
 import { openBefore, type RoundRow } from './rounds.ts';
-import { rounds } from './schema.ts';
+import { rounds, runs } from './schema.ts';
 import { usageByRound, usageRows } from './usage.ts';
 
 export interface RoundStateRows {
@@ -17,6 +17,8 @@ export interface RoundStateRows {
   readonly versions: readonly VersionRow[];
   /** The open round that must be trained before; null = none. */
   readonly before: string | null;
+  /** Is its run paused? */
+  readonly paused: boolean;
 }
 
 export async function readRoundState(db: Database, id: string): Promise<RoundStateRows | undefined> {
@@ -27,7 +29,11 @@ export async function readRoundState(db: Database, id: string): Promise<RoundSta
     groupsOf(db, id, ['failed']),
   ]);
   if (!row) return undefined;
-  const [versions, before] = await db.batch([versionsOfRound(db, row.spec), openBefore(db, row)]);
+  const [versions, before, run] = await db.batch([
+    versionsOfRound(db, row.spec),
+    openBefore(db, row),
+    db.select({ state: runs.state }).from(runs).where(eq(runs.id, row.run)),
+  ]);
   return {
     row,
     counts: countsOf([id], counted).get(id),
@@ -35,5 +41,6 @@ export async function readRoundState(db: Database, id: string): Promise<RoundSta
     failed,
     versions,
     before: before[0]?.id ?? null,
+    paused: run[0]?.state === 'paused',
   };
 }

@@ -1,9 +1,10 @@
 /** The rows of rounds. A round moves through its stages by compare-and-set, so of any number of callers exactly one moves it. */
-import { and, asc, desc, eq, gt, inArray, isNull, lt, or, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, inArray, isNull, lt, not, or, sql } from 'drizzle-orm';
 import { OPEN_ROUNDS, type StateOfRound } from '../../core/round/stages.ts';
 import type { RoundReport } from '../../core/schema/report.ts';
 import type { AdmittedTask } from '../../core/schema/sample.ts';
 import { type Database, type Statement, writeAll } from './database.ts';
+import { isPaused } from './pause.ts';
 import { rounds } from './schema.ts';
 
 /** How much the clocks of different machines may differ, in ms. */
@@ -168,6 +169,7 @@ export const stalledRounds = (
     .where(
       and(
         inArray(rounds.state, [...OPEN_ROUNDS]),
+        not(isPaused(sql`${rounds.run}`)),
         or(lt(rounds.touchedAt, before), gt(rounds.touchedAt, now + CLOCK_SKEW_MS)),
       ),
     )

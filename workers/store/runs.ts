@@ -5,6 +5,7 @@ import { OPEN_ROUNDS, type StateOfRound } from '../../core/round/stages.ts';
 import type { ChangeVerdict } from '../../core/schema/evaluation.ts';
 import { type RoleBinding, type RoundSpec, type RunSettings, runIdOf } from '../../core/schema/round.ts';
 import { type Database, openRounds, writeAll } from './database.ts';
+import { resumeStatements } from './pause.ts';
 import { deliveries, policies, rounds, runs } from './schema.ts';
 
 export type RunRow = typeof runs.$inferSelect;
@@ -71,10 +72,12 @@ export async function orderRounds(
   const { delivery, settings, roles, now } = order;
   const id = runIdOf(settings);
   // The run is written first, and only if the delivery is new; then the delivery. Both are one transaction, so a retried delivery is never lost.
-  const [written] = await writeAll(db, [
+  const isNew = sql`NOT EXISTS (SELECT 1 FROM deliveries WHERE id = ${delivery})`;
+  const [, , written] = await writeAll(db, [
+    ...resumeStatements(id, now, isNew),
     sql`INSERT INTO runs (id, settings, roles, target, state, created_at)
         SELECT ${id}, ${JSON.stringify(settings)}, ${JSON.stringify(roles)}, ${order.rounds}, 'open', ${now}
-        WHERE NOT EXISTS (SELECT 1 FROM deliveries WHERE id = ${delivery})
+        WHERE ${isNew}
         ON CONFLICT (id) DO UPDATE SET target = target + ${order.rounds}, state = 'open', agents_told_at = NULL WHERE deleted_at IS NULL`,
     db.insert(deliveries).values({ id: delivery, at: now }).onConflictDoNothing(),
   ]);

@@ -4,7 +4,13 @@
  */
 import { index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { FailureKind } from '../../core/errors.ts';
-import { GROUP_STATES, ROUND_STATES, USAGE_STAGES, WORKER_STAGES } from '../../core/round/stages.ts';
+import {
+  GROUP_STATES,
+  ROUND_STATES,
+  RUN_STATES,
+  USAGE_STAGES,
+  WORKER_STAGES,
+} from '../../core/round/stages.ts';
 import { EPISODE_STATES, type SeatRewards, type TurnRewards } from '../../core/schema/agent.ts';
 import type { GroupFailure, RunLabel } from '../../core/schema/answers.ts';
 import type { MissingReward } from '../../core/schema/missing-reward.ts';
@@ -21,8 +27,8 @@ export const runs = sqliteTable('runs', {
   roles: text({ mode: 'json' }).$type<Readonly<Record<string, RoleBinding>>>().notNull(),
   /** Index of the last round that is wanted. */
   target: integer().notNull(),
-  /** A failed round stops its run; the next webhook opens it again. */
-  state: text({ enum: ['open', 'stopped'] }).notNull(),
+  /** A failed round stops its run; the next webhook opens it again. A run is paused where the local mesh was ended before it: nothing of it is played until it is resumed. */
+  state: text({ enum: RUN_STATES }).notNull(),
   createdAt: integer('created_at').notNull(),
   /** What a person calls it; null = nothing was said. */
   label: text({ mode: 'json' }).$type<RunLabel>(),

@@ -9,6 +9,7 @@ import {
   weightsHash,
 } from '../../core/schema/work.ts';
 import { type Database, runAll, type Statement, writeAll } from './database.ts';
+import { isPausedRound } from './pause.ts';
 import { nodes, work } from './schema.ts';
 
 export type WorkRow = typeof work.$inferSelect;
@@ -184,6 +185,7 @@ export function leaseStatements(
     sql`UPDATE work SET state = 'leased', node = ${node}, lease = ${lease}, leased_until = ${until}
         WHERE ${provided} AND id IN (SELECT id FROM work WHERE state = 'open' AND ${engine} AND ${allowed} AND ${only} AND ${place} AND ${scorable} AND ${served}
           AND EXISTS (SELECT 1 FROM rounds WHERE rounds.id = work.round AND rounds.stage IN ('proposing', 'rollout'))
+          AND NOT ${isPausedRound(sql`work.round`)}
           ORDER BY created_at, idx, id LIMIT ${limit}) AND state = 'open'
         RETURNING id, round, grp, request, engine, samples, created_at, idx`,
   ];

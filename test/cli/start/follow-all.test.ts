@@ -79,6 +79,7 @@ test('runs that are ordered meanwhile are told one after the other, from their n
     stopped: () => {},
     status: () => {},
     notice: (text) => told.push(text),
+    remark: () => {},
     waiting: () => {},
   };
   const mesh = { gateway, registry: shipped, page: 'http://mesh', device: 'auto', evaluateEvery: 9 };
@@ -86,7 +87,7 @@ test('runs that are ordered meanwhile are told one after the other, from their n
   expect(told).toEqual([
     'trio-1: 2 rounds, 1 done',
     'round 2: 1 to 2',
-    'trio-1: 1 told',
+    'trio-1: 2 told',
     'trio-2: 2 rounds, 0 done',
     'round 1: 0 to 1',
     'round 2: 1 to 2',

@@ -22,6 +22,7 @@ function open(...since: number[]) {
     waiting: nothing,
     status: nothing,
     notice: (text) => notices.push(text),
+    remark: () => {},
   };
   return { heartbeat: openHeartbeat(printer, ...since), notices };
 }
