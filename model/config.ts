@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot';
 import { wrongInput } from '../core/errors.ts';
+import { finite } from '../core/schema/numbers.ts';
 
 export type Architecture = 'llama' | 'qwen2' | 'qwen3';
 
@@ -72,7 +73,7 @@ const rope = v.looseObject({
   rope_type: v.optional(v.string()),
   type: v.optional(v.string()),
   rope_theta: v.optional(positive),
-  partial_rotary_factor: v.optional(v.number()),
+  partial_rotary_factor: v.optional(finite),
 });
 
 const hfConfig = v.looseObject({
@@ -95,7 +96,7 @@ const hfConfig = v.looseObject({
   attention_bias: v.optional(v.boolean(), false),
   mlp_bias: v.optional(v.boolean(), false),
   use_sliding_window: v.optional(v.boolean(), false),
-  partial_rotary_factor: v.optional(v.number(), 1),
+  partial_rotary_factor: v.optional(finite, 1),
   bos_token_id: v.nullish(tokenId),
   eos_token_id: v.nullish(v.union([tokenId, v.pipe(v.array(tokenId), v.maxLength(MOST.endTokens))])),
 });
@@ -113,8 +114,8 @@ const yarnScaling = v.object({
   beta_fast: v.nullish(positive),
   beta_slow: v.nullish(positive),
   attention_factor: v.nullish(positive),
-  mscale: v.nullish(v.number()),
-  mscale_all_dim: v.nullish(v.number()),
+  mscale: v.nullish(finite),
+  mscale_all_dim: v.nullish(finite),
   truncate: v.optional(v.boolean(), true),
   original_max_position_embeddings: v.nullish(size(MOST.positions)),
 });

@@ -3,10 +3,11 @@ import * as v from 'valibot';
 import type { TaskFamily } from '../core/recipe/task-family.ts';
 import { majority } from '../core/rl/rewards/index.ts';
 import { mean } from '../core/rl/statistics.ts';
+import { finite } from '../core/schema/numbers.ts';
 import type { RolloutGroup } from '../core/schema/sample.ts';
 
 /** A question, its most frequent answer among the solver's attempts, and that answer's share among all attempts; 0 where no attempt parses. */
-export const vote = v.object({ task: v.string(), label: v.nullable(v.string()), share: v.number() });
+export const vote = v.object({ task: v.string(), label: v.nullable(v.string()), share: finite });
 export type Vote = Readonly<v.InferOutput<typeof vote>>;
 
 /** What the attempts at each question say [groups]; of equally frequent answers the first one is the label. */

@@ -2,6 +2,7 @@
  * Bundles a reward module of the user's into one text without imports, with its steps counted. The text is part of the run: its hash is in
  * the recipe's name, and the Workers, the learner and an audit all load this text and never the user's file, which may change meanwhile.
  */
+
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type Literal, parse } from 'acorn';
@@ -10,6 +11,7 @@ import { type BuildFailure, build } from 'esbuild';
 import { wrongInput } from '../../core/errors.ts';
 import { deriveId } from '../../core/random.ts';
 import { type BoundedModule, REWARD_STEPS, type RewardTask } from '../../core/recipe/reward-function.ts';
+import { isPayment } from '../../core/schema/numbers.ts';
 import { hardTexts, SHORT, within } from '../shared/pattern-probe.ts';
 import { countSteps, STEP } from './step-counting.ts';
 
@@ -150,7 +152,7 @@ export function tryReward(path: string, module: BoundedModule, tasks: readonly R
         { text: answer, answer, ended: true, tokens: 1 },
         structuredClone(task),
       );
-      if (value === null || (typeof value === 'number' && Number.isFinite(value))) return null;
+      if (value === null || isPayment(value)) return null;
       return `gives ${value instanceof Promise ? 'a promise' : String(value)}`;
     } catch (error) {
       if (module.exhausted()) return `does not end within ${REWARD_STEPS} steps`;

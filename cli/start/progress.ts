@@ -41,9 +41,11 @@ interface Column {
 
 /** Token-weighted mean over the trained roles of the KL to version 0, nats a token; null where nothing was trained. */
 export function klToStart({ training }: RoundReport): number | null {
-  const roles = Object.values(training?.roles ?? {});
+  const roles = Object.values(training?.roles ?? {}).flatMap(({ tokens, klToStart: kl }) =>
+    kl === null ? [] : [{ tokens, kl }],
+  );
   const tokens = roles.reduce((sum, role) => sum + role.tokens, 0);
-  return tokens ? roles.reduce((sum, role) => sum + role.klToStart * role.tokens, 0) / tokens : null;
+  return tokens ? roles.reduce((sum, { kl, tokens: of }) => sum + kl * of, 0) / tokens : null;
 }
 
 /** Tokens that the three roles wrote, a second of the data side's time. */

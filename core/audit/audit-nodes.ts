@@ -121,26 +121,35 @@ export async function redrawNodes(
   const right: Record<string, number> = {};
   const mismatch: Record<string, Mismatch> = {};
   const wrong: NodeFinding[] = [];
-  for (const { id: node, name, exactness } of nodes) {
+  for (const node of nodes) {
+    const { id, name } = node;
     const own = work
-      .filter((answered) => answered.node === node && here.has(answered.group))
+      .filter((answered) => answered.node === id && here.has(answered.group))
       .sort((a, b) => (a.id < b.id ? -1 : 1));
     const drawn = new Set([
-      ...drawShare(own, fraction, `${seed}/node/${node}`),
+      ...drawShare(own, fraction, `${seed}/node/${id}`),
       ...own.filter(({ group }) => suspects.has(group)),
     ]);
     if (!drawn.size) continue;
-    let finding: Finding | null;
-    if (exactness === 'close') {
-      const recorded = samplesOf(record);
-      const scored = await scoreAgain(tools.use, [...drawn], (id) => recorded.get(id), seed);
-      mismatch[node] = scored.mismatch;
-      finding = scored.finding;
-    } else finding = await redrawn(record, tools, [...drawn]);
-    if (finding) wrong.push({ node, name, finding });
-    else right[node] = drawn.size;
+    const { finding, mismatch: of } = await redrawRequests(record, tools, node, [...drawn], seed);
+    if (of) mismatch[id] = of;
+    if (finding) wrong.push({ node: id, name, finding });
+    else right[id] = drawn.size;
   }
   return { right, wrong, mismatch };
+}
+
+/** Samples some requests of a node again, or scores them again if it is a close one. `finding`: the first difference; null = all are right. */
+export async function redrawRequests(
+  record: RoundRecord,
+  tools: AuditTools,
+  { exactness }: Pick<RoundWork['nodes'][number], 'exactness'>,
+  requests: readonly Answered[],
+  seed: string,
+): Promise<{ readonly finding: Finding | null; readonly mismatch?: Mismatch }> {
+  if (exactness === 'exact') return { finding: await redrawn(record, tools, requests) };
+  const recorded = samplesOf(record);
+  return scoreAgain(tools.use, requests, (id) => recorded.get(id), seed);
 }
 
 /** The first difference in some requests of one node; null where all are right. */

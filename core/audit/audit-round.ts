@@ -66,27 +66,45 @@ export async function redrawRound(
   seed: string,
   close: ReadonlySet<string> = new Set(),
 ): Promise<void> {
+  const exact = record.proposals.samples.filter(({ id }) => !close.has(id));
+  await redrawProposals(ledger, record, tools, drawShare(exact, fraction, `${seed}/proposals`));
+  await redrawGroups(ledger, record, tools, drawShare(record.groups, fraction, `${seed}/groups`), close);
+}
+
+/** Samples some of the proposals again from the real policy. */
+export async function redrawProposals(
+  ledger: AuditLedger,
+  record: RoundRecord,
+  tools: AuditTools,
+  samples: readonly Sample[],
+): Promise<void> {
+  if (!samples.length) return;
+  const ids = new Set(samples.map(({ id }) => id));
+  // The other samples are played back, so that the stage takes the same course: which batch came after which.
+  const again = await record.recipe.propose(
+    stageOf(record, tools, (ref, work) =>
+      tools.use(ref, (live) => work(recordedPolicy(ref, record.proposals.samples, { ids, live }))),
+    ),
+  );
+  const expected = new Map(again.samples.map((sample) => [sample.id, sample]));
+  for (const sample of samples) compareSample(ledger, 'model', null, sample, expected.get(sample.id));
+}
+
+/** Samples all of some groups again from the real policies, but for the samples of `close`. */
+export async function redrawGroups(
+  ledger: AuditLedger,
+  record: RoundRecord,
+  tools: AuditTools,
+  groups: readonly ScoredGroup[],
+  close: ReadonlySet<string>,
+): Promise<void> {
   const { recipe } = record;
-  const exact = ({ id }: Sample) => !close.has(id);
-  const proposals = drawShare(record.proposals.samples.filter(exact), fraction, `${seed}/proposals`);
-  if (proposals.length) {
-    const ids = new Set(proposals.map((sample) => sample.id));
-    // The other samples are played back, so that the stage takes the same course: which batch came after which.
-    const again = await recipe.propose(
-      stageOf(record, tools, (ref, work) =>
-        tools.use(ref, (live) => work(recordedPolicy(ref, record.proposals.samples, { ids, live }))),
-      ),
-    );
-    const expected = new Map(again.samples.map((sample) => [sample.id, sample]));
-    for (const sample of proposals) compareSample(ledger, 'model', null, sample, expected.get(sample.id));
-  }
-  const groups = drawShare(record.groups, fraction, `${seed}/groups`);
   const tasks = groups.flatMap(
     ({ group }) => record.proposals.tasks.find((task) => task.group === group) ?? [],
   );
   if (!tasks.length) return;
   const samples = groups.flatMap((group) => [...group.samples, ...group.judgments]);
-  const ids = new Set(samples.filter(exact).map(({ id }) => id));
+  const ids = new Set(samples.flatMap(({ id }) => (close.has(id) ? [] : [id])));
   const context = stageOf(
     record,
     tools,

@@ -1,5 +1,6 @@
 /** Checks a completion without its model: could its tokens be sampled, does it end where it must, and are its log-probabilities valid? */
 import type { SamplingSettings } from '../policy/policy.ts';
+import { LEAST_LOGPROB } from '../schema/numbers.ts';
 import type { Sample } from '../schema/sample.ts';
 import { after } from '../text/token-grammar.ts';
 
@@ -27,11 +28,11 @@ export function completionFault(
   if (ids.length > maxNew) return token(`It has ${ids.length} tokens, and at most ${maxNew} could come.`);
   if (!ended && ids.length < maxNew) return token(`It breaks off after ${ids.length} of ${maxNew} tokens.`);
   if (stopped !== ended) return token(`Its stop flag says ${stopped}, its last token ${ended}.`);
-  const wrong = logprobs.findIndex((logprob) => !(logprob <= 0 && Number.isFinite(logprob)));
+  const wrong = logprobs.findIndex((logprob) => !(logprob <= 0 && logprob >= LEAST_LOGPROB));
   return wrong < 0
     ? null
     : {
         class: 'log-probability',
-        message: `That of token ${wrong} is ${logprobs[wrong]}, which is the logarithm of no probability above 0.`,
+        message: `That of token ${wrong} is ${logprobs[wrong]}; float32 draws none outside ${LEAST_LOGPROB} to 0.`,
       };
 }

@@ -1,17 +1,18 @@
 /** Converts what was used of the platform to its cost at the published prices. Amounts are in dollars; what is not known stays null. */
 import * as v from 'valibot';
+import { finite } from '../schema/numbers.ts';
 import { PRICES } from './prices.ts';
 import { totalUsage, type Usage, type UsageByStage, usageCounts } from './usage.ts';
 
 /** The parts of the bill; `stored` is one month of the objects that were written. */
 export const cost = v.object({
-  requests: v.number(),
-  cpu: v.number(),
-  queues: v.number(),
-  d1: v.number(),
-  r2: v.number(),
-  stored: v.number(),
-  total: v.number(),
+  requests: finite,
+  cpu: finite,
+  queues: finite,
+  d1: finite,
+  r2: finite,
+  stored: finite,
+  total: finite,
 });
 export type Cost = Readonly<v.InferOutput<typeof cost>>;
 
@@ -33,11 +34,11 @@ export const bill = v.object({
   pricesOf: v.string(),
   used: usageCounts,
   cost,
-  perRound: v.number(),
+  perRound: finite,
   /** Cost per million generated tokens; null where none were generated. */
-  perMillionTokens: v.nullable(v.number()),
+  perMillionTokens: v.nullable(finite),
   /** Cost per percentage point of held-out accuracy gained since version 0; null without two evaluations, or without a gain. */
-  perPoint: v.nullable(v.number()),
+  perPoint: v.nullable(finite),
 });
 export type RunCost = Readonly<v.InferOutput<typeof bill>>;
 

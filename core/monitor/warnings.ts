@@ -30,6 +30,8 @@ interface Rule {
 
 const percent = (value: number | null) => (value === null ? 'unknown' : `${Math.round(100 * value)} %`);
 const below = (value: number | null, bound: number) => value !== null && value < bound;
+/** Of a figure of the training, which is null only where it came to no finite number. */
+const beyond = (value: number | null, bound: number) => value === null || value > bound;
 const above = (value: number | null, bound: number) => value !== null && value > bound;
 
 /** A gap that grew by less is not mentioned, however sure it is. */
@@ -97,12 +99,12 @@ const RULES: readonly Rule[] = [
   },
   {
     broken: (_, t, { weights, stale }) =>
-      !stale && t.mismatch.mean > (weights ? MISMATCH.rounded : MISMATCH.exact),
+      !stale && beyond(t.mismatch.mean, weights ? MISMATCH.rounded : MISMATCH.exact),
     description: (_, t) =>
-      `learner and rollouts disagree by ${t.mismatch.mean.toExponential(1)} nats per token`,
+      `learner and rollouts disagree by ${t.mismatch.mean?.toExponential(1) ?? 'more than any number of'} nats per token`,
   },
   {
-    broken: (_, t) => Object.values(t.roles).some((role) => role.klToStart > 1),
+    broken: (_, t) => Object.values(t.roles).some(({ klToStart }) => beyond(klToStart, 1)),
     description: () => 'a role has drifted more than 1 nat a token from version 0',
   },
   {

@@ -5,10 +5,11 @@
 import * as v from 'valibot';
 import type { RewardRollout, RewardTask } from '../recipe/reward-function.ts';
 import { type MissingReward, missingReward } from '../schema/missing-reward.ts';
+import { isPayment, payment } from '../schema/numbers.ts';
 
 /** A number, or why there is none. */
 export type Score = number | MissingReward;
-export const scores = v.array(v.union([v.number(), missingReward]));
+export const scores = v.array(v.union([payment, missingReward]));
 
 /** What a service is asked about a group. */
 export interface ServiceQuestion {
@@ -43,7 +44,7 @@ export function parseAnswer(body: string, count: number): Score[] {
   if (!parsed.success || parsed.output.rewards.length !== count) return unreadable();
   return parsed.output.rewards.map((reward) => {
     if (reward === null) return 'not-rated';
-    return typeof reward === 'number' && Number.isFinite(reward) ? reward + 0 : 'not-a-number';
+    return isPayment(reward) ? reward + 0 : 'not-a-number';
   });
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Message } from '../renderer/message.ts';
 import type { MissingReward } from '../schema/missing-reward.ts';
+import { isPayment } from '../schema/numbers.ts';
 
 /** A rollout as a reward sees it. */
 export interface RewardRollout {
@@ -61,5 +62,5 @@ export function scoreByModule(
   if (exhausted()) return 'out-of-steps';
   if (value === null) return 'not-rated';
   // -0 is written as 0, which JSON cannot tell apart.
-  return typeof value === 'number' && Number.isFinite(value) ? value + 0 : 'not-a-number';
+  return isPayment(value) ? value + 0 : 'not-a-number';
 }

@@ -1,6 +1,7 @@
 /** Opens the renderer of a policy version from its files: its own chat template, the tags of a small policy, or plain text. */
 import * as v from 'valibot';
 import { wrongInput } from '../errors.ts';
+import { finite } from '../schema/numbers.ts';
 import type { VersionFiles } from '../schema/policy.ts';
 import { tokenizerOf } from '../text/policy-text.ts';
 import type { Tokenizer } from '../text/tokenizer-port.ts';
@@ -43,8 +44,8 @@ const addedTokens = v.looseObject({
   added_tokens: v.optional(v.array(v.looseObject({ content: v.string(), special: v.boolean() })), []),
 });
 const modelConfig = v.looseObject({
-  vocab_size: v.nullish(v.number()),
-  eos_token_id: v.nullish(v.union([v.number(), v.array(v.number())])),
+  vocab_size: v.nullish(finite),
+  eos_token_id: v.nullish(v.union([finite, v.array(finite)])),
 });
 
 const json = (bytes: Uint8Array | undefined): unknown =>

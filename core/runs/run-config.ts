@@ -7,6 +7,7 @@ import { EXTRACTIONS } from '../checkers/extract.ts';
 import { wrongInput } from '../errors.ts';
 import { ENGINES, SMALLER_WEIGHTS } from '../policy/policy.ts';
 import { nearest } from '../text/nearest.ts';
+import { finite } from '../schema/numbers.ts';
 
 const text = v.pipe(v.string(), v.minLength(1));
 const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
@@ -25,9 +26,9 @@ const runConfig = v.strictObject({
   /** Rollouts a task. */
   groupSize: v.optional(count),
   /** Files of tasks: their paths, or a weight for each path. */
-  files: v.optional(v.union([text, v.array(text), v.record(v.string(), v.number())])),
+  files: v.optional(v.union([text, v.array(text), v.record(v.string(), finite)])),
   /** A share of the tasks, or a file. */
-  heldOut: v.optional(v.union([v.number(), text])),
+  heldOut: v.optional(v.union([finite, text])),
   splitBy: v.optional(text),
   checker: v.optional(text),
   extract: v.optional(extraction),
@@ -37,7 +38,7 @@ const runConfig = v.strictObject({
   reference: v.optional(extraction),
   difficulty: v.optional(text),
   /** The name of a reward, or a weight for each: `{ checker: 1, './length.ts': -0.2 }`. */
-  reward: v.optional(v.union([text, v.record(v.string(), v.number())])),
+  reward: v.optional(v.union([text, v.record(v.string(), finite)])),
   variant: v.optional(text),
   freeze: v.optional(v.array(text)),
   /** Settings of the recipe, as `--set` has them: `{ optimizer: { learningRate: 3e-5 } }`. */
@@ -45,7 +46,7 @@ const runConfig = v.strictObject({
   weights: v.optional(v.picklist(SMALLER_WEIGHTS)),
   engine: v.optional(v.picklist(ENGINES)),
   evalEvery: v.optional(count),
-  auditFraction: v.optional(v.number()),
+  auditFraction: v.optional(finite),
   device: v.optional(v.picklist(['auto', 'cpu', 'webgpu'])),
   threads: v.optional(count),
   port: v.optional(whole),

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { message } from '../renderer/message.ts';
 import { missingReward } from './missing-reward.ts';
-import { count } from './numbers.ts';
+import { count, finite, payment } from './numbers.ts';
 import { id, name } from './sample.ts';
 import { completion } from './work.ts';
 
@@ -122,12 +122,12 @@ export const episodeAnswer = v.variant('state', [
     /** Where the run has several seats: each by its name, for a client of its own. */
     seats: v.exactOptional(v.record(v.string(), seatAccess)),
     /** Without a sign of its agent for so long the episode is missing data, seconds. */
-    idleSeconds: v.number(),
+    idleSeconds: finite,
   }),
   v.object({
     /** All episodes of the open rounds are taken: ask again later. */
     state: v.literal('wait'),
-    seconds: v.number(),
+    seconds: finite,
   }),
   v.object({
     /** The run has ended. */
@@ -136,15 +136,13 @@ export const episodeAnswer = v.variant('state', [
 ]);
 export type EpisodeAnswer = v.InferOutput<typeof episodeAnswer>;
 
-const finite = v.pipe(v.number('Expected a finite number'), v.finite('Expected a finite number'));
-
 /** What single calls of an episode were paid, by their numbers; a call that is not there was paid nothing of its own. */
 export type TurnRewards = Readonly<Record<string, number>>;
 
 /** By seat: its reward, or why there is none. */
 const seatRewards = v.record(
   v.string(),
-  v.union([finite, missingReward], 'Expected a finite number, or why the reward is missing'),
+  v.union([payment, missingReward], 'Expected a number from -1e9 to 1e9, or why the reward is missing'),
 );
 export type SeatRewards = Readonly<v.InferOutput<typeof seatRewards>>;
 
@@ -154,11 +152,11 @@ export type SeatRewards = Readonly<v.InferOutput<typeof seatRewards>>;
  */
 export const rewardOrder = v.pipe(
   v.strictObject({
-    reward: v.exactOptional(finite),
+    reward: v.exactOptional(payment),
     missing: v.exactOptional(missingReward),
     rewards: v.exactOptional(seatRewards),
     /** What single answers were paid, by the `id` of each: the part of the reward that they earned. */
-    turns: v.exactOptional(v.record(v.string(), finite), {}),
+    turns: v.exactOptional(v.record(v.string(), payment), {}),
   }),
   v.check(
     ({ reward, missing, rewards }) =>
@@ -169,7 +167,7 @@ export const rewardOrder = v.pipe(
 
 export const rewardTaken = v.object({
   episode: v.string(),
-  reward: v.nullable(v.number()),
+  reward: v.nullable(finite),
   missing: v.exactOptional(missingReward),
   rewards: v.exactOptional(seatRewards),
 });
@@ -193,7 +191,7 @@ export const recordedCall = v.object({
   completion: v.object({
     ...completion.entries,
     /** What the agent was told beside the drawn tokens; absent where it asked for nothing more. */
-    alternatives: v.exactOptional(v.array(v.array(v.object({ id: count, logprob: v.number() })))),
+    alternatives: v.exactOptional(v.array(v.array(v.object({ id: count, logprob: finite })))),
   }),
   /** Absent where the prompt was no conversation. */
   dialogue: v.exactOptional(

@@ -9,7 +9,7 @@ import { FAILURE_KINDS } from '../errors.ts';
 import { part } from '../recipe/reading.ts';
 import { GROUP_STATES, ROUND_STATES, RUN_STATES } from '../round/stages.ts';
 import { CHANGE_VERDICTS } from './evaluation.ts';
-import { count, hash, measured, positive } from './numbers.ts';
+import { count, finite, hash, measured, positive } from './numbers.ts';
 import { outcome } from './outcome.ts';
 import { roundReport } from './report.ts';
 import { roundSpec, runSettings } from './round.ts';
@@ -166,7 +166,7 @@ export const recipeAnswer = v.object({
   name,
   title: v.string(),
   summary: v.string(),
-  paper: v.object({ title: v.string(), year: v.number(), source: v.nullable(v.string()) }),
+  paper: v.object({ title: v.string(), year: finite, source: v.nullable(v.string()) }),
   taskName: v.string(),
   /** In the order in which they first act. */
   roles: v.array(v.object({ role: v.string(), description: v.string(), set: v.string() })),
@@ -187,10 +187,10 @@ export const answerOrder = v.object({ round: id, version: count });
 export const redrawnSample = v.object({
   sample: id,
   same: v.boolean(),
-  token: v.pipe(v.number(), v.integer()),
-  logprob: v.pipe(v.number(), v.integer()),
+  token: v.pipe(v.number(), v.safeInteger()),
+  logprob: v.pipe(v.number(), v.safeInteger()),
   ids: v.array(count),
-  logprobs: v.array(v.number()),
+  logprobs: v.array(finite),
 });
 export type RedrawnSample = v.InferOutput<typeof redrawnSample>;
 
@@ -205,7 +205,7 @@ export const heldOutListing = v.object({
       parts: v.array(part),
       /** The text of each generated token, and its log-probability (nats). */
       tokens: v.array(v.string()),
-      logprobs: v.array(v.number()),
+      logprobs: v.array(finite),
     }),
   ),
 });

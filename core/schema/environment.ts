@@ -3,7 +3,7 @@
  * tools, and the output of each call of a tool. Unknown fields are ignored.
  */
 import * as v from 'valibot';
-import { count } from './numbers.ts';
+import { count, payment } from './numbers.ts';
 
 export const environmentSplits = v.array(
   v.object({ name: v.pipe(v.string(), v.minLength(1)), type: v.picklist(['train', 'validation', 'test']) }),
@@ -55,7 +55,7 @@ export const environmentOutput = v.variant('ok', [
     ok: v.literal(true),
     output: v.object({
       blocks: environmentBlocks,
-      reward: v.optional(v.nullable(v.pipe(v.number(), v.finite())), null),
+      reward: v.optional(v.nullable(payment), null),
       finished: v.optional(v.boolean(), false),
     }),
   }),

@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot';
 import { environmentPlace } from './environment.ts';
+import { count, payment } from './numbers.ts';
 
 const object = v.record(v.string(), v.unknown());
 
@@ -17,7 +18,7 @@ export const openEnvObservation = v.object({
   reward: v.optional(
     v.nullable(
       v.union([
-        v.pipe(v.number(), v.finite()),
+        payment,
         v.pipe(
           v.boolean(),
           v.transform((paid) => (paid ? 1 : 0)),
@@ -35,7 +36,7 @@ const openEnvError = v.object({
   message: v.optional(v.string(), ''),
   code: v.optional(v.string(), 'UNKNOWN'),
   errors: v.optional(
-    v.array(v.object({ loc: v.optional(v.array(v.union([v.string(), v.number()])), []), msg: v.string() })),
+    v.array(v.object({ loc: v.optional(v.array(v.union([v.string(), count])), []), msg: v.string() })),
     [],
   ),
 });

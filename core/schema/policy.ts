@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { longSha256Hex, sha256Hex } from '../random.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
-import { count, hash } from './numbers.ts';
+import { count, finite, hash } from './numbers.ts';
 import { id, name } from './sample.ts';
 
 /** The parameter set that every policy has. */
@@ -196,7 +196,7 @@ export const manifest = v.object({
    * How the round's records were audited before training: the share that was drawn again, and the seed of that draw
    * (`npm run audit -- ROUND --fraction F --draw-seed S` draws the same). Absent = they were not audited.
    */
-  audit: v.optional(v.object({ fraction: v.number(), drawSeed: v.string() })),
+  audit: v.optional(v.object({ fraction: finite, drawSeed: v.string() })),
 });
 export type Manifest = v.InferOutput<typeof manifest>;
 

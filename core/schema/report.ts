@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { usageCounts } from '../cost/usage.ts';
 import { changes, evaluationResult } from './evaluation.ts';
-import { count, figures, measured } from './numbers.ts';
+import { count, figures, finite, measured } from './numbers.ts';
 
 /** Judgments by verdict and by the oracle’s word; void = no valid verdict. */
 export const judgeConfusion = v.object({
@@ -52,13 +52,13 @@ export const roleTraining = v.object({
   /** Completion tokens. */
   tokens: count,
   /** Mean entropy of the policy's distributions at those tokens before the update, nats. */
-  entropy: v.number(),
+  entropy: measured,
   /** Mean k3 estimate of KL to version 0 before the update, nats a token. */
-  klToStart: v.number(),
+  klToStart: measured,
 });
 export type RoleTraining = Readonly<v.InferOutput<typeof roleTraining>>;
 
-/** Every number is finite: a round whose loss or gradient is not is never published. */
+/** Loss and gradient are finite: a round in which one is not is never published. A figure that came to no finite number is null. */
 export const trainingReport = v.object({
   /** Roles whose samples a policy objective trained, and some samples of those whose weights another objective trained. */
   roles: v.record(v.string(), roleTraining),
@@ -71,18 +71,18 @@ export const trainingReport = v.object({
   /** The number of steps left out because the gradient had exploded; absent = none. */
   skipped: v.exactOptional(count),
   /** Means over the round's updates. */
-  loss: v.number(),
-  gradientNorm: v.number(),
-  clipFraction: v.number(),
-  learningRate: v.number(),
+  loss: finite,
+  gradientNorm: finite,
+  clipFraction: finite,
+  learningRate: finite,
   /**
    * The learner compared with the rollout runtime on the same tokens: |difference| of log-probabilities (nats) and their KL
    * (k3), over the samples that a policy objective trains; 0 where there are none. Where samples are older than the version that is trained, it holds what was
    * trained since, too.
    */
-  mismatch: v.object({ max: v.number(), mean: v.number(), kl: v.number() }),
+  mismatch: v.object({ max: measured, mean: measured, kl: measured }),
   /** Importance ratios before the first update: they are 1 but for the mismatch, unless samples are stale. */
-  ratio: v.object({ min: v.number(), max: v.number(), effectiveSampleShare: v.number() }),
+  ratio: v.object({ min: measured, max: measured, effectiveSampleShare: measured }),
 });
 export type TrainingReport = Readonly<v.InferOutput<typeof trainingReport>>;
 
@@ -113,8 +113,8 @@ export const roundReport = v.object({
   /** The number of the round's messages that arrived more than once and changed nothing. */
   duplicates: v.exactOptional(count),
   /** Time from the round's creation until its last group was judged, and the learner's time, ms. */
-  rolloutMs: v.exactOptional(v.number()),
-  learnerMs: v.exactOptional(v.number()),
+  rolloutMs: v.exactOptional(finite),
+  learnerMs: v.exactOptional(finite),
   /** What the mesh used for the learner in this round: answers of the gateway, operations of the queue. */
   used: v.exactOptional(usageCounts),
   /** What its pulls used that found nothing: the mesh's, and not the round's. */

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { KERNEL_ENGINES, SMALLER_WEIGHTS } from '../policy/policy.ts';
 import { FORMER_GROUP, FORMER_ORACLE, readFormer } from './former-names.ts';
 import { missingRewards } from './missing-reward.ts';
-import { count } from './numbers.ts';
+import { count, finite } from './numbers.ts';
 import { outcome } from './outcome.ts';
 
 const tokenIds = v.array(count);
@@ -44,12 +44,12 @@ export const sample = v.object({
   prompt: tokenIds,
   ids: tokenIds,
   /** Log-probabilities (nats) of ids under the distribution they were sampled from. */
-  logprobs: v.array(v.number()),
+  logprobs: v.array(finite),
   stopped: v.boolean(),
   /** `ok`, or why the text is no valid output of its role. */
   outcome,
   /** Rewards by stream; null = missing (it could not be had), which is never 0. */
-  rewards: v.record(v.string(), v.nullable(v.number())),
+  rewards: v.record(v.string(), v.nullable(finite)),
   /** Why rewards from outside are null, by their streams; absent where none of them is. */
   missing: v.optional(missingRewards),
   /** For monitors only, on a judgment: does the oracle call what was judged right, and does the judgment agree (a hit)? Absent = it cannot be told. */

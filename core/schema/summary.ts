@@ -4,7 +4,7 @@ import { bill, runCost } from '../cost/cost.ts';
 import { usageByStage } from '../cost/usage.ts';
 import { sinceBest } from '../statistics/change.ts';
 import { COMPARED_FIGURES, changes, heldOut } from './evaluation.ts';
-import { count, figures, measured } from './numbers.ts';
+import { count, figures, finite, measured } from './numbers.ts';
 import { type RoundReport, roundReport } from './report.ts';
 import type { RunSettings } from './round.ts';
 
@@ -31,7 +31,7 @@ export const roundLine = v.object({
   report: roundReport,
   /** What the round used of the platform, by stage; absent where nothing was noted, as in a single process. */
   usage: v.exactOptional(usageByStage),
-  wallMs: v.number(),
+  wallMs: finite,
 });
 export type RoundLine = Readonly<v.InferOutput<typeof roundLine>>;
 
@@ -87,9 +87,9 @@ export const summary = v.object({
   tokens: v.object({ generated: count, trained: count }),
   /** What the rounds used of the platform and what that costs at its published prices; null in a single process. */
   cost: v.exactOptional(v.nullable(bill)),
-  wallMs: v.number(),
-  learnerMs: v.number(),
-  rolloutMs: v.number(),
+  wallMs: finite,
+  learnerMs: finite,
+  rolloutMs: finite,
 });
 export type Summary = Readonly<v.InferOutput<typeof summary>>;
 
@@ -108,9 +108,11 @@ const sum = (values: readonly (number | undefined)[]) => values.reduce<number>((
 
 /** Means over the roles' tokens. */
 function overRoles(report: RoundReport, figure: 'entropy' | 'klToStart'): number | null {
-  const roles = Object.values(report.training?.roles ?? {});
+  const roles = Object.values(report.training?.roles ?? {}).flatMap(({ tokens, [figure]: value }) =>
+    value === null ? [] : [{ tokens, value }],
+  );
   const tokens = sum(roles.map((role) => role.tokens));
-  return tokens ? sum(roles.map((role) => role.tokens * role[figure])) / tokens : null;
+  return tokens ? sum(roles.map((role) => role.tokens * role.value)) / tokens : null;
 }
 
 const monitorFigures = (report: RoundReport): MonitorPoint['figures'] => ({

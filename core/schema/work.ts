@@ -8,7 +8,7 @@ import { KERNEL_ENGINES, type SamplingSettings, SMALLER_WEIGHTS } from '../polic
 import { WORKER_STAGES } from '../round/stages.ts';
 import { packedGrammar, type TokenGrammar, unpackGrammar } from '../text/token-grammar.ts';
 import { refusal } from './answers.ts';
-import { count, hash, positive } from './numbers.ts';
+import { count, finite, hash, positive } from './numbers.ts';
 import { fileEntry, versionFile } from './policy.ts';
 import { id, name, policyRef } from './sample.ts';
 
@@ -29,9 +29,9 @@ export type LeasedFile = v.InferOutput<typeof leasedFile>;
 /** The sampling settings, as they travel. */
 const leasedSettings = v.looseObject({
   maxNew: positive,
-  temperature: v.number(),
-  topP: v.optional(v.number()),
-  topK: v.optional(v.number()),
+  temperature: finite,
+  topP: v.optional(finite),
+  topK: v.optional(finite),
   stop: tokenIds,
   grammar: v.optional(packedGrammar),
 });
@@ -76,7 +76,7 @@ export const weightsHash = ({ weights, adapter }: SamplingRequest): string => (a
 
 export const completion = v.object({
   ids: tokenIds,
-  logprobs: v.array(v.number()),
+  logprobs: v.array(finite),
   stopped: v.boolean(),
 });
 
@@ -111,7 +111,7 @@ export type Exactness = (typeof EXACTNESS)[number];
  */
 export const CLOSE = { mean: 0.02, most: 0.5 } as const;
 
-const amount = v.pipe(v.number(), v.finite(), v.minValue(0));
+const amount = v.pipe(finite, v.minValue(0));
 
 /**
  * How far a node's log-probabilities were from those of the mesh's own engine, over the tokens that audits scored again, nats; and how far
@@ -123,7 +123,7 @@ export const mismatch = v.object({
   sum: amount,
   most: amount,
   /** Sum over completions of the node's surprise less that of the mesh's own draw; above 0 where the node writes likelier tokens. */
-  drift: v.optional(v.pipe(v.number(), v.finite()), 0),
+  drift: v.optional(finite, 0),
   /** Sum of the squares of these differences, nats². */
   squares: v.optional(amount, 0),
   /** How far an engine whose log-probabilities are off by `CLOSE.mean` may drift. */

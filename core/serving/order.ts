@@ -12,6 +12,7 @@ import {
   type SmallerWeights,
 } from '../policy/policy.ts';
 import type { Message, Tool } from '../renderer/message.ts';
+import { finite } from '../schema/numbers.ts';
 import { setName } from '../schema/policy.ts';
 import { DEEPEST, isShallow } from '../text/nesting.ts';
 import type { ToolCall } from './tool-calls.ts';
@@ -98,11 +99,11 @@ const sampling = {
   stop: stopStrings,
   stop_token_ids: v.nullish(v.pipe(v.array(whole(0, 2 ** 31)), v.maxLength(64)), []),
   ignore_eos: v.nullish(v.boolean(), false),
-  frequency_penalty: v.nullish(v.number()),
-  presence_penalty: v.nullish(v.number()),
-  repetition_penalty: v.nullish(v.number()),
-  min_p: v.nullish(v.number()),
-  logit_bias: v.nullish(v.record(v.string(), v.number())),
+  frequency_penalty: v.nullish(finite),
+  presence_penalty: v.nullish(finite),
+  repetition_penalty: v.nullish(finite),
+  min_p: v.nullish(finite),
+  logit_bias: v.nullish(v.record(v.string(), finite)),
 };
 
 const common = {
@@ -176,7 +177,7 @@ export const completionRequest = v.looseObject({
   ),
   echo: v.nullish(v.boolean()),
   suffix: v.nullish(v.string()),
-  best_of: v.nullish(v.number()),
+  best_of: v.nullish(finite),
 });
 
 export const tokensRequest = v.looseObject({
@@ -185,8 +186,8 @@ export const tokensRequest = v.looseObject({
   sampling_params: v.looseObject({
     ...sampling,
     max_tokens: v.nullish(whole(1, 4096)),
-    logprobs: v.nullish(v.number()),
-    prompt_logprobs: v.nullish(v.number()),
+    logprobs: v.nullish(finite),
+    prompt_logprobs: v.nullish(finite),
   }),
   stream: v.nullish(v.boolean(), false),
   engine: common.engine,

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { wrongInput } from '../errors.ts';
 import type { PolicyRef } from '../policy/policy.ts';
 import { sha256Hex } from '../random.ts';
+import { finite } from '../schema/numbers.ts';
 import type { VersionFiles } from '../schema/policy.ts';
 
 /** What a version's files say of its tokens. */
@@ -18,7 +19,7 @@ export const tokensOf = (files: VersionFiles): Tokens => {
   return { tokenizer: tokenizer && sha256Hex(tokenizer), config: files['config.json'] };
 };
 
-const vocabulary = v.looseObject({ vocab_size: v.number() });
+const vocabulary = v.looseObject({ vocab_size: finite });
 
 const vocabularyOf = ({ config }: Tokens): number | undefined =>
   config && v.parse(vocabulary, JSON.parse(new TextDecoder().decode(config))).vocab_size;

@@ -220,7 +220,7 @@ export function both(a: TokenGrammar, b: TokenGrammar): TokenGrammar {
 export const packedGrammar = v.object({
   vocabSize: positive,
   ends: v.array(v.boolean()),
-  next: v.array(v.array(v.pipe(v.number(), v.integer(), v.minValue(-1)))),
+  next: v.array(v.array(v.pipe(v.number(), v.safeInteger(), v.minValue(-1)))),
   /** The class whose tokens are not listed. */
   rest: count,
   tokens: v.array(v.array(count)),

@@ -1,6 +1,7 @@
 /** Checks a server's answers against what was asked of it, since answers of another machine are untrusted input. */
 import { RollmeshError } from '../../core/errors.ts';
 import type { Completion, TokenIds, TokenScores } from '../../core/policy/policy.ts';
+import { LEAST_LOGPROB } from '../../core/schema/numbers.ts';
 
 /** How far, in nats, a server's rounding may put a log-probability above 0; such a value is taken for 0. */
 const ROUNDING = 1e-4;
@@ -11,14 +12,14 @@ const invalid = (code: string, what: string, expected: string) =>
     next: 'Check that the server serves this very model, with its vocabulary.',
   });
 
-/** Checks that no log-probability (nats) is above 0. That of a drawn token must also be finite; a scored token may have probability 0. */
+/** Checks that no log-probability (nats) is above 0. That of a drawn token must be one that float32 can draw; a scored token may have probability 0. */
 function checkedLogprobs(logprobs: readonly number[], drawn: boolean): number[] {
-  const wrong = logprobs.findIndex((x) => !(x <= ROUNDING) || (drawn && !Number.isFinite(x)));
+  const wrong = logprobs.findIndex((x) => !(x <= ROUNDING) || (drawn && !(x >= LEAST_LOGPROB)));
   if (wrong >= 0)
     throw invalid(
       'remote.logprob',
       `The log-probability of token ${wrong} is ${logprobs[wrong]}.`,
-      'a number of at most 0',
+      drawn ? `a number from ${LEAST_LOGPROB} to 0` : 'a number of at most 0',
     );
   return logprobs.map((x) => Math.min(0, x));
 }

@@ -5,11 +5,12 @@
  */
 import * as v from 'valibot';
 import { RollmeshError } from '../../core/errors.ts';
+import { finite } from '../../core/schema/numbers.ts';
 import { type Dialect, entropyOf } from './dialect.ts';
 import { checked } from './server.ts';
 
-const raw = v.object({ id: v.number(), logprob: v.number() });
-const processed = v.object({ id: v.number(), prob: v.number() });
+const raw = v.object({ id: finite, logprob: finite });
+const processed = v.object({ id: finite, prob: finite });
 const top = v.object({ top_logprobs: v.array(raw) });
 const choiceOf = <Token extends v.GenericSchema>(token: Token) =>
   v.object({ finish_reason: v.nullable(v.string()), logprobs: v.object({ content: v.array(token) }) });

@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { RollmeshError } from '../../core/errors.ts';
 import type { TokenIds } from '../../core/policy/policy.ts';
+import { finite } from '../../core/schema/numbers.ts';
 import { type Dialect, entropyOf } from './dialect.ts';
 import { checked } from './server.ts';
 
@@ -9,8 +10,8 @@ const choice = v.object({
   finish_reason: v.nullable(v.string()),
   logprobs: v.object({
     tokens: v.array(v.string()),
-    token_logprobs: v.array(v.nullable(v.number())),
-    top_logprobs: v.nullish(v.array(v.nullable(v.record(v.string(), v.number())))),
+    token_logprobs: v.array(v.nullable(finite)),
+    top_logprobs: v.nullish(v.array(v.nullable(v.record(v.string(), finite)))),
   }),
 });
 type Choice = v.InferOutput<typeof choice>;

@@ -8,6 +8,7 @@ import { checkNodeSeals, closeSamples, type NodeAudit, redrawNodes } from '../..
 import { redrawRound, rereadRound } from '../../core/audit/audit-round.ts';
 import { deviationOf, mayBeByChance } from '../../core/audit/chance.ts';
 import { AuditLedger, type Finding } from '../../core/audit/findings.ts';
+import { type Apart, isSuspect, redrawFarthest } from '../../core/audit/suspects.ts';
 import { RollmeshError } from '../../core/errors.ts';
 import { deriveId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
@@ -77,6 +78,33 @@ export async function auditRecords(
   return { gathered: withoutDiffering(ledger, spec.id, gathered), nodes: { work, found } };
 }
 
+/**
+ * Samples again what of a round's records differs most from the learner's own log-probabilities, and tells the mesh what that says of nodes.
+ *
+ * @returns what may be trained on
+ * @throws RollmeshError what `settleAudit` throws
+ */
+export async function auditSuspects(
+  versions: Pick<GatewayClient, 'getVersion'>,
+  gateway: NodeGateway & Pick<GatewayClient, 'getRoundWork'>,
+  recipe: Recipe,
+  round: RoundState,
+  gathered: Gathered,
+  samples: readonly Apart[],
+  { seedOf }: AuditSettings,
+): Promise<Gathered> {
+  if (!samples.some(isSuspect)) return gathered;
+  const { spec } = round;
+  const ledger = new AuditLedger();
+  const record = { recipe, round: spec, ...gathered };
+  const work = await gateway.getRoundWork(spec.id);
+  const wrong = await withRoundPolicies(versions, round, (tools) =>
+    redrawFarthest(ledger, record, tools, work, samples, seedOf(spec.id)),
+  );
+  await settleNodes(gateway, spec.id, work, { right: {}, mismatch: {}, wrong });
+  return withoutDiffering(ledger, spec.id, gathered);
+}
+
 /** Tells the mesh what an audit found of nodes. Returns what may be trained on; throws what `settleNodes` throws. */
 export async function settleAudit(
   gateway: NodeGateway,
@@ -137,7 +165,7 @@ async function settleNodes(
       node,
       {
         message: finding.message,
-        reason: `audit.${finding.class}: ${finding.message} Sample ${finding.sample}.`,
+        reason: `audit.${finding.class}: ${finding.message} Sample ${finding.sample} of ${finding.group === null ? 'the proposals' : `group ${finding.group}`} in round ${round}.`,
       },
     ]),
   );

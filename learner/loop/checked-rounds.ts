@@ -4,10 +4,12 @@
  */
 
 import type { Recipe } from '../../core/recipe/recipe.ts';
+import type {  Apart } from '../../core/audit/suspects.ts';
+import { canonicalJson } from '../../core/text/canonical-json.ts';
 import { otherRefs, type ScoredMessage } from '../../core/schema/round.ts';
 import { canonicalJson } from '../../core/text/canonical-json.ts';
 import { wrongRound } from '../../recipes/run-order.ts';
-import { type Audited, auditRecords, settleAudit } from './auditor.ts';
+import { type Audited, auditRecords, auditSuspects, settleAudit } from './auditor.ts';
 import { type Collector, wholeRound } from './collect.ts';
 import { type Gathered, gatherRound } from './gather.ts';
 import { versionsForTraining } from './load-version.ts';
@@ -94,6 +96,29 @@ export class CheckedRounds {
     if (prepared?.round === round.spec.id && !isSame)
       this.#sources.log?.('round.changed', { round: round.spec.id, refused: refusalsOf(prepared.audited) });
     return settleAudit(this.#gateway, round.spec.id, isSame ? prepared.audited : await this.#audit(known));
+  }
+
+  /** What of a round may be trained on, after what differs most from the learner's own log-probabilities was sampled again. */
+  async examine(
+    recipe: Recipe,
+    round: RoundState,
+    gathered: Gathered,
+    samples: readonly Apart[],
+  ): Promise<Gathered> {
+    const { audit } = this.#settings;
+    // An audit of the next round samples with the same engines.
+    await this.#preparing;
+    return audit
+      ? auditSuspects(
+          versionsForTraining(this.#gateway),
+          this.#gateway,
+          recipe,
+          round,
+          gathered,
+          samples,
+          audit,
+        )
+      : gathered;
   }
 
   /** Has a round's version of so many bytes published; meanwhile the next round that is complete is checked. */

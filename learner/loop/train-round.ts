@@ -1,4 +1,5 @@
 /** Trains one round, from its messages to the published version. Messages are not acknowledged here; the loop does that last. */
+import type { Apart } from '../../core/audit/suspects.ts';
 import { kindOf, RollmeshError } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { isStale } from '../../core/rl/corrections/index.ts';
@@ -17,7 +18,7 @@ import {
 } from '../../core/schema/round.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { wrongRound } from '../../recipes/run-order.ts';
-import type { RoundTrainer } from '../train/round-trainer.ts';
+import type { RoundTrainer, TrainedRound } from '../train/round-trainer.ts';
 import { CheckedRounds } from './checked-rounds.ts';
 import { versionsForTraining } from './load-version.ts';
 import type { GroupFailure, GroupStates, MeshGateway, RoundState } from './ports.ts';
@@ -30,6 +31,9 @@ export interface RoundOutcome {
   readonly report: RoundReport;
 }
 
+/** Groups were refused while the round was to be trained, which begins again without them. */
+class GroupsRefused extends Error {}
+
 /** Returns null where the round cannot be trained; its groups are then marked as failed in the mesh, with the reason. */
 export async function trainRound(
   gateway: MeshGateway,
@@ -38,7 +42,7 @@ export async function trainRound(
   listed: GroupStates,
   messages: readonly ScoredMessage[],
   settings: LearnerSettings,
-  checked: Pick<CheckedRounds, 'take' | 'publishing'> = new CheckedRounds(gateway, settings),
+  checked: Pick<CheckedRounds, 'take' | 'examine' | 'publishing'> = new CheckedRounds(gateway, settings),
 ): Promise<RoundOutcome | null> {
   const began = performance.now();
   const { spec } = round;
@@ -58,22 +62,37 @@ export async function trainRound(
     return null;
   }
   const stored = versionsForTraining(gateway);
-  const { proposals, groups, refused } = await checked.take(recipe, round, listed, messages);
-  for (const { group, failure } of refused) await gateway.failGroup(spec.id, group, failure);
-  if (!groups.length) return null;
+  let gathered = await checked.take(recipe, round, listed, messages);
   const load = (version: number, policy = name) => {
     const ref = { name: policy, version };
     const sealed = policy === name ? manifests.get(version) : round.manifests?.[manifestKey(spec, ref)];
     return stored.getVersion(ref, undefined, sealed);
   };
-  let trained: Awaited<ReturnType<RoundTrainer['train']>>;
-  try {
-    trained = await trainer.train({ recipe, round: spec, proposals, groups, parent: current, next, load });
-  } catch (error) {
-    if (kindOf(error) === 'retry') throw error;
-    await failAll(gateway, round, messages, failureOf(error));
-    return null;
+  let trained: TrainedRound | null = null;
+  const examine = async (samples: readonly Apart[]): Promise<void> => {
+    const { groups } = gathered;
+    gathered = await checked.examine(recipe, round, gathered, samples);
+    if (gathered.groups.length < groups.length) throw new GroupsRefused();
+  };
+  const refuse = async (): Promise<void> => {
+    for (const { group, failure } of gathered.refused) await gateway.failGroup(spec.id, group, failure);
+  };
+  while (!trained && gathered.groups.length > 0) {
+    const { proposals, groups } = gathered;
+    const records = { recipe, round: spec, proposals, groups };
+    try {
+      trained = await trainer.train({ ...records, parent: current, next, load, examine });
+    } catch (error) {
+      if (error instanceof GroupsRefused) continue;
+      if (kindOf(error) === 'retry') throw error;
+      await refuse();
+      await failAll(gateway, round, messages, failureOf(error));
+      return null;
+    }
   }
+  const { proposals, groups, refused } = gathered;
+  await refuse();
+  if (!trained) return null;
   try {
     const about = manifestOf(recipe, round, groups, {
       name,

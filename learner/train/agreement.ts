@@ -4,6 +4,7 @@
  */
 import { mismatch } from '../../core/rl/corrections/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
+import { measuredOf } from '../../core/schema/numbers.ts';
 import type { TrainingReport } from '../../core/schema/report.ts';
 
 /** learner [T] and rollout [T] log-probabilities, nats. KL is the k3 estimate of KL(rollout || learner). */
@@ -18,13 +19,17 @@ export function agreement(
     learner.map(() => 1),
   );
   const extreme = (pick: (a: number, b: number) => number) =>
-    Math.exp(differences.reduce(pick, differences[0] ?? 0));
+    measuredOf(Math.exp(differences.reduce(pick, differences[0] ?? 0)));
   return {
-    mismatch: { max: maxAbsolute, mean: mean(differences.map(Math.abs)), kl: k3 },
+    mismatch: {
+      max: measuredOf(maxAbsolute),
+      mean: measuredOf(mean(differences.map(Math.abs))),
+      kl: measuredOf(k3),
+    },
     ratio: {
       min: extreme((a, b) => Math.min(a, b)),
       max: extreme((a, b) => Math.max(a, b)),
-      effectiveSampleShare: effectiveSampleSize,
+      effectiveSampleShare: measuredOf(effectiveSampleSize),
     },
   };
 }

@@ -4,6 +4,7 @@
  * needs is in the parent version (weights, heads, optimisers, recipe state), so a crash loses no more than the time since the last
  * publication. The sets of the last version stay on the device only to save loading them again.
  */
+import type { Apart } from '../../core/audit/suspects.ts';
 import { wrongInput } from '../../core/errors.ts';
 import { planTraining, type TaughtRecipe } from '../../core/plan/plan-training.ts';
 import type { TeacherRef, TrainingPlan } from '../../core/plan/training-plan.ts';
@@ -22,7 +23,7 @@ import { type PlannedUpdate, planSteps } from './plan.ts';
 import type { Model } from './readouts.ts';
 import { RoundScores } from './scores.ts';
 import { takeSteps } from './steps.ts';
-import { figuresOf, reportOf } from './summary.ts';
+import { apartOf, figuresOf, reportOf } from './summary.ts';
 import { learnTools } from './tools.ts';
 import { watchedRoles } from './watched-roles.ts';
 
@@ -37,6 +38,11 @@ export interface RoundToTrain {
   readonly next: number;
   /** Loads the files of a version of the run's policy, or of another one that teaches it. */
   readonly load: LoadVersion;
+  /**
+   * Called before the first step with how far the log-probabilities of the samples that a policy objective trains are from the trainer's. What
+   * it throws ends the training.
+   */
+  readonly examine?: (samples: readonly Apart[]) => Promise<void>;
 }
 
 export interface TrainedRound {
@@ -120,6 +126,7 @@ export class RoundTrainer {
     const scores = new RoundScores(tokenBudget, find);
     try {
       for (const { set, epochs } of planned) await scores.add(set, await sets.get(set), unitsOf(epochs));
+      await work.examine?.(apartOf(planned, scores));
       const watched = await watchedRoles({ round, groups, parent, plan: planned, sets, find, tokenBudget });
       const steps = await takeSteps(planned, sets, scores, tokenBudget);
       await sets.average();

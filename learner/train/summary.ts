@@ -1,7 +1,9 @@
 /** Figures of a round's training: by role for what a policy objective trains, by name for everything else. */
 
 import type { PolicyPart } from '../../core/plan/training-plan.ts';
+import { apart, type Apart } from '../../core/audit/suspects.ts';
 import { klOfLogRatio } from '../../core/rl/corrections/index.ts';
+import { measuredOf } from '../../core/schema/numbers.ts';
 import type { RoleTraining, TrainingReport } from '../../core/schema/report.ts';
 import { agreement } from './agreement.ts';
 import { unitTokens } from './minibatches.ts';
@@ -111,6 +113,16 @@ function summarizeScores(
   return { roles, ...agreement(learner, rollout) };
 }
 
+/** How far the recorded log-probabilities of the samples that a policy objective trains are from the trainer's. */
+export const apartOf = (planned: readonly PlannedUpdate[], scores: RoundScores): Apart[] =>
+  planned.flatMap(({ epochs }) =>
+    epochs[0]!.flat().flatMap((unit) => {
+      if (unit.part.kind !== 'policy') return [];
+      const { sample, mask } = unit.part.items[unit.item]!;
+      return [apart(sample.id, sample.logprobs, scores.of(unit).own!.logprobs, mask)];
+    }),
+  );
+
 /** Means over the tokens of all samples; `start` holds log-probabilities under version 0. */
 export function trainingOf(samples: readonly Scored[]): RoleTraining {
   const tokens = samples.flatMap(({ logprobs, entropy, start }) =>
@@ -122,7 +134,7 @@ export function trainingOf(samples: readonly Scored[]): RoleTraining {
   return {
     samples: samples.length,
     tokens: tokens.length,
-    entropy: mean(tokens.map(({ entropy }) => entropy)),
-    klToStart: mean(tokens.map(({ kl }) => kl)),
+    entropy: measuredOf(mean(tokens.map(({ entropy }) => entropy))),
+    klToStart: measuredOf(mean(tokens.map(({ kl }) => kl))),
   };
 }

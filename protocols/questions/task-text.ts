@@ -4,12 +4,14 @@ import type { Part } from '../../core/recipe/reading.ts';
 import { shownQuestion } from '../../core/recipe/rubric.ts';
 import { type Message, message } from '../../core/renderer/message.ts';
 import type { FileTask } from '../../worlds/file/task.ts';
+import { shownQuestion } from '../../core/recipe/rubric.ts';
+import { finite } from '../../core/schema/numbers.ts';
 
 const schema = v.object({
   messages: v.array(message),
   answer: v.string(),
   metadata: v.record(v.string(), v.unknown()),
-  difficulty: v.nullable(v.number()),
+  difficulty: v.nullable(finite),
   /** A policy wrote the question, and its answer is not known. */
   proposed: v.optional(v.literal(true)),
 });

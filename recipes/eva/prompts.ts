@@ -4,6 +4,7 @@ import type { Random } from '../../core/random.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
 import { drawUntil } from '../../core/recipe/split.ts';
 import { mean, present } from '../../core/rl/statistics.ts';
+import { finite } from '../../core/schema/numbers.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { fixedTasks } from '../../protocols/drawn-tasks.ts';
 import {
@@ -25,9 +26,9 @@ const MOST_ASKED = 9;
 const rated = v.object({
   task: v.string(),
   /** The best reward among the responses to the prompt, less the mean. */
-  regret: v.number(),
+  regret: finite,
   /** The mean reward. */
-  reward: v.number(),
+  reward: finite,
 });
 export type Rated = Readonly<v.InferOutput<typeof rated>>;
 

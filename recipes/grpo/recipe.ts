@@ -5,6 +5,15 @@
 import * as v from 'valibot';
 import { episodesOf } from '../../core/episodes/play-episodes.ts';
 import { wrongInput } from '../../core/errors.ts';
+import { episodesOf } from '../../core/episodes/play-episodes.ts';
+import type {  Recipe } from '../../core/recipe/recipe.ts';
+import { readState } from '../../core/recipe/recipe-state.ts';
+import { gae, reinforcePlusPlus } from '../../core/rl/estimators/index.ts';
+import { mean, whiten } from '../../core/rl/statistics.ts';
+import type {  Seat } from '../../core/schema/agent.ts';
+import { finite } from '../../core/schema/numbers.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import type {  ScoredGroup } from '../../core/schema/sample.ts';
 import type {
   AdapterSettings,
   LearnTools,
@@ -32,7 +41,7 @@ import { agentRound, ONE_SEAT, setOf, trainedSeats } from './agent-round.ts';
 import { type Estimator, GRPO, type Method, type RunningBaseline, VARIANTS } from './variants.ts';
 
 /** What a version carries for the variants with a running baseline: that of each role, in the reward's own unit. */
-const runningBaselines = v.object({ baselines: v.record(v.string(), v.number()) });
+const runningBaselines = v.object({ baselines: v.record(v.string(), finite) });
 
 const CRITIC = 'critic';
 const GAMMA = 1;

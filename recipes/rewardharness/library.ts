@@ -4,6 +4,7 @@ import { Random } from '../../core/random.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
 import { drawUntil } from '../../core/recipe/split.ts';
 import { mean } from '../../core/rl/statistics.ts';
+import { finite } from '../../core/schema/numbers.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import { judgedResponse } from '../../worlds/style/demonstrations.ts';
 import { parseStyleTask, randomStyleTask, styleScore } from '../../worlds/style/family.ts';
@@ -22,7 +23,7 @@ export const TRIED = 8;
 export const libraryState = v.object({
   rules: v.array(v.string()),
   /** Of the preferences that are shown, the places of those that the rules get wrong or leave open. */
-  missed: v.array(v.number()),
+  missed: v.array(finite),
 });
 export type LibraryState = v.InferOutput<typeof libraryState>;
 export const stateOf = (recipeState: unknown): LibraryState =>

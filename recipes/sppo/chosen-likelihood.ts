@@ -6,13 +6,13 @@
 import * as v from 'valibot';
 import type { LearnTools, Sequence } from '../../core/plan/training-plan.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import { count } from '../../core/schema/numbers.ts';
+import { count, finite } from '../../core/schema/numbers.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 
 export const chosenResponses = v.object({
   responses: v.array(v.object({ prompt: v.array(count), ids: v.array(count) })),
   /** Mean before the update, nats a response. */
-  likelihood: v.number(),
+  likelihood: finite,
 });
 export type Chosen = Readonly<v.InferOutput<typeof chosenResponses>>;
 

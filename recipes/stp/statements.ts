@@ -6,6 +6,7 @@ import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { drawUntil, heldOutTasks } from '../../core/recipe/split.ts';
 import type { TaskFamily } from '../../core/recipe/task-family.ts';
 import { proposalId } from '../../core/round/sample-ids.ts';
+import { finite } from '../../core/schema/numbers.ts';
 import type { Proposals } from '../../core/schema/sample.ts';
 import { fixedTasks } from '../../protocols/drawn-tasks.ts';
 import { admit, passed, proposeThrough, refuseRepeated } from '../../protocols/proposals.ts';
@@ -47,11 +48,11 @@ export const statements = fixedTasks('stp/statements', STATEMENT_COUNT, (random)
 /** A text that is trained on, in each round in which it is replayed. */
 const example = v.object({
   /** The round in which it was written. */
-  round: v.number(),
+  round: finite,
   role: v.string(),
   prompt: v.string(),
   text: v.string(),
-  weight: v.number(),
+  weight: finite,
 });
 export type Example = Readonly<v.InferOutput<typeof example>>;
 

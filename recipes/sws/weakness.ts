@@ -2,11 +2,12 @@
 import * as v from 'valibot';
 import { readState } from '../../core/recipe/recipe-state.ts';
 import { mean } from '../../core/rl/statistics.ts';
+import { finite } from '../../core/schema/numbers.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 
 /** For each task of the first phase the share of its attempts that were paid, at each visit, oldest first. */
-export const visits = v.record(v.string(), v.array(v.number()));
+export const visits = v.record(v.string(), v.array(finite));
 export type Visits = Readonly<Record<string, readonly number[]>>;
 
 export const visitsIn = (recipeState: unknown): Visits => readState(visits, recipeState) ?? {};

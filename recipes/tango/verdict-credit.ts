@@ -6,10 +6,11 @@ import * as v from 'valibot';
 import type { PolicyItem } from '../../core/plan/training-plan.ts';
 import { decayedCounts, grpo, inverseRootWeights } from '../../core/rl/estimators/index.ts';
 import type { Key } from '../../core/rl/types.ts';
+import { finite } from '../../core/schema/numbers.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 
 /** Running counts of right and wrong solutions, as JSON. */
-export const classCounts = v.array(v.tuple([v.union([v.string(), v.number()]), v.number()]));
+export const classCounts = v.array(v.tuple([v.union([v.string(), finite]), finite]));
 export type ClassCounts = readonly (readonly [Key, number])[];
 
 /** Advantages of a round's verdicts, weighted by 1/√count of solutions with the same label; and the counts after the round. */

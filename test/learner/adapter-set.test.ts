@@ -101,7 +101,7 @@ test('rollouts with the folded weights agree with the learner’s adapters, and 
   const loaded = await new RoundTrainer().train(second);
   expect(held.report.mismatch.mean).toBeLessThan(1e-4);
   expect(held.report.ratio.effectiveSampleShare).toBeGreaterThan(0.9999);
-  expect(Math.max(...Object.values(held.report.roles).map(({ klToStart }) => klToStart))).toBeGreaterThan(
+  expect(Math.max(...Object.values(held.report.roles).map(({ klToStart }) => klToStart!))).toBeGreaterThan(
     1e-6,
   );
   for (const file of ['model', 'optimizer', 'main.adapter'] as const) {

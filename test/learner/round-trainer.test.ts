@@ -180,7 +180,7 @@ test('a role that is trained by imitation is watched as one with a policy object
   const { files, report } = await new RoundTrainer().train(work({ recipe: imitating }));
   // The policy objective has an item for every sample, so that both look at the same tokens.
   expect(report.roles.solver).toMatchObject({ samples: byPolicy.samples, tokens: byPolicy.tokens });
-  expect(report.roles.solver!.entropy).toBeCloseTo(byPolicy.entropy, 5);
+  expect(report.roles.solver!.entropy).toBeCloseTo(byPolicy.entropy!, 5);
   expect(report.roles.solver!.klToStart).toBeLessThan(1e-8);
   expect(report.mismatch.max).toBe(0);
 
@@ -188,7 +188,7 @@ test('a role that is trained by imitation is watched as one with a policy object
   const later = { recipe: imitating, round: roundAt(2), parent: 1, next: 2, load };
   const moved = (await new RoundTrainer().train(work(later))).report.roles.solver!;
   expect(moved.klToStart).toBeGreaterThan(1e-5);
-  expect(moved.entropy).not.toBeCloseTo(byPolicy.entropy, 3);
+  expect(moved.entropy).not.toBeCloseTo(byPolicy.entropy!, 3);
 });
 
 test('a role that speaks with older weights is not watched', async () => {

@@ -229,7 +229,12 @@ test('results: forged, of old weights, impossible, of another’s lease, and sen
   );
   const impossible: [string, (one: Completion) => Completion][] = [
     ['a token beyond the vocabulary', (one) => ({ ...one, ids: one.ids.with(0, held.request.vocabSize) })],
-    ['a log-probability above 0', (one) => ({ ...one, logprobs: one.logprobs.with(0, 0.5) })],
+    ...[0.5, 5e-324, -128.5, -1e308, Number.MIN_SAFE_INTEGER].map(
+      (x): [string, (one: Completion) => Completion] => [
+        `a log-probability of ${x}`,
+        (one) => ({ ...one, logprobs: one.logprobs.with(-1, x) }),
+      ],
+    ),
     ['a log-probability too few', (one) => ({ ...one, logprobs: one.logprobs.slice(1) })],
     [
       'one that breaks off',
@@ -250,8 +255,10 @@ test('results: forged, of old weights, impossible, of another’s lease, and sen
   const endless = made.map((row, p) =>
     row.map((one, s) => (p + s === 0 ? { ...one, logprobs: one.logprobs.with(0, -Infinity) } : one)),
   );
-  const sealed = JSON.stringify(await resultOf(first!, held, endless)).replace('null', '-1e999');
-  expect(await refusal(await post('/api/work/result', sealed, first!.token))).toBe('422 result.completions');
+  for (const text of ['-1e999', '1e999', '"NaN"', '"-1"', 'null', '[-1]', 'true', '{}']) {
+    const sealed = JSON.stringify(await resultOf(first!, held, endless)).replace('null', text);
+    expect(await refusal(await post('/api/work/result', sealed, first!.token)), text).toMatch(/^422 /);
+  }
   expect(await refusal(await answer(second!, await resultOf(second!, held, made)))).toBe('403 lease.foreign');
   expect(await refusal(await answer(first!, { ...right, work: '0'.repeat(32) }))).toBe('404 work.unknown');
   expect((await answer(first!, right)).status).toBe(200);

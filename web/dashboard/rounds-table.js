@@ -10,9 +10,11 @@ const MORE_ROWS = 250;
 
 /** Token-weighted mean over the trained roles of the KL to version 0. @param {Round} round */
 export function klToStart({ report }) {
-  const roles = Object.values(report?.training?.roles ?? {});
+  const roles = Object.values(report?.training?.roles ?? {}).flatMap(({ tokens, klToStart: kl }) =>
+    kl === null ? [] : [{ tokens, kl }],
+  );
   const tokens = roles.reduce((sum, role) => sum + role.tokens, 0);
-  return tokens ? roles.reduce((sum, role) => sum + role.klToStart * role.tokens, 0) / tokens : null;
+  return tokens ? roles.reduce((sum, { kl, tokens: of }) => sum + kl * of, 0) / tokens : null;
 }
 
 /** Columns that say nothing in any round of the run are left out. @type {readonly { title: string, hint: string, cell: (round: Round) => Child }[]} */

@@ -5,6 +5,7 @@
 import * as v from 'valibot';
 import { queueOperations } from '../../core/cost/prices.ts';
 import { RollmeshError } from '../../core/errors.ts';
+import { finite } from '../../core/schema/numbers.ts';
 import { type BackOff, fetchPatiently, PATIENT } from './back-off.ts';
 import { isLocal, localCalls, type QueueCalls, QueueRefusal } from './queue-calls.ts';
 import type { Tally } from './tally.ts';
@@ -12,15 +13,15 @@ import type { Tally } from './tally.ts';
 const message = v.object({
   id: v.string(),
   body: v.string(),
-  timestamp_ms: v.number(),
-  attempts: v.number(),
+  timestamp_ms: finite,
+  attempts: finite,
   lease_id: v.string(),
   metadata: v.optional(v.record(v.string(), v.unknown()), {}),
 });
 /** Of an answer that is none of the API's, as a proxy may give it, nothing. */
 const problems = v.fallback(v.array(v.looseObject({ message: v.string() })), []);
 const pulled = v.object({
-  message_backlog_count: v.optional(v.number(), 0),
+  message_backlog_count: v.optional(finite, 0),
   messages: v.optional(v.array(message), []),
 });
 

@@ -8,6 +8,7 @@ import { argumentsCheck, type ToolSchema } from '../../../core/episodes/tool-arg
 import { wrongInput } from '../../../core/errors.ts';
 import type { Score } from '../../../core/net/reward-service.ts';
 import type { EnvironmentTool } from '../../../core/schema/environment.ts';
+import { isPayment } from '../../../core/schema/numbers.ts';
 import { missingBy } from '../environment-http.ts';
 import type { Called, Host, World } from './host.ts';
 
@@ -119,7 +120,7 @@ class Purse {
 
   get score(): Score {
     if (this.#paid === null) return this.finished ? 'not-rated' : 0;
-    return Number.isFinite(this.#paid) ? this.#paid : 'not-a-number';
+    return isPayment(this.#paid) ? this.#paid : 'not-a-number';
   }
 }
 
