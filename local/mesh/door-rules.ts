@@ -9,7 +9,7 @@ interface Caller {
 }
 
 export interface Refusal {
-  readonly code: 'host.foreign' | 'origin.foreign';
+  readonly code: 'host.foreign' | 'origin.foreign' | 'page.foreign';
   readonly message: string;
   readonly expected: string;
   readonly next: string;
@@ -22,6 +22,17 @@ function hostnameOf(host: string): string | null {
   } catch {
     return null;
   }
+}
+
+/**
+ * Does a browser say that a page of another site or port caused the request? Images, scripts, frames and requests without CORS have no Origin. The
+ * browser's own address line, bookmarks (`none`) and links that open the page as a tab's document are let in; what is fetched beforehand is no link.
+ */
+function isOfForeignPage(headers: Caller['headers']): boolean {
+  const site = headers.get('sec-fetch-site');
+  if (site === null || site === 'same-origin' || site === 'none') return false;
+  const opens = headers.get('sec-fetch-mode') === 'navigate' && headers.get('sec-fetch-dest') === 'document';
+  return !opens || headers.get('sec-purpose') !== null;
 }
 
 /**
@@ -50,6 +61,13 @@ export function foreignCaller(
       message: `The request comes from a page of ${origin.slice(0, 100)}, and the local mesh answers its own page alone.`,
       expected: `no Origin header, or http://${host}`,
       next: 'Call the mesh from a program, or from its own page; CORS_ORIGINS in .dev.vars names pages that may call its model endpoints.',
+    };
+  if (!isNamed && isOfForeignPage(headers))
+    return {
+      code: 'page.foreign',
+      message: `The request comes from a page of another site (Sec-Fetch-Site: ${headers.get('sec-fetch-site')?.slice(0, 40)}), and the local mesh answers its own page alone.`,
+      expected: 'a program, the mesh’s own page, or a link that opens it',
+      next: 'Open the mesh’s page in a tab of its own.',
     };
   return null;
 }

@@ -56,6 +56,40 @@ test('a page that is named may call the model endpoints, and nothing else', () =
     expect(asked('/v1/models', origin)?.code).toBe('origin.foreign');
 });
 
+/** What Chromium sends for what a page does, by the page's site. */
+const sent = (site: string, mode: string, dest: string, more: Record<string, string> = {}) =>
+  foreignCaller(
+    caller({
+      host: '127.0.0.1:8787',
+      'sec-fetch-site': site,
+      'sec-fetch-mode': mode,
+      'sec-fetch-dest': dest,
+      ...more,
+    }),
+    HOSTS,
+  )?.code;
+
+test.each([
+  ['no-cors', 'image'],
+  ['no-cors', 'script'],
+  ['no-cors', 'empty'],
+  ['cors', 'empty'],
+  ['websocket', 'websocket'],
+  ['navigate', 'iframe'],
+  ['navigate', 'frame'],
+  ['navigate', 'object'],
+  ['navigate', 'embed'],
+  ['nested-navigate', 'document'],
+])('what another page fetches as %s for %s is refused, and what our own does is not', (mode, dest) => {
+  for (const site of ['cross-site', 'same-site']) expect(sent(site, mode, dest)).toBe('page.foreign');
+  for (const site of ['same-origin', 'none']) expect(sent(site, mode, dest)).toBeUndefined();
+});
+
+test('a link opens the page, and what is fetched beforehand is no link', () => {
+  expect(sent('cross-site', 'navigate', 'document')).toBeUndefined();
+  expect(sent('cross-site', 'navigate', 'document', { 'sec-purpose': 'prefetch' })).toBe('page.foreign');
+});
+
 test('what is Miniflare’s and Cloudflare’s to say is taken off, the rest stays', () => {
   const kept = trustedHeaders(
     new Headers({

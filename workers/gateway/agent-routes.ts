@@ -44,7 +44,7 @@ import { getRound, touchRound } from '../store/rounds.ts';
 import { getRun, lastRoundOf, noteAgentTold, openRoundsOf, type RunRow } from '../store/runs.ts';
 import { check, parseJson, readBytes, readJsonBody } from './body.ts';
 import { continueGroups } from './continue-groups.ts';
-import { learnerOnly, limitRate } from './guards.ts';
+import { learnerOnly, countRequest } from './guards.ts';
 import { HttpError, toldError } from './http-error.ts';
 import { contextLength } from './model-routes.ts';
 import { notFound } from './parameters.ts';
@@ -73,7 +73,7 @@ const atSeats = (endpoint: string): string[] => [
 
 type AgentContext = Context<GatewayTypes>;
 
-/** Passes a bearer of one of the tokens; whoever guesses is limited as readers are, an agent is not: it asks as often as it works. */
+/** Passes a bearer of one of the tokens; whoever guesses is limited, an agent is not: it asks as often as it works. */
 async function expectToken(
   c: AgentContext,
   what: string,
@@ -85,7 +85,7 @@ async function expectToken(
   );
   const tokens = secrets.flatMap((secret) => tokensOf.map((tokenOf) => tokenOf(secret!)));
   if (tokens.map((token) => equalInConstantTime(given, token)).some(Boolean)) return;
-  await limitRate('reads')(c, async () => undefined);
+  await countRequest(c, 'strangers');
   throw noToken(what);
 }
 

@@ -7,7 +7,7 @@ import { agentAccessRoutes, agentRoutes, episodeHeaderRoutes } from './agent-rou
 import { deadLetterRoutes } from './dead-letter-routes.ts';
 import { environmentRoutes } from './environment-routes.ts';
 import { events } from './events.ts';
-import { boundRequest, knowVerifier, limitRate, pagesOfOthers, readersOnly } from './guards.ts';
+import { boundRequest, knowVerifier, limitReads, pagesOfOthers, readersOnly } from './guards.ts';
 import { errorResponse } from './http-error.ts';
 import { learnerRoutes } from './learner-routes.ts';
 import { meshMetrics } from './mesh-metrics.ts';
@@ -50,7 +50,7 @@ export function gatewayApp(services: Services): Hono<GatewayTypes> {
     episodeHeaderRoutes((request, env) => app.fetch(request, env as object)),
   );
   app.use(knowVerifier);
-  app.use(limitRate('reads'));
+  app.use(limitReads);
   app.use(tellLearner);
   app.use('/api/*', readersOnly);
   app.use('/metrics', readersOnly);

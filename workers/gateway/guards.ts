@@ -91,22 +91,43 @@ export const knowVerifier = createMiddleware<GatewayTypes>(async function knowVe
 const readsAll = (c: Context<GatewayTypes>) => c.var.verifier || isLearner(c);
 
 /**
- * Limits the rate for each caller's address, which Cloudflare's edge writes into a header. Locally nobody writes it and a client could
- * choose its own, so all callers share one limit there. The learner and verifiers, recognised by their tokens, are not limited.
+ * What is counted, each apart, and under which limit: webhooks with a right signature and those without, readers, readers who have something
+ * sampled or searched, and whoever guesses the token of a node or an agent.
  */
-export const limitRate = (which: 'hooks' | 'reads') =>
-  createMiddleware<GatewayTypes>(async function limitedRate(c, next) {
-    if (which === 'hooks' || !readsAll(c)) {
-      const { limits, settings } = c.var.services;
-      const address = settings.local ? undefined : c.req.header('cf-connecting-ip');
-      const { success } = await limits[which].limit({ key: `${which}:${address ?? 'local'}` });
-      if (!success)
-        throw new HttpError(429, 'rate.limited', 'Too many requests.', {
-          next: 'Wait a minute, then try again.',
-        });
-    }
-    await next();
-  });
+const LIMIT_OF = {
+  signed: 'hooks',
+  unsigned: 'hooks',
+  samples: 'hooks',
+  strangers: 'hooks',
+  reads: 'reads',
+} as const;
+
+/**
+ * Counts a request. It is counted for each caller's address, which Cloudflare's edge writes into a header. Locally nobody writes it and a client could
+ * choose its own, so all callers share one limit there. Throws `rate.limited`.
+ */
+export async function countRequest(
+  c: Pick<Context<GatewayTypes>, 'req' | 'var'>,
+  what: keyof typeof LIMIT_OF,
+): Promise<void> {
+  const { limits, settings } = c.var.services;
+  const address = settings.local ? undefined : c.req.header('cf-connecting-ip');
+  const { success } = await limits[LIMIT_OF[what]].limit({ key: `${what}:${address ?? 'local'}` });
+  if (success) return;
+  throw new HttpError(429, 'rate.limited', 'Too many requests.', { next: 'Wait a minute, then try again.' });
+}
+
+/** Limits readers, but for the learner and verifiers, who are known by their tokens. */
+export const limitReads = createMiddleware<GatewayTypes>(async function limitReads(c, next) {
+  if (!readsAll(c)) await countRequest(c, 'reads');
+  await next();
+});
+
+/** Limits whoever has something sampled or searched, the learner too. */
+export const limitSamples = createMiddleware<GatewayTypes>(async function limitSamples(c, next) {
+  await countRequest(c, 'samples');
+  await next();
+});
 
 export const learnerOnly = createMiddleware<GatewayTypes>(async function learnerOnly(c, next) {
   if (!isLearner(c)) throw unauthorized('learner');

@@ -29,7 +29,7 @@ import { getRound, listRounds } from '../store/rounds.ts';
 import { getRun, listRuns, progressOfRuns } from '../store/runs.ts';
 import { usageOf } from '../store/usage.ts';
 import { check } from './body.ts';
-import { limitRate } from './guards.ts';
+import { limitSamples } from './guards.ts';
 import { notFound } from './parameters.ts';
 import { findSample, groupContents, proposalPage, readerOf } from './samples.ts';
 import type { GatewayTypes } from './services.ts';
@@ -142,7 +142,7 @@ export const readRoutes = new Hono<GatewayTypes>()
     const versions = await versionsOf(db, wanted, LISTED_VERSIONS);
     return c.json<PolicyVersions>(policyVersionsView(policy, versions));
   })
-  .get('/samples/:id', limitRate('hooks'), async (c) => {
+  .get('/samples/:id', limitSamples, async (c) => {
     const { db, bucket, recipes } = c.var.services;
     const wanted = check(id, c.req.param('id'), 'sample.id');
     const { round } = check(sampleQuery, c.req.query(), 'query');

@@ -10,7 +10,7 @@ import { answersQuery, redrawQuery } from '../../core/schema/queries.ts';
 import { id } from '../../core/schema/sample.ts';
 import { getRound } from '../store/rounds.ts';
 import { check } from './body.ts';
-import { limitRate } from './guards.ts';
+import { limitSamples } from './guards.ts';
 import { HttpError } from './http-error.ts';
 import { notFound } from './parameters.ts';
 import { findSample } from './samples.ts';
@@ -31,7 +31,7 @@ async function askRollout(sampler: Services['sampler'], path: string, order: obj
 }
 
 export const samplingRoutes = new Hono<GatewayTypes>()
-  .use(limitRate('hooks'))
+  .use(limitSamples)
   .post('/samples/:id/redraw', async (c) => {
     const { db, bucket, sampler } = c.var.services;
     const sample = check(id, c.req.param('id'), 'sample.id');

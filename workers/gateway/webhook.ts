@@ -1,5 +1,8 @@
-/** POST /hooks/rounds: checks rate limit, size, signature and schema, in this order, before anything is written. A delivery counts once. */
-import { Hono } from 'hono';
+/**
+ * POST /hooks/rounds: checks size, signature, rate limit and schema, in this order, before anything is parsed or written. What is not signed, or wrongly, is counted
+ * apart, so that nobody without the secret uses up the limit of those who have it. A delivery counts once.
+ */
+import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { RollmeshError } from '../../core/errors.ts';
 import type { PolicyRef } from '../../core/policy/policy.ts';
@@ -17,7 +20,7 @@ import { createPolicy, getPolicy, getVersion } from '../store/policies.ts';
 import { advanceRun, getRun, orderRounds } from '../store/runs.ts';
 import { committedManifest, forkVersion, loadVersion } from '../store/versions.ts';
 import { check, parseJson, readBytes } from './body.ts';
-import { limitRate } from './guards.ts';
+import { countRequest } from './guards.ts';
 import { HttpError } from './http-error.ts';
 import type { GatewayTypes, Services } from './services.ts';
 import { verifySignature } from './signature.ts';
@@ -28,27 +31,39 @@ const BODY_LIMIT = 64 * 1024;
 /** GitHub wraps our order in its own event: `repository_dispatch` carries it as client_payload. */
 const githubEvent = v.object({ client_payload: v.unknown() });
 
-export const webhook = new Hono<GatewayTypes>().post('/hooks/rounds', limitRate('hooks'), async (c) => {
+/** The body and the delivery that its signature names; what has no right one is counted apart. */
+async function readSigned(c: Context<GatewayTypes>, secrets: readonly string[]) {
+  try {
+    const bytes = await readBytes(c.req.raw, BODY_LIMIT);
+    const headers = {
+      standard: {
+        id: c.req.header('webhook-id'),
+        timestamp: c.req.header('webhook-timestamp'),
+        signature: c.req.header('webhook-signature'),
+      },
+      own: c.req.header('x-rollmesh-signature'),
+      github: c.req.header('x-hub-signature-256'),
+      githubDelivery: c.req.header('x-github-delivery'),
+    };
+    const delivery = verifySignature(headers, bytes, secrets, c.var.services.now() / 1000);
+    return { bytes, delivery };
+  } catch (error) {
+    await countRequest(c, 'unsigned');
+    throw error;
+  }
+}
+
+export const webhook = new Hono<GatewayTypes>().post('/hooks/rounds', async (c) => {
   const { services } = c.var;
   const [current, next] = services.secrets.webhook;
   const secrets = [
     requireSecret('WEBHOOK_SECRET', current),
     ...(next ? [requireSecret('WEBHOOK_SECRET_NEXT', next)] : []),
   ];
-  const bytes = await readBytes(c.req.raw, BODY_LIMIT);
-  const headers = {
-    standard: {
-      id: c.req.header('webhook-id'),
-      timestamp: c.req.header('webhook-timestamp'),
-      signature: c.req.header('webhook-signature'),
-    },
-    own: c.req.header('x-rollmesh-signature'),
-    github: c.req.header('x-hub-signature-256'),
-    githubDelivery: c.req.header('x-github-delivery'),
-  };
-  const delivery = verifySignature(headers, bytes, secrets, services.now() / 1000);
+  const { bytes, delivery } = await readSigned(c, secrets);
+  await countRequest(c, 'signed');
   const event = c.req.header('x-github-event');
-  if (headers.github !== undefined && event === 'ping') return c.json({ pong: true });
+  if (c.req.header('x-hub-signature-256') !== undefined && event === 'ping') return c.json({ pong: true });
   const body = parseJson(bytes);
   const asked = event === 'repository_dispatch' ? check(githubEvent, body).client_payload : body;
   const started = await accounted(

@@ -50,7 +50,7 @@ import {
 import { check, readJsonBody } from './body.ts';
 import { continueGroups } from './continue-groups.ts';
 import { fileBody } from './file-body.ts';
-import { claimed, limitRate, type NodeClaim, nodeClaim } from './guards.ts';
+import { claimed, countRequest, type NodeClaim, nodeClaim } from './guards.ts';
 import { errorResponse, HttpError } from './http-error.ts';
 import { type HeldWork, KeptLeases } from './kept-leases.ts';
 import { notFound } from './parameters.ts';
@@ -66,9 +66,9 @@ interface NodeTypes {
 
 const kept = new KeptLeases();
 
-/** Whoever guesses a token is limited as readers are; a node is not, since it asks as often as it works. */
+/** Whoever guesses a token is limited; a node is not, since it asks as often as it works. */
 async function refuseStranger(c: Context<NodeTypes>): Promise<never> {
-  await limitRate('reads')(c as unknown as Context<GatewayTypes>, async () => undefined);
+  await countRequest(c as unknown as Context<GatewayTypes>, 'strangers');
   throw new HttpError(401, 'node.token', 'This needs the token of a node.', {
     expected: 'Authorization: Bearer <token>, as `rollmesh node-token create` printed it',
   });
