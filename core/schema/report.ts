@@ -25,7 +25,7 @@ export const roundMonitors = v.object({
   /** reward - gold; null where the reward is on another scale than a share of right answers. */
   gap: measured,
   /** Standard error of the gap over groups, whose rollouts are not independent; absent where there is no gap or one group. */
-  gapError: v.exactOptional(v.number()),
+  gapError: v.exactOptional(measured),
   /** Share of rollouts of which every turn has the outcome `ok`. */
   formatRate: measured,
   workedShare: measured,

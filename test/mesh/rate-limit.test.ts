@@ -1,4 +1,4 @@
-/** The limits of wrangler.toml hold locally as deployed: hooks are refused before their signature is looked at. */
+/** The limits of wrangler.toml hold locally as deployed: what has no right signature is counted apart from what has. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ALONE, openScene, type Scene } from './scene.ts';
 
@@ -14,16 +14,29 @@ const statuses = async (count: number, path: string, init: RequestInit) => {
   return seen;
 };
 
-test('the sixth hook of a minute is refused', async () => {
+test('the sixth hook of a minute without a right signature is refused, and five with one come through', async () => {
   const init = { method: 'POST', body: '{}', headers: ALONE };
   expect(await statuses(7, '/hooks/rounds', init)).toEqual([401, 401, 401, 401, 401, 429, 429]);
+  const forged = { ...init, headers: { ...ALONE, 'x-rollmesh-signature': `t=1,v1=${'0'.repeat(64)}` } };
+  expect(await statuses(1, '/hooks/rounds', forged)).toEqual([429]);
+  // Nor do searches for samples, leases of strangers or their episodes count with hooks.
+  const none = '0'.repeat(32);
+  const guess = { headers: { authorization: `Bearer ${none}.${'0'.repeat(64)}`, ...ALONE } };
+  const reader = { headers: { authorization: 'Bearer a-token-for-readers', ...ALONE } };
+  expect((await statuses(6, `/api/samples/${none}`, reader)).at(-1)).toBe(429);
+  expect(await statuses(6, '/api/work/lease', { ...guess, method: 'POST' })).toEqual([
+    401, 401, 401, 401, 401, 429,
+  ]);
+  const signed = [];
+  for (let i = 0; i < 6; i++) signed.push((await scene.hook(`{"unknown": ${i}}`)).status);
+  expect(signed).toEqual([422, 422, 422, 422, 422, 429]);
 });
 
 test('readers are limited and need their token where one is set; the learner is not', async () => {
   const reader = { headers: { authorization: 'Bearer a-token-for-readers', ...ALONE } };
   expect(await statuses(1, '/api/rounds', { headers: ALONE })).toEqual([401]);
   expect(await statuses(1, '/metrics', { headers: ALONE })).toEqual([401]);
-  expect(await statuses(4, '/api/rounds', reader)).toEqual([200, 200, 200, 429]);
+  expect((await statuses(6, '/api/rounds', reader)).at(-1)).toBe(429);
   const learner = { headers: { authorization: `Bearer ${scene.mesh.secrets.LEARNER_TOKEN}`, ...ALONE } };
   expect(await statuses(12, '/api/rounds', learner)).toEqual(Array(12).fill(200));
   expect(await statuses(1, '/healthz', { headers: ALONE })).toEqual([200]);
