@@ -6,8 +6,8 @@ import * as v from 'valibot';
 import { EXTRACTIONS } from '../checkers/extract.ts';
 import { wrongInput } from '../errors.ts';
 import { ENGINES, SMALLER_WEIGHTS } from '../policy/policy.ts';
-import { nearest } from '../text/nearest.ts';
 import { finite } from '../schema/numbers.ts';
+import { nearest } from '../text/nearest.ts';
 
 const text = v.pipe(v.string(), v.minLength(1));
 const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0));

@@ -3,9 +3,8 @@
  * wait for the mesh, and neither needs the other. What was checked early counts only if the round is, to the last byte, the one that it was.
  */
 
+import type { Apart } from '../../core/audit/suspects.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
-import type {  Apart } from '../../core/audit/suspects.ts';
-import { canonicalJson } from '../../core/text/canonical-json.ts';
 import { otherRefs, type ScoredMessage } from '../../core/schema/round.ts';
 import { canonicalJson } from '../../core/text/canonical-json.ts';
 import { wrongRound } from '../../recipes/run-order.ts';

@@ -1,7 +1,7 @@
 /** Figures of a round's training: by role for what a policy objective trains, by name for everything else. */
 
+import { type Apart, apart } from '../../core/audit/suspects.ts';
 import type { PolicyPart } from '../../core/plan/training-plan.ts';
-import { apart, type Apart } from '../../core/audit/suspects.ts';
 import { klOfLogRatio } from '../../core/rl/corrections/index.ts';
 import { measuredOf } from '../../core/schema/numbers.ts';
 import type { RoleTraining, TrainingReport } from '../../core/schema/report.ts';

@@ -3,9 +3,8 @@ import * as v from 'valibot';
 import type { Part } from '../../core/recipe/reading.ts';
 import { shownQuestion } from '../../core/recipe/rubric.ts';
 import { type Message, message } from '../../core/renderer/message.ts';
-import type { FileTask } from '../../worlds/file/task.ts';
-import { shownQuestion } from '../../core/recipe/rubric.ts';
 import { finite } from '../../core/schema/numbers.ts';
+import type { FileTask } from '../../worlds/file/task.ts';
 
 const schema = v.object({
   messages: v.array(message),

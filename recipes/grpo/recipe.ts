@@ -5,15 +5,6 @@
 import * as v from 'valibot';
 import { episodesOf } from '../../core/episodes/play-episodes.ts';
 import { wrongInput } from '../../core/errors.ts';
-import { episodesOf } from '../../core/episodes/play-episodes.ts';
-import type {  Recipe } from '../../core/recipe/recipe.ts';
-import { readState } from '../../core/recipe/recipe-state.ts';
-import { gae, reinforcePlusPlus } from '../../core/rl/estimators/index.ts';
-import { mean, whiten } from '../../core/rl/statistics.ts';
-import type {  Seat } from '../../core/schema/agent.ts';
-import { finite } from '../../core/schema/numbers.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
-import type {  ScoredGroup } from '../../core/schema/sample.ts';
 import type {
   AdapterSettings,
   LearnTools,
@@ -29,6 +20,7 @@ import { readState } from '../../core/recipe/recipe-state.ts';
 import { gae, reinforcePlusPlus } from '../../core/rl/estimators/index.ts';
 import { mean, whiten } from '../../core/rl/statistics.ts';
 import type { Seat } from '../../core/schema/agent.ts';
+import { finite } from '../../core/schema/numbers.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { writtenBy } from '../../protocols/by-role.ts';

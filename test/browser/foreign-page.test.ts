@@ -22,8 +22,8 @@ describe.skipIf(!chromiumPath)(`a page of another origin${CHROMIUM_NEEDED}`, () 
     browser = await openBrowser();
     foreign = createServer((request, response) => {
       if (request.url === '/to-mesh')
-        return response.writeHead(302, { location: `${scene.mesh.url}/metrics` }).end();
-      response.setHeader('content-type', 'text/html').end('<!doctype html><body></body>');
+        response.writeHead(302, { location: `${scene.mesh.url}/metrics` }).end();
+      else response.setHeader('content-type', 'text/html').end('<!doctype html><body></body>');
     });
     await new Promise<void>((resolve) => foreign.listen(0, '127.0.0.1', resolve));
     port = (foreign.address() as AddressInfo).port;

@@ -44,7 +44,7 @@ import { getRound, touchRound } from '../store/rounds.ts';
 import { getRun, lastRoundOf, noteAgentTold, openRoundsOf, type RunRow } from '../store/runs.ts';
 import { check, parseJson, readBytes, readJsonBody } from './body.ts';
 import { continueGroups } from './continue-groups.ts';
-import { learnerOnly, countRequest } from './guards.ts';
+import { countRequest, learnerOnly } from './guards.ts';
 import { HttpError, toldError } from './http-error.ts';
 import { contextLength } from './model-routes.ts';
 import { notFound } from './parameters.ts';
