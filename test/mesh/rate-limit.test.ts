@@ -22,8 +22,8 @@ test('the sixth hook of a minute without a right signature is refused, and five 
   // Nor do searches for samples, leases of strangers or their episodes count with hooks.
   const none = '0'.repeat(32);
   const guess = { headers: { authorization: `Bearer ${none}.${'0'.repeat(64)}`, ...ALONE } };
-  const reader = { headers: { authorization: 'Bearer a-token-for-readers', ...ALONE } };
-  expect((await statuses(6, `/api/samples/${none}`, reader)).at(-1)).toBe(429);
+  const learner = { headers: { authorization: `Bearer ${scene.mesh.secrets.LEARNER_TOKEN}`, ...ALONE } };
+  expect((await statuses(6, `/api/samples/${none}`, learner)).at(-1)).toBe(429);
   expect(await statuses(6, '/api/work/lease', { ...guess, method: 'POST' })).toEqual([
     401, 401, 401, 401, 401, 429,
   ]);
@@ -36,7 +36,7 @@ test('readers are limited and need their token where one is set; the learner is 
   const reader = { headers: { authorization: 'Bearer a-token-for-readers', ...ALONE } };
   expect(await statuses(1, '/api/rounds', { headers: ALONE })).toEqual([401]);
   expect(await statuses(1, '/metrics', { headers: ALONE })).toEqual([401]);
-  expect((await statuses(6, '/api/rounds', reader)).at(-1)).toBe(429);
+  expect(await statuses(4, '/api/rounds', reader)).toEqual([200, 200, 200, 429]);
   const learner = { headers: { authorization: `Bearer ${scene.mesh.secrets.LEARNER_TOKEN}`, ...ALONE } };
   expect(await statuses(12, '/api/rounds', learner)).toEqual(Array(12).fill(200));
   expect(await statuses(1, '/healthz', { headers: ALONE })).toEqual([200]);
