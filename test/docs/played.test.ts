@@ -1,0 +1,105 @@
+/**
+ * The commands of these pages are run as they stand there, one after the other, in a reader's folder with the files that the pages speak of. What a
+ * reader fills in is filled in, and flags at the end make runs short. A command that is new on such a page is run without a change here.
+ */
+import { execFile } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, expect, test } from 'vitest';
+import { installed, NODE_FLAGS } from '../../local/mesh/installation.ts';
+import { INTERNALS } from '../cli/terminal.ts';
+import { commandsOf, documented } from './commands.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'rollmesh-pages-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+
+const lines = (...rows: readonly object[]) => rows.map((row) => JSON.stringify(row)).join('\n');
+const questions = readFileSync('examples/reasoning-gym/gcd.easy.jsonl', 'utf8').trim().split('\n');
+const said = (question: string, answer: string) => ({
+  messages: [
+    { role: 'user', content: question },
+    { role: 'assistant', content: answer },
+  ],
+});
+const sums = Array.from({ length: 30 }, (_, n) => n);
+const FILES: Readonly<Record<string, string>> = {
+  'train.jsonl': questions.slice(0, 8).join('\n'),
+  'test.jsonl': questions.slice(8, 12).join('\n'),
+  'conversations.jsonl': lines(...sums.map((n) => said(`What is ${n} + 2?`, `<answer>${n + 2}`))),
+  'pairs.jsonl': lines(
+    ...sums.map((n) => ({
+      question: `What is ${n} + 2?`,
+      chosen: `<answer>${n + 2}`,
+      rejected: '<answer>0',
+    })),
+  ),
+  'length.ts': /```ts\n([\s\S]*?)```/.exec(readFileSync('docs/tasks.md', 'utf8'))![1]!,
+};
+for (const [file, text] of Object.entries(FILES)) writeFileSync(join(folder, file), text);
+for (const place of ['DIR', 'larger']) cpSync('models/words', join(folder, place), { recursive: true });
+
+/** What a reader puts in place of these words. */
+const FILLED: Readonly<Record<string, string>> = {
+  RUN: 'last',
+  ROUND: 'last',
+  NAME: 'mine',
+  '40': '1',
+  '7': '0',
+  '3-5': '1',
+};
+const SHORT = [
+  '--rounds',
+  '1',
+  '--tasks',
+  '2',
+  '--group-size',
+  '2',
+  '--engine',
+  'kernels',
+  '--headless',
+  '--port',
+  '0',
+];
+
+/** Commands that other tests run, or that need what no test has, by what they begin with. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  'npx rollmesh policy import models/arithmetic-base --name small':
+    'a clone’s folder: test/mesh/task-files.test.ts',
+  'npx rollmesh start --recipe distil --policy small':
+    'a teacher that is in no package: test/mesh/task-files.test.ts',
+  'npx rollmesh dead-letters replay ID': 'test/trust/dead-letters.test.ts',
+  'npx rollmesh stop last': 'test/mesh/rounds.test.ts',
+};
+
+async function run(words: readonly string[]): Promise<string> {
+  const args = [...NODE_FLAGS, installed('cli/rollmesh.ts'), ...words];
+  const env = { ...process.env, NO_COLOR: '1' };
+  const ended = promisify(execFile)(process.execPath, args, { cwd: folder, env });
+  // A run of two tasks may have no answer of the kind that is asked for.
+  const { stdout, stderr } = await ended.catch((error: { stdout: string; stderr: string }) => {
+    if (!error.stderr.includes('trajectories.none')) throw error;
+    return error;
+  });
+  expect(stdout + stderr).not.toMatch(INTERNALS);
+  return stdout + stderr;
+}
+
+const commands = ['tasks', 'trajectories', 'monitoring', 'trust'].flatMap((page) =>
+  documented(`docs/${page}.md`)
+    .filter(({ line, whole }) => whole && !Object.keys(ELSEWHERE).some((begin) => line.startsWith(begin)))
+    .flatMap(({ line }) => commandsOf(line))
+    .filter(([program, name]) => program === 'npx' && name === 'rollmesh')
+    .map(([, , ...words]) => words.map((word) => FILLED[word] ?? word)),
+);
+
+test.each(commands.map((words) => [words.join(' '), words] as const))(
+  'npx rollmesh %s',
+  { timeout: 180_000 },
+  async (_, words) => {
+    const printed = await run(words[0] === 'start' ? [...words, ...SHORT] : words);
+    expect(printed).not.toMatch(/\b(?:undefined|NaN|\[object Object\])/);
+    if (words[0] === 'start') expect(printed).toMatch(/^1\/1 [\s\S]+^After 1 round/m);
+  },
+);
