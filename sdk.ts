@@ -14,10 +14,6 @@ import type { Recipe } from './core/recipe/recipe.ts';
  */
 export const defineRecipe = (recipe: Recipe): Recipe => checkRecipe(recipe, 'What `defineRecipe` is given');
 
-// Claims: arms, and conditions on what their runs measured. `claimConditions` and `claimCurves` hold what many claims share.
-export type { Arm, ArmResults, Claim, Condition, Measure } from './core/claims/claim.ts';
-export * as claimConditions from './core/claims/conditions.ts';
-export * as claimCurves from './core/claims/curves.ts';
 export type {
   HostedCall,
   HostedEnvironment,
@@ -36,14 +32,16 @@ export {
 } from './core/episodes/play-episodes.ts';
 export { type FailureKind, kindOf, RollmeshError, wrongInput } from './core/errors.ts';
 export type * from './core/plan/training-plan.ts';
-export type {
-  Completion,
-  GeneratePrompt,
-  Policy,
-  PolicyRef,
-  SamplingSettings,
-  TokenIds,
-  TokenScores,
+export {
+  type Completion,
+  ENGINES,
+  type Engine,
+  type GeneratePrompt,
+  type Policy,
+  type PolicyRef,
+  type SamplingSettings,
+  type TokenIds,
+  type TokenScores,
 } from './core/policy/policy.ts';
 export { deriveId, Random } from './core/random.ts';
 // The contract: what a recipe is, what its functions are given, and what they return.
@@ -91,6 +89,9 @@ export { type Evaluation, evaluation, type HeldOut } from './core/schema/evaluat
 export { MAIN_SET } from './core/schema/policy.ts';
 export type { RoleBinding, RoundSpec, RunSettings } from './core/schema/round.ts';
 export type { AdmittedTask, Proposals, RolloutGroup, Sample, ScoredGroup } from './core/schema/sample.ts';
+export { quantile } from './core/statistics/quantile.ts';
+export { tInterval, tQuantile } from './core/statistics/t-interval.ts';
+export { canonicalJson } from './core/text/canonical-json.ts';
 // Protocols: the shapes of round that recipes share, and single stages to build a shape of one's own.
 export {
   type AnswerEvidence,

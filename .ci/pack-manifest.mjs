@@ -25,8 +25,17 @@ export function packedManifest(manifest) {
   const gone = new Set([...OPTIONAL, ...PEER, ...BUNDLED]);
   for (const name of gone)
     if (!manifest.dependencies[name]) throw new Error(`package.json has no dependency ${name}.`);
+  const { workspaces: _, ...own } = manifest;
   return {
-    ...manifest,
+    ...own,
+    // A clone resolves its own exports to the sources, which the package does not have.
+    exports: Object.fromEntries(
+      Object.entries(manifest.exports).map(([path, to]) => {
+        if (typeof to === 'string') return [path, to];
+        const { 'rollmesh-source': __, ...packed } = to;
+        return [path, packed];
+      }),
+    ),
     dependencies: Object.fromEntries(
       Object.entries(manifest.dependencies).filter(([name]) => !gone.has(name)),
     ),

@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { wrongInput } from '../core/errors.ts';
 import { ADAPTER, SIZES } from './adapter-sizes.ts';
 import { Contender } from './contender.ts';
-import { thisMachine } from './machine.ts';
+import { thisMachine } from '../local/machine.ts';
 import { summarise } from './statistics.ts';
 
 const RESULT = 'bench/results/adapter.json';

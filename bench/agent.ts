@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { lineChart } from '../cli/charts/line-chart.ts';
 import { wrongInput } from '../core/errors.ts';
-import { thisMachine } from './machine.ts';
+import { thisMachine } from '../local/machine.ts';
 
 interface Example {
   readonly policy: string;

@@ -16,7 +16,7 @@ import { openVersion } from '../infer/open-version.ts';
 import { readPolicyFolder } from '../model/policy-folder.ts';
 import { shipped } from '../recipes/index.ts';
 import { bindingsOf, runOf } from '../recipes/run-order.ts';
-import { thisMachine } from './machine.ts';
+import { thisMachine } from '../local/machine.ts';
 
 const ORDER = { recipe: 'trio', seed: 0, rounds: 1, freeze: [], tasks: 16, groupSize: 2 };
 const TEMPERATURES = [0, 0.4, 0.6, 0.8, 1, 1.25, 1.5];

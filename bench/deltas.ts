@@ -19,7 +19,7 @@ import { parseConfig } from '../model/config.ts';
 import { readPolicyFolder } from '../model/policy-folder.ts';
 import { readSafetensors, readStored, writeSafetensors } from '../model/safetensors.ts';
 import { demonstrate } from '../worlds/arithmetic/demonstrations.ts';
-import { thisMachine } from './machine.ts';
+import { thisMachine } from '../local/machine.ts';
 
 const RESULT = 'bench/results/deltas.json';
 const POLICY = 'arithmetic-base';

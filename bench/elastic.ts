@@ -13,7 +13,7 @@ import type { Load, Platform, StageWork, Work } from './elastic/parameters.ts';
 import { CHANGED, DEPLOYED, localPlatform, localWork } from './elastic/platforms.ts';
 import { simulate } from './elastic/simulate.ts';
 import { type SweepRow, sweep } from './elastic/sweep.ts';
-import { thisMachine } from './machine.ts';
+import { thisMachine } from '../local/machine.ts';
 
 const resultsOf = (engine: Engine): string =>
   `bench/results/elastic${engine === 'onnx' ? '' : `-${engine}`}.json`;

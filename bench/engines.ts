@@ -14,7 +14,7 @@ import { startMesh } from '../local/mesh/start.ts';
 import { ensureShipped } from '../local/starts.ts';
 import { GatewayClient } from '../workers/api/gateway-client.ts';
 import { orderRounds } from '../workers/api/signed-webhook.ts';
-import { thisMachine } from './machine.ts';
+import { thisMachine } from '../local/machine.ts';
 import { childrenNamed, cpuMs } from './processes.ts';
 import { endedRounds, roundsOfBlock } from './rounds.ts';
 import { type Summary, summarise } from './statistics.ts';

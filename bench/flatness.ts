@@ -13,7 +13,7 @@ import { GatewayClient } from '../workers/api/gateway-client.ts';
 import { orderRounds } from '../workers/api/signed-webhook.ts';
 import { flatnessOf, MOST, WARM_UP, WINDOW } from './flatness/flat.ts';
 import { residentBytes } from './flatness/resident.ts';
-import { thisMachine } from './machine.ts';
+import { thisMachine } from '../local/machine.ts';
 
 const POLL_MS = 100;
 const RUN = { recipe: 'trio', seed: 0, tasks: 4, groupSize: 2 };

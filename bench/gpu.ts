@@ -25,7 +25,7 @@ import { readSafetensors } from '../model/safetensors.ts';
 import { shipped } from '../recipes/index.ts';
 import { runOf } from '../recipes/run-order.ts';
 import { BENCH_CONFIGS, benchBatch, benchWeights, modelConfig } from './learner-configs.ts';
-import { type Machine, thisMachine } from './machine.ts';
+import { type Machine, thisMachine } from '../local/machine.ts';
 import { type Summary, summarise } from './statistics.ts';
 
 const RESULT = 'bench/results/gpu.json';

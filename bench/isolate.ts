@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Miniflare } from 'miniflare';
 import { bundleWorker } from '../local/mesh/bundle.ts';
-import { thisMachine } from './machine.ts';
+import { thisMachine } from '../local/machine.ts';
 import { childrenNamed, cpuMs, residentBytes } from './processes.ts';
 import type { IsolateOpen, IsolateRun } from './rollout/isolate.worker.ts';
 

@@ -16,7 +16,7 @@ import { parameterCount } from '../model/checkpoint.ts';
 import { writeCheckpoint } from './large/checkpoint.ts';
 import { measureEngine } from './large/engine.ts';
 import { type Played, play } from './large/play.ts';
-import { thisMachine } from './machine.ts';
+import { thisMachine } from '../local/machine.ts';
 
 const RESULT = 'bench/results/large.json';
 const QUESTIONS = 60;

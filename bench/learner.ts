@@ -10,7 +10,7 @@ import { parameterCount } from '../model/checkpoint.ts';
 import { Contender } from './contender.ts';
 import { BENCH_CONFIGS, type BenchConfig, modelConfig } from './learner-configs.ts';
 import { type BenchDevice, findTorch, lineUp, ours } from './learner-line-up.ts';
-import { type Machine, thisMachine } from './machine.ts';
+import { type Machine, thisMachine } from '../local/machine.ts';
 import { type Summary, summarise } from './statistics.ts';
 
 /** Turns before the measured ones, in which code is compiled and buffers are allocated. */

@@ -21,7 +21,7 @@ import { GatewayClient } from '../workers/api/gateway-client.ts';
 import { orderRounds } from '../workers/api/signed-webhook.ts';
 import { chromiumPath, openBrowser } from './browser/chromium.ts';
 import { lendTab, samplesOfTab, stopTab } from './browser/node-tab.ts';
-import { thisMachine } from './machine.ts';
+import { thisMachine } from '../local/machine.ts';
 import { checksOf, differingVersions, partsOf, type StoredPart } from './mixed/parts.ts';
 import { endedRounds } from './rounds.ts';
 

@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { SHAPES } from '../cli/pretrain/shapes.ts';
+import { SHAPES } from '../model/shapes.ts';
 import { Random } from '../core/random.ts';
 import { characterTokenizer } from '../core/text/characters.ts';
 import { openTokenizer } from '../core/text/tokenizer.ts';
@@ -18,7 +18,7 @@ import * as tf from '../learner/tfjs.ts';
 import { readOptimizer, writeOptimizer } from '../learner/train/optimizer-file.ts';
 import { randomCheckpoint } from '../model/init.ts';
 import { demonstrate } from '../worlds/arithmetic/demonstrations.ts';
-import { thisMachine } from './machine.ts';
+import { thisMachine } from '../local/machine.ts';
 
 const RESULT = 'bench/results/moments.json';
 const BATCH = 32;

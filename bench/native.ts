@@ -9,7 +9,7 @@ import { nodeEngines } from '../infer/node-engines.ts';
 import { openVersion } from '../infer/open-version.ts';
 import { nativeEngines } from '../infer/ort-native.ts';
 import { readPolicyFolder } from '../model/policy-folder.ts';
-import { thisMachine } from './machine.ts';
+import { thisMachine } from '../local/machine.ts';
 import { summarise } from './statistics.ts';
 
 const POLICY = 'arithmetic-base';

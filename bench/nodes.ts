@@ -20,7 +20,7 @@ import { orderRounds } from '../workers/api/signed-webhook.ts';
 import { WorkClient } from '../workers/api/work-client.ts';
 import type { Platform, Work } from './elastic/parameters.ts';
 import { simulate } from './elastic/simulate.ts';
-import { thisMachine } from './machine.ts';
+import { thisMachine } from '../local/machine.ts';
 import { childrenNamed, cpuMs } from './processes.ts';
 import { inTurns } from './rollout/turns.ts';
 import { summarise } from './statistics.ts';

@@ -18,7 +18,7 @@ import { orderRounds } from '../workers/api/signed-webhook.ts';
 import type { Fit } from './elastic/fit.ts';
 import { localPlatform, localWork } from './elastic/platforms.ts';
 import { simulate } from './elastic/simulate.ts';
-import { thisMachine } from './machine.ts';
+import { thisMachine } from '../local/machine.ts';
 import { childrenNamed, cpuMs } from './processes.ts';
 import { endedRounds, roundsOfBlock } from './rounds.ts';
 import { type Summary, summarise } from './statistics.ts';

@@ -6,7 +6,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { SMALLER_WEIGHTS } from '../core/policy/policy.ts';
 import { parameterCount } from '../model/checkpoint.ts';
-import { thisMachine } from './machine.ts';
+import { thisMachine } from '../local/machine.ts';
 import { BenchWorker } from './rollout/bench-process.ts';
 import { checkpoints } from './rollout/checkpoints.ts';
 import { measureInChromium } from './rollout/chromium-peers.ts';

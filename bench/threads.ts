@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { NODE_FLAGS } from '../local/mesh/installation.ts';
-import { thisMachine } from './machine.ts';
+import { thisMachine } from '../local/machine.ts';
 import { summarise } from './statistics.ts';
 
 const RESULT = 'bench/results/threads.json';

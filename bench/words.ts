@@ -13,7 +13,7 @@ import type { Interval } from '../core/statistics/intervals.ts';
 import { tInterval } from '../core/statistics/t-interval.ts';
 import { nodeArguments } from '../local/mesh/installation.ts';
 import { FAMILIES } from '../worlds/words/questions.ts';
-import { thisMachine } from './machine.ts';
+import { thisMachine } from '../local/machine.ts';
 
 const POLICY = 'words';
 const FILES = 'examples/reasoning-gym';

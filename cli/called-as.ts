@@ -6,7 +6,7 @@ import { BUILT } from '../local/mesh/installation.ts';
 
 /** The commands that have an npm script of their own. */
 export const SCRIPTS: readonly string[] = [
-  ...['start', 'stop', 'trigger', 'policy', 'recipe', 'audit', 'verify', 'doctor', 'claims', 'deploy'],
+  ...['start', 'stop', 'trigger', 'policy', 'recipe', 'audit', 'verify', 'doctor', 'deploy'],
   ...['pretrain', 'learner', 'soak', 'dead-letters', 'runs', 'sweep', 'chat', 'curves', 'trajectories'],
 ];
 

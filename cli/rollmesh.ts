@@ -92,10 +92,6 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   },
   deploy: { description: 'the mesh on Cloudflare', load: () => import('./deploy/command.ts') },
   pretrain: { description: 'makes a start policy', load: () => import('./pretrain/command.ts') },
-  claims: {
-    description: 'runs the arms of the recipes’ claims and judges them',
-    load: () => import('./claims/command.ts'),
-  },
   soak: {
     description: 'kills processes at random moments and checks that nothing is lost or trained twice',
     load: () => import('./soak/command.ts'),

@@ -387,7 +387,7 @@ const assignmentsOf = (settings: object, path = ''): string[] =>
  */
 export function withMethod(recipe: Recipe, settings: MethodSettings, folder?: string): Recipe {
   const { epochs, optimizer: _, adapter: __, ...loss } = settings;
-  const { claim: ___, ...changed } = withLoss(recipe, loss);
+  const changed = withLoss(recipe, loss);
   const text = canonicalJson(settings);
   return {
     ...changed,

@@ -1,6 +1,6 @@
 /** The parts of docs/elastic.md that are made from the records: the constants of each engine, how well they predict, and what follows from them. */
 import type { Engine } from '../../core/policy/policy.ts';
-import type { Machine } from '../machine.ts';
+import type { Machine } from '../../local/machine.ts';
 import type { Fit } from './fit.ts';
 import type { Setting } from './observe.ts';
 import type { SweepRow } from './sweep.ts';

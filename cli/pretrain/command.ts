@@ -28,7 +28,7 @@ import { calledAs } from '../called-as.ts';
 import { openPolicy } from '../policy/live-policy.ts';
 import { percent } from '../shared/figures.ts';
 import { whole } from '../shared/run-options.ts';
-import { SHAPES, type ShapeName } from './shapes.ts';
+import { SHAPES, type ShapeName } from '../../model/shapes.ts';
 
 /** The policy that `npm start` begins from. */
 const DEFAULT_NAME = 'arithmetic-base';

@@ -54,10 +54,7 @@ export function describeRecipe(recipe: Recipe, begins = `version 0 is models/${r
     ];
     return `${name}: ${[trained, ...more].join('; ')}`;
   });
-  const { method, claim } = recipe;
-  const claimedFrom =
-    claim?.startPolicy &&
-    `Its runs begin from ${claim.startPolicy}, a larger start that the repository has: --policy ${claim.startPolicy} plays the recipe from there.`;
+  const { method } = recipe;
   const sizes = `A round has ${recipe.tasks} tasks (${recipe.taskName}) with ${recipe.groupSize === 1 ? 'one rollout' : `${recipe.groupSize} rollouts`} each; ${begins}.`;
   return [
     ...indented(`${recipe.name}: ${recipe.title}`, ''),
@@ -80,7 +77,6 @@ export function describeRecipe(recipe: Recipe, begins = `version 0 is models/${r
       undefined,
       Object.entries(recipe.figures ?? {}).map(([name, meaning]) => `${name}: ${meaning}`),
     ),
-    ...section('Claim', [claim?.description, claimedFrom].filter(Boolean).join(' ') || undefined),
     ...section('Differences from the paper', undefined, recipe.differences),
   ].join('\n');
 }

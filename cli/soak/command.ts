@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
-import { thisMachine } from '../../bench/machine.ts';
+import { thisMachine } from '../../local/machine.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { Engine } from '../../core/policy/policy.ts';
 import { Random } from '../../core/random.ts';

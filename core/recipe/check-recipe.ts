@@ -23,22 +23,6 @@ const filled = <S extends v.GenericSchema<unknown, Record<string, unknown>>>(sch
     v.check((value) => Object.keys(value).length > 0, `at least one ${what}`),
   );
 
-const condition = v.looseObject({ description: text, measure: work }, 'a condition');
-const claim = v.looseObject(
-  {
-    description: text,
-    rounds: count(1),
-    arms: v.pipe(
-      v.array(v.looseObject({ name: text, description: text }, 'an arm'), 'a list of arms'),
-      v.minLength(1, 'at least one arm'),
-    ),
-    conditions: v.pipe(v.array(condition, 'a list of conditions'), v.minLength(1, 'at least one condition')),
-    observations: v.optional(v.array(condition, 'a list of conditions')),
-    startPolicy: v.optional(name),
-  },
-  'a claim',
-);
-
 /** A schema for every field of `Recipe`: a field that is added to one and not to the other does not compile. */
 const FIELDS = {
   name,
@@ -54,7 +38,6 @@ const FIELDS = {
   ),
   needsOfTasks: v.optional(text),
   differences: v.array(text, 'a list of texts'),
-  claim: v.optional(claim),
   startPolicy: name,
   taskName: text,
   writtenAs: v.optional(text),

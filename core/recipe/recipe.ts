@@ -5,7 +5,6 @@
  * process and in tests; nothing here depends on a runtime.
  */
 
-import type { Claim } from '../claims/claim.ts';
 import type { AgentSeats } from '../episodes/agent-episode.ts';
 import type { HostedEnvironment } from '../episodes/hosted-environment.ts';
 import type {
@@ -77,8 +76,6 @@ export interface Recipe extends StageRecipe {
    * figure's name, with its unit, that the page shows beside the figure. A name explains the names that continue it after a dot, too.
    */
   readonly figures?: Readonly<Record<string, string>>;
-  /** The published claim at small scale. A shipped recipe has one, with its record under claims/; another need not. */
-  readonly claim?: Claim;
   /** The shipped policy it starts from: a folder under models/. */
   readonly startPolicy: string;
   /** Name of its task family, for reports. */

@@ -48,7 +48,7 @@ export type JudgeAccuracy = Readonly<v.InferOutput<typeof judgeAccuracy>>;
 export const evaluationResult = v.object({
   heldOut,
   judge: judgeAccuracy,
-  /** Further figures by name: what the recipe's claim is about. */
+  /** Further figures by name: what the recipe is about. */
   figures: v.exactOptional(figures),
   /** What each question gave, for the figures where a question gives points: what versions are compared by. `judge`: a hit for each of the fixed set. */
   tallies: v.exactOptional(byFigure(tally)),

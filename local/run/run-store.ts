@@ -14,7 +14,7 @@ export interface RunStore {
   getRecord(key: string): Promise<unknown>;
 }
 
-/** A store in memory, for claims and tests. Nothing outlives the process. */
+/** A store in memory, for short runs and tests. Nothing outlives the process. */
 export class MemoryRunStore implements RunStore {
   readonly #versions = new Map<string, VersionFiles[]>();
   readonly #records = new Map<string, string>();

@@ -1,6 +1,6 @@
 /**
  * Plays a whole run in one process, with the same stages, ids and trainer as the mesh but without queues and Workers.
- * It serves quick runs, claims and tests; the same settings give the same tokens as on the mesh.
+ * It serves quick runs and tests; the same settings give the same tokens as on the mesh.
  */
 import * as v from 'valibot';
 import { proposalOutcomes } from '../../core/episodes/play-episodes.ts';

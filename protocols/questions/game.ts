@@ -69,11 +69,11 @@ export interface RecipeOnQuestions {
 }
 
 /**
- * A recipe with another shape of round, played on questions. It loses its claim, which was measured on its own family, and its stop token, which
- * belongs to that family's notation.
+ * A recipe with another shape of round, played on questions. It loses its stop token, which belongs to its own family's
+ * notation.
  */
 export function onQuestions(
-  { claim: _claim, stop: _stop, ...recipe }: Recipe,
+  { stop: _stop, ...recipe }: Recipe,
   shape: RoundShape & Partial<Pick<Recipe, 'learn' | 'payProposals'>>,
 ): Recipe {
   return { ...recipe, ...shape, describe: { ...shape.describe, title: questionTitle } };

@@ -7,7 +7,6 @@ import { familyTasks, SOLVER, smallSteps } from '../../protocols/solver.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import { plainProofs } from '../../worlds/chains/analysis.ts';
 import { chainMarks, STEP_TOKENS } from '../../worlds/chains/family.ts';
-import { claim } from './claim.ts';
 import { evaluate } from './evaluate.ts';
 import { judgeLines, rewards } from './judge-lines.ts';
 import { GENERATOR_SET, learn } from './learn.ts';
@@ -56,7 +55,6 @@ export const aprm: Recipe = {
     bestOfFour:
       'Share of held-out tasks at which the likeliest of four answers of version 0, by the verifier, is exact.',
   },
-  claim,
   startPolicy: 'arithmetic-chains',
   taskName: plainProofs.name,
   stop: plainProofs.stop,

@@ -12,7 +12,6 @@ import type { AnswerReward } from '../../protocols/answer-rewards.ts';
 import { coinOf } from '../../protocols/gold.ts';
 import { SOLVER, withAdvantages } from '../../protocols/solver.ts';
 import { KINDS, kindOf } from '../../worlds/programs/family.ts';
-import { azrClaim } from './claim.ts';
 import { programPlay } from './program-play.ts';
 import {
   bufferOf,
@@ -159,7 +158,6 @@ export const azr: Recipe = {
     induction: 'Held-out greedy accuracy on induction: a program that gives the shown outputs.',
     inductionSampled: 'The same accuracy where answers are sampled.',
   },
-  claim: azrClaim,
   startPolicy: 'programs-one-instruction',
   tasks: 48,
   groupSize: 8,

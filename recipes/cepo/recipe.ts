@@ -11,7 +11,6 @@ import { ownContext, scoreInContexts } from '../../protocols/other-context.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { aidedPrompt, referenceSolution } from '../../worlds/arithmetic/aided.ts';
 import { arithmetic, writeSolution } from '../../worlds/arithmetic/family.ts';
-import { claim } from './claim.ts';
 import { type Decided, evidenceFigures, evidenceOf, lambdaOf, partsAt, weighted } from './evidence.ts';
 
 const VARIANTS = {
@@ -156,7 +155,6 @@ export const cepo: Recipe = {
     before: 'Mean evidence at the tokens before the decisive one, nats per token.',
     behind: 'Mean evidence at the tokens behind the decisive one, nats per token.',
   },
-  claim,
   startPolicy: 'arithmetic-aided',
   tasks: 32,
   groupSize: 8,

@@ -8,7 +8,6 @@ import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
-import { claim } from './claim.ts';
 import { answerBoth, drawQuestions, halvesOf, payBoth, rewards } from './two-phrasings.ts';
 
 /** Passes over a batch, which make as many updates as four times the rounds would. */
@@ -77,7 +76,6 @@ export const coReward: Recipe = {
     paidExact: 'Share of exact answers among those that are paid.',
     paidShare: 'Share of the answers that are paid.',
   },
-  claim,
   startPolicy: 'arithmetic-terse',
   tasks: 16,
   groupSize: 32,

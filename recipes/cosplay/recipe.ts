@@ -14,7 +14,6 @@ import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { familyTasks, SOLVER } from '../../protocols/solver.ts';
 import { parseTest, passes, statements, testIsExact } from '../../worlds/programs/statements.ts';
 import { STOP } from '../../worlds/worked.ts';
-import { claim } from './claim.ts';
 import { fillPools, poolsOf, type Reading, TESTER } from './play.ts';
 import { byMajority, byMatrix, type Pools } from './pools.ts';
 
@@ -199,7 +198,6 @@ export const cosplay: Recipe = {
       'Mean share of the tests that the chosen program passes where no program written first is exact.',
     passedRight: 'Mean share of the tests that the chosen program passes where it is exact.',
   },
-  claim,
   startPolicy: 'programs-statements',
   taskName: statements.name,
   stop: STOP,

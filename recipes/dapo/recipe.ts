@@ -21,7 +21,6 @@ import { SUM } from '../../protocols/questions/paid-by-sum.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { verboseArithmetic } from '../../worlds/arithmetic/verbose.ts';
-import { claim } from './claim.ts';
 
 /** Tasks rolled out for each task that is trained on, as many as in the paper's first wave. */
 const OVER_GENERATION = 3;
@@ -161,7 +160,6 @@ export const dapo: Recipe = {
     unanimous: 'Number of trained groups whose answers are all right or all wrong, which teach nothing.',
     truncated: 'Share of the answers that were cut off at the limit of tokens.',
   },
-  claim,
   startPolicy: 'arithmetic-verbose',
   tasks: 64,
   groupSize: 8,

@@ -9,7 +9,6 @@ import {
   META_TOKENS,
   PROOF_TOKENS,
 } from '../../worlds/chains/analysis.ts';
-import { claim } from './claim.ts';
 import { evaluate } from './evaluate.ts';
 import { learn, META_SET, VERIFIER_SET } from './learn.ts';
 import { VARIANTS } from './phases.ts';
@@ -75,7 +74,6 @@ export const dsmathV2: Recipe = {
     labelled: 'Share of the proofs for which majorities of analyses gave a label.',
     labelsExact: 'Share of the labels that are exact.',
   },
-  claim,
   startPolicy: 'arithmetic-analyses',
   taskName: analysedProofs.name,
   stop: analysedProofs.stop,

@@ -35,7 +35,6 @@ import {
   styleDifficulty,
 } from '../../worlds/style/family.ts';
 import { STOP } from '../../worlds/worked.ts';
-import { claim } from './claim.ts';
 import { bufferIn, HOW, type How, nextPrompts, promptBuffer, ratedOf, seeds } from './prompts.ts';
 
 /** The share of a round’s prompts that the creator rewrote; the others come from all that were trained on. */
@@ -150,7 +149,6 @@ export const eva: Recipe = {
     regret: 'Mean of the best reward among the responses to a prompt, less the mean reward.',
     long: 'Mean share of the rubric’s points, over held-out prompts of six to eight words, sampled.',
   },
-  claim,
   startPolicy: 'style',
   taskName: 'style',
   stop: STOP,

@@ -18,7 +18,6 @@ import { reinforcedByPrompt } from '../../protocols/reinforced.ts';
 import { rewardNamed, SOLVER, smallSteps } from '../../protocols/solver.ts';
 import { differentReferences, environments, isSound } from '../../worlds/programs/environments.ts';
 import { attempt, scoreAndReview } from './attempts.ts';
-import { claim } from './claim.ts';
 import {
   environmentPool,
   given,
@@ -188,7 +187,6 @@ export const evoenv: Recipe = {
     pool: 'Number of environments in the pool beside the ten that are given.',
     different: 'Number of known environments whose references differ in more than digits.',
   },
-  claim,
   startPolicy: 'programs-environments',
   taskName: environments.name,
   stop: environments.stop,

@@ -12,7 +12,6 @@ import {
 } from '../../protocols/taught-attempts.ts';
 import { slowTeacher, TEACHER_RATE, TEACHER_SET } from '../../protocols/teacher-pass.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
-import { claim } from './claim.ts';
 import { type Context, contextAid } from './contexts.ts';
 
 const rewards = { exact: exactReward, format: formatReward, random: randomReward };
@@ -72,7 +71,6 @@ export const fbAlign: Recipe = {
   figures: {
     ...TAUGHT_FIGURES,
   },
-  claim,
   startPolicy: 'arithmetic-aided',
   tasks: 32,
   groupSize: 8,

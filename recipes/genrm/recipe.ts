@@ -22,7 +22,6 @@ import {
   writeCheck,
   writeGlance,
 } from './checks.ts';
-import { genrmClaim } from './claim.ts';
 import { asManyWrong, bestLabelled, heard, labelledAnswers, pairing } from './labelled-answers.ts';
 
 const VERIFIER = 'verifier';
@@ -131,7 +130,6 @@ export const genrm: Recipe = {
     bestFresh:
       'Share of the round’s tasks at which the answer that the verifier finds likeliest, before it is trained on them, is exact.',
   },
-  claim: genrmClaim,
   startPolicy: 'arithmetic-judges',
   tasks: 64,
   groupSize: 8,

@@ -6,7 +6,6 @@ import { grpo } from '../../core/rl/estimators/index.ts';
 import { exactShare, writtenBy } from '../../protocols/by-role.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
-import { claim } from './claim.ts';
 import { DRAFTER, draftAndAttempt, rewards, VARIANTS } from './drafts.ts';
 
 function learn({ groups }: RoundRecords): TrainingPlan {
@@ -58,7 +57,6 @@ export const igrpo: Recipe = {
     draftsExact: 'Share of the drafts that are exact.',
     attemptsExact: 'Share of the attempts after a draft that are exact.',
   },
-  claim,
   startPolicy: 'arithmetic-aided',
   tasks: 32,
   groupSize: 8,

@@ -14,7 +14,6 @@ import { MAIN_SET } from '../../core/schema/policy.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { SOLVER, solverAlone, solverUpdate, trainedSolver, withAdvantages } from '../../protocols/solver.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
-import { claim } from './claim.ts';
 import { BETA, REFERENCE, scoreFigures, scoresOf, withSelfScores } from './self-score.ts';
 
 /** The token whose log-probability after an answer is its score: no text that a policy writes has it. */
@@ -131,7 +130,6 @@ export const laser: Recipe = {
     scoredVote:
       'Share of tasks whose answer with the largest sum of self-scores, clipped to [0, 1], is exact.',
   },
-  claim,
   startPolicy: 'arithmetic-step-slips',
   tasks: 32,
   groupSize: 8,

@@ -7,7 +7,6 @@ import type { RunSettings } from '../../core/schema/round.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
-import { claim } from './claim.ts';
 
 const MAX_RATIO = 2;
 const DELAYS = [0, 1, 4, 16];
@@ -54,7 +53,6 @@ export const llamaRl: Recipe = {
     'The lag is exact and in versions: a round samples with the weights of so many rounds ago and takes one optimiser step. There are no threads, and no answer mixes two versions.',
     'The uncorrected gradient and PPO’s clip have no proximal policy: their old log-probabilities are the sampler’s.',
   ],
-  claim,
   startPolicy: 'arithmetic-base',
   tasks: 48,
   groupSize: 8,

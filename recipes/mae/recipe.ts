@@ -12,7 +12,6 @@ import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { trainedSolver, withAdvantages } from '../../protocols/solver.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { normalised, ratingParts } from '../../worlds/arithmetic/ratings.ts';
-import { claim } from './claim.ts';
 import { evaluateRatings } from './evaluate.ts';
 import { admit, appraised, questionStore } from './question-store.ts';
 import {
@@ -145,7 +144,6 @@ export const mae: Recipe = {
     questionRatings:
       'Rank correlation (Spearman) of the judge’s ratings with the oracle’s on held-out questions, half of them spoiled; −1 to 1.',
   },
-  claim,
   startPolicy: 'arithmetic-overthinking',
   taskName: arithmetic.name,
   stop: arithmetic.stop,

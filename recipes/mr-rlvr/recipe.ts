@@ -10,7 +10,6 @@ import { admitTasks } from '../../protocols/drawn-tasks.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { referenceSolution } from '../../worlds/arithmetic/aided.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
-import { claim } from './claim.ts';
 import {
   hasPuzzles,
   payStage,
@@ -101,7 +100,6 @@ export const mrRlvr: Recipe = {
     sorted: 'Mean share of the steps that are at their place, in puzzles with shuffled steps.',
     dead: 'Share of the tasks of which no answer is exact, so that they teach nothing; not of puzzles.',
   },
-  claim,
   startPolicy: 'arithmetic-puzzles',
   tasks: 16,
   groupSize: 8,

@@ -13,7 +13,6 @@ import {
 import { admitTasks } from '../../protocols/drawn-tasks.ts';
 import { familyTasks, groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
-import { claim } from './claim.ts';
 
 /**
  * Of 50 drawn chains of five operators, the one on which the start policy depends most on its steps: right in nine of ten samples that write them,
@@ -73,7 +72,6 @@ export const oneShot: Recipe = {
     'KL weight 0.02 instead of 0.001: without it a policy of this size forgets arithmetic while it repeats one task. 32 groups of 8 a round instead of 128, in four optimiser steps instead of eight.',
     'The policy also comes to know the example’s answer by heart, without steps: once it does there is little left to learn, where the paper’s models go on improving.',
   ],
-  claim,
   startPolicy: 'arithmetic-base',
   tasks: 32,
   groupSize: 8,

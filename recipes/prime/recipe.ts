@@ -25,7 +25,6 @@ import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../pr
 import { type SolverGame, solverAlone, solverUpdate } from '../../protocols/solver.ts';
 import { OPTIMIZER } from '../../protocols/solver-verifier.ts';
 import { chains, freshChain } from '../../worlds/chains/family.ts';
-import { primeClaim } from './claim.ts';
 import { tokenRewardFigures } from './token-reward-figures.ts';
 
 const PRM = 'prm';
@@ -202,7 +201,6 @@ export const prime: Recipe = {
     solved: 'Mean reward of the answers.',
     kept: 'Number of groups in which between 20 and 80 % of the answers are paid; the others are left out.',
   },
-  claim: primeClaim,
   startPolicy: 'arithmetic-chains',
   tasks: 128,
   groupSize: 4,

@@ -29,7 +29,6 @@ import { gridTask, openGrid, usefulTurns } from '../../worlds/grids/play.ts';
 import { PUSH_CELLS } from '../../worlds/grids/push.ts';
 import { gridEnding, gridParts, gridTitle } from '../../worlds/grids/reading.ts';
 import { STOP } from '../../worlds/worked.ts';
-import { claim } from './claim.ts';
 import { type PaidEpisode, processRewards, regression, statesOf, valuesBefore } from './process-rewards.ts';
 
 const CRITIC = 'critic';
@@ -214,7 +213,6 @@ export const qEvolve: Recipe = {
     'push-greedy': 'Share of held-out rooms whose box reaches its place, greedy.',
     'push-sampled': 'Share of held-out rooms whose box reaches its place where turns are sampled.',
   },
-  claim,
   startPolicy: 'grids',
   taskName: 'push',
   stop: STOP,

@@ -15,7 +15,6 @@ import { answer, rollOut } from '../../protocols/roll-out.ts';
 import { SOLVER, smallSteps, solverAlone, withAdvantages } from '../../protocols/solver.ts';
 import { meaningOverlap, parseAsked, questions, wordOverlap } from '../../worlds/documents/questions.ts';
 import { STOP } from '../../worlds/worked.ts';
-import { claim } from './claim.ts';
 
 /** The role that decodes greedily, and is not trained. */
 const GREEDY = 'greedy';
@@ -171,7 +170,6 @@ export const qgScst: Recipe = {
       'Mean overlap in meaning of sampled held-out questions with the references, of those that parse.',
     paraphrases: 'Share of sampled held-out questions that mean the same as the reference in other words.',
   },
-  claim,
   startPolicy: 'documents-questions',
   tasks: 32,
   groupSize: 8,

@@ -8,7 +8,6 @@ import { familyTasks, SOLVER } from '../../protocols/solver.ts';
 import { JUDGE, OPTIMIZER } from '../../protocols/solver-verifier.ts';
 import { plainProofs } from '../../worlds/chains/analysis.ts';
 import { chainMarks } from '../../worlds/chains/family.ts';
-import { claim } from './claim.ts';
 import { COMPLETER, labelSolutions, rewards } from './labels.ts';
 import { learn } from './learn.ts';
 
@@ -58,7 +57,6 @@ export const qwenPrm: Recipe = {
     luckyFound:
       'Share of the wrong solutions with an exact answer whose first wrong line the reward model finds.',
   },
-  claim,
   startPolicy: 'arithmetic-chains',
   taskName: plainProofs.name,
   stop: plainProofs.stop,

@@ -7,7 +7,7 @@ import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../pr
 import { examplesOf } from '../../protocols/questions/propose.ts';
 import { challengePlay } from './challenge-play.ts';
 import { CHALLENGER } from './challenges.ts';
-import { phaseOf } from './claim.ts';
+import { phaseOf } from './phases.ts';
 import { challengeMethod, LABEL_REWARDS, rZero } from './recipe.ts';
 
 async function challenge(

@@ -21,7 +21,7 @@ import { voteFigures, votesOf } from '../../protocols/votes.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { challengePlay, type LabelReward, type Phase } from './challenge-play.ts';
 import { CHALLENGER, challenge, collection, labelledSet } from './challenges.ts';
-import { phaseOf, rZeroClaim } from './claim.ts';
+import { phaseOf } from './phases.ts';
 
 /** The number of the challenger's questions that share a baseline. */
 const CHALLENGE_GROUP = 4;
@@ -190,7 +190,6 @@ export const rZero: Recipe = {
     kept: 'Share of the questions that are kept for the solver.',
     keptAccuracy: 'Share of the kept questions whose label is exact.',
   },
-  claim: rZeroClaim,
   startPolicy: 'arithmetic-late-slips',
   tasks: 64,
   groupSize: 5,

@@ -23,7 +23,6 @@ import { LAKE_CELLS } from '../../worlds/grids/lake.ts';
 import { gridTask } from '../../worlds/grids/play.ts';
 import { gridEnding, gridParts, gridTitle } from '../../worlds/grids/reading.ts';
 import { STOP } from '../../worlds/worked.ts';
-import { ragenClaim } from './claim.ts';
 import { hostedGrid } from './hosted.ts';
 
 interface Settings {
@@ -119,7 +118,6 @@ export const ragen: Recipe = {
     'lake-greedy': 'Share of held-out lakes whose goal is reached, greedy.',
     'lake-sampled': 'Share of held-out lakes whose goal is reached where turns are sampled.',
   },
-  claim: ragenClaim,
   startPolicy: 'grids',
   taskName: 'lake',
   stop: STOP,

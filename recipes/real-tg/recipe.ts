@@ -15,7 +15,6 @@ import {
   renamed,
   temporalGraphs,
 } from '../../worlds/temporal-graphs/family.ts';
-import { claim } from './claim.ts';
 
 const f1Reward: AnswerReward = {
   description: 'F1 of the named nodes, 0 for an answer that does not parse',
@@ -96,7 +95,6 @@ export const realTg: Recipe = {
     aligned:
       'Share of sampled answers that name the nodes that their steps expect at the time asked about, and no others.',
   },
-  claim,
   startPolicy: 'temporal-graphs',
   tasks: 32,
   groupSize: 8,

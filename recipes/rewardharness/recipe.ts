@@ -39,7 +39,6 @@ import {
   ruleJudgePrompt,
 } from '../../worlds/style/rules.ts';
 import { STOP } from '../../worlds/worked.ts';
-import { claim } from './claim.ts';
 import {
   agreements,
   decided,
@@ -352,7 +351,6 @@ export const rewardHarness: Recipe = {
       'Share of held-out pairs in which the library, applied by the judge, prefers the response with more points, a tie counting half; of the library before the round that was last played.',
     agreementExact: 'The same share where every rule is applied without error.',
   },
-  claim,
   startPolicy: 'style-rules',
   taskName: 'style',
   stop: STOP,

@@ -17,7 +17,6 @@ import {
 } from '../../protocols/solver-verifier.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { slippingTask } from '../../worlds/arithmetic/step-slips.ts';
-import { riseClaim } from './claim.ts';
 
 /** The same rule pays solutions and verdicts. */
 export const grade = ({ outcome }: Pick<Sample, 'outcome'>, hit: number | null | undefined): number =>
@@ -107,7 +106,6 @@ export const rise: Recipe = {
   figures: {
     ...VERIFIER_FIGURES,
   },
-  claim: riseClaim,
   startPolicy: 'arithmetic-step-slips',
   tasks: 32,
   groupSize: 8,

@@ -29,7 +29,6 @@ import {
   thoughtPrompt,
 } from '../../worlds/documents/sums.ts';
 import { STOP } from '../../worlds/worked.ts';
-import { claim } from './claim.ts';
 import { evaluateThoughts, THINKER } from './evaluate.ts';
 import {
   type Baseline,
@@ -189,7 +188,6 @@ export const rlp: Recipe = {
     exactThoughts: 'Share of greedy thoughts before held-out sums that go through all running totals.',
     exactSampled: 'The same share of thoughts that are sampled.',
   },
-  claim,
   startPolicy: 'documents-sums',
   taskName: 'sums',
   stop: THOUGHT_END,

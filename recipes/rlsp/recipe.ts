@@ -11,7 +11,6 @@ import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { SOLVER, smallSteps, solverAlone, solverUpdate } from '../../protocols/solver.ts';
 import { checkedArithmetic } from '../../worlds/arithmetic/checking.ts';
 import { slippingTask } from '../../worlds/arithmetic/step-slips.ts';
-import { claim } from './claim.ts';
 import { searchFigures, searchOf } from './search.ts';
 
 /** What a check is paid, where an exact answer is paid 1. */
@@ -117,7 +116,6 @@ export const rlsp: Recipe = {
     spoiled:
       'Share of the answers that are not exact, or do not come, although their first attempt is exact.',
   },
-  claim,
   startPolicy: 'arithmetic-checking',
   tasks: 24,
   groupSize: 8,

@@ -31,7 +31,6 @@ import { parseResponse, randomStyleTask } from '../../worlds/style/family.ts';
 import { damage, unformed } from '../../worlds/style/planted.ts';
 import { withWordMarked } from '../../worlds/style/word-tokens.ts';
 import { STOP } from '../../worlds/worked.ts';
-import { claim } from './claim.ts';
 import { otherPlaces } from './other-places.ts';
 
 const BETA = 0.5;
@@ -197,7 +196,6 @@ export const rrpo: Recipe = {
     kept: 'Mean log-ratio of the policy to the start on what the good response of a pair shares with the damaged one, nats per token.',
     repeats: 'Share of the sampled responses in which a word stands twice: the error that is planted.',
   },
-  claim,
   startPolicy: 'style',
   taskName: 'style',
   stop: STOP,

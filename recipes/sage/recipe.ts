@@ -9,7 +9,6 @@ import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../prot
 import { HINT_LEVELS } from '../../worlds/arithmetic/aided.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
-import { claim } from './claim.ts';
 import {
   attemptWithHints,
   HINTER,
@@ -84,7 +83,6 @@ export const sage: Recipe = {
     hinted: 'Share of the groups that got hints.',
     hintsHelp: 'Share of the groups with hints whose attempts then differ in reward.',
   },
-  claim,
   startPolicy: 'arithmetic-aided',
   tasks: 32,
   groupSize: 8,

@@ -10,7 +10,6 @@ import { ownContext, scoreInContexts } from '../../protocols/other-context.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { verboseArithmetic } from '../../worlds/arithmetic/verbose.ts';
 import { selfAlignment } from './alignment.ts';
-import { claim } from './claim.ts';
 
 /** Weight of the bonus, which is added to the reward of 0 or 1 for the answer. */
 const WEIGHT = 0.2;
@@ -111,7 +110,6 @@ export const sar: Recipe = {
       'Mean bonus of exact answers before its weight: how much likelier the question makes the answer.',
     bonusWrong: 'Mean bonus of all other answers before its weight.',
   },
-  claim,
   startPolicy: 'arithmetic-verbose',
   tasks: 32,
   groupSize: 8,

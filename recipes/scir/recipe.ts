@@ -22,7 +22,6 @@ import {
 import { smallSteps } from '../../protocols/solver.ts';
 import { randomStyleTask } from '../../worlds/style/family.ts';
 import { STOP } from '../../worlds/worked.ts';
-import { claim } from './claim.ts';
 import { implicitMargins, judgedPairs, pointMargins, rightShare } from './pairs.ts';
 
 const JUDGE = 'judge';
@@ -132,7 +131,6 @@ export const scir: Recipe = {
     implicitRight:
       'Share of the pairs with unequal points whose better response has the higher implicit reward; from the second round on.',
   },
-  claim,
   startPolicy: 'style',
   taskName: 'style',
   stop: STOP,

@@ -13,7 +13,6 @@ import { groupItems, SOLVER, solverAlone, trainedSolver } from '../../protocols/
 import { beginning } from '../../worlds/arithmetic/aided.ts';
 import { isFiller, READER_TOKENS, rambledArithmetic, totalsKept } from '../../worlds/arithmetic/rambling.ts';
 import { slippingTask } from '../../worlds/arithmetic/step-slips.ts';
-import { claim } from './claim.ts';
 import {
   judge,
   readingFigures,
@@ -119,7 +118,6 @@ export const scma: Recipe = {
     totalImportance: 'Mean score, 1 to 5, of the chunks in which totals stand, over totals.',
     fillerImportance: 'Mean score, 1 to 5, of the chunks in which filler stands, over lines of filler.',
   },
-  claim,
   startPolicy: 'arithmetic-rambling',
   tasks: 16,
   groupSize: 8,

@@ -21,7 +21,6 @@ import {
   taughtAttempts,
 } from '../../protocols/taught-attempts.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
-import { claim } from './claim.ts';
 import { aidOf, attemptAndRevise, presentTeacher, REVISER, rewards, turnOf, VARIANTS } from './revisions.ts';
 
 /** Supervised fine-tuning of roles on sequences; no part where there are no sequences. */
@@ -123,7 +122,6 @@ export const sdZero: Recipe = {
     attemptsExact: 'Share of the first attempts that are exact.',
     revisionsExact: 'Share of the revisions that are exact.',
   },
-  claim,
   startPolicy: 'arithmetic-revising',
   tasks: 32,
   groupSize: 8,

@@ -21,7 +21,6 @@ import {
 } from '../../protocols/taught-attempts.ts';
 import { slowTeacher, TEACHER_RATE, TEACHER_SET } from '../../protocols/teacher-pass.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
-import { claim } from './claim.ts';
 
 const rewards = { exact: exactReward, format: formatReward, random: randomReward };
 
@@ -100,7 +99,6 @@ export const sdpo: Recipe = {
   figures: {
     ...TAUGHT_FIGURES,
   },
-  claim,
   startPolicy: 'arithmetic-aided',
   tasks: 32,
   groupSize: 8,

@@ -16,7 +16,6 @@ import { rollOut } from '../../protocols/roll-out.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { comparisonParts } from '../../worlds/arithmetic/pairwise.ts';
-import { selfRewardingClaim } from './claim.ts';
 import { answersOf, compareAnswers, contestOf, isExact, sharesWon } from './compare-answers.ts';
 import { evaluateComparisons } from './evaluate.ts';
 
@@ -104,7 +103,6 @@ export const selfRewarding: Recipe = {
     length: 'Mean number of tokens in an answer to a held-out task.',
     ungraded: 'Number of answers without a grade that could be read.',
   },
-  claim: selfRewardingClaim,
   startPolicy: 'arithmetic-judges',
   taskName: arithmetic.name,
   stop: arithmetic.stop,

@@ -13,7 +13,6 @@ import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { type Comparison, comparisonParts, parseComparison } from '../../worlds/arithmetic/pairwise.ts';
-import { claim } from './claim.ts';
 import { comparePairs, type PairEvidence, writePairs } from './constructed-pairs.ts';
 import { evaluatePairs } from './evaluate.ts';
 
@@ -94,7 +93,6 @@ export const selfTaughtEvaluators: Recipe = {
     checked: 'Share of the sampled verdicts that write a check first.',
     kept: 'Number of judgments that agree with their label and are trained on.',
   },
-  claim,
   startPolicy: 'arithmetic-judges',
   taskName: arithmetic.name,
   stop: arithmetic.stop,

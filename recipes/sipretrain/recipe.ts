@@ -44,7 +44,6 @@ import {
   REWRITER,
   worthOf,
 } from './candidates.ts';
-import { claim } from './claim.ts';
 
 const JUDGE = 'judge';
 /** The parameter set of the rewriter and the judge, which stay as they were at the start. */
@@ -282,7 +281,6 @@ export const sipretrain: Recipe = {
     sampledInForm: 'Share of sampled texts that are continuations.',
     told: 'Share of true sentences in sampled texts that are continuations, by the oracle.',
   },
-  claim,
   startPolicy: 'documents',
   taskName: 'documents',
   stop: STOP,

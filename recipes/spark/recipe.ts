@@ -9,7 +9,6 @@ import { familyTasks, SOLVER } from '../../protocols/solver.ts';
 import { JUDGE, OPTIMIZER } from '../../protocols/solver-verifier.ts';
 import { plainProofs } from '../../worlds/chains/analysis.ts';
 import { chainMarks } from '../../worlds/chains/family.ts';
-import { claim } from './claim.ts';
 import { learn, VERIFIER_SET } from './learn.ts';
 import { judgeSolutions, LABELLER, rewards, VARIANTS, writeSolutions } from './proofs.ts';
 
@@ -58,7 +57,6 @@ export const spark: Recipe = {
     lines: 'Mean number of lines in a solution.',
     misshapen: 'Share of the solutions with more or fewer lines than the task has operations.',
   },
-  claim,
   startPolicy: 'arithmetic-chains',
   taskName: plainProofs.name,
   stop: plainProofs.stop,

@@ -20,7 +20,6 @@ import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '..
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { verboseArithmetic } from '../../worlds/arithmetic/verbose.ts';
-import { claim } from './claim.ts';
 import { formatPair } from './format-pairs.ts';
 
 /** Rounds of the cold start, and passes over the pairs of each. */
@@ -155,7 +154,6 @@ export const specs: Recipe = {
     seenGreedy: 'Greedy accuracy on held-out tasks as deep as those that are trained on.',
     seenSampled: 'Sampled accuracy on held-out tasks as deep as those that are trained on.',
   },
-  claim,
   startPolicy: 'arithmetic-verbose',
   writtenAs: verboseArithmetic.name,
   tasks: 32,

@@ -61,7 +61,7 @@ export function spinFrom(given: unknown): Recipe {
   const { epochs, examined, optimizer, adapter, maxNew, lambda } = data.settings;
   expectSchedule(optimizer);
   const sampling = { maxNew, temperature: 1 };
-  const { claim: _claim, stop: _stop, describe: _describe, ...recipe } = spin;
+  const { stop: _stop, describe: _describe, ...recipe } = spin;
   return {
     ...recipe,
     name: `spin-${deriveId('spin', JSON.stringify(data)).slice(0, 10)}`,

@@ -19,7 +19,6 @@ import { rollOut } from '../../protocols/roll-out.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { workedCorpus, workedExample } from '../../worlds/arithmetic/worked-corpus.ts';
 import { checkAnswers } from './answered-corpus.ts';
-import { claim } from './claim.ts';
 import { goldLikelihood } from './evaluate.ts';
 
 /** The paper's 0.1 lets the policy drift further from the opponent than a small model can without losing its skill; a variant shows that. */
@@ -127,7 +126,6 @@ export const spin: Recipe = {
     goldLikelihood: 'Likelihood of a token of the exact held-out solutions, geometric mean; 0 to 1.',
     pairs: 'Number of pairs that are trained on.',
   },
-  claim,
   startPolicy: 'arithmetic-undertrained',
   taskName: arithmetic.name,
   stop: arithmetic.stop,

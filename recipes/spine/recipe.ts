@@ -21,7 +21,6 @@ import { admitTasks, nextTasks } from '../../protocols/drawn-tasks.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { LABEL_FIGURES, labelFigures, testTasks } from '../../protocols/test-time.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
-import { claim } from './claim.ts';
 import { bandBetween, countOf, forkMask, maskOf } from './forks.ts';
 
 /** The share of an answer's tokens that are its forks. */
@@ -138,7 +137,6 @@ export const spine: Recipe = {
     forkEntropy: 'Mean entropy of the policy at the trained tokens, nats per token.',
     otherEntropy: 'Mean entropy of the policy at the tokens that are left out, nats per token.',
   },
-  claim,
   startPolicy: 'arithmetic-terse',
   tasks: 32,
   groupSize: 8,

@@ -30,7 +30,6 @@ import { winRatePairs } from '../../protocols/win-rates.ts';
 import { isHeldOutStyle } from '../../worlds/style/family.ts';
 import { STOP } from '../../worlds/worked.ts';
 import { changeOfChosen, chosenResponses, rememberChosen } from './chosen-likelihood.ts';
-import { sppoClaim } from './claim.ts';
 import { drawnWin, mixtureOf, preference, STYLE_WINS, styleGameTask } from './style-game.ts';
 
 /**
@@ -122,7 +121,6 @@ export const sppo: Recipe = {
     exploitability:
       'Win rate of the best reply to the mixture of lengths, less one half: 0 at the equilibrium of the game, 0.5 at most.',
   },
-  claim: sppoClaim,
   startPolicy: 'style',
   taskName: 'style',
   stop: STOP,

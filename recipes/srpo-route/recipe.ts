@@ -12,7 +12,6 @@ import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../prot
 import { siblingOrFeedback, type TaughtAttempt, taughtAttempts } from '../../protocols/taught-attempts.ts';
 import { slowTeacher, TEACHER_RATE, TEACHER_SET, teacherPass } from '../../protocols/teacher-pass.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
-import { claim } from './claim.ts';
 
 /** β of the weight exp(−β·H) on a token at which the teacher's distribution has entropy H. */
 const ENTROPY_BETA = 1;
@@ -114,7 +113,6 @@ export const srpoRoute: Recipe = {
   figures: {
     corrected: 'Share of the attempts that a teacher corrects instead of a reward.',
   },
-  claim,
   startPolicy: 'arithmetic-aided',
   tasks: 32,
   groupSize: 8,

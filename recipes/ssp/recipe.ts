@@ -8,7 +8,6 @@ import { grpoByEpisode, returnOf, spread } from '../../protocols/episode-credit.
 import { answerOf, questionDifficulty } from '../../worlds/knowledge/episode.ts';
 import { readTask } from '../../worlds/knowledge/proposal.ts';
 import { STOP } from '../../worlds/worked.ts';
-import { sspClaim } from './claim.ts';
 import { hostedSearch } from './hosted.ts';
 import { rollSearch, scoreSearch } from './search-groups.ts';
 import { proposeQuestions } from './search-proposals.ts';
@@ -139,7 +138,6 @@ export const ssp: Recipe = {
     solverReward: 'Share of the solver’s attempts that find the answer, mean over groups.',
     proposerReward: 'Mean reward of the proposer.',
   },
-  claim: sspClaim,
   startPolicy: 'search-two-hop',
   taskName: 'knowledge',
   stop: STOP,

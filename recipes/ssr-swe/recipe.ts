@@ -25,7 +25,6 @@ import { rollOut } from '../../protocols/roll-out.ts';
 import { groupItems, rewardNamed, SOLVER, smallSteps, withAdvantages } from '../../protocols/solver.ts';
 import { repair } from '../../worlds/programs/repair.ts';
 import { INJECTOR, injectBugs, ssrState, stateAfter, stateOf } from './bugs.ts';
-import { claim } from './claim.ts';
 
 /** Samples of each held-out bug behind the sampled accuracy. */
 const DRAWS = 4;
@@ -165,7 +164,6 @@ export const ssrSwe: Recipe = {
     removals: 'Share of the new bugs that only remove code.',
     failedRepairs: 'Number of failed repairs that become bugs of the next round.',
   },
-  claim,
   startPolicy: 'programs-repair',
   taskName: repair.name,
   stop: repair.stop,

@@ -22,7 +22,6 @@ import {
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import { parseGroup, verify } from '../../protocols/verify.ts';
 import { cipher, wordsRight } from '../../worlds/cipher/family.ts';
-import { claim } from './claim.ts';
 
 /** Held-out sentences that are voted on, and translations of each. */
 const VOTED = 200;
@@ -136,7 +135,6 @@ export const ssrZero: Recipe = {
     wordsRight: 'Share of the words of judged translations that are right.',
     overrated: 'Mean of the judge’s score minus the share of words that are right, over judged translations.',
   },
-  claim,
   startPolicy: 'cipher',
   tasks: 24,
   groupSize: 8,

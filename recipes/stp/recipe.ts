@@ -5,7 +5,6 @@ import { exactReward, formatReward, payAnswers, randomReward } from '../../proto
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
 import { rewardNamed, SOLVER, smallSteps } from '../../protocols/solver.ts';
-import { claim } from './claim.ts';
 import { learn } from './learn.ts';
 import { CONJECTURER, derivations, propose, stpState } from './statements.ts';
 
@@ -66,7 +65,6 @@ export const stp: Recipe = {
     keptDifficulty:
       'Mean difficulty of the kept conjectures: the number of lines of the shortest derivation.',
   },
-  claim,
   startPolicy: 'rewriting',
   taskName: derivations.name,
   stop: derivations.stop,

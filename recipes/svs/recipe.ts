@@ -14,7 +14,6 @@ import { groupItems, SOLVER, solverAlone, trainedSolver } from '../../protocols/
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { arithmetic, runningTotals } from '../../worlds/arithmetic/family.ts';
 import { VARIED_SUMS } from '../../worlds/arithmetic/variations.ts';
-import { claim } from './claim.ts';
 import {
   attemptedTask,
   payVariations,
@@ -194,7 +193,6 @@ export const svs: Recipe = {
     solveRate: 'Mean share of the answers to a variation that are the expected one.',
     pass8: 'Share of the held-out tasks of whose eight samples one or more are exact.',
   },
-  claim,
   startPolicy: 'arithmetic-variations',
   tasks: 16,
   groupSize: 8,

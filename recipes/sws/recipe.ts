@@ -13,7 +13,6 @@ import { candidatesOf } from '../../protocols/evaluate/best-of-n.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
-import { claim } from './claim.ts';
 import { failures, shareOf, visited, visits, visitsIn } from './weakness.ts';
 
 /** Rounds of the first phase, and tasks to train on in it. */
@@ -138,7 +137,6 @@ export const sws: Recipe = {
     keptShare: 'Share of the new tasks that are trained on.',
     deep: 'Sampled accuracy on the held-out tasks of four and five sums, a mean over four samples of each.',
   },
-  claim,
   startPolicy: 'arithmetic-aided',
   tasks: 32,
   groupSize: 8,

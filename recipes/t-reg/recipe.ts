@@ -26,7 +26,6 @@ import { parseResponse, randomStyleTask } from '../../worlds/style/family.ts';
 import { unformed } from '../../worlds/style/planted.ts';
 import { withWordMarked } from '../../worlds/style/word-tokens.ts';
 import { STOP } from '../../worlds/worked.ts';
-import { claim } from './claim.ts';
 import { contrasted, shuffledRewards } from './contrast.ts';
 import { probeFigures } from './probe.ts';
 
@@ -157,7 +156,6 @@ export const tReg: Recipe = {
     firstDip:
       'By how much the log-ratio is lower at the first token of a planted fault than elsewhere, nats per token.',
   },
-  claim,
   startPolicy: 'style-contrasts',
   taskName: 'style',
   stop: STOP,

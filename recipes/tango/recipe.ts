@@ -39,7 +39,6 @@ import {
   type Verified,
 } from '../../protocols/step-credit.ts';
 import { chainMarks, chains, freshChain } from '../../worlds/chains/family.ts';
-import { tangoClaim } from './claim.ts';
 import { classCounts, classWeightedVerdicts } from './verdict-credit.ts';
 
 /** Which of the two a round trains. */
@@ -190,7 +189,6 @@ export const tango: Recipe = {
     ...VERIFIER_FIGURES,
     ...APPROVAL_FIGURES,
   },
-  claim: tangoClaim,
   startPolicy: 'arithmetic-chains',
   tasks: 48,
   groupSize: VOTES,

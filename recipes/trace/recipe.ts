@@ -13,7 +13,6 @@ import { exactReward, formatReward, randomReward } from '../../protocols/answer-
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { teacherPass } from '../../protocols/teacher-pass.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
-import { claim } from './claim.ts';
 import { type Marking, overMarked, spansOf } from './spans.ts';
 
 const rewards = { exact: exactReward, format: formatReward, random: randomReward };
@@ -100,7 +99,6 @@ export const trace: Recipe = {
     decisive: 'Number of right attempts that a teacher repeats at the part where others failed.',
     faulty: 'Number of wrong attempts that a teacher corrects at their first wrong part.',
   },
-  claim,
   startPolicy: 'arithmetic-aided',
   tasks: 32,
   groupSize: 8,

@@ -6,7 +6,6 @@ import type { Recipe } from '../../core/recipe/recipe.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
 import { smallSteps } from '../../protocols/solver.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
-import { trioClaim } from './claim.ts';
 import { evaluate } from './evaluate.ts';
 import { judge } from './judge.ts';
 import { learn, payProposals } from './learn.ts';
@@ -36,7 +35,6 @@ export const trio: Recipe = {
     'Tango keeps generator and verifier in two sets of weights; here all roles share one.',
     'Multi-Agent Evolve’s judge is paid for format only; here for agreement with an exact checker.',
   ],
-  claim: trioClaim,
   startPolicy: 'arithmetic-base',
   taskName: arithmetic.name,
   stop: arithmetic.stop,

@@ -26,7 +26,6 @@ import { type Vote, voteFigures, votesOf } from '../../protocols/votes.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { variantPrompt } from '../../worlds/arithmetic/variants.ts';
-import { claim } from './claim.ts';
 import { isClose, SYNTHESIZER, variantReward } from './variants.ts';
 
 /** The least number of operators of a test question, and how many of these questions there are. */
@@ -238,7 +237,6 @@ export const ttcs: Recipe = {
     trained: 'Share of the questions that the solver is trained on.',
     trainedLabels: 'Share of those questions whose most frequent answer is exact.',
   },
-  claim,
   startPolicy: 'arithmetic-variants',
   tasks: 30,
   groupSize: 12,

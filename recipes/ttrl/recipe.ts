@@ -23,7 +23,6 @@ import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../pr
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { LABEL_FIGURES, labelFigures, testTasks } from '../../protocols/test-time.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
-import { claim } from './claim.ts';
 
 /** The share of a group's votes that is trained on. */
 const TRAINED_SHARE = 0.5;
@@ -147,7 +146,6 @@ export const ttrl: Recipe = {
     learned: 'Share of the test tasks that version 0 answered wrong and this version answers right.',
     corrupted: 'Share of the test tasks that version 0 answered right and this version answers wrong.',
   },
-  claim,
   startPolicy: 'arithmetic-terse',
   tasks: 24,
   groupSize: 32,

@@ -7,7 +7,6 @@ import { familyTasks, SOLVER, smallSteps } from '../../protocols/solver.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import { plainProofs } from '../../worlds/chains/analysis.ts';
 import { chainMarks, STEP_TOKENS } from '../../worlds/chains/family.ts';
-import { claim } from './claim.ts';
 import { evaluate } from './evaluate.ts';
 import { judgeLines, rewards } from './judge-lines.ts';
 import { GENERATOR_SET, learn, VARIANTS } from './learn.ts';
@@ -47,7 +46,6 @@ export const verifierTraining: Recipe = {
     breached: 'Share of the generator’s lines that are wrong and get past the verifier.',
     fooled: 'Share of the generator’s wrong lines that get past the verifier.',
   },
-  claim,
   startPolicy: 'arithmetic-chains',
   taskName: plainProofs.name,
   stop: plainProofs.stop,

@@ -8,7 +8,6 @@ import type { TaskFamily } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
-import { claim } from './claim.ts';
 import { answersAlone, faithfulness, withTraces } from './forms.ts';
 import { labelledTasks, rewards } from './labels.ts';
 
@@ -69,7 +68,6 @@ export const weakSup: Recipe = {
     faithful:
       'Share of held-out tasks in which the greedy answer follows from steps with an error in the last that is shown.',
   },
-  claim,
   startPolicy: 'arithmetic-two-forms',
   tasks: 24,
   groupSize: 8,

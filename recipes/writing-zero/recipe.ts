@@ -29,7 +29,6 @@ import {
   wordsOf,
 } from '../../worlds/style/family.ts';
 import { STOP } from '../../worlds/worked.ts';
-import { claim } from './claim.ts';
 import { against, referenceOf } from './compared.ts';
 
 const JUDGE = 'judge';
@@ -137,7 +136,6 @@ export const writingZero: Recipe = {
     overrated:
       'Mean of the judge’s score less the exact one, as a share of the rubric’s points; above 0 the judge overrates.',
   },
-  claim,
   startPolicy: 'style',
   taskName: 'style',
   stop: STOP,

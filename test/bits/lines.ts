@@ -10,6 +10,7 @@ import { QUESTION_RECIPES, questionRecipeFrom } from '../../recipes/on-questions
 import { type OrderedRun, runOf } from '../../recipes/run-order.ts';
 import { sftFrom } from '../../recipes/sft/recipe.ts';
 import { WORDS, wordsTaskSet } from '../../worlds/words/task-set.ts';
+import { FIRST_TRAINED } from '../every-recipe/first-trained.ts';
 
 export interface Line {
   /** `RECIPE`, `RECIPE/VARIANT`, `RECIPE:REWARD` or `RECIPE on questions`. */
@@ -20,19 +21,6 @@ export interface Line {
 
 /** The policy that distil asks; it has the weights of the start policy. */
 export const TEACHER = 'teacher';
-
-/** Rounds of the recipes whose main weights are first trained after more than one round; the others play two. */
-const ROUNDS: Readonly<Record<string, number>> = {
-  'r-zero': 9,
-  tango: 13,
-  prime: 9,
-  'dsmath-v2': 7,
-  spark: 7,
-  'sd-zero': 10,
-  rewardharness: 4,
-  'mr-rlvr': 7,
-  sws: 7,
-};
 
 /** Tasks a round of the recipes that train on none of four; the others play four. */
 const TASKS: Readonly<Record<string, number>> = { stp: 12 };
@@ -56,7 +44,7 @@ const run = (
     recipe: recipe.name,
     policy: `bits-${name}`,
     seed: 0,
-    rounds: ROUNDS[name] ?? 2,
+    rounds: FIRST_TRAINED[name] ?? 2,
     freeze: [],
     tasks: TASKS[name] ?? 4,
     groupSize: 4,

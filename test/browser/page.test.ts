@@ -241,19 +241,6 @@ describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
       expect(new URL(page.url()).hash).toContain('against=');
     }));
 
-  test('the recipe’s claim stands below its rounds, with every arm and every condition, held or not', () =>
-    visit(startFakeMesh({ done: 3, target: 3 }), async (page) => {
-      await page.waitForSelector('#claim:not([hidden])');
-      expect(await text(page, '#claim h2')).toBe('The claim partly shown');
-      expect(await page.locator('#claim .chart').count()).toBe(3);
-      expect(await page.locator('#claim .chart:first-child .series').count()).toBe(6);
-      const rows = await page.locator('#claim tbody tr').allInnerTexts();
-      expect(rows[0]).toContain('✓ holds');
-      expect(rows[1]).toContain('~ within noise');
-      expect(rows[1]).toContain('−0.020');
-      expect(rows[1]).toContain(HOSTILE);
-    }));
-
   test('fits a phone, dark and light: nothing wider than the screen', async () => {
     const before = tab.viewportSize()!;
     await tab.setViewportSize({ width: 360, height: 740 });

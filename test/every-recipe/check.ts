@@ -1,15 +1,13 @@
 /**
- * `npm run check:recipes [-- NAME …]`: every arm of a recipe's claim trains what it trains, and the recipe comes to the same bytes in the mesh as in
- * one process, and its page is walked through in a browser. With names, those recipes alone. What came of each is written to
+ * `npm run check:recipes [-- NAME …]`: a recipe comes to the same bytes in the mesh as in one process,
+ * and its page is walked through in a browser. With names, those recipes alone. What came of each is written to
  * bench/results/recipes.json.
  */
 import '../../cli/install/require-node.mjs';
-import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { startVitest } from 'vitest/node';
-import { type Machine, thisMachine } from '../../bench/machine.ts';
 import { fail } from '../../cli/shared/fail.ts';
-import { nodeArguments } from '../../local/mesh/installation.ts';
+import { type Machine, thisMachine } from '../../local/machine.ts';
 import { recipes, shipped } from '../../recipes/index.ts';
 import { CHOSEN } from './chosen.ts';
 
@@ -35,7 +33,7 @@ async function play(named: readonly string[]): Promise<{ name: string; mesh: Cam
     .flatMap(({ moduleId, children }) => [...children.allTests()].map((test) => ({ file: moduleId, test })));
   await vitest.close();
   const cameOf = (name: string, file: string): Came => {
-    // In the mesh a recipe may also have a test from the larger start of its claim.
+    // In the mesh a recipe may also have a test from another start.
     const found = tests.filter(({ file: of, test }) => of.endsWith(file) && test.name.startsWith(`${name}:`));
     const states = found.map(({ test }) => test.result().state);
     const ms = found.reduce((sum, { test }) => sum + (test.diagnostic()?.duration ?? 0), 0);
@@ -58,12 +56,6 @@ const earlier = (): Results =>
 try {
   const named = process.argv.slice(2).map((name) => shipped.find(name).name);
   const machine = thisMachine();
-  const claiming = recipes.filter(({ name, claim }) => claim && (!named.length || named.includes(name)));
-  const quick = ['claims', ...claiming.map(({ name }) => name), '--quick', '--engine', 'kernels'];
-  const isArmLost =
-    claiming.length > 0 &&
-    spawnSync(process.execPath, [...nodeArguments('cli/rollmesh'), ...quick], { stdio: 'inherit' }).status !==
-      0;
   const came = await play(named);
   const passed = came.filter(
     ({ mesh, page }) => mesh.state === 'passed' && /^(?:passed|skipped)$/.test(page.state),
@@ -76,8 +68,7 @@ try {
   console.log(`${passed.length} of ${came.length} recipes passed; ${RESULTS} has them.`);
   const failed = came.filter((one) => !passed.includes(one)).map(({ name }) => name);
   if (failed.length) console.error(`These did not pass: ${failed.join(', ')}.`);
-  if (isArmLost) console.error('An arm of a claim did not run; the lines of `claims` above say which.');
-  process.exit(failed.length || isArmLost || process.exitCode ? 1 : 0);
+  process.exit(failed.length || process.exitCode ? 1 : 0);
 } catch (error) {
   fail(error);
 }

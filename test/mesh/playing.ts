@@ -2,7 +2,6 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expectExplained } from '../../cli/claims/explained.ts';
 import type { AskService } from '../../core/net/reward-service.ts';
 import type { Registry } from '../../core/recipe/registry.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
@@ -14,6 +13,7 @@ import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { type MeshOptions, SCORED_QUEUE, startMesh } from '../../local/mesh/start.ts';
 import { type FileHashes, hashesOf, referenceRun } from '../../local/run/reference-run.ts';
 import { ensureShipped, importPolicy } from '../../local/starts.ts';
+import { expectExplained } from '../../local/testing/explained.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { shipped } from '../../recipes/index.ts';
 import type { RunOrder } from '../../recipes/run-order.ts';

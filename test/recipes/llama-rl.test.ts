@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
-import type { ArmResults } from '../../core/claims/claim.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import { shipped } from '../../recipes/index.ts';
-import { claim } from '../../recipes/llama-rl/claim.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 import { runningTotals } from '../../worlds/arithmetic/family.ts';
 import { playSolver, policyPart } from './play-solver.ts';
@@ -44,26 +42,4 @@ test('variants name the objective and the delay', async () => {
     policyPart((await playSolver({ ...order, variant }, script)).plan).objective;
   expect(await objective('none-16')).toEqual({ kind: 'reinforce' });
   expect(await objective('ppo-clip-1')).toMatchObject({ kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 });
-});
-
-test('what a delay costs is the end with fresh samples minus the end with old ones, compared with AIPO’s', () => {
-  const ends = {
-    'aipo-0': 0.6,
-    'aipo-16': 0.58,
-    'none-0': 0.61,
-    'none-16': 0.5,
-    'ppo-clip-0': 0.62,
-    'ppo-clip-16': 0.55,
-  };
-  const results: ArmResults = Object.fromEntries(
-    Object.entries(ends).map(([arm, sampled]) => [arm, [{ heldout: [{ sampled }] }]]),
-  ) as unknown as ArmResults;
-  const measured = (description: string) =>
-    claim.conditions.find((condition) => condition.description.includes(description))!.measure(results, 0);
-  // AIPO loses .02; the uncorrected gradient .11, PPO's clip .07.
-  expect(measured('sampled accuracy that 16 versions of delay cost, none above aipo')).toBeCloseTo(0.09, 9);
-  expect(measured('sampled accuracy that 16 versions of delay cost, ppo-clip above aipo')).toBeCloseTo(
-    0.05,
-    9,
-  );
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ITERATION, phaseOf } from '../../recipes/r-zero/claim.ts';
+import { ITERATION, phaseOf } from '../../recipes/r-zero/phases.ts';
 import { challengerReward, inBand, solverReward } from '../../recipes/r-zero/recipe.ts';
 import { playSolver, policyPart } from './play-solver.ts';
 

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { type ArmResults, claimOf } from '../../core/claims/claim.ts';
 import type { DistillationPart, SftPart } from '../../core/plan/training-plan.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { sdZero } from '../../recipes/sd-zero/recipe.ts';
@@ -193,15 +192,4 @@ test('variants: rewards alone, imitation of right attempts, revisions to the end
   expect(unread.contexts(unread.parts[0] as DistillationPart)[0]![1]).toBe(
     solve(unread.task, worked(unread.task)),
   );
-});
-
-test('the claim compares revisions with attempts in rounds 6 to 8, and the fault with exact attempts in rounds 9 to 11', () => {
-  const monitors = Array.from({ length: 24 }, (_, i) => ({
-    // Rounds 6, 7 and 8 are numbers 5, 6 and 7.
-    figures: { revisionsExact: i / 10, attemptsExact: 0.1, atFault: i, inExact: 1 },
-  }));
-  const results = { 'sd-zero': [{ heldout: [], monitors }] } as unknown as ArmResults;
-  const [revising, localised] = claimOf(sdZero).conditions;
-  expect(revising!.measure(results, 0)).toBeCloseTo(0.6 - 0.1, 9);
-  expect(localised!.measure(results, 0)).toBeCloseTo(9 - 1, 9);
 });

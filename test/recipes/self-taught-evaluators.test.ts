@@ -4,7 +4,6 @@ import { invalid, ok } from '../../core/recipe/task-family.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { characterTokenizer } from '../../core/text/characters.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
-import { worstStep } from '../../recipes/self-taught-evaluators/claim.ts';
 import { consistency, pairAccuracy, positionBias } from '../../recipes/self-taught-evaluators/evaluate.ts';
 import { agreement, keep } from '../../recipes/self-taught-evaluators/recipe.ts';
 import type { Choice } from '../../worlds/arithmetic/pairwise.ts';
@@ -72,11 +71,6 @@ test('one agreeing judgment an order is kept, and as many A as B', () => {
   expect(new Set(kept.map(({ prompt }) => prompt.join())).size).toBe(4);
   expect(kept.every(({ rewards }) => rewards.agreement === 1)).toBe(true);
   expect(keep([groupOf(always(0), 0)], tokenizer.decode, 'seed')).toEqual([]);
-});
-
-test('the worst step of a curve', () => {
-  expect(worstStep([0.5, 0.6, 0.55, 0.7])).toBeCloseTo(-0.05);
-  expect(worstStep([0.5, 0.6, 0.8])).toBeCloseTo(0.1);
 });
 
 test('accuracy, bias and consistency by hand', () => {

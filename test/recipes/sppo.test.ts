@@ -11,7 +11,6 @@ import { exploitability } from '../../core/rl/measures/exploitability.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { winRatePairs } from '../../protocols/win-rates.ts';
-import { lateOf, outplays } from '../../recipes/sppo/claim.ts';
 import { sppo } from '../../recipes/sppo/recipe.ts';
 import { mixtureOf, preference, STYLE_WINS, styleGameTask, styleOf } from '../../recipes/sppo/style-game.ts';
 import { isHeldOutStyle, styleScore } from '../../worlds/style/family.ts';
@@ -109,29 +108,6 @@ test('best against worst with their win rates; a group of equals makes no pair',
   expect(winRatePairs([group([0.5, 0.9, 0.1, 0.9, null]), group([0.5, 0.5])])).toEqual([
     { chosen: { prompt: [9], ids: [1] }, rejected: { prompt: [9], ids: [2] }, winRates: [0.9, 0.1] },
   ]);
-});
-
-test('a mixture beats another by the win matrix; one that stays as it is beats nobody', () => {
-  const win = 1 / (1 + Math.exp(-2));
-  expect(
-    outplays([
-      [0.4, 0.3, 0.3],
-      [0.4, 0.3, 0.3],
-    ]),
-  ).toBeCloseTo(0, 12);
-  // All medium, then all short, which beats it; then half of it long, which beats short.
-  expect(
-    outplays([
-      [0, 1, 0],
-      [1, 0, 0],
-      [0.5, 0, 0.5],
-    ]),
-  ).toBeCloseTo((win - 0.5 + 0.5 * (win - 0.5)) / 2, 12);
-});
-
-test('the second half of a curve, its middle left out', () => {
-  expect(lateOf([9, 9, 9, 1, 3])).toBe(2);
-  expect(lateOf([9, 9, 1, 3])).toBe(2);
 });
 
 test('a round: win rates within a group, itself counted as one half, become the targets of best and worst', async () => {

@@ -1,6 +1,4 @@
 import { expect, test } from 'vitest';
-import type { ArmResults } from '../../core/claims/claim.ts';
-import { speed } from '../../core/claims/speed.ts';
 import { planTraining } from '../../core/plan/plan-training.ts';
 import type { LearnTools, PolicyItem } from '../../core/plan/training-plan.ts';
 import { invalid, ok } from '../../core/recipe/task-family.ts';
@@ -137,15 +135,4 @@ test('a round trains one of the two; the counts are remembered; a frozen verifie
   );
   // .8·6 + .2·1 = 5; .8·1 + .2·1 = 1
   expectRows([(plan.recipeState as [string, number][]).map(([, count]) => count)], [[5, 1]]);
-});
-
-test('evaluations at which nobody has begun to learn count for neither arm', () => {
-  const run = (sampled: readonly number[]) => [{ heldout: sampled.map((value) => ({ sampled: value })) }];
-  const results = {
-    fast: run([0.5, 0.5, 0.7, 0.7]),
-    slow: run([0.5, 0.5, 0.6, 0.7]),
-  } as unknown as ArmResults;
-  // The level is .5 + .9 · .2 = .68: reached .9 of the way from .5 to .7, and .8 of that from .6 to .7.
-  expect(speed(results, 'fast', 'slow', 0, 1)).toBeCloseTo(0.9 / 1.8);
-  expect(speed(results, 'fast', 'slow', 0)).toBeCloseTo(1.9 / 2.8);
 });

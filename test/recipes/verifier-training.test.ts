@@ -1,12 +1,9 @@
 import { expect, test } from 'vitest';
-import type { ArmResults } from '../../core/claims/claim.ts';
 import type { PolicyPart, SftPart } from '../../core/plan/training-plan.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
-import type { Summary } from '../../core/schema/summary.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { admitTasks } from '../../protocols/drawn-tasks.ts';
 import { solutionShown } from '../../protocols/rewritten-lines.ts';
-import { withstood } from '../../recipes/verifier-training/claim.ts';
 import { phaseOf, TAUGHT } from '../../recipes/verifier-training/phases.ts';
 import { verifierTraining } from '../../recipes/verifier-training/recipe.ts';
 import { writeSums } from '../../worlds/chains/family.ts';
@@ -131,24 +128,4 @@ test('the controls pay the verifier for other things, and the generator as ever'
   expect(form.groups[0]!.judgments.map(({ rewards }) => rewards.reward)).toEqual(Array(12).fill(1));
   const coin = await play({ rewardFunction: 'random', index: attack });
   expect(coin.groups[0]!.samples.map(({ rewards }) => rewards.reward)).toEqual([0.5, 0.5, -1, -1]);
-});
-
-test('a verifier has withstood as many rounds of attack as came before a tenth of the lines passed', () => {
-  const run = (breached: readonly number[]) => ({
-    arm: [
-      {
-        monitors: [...Array(TAUGHT).fill(0.9), ...breached].map((share, i) => ({
-          round: i + 1,
-          figures: { breached: share },
-        })),
-      } as unknown as Summary,
-    ],
-  });
-  const rounds = (breached: readonly number[]) => withstood('arm')(run(breached) as ArmResults, 0);
-  // Means over three rounds: 0.06, 0.09, 0.11.
-  expect(rounds([0.05, 0.05, 0.08, 0.14, 0.11])).toBe(2);
-  expect(rounds([0.31, 0, 0])).toBe(0);
-  // One round does not make it, and what comes after the end is not known.
-  expect(rounds([0.2, 0.02, 0.02, 0.02, 0.2])).toBe(20);
-  expect(rounds(Array(20).fill(0.09))).toBe(20);
 });

@@ -26,14 +26,6 @@ describe('a recipe and its start', () => {
     expect(() => expectSpeaks(recipe)).not.toThrow();
   });
 
-  test.each(
-    recipes.flatMap(({ claim, ...recipe }) =>
-      claim?.startPolicy ? [{ ...recipe, startPolicy: claim.startPolicy }] : [],
-    ),
-  )('$name can be played from the start of its claim', (recipe) => {
-    expect(() => expectSpeaks(recipe)).not.toThrow();
-  });
-
   const trio = recipes.find(({ name }) => name === 'trio')!;
   test('that was taught another family is refused by name', () => {
     expect(() => expectSpeaks({ ...trio, startPolicy: 'arithmetic-verbose' })).toThrow(

@@ -5,7 +5,6 @@
 import { ApiError, getJson, keepToken, RoundHistory, recipeNamed } from './api.js';
 import { showDeadLetters, showVersions } from './catalogue.js';
 import { Chart, Cursor } from './chart.js';
-import { showClaim } from './claim.js';
 import { curvesOf, meaningsOf, plotOf } from './curves.js';
 import { byId, fill, h } from './dom.js';
 import { csv, download } from './download.js';
@@ -221,7 +220,6 @@ async function showSeldom(run, rounds) {
     return round && h('a', { href: address({ run: run.id, round: round.index }) }, String(round.index));
   });
   showVersions(byId('versions'), policy, versions);
-  await showClaim(byId('claim'), run.settings.recipe);
 }
 
 /** Shows one of the page's parts and hides the others. @param {'empty' | 'all-runs' | 'overview' | 'round' | 'held-out'} part */

@@ -88,7 +88,6 @@ const PLACES = {
   stored: 'usage',
   'Dead letters': 'dead-letter',
   Nodes: 'node',
-  'The claim': 'claim',
 };
 
 /** The place of a term in the glossary; undefined where it has none. @param {string} text */

@@ -55,7 +55,7 @@ export function buildSite(): {
     ...['docs', 'docs/decisions', 'docs/log'].flatMap((folder) => inFolder(folder, '.md')),
   ];
   const copied = [
-    ...['docs', 'docs/claims'].flatMap((folder) => inFolder(folder, '.svg')),
+    ...inFolder('docs', '.svg'),
     ...inFolder('docs', '.webp'),
     'docs/monitoring/grafana.json',
     'web/dashboard/openapi.json',

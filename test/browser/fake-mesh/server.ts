@@ -7,7 +7,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
 import { answer } from './answers.ts';
-import { fakeClaims } from './claims.ts';
 import { HOSTILE } from './drawn.ts';
 import { frozen, Run, trained } from './run.ts';
 
@@ -103,10 +102,6 @@ export async function startFakeMesh(settings: FakeSettings = {}): Promise<FakeMe
       const status = refused ?? (found ? 200 : 404);
       const error = { error: { code: 'x', message: `Refused: ${HOSTILE}`, expected: null, next: null } };
       send(status, 'application/json', JSON.stringify(found ?? error));
-      return;
-    }
-    if (url.pathname === '/claims.json') {
-      send(200, 'application/json', JSON.stringify(fakeClaims()));
       return;
     }
     const file = normalize(join(PAGE, url.pathname === '/' ? 'index.html' : url.pathname));

@@ -12,7 +12,6 @@ const SECTIONS = [
   'Credit assignment',
   'Objective',
   'Schedule',
-  'Claim',
   'Differences from the paper',
 ];
 
@@ -52,18 +51,6 @@ test('it tells what may be asked for: rewards, variants, frozen roles and where 
     '12 of the verifier alone',
   ])
     expect(words).toContain(part);
-});
-
-test('a claim that begins from a larger start than its recipe says how to play from there', () => {
-  const words = (name: string) => describeRecipe(shipped.find(name)).replace(/\s+/g, ' ');
-  expect(words('sdpo')).toContain('--policy arithmetic-reading plays the recipe from there.');
-  expect(words('sdpo')).toContain('version 0 is models/arithmetic-aided');
-  expect(words('scir')).not.toContain('plays the recipe from there');
-});
-
-test('a recipe without a claim is told without one', () => {
-  const { claim: _, ...own } = shipped.find('trio');
-  expect(describeRecipe(own)).not.toMatch(/^Claim$/m);
 });
 
 test('the recipes on files are listed, and told by the names that --recipe takes', async () => {

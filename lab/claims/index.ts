@@ -1,0 +1,132 @@
+/** The claims of the shipped recipes, by the recipe's name. */
+import { recipes } from 'rollmesh/recipes';
+import { type Claim, type ClaimedRegistry, claimedRegistry } from '../rule/claim.ts';
+import { claim as aprm } from './aprm.ts';
+import { claim as azr } from './azr.ts';
+import { claim as cepo } from './cepo.ts';
+import { claim as coReward } from './co-reward.ts';
+import { claim as cosplay } from './cosplay.ts';
+import { claim as dapo } from './dapo.ts';
+import { claim as dsmathV2 } from './dsmath-v2.ts';
+import { claim as eva } from './eva.ts';
+import { claim as evoenv } from './evoenv.ts';
+import { claim as fbAlign } from './fb-align.ts';
+import { claim as genrm } from './genrm.ts';
+import { claim as igrpo } from './igrpo.ts';
+import { claim as laser } from './laser.ts';
+import { claim as llamaRl } from './llama-rl.ts';
+import { claim as mae } from './mae.ts';
+import { claim as mrRlvr } from './mr-rlvr.ts';
+import { claim as oneShot } from './one-shot.ts';
+import { claim as prime } from './prime.ts';
+import { claim as qEvolve } from './q-evolve.ts';
+import { claim as qgScst } from './qg-scst.ts';
+import { claim as qwenPrm } from './qwen-prm.ts';
+import { claim as rZero } from './r-zero.ts';
+import { claim as ragen } from './ragen.ts';
+import { claim as realTg } from './real-tg.ts';
+import { claim as rewardharness } from './rewardharness.ts';
+import { claim as rise } from './rise.ts';
+import { claim as rlp } from './rlp.ts';
+import { claim as rlsp } from './rlsp.ts';
+import { claim as rrpo } from './rrpo.ts';
+import { claim as sage } from './sage.ts';
+import { claim as sar } from './sar.ts';
+import { claim as scir } from './scir.ts';
+import { claim as scma } from './scma.ts';
+import { claim as sdZero } from './sd-zero.ts';
+import { claim as sdpo } from './sdpo.ts';
+import { claim as selfRewarding } from './self-rewarding.ts';
+import { claim as selfTaughtEvaluators } from './self-taught-evaluators.ts';
+import { claim as sipretrain } from './sipretrain.ts';
+import { claim as spark } from './spark.ts';
+import { claim as specs } from './specs.ts';
+import { claim as spin } from './spin.ts';
+import { claim as spine } from './spine.ts';
+import { claim as sppo } from './sppo.ts';
+import { claim as srpoRoute } from './srpo-route.ts';
+import { claim as ssp } from './ssp.ts';
+import { claim as ssrSwe } from './ssr-swe.ts';
+import { claim as ssrZero } from './ssr-zero.ts';
+import { claim as stp } from './stp.ts';
+import { claim as svs } from './svs.ts';
+import { claim as sws } from './sws.ts';
+import { claim as tReg } from './t-reg.ts';
+import { claim as tango } from './tango.ts';
+import { claim as trace } from './trace.ts';
+import { claim as trio } from './trio.ts';
+import { claim as ttcs } from './ttcs.ts';
+import { claim as ttrl } from './ttrl.ts';
+import { claim as verifierTraining } from './verifier-training.ts';
+import { claim as weakSup } from './weak-sup.ts';
+import { claim as writingZero } from './writing-zero.ts';
+
+const CLAIMS: Readonly<Record<string, Claim>> = {
+  aprm,
+  azr,
+  cepo,
+  'co-reward': coReward,
+  cosplay,
+  dapo,
+  'dsmath-v2': dsmathV2,
+  eva,
+  evoenv,
+  'fb-align': fbAlign,
+  genrm,
+  igrpo,
+  laser,
+  'llama-rl': llamaRl,
+  mae,
+  'mr-rlvr': mrRlvr,
+  'one-shot': oneShot,
+  prime,
+  'q-evolve': qEvolve,
+  'qg-scst': qgScst,
+  'qwen-prm': qwenPrm,
+  'r-zero': rZero,
+  ragen,
+  'real-tg': realTg,
+  rewardharness,
+  rise,
+  rlp,
+  rlsp,
+  rrpo,
+  sage,
+  sar,
+  scir,
+  scma,
+  'sd-zero': sdZero,
+  sdpo,
+  'self-rewarding': selfRewarding,
+  'self-taught-evaluators': selfTaughtEvaluators,
+  sipretrain,
+  spark,
+  specs,
+  spin,
+  spine,
+  sppo,
+  'srpo-route': srpoRoute,
+  ssp,
+  'ssr-swe': ssrSwe,
+  'ssr-zero': ssrZero,
+  stp,
+  svs,
+  sws,
+  't-reg': tReg,
+  tango,
+  trace,
+  trio,
+  ttcs,
+  ttrl,
+  'verifier-training': verifierTraining,
+  'weak-sup': weakSup,
+  'writing-zero': writingZero,
+};
+
+/** The recipes of which something is claimed, in the order in which the package lists them. */
+export const claimed: ClaimedRegistry = claimedRegistry(
+  recipes.flatMap((recipe) => {
+    const claim = CLAIMS[recipe.name];
+    return claim ? [{ ...recipe, claim }] : [];
+  }),
+);

@@ -1,0 +1,54 @@
+/**
+ * Runs arms of claims in this process, in memory only, and prints the summary of each run as a line of JSON. It does one run for each input
+ * line, a JSON `ArmOrder`, so that one process does many.
+ */
+import { createInterface } from 'node:readline';
+import {
+  type EvaluationTasks,
+  HELD_OUT,
+  MemoryRunStore,
+  playInProcess,
+  type RunListener,
+  readPolicyFolder,
+  readStart,
+  runOf,
+  type Summary,
+} from 'rollmesh/local';
+import { shipped } from 'rollmesh/recipes';
+import { failed } from './failed.ts';
+import { type ArmOrder, EVALUATIONS, type Evaluations } from './run-arms.ts';
+import { withStepSizes } from './step-sizes.ts';
+
+/** Threads of one arm: arms run side by side, one per core. */
+const THREADS = 1;
+
+const EVALUATION_TASKS: Readonly<Record<Evaluations, EvaluationTasks>> = {
+  full: HELD_OUT,
+  pilot: { ...HELD_OUT, heldOut: false },
+  quick: { ...HELD_OUT, most: 4 },
+};
+
+async function playArm({ order, evalEvery, start, stepSizes = 1 }: ArmOrder, tasks: EvaluationTasks) {
+  const ordered = runOf(shipped, order);
+  const run = { ...ordered, recipe: withStepSizes(ordered.recipe, stepSizes) };
+  const store = new MemoryRunStore();
+  const files = await (start ? readPolicyFolder(start) : readStart(run.recipe.startPolicy));
+  await store.commitVersion({ name: run.settings.policy, version: 0 }, files);
+  const listener: RunListener = {
+    started() {},
+    evaluatedStart() {},
+    round() {},
+    finished: (summary: Summary) => console.log(JSON.stringify(summary)),
+  };
+  const options = { device: 'cpu', threads: THREADS, revectorize: true, evalEvery } as const;
+  await playInProcess(run, options, store, listener, tasks);
+}
+
+try {
+  const tasks = EVALUATION_TASKS[(process.env[EVALUATIONS] ?? 'full') as Evaluations];
+  for await (const line of createInterface({ input: process.stdin }))
+    await playArm(JSON.parse(line) as ArmOrder, tasks);
+  process.exit(0);
+} catch (error) {
+  failed(error);
+}
