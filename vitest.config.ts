@@ -9,7 +9,7 @@ const unit = UNIT.map((folder) => `test/${folder}/**/*.test.ts`);
 /** Tests of commands' parts, which change nothing of their process that others see: they share their imports as well. */
 const PARTS = [
   'test/{api,bench}/**/*.test.ts',
-  'test/cli/{claims,deploy,recipe,start,sweep,trajectories}/**/*.test.ts',
+  'test/cli/{deploy,recipe,start,sweep,trajectories}/**/*.test.ts',
   'test/cli/{curves,doors,follow-run,learner-watch,mesh-watch,rewards,runs,task-recipe,terminal-text}.test.ts',
 ];
 

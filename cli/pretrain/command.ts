@@ -21,6 +21,7 @@ import { toHfConfig } from '../../model/hf-config.ts';
 import { randomCheckpoint } from '../../model/init.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { readSafetensors, writeSafetensors } from '../../model/safetensors.ts';
+import { SHAPES, type ShapeName } from '../../model/shapes.ts';
 import { widened } from '../../model/widen.ts';
 import { isMet } from '../../worlds/gate.ts';
 import { type TokenizerFiles, type WarmStart, warmStarts } from '../../worlds/warm-starts.ts';
@@ -28,7 +29,6 @@ import { calledAs } from '../called-as.ts';
 import { openPolicy } from '../policy/live-policy.ts';
 import { percent } from '../shared/figures.ts';
 import { whole } from '../shared/run-options.ts';
-import { SHAPES, type ShapeName } from '../../model/shapes.ts';
 
 /** The policy that `npm start` begins from. */
 const DEFAULT_NAME = 'arithmetic-base';

@@ -1,11 +1,11 @@
 /** `npm run soak -- --damage N`: N runs, each with one damaged file. Every kind of file and of damage comes once before any comes again. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { thisMachine } from '../../local/machine.ts';
 import { wrongInput } from '../../core/errors.ts';
 import { Random } from '../../core/random.ts';
 import type { Registry } from '../../core/recipe/registry.ts';
 import { DAMAGE_TARGETS, DAMAGES } from '../../faults/damage.ts';
+import { thisMachine } from '../../local/machine.ts';
 import { printableLines } from '../printable.ts';
 import { duration } from '../shared/figures.ts';
 import { type DamageCase, type DamageResult, MOMENTS, playDamage, prepareDamage } from './damage-run.ts';

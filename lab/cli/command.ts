@@ -17,6 +17,7 @@ import { picturesOf } from './page.ts';
 import { notedPilot } from './pilot.ts';
 import { type PlaySettings, playClaim, sayExpectedTime } from './play-claim.ts';
 import { type Judged, measuredNow, type Played } from './record.ts';
+import { asRead } from './record-file.ts';
 import {
   commitOfRegistration,
   expectPilotTime,
@@ -25,7 +26,6 @@ import {
   readRegistration,
   writeRegistration,
 } from './registered.ts';
-import { asRead } from './record-file.ts';
 import { Players } from './run-arms.ts';
 import { playSizes } from './sizes.ts';
 import { startOfSeed } from './starts.ts';

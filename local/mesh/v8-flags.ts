@@ -9,7 +9,7 @@
  * knows little (https://github.com/cloudflare/workerd/issues/6894). So each of some thirty isolates, above all the simulators of R2
  * and D1, gathers megabytes of garbage between two collections of its whole heap. With these flags every collection is one of the
  * whole heap, and the young generation, which triggers most of them, begins at 3 MiB instead of 1, so that there are fewer.
- * docs/log/020-memory-growth-of-workerd-is-uncollected-garbage.md has the numbers and the cost.
+ * lab/log/020-memory-growth-of-workerd-is-uncollected-garbage.md has the numbers and the cost.
  */
 const MESH_FLAGS = ['--single-threaded-gc', '--gc-global', '--min-semi-space-size=3'];
 

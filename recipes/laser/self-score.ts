@@ -10,7 +10,7 @@ import type { Key, Maybe } from '../../core/rl/types.ts';
 export const BETA = 0.1;
 /**
  * The log-probability of the score token that counts as a score of 0, nats. The start policy gives it about −29 in the mean after its answers
- * (docs/log, entry 117).
+ * (lab/log, entry 117).
  */
 export const REFERENCE = -29;
 

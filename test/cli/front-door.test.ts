@@ -193,7 +193,7 @@ test('a command without an npm script is called by the program, in a clone of th
     text.endsWith(`cli/rollmesh.ts ${name}`) ? [name] : [],
   );
   expect([...SCRIPTS].sort()).toEqual(own.sort());
-  expect(calledAs('claims', false)).toBe('npm run claims --');
+  expect(calledAs('audit', false)).toBe('npm run audit --');
   expect(calledAs('node-token', false)).toBe('npm run rollmesh -- node-token');
   expect(calledAs('node-token', true)).toBe('rollmesh node-token');
 });

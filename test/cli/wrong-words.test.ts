@@ -16,7 +16,6 @@ describe.concurrent('refused without a stack', () => {
     ['bench/index.ts', ['chance', '--nodes', 'x'], 'bench.options: --nodes is "x".'],
     ['bench/index.ts', ['nodes', '--turns=0'], 'bench.options: --turns is "0".'],
     ['bench/index.ts', ['scaling', '--turn', '3'], "bench.options: Unknown option '--turn'"],
-    ['cli/rollmesh.ts', ['claims'], 'claims.names: No recipe is named.'],
     ['cli/rollmesh.ts', ['stop'], "missing required argument 'run'"],
   ])('%s %j', { timeout: 120_000 }, async (script, args, description) => {
     const { code, stderr } = await runCommand(script, args);

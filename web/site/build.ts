@@ -52,7 +52,7 @@ export function buildSite(): {
     'README.md',
     'CHANGELOG.md',
     'CONTRIBUTING.md',
-    ...['docs', 'docs/decisions', 'docs/log'].flatMap((folder) => inFolder(folder, '.md')),
+    ...['docs', 'docs/decisions'].flatMap((folder) => inFolder(folder, '.md')),
   ];
   const copied = [
     ...inFolder('docs', '.svg'),
