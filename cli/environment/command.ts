@@ -16,6 +16,9 @@ import { writeRows } from '../trajectories/write-rows.ts';
 import { answerToolOption, turnsOption } from './options.ts';
 import { hostOf } from './reach.ts';
 
+/** How often `environment tasks` says that it waits, ms. */
+const WAITING_MS = 15_000;
+
 interface TasksOptions extends WantedTasks {
   readonly out: string;
   readonly force: boolean;
@@ -31,7 +34,13 @@ async function tasks(url: string, { out, force, ...wanted }: TasksOptions): Prom
     throw wrongInput('file.exists', `The file ${out} is there already.`, {
       next: 'Choose another with --out, or write over it with --force.',
     });
-  const { place, rows } = await (await hostOf(url)).rows(wanted);
+  const waiting = setInterval(
+    () => console.error(printable(`  ! waiting for the tasks of ${url}`)),
+    WAITING_MS,
+  );
+  const { place, rows } = await hostOf(url)
+    .then((host) => host.rows(wanted))
+    .finally(() => clearInterval(waiting));
   await writeRows(out, 'jsonl', rows);
   console.log(printable(`${out}: ${rows.length} tasks of ${place}`));
 }

@@ -3,8 +3,10 @@
  * the task has no such field; JSON in a fence of markdown counts as well. Patterns run in linear time, in RE2's syntax; formats whose usual
  * expressions backtrack without end are refused when the file is read.
  */
+
 import { format, type Schema, Validator } from '@cfworker/json-schema';
 import { invalid, ok, type ParseResult } from '../recipe/task-family.ts';
+import { reasonOf } from '../text/nesting.ts';
 import { type Checker, LONGEST_ANSWER, shown, wrongReference } from './checker.ts';
 import { linearPattern } from './regex.ts';
 
@@ -140,10 +142,9 @@ export const jsonSchema: Checker = {
       // References that lead nowhere, or round in circles, are found now and not when a model answers.
       whole.validate(null);
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
       throw wrongReference(
         NAME,
-        `the schema cannot be followed: ${why}.`,
+        `the schema cannot be followed: ${reasonOf(cause)}.`,
         'a schema whose references end',
         cause,
       );

@@ -3,8 +3,10 @@
  * (`trim_blocks`, `lstrip_blocks`). It has no clock: equal messages give equal text, so `strftime_now` is not defined, and templates that
  * ask whether it is take their fixed date.
  */
+
 import { Environment, parse, tokenize } from '@huggingface/jinja';
 import { wrongInput } from '../errors.ts';
+import { reasonOf } from '../text/nesting.ts';
 import { BoundedInterpreter } from './bounded-interpreter.ts';
 import type { Message, Tool } from './message.ts';
 
@@ -27,8 +29,6 @@ function range(first: number, second?: number, step = 1): number[] {
   if (!(count <= LONGEST_RANGE)) throw new Error(`range of ${count} numbers`);
   return Array.from({ length: count }, (_, i) => start + i * step);
 }
-
-const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 /** Copies only the fields that are there: a template that asks whether a name `is defined` must not find it undefined. */
 const given = (message: Message): object =>

@@ -146,6 +146,12 @@ const seatRewards = v.record(
 );
 export type SeatRewards = Readonly<v.InferOutput<typeof seatRewards>>;
 
+/** Valibot leaves out keys that name an object's own parts, so that a payment to one would be dropped without a word. */
+const namesAnswers = (turns: unknown): boolean =>
+  typeof turns === 'object' &&
+  turns !== null &&
+  !Object.keys(turns).some((key) => ['__proto__', 'prototype', 'constructor'].includes(key));
+
 /**
  * The body by which an agent ends its episode: with its reward, or with why there is none; or with `rewards` for each seat that got an
  * answer. `reward` and `missing` are those of every seat.
@@ -156,7 +162,13 @@ export const rewardOrder = v.pipe(
     missing: v.exactOptional(missingReward),
     rewards: v.exactOptional(seatRewards),
     /** What single answers were paid, by the `id` of each: the part of the reward that they earned. */
-    turns: v.exactOptional(v.record(v.string(), payment), {}),
+    turns: v.exactOptional(
+      v.pipe(
+        v.custom<Record<string, unknown>>(namesAnswers, 'Expected the ids of answers'),
+        v.record(v.string(), payment),
+      ),
+      {},
+    ),
   }),
   v.check(
     ({ reward, missing, rewards }) =>

@@ -177,7 +177,7 @@ export const workResult = v.strictObject({
   /** `weightsHash` of what the node computed with. */
   weights: hash,
   /** [prompts][samples], in the order asked. */
-  completions: v.array(v.array(completion)),
+  completions: v.array(v.array(v.strictObject(completion.entries))),
   /** Ed25519 signature by the node's key over what core/audit/work-seal.ts says, in hex. */
   seal: hex(128),
 });

@@ -8,3 +8,17 @@ export function isShallow(value: unknown, levels = DEEPEST): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return levels > 0 && Object.values(value).every((inner) => isShallow(inner, levels - 1));
 }
+
+/** Does a value hold a number without end? JSON.parse makes one of 1e400. The value must be shallow. */
+export const isEndless = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null
+    ? Object.values(value).some(isEndless)
+    : typeof value === 'number' && !Number.isFinite(value);
+
+/** Why something failed, in words; what ran out of stack was nested too deeply, or referred to itself. */
+export const reasonOf = (error: unknown): string =>
+  error instanceof RangeError && /call stack/.test(error.message)
+    ? 'it is nested too deeply, or refers to itself'
+    : error instanceof Error
+      ? error.message
+      : String(error);

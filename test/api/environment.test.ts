@@ -242,6 +242,26 @@ test.each<[string, string, (response: ServerResponse) => void, RegExp]>([
   expect(server.ran.length).toBeLessThanOrEqual(1);
 });
 
+test.each(['/create', '/sums/task_tools', '/sums/prompt', '/sums/call'])(
+  'a redirect of %s is missing data, and leads nowhere',
+  async (path) => {
+    const elsewhere = await orsServer();
+    let asked = 0;
+    for (const at of [path, '/create', '/sums/task_tools', '/sums/prompt', '/sums/call'])
+      elsewhere.faults.set(at, () => {
+        asked += 1;
+        return false;
+      });
+    server.faults.set(path, (_, response) => {
+      response.writeHead(307, { location: `${elsewhere.url}${path}` }).end();
+      return true;
+    });
+    expect((await hold(policy(submits('5'), submits('4')).ask)).score).toBe('refused');
+    expect(asked).toBe(0);
+    await elsewhere.stop();
+  },
+);
+
 test('an answer that does not come in time is missing data', async () => {
   await client.begin(PLACE, 'one');
   server.faults.set('/sums/call', () => true);

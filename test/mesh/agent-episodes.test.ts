@@ -278,6 +278,23 @@ describe('an episode', () => {
 });
 
 describe('what an agent does wrong', () => {
+  test('a call that is nested without measure is refused by name before the policy sees it', async () => {
+    const episode = await held((await ordered()).access);
+    const deep = (levels: number) => JSON.parse('['.repeat(levels) + ']'.repeat(levels)) as unknown;
+    const call = async (more: object) => {
+      const body = {
+        model: episode.model,
+        messages: [{ role: 'user', content: '1' }],
+        max_tokens: 2,
+        ...more,
+      };
+      return post(`${episode.baseURL}/chat/completions`, episode.apiKey, body);
+    };
+    // A field that nobody reads.
+    expect(await refusal(await call({ user: deep(101) }))).toBe('422 body.nesting');
+    expect((await call({ user: deep(50) })).status).toBe(200);
+  });
+
   test('a second reward, one of another, and one that is no number: each is refused, and the first counts', async () => {
     const { round, access } = await ordered(1, 2);
     const [one, two] = [await held(access), await held(access)];
@@ -285,10 +302,14 @@ describe('what an agent does wrong', () => {
     await asks(two, 'What is 2 + 4?');
     expect(await refusal(await rewards(one, 1, two.apiKey))).toBe('401 agent.token');
     expect(await refusal(await rewards(one, 1, access.token))).toBe('401 agent.token');
-    for (const wrong of [null, '1', true, [1], {}])
+    for (const wrong of [null, '1', true, [1], {}, 1.1e9, -1e308])
       expect(await refusal(await rewards(one, wrong))).toBe('422 body.schema');
     expect(await refusal(await post(one.rewardURL, one.apiKey, '{"reward":NaN}'))).toBe('400 body.json');
     expect(await refusal(await post(one.rewardURL, one.apiKey, '{"reward":1e999}'))).toBe('422 body.schema');
+    for (const turn of ['__proto__', 'constructor'])
+      expect(await refusal(await post(one.rewardURL, one.apiKey, `{"reward":1,"turns":{"${turn}":1}}`))).toBe(
+        '422 body.schema',
+      );
     expect((await rewards(one, 0.5)).status).toBe(200);
     expect(await refusal(await rewards(one, 0.75))).toBe('409 episode.rewarded');
     expect(await thrown(asks(one, 'And now?'))).toBe('409 episode.rewarded');

@@ -9,7 +9,16 @@ const SECRET = 'a-secret-for-callbacks';
 const heard: { body: string; id: string; time: string; signature: string }[] = [];
 const telemetry: { path: string; key: string; body: object }[] = [];
 let answer = 500;
+/** Where it is 307, both addresses send what is posted on to this one, which would take it. */
+const ELSEWHERE = '/elsewhere';
+let elsewhere = 0;
 const listener = createServer((request, response) => {
+  if (request.url === ELSEWHERE) {
+    elsewhere++;
+    response.writeHead(204).end();
+    return;
+  }
+  const location = { location: ELSEWHERE };
   let body = '';
   request.setEncoding('utf8').on('data', (chunk) => {
     body += chunk;
@@ -18,7 +27,7 @@ const listener = createServer((request, response) => {
     const of = (name: string) => String(request.headers[name]);
     if (request.url?.startsWith('/otlp')) {
       telemetry.push({ path: request.url, key: of('x-key'), body: JSON.parse(body) });
-      response.writeHead(answer).end();
+      response.writeHead(answer, location).end();
       return;
     }
     heard.push({
@@ -27,7 +36,7 @@ const listener = createServer((request, response) => {
       time: of('webhook-timestamp'),
       signature: of('webhook-signature'),
     });
-    response.writeHead(answer).end();
+    response.writeHead(answer, location).end();
   });
 });
 
@@ -64,8 +73,11 @@ test('told until it is taken, then never again', async () => {
   });
   await scene.reach(round, ['failed']);
   await scene.mesh.cron();
+  answer = 307;
   await scene.mesh.cron();
   expect(heard).toHaveLength(2);
+  // A redirect is no success, and nothing is sent where it leads.
+  expect(elsewhere).toBe(0);
   answer = 204;
   await scene.mesh.cron();
   await scene.mesh.cron();

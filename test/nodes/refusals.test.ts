@@ -251,6 +251,8 @@ test('results: forged, of old weights, impossible, of another’s lease, and sen
   expect(await refusal(await answer(first!, await resultOf(first!, held, made.slice(1))))).toBe(
     '422 result.completions',
   );
+  const more = made.map((row) => row.map((one) => ({ ...one, reward: 1 })));
+  expect(await refusal(await answer(first!, await resultOf(first!, held, more)))).toBe('422 body.schema');
   // JSON has no infinity, but numbers that are read as one; what is sealed then is what stands for it, null.
   const endless = made.map((row, p) =>
     row.map((one, s) => (p + s === 0 ? { ...one, logprobs: one.logprobs.with(0, -Infinity) } : one)),

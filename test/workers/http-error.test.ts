@@ -25,6 +25,16 @@ test('a database that finds no room is named', () => {
   expect(JSON.stringify(body)).not.toMatch(/insert|SQLITE|D1_ERROR/);
 });
 
+test('a database whose migrations are not applied yet is named', () => {
+  const { status, body } = errorResponse(
+    new Error('Failed query: select * from rounds', {
+      cause: new Error('D1_ERROR: no such table: rounds: SQLITE_ERROR'),
+    }),
+  );
+  expect([status, body.error.code]).toEqual([503, 'database.migrating']);
+  expect(JSON.stringify(body)).not.toMatch(/select|SQLITE|D1_ERROR/);
+});
+
 test('anything else that is not ours tells nothing', () => {
   const { status, body } = errorResponse(new TypeError('x is not a function at /secret/path.ts:3:1'));
   expect([status, body.error.code]).toEqual([500, 'internal']);

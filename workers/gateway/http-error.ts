@@ -54,7 +54,7 @@ const bodyOf = (code: string, message: string, expected?: string, next?: string)
   error: { code, message, expected: expected ?? null, next: next ?? null },
 });
 
-/** What SQLite says of a database whose pages are not what they were, or that finds no room; drizzle wraps it. */
+/** What SQLite says of a database whose pages are not what they were, that finds no room, or whose migrations are not applied yet; drizzle wraps it. */
 const OF_THE_STORE: readonly (readonly [RegExp, ContentfulStatusCode, Refusal])[] = [
   [
     /SQLITE_CORRUPT|SQLITE_NOTADB|malformed|file is not a database/i,
@@ -74,6 +74,16 @@ const OF_THE_STORE: readonly (readonly [RegExp, ContentfulStatusCode, Refusal])[
       'The database or the index of the objects finds no room.',
       'room on the disk of a local mesh, or below the limit of a D1 database',
       'Make room, then send the same again.',
+    ),
+  ],
+  [
+    /no such (?:table|column)/i,
+    503,
+    bodyOf(
+      'database.migrating',
+      'The database does not have this release’s tables yet.',
+      'a mesh that has started, or migrations that were applied',
+      'Wait until the mesh is up; a deployed mesh needs `npm run deploy`, which applies them.',
     ),
   ],
 ];

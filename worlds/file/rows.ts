@@ -3,7 +3,7 @@ import { CsvError, parse } from 'csv-parse/sync';
 import { parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { wrongInput } from '../../core/errors.ts';
-import { DEEPEST, isShallow } from '../../core/text/nesting.ts';
+import { DEEPEST, isEndless, isShallow } from '../../core/text/nesting.ts';
 
 export interface Row {
   /** Line of a JSONL or CSV file where the row begins, row of a Parquet file; both from 1. */
@@ -35,6 +35,8 @@ function decode(name: string, bytes: Uint8Array): string {
 
 const TOO_DEEP = `it is nested deeper than ${DEEPEST} levels`;
 
+const ENDLESS = 'it holds a number beyond 1.8e308; write it as text';
+
 /** Digits that a double certainly keeps; it keeps more where they are those that it is written with. */
 const KEPT_DIGITS = 15;
 
@@ -65,9 +67,10 @@ function jsonLines(text: string): Rows {
     else
       try {
         const value: unknown = parseExactly(part);
-        if (isObject(value) && isShallow(value)) rows.push({ line, value });
-        else if (isObject(value)) faults.push({ line, what: TOO_DEEP });
-        else faults.push({ line, what: 'it is no JSON object' });
+        if (!isObject(value)) faults.push({ line, what: 'it is no JSON object' });
+        else if (!isShallow(value)) faults.push({ line, what: TOO_DEEP });
+        else if (isEndless(value)) faults.push({ line, what: ENDLESS });
+        else rows.push({ line, value });
       } catch (error) {
         faults.push({
           line,
@@ -83,7 +86,7 @@ function cellValue(cell: string): unknown {
   if (!/^\s*[[{]/.test(cell)) return cell;
   try {
     const value: unknown = JSON.parse(cell);
-    return isShallow(value) ? value : cell;
+    return isShallow(value) && !isEndless(value) ? value : cell;
   } catch {
     return cell;
   }
@@ -132,10 +135,9 @@ async function parquet(name: string, bytes: Uint8Array): Promise<Rows> {
   try {
     const file = bytes.slice().buffer;
     const records = await parquetReadObjects({ file, compressors });
-    return {
-      rows: records.map((record, i) => ({ line: i + 1, value: plainValue(record) as Row['value'] })),
-      faults: [],
-    };
+    const rows = records.map((record, i) => ({ line: i + 1, value: plainValue(record) as Row['value'] }));
+    const faults = rows.flatMap(({ line, value }) => (isEndless(value) ? [{ line, what: ENDLESS }] : []));
+    return { rows: rows.filter(({ value }) => !isEndless(value)), faults };
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw wrongInput('tasks.parquet', `The file ${name} cannot be read as Parquet: ${why}.`, {

@@ -31,3 +31,9 @@ test.each(stored.vectors as Vector[])(
     else expect(rendered).toThrow(refuses);
   },
 );
+
+test('brackets without measure are refused in words', () => {
+  expect(() => openTemplate(`{{ ${'('.repeat(10_000)}1${')'.repeat(10_000)} }}`)).toThrow(
+    /cannot be read: it is nested too deeply/,
+  );
+});

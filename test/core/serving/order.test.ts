@@ -153,6 +153,13 @@ describe('refused', () => {
     ['repetition_penalty', () => tokens({ repetition_penalty: 1.1 })],
     ['logit_bias', () => chat({ logit_bias: { 5: 1 } })],
     ['response_format', () => chat({ response_format: { type: 'json_object' } })],
+    ['guided_regex', () => chat({ guided_regex: 'a+' })],
+    ['guided_grammar', () => completion({ guided_grammar: 'root ::= "a"' })],
+    ['structured_outputs', () => chat({ structured_outputs: { choice: ['a'] } })],
+    ['extra_body', () => chat({ extra_body: { guided_choice: ['a'] } })],
+    ['min_tokens', () => tokens({ min_tokens: 3 })],
+    ['bad_words', () => chat({ bad_words: ['a'] })],
+    ['functions', () => chat({ functions: [{ name: 'f' }] })],
     [
       'tool_choice',
       () => chat({ tools: [{ type: 'function', function: { name: 'f' } }], tool_choice: 'required' }),
@@ -170,6 +177,10 @@ describe('refused', () => {
 
   test('neutral values of what is not supported are accepted', () => {
     const neutral = {
+      guided_json: null,
+      min_tokens: 0,
+      bad_words: [],
+      use_beam_search: false,
       frequency_penalty: 0,
       presence_penalty: 0,
       logit_bias: {},

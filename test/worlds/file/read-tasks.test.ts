@@ -214,6 +214,22 @@ test('values that are nested without measure are refused by their line, and stay
   expect(task!.metadata.more).toBe(deep);
 });
 
+test('numbers without end are refused by their line, and stay text in CSV', async () => {
+  const lines = '{"question":"a","answer":"1"}\n{"question":"b","answer":"2","more":[{"x":-1e400}]}\n';
+  await expect(readTasks('t.jsonl', utf8(lines), settings())).rejects.toThrow(/line 2: .*1\.8e308/);
+  const [task] = await readTasks('t.csv', utf8('question,answer,more\na,1,[1e400]\n'), settings());
+  expect(task!.metadata.more).toBe('[1e400]');
+  const columnData = [
+    { name: 'question', data: ['a', 'b'], type: 'STRING' },
+    { name: 'answer', data: ['1', '2'], type: 'STRING' },
+    { name: 'level', data: [1, Number.POSITIVE_INFINITY], type: 'DOUBLE' },
+  ] as const;
+  const bytes = new Uint8Array(parquetWriteBuffer({ columnData: columnData as never }));
+  await expect(readTasks('t.parquet', bytes, settings())).rejects.toThrow(
+    /row 2: .*1\.8e308|line 2: .*1\.8e308/,
+  );
+});
+
 test('Parquet: texts, big integers, lists and structures', async () => {
   const buffer = parquetWriteBuffer({
     columnData: [
