@@ -45,16 +45,15 @@ export const writeAdapter = ({ alpha, tensors }: Adapter, dtype: StorageType = '
   writeSafetensors(tensors, dtype, { [ALPHA]: String(alpha) });
 
 /**
- * Reads an adapter's file. Undefined for one of an earlier release, which does not say alpha: the weights beside it have it folded in.
- * @throws RollmeshError `safetensors.*`, or `adapter.alpha` for an alpha that is no positive number
+ * Reads an adapter's file.
+ * @throws RollmeshError `safetensors.*`, or `adapter.alpha` where alpha is missing or no positive number
  */
-export function readAdapter(bytes: Uint8Array): Adapter | undefined {
-  const text = readMetadata(bytes)[ALPHA];
-  if (text === undefined) return undefined;
-  const alpha = Number(text);
+export function readAdapter(bytes: Uint8Array): Adapter {
+  const text = readMetadata(bytes)[ALPHA] ?? null;
+  const alpha = Number(text ?? Number.NaN);
   if (!Number.isFinite(alpha) || alpha <= 0)
     throw wrongInput('adapter.alpha', `The adapter's ${ALPHA} is ${JSON.stringify(text)}.`, {
-      expected: 'a positive number',
+      expected: 'a positive number, as text in the metadata of the file',
     });
   return { alpha, tensors: readSafetensors(bytes) };
 }

@@ -5,7 +5,6 @@ import { ENGINES, kernelEngineOf, SMALLER_WEIGHTS } from '../core/policy/policy.
 import type { Recipe } from '../core/recipe/recipe.ts';
 import type { Registry } from '../core/recipe/registry.ts';
 import { policyNameOf } from '../core/runs/policy-name.ts';
-import { FORMER_SETTINGS, refuseFormer } from '../core/schema/former-names.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
 import {
   MOST_AHEAD,
@@ -25,7 +24,7 @@ const whole = (least: number, most: number) =>
   v.pipe(v.number(), v.safeInteger(), v.minValue(least), v.maxValue(most));
 
 /** The fields of an order. */
-export const orderFields = v.strictObject({
+export const runOrder = v.strictObject({
   recipe: name,
   seed: v.optional(whole(0, Number.MAX_SAFE_INTEGER), 0),
   rounds: v.optional(whole(1, 10_000), 1),
@@ -39,7 +38,6 @@ export const orderFields = v.strictObject({
   tasks: v.optional(whole(1, 4096)),
   groupSize: v.optional(whole(2, 64)),
 });
-export const runOrder = v.pipe(v.unknown(), refuseFormer(FORMER_SETTINGS), orderFields);
 export type RunOrder = v.InferOutput<typeof runOrder>;
 
 export interface OrderedRun {

@@ -97,7 +97,7 @@ async function readObject<S extends v.GenericSchema>(
 }
 
 function checkSeal(
-  { spec, proposalsSha256, manifests = {} }: RoundState,
+  { spec, proposalsSha256, manifests }: RoundState,
   { group, sha256, mac }: GroupStates[number],
   meshKey: string | undefined,
   ledger: AuditLedger,

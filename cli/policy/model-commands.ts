@@ -113,19 +113,15 @@ const evaluationRecord = (policy: string, version: number, figures: Evaluated) =
 
 interface ScoreOptions extends Pick<Form, 'weights'> {
   readonly ids: string;
-  /** `infer` is the name that `onnx` had before there were two engines. */
-  readonly engine: Engine | 'learner' | 'infer';
+  readonly engine: Engine | 'learner';
 }
 
 export function addScore(parent: Command): void {
   versionCommand(parent, 'score', 'log-probabilities and entropies (nats) of given token ids')
     .requiredOption('--ids <file>', 'a JSON array of token ids per line')
     .addOption(
-      new Option(
-        '--engine <name>',
-        'who computes: an engine of generation (`infer` means onnx), or the learner',
-      )
-        .choices([...ENGINES, 'infer', 'learner'])
+      new Option('--engine <name>', 'who computes: an engine of generation, or the learner')
+        .choices([...ENGINES, 'learner'])
         .default('onnx'),
     )
     .addOption(weightsOption())
@@ -136,8 +132,7 @@ export function addScore(parent: Command): void {
         throw wrongInput('score.weights', `The learner computes in float32, not with ${weights} weights.`, {
           next: 'Leave --weights or --engine learner out.',
         });
-      const generation =
-        engine === 'learner' ? {} : { ...options, engine: engine === 'infer' ? 'onnx' : engine };
+      const generation = engine === 'learner' ? {} : { ...options, engine };
       const ref = refOf(name, version, generation);
       await withStore(options, async (gateway) => {
         let line = 0;

@@ -21,7 +21,7 @@ const hasPolicies = (file: DatabaseSync): boolean =>
 /**
  * Every policy with its newest versions, as the gateway answers them; none where no mesh has run on the folder.
  *
- * @throws RollmeshError `state.former` where an earlier release wrote the database, `database.damaged` where it cannot be read.
+ * @throws RollmeshError `state.release` where another release wrote the database, `database.damaged` where it cannot be read.
  */
 export async function storedPolicies(stateDir: string): Promise<PolicyVersions[]> {
   for (const path of databasesIn(join(stateDir, 'v3', 'd1'))) {
@@ -43,7 +43,7 @@ export async function storedPolicies(stateDir: string): Promise<PolicyVersions[]
 
 function unreadable(path: string, cause: unknown): RollmeshError {
   return /no such (?:table|column)/.test(String(cause))
-    ? new RollmeshError('wrong-input', 'state.former', 'An earlier release wrote this state folder.', {
+    ? new RollmeshError('wrong-input', 'state.release', 'Another release wrote this state folder.', {
         expected: 'the tables of this release',
         next: 'Start a mesh on it once, with `npm start -- --serve`: it brings the tables up to date.',
         cause,

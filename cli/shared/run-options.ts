@@ -79,14 +79,6 @@ export const port = (text: string) => {
   return value;
 };
 
-/** An option under a name that it had in an earlier release: it is refused, and told the present one. */
-export const formerOption = (flags: string, present: string) =>
-  new Option(flags)
-    .argParser(() => {
-      throw new InvalidArgumentError(`The option is called ${present} now.`);
-    })
-    .hideHelp();
-
 /** `--tasks 64` is the number of tasks in a round, `--tasks FILE` the file that they come from; both may be given. */
 export interface TasksOption {
   readonly count?: number;
@@ -186,7 +178,6 @@ export const startCommand = (): Command =>
       tasksOption,
     )
     .option('--group-size <n>', 'rollouts per task', whole(2))
-    .addOption(formerOption('--group <n>', '--group-size'))
     .option(
       '--policy <name>',
       'policy to train: one you imported (default: the start policy under a name of the run)',

@@ -12,7 +12,7 @@ import { shipped } from '../../recipes/index.ts';
 import type { RunOrder } from '../../recipes/run-order.ts';
 import { calledAs } from '../called-as.ts';
 import { duration, percent } from '../shared/figures.ts';
-import { aheadOption, engineOption, formerOption, share, whole } from '../shared/run-options.ts';
+import { aheadOption, engineOption, share, whole } from '../shared/run-options.ts';
 import { openStateFolder } from '../shared/state-folder.ts';
 import { type FireReport, faultsOf, underFire } from './soak-run.ts';
 
@@ -164,7 +164,6 @@ export const command = (): Command =>
     .option('--rounds <n>', 'rounds at least; more follow while kills are left', whole(1), 2)
     .option('--tasks <n>', 'tasks per round', whole(1), 6)
     .option('--group-size <n>', 'rollouts per task', whole(2), 4)
-    .addOption(formerOption('--group <n>', '--group-size'))
     .addOption(aheadOption())
     .addOption(engineOption())
     .option('--nodes <n>', 'so many node processes at most, which join and are killed at random', whole(1))

@@ -5,14 +5,7 @@ import { readSecrets } from '../../local/mesh/secrets.ts';
 import type { RunOrder } from '../../recipes/run-order.ts';
 import { orderRounds } from '../../workers/api/signed-webhook.ts';
 import { calledAs } from '../called-as.ts';
-import {
-  aheadOption,
-  collect,
-  engineOption,
-  formerOption,
-  weightsOption,
-  whole,
-} from '../shared/run-options.ts';
+import { aheadOption, collect, engineOption, weightsOption, whole } from '../shared/run-options.ts';
 import { columnsHelp } from '../start/progress.ts';
 
 /** The options are the order's fields, but for `--reward`, which names the reward function. */
@@ -39,7 +32,6 @@ export const command = (): Command =>
     .addOption(aheadOption())
     .option('--tasks <n>', 'tasks per round', whole(1))
     .option('--group-size <n>', 'rollouts per task', whole(2))
-    .addOption(formerOption('--group <n>', '--group-size'))
     .option('--wait', 'follow the rounds, print each, and exit with 1 if one fails', false)
     .option('--json', 'with --wait: one JSON object per line', false)
     .addHelpText('after', () => `\n${columnsHelp()}`)

@@ -88,7 +88,7 @@ export class VersionChain {
   async manifest(version: number): Promise<Manifest> {
     const { manifestSha256: committed } = this.row(version);
     const stored = await this.#gateway.getManifest({ name: this.name, version });
-    if (committed === null || manifestSha256(stored) === committed) return stored;
+    if (manifestSha256(stored) === committed) return stored;
     throw new RollmeshError(
       'give-up',
       'version.manifest',
@@ -156,7 +156,7 @@ export async function verifyVersion(
       if (policy === chain.name) return chain.load(wanted);
       // A teacher: the round says which bytes it had.
       const ref = { name: policy, version: wanted };
-      return gateway.getVersion(ref, undefined, round.manifests?.[manifestKey(round.spec, ref)]);
+      return gateway.getVersion(ref, undefined, round.manifests[manifestKey(round.spec, ref)]);
     };
     const work = { recipe, round: round.spec, proposals, groups, parent, next: version, load };
     const { files } = await trainer.train(work);

@@ -13,7 +13,7 @@ import { canonicalJson } from '../text/canonical-json.ts';
 /** What a seal covers of the round. */
 export interface SealedRound {
   readonly spec: RoundSpec;
-  /** sha256 of the proposals' object; null for rounds that were admitted before it was noted. */
+  /** sha256 of the proposals' object; null until they are admitted. */
   readonly proposalsSha256: string | null;
   /** Hashes of manifests (`manifestSha256`) by `manifestKey`: of every version that a role names, and of version 0, which holds the tokenizer. */
   readonly manifests: Readonly<Record<string, string>>;
@@ -28,11 +28,6 @@ export interface SealedGroup {
 const macOf = (meshKey: string, text: string) =>
   bytesToHex(hmac(sha256, utf8ToBytes(meshKey), utf8ToBytes(text)));
 
-/** The round under the names that its settings had when seals were first made of them: a seal of that time is a seal of today. */
-function sealedSpec({ settings: { groupSize, rewardFunction, ...settings }, ...spec }: RoundSpec) {
-  return { ...spec, settings: { ...settings, group: groupSize, reward: rewardFunction } };
-}
-
 /** Hex HMAC-SHA256 over round and group under the mesh's key. */
 export const provenanceMac = (
   meshKey: string,
@@ -41,31 +36,8 @@ export const provenanceMac = (
 ): string =>
   macOf(
     meshKey,
-    canonicalJson([
-      'scored 2',
-      sealedSpec(v.parse(roundSpec, spec)),
-      proposalsSha256,
-      manifests,
-      group,
-      hash,
-    ]),
+    canonicalJson(['scored', v.parse(roundSpec, spec), proposalsSha256, manifests, group, hash]),
   );
-
-/**
- * The seal as it was made before it covered settings, parameter sets and manifests. It is no longer made, and is known so that rounds
- * of that time can be finished and audited. The seal of a new round never has this form.
- */
-function earlierMac(
-  meshKey: string,
-  { spec, proposalsSha256 }: SealedRound,
-  { group, sha256: hash }: SealedGroup,
-): string {
-  const roles = Object.entries(spec.roles)
-    .map(([role, { name, version }]) => `${role}=${name}@${version}`)
-    .sort();
-  const { seed } = spec.settings;
-  return macOf(meshKey, ['scored', spec.id, group, seed, ...roles, hash, proposalsSha256 ?? ''].join('|'));
-}
 
 /** Compares two strings in a time that does not depend on where two of the same length differ. */
 export function equalInConstantTime(a: string, b: string): boolean {
@@ -80,5 +52,4 @@ export const isAuthentic = (
   round: SealedRound,
   message: Pick<ScoredMessage, 'round' | 'group' | 'sha256' | 'mac'>,
 ): boolean =>
-  message.round === round.spec.id &&
-  [provenanceMac, earlierMac].some((seal) => equalInConstantTime(message.mac, seal(meshKey, round, message)));
+  message.round === round.spec.id && equalInConstantTime(message.mac, provenanceMac(meshKey, round, message));

@@ -2,7 +2,6 @@
 import * as v from 'valibot';
 import { wrongInput } from '../errors.ts';
 import { seatName } from '../schema/agent.ts';
-import { FORMER_RECIPE } from '../schema/former-names.ts';
 import { setName } from '../schema/policy.ts';
 import { name } from '../schema/sample.ts';
 import type { Recipe } from './recipe.ts';
@@ -113,10 +112,7 @@ function told(issues: readonly v.BaseIssue<unknown>[]): string {
     else if (type !== 'strict_object' || expected === 'Object')
       wrong.push(`${field} is ${received}, expected ${message.replace(/^Expected /, '')}`);
     else if (expected !== 'never') missing.push(field);
-    else {
-      const present = FORMER_RECIPE[String(path[0]?.key)];
-      unknown.push(present === undefined ? field : `${field}, which is called \`${present}\` now`);
-    }
+    else unknown.push(field);
   }
   return [
     ...(unknown.length ? [`a recipe has no field ${unknown.join(', ')}`] : []),

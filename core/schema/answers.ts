@@ -51,7 +51,7 @@ export const roundAnswer = v.object({
   state: v.picklist(ROUND_STATES),
   /** The number of groups that were admitted; known once the tasks are. */
   expected: count,
-  /** sha256 of the proposals' object; null for rounds that were admitted before it was noted. */
+  /** sha256 of the proposals' object; null until they are admitted. */
   proposalsSha256: v.nullable(v.string()),
   /** Proposals written, valid or not. */
   proposed: count,
@@ -89,16 +89,10 @@ export type GroupAnswer = v.InferOutput<typeof groupAnswer>;
 export const roundState = v.object({
   ...roundAnswer.entries,
   spec: roundSpec,
-  /**
-   * Hashes of the manifests of the round's versions, by `manifestKey`, as the database keeps them. Absent = the gateway is of an
-   * earlier release.
-   */
-  manifests: v.exactOptional(v.record(v.string(), hash)),
-  /**
-   * The first earlier round of its run that has not ended: the rounds of a run are trained in their order. null = none. Absent = the
-   * gateway is of an earlier release, where one round of a run was open at a time.
-   */
-  waitsFor: v.exactOptional(v.nullable(id)),
+  /** Hashes of the manifests of the round's versions, by `manifestKey`, as the database keeps them. */
+  manifests: v.record(v.string(), hash),
+  /** The first earlier round of its run that has not ended: the rounds of a run are trained in their order. null = none. */
+  waitsFor: v.nullable(id),
   /** Its run is paused: nobody goes on with it. Absent = it is not. */
   paused: v.exactOptional(v.literal(true)),
   failures: v.array(groupAnswer),
@@ -295,8 +289,8 @@ export const versionAnswer = v.object({
   withdrawn: v.nullable(v.string()),
   /** When retention removed the version's files; null = they are there. */
   prunedAt: v.nullable(count),
-  /** `manifestSha256` of its manifest; null until it is noted for a version of an earlier release. */
-  manifestSha256: v.optional(v.nullable(hash), null),
+  /** `manifestSha256` of its manifest. */
+  manifestSha256: hash,
 });
 export type VersionAnswer = v.InferOutput<typeof versionAnswer>;
 
@@ -382,10 +376,10 @@ export const replayed = v.variant('state', [
   v.object({ id, state: v.literal('refused'), reason: v.string() }),
 ]);
 export type Replayed = v.InferOutput<typeof replayed>;
-/** `next`: where the next call goes on, null at the end; an earlier release does not say it. */
+/** `next`: where the next call goes on, null at the end. */
 export const replayListing = v.object({
   results: v.array(replayed),
-  next: v.optional(v.nullable(v.string())),
+  next: v.nullable(v.string()),
 });
 
 export const refusal = v.object({

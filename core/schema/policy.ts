@@ -65,7 +65,7 @@ export const headFile = (set: string = MAIN_SET): VersionFile => `${set}.head.sa
 
 /**
  * The file of a set's adapter, which is added to the set's weights; a set that has an adapter and no weights of its own is trained on version
- * 0's model.safetensors. Where the file does not say `lora_alpha`, an earlier release wrote it, beside weights that have it folded in.
+ * 0's model.safetensors.
  */
 export const adapterFile = (set: string = MAIN_SET): VersionFile => `${set}.adapter.safetensors`;
 

@@ -62,7 +62,7 @@ export type RoleTraining = Readonly<v.InferOutput<typeof roleTraining>>;
 export const trainingReport = v.object({
   /** Roles whose samples a policy objective trained, and some samples of those whose weights another objective trained. */
   roles: v.record(v.string(), roleTraining),
-  /** The kinds of parts that were trained, such as `policy` or `distillation`, in alphabetical order; absent in reports of earlier releases. */
+  /** The kinds of parts that were trained, such as `policy` or `distillation`, in alphabetical order; absent where nothing says so. */
   kinds: v.exactOptional(v.array(v.string())),
   /** Prompt and completion tokens that went through the trainer. */
   tokens: count,

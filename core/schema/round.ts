@@ -3,7 +3,6 @@ import * as v from 'valibot';
 import { KERNEL_ENGINES, type PolicyRef, SMALLER_WEIGHTS } from '../policy/policy.ts';
 import { deriveId, Random } from '../random.ts';
 import type { QueueName, WorkerStage } from '../round/stages.ts';
-import { FORMER_SETTINGS, readFormer } from './former-names.ts';
 import { count, positive } from './numbers.ts';
 import { id, name, policyRef, setName } from './sample.ts';
 
@@ -11,35 +10,31 @@ import { id, name, policyRef, setName } from './sample.ts';
 export const MOST_AHEAD = 8;
 
 /** The settings of a run: everything that decides its rounds. The run's id is derived from them, so the same settings are the same run. */
-export const runSettings = v.pipe(
-  v.unknown(),
-  readFormer(FORMER_SETTINGS),
-  v.object({
-    recipe: name,
-    seed: count,
-    /** The policy that is trained; version 0 is where it starts. */
-    policy: name,
-    /** The name of one of the recipe's reward functions: it pays the policy in this run. */
-    rewardFunction: v.string(),
-    /** Roles that keep version 0. */
-    freeze: v.array(v.string()),
-    /** One of the recipe's variants; absent = as published. */
-    variant: v.optional(v.string()),
-    /** The format in which samplers hold the weights; absent = float32. The learner corrects for the difference by importance weights. */
-    weights: v.optional(v.picklist(SMALLER_WEIGHTS)),
-    /** The engine that computes the policies; absent = ONNX Runtime. */
-    engine: v.optional(v.picklist(KERNEL_ENGINES)),
-    /**
-     * How many versions before the one that it trains a round samples with, so that as many rounds are rolled out while one trains;
-     * absent = 0, on policy.
-     */
-    ahead: v.optional(v.pipe(positive, v.maxValue(MOST_AHEAD))),
-    /** The number of tasks per round. */
-    tasks: v.pipe(positive, v.maxValue(4096)),
-    /** The number of rollouts per task. */
-    groupSize: v.pipe(positive, v.maxValue(64)),
-  }),
-);
+export const runSettings = v.object({
+  recipe: name,
+  seed: count,
+  /** The policy that is trained; version 0 is where it starts. */
+  policy: name,
+  /** The name of one of the recipe's reward functions: it pays the policy in this run. */
+  rewardFunction: v.string(),
+  /** Roles that keep version 0. */
+  freeze: v.array(v.string()),
+  /** One of the recipe's variants; absent = as published. */
+  variant: v.optional(v.string()),
+  /** The format in which samplers hold the weights; absent = float32. The learner corrects for the difference by importance weights. */
+  weights: v.optional(v.picklist(SMALLER_WEIGHTS)),
+  /** The engine that computes the policies; absent = ONNX Runtime. */
+  engine: v.optional(v.picklist(KERNEL_ENGINES)),
+  /**
+   * How many versions before the one that it trains a round samples with, so that as many rounds are rolled out while one trains;
+   * absent = 0, on policy.
+   */
+  ahead: v.optional(v.pipe(positive, v.maxValue(MOST_AHEAD))),
+  /** The number of tasks per round. */
+  tasks: v.pipe(positive, v.maxValue(4096)),
+  /** The number of rollouts per task. */
+  groupSize: v.pipe(positive, v.maxValue(64)),
+});
 export type RunSettings = v.InferOutput<typeof runSettings>;
 
 export const runIdOf = (run: RunSettings): string =>

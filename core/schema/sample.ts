@@ -1,7 +1,6 @@
 /** The records that stages exchange: samples, groups of them, proposals. Each has one schema, from which its type is inferred. */
 import * as v from 'valibot';
 import { KERNEL_ENGINES, SMALLER_WEIGHTS } from '../policy/policy.ts';
-import { FORMER_GROUP, FORMER_ORACLE, readFormer } from './former-names.ts';
 import { missingRewards } from './missing-reward.ts';
 import { count, finite } from './numbers.ts';
 import { outcome } from './outcome.ts';
@@ -53,9 +52,7 @@ export const sample = v.object({
   /** Why rewards from outside are null, by their streams; absent where none of them is. */
   missing: v.optional(missingRewards),
   /** For monitors only, on a judgment: does the oracle call what was judged right, and does the judgment agree (a hit)? Absent = it cannot be told. */
-  oracle: v.optional(
-    v.pipe(v.unknown(), readFormer(FORMER_ORACLE), v.object({ right: v.boolean(), hit: v.boolean() })),
-  ),
+  oracle: v.optional(v.object({ right: v.boolean(), hit: v.boolean() })),
   /** The id of the sample that this one judges, or of the first sample of its episode. */
   of: v.optional(id),
   /** The index of the turn in an episode of several turns, from 0. */
@@ -93,16 +90,12 @@ export type RolloutGroup = v.InferOutput<typeof rolloutGroup>;
  * A group with its judgments and rewards: what the learner trains on. `answersExact` and `solutionsExact` are the oracle's, for
  * judges' training and for monitors; a reward that is declared gold-free never reads them.
  */
-export const scoredGroup = v.pipe(
-  v.unknown(),
-  readFormer(FORMER_GROUP),
-  v.object({
-    ...rolloutGroup.entries,
-    judgments: v.array(sample),
-    /** For each rollout: is the answer exact? null where there is no answer to check (off-grammar), or nothing to check it with. */
-    answersExact: v.array(v.nullable(v.boolean())),
-    /** For each rollout: is the whole solution exact, every step included? null as above. */
-    solutionsExact: v.array(v.nullable(v.boolean())),
-  }),
-);
+export const scoredGroup = v.object({
+  ...rolloutGroup.entries,
+  judgments: v.array(sample),
+  /** For each rollout: is the answer exact? null where there is no answer to check (off-grammar), or nothing to check it with. */
+  answersExact: v.array(v.nullable(v.boolean())),
+  /** For each rollout: is the whole solution exact, every step included? null as above. */
+  solutionsExact: v.array(v.nullable(v.boolean())),
+});
 export type ScoredGroup = v.InferOutput<typeof scoredGroup>;

@@ -39,7 +39,7 @@ export type RoundLine = Readonly<v.InferOutput<typeof roundLine>>;
 export const heldOutPoint = v.object({
   round: count,
   task: v.string(),
-  /** Absent in records of earlier releases. */
+  /** The version that was evaluated. */
   version: v.exactOptional(count),
   ...v.omit(heldOut, ['formatRate']).entries,
   /** What may be said of its change since the version that the run began from; absent for that version. */

@@ -141,7 +141,7 @@ export const leaseOrder = v.strictObject({
   limit: v.pipe(positive, v.maxValue(LEASE_REQUESTS)),
   /** As many as are computed within a moment: a share that is smaller costs more calls than it spreads work. Absent = 1; above `limit` it is that. */
   least: v.exactOptional(v.pipe(positive, v.maxValue(LEASE_REQUESTS))),
-  /** Whether it takes requests with a grammar, too; nodes of earlier releases do not. */
+  /** Whether it takes requests with a grammar, too; absent = it does not. */
   grammars: v.exactOptional(v.boolean()),
   /** The only version that the node serves, where it asks a server that holds one; that takes the token of a close node. */
   serves: v.exactOptional(v.strictObject({ name, version: count })),
@@ -155,7 +155,7 @@ export const leaseAnswer = v.object({
   /** How long the lease holds from now on, without a heartbeat. */
   leaseMs: count,
   work: v.array(v.object({ id, request: samplingRequest })),
-  /** Whether a round's tasks are being proposed, so that there will be much to do in a moment. An earlier release does not say. */
+  /** Whether a round's tasks are being proposed, so that there will be much to do in a moment; absent = no. */
   soon: v.exactOptional(v.boolean()),
 });
 export type LeaseAnswer = v.InferOutput<typeof leaseAnswer>;
@@ -257,8 +257,8 @@ export const roundShares = v.object({
       requests: count,
       samples: count,
       leased: count,
-      /** The versions that it samples the round with, and so holds; none in the answer of an earlier release. */
-      versions: v.optional(v.array(policyRef), []),
+      /** The versions that it samples the round with, and so holds. */
+      versions: v.array(policyRef),
     }),
   ),
 });

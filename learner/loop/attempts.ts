@@ -12,8 +12,8 @@ const MOST_OF_MESH = 10;
 
 /** The learner's own settings are wrong, so no round can be trained. */
 const SETTINGS = ['token.wrong', 'queue.refused', 'recipe.unknown'];
-/** Nothing answers, or the mesh is of an earlier release, which says nothing about the round. */
-const AWAY = ['gateway.unreachable', 'queue.unreachable', 'gateway.old'];
+/** Nothing answers. */
+const AWAY = ['gateway.unreachable', 'queue.unreachable'];
 
 /** The mesh has begun to sample the round again, without the node that was shut out. */
 const MENDED = ['node.shut-out'];

@@ -113,16 +113,6 @@ async function gatherGroup(
   message: ScoredMessage,
   meshKey: string | undefined,
 ): Promise<ScoredGroup> {
-  if (manifests === undefined)
-    throw new RollmeshError(
-      'retry',
-      'gateway.old',
-      'The gateway does not say by which manifests the round plays.',
-      {
-        expected: 'the gateway of this release, or of a later one',
-        next: 'Deploy the mesh: `npm run deploy`. The learner waits for it.',
-      },
-    );
   if (meshKey !== undefined && !isAuthentic(meshKey, { spec, proposalsSha256, manifests }, message))
     throw invalid(
       'group.seal',

@@ -65,7 +65,7 @@ export async function trainRound(
   let gathered = await checked.take(recipe, round, listed, messages);
   const load = (version: number, policy = name) => {
     const ref = { name: policy, version };
-    const sealed = policy === name ? manifests.get(version) : round.manifests?.[manifestKey(spec, ref)];
+    const sealed = policy === name ? manifests.get(version) : round.manifests[manifestKey(spec, ref)];
     return stored.getVersion(ref, undefined, sealed);
   };
   let trained: TrainedRound | null = null;
@@ -147,11 +147,9 @@ async function versions(gateway: MeshGateway, { spec, manifests: sealed }: Round
   const policy = await gateway.getPolicy(name);
   if (!policy) throw new RollmeshError('retry', 'policy.unknown', `There is no policy ${name} yet.`);
   const { current, next } = policy;
-  const manifests = new Map(
-    policy.versions.map(({ version, manifestSha256 }) => [version, manifestSha256 ?? undefined]),
-  );
+  const manifests = new Map(policy.versions.map(({ version, manifestSha256 }) => [version, manifestSha256]));
   for (const version of namedVersions(spec)) {
-    const hash = sealed?.[version];
+    const hash = sealed[version];
     if (hash !== undefined) manifests.set(version, hash);
   }
   const stale = tooStale(policy, newestOf(spec).version, maxStaleness);

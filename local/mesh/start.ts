@@ -87,7 +87,7 @@ async function pullQueueOptions(secrets: Secrets, options: MeshOptions): Promise
 }
 
 /** On one line, as the database's `exec` takes it. */
-const PAUSE_ALL = `UPDATE runs SET state = 'paused' WHERE state = 'open' AND deleted_at IS NULL AND (target > (SELECT coalesce(max(idx), 0) FROM rounds WHERE run = runs.id) OR EXISTS (SELECT 1 FROM rounds WHERE run = runs.id AND stage IN (${OPEN_ROUNDS.map((state) => `'${state}'`).join(', ')})))`;
+const PAUSE_ALL = `UPDATE runs SET state = 'paused' WHERE state = 'open' AND deleted_at IS NULL AND (target > (SELECT coalesce(max(idx), 0) FROM rounds WHERE run = runs.id) OR EXISTS (SELECT 1 FROM rounds WHERE run = runs.id AND state IN (${OPEN_ROUNDS.map((state) => `'${state}'`).join(', ')})))`;
 
 const doorOf = (worker: string) => `${worker}-door`;
 

@@ -110,11 +110,3 @@ test('the gateway’s refusals keep their code and say what the caller can do', 
   expect(await told(client(broken).report('r', {}))).toBe('retry gateway.unreachable');
   expect(await client(status(404, refusal('policy.unknown'))).getPolicy('p')).toBeNull();
 });
-
-test('a round of a gateway of an earlier release, which called its state "stage", is read', async () => {
-  const id = 'a'.repeat(32);
-  const listing = JSON.stringify({ rounds: [{ id, index: 2, stage: 'training' }] });
-  expect(await client(() => new Response(listing)).newestRounds()).toEqual([
-    { id, index: 2, state: 'training' },
-  ]);
-});

@@ -122,11 +122,6 @@ test.each<[string, () => string[], string, RegExp]>([
   expect(existsSync(state)).toBe(false);
 });
 
-test('start with an option under its former name', async () => {
-  await expect(started('--group', '4')).rejects.toThrow(/--group-size now/);
-  expect(existsSync(state)).toBe(false);
-});
-
 test('init into a folder that is not empty', async () => {
   const full = join(folder, 'full');
   mkdirSync(full);

@@ -28,6 +28,8 @@ const round = (index: number, more: Partial<RoundState>): RoundState => {
     expected: 4,
     proposed: 4,
     proposalsSha256: null,
+    manifests: {},
+    waitsFor: null,
     groups: { rollout: 0, scored: 0, trained: 4, failed: 0 },
     failures: [],
     reason: null,

@@ -48,16 +48,10 @@ describe('a recipe of unknown origin', () => {
   });
 
   const { learn: _, ...unlearned } = dapo;
-  const { groupSize: __, ...withoutSize } = dapo;
-  const { taskName: ___, ...unnamed } = dapo;
+  const { taskName: __, ...unnamed } = dapo;
   const { setting, ...unset } = dapo.method!;
   test.each<[string, unknown, RegExp]>([
     ['a wrong field', { ...unlearned, teach: dapo.learn }, /has no field `teach`; it lacks `learn`/],
-    [
-      'a field under its former name',
-      { ...withoutSize, group: 8 },
-      /has no field `group`, which is called `groupSize` now; it lacks `groupSize`/,
-    ],
     ['a value of another kind', { ...dapo, tasks: '64' }, /`tasks` is "64", expected a whole number from 1/],
     ['a group of none', { ...dapo, groupSize: 0 }, /`groupSize` is 0, expected a whole number from 1/],
     [

@@ -31,12 +31,18 @@ async function learnAfter(
     ),
   };
   const current = chain.at(-1)!;
-  putVersion(round, honest.files, round.spec.settings.policy, current);
+  const hashes = new Map([
+    [0, round.manifests['0']!],
+    [current, putVersion(round, honest.files, round.spec.settings.policy, current)],
+  ]);
   const versions = Array.from({ length: newest + 1 }, (_, version) => {
     const at = chain.indexOf(version);
     return at < 0
       ? versionRow(version, { withdrawn: 'It was rolled back.' })
-      : versionRow(version, { parent: chain[at - 1] ?? null });
+      : versionRow(version, {
+          parent: chain[at - 1] ?? null,
+          ...(hashes.has(version) ? { manifestSha256: hashes.get(version)! } : {}),
+        });
   });
   const learned = await learnFrom(round, undefined, settings, { current, versions: versions.reverse() });
   return { ...learned, groups: round.rows.map(({ group }) => group), failure: round.rows[0]!.failure };

@@ -15,7 +15,7 @@ afterAll(() => scene.stop());
 const healthy = async () =>
   (await fetch(`${scene.mesh.url}/healthz`, { headers: ALONE, signal: AbortSignal.timeout(10_000) })).status;
 
-const order = { recipe: 'trio', seed: 18, tasks: 1, groupSize: 2, rounds: 1, engine: 'kernels' };
+const order = { recipe: 'trio', seed: 18, tasks: 1, groupSize: 2, rounds: 1, engine: 'kernels' } as const;
 
 test('twenty orders of a run in one moment are twenty rounds, of which one is open', async () => {
   const started = await Promise.all(

@@ -365,7 +365,7 @@ test(`${HOSTILE} hostile requests: none taken, no 500, no stack`, { timeout: 600
       ...(random.bool(0.5) ? learner() : {}),
       ...(random.bool(0.2) ? { 'x-sha256': random.pick(['', 'g'.repeat(64), sha256(body)]) } : {}),
       ...(random.bool(0.2)
-        ? { 'x-rollmesh-signature': random.pick(['t=1,v1=0', `t=1,v1=${'0'.repeat(64)}`, 'x'.repeat(9000)]) }
+        ? { 'webhook-signature': random.pick(['v1,0', `v1,${'0'.repeat(44)}`, 'x'.repeat(9000)]) }
         : {}),
       'content-length': String(Buffer.byteLength(body)),
     };

@@ -232,7 +232,7 @@ test('a manifest that a crash left behind is committed by the clock, since it wa
     db.prepare('UPDATE policies SET current = 0 WHERE name = ?').bind(policy),
     db.prepare("UPDATE groups SET state = 'scored' WHERE round = ?").bind(round),
     db
-      .prepare("UPDATE rounds SET stage = 'training', version = NULL, touched_at = 1 WHERE id = ?")
+      .prepare("UPDATE rounds SET state = 'training', version = NULL, touched_at = 1 WHERE id = ?")
       .bind(round),
   ]);
   await scene.mesh.cron();

@@ -1,5 +1,5 @@
 /** A local mesh in a temporary folder with the start policy in it, and the small hands that the tests need. */
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,11 +31,12 @@ export async function openScene(options: MeshOptions = {}) {
   });
   await ensureShipped(gateway);
 
-  const signed = (body: string, seconds = Math.floor(Date.now() / 1000)) => ({
-    'x-rollmesh-signature': `t=${seconds},v1=${createHmac('sha256', WEBHOOK_SECRET)
-      .update(`${seconds}.${body}`)
-      .digest('hex')}`,
-  });
+  /** The same body at the same time is the same delivery. */
+  const signed = (body: string, seconds = Math.floor(Date.now() / 1000)) => {
+    const id = `order_${createHash('sha256').update(`${seconds}.${body}`).digest('hex')}`;
+    const mac = createHmac('sha256', WEBHOOK_SECRET).update(`${id}.${seconds}.${body}`).digest('base64');
+    return { 'webhook-id': id, 'webhook-timestamp': String(seconds), 'webhook-signature': `v1,${mac}` };
+  };
   return {
     mesh,
     stateDir,

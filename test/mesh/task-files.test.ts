@@ -29,7 +29,6 @@ const signatureOf = (headers: IncomingMessage['headers']) => ({
     timestamp: String(headers['webhook-timestamp']),
     signature: String(headers['webhook-signature']),
   },
-  own: undefined,
   github: undefined,
   githubDelivery: undefined,
 });

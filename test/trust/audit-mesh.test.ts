@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -232,28 +232,6 @@ test('weights that were replaced together with their manifest are played by no W
     state: 'failed',
     reason: expect.stringContaining('its manifest is not the one that was committed'),
   });
-});
-
-test('a version of an earlier release gets its hash when a round first names it, and the log says so', async () => {
-  await importAs('earlier');
-  const { mf } = own.mesh;
-  const db = await mf.getD1Database('DB', GATEWAY);
-  const noted = () =>
-    db.prepare("SELECT manifest_sha256 FROM versions WHERE policy = 'earlier'").first('manifest_sha256');
-  const before = await noted();
-  await db.prepare("UPDATE versions SET manifest_sha256 = NULL WHERE policy = 'earlier'").run();
-  const state = await playTo({ ...ORDER, policy: 'earlier' }, ['training']);
-  expect(await noted()).toBe(before);
-  expect(state.manifests).toEqual({ 0: before });
-  expect(readFileSync(join(stateDir, 'mesh.log'), 'utf8')).toContain('version.manifest-noted');
-  const report = await auditMesh(gateway, {
-    recipes: shipped,
-    round: state.id,
-    fraction: 1,
-    meshKey,
-    seed: 'any',
-  });
-  expect(report.findings).toEqual([]);
 });
 
 test('a run does not begin from a start that was poisoned', async () => {

@@ -66,7 +66,7 @@ test('a message that died is listed with its cause, sent again, and dies as the 
 test('a round that has moved on takes nothing back, and the letter is kept', async () => {
   const [letter] = await scene.gateway.listDeadLetters(true);
   const db = await scene.mesh.mf.getD1Database('DB', 'rollmesh-gateway');
-  await db.prepare(`UPDATE rounds SET stage = 'done' WHERE id = ?`).bind(round).run();
+  await db.prepare(`UPDATE rounds SET state = 'done' WHERE id = ?`).bind(round).run();
   const { lines, code } = await command('replay', '--json');
   expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
     { id: letter!.id, state: 'refused' },

@@ -1,25 +1,13 @@
 /** What the learner trains of a round that a forger had in hand: the learner's own code over the mesh's rows and objects. */
-import { createHmac } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import { drawShare } from '../../core/audit/audit-round.ts';
 import { keys, type RunSettings, roundOf, runIdOf } from '../../core/schema/round.ts';
 import { openAudit } from '../../learner/loop/auditor.ts';
-import { gatherRound } from '../../learner/loop/gather.ts';
 import { shipped } from '../../recipes/index.ts';
 import { bindingsOf, runOf, wrongRound } from '../../recipes/run-order.ts';
 import { playHonestRound } from './honest-round.ts';
 import { learnFrom } from './learner-on-stored-round.ts';
-import {
-  copyOf,
-  gatewayOf,
-  MESH_KEY,
-  messagesOf,
-  putObject,
-  type StoredRound,
-  sealAll,
-  stateOf,
-  storeRound,
-} from './stored-round.ts';
+import { copyOf, MESH_KEY, putObject, type StoredRound, sealAll, storeRound } from './stored-round.ts';
 
 const GROUPS = 8;
 
@@ -139,34 +127,4 @@ test('two frozen roles are not one whose name holds a comma, though they make th
   const thawed = { ...round, settings: { ...settings, freeze: ['judge,proposer'] } };
   expect(runIdOf(thawed.settings)).toBe(round.run);
   expect(wrongRound(shipped, thawed)).toMatch(/never ordered/);
-});
-
-test('a round that an earlier release sealed is trained; one that only this form would cover is not', async () => {
-  const earlier = copyOf(honest);
-  const { id, settings, roles } = earlier.spec;
-  const names = Object.entries(roles).map(([role, { name, version }]) => `${role}=${name}@${version}`);
-  for (const row of earlier.rows) {
-    const parts = [
-      'scored',
-      id,
-      row.group,
-      settings.seed,
-      ...names.sort(),
-      row.sha256,
-      earlier.proposalsSha256,
-    ];
-    row.mac = createHmac('sha256', MESH_KEY).update(parts.join('|')).digest('hex');
-  }
-  expect((await learnFrom(copyOf(earlier), openAudit(1))).trained).toEqual(groupsOf(earlier));
-  earlier.spec.settings.rewardFunction = 'random';
-  expect((await learnFrom(earlier)).trained).toEqual([]);
-});
-
-test('a gateway that does not tell the manifests is waited for, and no group is failed', async () => {
-  const { manifests: _, ...old } = stateOf(honest);
-  const { gateway } = gatewayOf(copyOf(honest));
-  await expect(gatherRound(gateway, old, honest.rows, messagesOf(honest), MESH_KEY)).rejects.toMatchObject({
-    kind: 'retry',
-    code: 'gateway.old',
-  });
 });

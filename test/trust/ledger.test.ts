@@ -28,6 +28,8 @@ const round = (index: number): RoundState => ({
   expected: 2,
   proposed: 3,
   proposalsSha256: null,
+  manifests: {},
+  waitsFor: null,
   groups: { rollout: 0, scored: 0, trained: 2, failed: 0 },
   reason: null,
   version: index,

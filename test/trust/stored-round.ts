@@ -7,7 +7,7 @@ import { provenanceMac } from '../../core/audit/provenance.ts';
 import { sha256Hex } from '../../core/random.ts';
 import type { GroupFailure, PolicyState, RoundState } from '../../core/schema/answers.ts';
 import { fileEntries, type Manifest, manifestSha256, type VersionFiles } from '../../core/schema/policy.ts';
-import { keys, type RoundSpec, type ScoredMessage } from '../../core/schema/round.ts';
+import { keys, type RoundSpec, roundIdOf, type ScoredMessage } from '../../core/schema/round.ts';
 import { GatewayClient } from '../../workers/api/gateway-client.ts';
 import type { HonestRound } from './honest-round.ts';
 
@@ -129,6 +129,7 @@ export const stateOf = (round: StoredRound): RoundState => {
     proposed: round.rows.length,
     proposalsSha256: round.proposalsSha256,
     manifests: round.manifests,
+    waitsFor: null,
     groups: { rollout: 0, scored: round.rows.length - failed, trained: 0, failed },
     failures: [],
     reason: null,
@@ -168,7 +169,7 @@ export const versionRow = (version: number, more: Partial<PolicyRows['versions']
   createdAt: 1,
   withdrawn: null,
   prunedAt: null,
-  manifestSha256: null,
+  manifestSha256: '0'.repeat(64),
   ...more,
 });
 
@@ -192,6 +193,8 @@ export function gatewayOf(
     const refused = /\/groups\/([0-9a-f]{32})\/failure$/.exec(path)?.[1];
     const sent = /\/versions\/(\d+)\/files\/(.+)$/.exec(path);
     if (path === at) return answer(stateOf(round));
+    // The first round of the run, which nothing was reported of.
+    if (path === `/api/rounds/${roundIdOf(round.spec.run, 1)}`) return answer(stateOf(round));
     if (path === `${at}/groups`) return answer({ groups: round.rows });
     // No node had a part in the round.
     if (path === `${at}/work`) return answer({ nodes: [], work: [] });

@@ -86,7 +86,14 @@ function meshOf(trained: readonly Trained[], changes: Partial<VerifiedMesh> = {}
   const name = trained[0]!.manifest.policy;
   const of = (id: string) => gatewayOf(trained.find(({ round }) => round.spec.id === id)!.round).gateway;
   const { gateway } = gatewayOf(trained.at(-1)!.round);
-  const policy = { name, next: trained.length + 1, ...rowsOf(trained.map((one) => one.manifest)) };
+  const policy = {
+    name,
+    next: trained.length + 1,
+    ...rowsOf(
+      trained.map((one) => one.manifest),
+      trained[0]!.round,
+    ),
+  };
   return {
     getPolicy: (asked) => Promise.resolve(asked === name ? policy : null),
     listPolicies: () => Promise.resolve([name]),
@@ -99,13 +106,15 @@ function meshOf(trained: readonly Trained[], changes: Partial<VerifiedMesh> = {}
   };
 }
 
+/** The rows of version 0 and of a version with this manifest. */
+const start = (round = stored, more: Partial<PolicyRows['versions'][number]> = {}) =>
+  versionRow(0, { manifestSha256: round.manifests['0']!, ...more });
+const rowOf = (of: Manifest) => versionRow(of.version, { manifestSha256: manifestSha256(of) });
+
 /** What the database keeps after commits of versions 1, 2, … */
-const rowsOf = (made: readonly Manifest[]): PolicyRows => ({
+const rowsOf = (made: readonly Manifest[], round = stored): PolicyRows => ({
   current: made.length,
-  versions: [
-    versionRow(0),
-    ...made.map((of) => versionRow(of.version, { manifestSha256: manifestSha256(of) })),
-  ].reverse(),
+  versions: [start(round), ...made.map(rowOf)].reverse(),
 });
 
 async function verified(version: number, changes: Partial<VerifiedMesh> = {}) {
@@ -165,7 +174,7 @@ test('an exchanged manifest, pruned files, an import and a version that is not t
   await expect(
     verified(1, { getManifest: () => Promise.resolve({ ...manifest, groups: [] }) }),
   ).rejects.toMatchObject({ code: 'version.manifest' });
-  const versions = [versionRow(1), versionRow(0, { prunedAt: 5 })];
+  const versions = [rowOf(manifest), start(stored, { prunedAt: 5 })];
   await expect(
     verified(1, { getPolicy: () => Promise.resolve({ name, current: 1, next: 2, versions }) }),
   ).rejects.toMatchObject({ code: 'version.pruned' });
@@ -186,7 +195,7 @@ test('a version that was trained otherwise is told by file, with what may have m
   };
   const result = await verified(1, {
     getManifest: () => Promise.resolve(other),
-    getPolicy: () => Promise.resolve({ name, current: 1, next: 2, versions: [versionRow(1), versionRow(0)] }),
+    getPolicy: () => Promise.resolve({ name, current: 1, next: 2, versions: [rowOf(other), start()] }),
   });
   expect(result.same).toBe(false);
   const lines = verifiedLines(result, name, 'CPU, 1 thread, SIMD');
@@ -304,7 +313,7 @@ describe('a chain of two versions, trained on other devices', () => {
     const mesh = meshOf(chain);
     const files = { ...manifest.files, 'optimizer.safetensors': { sha256: 'b'.repeat(64), bytes: 1 } };
     const other = { ...manifest, files, settings: { ...manifest.settings, device: 'WebGPU, some GPU' } };
-    const versions = [2, 1, 0].map((version) => versionRow(version));
+    const versions = [rowOf(chain[1]!.manifest), rowOf(other), start()];
     const changed: VerifiedMesh = {
       ...mesh,
       getPolicy: () => Promise.resolve({ name, current: 2, next: 3, versions }),

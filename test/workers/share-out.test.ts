@@ -504,7 +504,7 @@ test('a round whose proposals it forged begins again, whatever is stored, sent o
   await writeAll(store.db, [
     sql`INSERT INTO episodes (grp, sample, round, idx, opening, state, opened_at, touched_at)
         VALUES (${episode.grp}, 0, ${episode.round}, 0, 'o', 'rewarded', 1, 1)`,
-    sql`INSERT INTO calls (grp, sample, turn, request, asked, state) VALUES (${group}, 0, 0, 'r', 'a', 'done')`,
+    sql`INSERT INTO calls (grp, sample, turn, role, request, asked, state) VALUES (${group}, 0, 0, 'solver', 'r', 'a', 'done')`,
   ]);
   await putJson(store.bucket, callKey(round.id, episodeKey(group), 0), {});
 

@@ -12,17 +12,10 @@ beforeAll(() => vi.useFakeTimers({ now: NOW * 1000, toFake: ['Date'] }));
 afterAll(() => vi.useRealTimers());
 const bytes = new TextEncoder().encode('{"recipe":"trio"}');
 const hmac = (secret: string, text: string) => createHmac('sha256', secret).update(text).digest('hex');
-const own = (time: number | string, secret = SECRET, body = '{"recipe":"trio"}') =>
-  `t=${time},v1=${hmac(secret, `${time}.${body}`)}`;
 const github = `sha256=${hmac(SECRET, '{"recipe":"trio"}')}`;
 
 const verify = (headers: Partial<SignatureHeaders>, secrets = [SECRET]) =>
-  verifySignature(
-    { own: undefined, github: undefined, githubDelivery: undefined, ...headers },
-    bytes,
-    secrets,
-    NOW,
-  );
+  verifySignature({ github: undefined, githubDelivery: undefined, ...headers }, bytes, secrets, NOW);
 const codeOf = (headers: Partial<SignatureHeaders>, secrets?: string[]) => {
   try {
     return verify(headers, secrets);
@@ -31,33 +24,14 @@ const codeOf = (headers: Partial<SignatureHeaders>, secrets?: string[]) => {
   }
 };
 
-test('a good signature names its delivery, the same for the same bytes and time only', () => {
-  expect(verify({ own: own(NOW) })).toBe(`own:${hmac(SECRET, `${NOW}.{"recipe":"trio"}`)}`);
-  expect(verify({ own: own(NOW - 300) })).not.toBe(verify({ own: own(NOW) }));
+test('a good signature of GitHub names its delivery', () => {
   expect(verify({ github, githubDelivery: '72d3162e-cc78-11e3-81ab-4c9367dc0958' })).toBe(
     'github:72d3162e-cc78-11e3-81ab-4c9367dc0958',
   );
 });
 
-test('while secrets are rotated both are good, and afterwards one', () => {
-  const old = own(NOW, 'the-older-secret-of-ours');
-  expect(codeOf({ own: old }, [SECRET, 'the-older-secret-of-ours'])).toMatch(/^own:/);
-  expect(codeOf({ own: old })).toBe('401 signature.wrong');
-});
-
 test.each([
   ['no signature', {}, '401 signature.missing'],
-  ['301 s old', { own: own(NOW - 301) }, '401 signature.stale'],
-  ['301 s ahead', { own: own(NOW + 301) }, '401 signature.stale'],
-  ['another body', { own: own(NOW, SECRET, '{"recipe":"trio" }') }, '401 signature.wrong'],
-  ['another secret', { own: own(NOW, 'x') }, '401 signature.wrong'],
-  ['a time that was changed', { own: own(NOW).replace(`t=${NOW}`, `t=${NOW + 1}`) }, '401 signature.wrong'],
-  ['short', { own: own(NOW).slice(0, -1) }, '401 signature.malformed'],
-  ['empty', { own: '' }, '401 signature.malformed'],
-  ['upper-case hex', { own: own(NOW).replace(/v1=.*/, (v1) => v1.toUpperCase()) }, '401 signature.malformed'],
-  ['a negative time', { own: own(-1) }, '401 signature.malformed'],
-  ['a time in words', { own: own('NaN') }, '401 signature.malformed'],
-  ['two signatures', { own: `${own(NOW)},v1=${'0'.repeat(64)}` }, '401 signature.malformed'],
   ['GitHub without delivery', { github }, '401 signature.delivery'],
   [
     'GitHub with a path as delivery',
@@ -73,11 +47,6 @@ test.each([
     'GitHub, SHA-1',
     { github: `sha1=${'0'.repeat(40)}`, githubDelivery: 'abcdefgh' },
     '401 signature.malformed',
-  ],
-  [
-    'a bad one of ours beside a good one of GitHub',
-    { own: own(NOW, 'x'), github, githubDelivery: 'abcdefgh' },
-    '401 signature.wrong',
   ],
 ])('refused: %s', (_, headers, expected) => {
   expect(codeOf(headers)).toBe(expected);
@@ -120,10 +89,16 @@ test('Standard Webhooks: the published example is signed and verified', () => {
   expect(headers['webhook-signature']).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
   const signed = { id, timestamp: String(time), signature: headers['webhook-signature'] };
   vi.setSystemTime(time * 1000);
-  const none = { own: undefined, github: undefined, githubDelivery: undefined };
+  const none = { github: undefined, githubDelivery: undefined };
   const body = new TextEncoder().encode(text);
   expect(verifySignature({ ...none, standard: signed }, body, [secret], time)).toBe(`standard:${id}`);
   vi.setSystemTime(NOW * 1000);
+});
+
+test('Standard Webhooks: while secrets are rotated both are good, and afterwards one', () => {
+  const old = standard(NOW, { secret: 'the-older-secret-of-ours' });
+  expect(verify(old, [SECRET, 'the-older-secret-of-ours'])).toBe('standard:msg_1');
+  expect(codeOf(old)).toBe('401 signature.wrong');
 });
 
 test('Standard Webhooks: one of several signatures is enough, and a secret with whsec_ is base64', () => {

@@ -47,7 +47,6 @@ import {
   runState,
   uploadState,
 } from '../../core/schema/answers.ts';
-import { FORMER_ROUND, readFormer } from '../../core/schema/former-names.ts';
 import { parsed } from '../../core/schema/parse.ts';
 import {
   deltasOf,
@@ -114,14 +113,10 @@ const PAGE = 500;
 /** The number of groups on one page of contents. */
 const CONTENTS = 64;
 
-/** A round as a gateway of this release or of an earlier one answers it. */
-const ofAnyRelease = <S extends v.GenericSchema>(round: S) =>
-  v.pipe(v.unknown(), readFormer(FORMER_ROUND), round);
-const roundInFull = ofAnyRelease(roundState);
-const fullRounds = v.object({ rounds: v.array(ofAnyRelease(roundAnswer)) });
+const fullRounds = v.object({ rounds: v.array(roundAnswer) });
 /** The fields that a listing is read for. Each of the 500 rounds of a page also has a report, which is checked where it is used. */
 const listedRounds = v.object({
-  rounds: v.array(ofAnyRelease(v.pick(roundState, ['id', 'index', 'state']))),
+  rounds: v.array(v.pick(roundState, ['id', 'index', 'state'])),
 });
 export type ListedRound = Readonly<v.InferOutput<typeof listedRounds>['rounds'][number]>;
 const reportedRounds = v.object({
@@ -172,7 +167,7 @@ export class GatewayClient {
   }
 
   getRound(id: string): Promise<RoundState> {
-    return read(roundInFull, this.#api.rounds[':id'].$get({ param: { id } }));
+    return read(roundState, this.#api.rounds[':id'].$get({ param: { id } }));
   }
 
   /** Every round of a run, newest first, read page by page. */

@@ -24,12 +24,12 @@ import {
 import { roundReport } from '../../core/schema/report.ts';
 import * as work from '../../core/schema/work.ts';
 import { chatRequest, completionRequest, tokensRequest } from '../../core/serving/order.ts';
-import { orderFields } from '../../recipes/run-order.ts';
+import { runOrder } from '../../recipes/run-order.ts';
 
 /** Who may ask: what stands in the request's `Authorization`, or signs it. */
 export const CALLERS = {
   everyone: 'No token.',
-  signer: 'A signature by `WEBHOOK_SECRET`: Standard Webhooks, `x-rollmesh-signature`, or GitHub’s.',
+  signer: 'A signature by `WEBHOOK_SECRET`: Standard Webhooks’, or GitHub’s.',
   reader:
     'No token, or `READ_TOKEN` where one is set. The learner’s token opens it as well, and so does a verifier’s.',
   caller:
@@ -101,7 +101,7 @@ const callsOf = <const At extends string>(at: At, where: string) => [
 const TABLE = {
   Runs: [
     route('POST', '/hooks/rounds', 'signer', 'Orders rounds of a recipe; a delivery counts once.', {
-      body: orderFields,
+      body: runOrder,
       answer: answers.runStarted,
       status: 202,
     }),
@@ -508,7 +508,7 @@ type Input<R extends Route> = ([Params<R['path']>] extends [never]
 /** As hono writes the rest of a path. */
 type InFull<Path extends string> = Path extends `${infer Start}*` ? `${Start}:key{.+}` : Path;
 
-/** The gateway as hono's client knows it (`hc`). Answers are left open: the client reads those of earlier releases, too. */
+/** The gateway as hono's client knows it (`hc`). Answers are left open: the client checks what it reads. */
 export type Gateway = Hono<
   object,
   {

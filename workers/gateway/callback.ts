@@ -40,13 +40,11 @@ async function tellUntold(services: Services, callback: NonNullable<Services['ca
 async function post({ db, now }: Services, url: string, secret: string, row: RoundRow): Promise<void> {
   const { id, run, index, state, version, reason, expected } = row;
   const groups = (await countGroups(db, [id])).get(id);
-  // `stage` is the former name of `state`, for receivers that were written for an earlier release.
   const body = JSON.stringify({
     round: id,
     run,
     index,
     state,
-    stage: state,
     version,
     reason,
     expected,

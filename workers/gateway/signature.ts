@@ -1,11 +1,10 @@
 /**
- * Verifies webhook signatures: those of Standard Webhooks by its library, valid for 300 s; ours of earlier releases,
- * `t=<unix seconds>,v1=<hex>` with HMAC-SHA256 over "<t>.<body>", for as long; and GitHub's, `sha256=<hex>` over the body, whose deliveries
- * are told apart by an id that GitHub does not sign.
+ * Verifies webhook signatures: those of Standard Webhooks by its library, valid for 300 s, and GitHub's, `sha256=<hex>` over the body, whose
+ * deliveries are told apart by an id that GitHub does not sign.
  */
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { equalInConstantTime } from '../../core/audit/provenance.ts';
 import { verifyStandardWebhook } from '../../core/net/standard-webhook.ts';
 import { HttpError } from './http-error.ts';
@@ -21,12 +20,10 @@ export interface SignatureHeaders {
         readonly signature: string | undefined;
       }
     | undefined;
-  readonly own: string | undefined;
   readonly github: string | undefined;
   readonly githubDelivery: string | undefined;
 }
 
-const OWN = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/;
 const GITHUB = /^sha256=([0-9a-f]{64})$/;
 const DELIVERY = /^[0-9A-Za-z-]{8,64}$/;
 
@@ -53,7 +50,6 @@ export function verifySignature(
 ): string {
   if (headers.standard?.signature !== undefined)
     return verifyStandard(headers.standard, body, secrets, nowSeconds);
-  if (headers.own !== undefined) return verifyOwn(headers.own, body, secrets, nowSeconds);
   if (headers.github !== undefined) return verifyGithub(headers, body, secrets);
   throw invalid(
     'signature.missing',
@@ -106,21 +102,6 @@ function verifyStandard(
     'The signature is not of this message.',
     'v1,<base64 of HMAC-SHA256 over "<webhook-id>.<webhook-timestamp>.<body>">',
   );
-}
-
-function verifyOwn(header: string, body: Uint8Array, secrets: readonly string[], nowSeconds: number): string {
-  const parts = OWN.exec(header);
-  if (!parts)
-    throw invalid(
-      'signature.malformed',
-      'The signature cannot be read.',
-      't=<unix seconds>,v1=<64 hex digits>',
-    );
-  const [, time, signature] = parts as unknown as [string, string, string];
-  if (!signedBy(secrets, concatBytes(utf8ToBytes(`${time}.`), body), signature))
-    throw invalid('signature.wrong', 'The signature is not of this body.', 'HMAC-SHA256 over "<t>.<body>"');
-  inWindow(Number(time), nowSeconds);
-  return `own:${signature}`;
 }
 
 function verifyGithub(headers: SignatureHeaders, body: Uint8Array, secrets: readonly string[]): string {

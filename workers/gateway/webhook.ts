@@ -41,7 +41,6 @@ async function readSigned(c: Context<GatewayTypes>, secrets: readonly string[]) 
         timestamp: c.req.header('webhook-timestamp'),
         signature: c.req.header('webhook-signature'),
       },
-      own: c.req.header('x-rollmesh-signature'),
       github: c.req.header('x-hub-signature-256'),
       githubDelivery: c.req.header('x-github-delivery'),
     };

@@ -10,13 +10,12 @@ import { recipeStateOf } from '../../core/text/recipe-state.ts';
 import { httpService } from '../../infer/remote/reward-service.ts';
 import type { Database } from '../store/database.ts';
 import { putJsonOnce, readJson } from '../store/objects.ts';
-import { manifestsOf, noteManifest, type VersionRow, versionsOfRound } from '../store/policies.ts';
+import { manifestsOf, type VersionRow, versionsOfRound } from '../store/policies.ts';
 import { getRound, type RoundRow } from '../store/rounds.ts';
-import { committedManifest, expectUsable } from '../store/versions.ts';
+import { expectUsable } from '../store/versions.ts';
 import { episodesIn } from './agent-episodes.ts';
 import { loadCommitted } from './committed.ts';
 import type { CpuBudget, PartialResults } from './cpu-budget.ts';
-import { log } from './log.ts';
 import { loadText } from './open-policy.ts';
 import type { PolicySession } from './policy-session.ts';
 
@@ -91,7 +90,7 @@ const askedOnce =
 
 /** The versions that a round names with the hashes of their manifests. Throws `missing-version` where one is not usable. */
 async function usableVersions(
-  { db, bucket }: Pick<StageMesh, 'db' | 'bucket'>,
+  { db }: Pick<StageMesh, 'db'>,
   spec: RoundSpec,
   versions: readonly VersionRow[] | undefined,
 ): Promise<readonly VersionRow[]> {
@@ -101,17 +100,7 @@ async function usableVersions(
       { name, version },
       rows.find((candidate) => candidate.policy === name && candidate.version === version),
     );
-  const unnoted = rows.filter((row) => row.manifestSha256 === null);
-  if (!unnoted.length) return rows;
-  for (const { policy: name, version } of unnoted) {
-    await noteManifest(db, await committedManifest(bucket, { name, version }, null));
-    log('warn', 'version.manifest-noted', {
-      policy: name,
-      version,
-      note: 'It was committed by an earlier release: from now on its manifest is held to what it is today.',
-    });
-  }
-  return versionsOfRound(db, spec);
+  return rows;
 }
 
 /** The hashes of the manifests of the round's versions, by version, for the seal. */

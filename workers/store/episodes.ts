@@ -36,7 +36,7 @@ export async function openEpisode(
         SELECT groups.id, numbers.value, groups.round, groups.idx, ${opening}, 'open', ${now}, ${now}
         FROM rounds JOIN groups ON groups.round = rounds.id
         JOIN json_each(${JSON.stringify(Array.from({ length: 64 }, (_, i) => i))}) AS numbers
-        WHERE rounds.run = ${run} AND rounds.stage = 'rollout' AND groups.state = 'rollout'
+        WHERE rounds.run = ${run} AND rounds.state = 'rollout' AND groups.state = 'rollout'
         AND numbers.value < rounds.spec->>'$.settings.groupSize'
         AND NOT EXISTS (SELECT 1 FROM episodes WHERE grp = groups.id AND sample = numbers.value)
         AND NOT EXISTS (SELECT 1 FROM episodes WHERE opening = ${opening})
@@ -125,7 +125,7 @@ export async function endCall(
     sql`UPDATE calls SET state = 'done', dialogue = ${dialogue}
         WHERE grp = ${group} AND sample = ${sample} AND turn = ${turn}
         AND EXISTS (SELECT 1 FROM episodes JOIN rounds ON rounds.id = episodes.round
-          WHERE grp = ${group} AND sample = ${sample} AND episodes.state = 'open' AND rounds.stage = 'rollout')`,
+          WHERE grp = ${group} AND sample = ${sample} AND episodes.state = 'open' AND rounds.state = 'rollout')`,
     db
       .update(episodes)
       .set({ touchedAt: now })
@@ -153,7 +153,7 @@ export async function rewardEpisode(
   const [ended] = await writeAll(db, [
     sql`UPDATE episodes SET state = 'rewarded', reward = ${reward}, seat_rewards = ${seats}, turn_rewards = ${JSON.stringify(turns)}, missing = ${missing}, touched_at = ${now}
         WHERE grp = ${group} AND sample = ${sample} AND state = 'open'
-        AND EXISTS (SELECT 1 FROM rounds WHERE id = ${round} AND stage = 'rollout')`,
+        AND EXISTS (SELECT 1 FROM rounds WHERE id = ${round} AND state = 'rollout')`,
     touchRound(db, round, now),
   ]);
   return ended === 1;

@@ -21,7 +21,7 @@ const MOST_CALLS = 40;
 export async function markDeleted(db: Database, run: string, now: number): Promise<boolean> {
   const [marked] = await writeAll(db, [
     sql`UPDATE runs SET deleted_at = coalesce(deleted_at, ${now}), state = 'stopped' WHERE id = ${run}
-      AND NOT EXISTS (SELECT 1 FROM rounds WHERE run = ${run} AND stage IN ${openRounds})`,
+      AND NOT EXISTS (SELECT 1 FROM rounds WHERE run = ${run} AND state IN ${openRounds})`,
   ]);
   return marked === 1;
 }

@@ -84,7 +84,7 @@ export async function leaseToNode(
     ELSE 0 END`;
   const results = await runAll(db, [
     ofNode(db, id),
-    sql`SELECT EXISTS (SELECT 1 FROM rounds WHERE stage = 'proposing') AS soon`,
+    sql`SELECT EXISTS (SELECT 1 FROM rounds WHERE state = 'proposing') AS soon`,
     sql`UPDATE nodes SET kind = ${kind}, threads = ${threads}, seen_at = ${now}
         WHERE ${may} AND (seen_at IS NULL OR seen_at <= ${now - NOTED_MS} OR kind IS NOT ${kind} OR threads IS NOT ${threads})`,
     ...leaseStatements({ ...order, node: id, close: exactness === 'close', limit: share }, now, token),
@@ -224,14 +224,14 @@ export async function listNodes(db: Database, now: number): Promise<NodeAnswer[]
     .from(work)
     .where(
       sql`${work.state} = 'open' AND ${work.createdAt} < ${now - LIVE_MS}
-        AND EXISTS (SELECT 1 FROM rounds WHERE rounds.id = ${work.round} AND stage IN ('proposing', 'rollout'))`,
+        AND EXISTS (SELECT 1 FROM rounds WHERE rounds.id = ${work.round} AND state IN ('proposing', 'rollout'))`,
     )
     .orderBy(work.engine);
   const listed = db
     .select({
       row: nodes,
       leased: sql<number>`(SELECT count(*) FROM work WHERE work.state = 'leased' AND work.node = nodes.id
-        AND work.leased_until >= ${now} AND EXISTS (SELECT 1 FROM rounds WHERE rounds.id = work.round AND stage IN ${openRounds}))`,
+        AND work.leased_until >= ${now} AND EXISTS (SELECT 1 FROM rounds WHERE rounds.id = work.round AND state IN ${openRounds}))`,
     })
     .from(nodes)
     .orderBy(asc(nodes.createdAt))

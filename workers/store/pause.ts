@@ -27,7 +27,7 @@ export const resumeStatements = (run: string, now: number, provided: SQL = sql`t
   const pause = sql`max(0, ${now} - touched_at)`;
   return [
     sql`UPDATE rounds SET created_at = created_at + ${pause}, rollout_at = rollout_at + ${pause}, training_at = training_at + ${pause}
-      WHERE run = ${run} AND stage IN ${openRounds} AND ${isPaused(sql`${run}`)} AND ${provided}`,
+      WHERE run = ${run} AND state IN ${openRounds} AND ${isPaused(sql`${run}`)} AND ${provided}`,
     sql`UPDATE runs SET state = 'open' WHERE id = ${run} AND state = 'paused' AND ${provided}`,
   ] as const;
 };

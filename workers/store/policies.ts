@@ -1,5 +1,5 @@
 /** The rows of policies and versions. A policy's pointer to its current version moves last, by compare-and-set. */
-import { and, asc, desc, eq, inArray, isNull, or, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, or, sql } from 'drizzle-orm';
 import type { PolicyRef } from '../../core/policy/policy.ts';
 import { type Manifest, manifestSha256, objectsOf } from '../../core/schema/policy.ts';
 import { manifestKey, namedVersions, otherRefs, type RoundSpec } from '../../core/schema/round.ts';
@@ -43,28 +43,14 @@ export const versionsOfRound = (db: Database, spec: RoundSpec) =>
     )
     .orderBy(asc(versions.version));
 
-/** The hashes of the manifests by `manifestKey`. Versions without a stored hash are left out. */
+/** The hashes of the manifests by `manifestKey`. */
 export const manifestsOf = (spec: RoundSpec, rows: readonly VersionRow[]): Record<string, string> =>
   Object.fromEntries(
-    rows.flatMap(({ policy: name, version, manifestSha256: sha256 }) =>
-      sha256 === null ? [] : [[manifestKey(spec, { name, version }), sha256]],
-    ),
+    rows.map(({ policy: name, version, manifestSha256: sha256 }) => [
+      manifestKey(spec, { name, version }),
+      sha256,
+    ]),
   );
-
-/** Stores the hash of a version's manifest if an earlier release stored none. An existing hash is left as it is. */
-export const noteManifest = (db: Database, manifest: Manifest) =>
-  writeAll(db, [
-    db
-      .update(versions)
-      .set({ manifestSha256: manifestSha256(manifest) })
-      .where(
-        and(
-          eq(versions.policy, manifest.policy),
-          eq(versions.version, manifest.version),
-          isNull(versions.manifestSha256),
-        ),
-      ),
-  ]);
 
 /** The hash of the manifest that was noted for a version's commit; null if none was. */
 export const notedCommit = async (db: Database, ref: PolicyRef): Promise<string | null> =>
@@ -105,9 +91,9 @@ const fits = ({
   parent,
   round,
 }: Manifest) => sql`(SELECT current FROM policies WHERE name = ${policy}) IS ${parent}
-  AND (${round} IS NULL OR EXISTS (SELECT 1 FROM rounds WHERE id = ${round} AND stage = 'training'))
+  AND (${round} IS NULL OR EXISTS (SELECT 1 FROM rounds WHERE id = ${round} AND state = 'training'))
   AND NOT EXISTS (SELECT 1 FROM rounds AS own JOIN rounds AS earlier
-    ON earlier.run = own.run AND earlier.idx < own.idx AND earlier.stage IN ${openRounds} WHERE own.id = ${round})`;
+    ON earlier.run = own.run AND earlier.idx < own.idx AND earlier.state IN ${openRounds} WHERE own.id = ${round})`;
 
 /** Could this manifest be committed now, if it is the one that was noted? */
 export const canFollow = async (db: Database, manifest: Manifest): Promise<boolean> =>
@@ -170,8 +156,8 @@ export async function commitVersion(
       .update(policies)
       .set({ current: version, updatedAt: now })
       .where(and(eq(policies.name, policy), sql`current IS ${parent}`, committed)),
-    sql`UPDATE rounds SET stage = 'done', version = ${version}, ended_at = ${now}, touched_at = ${now}
-        WHERE id = ${round} AND stage = 'training' AND ${committed}`,
+    sql`UPDATE rounds SET state = 'done', version = ${version}, ended_at = ${now}, touched_at = ${now}
+        WHERE id = ${round} AND state = 'training' AND ${committed}`,
     sql`UPDATE groups SET state = 'trained'
         FROM json_each(${JSON.stringify(manifest.groups)}) AS trained
         WHERE groups.round = ${round} AND groups.id = trained.value AND groups.state = 'scored' AND ${committed}`,

@@ -46,8 +46,8 @@ const judged = (policy: string | null, { keep, withdrawnMs }: RetentionRule, now
         (SELECT max(coalesce(settings->>'ahead', 0)) FROM runs WHERE settings->>'policy' = recent.policy), 0))
   ), named(policy, version) AS (
     SELECT role.value->>'name', role.value->>'version' FROM rounds, json_each(rounds.spec, '$.roles') AS role
-      WHERE rounds.stage IN ${openRounds}
-        OR (rounds.stage = 'failed' AND NOT EXISTS
+      WHERE rounds.state IN ${openRounds}
+        OR (rounds.state = 'failed' AND NOT EXISTS
           (SELECT 1 FROM rounds AS later WHERE later.run = rounds.run
             AND later.idx > rounds.idx + coalesce(rounds.spec->>'$.settings.ahead', 0)))
   ), judging(policy, version) AS (

@@ -6,7 +6,7 @@ import { type Database, writeAll } from './database.ts';
 /** No later round of the run has been trained, and none was begun after this one had failed. */
 const isLast = (round: string) => sql`NOT EXISTS (SELECT 1 FROM rounds AS later JOIN rounds AS own
   ON own.id = ${round} WHERE later.run = own.run AND later.idx > own.idx
-    AND (later.stage = 'done' OR later.idx > own.idx + coalesce(own.spec->>'$.settings.ahead', 0)))`;
+    AND (later.state = 'done' OR later.idx > own.idx + coalesce(own.spec->>'$.settings.ahead', 0)))`;
 
 /** The run was not deleted. */
 const isThere = (round: string) => sql`EXISTS (SELECT 1 FROM runs JOIN rounds AS own ON own.run = runs.id
@@ -15,10 +15,10 @@ const isThere = (round: string) => sql`EXISTS (SELECT 1 FROM runs JOIN rounds AS
 /** Moves a failed round back to `stage` and opens its run again. Only the last round of a run can be reopened, or one before others that were begun together with it. */
 const reopen = (round: string, stage: string, due: SQL, now: number) =>
   [
-    sql`UPDATE rounds SET stage = ${stage}, reason = NULL, ended_at = NULL, touched_at = ${now}
-      WHERE id = ${round} AND stage = 'failed' AND ${due} AND ${isLast(round)} AND ${isThere(round)}`,
+    sql`UPDATE rounds SET state = ${stage}, reason = NULL, ended_at = NULL, touched_at = ${now}
+      WHERE id = ${round} AND state = 'failed' AND ${due} AND ${isLast(round)} AND ${isThere(round)}`,
     sql`UPDATE runs SET state = 'open'
-      WHERE id = (SELECT run FROM rounds WHERE id = ${round} AND stage = ${stage})`,
+      WHERE id = (SELECT run FROM rounds WHERE id = ${round} AND state = ${stage})`,
   ] as const;
 
 /** Moves a failed group back to state `to` and reopens its round. @returns false if the group is not failed or its round has moved on */
@@ -33,7 +33,7 @@ export async function reviveGroup(
   const [revived] = await writeAll(db, [
     sql`UPDATE groups SET state = ${to}, failure = NULL
         WHERE round = ${round} AND id = ${group} AND state = 'failed' AND EXISTS (SELECT 1 FROM rounds
-          WHERE id = ${round} AND (stage = ${stage} OR (stage = 'failed' AND ${isLast(round)})))`,
+          WHERE id = ${round} AND (state = ${stage} OR (state = 'failed' AND ${isLast(round)})))`,
     ...reopen(round, stage, sql`EXISTS (SELECT 1 FROM groups WHERE round = ${round} AND state = ${to})`, now),
   ]);
   return revived === 1;

@@ -17,12 +17,12 @@ export async function rollBack(
     sql`UPDATE policies SET current = ${version}, updated_at = ${now} WHERE name = ${name} AND ${usable}`,
     sql`UPDATE versions SET withdrawn = ${why}, withdrawn_at = ${now}
         WHERE policy = ${name} AND version > ${version} AND withdrawn IS NULL AND ${usable}`,
-    sql`UPDATE rounds SET stage = 'failed', reason = ${why}, ended_at = ${now}, touched_at = ${now}
-        WHERE stage IN ${openRounds} AND ${usable}
+    sql`UPDATE rounds SET state = 'failed', reason = ${why}, ended_at = ${now}, touched_at = ${now}
+        WHERE state IN ${openRounds} AND ${usable}
           AND EXISTS (SELECT 1 FROM json_each(spec, '$.roles') AS role
             WHERE role.value->>'name' = ${name} AND role.value->>'version' > ${version})`,
     sql`UPDATE runs SET state = 'stopped' WHERE state IN ('open', 'paused')
-        AND id IN (SELECT run FROM rounds WHERE stage = 'failed' AND reason = ${why} AND ended_at = ${now})`,
+        AND id IN (SELECT run FROM rounds WHERE state = 'failed' AND reason = ${why} AND ended_at = ${now})`,
   ]);
   return moved === 1;
 }

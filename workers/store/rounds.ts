@@ -61,7 +61,7 @@ export const roundBefore = async (db: Database, row: RoundRow): Promise<string |
 /** Stops the run of a round that failed: its later rounds that are open go on. The next webhook opens the run again. */
 const stopRunOfFailed = (id: string) =>
   sql`UPDATE runs SET state = 'stopped'
-    WHERE id = (SELECT run FROM rounds WHERE id = ${id} AND stage = 'failed') AND state = 'open'`;
+    WHERE id = (SELECT run FROM rounds WHERE id = ${id} AND state = 'failed') AND state = 'open'`;
 
 export async function failRound(
   db: Database,
@@ -104,7 +104,7 @@ export async function admitTasks(
     sql`INSERT INTO groups (round, id, idx, task, proposal, state)
         SELECT ${round}, value->>'group', value->>'index', value->>'task', value->>'proposal', 'rollout'
         FROM json_each(${JSON.stringify(tasks)})
-        WHERE EXISTS (SELECT 1 FROM rounds WHERE id = ${round} AND stage = 'proposing' AND attempt = ${attempt})
+        WHERE EXISTS (SELECT 1 FROM rounds WHERE id = ${round} AND state = 'proposing' AND attempt = ${attempt})
         ON CONFLICT DO NOTHING`,
     db
       .update(rounds)
@@ -131,12 +131,12 @@ export const settleRound = (id: string, now: number) => {
   const anyIn = (state: 'rollout' | 'scored') =>
     sql`EXISTS (SELECT 1 FROM groups WHERE round = ${id} AND state = ${state})`;
   return [
-    sql`UPDATE rounds SET stage = 'training', training_at = ${now}, touched_at = ${now}
-      WHERE id = ${id} AND stage = 'rollout' AND NOT ${anyIn('rollout')} AND ${anyIn('scored')}`,
-    sql`UPDATE rounds SET stage = 'failed', ended_at = ${now}, touched_at = ${now},
+    sql`UPDATE rounds SET state = 'training', training_at = ${now}, touched_at = ${now}
+      WHERE id = ${id} AND state = 'rollout' AND NOT ${anyIn('rollout')} AND ${anyIn('scored')}`,
+    sql`UPDATE rounds SET state = 'failed', ended_at = ${now}, touched_at = ${now},
         reason = 'None of its ' || expected || ' groups could be '
-          || CASE stage WHEN 'training' THEN 'trained' ELSE 'scored' END || ${why}
-      WHERE id = ${id} AND stage IN ('rollout', 'training') AND NOT ${anyIn('rollout')} AND NOT ${anyIn('scored')}`,
+          || CASE state WHEN 'training' THEN 'trained' ELSE 'scored' END || ${why}
+      WHERE id = ${id} AND state IN ('rollout', 'training') AND NOT ${anyIn('rollout')} AND NOT ${anyIn('scored')}`,
     stopRunOfFailed(id),
   ] as const;
 };

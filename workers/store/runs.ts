@@ -38,9 +38,9 @@ export async function progressOfRuns(
   const { results } = await db.$client
     .prepare(
       `WITH wanted AS (SELECT value AS run FROM json_each(?)),
-       known AS (SELECT rounds.run, idx, stage, touched_at, report FROM rounds JOIN wanted USING (run))
-       SELECT run, sum(stage = 'done') AS done, max(touched_at) AS touchedAt,
-         (SELECT stage FROM known AS k WHERE k.run = known.run ORDER BY idx DESC LIMIT 1) AS roundState,
+       known AS (SELECT rounds.run, idx, state, touched_at, report FROM rounds JOIN wanted USING (run))
+       SELECT run, sum(state = 'done') AS done, max(touched_at) AS touchedAt,
+         (SELECT state FROM known AS k WHERE k.run = known.run ORDER BY idx DESC LIMIT 1) AS roundState,
          max(CASE WHEN idx = 1 THEN report->>'$.start.heldOut.accuracy' END) AS first,
          (SELECT k.report->>'$.evaluation.heldOut.accuracy' FROM known AS k
           WHERE k.run = known.run AND k.report->>'$.evaluation.heldOut.accuracy' IS NOT NULL
@@ -102,10 +102,10 @@ export const forgetDeliveries = (db: Database, before: number) =>
  * round's versions was pruned. It is safe to repeat. A round that names a withdrawn version is inserted, and fails with that reason.
  */
 export const insertRound = (spec: RoundSpec, now: number) =>
-  sql`INSERT INTO rounds (id, run, idx, spec, stage, created_at, touched_at)
+  sql`INSERT INTO rounds (id, run, idx, spec, state, created_at, touched_at)
     SELECT ${spec.id}, ${spec.run}, ${spec.index}, ${JSON.stringify(spec)}, 'proposing', ${now}, ${now}
     WHERE (SELECT count(*) FROM rounds
-      WHERE run = ${spec.run} AND stage IN ${openRounds}) <= ${aheadOf(spec.settings)}
+      WHERE run = ${spec.run} AND state IN ${openRounds}) <= ${aheadOf(spec.settings)}
     AND (SELECT coalesce(max(idx), 0) + 1 FROM rounds WHERE run = ${spec.run}) = ${spec.index}
     AND NOT EXISTS (SELECT 1 FROM json_each(${JSON.stringify(spec.roles)}) AS role
       JOIN versions ON policy = role.value->>'name' AND version = role.value->>'version'
@@ -201,7 +201,7 @@ export const stuckRuns = (db: Database, limit: number) =>
       and(
         eq(runs.state, 'open'),
         sql`${runs.target} > (SELECT coalesce(max(idx), 0) FROM rounds WHERE run = ${runs.id})`,
-        sql`(SELECT count(*) FROM rounds WHERE run = ${runs.id} AND stage IN ${openRounds})
+        sql`(SELECT count(*) FROM rounds WHERE run = ${runs.id} AND state IN ${openRounds})
           <= coalesce(${runs.settings}->>'ahead', 0)`,
       ),
     )

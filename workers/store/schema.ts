@@ -45,8 +45,7 @@ export const rounds = sqliteTable(
     run: text().notNull(),
     index: integer('idx').notNull(),
     spec: text({ mode: 'json' }).$type<RoundSpec>().notNull(),
-    /** The column has the former name: a live mesh is migrated under its old Workers, so that a migration may only add. */
-    state: text('stage', { enum: ROUND_STATES }).notNull(),
+    state: text({ enum: ROUND_STATES }).notNull(),
     /** The number of groups admitted; known from state `rollout` on. */
     expected: integer().notNull().default(0),
     /** The number of proposals written, valid or not. */
@@ -72,7 +71,7 @@ export const rounds = sqliteTable(
     /** When it was sent as a trace. */
     tracedAt: integer('traced_at'),
   },
-  (t) => [uniqueIndex('rounds_of_run').on(t.run, t.index), index('rounds_by_stage').on(t.state)],
+  (t) => [uniqueIndex('rounds_of_run').on(t.run, t.index), index('rounds_by_state').on(t.state)],
 );
 
 /** There is no index but the key, so at most 5 rows are written for a group (key and row when admitted, row when scored, row when trained). */
@@ -112,8 +111,8 @@ export const versions = sqliteTable(
     bytes: integer().notNull(),
     /** The other versions that store files of this one, a JSON array; null where it stores all of them itself. */
     elsewhere: text(),
-    /** `manifestSha256` of its manifest; null for a version of an earlier release until the hash is stored. */
-    manifestSha256: text('manifest_sha256'),
+    /** `manifestSha256` of its manifest. */
+    manifestSha256: text('manifest_sha256').notNull(),
     createdAt: integer('created_at').notNull(),
     /** Why it must not be used any more; null if it may be used. */
     withdrawn: text(),
@@ -226,8 +225,8 @@ export const calls = sqliteTable(
     sample: integer().notNull(),
     /** Its number in the episode, in the order of arrival. */
     turn: integer().notNull(),
-    /** The seat that asked. The default is the role of calls that were recorded before there were several. */
-    role: text().notNull().default('solver'),
+    /** The seat that asked. */
+    role: text().notNull(),
     /** The request that began it: sent again, its answer is the same. */
     request: text().notNull(),
     /** A hash of what was asked, by which a request that is sent again without a key is known. */

@@ -32,7 +32,7 @@ export async function shutOut(
   ]);
   const [touched] = await runAll(db, [
     sql`SELECT DISTINCT work.round AS round, work.stage AS stage, work.grp AS grp FROM work JOIN rounds ON rounds.id = work.round
-        WHERE work.node = ${node} AND work.state = 'done' AND rounds.stage IN ${openRounds}`,
+        WHERE work.node = ${node} AND work.state = 'done' AND rounds.state IN ${openRounds}`,
   ]);
   const rows = touched!.results as { round: string; stage: string; grp: string }[];
   const redrawn: Redrawn[] = [];
@@ -48,7 +48,7 @@ export async function shutOut(
 
 /** The round may have ended since it was looked up. */
 const isOpen = (round: string): SQL =>
-  sql`EXISTS (SELECT 1 FROM rounds WHERE id = ${round} AND stage IN ${openRounds})`;
+  sql`EXISTS (SELECT 1 FROM rounds WHERE id = ${round} AND state IN ${openRounds})`;
 
 async function beginAgain(
   db: Database,
@@ -64,8 +64,8 @@ async function beginAgain(
     sql`DELETE FROM episodes WHERE round = ${round} AND ${isOpen(round)}`,
     sql`DELETE FROM groups WHERE round = ${round} AND ${isOpen(round)}`,
     sql`DELETE FROM work WHERE round = ${round} AND ${isOpen(round)}`,
-    sql`UPDATE rounds SET stage = 'proposing', attempt = attempt + 1, expected = 0, proposed = 0, proposals_sha256 = NULL, rollout_at = NULL,
-        training_at = NULL, touched_at = ${now}, redrives = 0 WHERE id = ${round} AND stage IN ${openRounds}`,
+    sql`UPDATE rounds SET state = 'proposing', attempt = attempt + 1, expected = 0, proposed = 0, proposals_sha256 = NULL, rollout_at = NULL,
+        training_at = NULL, touched_at = ${now}, redrives = 0 WHERE id = ${round} AND state IN ${openRounds}`,
   ]);
   await removeCalls(bucket, round);
   return changes.at(-1) === 1 ? { round, groups: null } : null;
@@ -82,8 +82,8 @@ async function rollOutAgain(
     sql`UPDATE groups SET state = 'rollout', sha256 = NULL, mac = NULL, failure = NULL WHERE round = ${round} AND id IN ${named} AND ${isOpen(round)}`,
     sql`DELETE FROM work WHERE round = ${round} AND grp IN ${named} AND ${isOpen(round)}`,
     sql`SELECT id AS "group", idx AS "index" FROM groups WHERE round = ${round} AND state = 'rollout' ORDER BY idx`,
-    sql`UPDATE rounds SET stage = 'rollout', attempt = attempt + 1, training_at = NULL, touched_at = ${now}, redrives = 0
-        WHERE id = ${round} AND stage IN ${openRounds}`,
+    sql`UPDATE rounds SET state = 'rollout', attempt = attempt + 1, training_at = NULL, touched_at = ${now}, redrives = 0
+        WHERE id = ${round} AND state IN ${openRounds}`,
   ]);
   const [, , waiting, begun] = results;
   return begun!.meta.changes === 1 ? { round, groups: waiting!.results as Group[] } : null;

@@ -54,7 +54,7 @@ export async function meshStatistics(db: Database) {
     db
       .select({ state: rounds.state, touchedAt: sql<number>`min(touched_at)` })
       .from(rounds)
-      .where(sql`stage IN ${openRounds}`)
+      .where(sql`state IN ${openRounds}`)
       .groupBy(rounds.state),
     db.select().from(rounds).where(isNotNull(rounds.endedAt)).orderBy(desc(rounds.endedAt)).limit(1),
     db

@@ -13,8 +13,8 @@ export async function stopRun(db: Database, run: string, reason: string, now: nu
     sql`UPDATE runs SET state = 'stopped',
         target = min(target, (SELECT coalesce(max(idx), 0) FROM rounds WHERE run = ${run}))
       WHERE id = ${run}`,
-    sql`UPDATE rounds SET stage = 'failed', reason = ${`Stopped: ${reason}`}, ended_at = ${now}, touched_at = ${now}
-      WHERE run = ${run} AND stage IN ('proposing', 'rollout', 'training')`,
+    sql`UPDATE rounds SET state = 'failed', reason = ${`Stopped: ${reason}`}, ended_at = ${now}, touched_at = ${now}
+      WHERE run = ${run} AND state IN ('proposing', 'rollout', 'training')`,
   ]);
   return stopped === 1;
 }

@@ -184,7 +184,7 @@ export function leaseStatements(
     ...takeBackExpired(now),
     sql`UPDATE work SET state = 'leased', node = ${node}, lease = ${lease}, leased_until = ${until}
         WHERE ${provided} AND id IN (SELECT id FROM work WHERE state = 'open' AND ${engine} AND ${allowed} AND ${only} AND ${place} AND ${scorable} AND ${served}
-          AND EXISTS (SELECT 1 FROM rounds WHERE rounds.id = work.round AND rounds.stage IN ('proposing', 'rollout'))
+          AND EXISTS (SELECT 1 FROM rounds WHERE rounds.id = work.round AND rounds.state IN ('proposing', 'rollout'))
           AND NOT ${isPausedRound(sql`work.round`)}
           ORDER BY created_at, idx, id LIMIT ${limit}) AND state = 'open'
         RETURNING id, round, grp, request, engine, samples, created_at, idx`,
@@ -365,7 +365,7 @@ export async function takeBack(
     sql`SELECT DISTINCT round, stage, grp, idx FROM work WHERE state = 'leased' AND leased_until < ${now} LIMIT 1000`,
     ...takeBackExpired(now),
     sql`SELECT DISTINCT round, stage, grp, idx FROM work WHERE ${left} AND state = 'open'
-        AND EXISTS (SELECT 1 FROM rounds WHERE rounds.id = work.round AND rounds.stage IN ('proposing', 'rollout')) LIMIT 1000`,
+        AND EXISTS (SELECT 1 FROM rounds WHERE rounds.id = work.round AND rounds.state IN ('proposing', 'rollout')) LIMIT 1000`,
   ]);
   type Found = { round: string; stage: WorkerStage; grp: string; idx: number };
   const found = new Map(
@@ -443,4 +443,4 @@ export const forgetWork = (db: Database, before: number) =>
         AND ${forgettable}`,
   ]);
 
-const forgettable = sql`NOT (state = 'done' AND coalesce(node, '') IN (SELECT id FROM nodes WHERE exactness = 'close'))`;
+const forgettable = sql`NOT (work.state = 'done' AND coalesce(work.node, '') IN (SELECT id FROM nodes WHERE exactness = 'close'))`;

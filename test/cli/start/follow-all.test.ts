@@ -33,6 +33,8 @@ function done(run: RunState, index: number): RoundState {
     expected: 4,
     proposed: 5,
     proposalsSha256: null,
+    manifests: {},
+    waitsFor: null,
     groups: { rollout: 0, scored: 0, trained: 4, failed: 0 },
     failures: [],
     reason: null,

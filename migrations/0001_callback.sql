@@ -1,1 +1,0 @@
-ALTER TABLE `rounds` ADD `told_at` integer;

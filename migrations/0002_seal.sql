@@ -1,2 +1,0 @@
-ALTER TABLE `groups` ADD `mac` text;--> statement-breakpoint
-ALTER TABLE `rounds` ADD `proposals_sha256` text;

@@ -1,1 +1,0 @@
-ALTER TABLE `versions` ADD `manifest_sha256` text;

@@ -1,2 +1,0 @@
-UPDATE `runs` SET `settings` = json_remove(json_set(`settings`, '$.groupSize', json_extract(`settings`, '$.group'), '$.rewardFunction', json_extract(`settings`, '$.reward')), '$.group', '$.reward') WHERE json_type(`settings`, '$.group') IS NOT NULL;--> statement-breakpoint
-UPDATE `rounds` SET `spec` = json_remove(json_set(`spec`, '$.settings.groupSize', json_extract(`spec`, '$.settings.group'), '$.settings.rewardFunction', json_extract(`spec`, '$.settings.reward')), '$.settings.group', '$.settings.reward') WHERE json_type(`spec`, '$.settings.group') IS NOT NULL;

@@ -1,2 +1,0 @@
-ALTER TABLE `runs` ADD `label` text;--> statement-breakpoint
-ALTER TABLE `runs` ADD `deleted_at` integer;

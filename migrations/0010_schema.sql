@@ -1,1 +1,0 @@
-ALTER TABLE `rounds` ADD `traced_at` integer;

@@ -1,1 +1,0 @@
-ALTER TABLE `episodes` ADD `turn_rewards` text;

@@ -1,1 +1,0 @@
-ALTER TABLE `rounds` ADD `attempt` integer DEFAULT 0 NOT NULL;

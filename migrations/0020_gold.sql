@@ -1,1 +1,0 @@
-ALTER TABLE `nodes` ADD `sees_gold` integer DEFAULT false NOT NULL;
