@@ -46,7 +46,7 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     description: 'tries a checker on the answers of a file',
     load: () => import('./check-answers.ts'),
   },
-  chat: { description: 'talks with a version of a policy', load: () => import('./chat/command.ts') },
+  chat: { description: 'chats with a version of a policy', load: () => import('./chat/command.ts') },
   trigger: {
     description: 'orders rounds of a mesh by a signed webhook',
     load: () => import('./trigger/command.ts'),
@@ -56,11 +56,11 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     load: () => import('./curves/command.ts'),
   },
   trajectories: {
-    description: 'writes what was said in a run to a file, to read or to train on again',
+    description: 'exports prompts and completions as JSONL or Parquet',
     load: () => import('./trajectories/command.ts'),
   },
   doctor: {
-    description: 'says what this machine has, and what follows',
+    description: 'checks Node, GPU and memory, and says which devices rollmesh will use',
     load: () => import('./doctor/command.ts'),
   },
   runs: { description: 'lists, names, tags, hides and deletes runs', load: () => import('./runs.ts') },
@@ -81,17 +81,23 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     description: 'trains a version again from its sealed records and compares the bytes',
     load: () => import('./verify/command.ts'),
   },
-  learner: { description: 'the learner alone, against a mesh', load: () => import('./learner/command.ts') },
+  learner: {
+    description: 'runs the learner alone, for a mesh elsewhere',
+    load: () => import('./learner/command.ts'),
+  },
   node: {
-    description: 'lends this machine to a mesh',
+    description: 'samples for a mesh on this machine',
     load: () => import('./node/command.ts'),
   },
   'node-token': {
     description: 'makes, lists and revokes the tokens of nodes',
     load: () => import('./node-token/command.ts'),
   },
-  deploy: { description: 'the mesh on Cloudflare', load: () => import('./deploy/command.ts') },
-  pretrain: { description: 'makes a start policy', load: () => import('./pretrain/command.ts') },
+  deploy: { description: 'deploys the mesh to Cloudflare', load: () => import('./deploy/command.ts') },
+  pretrain: {
+    description: 'trains a start policy from random weights',
+    load: () => import('./pretrain/command.ts'),
+  },
   soak: {
     description: 'kills processes at random moments and checks that nothing is lost or trained twice',
     load: () => import('./soak/command.ts'),

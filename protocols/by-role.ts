@@ -9,7 +9,7 @@ export const writtenBy = (group: ScoredGroup, role: string): ScoredGroup => ({
   answersExact: group.answersExact.filter((_, i) => group.samples[i]!.role === role),
 });
 
-/** The share of exact answers, of which a text without an answer is none; null if there are no samples. */
+/** The share of exact answers; answers that cannot be parsed count as wrong. Null if there are no samples. */
 export const exactShare = (groups: readonly Pick<ScoredGroup, 'answersExact'>[]): number | null => {
   const answers = groups.flatMap(({ answersExact }) => answersExact);
   return answers.length ? mean(answers.map((exact) => Number(exact === true))) : null;

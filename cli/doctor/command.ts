@@ -1,4 +1,4 @@
-/** `npm run doctor`: says what this machine has and what follows. Changes nothing. */
+/** `rollmesh doctor`: checks this machine and says which devices will be used. Changes nothing. */
 import { Command } from 'commander';
 import { asCalled, calledAs } from '../called-as.ts';
 import { printable } from '../printable.ts';
@@ -13,7 +13,7 @@ const TONES = { good: 'good', missing: 'dim', bad: 'bad' } as const;
 export const command = (): Command =>
   new Command(calledAs('doctor'))
     .description(
-      'Says what this machine has (Node, cores, memory, disk, GPU, port, account) and what follows. Exits with 1 if the local mesh cannot run.',
+      'Checks Node, cores, memory, disk, GPU, port and account, and says which devices rollmesh will use. Exits with 1 if the local mesh cannot run.',
     )
     .option('--port <n>', 'port that a mesh is to have', port, 8787)
     .option('--state <dir>', 'folder that local state is to be in', DEFAULT_STATE)

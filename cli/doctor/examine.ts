@@ -1,4 +1,4 @@
-/** What this machine has for rollmesh, and what follows from it. Each finding is measured here and now; nothing is changed. */
+/** What this machine has for rollmesh, and which devices are used. Each finding is measured here and now; nothing is changed. */
 import { existsSync, statfsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { availableParallelism, freemem, totalmem } from 'node:os';

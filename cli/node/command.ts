@@ -1,4 +1,4 @@
-/** `rollmesh node`: lends this machine to a mesh. */
+/** `rollmesh node`: samples for a mesh on this machine. */
 import { availableParallelism } from 'node:os';
 import { Command, Option } from 'commander';
 import { identityOf } from '../../core/audit/work-seal.ts';
@@ -38,7 +38,7 @@ const IDLE_MS = 500;
 export const command = (): Command =>
   new Command(calledAs('node'))
     .description(
-      'Lends this machine to a mesh: leases sampling requests, computes them bit for bit as the mesh would (or closely, with --server and the engines onnxruntime-node and webgpu), and returns the completions.',
+      'Samples for a mesh on this machine: leases sampling requests, computes them bit for bit as the mesh would (or closely, with --server and the engines onnxruntime-node and webgpu), and returns the completions.',
     )
     .requiredOption('--mesh <url>', 'address of the mesh')
     .option(

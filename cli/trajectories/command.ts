@@ -108,7 +108,7 @@ const picks = PICK_NAMES.map((name) => `  ${name.padEnd(10)} ${PICKS[name]}`).jo
 export const command = (): Command =>
   new Command(calledAs('trajectories'))
     .description(
-      'Writes what was said in a run to a file: prompts, turns, token ids, log-probabilities, rewards, verdicts and versions; or what can be trained on again.',
+      'Exports the samples of a run as JSONL or Parquet: prompts, turns, token ids, log-probabilities, rewards, verdicts and versions; or what can be trained on again.',
     )
     .addArgument(new Argument('<run>', 'id of the run, or `last` for the one that was ordered last'))
     .option('--rounds <a-b>', 'only these rounds', rangeOf)

@@ -42,7 +42,7 @@ interface Part {
 export interface PolicyItem {
   readonly sample: Sample;
   readonly advantage: number | readonly number[];
-  /** Which of its tokens are trained, 1 or 0 each [tokens]; default all. The others are in no term of the loss and in no divisor. */
+  /** Which of its tokens are trained, 1 or 0 each [tokens]; default all. The others do not count, neither in the loss nor in its normaliser. */
   readonly mask?: readonly number[];
   /** Between which entropies (nats) the part's `entropyBand` leaves its trained tokens alone; absent = it has no band. */
   readonly band?: EntropyBounds;
@@ -91,8 +91,8 @@ export interface PreferencePair {
   /** For SPPO: the win rates in [0, 1] against the policy that the responses were sampled from. */
   readonly winRates?: readonly [chosen: number, rejected: number];
   /**
-   * Which tokens the two are compared by, 1 or 0 each [tokens]: the phrases that differ, say. Default all. The others are in no term of
-   * the pair loss and in no mean over a response; the NLL that is added to it is over all tokens.
+   * Which tokens the two are compared by, 1 or 0 each [tokens]: the phrases that differ, say. Default all. The others do not count, neither in
+   * the pair loss nor in a mean over a response; the NLL that is added to it is over all tokens.
    */
   readonly spans?: readonly [chosen: readonly number[], rejected: readonly number[]];
   /** What β·margin has to exceed, nats; 0 by default. For `dpo`, `spin` and `t-reg`. */

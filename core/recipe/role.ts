@@ -37,7 +37,7 @@ export interface RoleSettings {
   /** Is it rewarded by the exact checker even where `--reward` pays the other roles without gold? */
   readonly usesGold?: boolean;
   /**
-   * Do its prompts hold a reference answer or solution, a part of one, or a word of the exact checker? Such prompts are sampled by the mesh's own
+   * Do its prompts hold a reference answer or solution, a part of one, or the checker's verdict? Such prompts are sampled by the mesh's own
    * isolates and by nodes whose token is for them, and by no other node. A test finds the roles of shipped recipes that are shown what no role wrote; what is
    * chosen or corrected by the checker it cannot see.
    */

@@ -59,7 +59,7 @@ export const coReward: Recipe = {
     roles:
       'The solver is the only role. Half of a group’s answers are to the question as it was drawn, the other half to the question in other words.',
     rewards:
-      '1 for the answer that most of the other half give, otherwise 0. A tied vote is decided by lot; where no answer of the other half parses, nobody is paid.',
+      '1 for the answer that most of the other half give, otherwise 0. Ties are broken at random; where no answer of the other half parses, nobody is paid.',
     credit:
       'The advantage of an answer is its reward minus the mean of its half of the group, divided by that half’s deviation (GRPO).',
     objective:

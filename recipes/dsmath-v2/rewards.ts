@@ -21,7 +21,7 @@ export const rewards: Readonly<Record<string, RewardInfo>> = {
     description: 'upper bound: an exact checker scores every proof and every analysis',
     usesGold: true,
   },
-  random: { description: 'control: scores of proofs and analyses are drawn by lot', usesGold: false },
+  random: { description: 'control: scores of proofs and analyses are drawn at random', usesGold: false },
   format: { description: 'control: whatever is well-formed is paid', usesGold: false },
 };
 

@@ -39,7 +39,7 @@ export const igrpo: Recipe = {
     setting:
       'A solver answers arithmetic chains. Its start policy always writes its steps and slips in one of ten at the first step, in two of ten at the second and so on. It was taught to read a draft after the task, and hands it in unchanged in half of the cases, right or wrong.',
     roles:
-      'The drafter and the solver share weights. Of each task the drafter writes four solutions; the solver is shown the best of those that are well-formed, and makes four attempts. Which of equally good drafts is shown is decided by lot; where none is well-formed the solver is shown none.',
+      'The drafter and the solver share weights. Of each task the drafter writes four solutions; the solver is shown the best of those that are well-formed, and makes four attempts. Ties between equally good drafts are broken at random; where none is well-formed the solver is shown none.',
     rewards: 'An exact answer earns 1 and any other 0, in drafts and in attempts alike.',
     credit:
       'The advantage of an attempt is its reward minus the mean of the attempts at its task, divided by their deviation (GRPO). Drafts are not trained on.',

@@ -140,7 +140,7 @@ export const qgScst: Recipe = {
     'A solver reads a passage and an answer in it, and writes a question. It is paid for what the question shares with a reference question, in words and in meaning, and is compared with its own greedy question: only what is better than that is reinforced.',
   method: {
     setting:
-      'A passage states five facts, a name with a number each, and a tag marks one of the names, the answer. A question asks for a name by its number or by the name beside it, in three forms; several questions therefore have the same answer, and one of them, drawn by lot, is the reference. The start policy was shown questions of all forms, of which one in three asks for another name.',
+      'A passage states five facts, a name with a number each, and a tag marks one of the names, the answer. A question asks for a name by its number or by the name beside it, in three forms; several questions therefore have the same answer, and one of them, drawn at random, is the reference. The start policy was shown questions of all forms, of which one in three asks for another name.',
     roles:
       'The solver writes eight questions for each answer at temperature 1, and one by greedy decoding, which is not trained on.',
     rewards:

@@ -17,7 +17,7 @@ const CONTINUATIONS = 8;
 export const rewards: Readonly<Record<string, RewardInfo>> = {
   exact: { description: 'a continuation is right where its answer is exact', usesGold: true },
   random: {
-    description: 'control: continuations are right by a coin, and the judge’s mark is drawn by lot',
+    description: 'control: continuations are right by a coin, and the judge’s mark is drawn at random',
     usesGold: false,
   },
 };

@@ -65,8 +65,8 @@ export function judgedOf(
 }
 
 /**
- * What a candidate is worth by the run's reward function, 0 … 1; null where the judge's word is missing. What is no continuation is worth
- * nothing. Equal texts of a group are worth the same, so that no text is preferred to itself.
+ * What a candidate is worth by the run's reward function, 0 … 1; null where the judge's word is missing. Text that is not a
+ * continuation scores 0. Equal texts of a group score the same, so that no text is preferred to itself.
  */
 export function worthOf(
   { recipe, round }: Pick<RoundContext, 'recipe' | 'round'>,
@@ -82,7 +82,7 @@ export function worthOf(
   return judged.get(document) ?? null;
 }
 
-/** The best of a group's candidates and the worst, a lot between equals; null where all are worth the same. worths [candidates] */
+/** The best of a group's candidates and the worst, ties broken at random; null where all are worth the same. worths [candidates] */
 export function bestAndWorst(
   group: string,
   candidates: readonly Candidate[],

@@ -217,7 +217,7 @@ export function examined(greedy: readonly Told[], sampled: readonly Told[]): Eva
   );
 }
 
-/** How true the continuations of the held-out facts are: the share of their sentences, of which a text that is no continuation has none. */
+/** How true the continuations of the held-out facts are: the share of true sentences; text that is not a continuation counts as 0. */
 async function truths(
   context: RoundContext,
   tasks: readonly string[],
@@ -255,9 +255,9 @@ export const sipretrain: Recipe = {
     roles:
       'The author, which is trained, writes four continuations of the facts. The rewriter is shown the whole document and tells the facts again; it leaves about one odd number in five rounded. The judge goes through a continuation and marks each sentence as right or wrong. Both keep the weights of the start.',
     rewards:
-      'A continuation is worth the share of its sentences that the judge marks as right; a text that is none is worth nothing.',
+      'A continuation is worth the share of its sentences that the judge marks as right; text that is not a continuation scores 0.',
     credit:
-      'Of the document’s own continuation, its rewrite and the author’s four the best is preferred to the worst, with a lot between equals. Where all are worth the same there is no pair.',
+      'Of the document’s own continuation, its rewrite and the author’s four the best is preferred to the worst, with ties broken at random. Where all are worth the same there is no pair.',
     objective: 'Online DPO with β = 0.1, against the start policy.',
     schedule: 'Each round goes once over its pairs, in four optimiser steps.',
   },

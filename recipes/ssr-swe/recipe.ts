@@ -31,7 +31,7 @@ const DRAWS = 4;
 
 const VARIANTS = {
   'repair-only': 'bugs are random edits, and nobody injects',
-  'no-gates': 'a bug is set if it is well-formed, whether or not a test fails and every edit matters',
+  'no-gates': 'a bug is admitted if it is well-formed, whether or not a test fails and every edit matters',
   'first-order': 'failed repairs do not become bugs',
 } as const;
 
@@ -134,7 +134,7 @@ export const ssrSwe: Recipe = {
     source: 'arXiv:2512.18552',
   },
   summary:
-    'One policy injects bugs into programs and repairs them. A bug is set if a test fails because of it and each of its edits matters; the test is what the repair is asked for. Who repairs is paid for programs that pass all tests, who injects for bugs that are seldom repaired, but sometimes. Failed repairs become bugs of their own.',
+    'One policy injects bugs into programs and repairs them. A bug is admitted if a test fails because of it and each of its edits matters; the solver is asked to make that test pass. The solver is paid for passing all tests, the injector for bugs that are repaired sometimes, not often. Failed repairs become bugs of their own.',
   method: {
     setting:
       'A repository is a short program over lists of numbers with four tests, and needs no issue and no description. An interpreter with bounded fuel and memory runs programs. In the start policy four of ten repairs carry an edit, and an injector varies a program without regard to what its test shows.',

@@ -24,7 +24,7 @@ const FALLS_OVER = 12;
 const VARIANTS = {
   grpo: 'rewards alone, and no teacher',
   whole: 'the teacher is heard at every token of the attempts at which it would be heard',
-  'random-spans': 'the teacher is heard at a part of the attempt that is drawn by lot',
+  'random-spans': 'the teacher is used at a part of the attempt that is drawn at random',
   'fixed-weight': 'the weight of the teacher stays what it is in the first round',
 } as const;
 

@@ -75,7 +75,8 @@ export const rewards: Readonly<Record<string, SolverReward>> = {
     usesGold: false,
     votes: 4,
     kl: 0.3,
-    description: 'the judge’s verdict alone; the judge is still trained on the exact checker’s word',
+    description:
+      'the judge’s verdict alone: only the judge sees the checker’s verdict, and the judge pays the solver',
     solver: approval,
     passed: approval,
   },

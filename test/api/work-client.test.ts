@@ -11,7 +11,7 @@ const refusing = (status: number, code: string) =>
   });
 
 test.each([
-  // The request was taken off the list: another node was shut out, and its round was begun again.
+  // The request was withdrawn: another node was shut out, and its round was begun again.
   [404, 'work.unknown', 'give-up'],
   [409, 'lease.expired', 'give-up'],
   // An address that is not a mesh's.

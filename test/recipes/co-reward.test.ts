@@ -32,7 +32,7 @@ describe('other words', () => {
   });
 });
 
-test('each half votes for itself, ties by lot', () => {
+test('each half votes for itself, ties are broken at random', () => {
   expect(halvesOf([1, 2, 3, 4, 5])).toEqual([
     [1, 2, 3],
     [4, 5],

@@ -236,7 +236,7 @@ test('new proofs are labelled by many analyses, and the verifier learns from tha
   expect(rests.updates).toEqual([]);
 });
 
-test('by form alone all that can be read is paid, by lot nothing of the oracle is', async () => {
+test('by form alone all that can be read is paid, at random nothing of the oracle is', async () => {
   const { groups } = await play(7, PROVED, { groupSize: 4, rewardFunction: 'format' });
   expect(rewardsOf(groups[0]!.samples)).toEqual([1, 1, 1, 0]);
   const { groups: drawn } = await play(5, CHECKED, { groupSize: 4, rewardFunction: 'random' });

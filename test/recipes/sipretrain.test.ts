@@ -90,7 +90,7 @@ test('the arms: the document, the rewrite, the best candidate, and the policy’
   expect(learnt('unjudged', [0, 0, 0, 0], [OWN[2], OWN[0]])).toEqual([OWN[2]]);
 });
 
-test('equals are drawn by lot, and where all are worth the same there is no pair', () => {
+test('ties are broken at random, and where all are worth the same there is no pair', () => {
   const candidates = ['a', 'b', 'c'].map((one): Candidate => ({ by: 'author', text: one, document: one }));
   const best = Array.from({ length: 40 }, (_, i) => bestAndWorst(String(i), candidates, [1, 0, 1])!);
   expect(new Set(best.map((pair) => pair.best.text))).toEqual(new Set(['a', 'c']));

@@ -132,7 +132,7 @@ test('the weight falls in a straight line to nothing in twelve rounds, unless it
   expect(await weightIn(13, 'fixed-weight')).toBe(1);
 });
 
-test('variants: every token, or a part by lot, of the same attempts with the same prompts', async () => {
+test('variants: every token, or a part at random, of the same attempts with the same prompts', async () => {
   const whole = await play(mixed, { variant: 'whole' });
   expect(whole.faulty!.items.flatMap(({ weights }) => weights!)).toEqual(
     whole.faulty!.items.flatMap(({ ids }) => ids.map(() => 1)),

@@ -26,7 +26,7 @@ export interface WorkClientOptions {
 }
 
 /**
- * 401 and 403: the token is not good, or not good for this. 409: the work is somebody else's by now. `work.unknown`: it was taken off the list,
+ * 401 and 403: the token is not good, or not good for this. 409: the work is somebody else's by now. `work.unknown`: it was withdrawn,
  * because its round was begun again.
  */
 const kindOf = (status: number, code: string): FailureKind => {

@@ -1,6 +1,6 @@
 /**
  * Shares a stage's sampling out among the mesh's nodes. The stage's functions run here as ever, over a policy that knows what was computed
- * already; where they ask for more, the request is put up for lease, and the group is left until the answers are there. An answer sends
+ * already; where they ask for more, the request is offered to nodes, and the group is left until the answers are there. An answer sends
  * the stage's message again, and the functions go on from what is known, to the same bits: a completion depends on its request alone.
  *
  * So no node ever sees a recipe or a task. Prompts that hold reference answers are marked on the list, and isolates sample them, unless a node is there

@@ -282,8 +282,8 @@ export const nodes = sqliteTable(
 );
 
 /**
- * Sampling requests that a stage's Worker put up for lease, for as long as there are nodes. The id is derived from what is asked, so putting
- * the same request up again changes nothing. The results are objects; a row says who returned one, and under which seal.
+ * Sampling requests that a stage's Worker offered to nodes, for as long as there are nodes. The id is derived from what is asked, so offering
+ * the same request again changes nothing. The results are objects; a row says who returned one, and under which seal.
  */
 export const work = sqliteTable(
   'work',

@@ -17,7 +17,7 @@ export interface StageOpening {
   /** The tasks of the groups that are still to be rolled out or judged. */
   readonly tasks: readonly AdmittedTask[];
   readonly nodes: NodesNow;
-  /** The groups' requests that are or were up for lease. */
+  /** The groups' requests that are or were offered to nodes. */
   readonly work: readonly WorkRow[];
   /** The versions that the round names; undefined where its spec was not known before. */
   readonly versions: readonly VersionRow[] | undefined;

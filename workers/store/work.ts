@@ -1,4 +1,4 @@
-/** The rows of sampling requests that are up for lease. A row is leased by one caller at a time, and answered once. */
+/** The rows of sampling requests that are offered to nodes. A row is leased by one caller at a time, and answered once. */
 import { and, eq, inArray, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { WorkerStage } from '../../core/round/stages.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
@@ -50,8 +50,8 @@ const AT_ONCE = 100;
 const CHARACTERS_AT_ONCE = 1_000_000;
 
 /**
- * Puts requests up for lease. One that was there already is left as it is, unless it was closed. `attempt`: the round's, as the caller knows
- * it; if a part of the round has been begun again since, nothing is put up.
+ * Offers requests to nodes. One that was there already is left as it is, unless it was closed. `attempt`: the round's, as the caller knows
+ * it; if a part of the round has been begun again since, nothing is offered.
  */
 export async function putUp(
   db: Database,

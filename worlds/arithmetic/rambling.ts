@@ -35,7 +35,7 @@ const SLIP = { next: 0.08, more: 0.3 } as const;
 const GOES_ON = 0.5;
 const MOST_FILLER = 7;
 const FILLER = ['hm', 'so', 'ok', 'now', 'well', 'wait'] as const;
-/** Share of the segmenter's marks that are the other one, and of the scorer's digits that are drawn by lot. */
+/** Share of the segmenter's marks that are the other one, and of the scorer's digits that are drawn at random. */
 const MARK_SLIP = 0.1;
 const SCORE_SLIP = 0.2;
 const SHARES = { solver: 0.5, segmenter: 0.25, scorer: 0.25 } as const;

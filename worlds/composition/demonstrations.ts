@@ -20,7 +20,7 @@ import {
 import { apply, FUNCTIONS, NESTED } from './functions.ts';
 import { ask, readTask, writeSolution } from './text.ts';
 
-/** How much the tokens of a question count: little, for most of them are drawn by lot. */
+/** How much the tokens of a question count: little, for most of them are drawn at random. */
 const PROMPT_WEIGHT = 0.1;
 
 const shown = (role: string, prompt: string, completion: string): Demonstration => ({
