@@ -102,7 +102,7 @@ export {
   payAnswers,
   randomReward,
 } from './protocols/answer-rewards.ts';
-export { admitTasks, drawnTasks } from './protocols/drawn-tasks.ts';
+export { admitTasks, drawnTasks, familyTasks } from './protocols/drawn-tasks.ts';
 export { evaluateSolver, type Solver } from './protocols/evaluate/solver.ts';
 export { evaluateVerifier } from './protocols/evaluate/verifier.ts';
 export { besideOracle, coinOf, sealedGold } from './protocols/gold.ts';
@@ -111,7 +111,6 @@ export { paidEarly } from './protocols/paid-early.ts';
 export { answer, rollOut, rolloutIds, type WantedAnswers } from './protocols/roll-out.ts';
 export { type SampledPrompt, samplePrompts } from './protocols/sample-prompts.ts';
 export {
-  familyTasks,
   groupItems,
   rewardNamed,
   SOLVER,

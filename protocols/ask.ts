@@ -10,6 +10,8 @@ export interface Question<T> {
   readonly of: string;
   /** What the ids of the answers are derived from, which differs from `of` where several questions are about one sample; default `of`. */
   readonly key?: string;
+  /** What the question is about, beside the sample: recorded with its answers. */
+  readonly about?: string;
   readonly prompt: string;
   /** Parses an answer with its stop token. */
   readonly parse: (text: string) => ParseResult<T>;
@@ -34,12 +36,13 @@ export async function ask<T>(
     sampleIds: Array.from({ length: votes }, (_, i) => judgmentId(key, role, i)),
   }));
   const completions = votes > 0 ? await context.generate(role, prompts) : questions.map(() => []);
-  return questions.map(({ of, parse }, q) =>
+  return questions.map(({ of, about, parse }, q) =>
     completions[q]!.map((completion, i) => {
       const parsed = completion.stopped ? parse(tokenizer.decode(completion.ids)) : invalid('cut-off');
       const outcome = parsed.ok ? 'ok' : parsed.reason;
       const { ids, sampleIds } = prompts[q]!;
-      return { sample: { ...sampleOf(context, role, sampleIds[i]!, ids, completion, outcome), of }, parsed };
+      const sample = sampleOf(context, role, sampleIds[i]!, ids, completion, outcome);
+      return { sample: { ...sample, of, ...(about === undefined ? {} : { about }) }, parsed };
     }),
   );
 }

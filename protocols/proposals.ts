@@ -2,9 +2,11 @@
  * A proposer, and the gates that its proposals must pass. Every text is kept as a sample with its outcome, and a text that passes becomes a task. The
  * recipe decides what the proposer is asked, what the gates admit, who verifies the attempts, and what proposals earn.
  */
+import type { Game } from '../core/game/game.ts';
+import type { AboutOf, TaskVerb } from '../core/game/verbs.ts';
 import { type RoundContext, sampleOf } from '../core/recipe/round-context.ts';
 import type { ParseResult } from '../core/recipe/task-family.ts';
-import { groupId } from '../core/round/sample-ids.ts';
+import { groupId, proposalId } from '../core/round/sample-ids.ts';
 import type { InvalidOutcome, Outcome } from '../core/schema/outcome.ts';
 import type { RoundSpec } from '../core/schema/round.ts';
 import type { AdmittedTask, Sample } from '../core/schema/sample.ts';
@@ -13,6 +15,8 @@ import type { AdmittedTask, Sample } from '../core/schema/sample.ts';
 export interface Request {
   readonly prompt: string;
   readonly sampleIds: readonly string[];
+  /** What the proposer is shown: recorded with its proposals. */
+  readonly about?: string;
 }
 
 /** The gates of proposals, in this order: the grammar, the held-out side of the split, and what else the recipe refuses. */
@@ -50,14 +54,63 @@ export async function proposeThrough<R extends Request>(
         if (!parsed.ok) return parsed.reason;
         return isHeldOut(parsed.value) ? 'held-out' : (refuse(parsed.value) ?? 'ok');
       };
-      const id = request.sampleIds[i]!;
+      const { sampleIds, about } = request;
+      const sample = sampleOf(context, role, sampleIds[i]!, prompts[r]!.ids, completion, outcome());
       return {
         request,
         task: parsed.ok ? parsed.value : '',
-        sample: sampleOf(context, role, id, prompts[r]!.ids, completion, outcome()),
+        sample: about === undefined ? sample : { ...sample, about },
       };
     }),
   );
+}
+
+/** What a role is asked to write a task about. */
+export interface TaskRequest<V extends TaskVerb> {
+  readonly on: AboutOf<V>;
+  readonly sampleIds: readonly string[];
+}
+
+/** The task that another is written from; undefined where there is none. */
+const sourceOf = (on: AboutOf<TaskVerb>): string | undefined =>
+  'task' in on ? on.task : (on.like ?? undefined);
+
+/** Tasks that a role writes by a verb of the game, through the game's gates and then the recipe's own (`refuse`). */
+export function writeTasks<V extends TaskVerb, R extends TaskRequest<V>>(
+  { words, gate }: Pick<Game<V>, 'words' | 'gate'>,
+  context: RoundContext,
+  role: string,
+  verb: V,
+  requests: readonly R[],
+  { refuse, isHeldOut }: Partial<Pick<Gate<Request>, 'refuse' | 'isHeldOut'>> = {},
+): Promise<Proposal<R & Request>[]> {
+  const gates = gate(context);
+  const asked = requests.map((request): R & Request => {
+    const about = sourceOf(request.on);
+    return {
+      ...request,
+      prompt: words[verb].ask(request.on, context),
+      ...(about === undefined ? {} : { about }),
+    };
+  });
+  return proposeThrough(context, role, asked, {
+    parse: (text, { on }) => words[verb].read(text, on, context) as ParseResult<string>,
+    isHeldOut: isHeldOut ?? gates.isHeldOut,
+    refuse: (task) => gates.refuse(task) ?? refuse?.(task) ?? null,
+  });
+}
+
+/** Requests for `count` new tasks: each beside one of the examples in turn, or all from one prompt where there are none. */
+export function requestsLike(
+  { round }: Pick<RoundContext, 'round'>,
+  role: string,
+  count: number,
+  examples: readonly string[] | null,
+  attempt?: number,
+): TaskRequest<'propose'>[] {
+  const sampleIds = Array.from({ length: count }, (_, i) => proposalId(round.id, role, i, attempt));
+  if (!examples) return [{ on: { like: null }, sampleIds }];
+  return sampleIds.map((id, i) => ({ on: { like: examples[i % examples.length]! }, sampleIds: [id] }));
 }
 
 /** The proposals that passed the gates, as tasks to admit. */

@@ -18,6 +18,8 @@ export interface WantedAnswers {
   readonly task: string;
   /** Default: the family's prompt for the task. */
   readonly prompt?: string;
+  /** What is answered, where that is not the task of the group: recorded with the answers. */
+  readonly about?: string;
   readonly count: number;
   /** How many answers of this role the group already has; default 0. */
   readonly from?: number;
@@ -34,8 +36,9 @@ export function answer(
   return samplePrompts(
     context,
     role,
-    wanted.map(({ group, task, prompt = family.solverPrompt(task), count, from }) => ({
+    wanted.map(({ group, task, prompt = family.solverPrompt(task), about, count, from }) => ({
       prompt,
+      about,
       sampleIds: rolloutIds(group, role, count, from),
       parse: (text) => family.parseSolution(task, text),
     })),

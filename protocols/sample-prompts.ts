@@ -11,6 +11,8 @@ export interface SampledPrompt {
   readonly prompt: string;
   /** One completion each. */
   readonly sampleIds: readonly string[];
+  /** What it is about, where that is not the task of the group: recorded with its samples. */
+  readonly about?: string | undefined;
   /** Parses a completion with its stop token. */
   readonly parse: (text: string) => ParseResult<unknown>;
 }
@@ -25,12 +27,13 @@ export async function samplePrompts(
   const { tokenizer } = context;
   const prompts = asked.map(({ prompt, sampleIds }) => ({ ids: tokenizer.encode(prompt), sampleIds }));
   const completions = await context.generate(role, prompts, change);
-  return asked.map(({ parse }, p) =>
+  return asked.map(({ parse, about }, p) =>
     completions[p]!.map((completion, i) => {
       const parsed = parse(tokenizer.decode(completion.ids));
       const outcome = !completion.stopped ? 'cut-off' : parsed.ok ? 'ok' : parsed.reason;
       const { ids, sampleIds } = prompts[p]!;
-      return sampleOf(context, role, sampleIds[i]!, ids, completion, outcome);
+      const sample = sampleOf(context, role, sampleIds[i]!, ids, completion, outcome);
+      return about === undefined ? sample : { ...sample, about };
     }),
   );
 }

@@ -6,16 +6,16 @@
 import { wrongInput } from '../core/errors.ts';
 import type { OptimizerSettings, PolicyItem, PolicyPart, Update } from '../core/plan/training-plan.ts';
 import type { Recipe, RoundShape } from '../core/recipe/recipe.ts';
-import type { Placement } from '../core/recipe/role.ts';
+import type { Placement, RoundDescription } from '../core/recipe/role.ts';
 import type { EvaluationContext, RoundContext } from '../core/recipe/round-context.ts';
-import { drawUntil, type EvaluationTasks } from '../core/recipe/split.ts';
+import type { EvaluationTasks } from '../core/recipe/split.ts';
 import type { TaskFamily } from '../core/recipe/task-family.ts';
 import type { Key, Maybe } from '../core/rl/types.ts';
 import { evaluation } from '../core/schema/evaluation.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
 import type { Proposals, Sample, ScoredGroup } from '../core/schema/sample.ts';
 import { type AnswerReward, payAnswers } from './answer-rewards.ts';
-import { drawnTasks } from './drawn-tasks.ts';
+import { familyTasks } from './drawn-tasks.ts';
 import { evaluateSolver } from './evaluate/solver.ts';
 import { rollOut } from './roll-out.ts';
 
@@ -77,21 +77,15 @@ export function solverAlone({
         }),
         await examine?.(context),
       ),
-    describe: {
-      difficulty: (task) => family.difficulty(task),
-      ...(family.workedPrefix ? { worked: (text: string) => text.startsWith(family.workedPrefix) } : {}),
-    },
+    describe: describedBy(family),
   };
 }
 
-/** Tasks as the family draws them, none held out. */
-export const familyTasks = (family: TaskFamily) => (context: RoundContext) =>
-  drawnTasks(context, (random) =>
-    drawUntil(
-      () => family.random(random),
-      (task) => !family.isHeldOut(task),
-    ),
-  );
+/** What monitors can say about the tasks and answers of a family. */
+export const describedBy = (family: TaskFamily): RoundDescription => ({
+  difficulty: (task) => family.difficulty(task),
+  ...(family.workedPrefix ? { worked: (text: string) => text.startsWith(family.workedPrefix) } : {}),
+});
 
 export function rewardNamed<T>(rewards: Readonly<Record<string, T>>, name: string): T {
   const reward = rewards[name];

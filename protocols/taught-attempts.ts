@@ -1,8 +1,8 @@
 /**
- * Attempts at arithmetic chains, for a teacher that reads an aid beside the task. Each recipe makes its own aid; the one that two recipes share is
- * here, that of SDPO (arXiv:2601.20802): a right solution by a sibling, or the checker's feedback on the attempt.
+ * Attempts for a teacher that reads something beside the task. Each recipe decides what; the choice that two recipes share is here, that of SDPO
+ * (arXiv:2601.20802): a right solution by a sibling, or else a checker's feedback on the attempt.
  */
-
+import type { Game, Speaker } from '../core/game/game.ts';
 import type {
   Divergence,
   LearnTools,
@@ -10,42 +10,61 @@ import type {
   TrainingPlan,
   WeightsRef,
 } from '../core/plan/training-plan.ts';
-import { solutionOf } from '../core/recipe/task-family.ts';
+import { rendered, solutionOf } from '../core/recipe/task-family.ts';
 import { grpo } from '../core/rl/estimators/index.ts';
 import { mean } from '../core/rl/statistics.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
 import type { ScoredGroup } from '../core/schema/sample.ts';
-import { aidedPrompt } from '../worlds/arithmetic/aided.ts';
-import { arithmetic } from '../worlds/arithmetic/family.ts';
-import { feedbackOn, firstFault, partOfTokens } from '../worlds/arithmetic/feedback.ts';
 import { groupItems, solverUpdate } from './solver.ts';
 import { surprise, type TaughtSample, teacherPass } from './teacher-pass.ts';
 
 /** What the teacher may be told: a sibling's solution or else feedback, or only one of the two. */
 export type Told = 'both' | 'sibling' | 'feedback';
 
-type Group = Pick<ScoredGroup, 'task' | 'samples'>;
-type Texts = Pick<LearnTools, 'decode' | 'encode'>;
+/** A game whose teachers can be told a solution, or what was said about an attempt. */
+export type TaughtGame = Game<'solve' | 'retell' | 'correct'>;
 
-/** The text beside the task for the teacher of a group's sample number `sample`; null where there is nothing to tell. */
-export type AidFor = (group: Group, sample: number) => string | null;
+type Group = Pick<ScoredGroup, 'task' | 'samples' | 'answersExact' | 'judgments'>;
+type Texts = Pick<LearnTools, 'decode' | 'encode'> & Speaker;
 
-/** The text of a solution without its stop token, as an aid. */
-const withoutStop = (text: string): string => text.slice(0, -arithmetic.stop!.length);
+/** What the teacher of a group's sample number `sample` is told beside a task, as a prompt for that task; null where there is nothing to tell. */
+export type AidFor = (group: Group, sample: number) => ((task: string) => string) | null;
+
+/** The solution in an attempt. */
+export const attemptOf = (
+  { family }: Pick<Game<never>, 'family'>,
+  { task, samples }: Pick<Group, 'task' | 'samples'>,
+  sample: number,
+  tools: Pick<Texts, 'decode' | 'renderer'>,
+) => solutionOf(rendered(family, tools), task, samples[sample]!, tools);
+
+/** What was paid something. A reward that is missing says nothing. */
+export const isPaid = ({ rewards: { reward } }: Pick<ScoredGroup['samples'][number], 'rewards'>): boolean =>
+  typeof reward === 'number' && reward > 0;
+
+/** How a recipe with a teacher differs from its paper where nobody checks steps. */
+export const SIBLINGS_ALONE =
+  'The teacher is told nothing but a right solution by a sibling: a checker of answers has no feedback that says more than right or wrong. Where no sibling is right there is nothing to tell.';
 
 /** `checked`: whether the run's reward comes from the checker. Only then is the teacher told what the checker says. */
 export const siblingOrFeedback =
   (
-    tools: Pick<Texts, 'decode'>,
+    { family, words, steps, said }: TaughtGame,
+    tools: Texts,
     { told, checked }: { readonly told: Told; readonly checked: boolean },
   ): AidFor =>
   (group, sample) => {
-    const paid = group.samples.map(({ rewards: { reward } }) => (reward ?? 0) > 0);
-    const sibling = told === 'feedback' ? -1 : paid.findIndex((isPaid, i) => isPaid && i !== sample);
-    if (sibling >= 0) return withoutStop(tools.decode(group.samples[sibling]!.ids));
-    if (told === 'sibling' || !checked || paid[sample]) return null;
-    const attempt = solutionOf(arithmetic, group.task, group.samples[sample]!, tools);
-    return attempt.ok ? feedbackOn(group.task, attempt.value) : null;
+    const { task, samples } = group;
+    const sibling = told === 'feedback' ? undefined : samples.find((one, i) => i !== sample && isPaid(one));
+    if (sibling) {
+      const solution = said(tools.decode(sibling.ids), tools);
+      return solution === '' ? null : (about) => words.retell.ask({ task: about, solution }, tools);
+    }
+    // Of an attempt without a reward nobody knows whether there is anything to correct.
+    if (told === 'sibling' || !checked || !steps || samples[sample]!.rewards.reward !== 0) return null;
+    const attempt = attemptOf({ family }, group, sample, tools);
+    const feedback = attempt.ok ? steps.feedback(task, attempt.value) : null;
+    return feedback === null ? null : (about) => words.correct.ask({ task: about, feedback }, tools);
   };
 
 /** An attempt with its teacher’s prompt and its task, and where its first fault is by the oracle. */
@@ -57,31 +76,33 @@ export interface TaughtAttempt extends TaughtSample {
 }
 
 /** The attempts of a round whose teachers have something to read. `shuffled`: each teacher reads what belongs to the next group’s task. */
-export function taughtAttempts(
+export const taughtAttempts = (
+  { family, steps }: Pick<TaughtGame, 'family' | 'steps'>,
   groups: readonly Group[],
   tools: Texts,
   aidFor: AidFor,
   { shuffled = false }: { readonly shuffled?: boolean } = {},
-): TaughtAttempt[] {
-  const tags = ['<step>', '<answer>'].flatMap((tag) => tools.encode(tag));
-  return groups.flatMap((group, g) =>
+): TaughtAttempt[] =>
+  groups.flatMap((group, g) =>
     group.samples.flatMap((sample, s): TaughtAttempt[] => {
       const from = shuffled ? groups[(g + 1) % groups.length]! : group;
       const aid = from.samples[s] && sample.ids.length ? aidFor(from, s) : null;
-      if (aid === null) return [];
-      const solution = solutionOf(arithmetic, group.task, sample, tools);
-      const fault = solution.ok ? firstFault(group.task, solution.value) : null;
+      if (!aid) return [];
+      const attempt = attemptOf({ family }, group, s, tools);
+      const fault = steps && attempt.ok ? steps.firstFault(group.task, attempt.value) : null;
       return [
         {
           sample,
-          context: tools.encode(aidedPrompt(group.task, aid)),
-          atFault: fault === null ? null : partOfTokens(sample.ids, tags).map((part) => part === fault),
-          exact: solution.ok && fault === null,
+          context: tools.encode(aid(group.task)),
+          atFault:
+            steps && fault !== null
+              ? steps.partsOf(sample.ids, tools.encode).map((part) => part === fault)
+              : null,
+          exact: steps ? attempt.ok && fault === null : group.answersExact[s] === true,
         },
       ];
     }),
   );
-}
 
 /** What the figures of `taughtAlone` mean. */
 export const TAUGHT_FIGURES = {

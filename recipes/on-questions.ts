@@ -6,51 +6,33 @@ import * as v from 'valibot';
 import { CHECKERS, findChecker } from '../core/checkers/registry.ts';
 import { wrongInput } from '../core/errors.ts';
 import { deriveId } from '../core/random.ts';
-import type { Recipe } from '../core/recipe/recipe.ts';
+import type { Recipe, RecipeOver } from '../core/recipe/recipe.ts';
 import type { BoundedModule } from '../core/recipe/reward-function.ts';
 import { hostedQuestions } from '../protocols/hosted-answers.ts';
 import { withCurriculum } from '../protocols/questions/curriculum.ts';
 import { questionEntries, questionSettings } from '../protocols/questions/data.ts';
-import { questionGame, type RecipeOnQuestions } from '../protocols/questions/game.ts';
+import { questionGame } from '../protocols/questions/game.ts';
 import { paidBySum } from '../protocols/questions/paid-by-sum.ts';
 import { rewardSum, sumOf } from '../protocols/questions/reward-data.ts';
+import { questionTitle } from '../protocols/questions/task-text.ts';
 import { program } from '../worlds/file/program-checker.ts';
 import { parseQuestion } from '../worlds/words/parse-question.ts';
 import { isWordsPolicy } from '../worlds/words/task-set.ts';
-import { dapoOnQuestions } from './dapo/recipe.ts';
-import { genrmOnQuestions } from './genrm/on-questions.ts';
-import { maeOnQuestions } from './mae/on-questions.ts';
-import { primeOnQuestions } from './prime/recipe.ts';
-import { rZeroOnQuestions } from './r-zero/on-questions.ts';
-import { riseOnQuestions } from './rise/recipe.ts';
-import { sdpoOnQuestions } from './sdpo/recipe.ts';
-import { selfRewardingOnQuestions } from './self-rewarding/on-questions.ts';
-import { sppoOnQuestions } from './sppo/on-questions.ts';
-import { srpoRouteOnQuestions } from './srpo-route/recipe.ts';
-import { tangoOnQuestions } from './tango/recipe.ts';
-import { trioOnQuestions } from './trio/on-questions.ts';
-import { ttrlOnQuestions } from './ttrl/recipe.ts';
+import { recipes, shipped } from './index.ts';
 
-const ON_QUESTIONS = {
-  dapo: dapoOnQuestions,
-  genrm: genrmOnQuestions,
-  mae: maeOnQuestions,
-  prime: primeOnQuestions,
-  'r-zero': rZeroOnQuestions,
-  rise: riseOnQuestions,
-  sdpo: sdpoOnQuestions,
-  'self-rewarding': selfRewardingOnQuestions,
-  sppo: sppoOnQuestions,
-  'srpo-route': srpoRouteOnQuestions,
-  tango: tangoOnQuestions,
-  trio: trioOnQuestions,
-  ttrl: ttrlOnQuestions,
-} as const satisfies Record<string, RecipeOnQuestions>;
-type QuestionRecipe = keyof typeof ON_QUESTIONS;
-const onQuestionsOf = (recipe: QuestionRecipe): RecipeOnQuestions => ON_QUESTIONS[recipe];
-export const QUESTION_RECIPES = Object.keys(ON_QUESTIONS) as readonly QuestionRecipe[];
+/** The recipes that are written over any game. */
+const WRITTEN = recipes.flatMap(({ name, written }) => (written ? [name] : []));
+export const QUESTION_RECIPES: readonly string[] = WRITTEN;
 
-export const isQuestionRecipe = (name: string): name is QuestionRecipe => Object.hasOwn(ON_QUESTIONS, name);
+export const isQuestionRecipe = (name: string): boolean => WRITTEN.includes(name);
+
+const writtenOf = (recipe: string): RecipeOver => {
+  const { written } = shipped.find(recipe);
+  if (written) return written;
+  throw wrongInput('run.tasks', `Recipe ${recipe} takes no files of tasks.`, {
+    expected: `one of ${QUESTION_RECIPES.join(', ')}`,
+  });
+};
 
 /** Throws `run.tasks` with what the recipe lacks on files of questions. */
 export function refuseQuestions({ name, needsOfTasks }: Pick<Recipe, 'name' | 'needsOfTasks'>): never {
@@ -64,10 +46,10 @@ export function refuseQuestions({ name, needsOfTasks }: Pick<Recipe, 'name' | 'n
   );
 }
 
-const ownRewardOf = (recipe: QuestionRecipe) => onQuestionsOf(recipe).ownReward;
+const ownRewardOf = (recipe: string) => writtenOf(recipe).ownReward;
 
 /** Throws `run.reward` where a weighted sum of rewards cannot pay the recipe's solver. */
-export function expectSum(recipe: QuestionRecipe): void {
+export function expectSum(recipe: string): void {
   const own = ownRewardOf(recipe);
   if (own === undefined) return;
   throw wrongInput('run.reward', `Recipe ${recipe} takes no sums of rewards: ${own}.`, {
@@ -77,8 +59,8 @@ export function expectSum(recipe: QuestionRecipe): void {
 }
 
 /** Throws `run.setting` where the recipe cannot draw its questions by a curriculum. */
-function expectCurriculum(recipe: QuestionRecipe): void {
-  const own = onQuestionsOf(recipe).ownOrder;
+function expectCurriculum(recipe: string): void {
+  const own = writtenOf(recipe).ownOrder;
   if (own === undefined) return;
   throw wrongInput('run.setting', `Recipe ${recipe} takes no curriculum: ${own}.`, {
     expected: 'no --set curriculum.unanimousWeight with this recipe',
@@ -95,7 +77,7 @@ export const questionRecipeSettings = v.strictObject({
 });
 
 export const questionRecipeData = v.strictObject({
-  recipe: v.picklist(QUESTION_RECIPES),
+  recipe: v.picklist(WRITTEN),
   ...questionEntries,
   settings: questionRecipeSettings,
   /** The default reward, where it is a weighted sum. */
@@ -123,17 +105,28 @@ export function questionRecipeFrom(
     checker,
     extract: data.extract,
   };
-  const { make, compared } = onQuestionsOf(data.recipe);
-  const made = make(
-    questionGame({
+  const { needs, over, elsewhere, compared } = writtenOf(data.recipe);
+  const game = questionGame(
+    {
       ...questions,
       name: data.name,
       maxNew,
       examined,
       // Only the generated questions start from these policies; with files the run names its policy.
       ...(isWordsPolicy(data.start) ? { parseProposal: parseQuestion } : {}),
-    }),
+    },
+    needs,
   );
+  const { tasks, groupSize } = shipped.find(data.recipe);
+  const own = over(game);
+  const made: Recipe = {
+    ...own,
+    startPolicy: data.start,
+    tasks,
+    groupSize,
+    ...elsewhere,
+    describe: { ...own.describe, title: questionTitle },
+  };
   if (data.rewards) expectSum(data.recipe);
   const paid = data.rewards
     ? paidBySum(made, { checker, extract: data.extract }, sumOf(data.rewards, modules))

@@ -38,6 +38,7 @@ const FIELDS = {
   needsOfTasks: v.optional(text),
   differences: v.array(text, 'a list of texts'),
   startPolicy: name,
+  written: v.optional(v.looseObject({ over: work }, 'a recipe over games')),
   taskName: text,
   writtenAs: v.optional(text),
   stop: v.optional(text),

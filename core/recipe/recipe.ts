@@ -7,6 +7,8 @@
 
 import type { AgentSeats } from '../episodes/agent-episode.ts';
 import type { HostedEnvironment } from '../episodes/hosted-environment.ts';
+import type { Game } from '../game/game.ts';
+import type { Needs, Verb } from '../game/verbs.ts';
 import type {
   LearnTools,
   ProposalTools,
@@ -58,6 +60,38 @@ export type RoundShape = Pick<
   | 'agent'
 >;
 
+/** What a recipe is wherever it is played. */
+export type Described = Partial<Recipe>;
+
+/** What a recipe says of itself otherwise where it is played in another world than its own. */
+type SaidElsewhere = Partial<
+  Pick<Recipe, 'summary' | 'method' | 'differences' | 'figures' | 'variants' | 'tasks' | 'groupSize'>
+>;
+
+/** A recipe as it is written: over any game that can say its verbs and has its data. */
+export interface RecipeOver<V extends Verb = Verb> {
+  readonly needs: Needs<V>;
+  /** All of the recipe but the policy that it starts from and the sizes of its rounds. */
+  readonly over: (game: Game<V>) => Omit<Recipe, keyof Setup>;
+  readonly elsewhere?: SaidElsewhere;
+  /** Why it takes no weighted sum of rewards: its reward is a part of its method. */
+  readonly ownReward?: string;
+  /** Why it takes no curriculum: it does not choose among the tasks that it trains on. */
+  readonly ownOrder?: string;
+  /** What a curriculum compares the answers of a group by, where that is not their reward as it is and the run pays no weighted sum. */
+  readonly compared?: (reward: number) => number;
+}
+
+/** Where a recipe starts and how large its rounds are. */
+export type Setup = Pick<Recipe, 'startPolicy' | 'tasks' | 'groupSize'>;
+
+/** A recipe in a world. What is given last of it, such as how a reader is shown its texts, belongs to the world. */
+export const played = <V extends Verb>(
+  written: RecipeOver<V>,
+  game: Game<V>,
+  setup: Setup & Partial<Recipe>,
+): Recipe => ({ ...written.over(game), ...setup, written });
+
 export interface Recipe extends StageRecipe {
   readonly title: string;
   /** What people call it where its name is derived from its data, such as "grpo on gsm.jsonl". */
@@ -78,6 +112,8 @@ export interface Recipe extends StageRecipe {
   readonly figures?: Readonly<Record<string, string>>;
   /** The shipped policy it starts from: a folder under models/. */
   readonly startPolicy: string;
+  /** How it is written over any game; absent = it is bound to its own world. */
+  readonly written?: RecipeOver;
   /** Name of its task family, for reports. */
   readonly taskName: string;
   /**

@@ -55,6 +55,8 @@ export const sample = v.object({
   oracle: v.optional(v.object({ right: v.boolean(), hit: v.boolean() })),
   /** The id of the sample that this one judges, or of the first sample of its episode. */
   of: v.optional(id),
+  /** What it was asked about, where that is not the task of its group: another task, a solution, a kind. Its reader need not take its prompt apart. */
+  about: v.exactOptional(v.string()),
   /** The index of the turn in an episode of several turns, from 0. */
   turn: v.optional(count),
   /** Where several roles speak in one episode: its number among the group's rollouts. Each role's first sample there is its own, without `of`. */

@@ -1,80 +1,202 @@
-/** Questions of files as a game on which a recipe's own shape of round can be played in place of its task family. */
-import type { Recipe, RoundShape } from '../../core/recipe/recipe.ts';
-import type { RoundContext } from '../../core/recipe/round-context.ts';
-import type { TaskFamily } from '../../core/recipe/task-family.ts';
-import type { Proposals } from '../../core/schema/sample.ts';
-import type { Proposal, Request } from '../proposals.ts';
-import type { DrawingContext } from './curriculum.ts';
-import { drawQuestions, type Needs, verified } from './draw.ts';
-import { questionFamily } from './family.ts';
-import { type Example, knownQuestions, type ParseProposal, proposeLike } from './propose.ts';
-import type { Questions } from './round.ts';
-import { questionTitle } from './task-text.ts';
+/** Questions of files as a game: every verb is said once, in messages, so that any policy with a chat template can be asked. */
 
-export interface QuestionGame {
-  readonly family: TaskFamily;
-  /**
-   * `count` questions for a round, none twice and none held out; by default as many as the run's settings say. `needs`: what each question must fit
-   * into the context with; default an answer.
-   */
-  readonly tasks: (context: DrawingContext, count?: number, needs?: Needs) => Proposals;
-  /** The same where a verifier reads the solutions: question, solution and verdict must fit into the context together. */
-  readonly verifiedTasks: (context: DrawingContext) => Proposals;
-  /** Questions that a role writes by the example of others. `needs`: default what a verifier needs. */
-  readonly propose: (
-    context: RoundContext,
-    role: string,
-    examples: readonly Example[],
-    needs?: Needs,
-  ) => Promise<Proposal<Example & Request>[]>;
-  /** Longest answer in tokens, its end included. */
-  readonly maxNew: number;
+import { extractAnswer } from '../../core/checkers/extract.ts';
+import type { DrawingContext, Game, Speaker, TaskGate, Wording, Wordings } from '../../core/game/game.ts';
+import type { AboutOf, Datum, Needs as RecipeNeeds, Verb } from '../../core/game/verbs.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
+import { shownQuestion } from '../../core/recipe/rubric.ts';
+import { invalid, ok, type ParseResult, type Solution } from '../../core/recipe/task-family.ts';
+import type { InvalidOutcome } from '../../core/schema/outcome.ts';
+import { questionKey } from '../../worlds/file/task.ts';
+import type { TaskSet } from '../../worlds/file/task-set.ts';
+import { drawQuestions, fittingIn, type Room } from './draw.ts';
+import { questionFamily } from './family.ts';
+import { conversationOf, filled, type Known, PROMPTS, type Prompt } from './prompts.ts';
+import type { Questions } from './round.ts';
+import { readTask, writeProposed, writeTask } from './task-text.ts';
+
+/** What is known about a question in the wordings of a generator; the reason where it is not one of the generator's questions. */
+export type ParseProposal = (question: string) => ParseResult<{
+  readonly answer: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly isHeldOut: boolean;
+}>;
+
+/** Texts that a user puts in the place of some prompts. */
+export type Texts = Readonly<Partial<Record<Verb, string>>>;
+
+export interface GameQuestions
+  extends Pick<Questions, 'name' | 'tasks' | 'checker' | 'extract' | 'maxNew' | 'examined'> {
+  /** Computes the answers to questions that a policy writes; by default these are not known. */
+  readonly parseProposal?: ParseProposal | undefined;
+  readonly texts?: Texts | undefined;
 }
 
-export const questionGame = (
-  questions: Pick<Questions, 'name' | 'tasks' | 'checker' | 'extract' | 'maxNew' | 'examined'> & {
-    /** Computes the answers to questions that a policy writes; by default these are not known. */
-    readonly parseProposal?: ParseProposal | undefined;
-  },
-): QuestionGame => {
-  const { tasks, maxNew, parseProposal } = questions;
-  const known = knownQuestions(tasks);
-  const draw: QuestionGame['tasks'] = (context, count = context.round.settings.tasks, needs) =>
-    drawQuestions(context, {
-      sources: tasks.sources,
-      maxNew,
-      count,
-      ...(needs ? { needs } : {}),
-      weightOf: context.weightOf,
-    });
+/** The lines of a worked solution, which are its steps. */
+const linesOf = (solution: string): string[] => solution.split('\n').filter((line) => line.trim() !== '');
+
+/** What every question of the files has beside the question itself. */
+export function dataOf({ sources }: Pick<TaskSet, 'sources'>): Datum[] {
+  const all = sources.flatMap(({ tasks }) => tasks);
+  const each = (has: (task: (typeof all)[number]) => boolean) => all.every(has);
+  return [
+    ...(each(({ answer }) => answer !== '') ? (['answer'] as const) : []),
+    ...(each(({ solution = '' }) => solution !== '') ? (['solution'] as const) : []),
+    ...(each(({ solution = '' }) => linesOf(solution).length > 1) ? (['steps'] as const) : []),
+  ];
+}
+
+/** The question in place of the last message of the example, so that a system message before it stays. */
+function newTask(
+  written: string,
+  like: string,
+  parseProposal: ParseProposal | undefined,
+): ParseResult<string> {
+  const asked = conversationOf(readTask(like).messages, written);
+  if (!parseProposal) return ok(writeProposed(asked));
+  const known = parseProposal(written);
+  if (!known.ok) return known;
+  const { answer, metadata } = known.value;
+  return ok(writeTask({ messages: asked, answer, metadata, difficulty: null }));
+}
+
+const knownTo = (
+  { extract, parseProposal }: GameQuestions,
+  { holdsControl }: ReturnType<Speaker['renderer']>,
+): Known => {
+  const text = (written: string): ParseResult<string> => {
+    const said = written.trim();
+    return said === '' || holdsControl(said) ? invalid('off-grammar') : ok(said);
+  };
   return {
-    family: questionFamily(questions),
-    maxNew,
-    tasks: draw,
-    verifiedTasks: (context) => draw(context, undefined, verified(maxNew)),
-    propose: (context, role, examples, needs = verified(maxNew)) =>
-      proposeLike(context, role, examples, { known, needs, parseProposal }),
+    solution: (task) => readTask(task).solution ?? '',
+    question: (task) => readTask(task).messages.at(-1)!.content,
+    whole: (task) => shownQuestion(readTask(task).messages),
+    answer: (written) => {
+      // Others may be shown the text, so nothing in it may look like the border of a message.
+      const found = holdsControl(written) ? null : extractAnswer(written, extract);
+      return found?.ok ? ok({ steps: [written], answer: found.value }) : invalid('off-grammar');
+    },
+    task: (written, like) => {
+      const said = text(written);
+      return said.ok ? newTask(said.value, like, parseProposal) : said;
+    },
+    text,
   };
 };
 
-/** How a recipe that has a task family of its own is played on questions of files, and what a run on them cannot change, in words. */
-export interface RecipeOnQuestions {
-  readonly make: (game: QuestionGame) => Recipe;
-  /** Why it takes no weighted sum of rewards: its reward is a part of its method. */
-  readonly ownReward?: string;
-  /** Why it takes no curriculum: it does not choose among the questions that it trains on. */
-  readonly ownOrder?: string;
-  /** What a curriculum compares the answers of a group by, where that is not their reward as it is and the run pays no weighted sum. */
-  readonly compared?: (reward: number) => number;
+const taskOf = (about: AboutOf<Verb>): string | null =>
+  'task' in about ? about.task : 'like' in about ? about.like : null;
+
+/** How a verb is said on these questions. */
+function wordingOf<V extends Verb>(questions: GameQuestions, verb: V): Wording<V> {
+  const prompt: Prompt<V> = PROMPTS[verb];
+  const text = questions.texts?.[verb] ?? prompt.text;
+  return {
+    maxNew: questions.maxNew,
+    ask: (about, speaker) => {
+      const renderer = speaker.renderer();
+      const task = prompt.alone ? null : taskOf(about);
+      const content = filled(text, prompt.places(about, knownTo(questions, renderer)));
+      return renderer.begin(conversationOf(task === null ? null : readTask(task).messages, content)).text;
+    },
+    read: (written, about, speaker) => {
+      const renderer = speaker.renderer();
+      return prompt.read(renderer.readText(written).text, about, knownTo(questions, renderer));
+    },
+  };
 }
 
-/**
- * A recipe with another shape of round, played on questions. It loses its stop token, which belongs to its own family's
- * notation.
- */
-export function onQuestions(
-  { stop: _stop, ...recipe }: Recipe,
-  shape: RoundShape & Partial<Pick<Recipe, 'learn' | 'payProposals'>>,
-): Recipe {
-  return { ...recipe, ...shape, describe: { ...shape.describe, title: questionTitle } };
+export const VERBS = Object.keys(PROMPTS) as readonly Verb[];
+
+/** An empty solution, whose length is counted apart. */
+const NOTHING: Solution = { steps: [''], answer: '' };
+/** What a verb is about where nothing has been written yet. */
+const emptyAbout = (task: string) => ({
+  task,
+  like: task,
+  attempt: '',
+  right: null,
+  hint: '',
+  solution: NOTHING,
+  feedback: '',
+  response: '',
+  first: '',
+  second: '',
+  level: 1,
+  levels: 1,
+  way: 'deeper' as const,
+  better: true,
+  lines: [],
+  chunks: [],
+});
+
+/** The prompts that a question leads to in a recipe that says these verbs, with the tokens that are written after and into each. */
+const roomsOf =
+  (words: Wordings<Verb>, verbs: readonly Verb[], maxNew: number, speaker: Speaker) =>
+  (task: string): Room[] =>
+    verbs.map((verb) => {
+      // The object has the fields of every verb, those of this one among them.
+      const about = emptyAbout(task) as unknown as AboutOf<Verb>;
+      const prompt = (words[verb] as Wording<Verb>).ask(about, speaker);
+      return { prompt, tokens: ((PROMPTS[verb].shown ?? 0) + 1) * maxNew };
+    });
+
+/** The questions as a game for a recipe that needs this of them. */
+export function questionGame(
+  questions: GameQuestions,
+  { verbs, alsoSays = [] }: Pick<RecipeNeeds, 'verbs' | 'alsoSays'>,
+): Game {
+  const { tasks, maxNew, parseProposal } = questions;
+  const words = Object.fromEntries(
+    VERBS.map((verb) => [verb, wordingOf(questions, verb)]),
+  ) as unknown as Wordings<Verb>;
+  const family = questionFamily(questions, words);
+  const keyOf = (task: string): string => questionKey(readTask(task));
+  const heldOut = new Set(tasks.heldOut.map(questionKey));
+  const trained = new Set(tasks.sources.flatMap((source) => source.tasks.map(questionKey)));
+  const rooms = (context: RoundContext) => roomsOf(words, [...verbs, ...alsoSays], maxNew, context);
+  const isReserved = (task: string): boolean => {
+    const read = parseProposal?.(readTask(task).messages.at(-1)!.content);
+    return read?.ok === true && read.value.isHeldOut;
+  };
+  return {
+    family,
+    words,
+    also: words,
+    data: dataOf(tasks),
+    byExample: true,
+    tasks: (context: DrawingContext, count = context.round.settings.tasks) =>
+      drawQuestions(context, {
+        sources: tasks.sources,
+        rooms: rooms(context),
+        count,
+        weightOf: context.weightOf,
+      }),
+    fitting: (context) => fittingIn(context, rooms(context)),
+    gate: (context): TaskGate => {
+      const { fits } = fittingIn(context, rooms(context));
+      const seen = new Set(trained);
+      return {
+        isHeldOut: (task) => heldOut.has(keyOf(task)) || isReserved(task),
+        // A question that is in the files or came before in the round is a duplicate.
+        refuse: (task): InvalidOutcome | null => {
+          const key = keyOf(task);
+          if (seen.has(key)) return 'duplicate';
+          seen.add(key);
+          return fits(task) ? null : 'too-long';
+        },
+      };
+    },
+    reference: (task) => {
+      const { solution = '', answer } = readTask(task);
+      return { steps: linesOf(solution), answer };
+    },
+    write: ({ steps }) => steps.join('\n'),
+    said: (text, speaker) => {
+      const renderer = speaker.renderer();
+      const said = renderer.readText(text).text;
+      return renderer.holdsControl(said) ? '' : said;
+    },
+  };
 }

@@ -214,7 +214,7 @@ export function questionRound(
       await expectRoomForJudges(rewards, context);
       return drawQuestions(context, {
         sources: tasks.sources,
-        maxNew,
+        rooms: (task) => [{ prompt: context.renderer().begin(readTask(task).messages).text, tokens: maxNew }],
         count: round.settings.tasks,
         weightOf: context.weightOf,
       });

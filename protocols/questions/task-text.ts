@@ -9,6 +9,7 @@ import type { FileTask } from '../../worlds/file/task.ts';
 const schema = v.object({
   messages: v.array(message),
   answer: v.string(),
+  solution: v.exactOptional(v.string()),
   metadata: v.record(v.string(), v.unknown()),
   difficulty: v.nullable(finite),
   /** A policy wrote the question, and its answer is not known. */
@@ -16,8 +17,8 @@ const schema = v.object({
 });
 
 /** The same task gives the same text, wherever it was read from. */
-export const writeTask = ({ messages, answer, metadata, difficulty }: FileTask): string =>
-  JSON.stringify({ messages, answer, metadata, difficulty });
+export const writeTask = ({ messages, answer, solution, metadata, difficulty }: FileTask): string =>
+  JSON.stringify({ messages, answer, ...(solution === undefined ? {} : { solution }), metadata, difficulty });
 
 /** A question that a policy wrote and that has no reference answer. */
 export const writeProposed = (messages: readonly Message[]): string =>

@@ -1,8 +1,9 @@
 /** DAPO: group-relative policy gradient with four repairs, each of which can be taken out. The method is described below, as data. */
 
+import type { Game } from '../../core/game/game.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import type { Random } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { overlongPenalty } from '../../core/rl/rewards/index.ts';
 import { groupsInBand } from '../../core/rl/selection/index.ts';
@@ -16,7 +17,7 @@ import {
   randomReward,
 } from '../../protocols/answer-rewards.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
-import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../protocols/questions/game.ts';
+import { familyGame } from '../../protocols/game.ts';
 import { SUM } from '../../protocols/questions/paid-by-sum.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
@@ -105,12 +106,10 @@ function learn({ round: { settings }, groups }: RoundRecords): TrainingPlan {
   return { updates, figures };
 }
 
-/** The stages over a family. The length penalty grows over the last `buffer` tokens before the limit. */
-const played = (
-  { family, maxNew, tasks }: Pick<QuestionGame, 'family' | 'maxNew' | 'tasks'>,
-  buffer: number,
-) =>
-  solverAlone({
+/** The length penalty grows over the last `buffer` tokens before the limit. */
+const stages = ({ family, words: { solve }, tasks }: Game<'solve'>, buffer: number) => {
+  const { maxNew } = solve;
+  return solverAlone({
     family,
     maxNew,
     rewards: {
@@ -124,8 +123,12 @@ const played = (
       return tasks(context, settings.tasks * (has(settings, 'dynamic-sampling') ? OVER_GENERATION : 1));
     },
   });
+};
 
-export const dapo: Recipe = {
+/** The share of the limit over which the paper's length penalty grows. */
+const PUBLISHED_BUFFER = 0.2;
+
+const described = {
   name: 'dapo',
   title: 'DAPO: decoupled clip and dynamic sampling',
   paper: {
@@ -160,30 +163,27 @@ export const dapo: Recipe = {
     unanimous: 'Number of trained groups whose answers are all right or all wrong, which teach nothing.',
     truncated: 'Share of the answers that were cut off at the limit of tokens.',
   },
-  startPolicy: 'arithmetic-verbose',
-  tasks: 64,
-  groupSize: 8,
   variants: VARIANTS,
   sets: trainedSolver({ learningRate: 1e-4, minibatches: 16 }),
-  ...played(
-    {
-      family: verboseArithmetic,
-      maxNew: MAX_TOKENS,
-      tasks: (context, count) => drawnTasks(context, halfEasy, count),
-    },
-    BUFFER,
-  ),
-  learn,
+} satisfies Described;
+
+const written: RecipeOver<'solve'> = {
+  needs: { verbs: ['solve'], data: ['answer'] },
+  over: (game) => ({
+    ...described,
+    ...stages(game, Math.max(1, Math.floor(PUBLISHED_BUFFER * game.words.solve.maxNew))),
+    learn,
+  }),
+  compared: passed,
 };
 
-/** The share of the limit over which the paper's length penalty grows. */
-const PUBLISHED_BUFFER = 0.2;
+/** Half of the tasks are easy, and the limit is so near that checks without end meet it. */
+const chains = familyGame(
+  { ...verboseArithmetic, maxNew: { ...verboseArithmetic.maxNew, solver: MAX_TOKENS } },
+  { tasks: (context, count) => drawnTasks(context, halfEasy, count) },
+);
 
-const dapoOn = (game: QuestionGame): Recipe =>
-  onQuestions(dapo, played(game, Math.max(1, Math.floor(PUBLISHED_BUFFER * game.maxNew))));
-
-/** The recipe on questions of files, for any policy. */
-export const dapoOnQuestions: RecipeOnQuestions = {
-  make: dapoOn,
-  compared: passed,
+export const dapo: Recipe = {
+  ...played(written, chains, { startPolicy: 'arithmetic-verbose', tasks: 64, groupSize: 8 }),
+  ...stages(chains, BUFFER),
 };

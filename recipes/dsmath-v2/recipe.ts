@@ -1,6 +1,7 @@
 /** DeepSeekMath-V2: a prover that analyses its own proofs, a verifier that names issues, and a meta-verifier that checks them. The method is described below, as data. */
 import type { Recipe } from '../../core/recipe/recipe.ts';
-import { familyTasks, SOLVER } from '../../protocols/solver.ts';
+import { familyTasks } from '../../protocols/drawn-tasks.ts';
+import { SOLVER } from '../../protocols/solver.ts';
 import { JUDGE, OPTIMIZER } from '../../protocols/solver-verifier.ts';
 import {
   ANALYSIS_TOKENS,

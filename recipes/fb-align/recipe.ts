@@ -1,9 +1,9 @@
 /** The feedback-alignment study: what the self-teacher should be told of an attempt. The method is described below, as data. */
 
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
+import { SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import {
   rewardsAlone,
   TAUGHT_FIGURES,
@@ -11,8 +11,8 @@ import {
   taughtAttempts,
 } from '../../protocols/taught-attempts.ts';
 import { slowTeacher, TEACHER_RATE, TEACHER_SET } from '../../protocols/teacher-pass.ts';
-import { arithmetic } from '../../worlds/arithmetic/family.ts';
-import { type Context, contextAid } from './contexts.ts';
+import { aidedSums } from '../../protocols/toy-worlds.ts';
+import { type Context, CRITIC, contextAid, criticised, type FeedbackGame } from './contexts.ts';
 
 const rewards = { exact: exactReward, format: formatReward, random: randomReward };
 
@@ -26,17 +26,20 @@ const VARIANTS = {
 const contextOf = (variant: string | undefined): Context =>
   variant === 'reference' || variant === 'quoted' ? variant : 'aligned';
 
-async function learn(records: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
+async function learn(game: FeedbackGame, records: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
   const { variant, rewardFunction } = records.round.settings;
   if (variant === 'grpo') return rewardsAlone(records.groups);
-  const aidFor = contextAid(tools, { context: contextOf(variant), checked: rewardFunction === 'exact' });
-  const attempts = taughtAttempts(records.groups, tools, aidFor, {
+  const aidFor = contextAid(game, tools, {
+    context: contextOf(variant),
+    checked: rewardFunction === 'exact',
+  });
+  const attempts = taughtAttempts(game, records.groups, tools, aidFor, {
     shuffled: variant === 'shuffled-feedback',
   });
   return taughtAlone(records, tools, attempts, { set: TEACHER_SET, divergence: { kind: 'forward-kl' } });
 }
 
-export const fbAlign: Recipe = {
+const described = {
   name: 'fb-align',
   title: 'Feedback that follows an attempt step by step',
   paper: {
@@ -59,7 +62,6 @@ export const fbAlign: Recipe = {
     schedule:
       'Each round goes once over its batch, in four optimiser steps; after it the teacher’s weights move by a twentieth of their distance to the policy’s for each of them.',
   },
-  needsOfTasks: 'a checker that says where an attempt goes wrong, and corrects it there',
   differences: [
     'The paper’s critic is a frozen language model that reads the reference solution; here a checker writes the same feedback exactly.',
     'The paper’s reference solutions are written in another style than the policy’s. Here both have the one form that arithmetic has, so that only the alignment differs, and not the style.',
@@ -71,11 +73,52 @@ export const fbAlign: Recipe = {
   figures: {
     ...TAUGHT_FIGURES,
   },
+  variants: VARIANTS,
+  sets: { ...trainedSolver({ warmup: 8 }), [TEACHER_SET]: slowTeacher(TEACHER_RATE) },
+} satisfies Described;
+
+const { quoted: _, ...WITHOUT_STEPS } = VARIANTS;
+
+const written: RecipeOver<'solve' | 'retell' | 'correct'> = {
+  needs: {
+    verbs: ['solve', 'retell', 'correct'],
+    alsoSays: ['critique'],
+    data: ['answer', 'solution'],
+  },
+  over: (game) => {
+    const alone = solverAlone({ ...game, rewards, draws: 2 });
+    const learnt = (records: RoundRecords, tools: LearnTools) => learn(game, records, tools);
+    const critique = game.also?.critique;
+    if (!critique) return { ...described, ...alone, learn: learnt };
+    return {
+      ...described,
+      ...alone,
+      roles: {
+        ...alone.roles,
+        [CRITIC]: {
+          description: 'writes feedback on attempts from the worked solution',
+          speaksAs: SOLVER,
+          sampling: { maxNew: critique.maxNew, temperature: 1 },
+          seesGold: true,
+        },
+      },
+      judge: async (context, groups) =>
+        criticised(game, critique, context, await alone.judge(context, groups)),
+      learn: learnt,
+    };
+  },
+  elsewhere: {
+    variants: WITHOUT_STEPS,
+    differences: [
+      'The critic is the policy itself, which reads the worked solution of the file; the paper’s is a frozen language model.',
+      'An attempt with the right answer is repeated as it is, since nobody checks its steps.',
+    ],
+  },
+  ownReward: 'what the teacher is told of an attempt follows from its reward',
+};
+
+export const fbAlign: Recipe = played(written, aidedSums, {
   startPolicy: 'arithmetic-aided',
   tasks: 32,
   groupSize: 8,
-  variants: VARIANTS,
-  sets: { ...trainedSolver({ warmup: 8 }), [TEACHER_SET]: slowTeacher(TEACHER_RATE) },
-  ...solverAlone({ family: arithmetic, rewards, draws: 2 }),
-  learn,
-};
+});

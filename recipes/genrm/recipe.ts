@@ -2,15 +2,16 @@
 
 import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { Described, Recipe, RecipeOver } from '../../core/recipe/recipe.ts';
 import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import type { Solution } from '../../core/recipe/task-family.ts';
 import type { Evaluation } from '../../core/schema/evaluation.ts';
 import { exactReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { BEST_OF_N_FIGURES, evaluateBestOfN } from '../../protocols/evaluate/best-of-n.ts';
+import { VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
 import { SOLVER, solverAlone } from '../../protocols/solver.ts';
-import { OPTIMIZER } from '../../protocols/solver-verifier.ts';
+import { OPTIMIZER, solverAndVerifier } from '../../protocols/solver-verifier.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { slippingTask } from '../../worlds/arithmetic/step-slips.ts';
 import {
@@ -23,6 +24,7 @@ import {
   writeGlance,
 } from './checks.ts';
 import { asManyWrong, bestLabelled, heard, labelledAnswers, pairing } from './labelled-answers.ts';
+import { planVerifier } from './own-verdicts.ts';
 
 const VERIFIER = 'verifier';
 
@@ -91,8 +93,9 @@ const alone = solverAlone({
   tasks: (context) => drawnTasks(context, slippingTask),
 });
 
-export const genrm: Recipe = {
-  ...alone,
+const optimizer = { ...OPTIMIZER, learningRate: 1e-3, minibatches: 8 };
+
+const described = {
   name: 'genrm',
   title: 'A generative verifier: checks, votes, best of N',
   paper: {
@@ -130,16 +133,56 @@ export const genrm: Recipe = {
     bestFresh:
       'Share of the round’s tasks at which the answer that the verifier finds likeliest, before it is trained on them, is exact.',
   },
-  startPolicy: 'arithmetic-judges',
-  tasks: 64,
-  groupSize: 8,
   variants: {
     direct: 'a verdict at a glance, without a check',
     head: 'a classifier on the last token of the answer',
   },
+  bindings: () => ({ [SOLVER]: { pinned: true } }),
+} satisfies Described;
+
+/** Answers to each held-out task among which the verifier chooses. */
+const ANSWERS = 8;
+
+const written: RecipeOver<'solve' | 'verify'> = {
+  needs: { verbs: ['solve', 'verify'], data: ['answer'] },
+  over: ({ family, tasks }) => ({
+    ...described,
+    ...solverAndVerifier({
+      family,
+      tasks,
+      shape: ({ settings: { groupSize } }) => ({ solutions: groupSize, shown: groupSize, votes: 1 }),
+      answers: ANSWERS,
+    }),
+    sets: { main: { optimizer } },
+    freezable: [],
+    learn: planVerifier,
+  }),
+  elsewhere: {
+    figures: {
+      taught: 'Number of verdicts that the verifier is trained on, as many on right as on wrong answers.',
+      agreeing: 'Number of verdicts that agree with the checker.',
+      ...VERIFIER_FIGURES,
+    },
+    variants: { direct: 'a bare verdict, without a check before it' },
+    differences: [
+      'The checks are the verifier’s own, of which those are kept that come to the checker’s word, where the paper has a stronger model write them and keeps them by the same rule.',
+      'The answers that are verified are the fixed solver’s of this round, and each is verified once.',
+    ],
+  },
+  ownReward: 'its verifier is taught what is right and wrong, and nobody is paid',
+};
+
+/** Sums, for which a script writes checks. */
+export const genrm: Recipe = {
+  ...alone,
+  ...described,
+  written,
+  startPolicy: 'arithmetic-judges',
+  tasks: 64,
+  groupSize: 8,
   sets: {
     main: {
-      optimizer: { ...OPTIMIZER, learningRate: 1e-3, minibatches: 8 },
+      optimizer,
       head: { kind: 'classes', count: 2 },
     },
   },
@@ -151,7 +194,6 @@ export const genrm: Recipe = {
       sampling: { maxNew: CHECK_TOKENS, temperature: 1 },
     },
   },
-  bindings: () => ({ [SOLVER]: { pinned: true } }),
   learn,
   evaluate: examine,
 };

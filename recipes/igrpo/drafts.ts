@@ -1,4 +1,5 @@
 /** The rollout stage: drafts of every task, one of which is shown in the prompt of the attempts that are trained on. */
+import type { Game } from '../../core/game/game.ts';
 import { Random } from '../../core/random.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { AdmittedTask, RolloutGroup, Sample } from '../../core/schema/sample.ts';
@@ -6,8 +7,6 @@ import { exactReward, formatReward, randomReward } from '../../protocols/answer-
 import { paidEarly } from '../../protocols/paid-early.ts';
 import { answer, rollOut } from '../../protocols/roll-out.ts';
 import { SOLVER } from '../../protocols/solver.ts';
-import { aidedPrompt } from '../../worlds/arithmetic/aided.ts';
-import { arithmetic } from '../../worlds/arithmetic/family.ts';
 
 /** The role that writes drafts. */
 export const DRAFTER = 'drafter';
@@ -42,34 +41,39 @@ export function chosenDraft(
 }
 
 export async function draftAndAttempt(
+  game: Game<'solve' | 'revise'>,
   context: RoundContext,
   tasks: readonly AdmittedTask[],
 ): Promise<RolloutGroup[]> {
+  const { family, words } = game;
   const { round, tokenizer } = context;
   const { variant, groupSize } = round.settings;
-  if (variant === 'grpo') return rollOut({ family: arithmetic }, context, tasks);
+  if (variant === 'grpo') return rollOut({ family }, context, tasks);
   const count = draftsOf(groupSize);
   const draftsT = await answer(
-    arithmetic,
+    family,
     context,
     DRAFTER,
     tasks.map(({ group, task }) => ({ group, task, count })),
   );
-  const textOf = ({ ids }: Sample) => tokenizer.decode(ids).slice(0, -arithmetic.stop!.length);
   const attempts = await answer(
-    arithmetic,
+    family,
     context,
     SOLVER,
     tasks.map((task, t) => {
       const drafts = draftsT[t]!;
-      const paid = paidEarly(arithmetic, rewards, context, task, drafts);
+      const paid = paidEarly(family, rewards, context, task, drafts);
       const wellFormed = drafts.map(({ outcome }) => outcome === 'ok');
       const chosen = chosenDraft(task.group, paid, wellFormed, variant);
+      const shown = (draft: Sample) => {
+        const attempt = game.said(tokenizer.decode(draft.ids), context);
+        return words.revise.ask({ task: task.task, attempt, right: null }, context);
+      };
       return {
         group: task.group,
         task: task.task,
         count: groupSize - count,
-        ...(chosen === null ? {} : { prompt: aidedPrompt(task.task, textOf(drafts[chosen]!)) }),
+        ...(chosen === null ? {} : { prompt: shown(drafts[chosen]!) }),
       };
     }),
   );

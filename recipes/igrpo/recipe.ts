@@ -1,11 +1,11 @@
 /** iGRPO: the best of several drafts is shown to those whose attempts are trained on. The method is described below, as data. */
 
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { exactShare, writtenBy } from '../../protocols/by-role.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
-import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { aidedSums } from '../../protocols/toy-worlds.ts';
 import { DRAFTER, draftAndAttempt, rewards, VARIANTS } from './drafts.ts';
 
 function learn({ groups }: RoundRecords): TrainingPlan {
@@ -27,9 +27,7 @@ function learn({ groups }: RoundRecords): TrainingPlan {
   };
 }
 
-const { roles, ...alone } = solverAlone({ family: arithmetic, rewards, draws: 2 });
-
-export const igrpo: Recipe = {
+const described = {
   name: 'igrpo',
   title: 'Attempts that are shown the best of several drafts',
   paper: { title: 'iGRPO: Self-Feedback-Driven LLM Reasoning', year: 2026, source: 'arXiv:2602.09000' },
@@ -47,7 +45,6 @@ export const igrpo: Recipe = {
       'A clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens, on attempts after the prompt that they were sampled from, draft included. There is no KL term.',
     schedule: 'Each round goes once over its batch, in four optimiser steps.',
   },
-  needsOfTasks: 'a policy that was taught to read a draft in the notation of its family',
   differences: [
     'Drafts and attempts are half of a group each, so that a task takes as many rollouts as in GRPO. How the paper divides them could not be checked.',
     'The solver had to be taught to read a draft, in supervised training before; a language model needs no more than a template. Keeping a draft is a habit that the start policy has from there.',
@@ -57,20 +54,34 @@ export const igrpo: Recipe = {
     draftsExact: 'Share of the drafts that are exact.',
     attemptsExact: 'Share of the attempts after a draft that are exact.',
   },
+  variants: VARIANTS,
+  sets: trainedSolver({ warmup: 10 }),
+} satisfies Described;
+
+const written: RecipeOver<'solve' | 'revise'> = {
+  needs: { verbs: ['solve', 'revise'], data: ['answer'] },
+  over: (game) => {
+    const { roles, ...alone } = solverAlone({ ...game, rewards, draws: 2 });
+    return {
+      ...described,
+      ...alone,
+      roles: {
+        [DRAFTER]: {
+          description: 'writes drafts, on which nothing is trained',
+          speaksAs: SOLVER,
+          sampling: { maxNew: game.words.solve.maxNew, temperature: 1 },
+        },
+        ...roles,
+      },
+      rollOut: (context, tasks) => draftAndAttempt(game, context, tasks),
+      learn,
+    };
+  },
+  ownReward: 'the reward chooses the draft that is shown',
+};
+
+export const igrpo: Recipe = played(written, aidedSums, {
   startPolicy: 'arithmetic-aided',
   tasks: 32,
   groupSize: 8,
-  variants: VARIANTS,
-  sets: trainedSolver({ warmup: 10 }),
-  ...alone,
-  roles: {
-    [DRAFTER]: {
-      description: 'writes drafts, on which nothing is trained',
-      speaksAs: SOLVER,
-      sampling: { maxNew: arithmetic.maxNew.solver, temperature: 1 },
-    },
-    ...roles,
-  },
-  rollOut: draftAndAttempt,
-  learn,
-};
+});

@@ -2,16 +2,16 @@
 
 import type { PolicyPart, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { readTags } from '../../core/recipe/reading.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { whitenBatch } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
-import { trainedSolver, withAdvantages } from '../../protocols/solver.ts';
+import { describedBy, trainedSolver, withAdvantages } from '../../protocols/solver.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
-import { normalised, ratingParts } from '../../worlds/arithmetic/ratings.ts';
+import { ratingParts } from '../../worlds/arithmetic/ratings.ts';
 import { evaluateRatings } from './evaluate.ts';
 import { admit, appraised, questionStore } from './question-store.ts';
 import {
@@ -40,7 +40,7 @@ export function ratingValue(rewardFunction: string, { rating, exact, coin }: Rat
   if (rewardFunction === 'gold') return Number(exact());
   if (rewardFunction === 'random') return Number(coin);
   if (rewardFunction === 'format') return 1;
-  return rating.ok ? normalised(rating.value) : NEUTRAL;
+  return rating.ok ? rating.value : NEUTRAL;
 }
 
 /** The part that trains a role on its own samples and rewards; samples without a reward are left out. */
@@ -68,7 +68,7 @@ function payProposals({ round, proposals, groups }: RoundRecords): ReadonlyMap<s
   );
 }
 
-export function learnFrom(
+function learnFrom(
   game: RatedGame,
   { round, proposals, groups, recipeState }: RoundRecords,
 ): TrainingPlan & { readonly recipeState: readonly string[] } {
@@ -85,25 +85,7 @@ export function learnFrom(
   };
 }
 
-/** The stages over a game, and what proposals earn. */
-export const playedOn = (game: RatedGame) =>
-  ({
-    propose: (context) => proposeQuestions(game, context),
-    rollOut: (context, tasks) => answerQuestions(game, context, tasks),
-    judge: (context, groups) => {
-      const { rewardFunction } = context.round.settings;
-      return rateQuestions(
-        game,
-        context,
-        groups,
-        (evidence) => ratingValue(rewardFunction, evidence),
-        solverReward,
-      );
-    },
-    payProposals,
-  }) satisfies Partial<Recipe>;
-
-export const mae: Recipe = {
+const described = {
   name: 'mae',
   title: 'Proposer, solver and judge that evolve together without ground truth',
   paper: {
@@ -144,30 +126,91 @@ export const mae: Recipe = {
     questionRatings:
       'Rank correlation (Spearman) of the judge’s ratings with the oracle’s on held-out questions, half of them spoiled; −1 to 1.',
   },
-  startPolicy: 'arithmetic-overthinking',
-  taskName: arithmetic.name,
-  stop: arithmetic.stop,
-  tasks: 64,
-  groupSize: 3,
-  rewards: {
-    ratings: { description: 'the judge’s ratings and format: nobody sees gold', usesGold: false },
-    gold: { description: 'the oracle instead of the ratings', usesGold: true },
-    format: { description: 'control: every rating counts 1', usesGold: false },
-    random: { description: 'control: a coin instead of every rating', usesGold: false },
-  },
   state: questionStore,
   variants: { 'no-gate': 'every question that parses is stored and paid for difficulty' },
   sets: trainedSolver({ learningRate: 2e-4, warmup: 10 }),
-  roles: {
-    proposer: {
-      description: 'writes questions, some of them ill-formed',
-      sampling: { maxNew: 13, temperature: 1 },
+} satisfies Described;
+
+const REWARDS = {
+  ratings: { description: 'the judge’s ratings and format: nobody sees gold', usesGold: false },
+  format: { description: 'control: every rating counts 1', usesGold: false },
+  random: { description: 'control: a coin instead of every rating', usesGold: false },
+};
+
+/** The stages over a game, what proposals earn, and what is learned. */
+function stages(rated: RatedGame) {
+  const { family, words } = rated.game;
+  const sampling = (maxNew: number) => ({ maxNew, temperature: 1 });
+  return {
+    taskName: family.name,
+    ...(family.stop ? { stop: family.stop } : {}),
+    rewards: REWARDS,
+    roles: {
+      proposer: {
+        description: 'writes questions, some of them ill-formed',
+        sampling: sampling(words.propose.maxNew),
+      },
+      solver: { description: 'answers, with or without steps', sampling: sampling(words.solve.maxNew) },
+      judge: { description: 'rates questions and answers', sampling: sampling(words.rate.maxNew) },
     },
-    solver: { description: 'answers, with or without steps', sampling: { maxNew: 26, temperature: 1 } },
-    judge: { description: 'rates questions and answers', sampling: { maxNew: 30, temperature: 1 } },
+    freezable: ['proposer', 'solver', 'judge'],
+    propose: (context) => proposeQuestions(rated, context),
+    rollOut: (context, tasks) => answerQuestions(rated, context, tasks),
+    judge: (context, groups) => {
+      const { rewardFunction } = context.round.settings;
+      return rateQuestions(
+        rated,
+        context,
+        groups,
+        (evidence) => ratingValue(rewardFunction, evidence),
+        solverReward,
+      );
+    },
+    payProposals,
+    learn: (records) => learnFrom(rated, records),
+    evaluate: async (context) =>
+      evaluation(await evaluateSolver(context, { family, role: 'solver', temperature: 1 })),
+    describe: describedBy(family),
+  } satisfies Partial<Recipe>;
+}
+
+const written: RecipeOver<'solve' | 'propose' | 'rate' | 'appraise'> = {
+  // The answers are read by the evaluation alone.
+  needs: { verbs: ['solve', 'propose', 'rate', 'appraise'], data: ['answer'] },
+  over: (game) => ({
+    ...described,
+    ...stages({
+      game,
+      seeds: () => [],
+      isSound: () => null,
+      isRight: (task, solution) =>
+        game.family.isUnlabelled?.(task) ? null : game.family.answerIsExact(task, solution),
+    }),
+  }),
+  elsewhere: {
+    tasks: 32,
+    differences: [
+      'The files’ questions are the reference questions of the paper’s second variant: every proposal varies one of them or a stored one. The store itself holds what the policy wrote and the gate let in.',
+      'An answer that is not well-formed is not shown to the judge: it earns nothing and counts 0 in its question’s difficulty.',
+      'The judge trains on its ratings of this round’s answers to known questions. Three samples of each question’s rating and of its answers, where the paper has five.',
+      'No repetition penalty; rewards are whitened over a role’s samples. There is no oracle of questions, and so no reward `gold`.',
+    ],
   },
-  freezable: ['proposer', 'solver', 'judge'],
-  ...playedOn(sums),
+  ownReward: 'its ratings are the reward',
+  ownOrder: 'the files’ questions are examples for its proposer',
+};
+
+export const mae: Recipe = played(written, sums.game, {
+  ...stages(sums),
+  startPolicy: 'arithmetic-overthinking',
+  tasks: 64,
+  groupSize: 3,
+  rewards: {
+    ratings: REWARDS.ratings,
+    gold: { description: 'the oracle instead of the ratings', usesGold: true },
+    format: REWARDS.format,
+    random: REWARDS.random,
+  },
   learn: (records) => {
     const plan = learnFrom(sums, records);
     const fresh = [...appraised(records.groups, NEUTRAL).values()];
@@ -179,8 +222,7 @@ export const mae: Recipe = {
       await evaluateRatings(context),
     ),
   describe: {
-    difficulty: arithmetic.difficulty,
-    worked: (text) => text.startsWith(arithmetic.workedPrefix),
+    ...describedBy(arithmetic),
     parts: (role, text) => (role === 'judge' ? ratingParts : readTags)(text),
   },
-};
+});

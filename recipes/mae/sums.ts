@@ -1,12 +1,12 @@
 /** Questions on sums in the notation of the small policies, sound or not, with an oracle for both questions and answers. */
 import { Random } from '../../core/random.ts';
-import type { ParseResult, Solution } from '../../core/recipe/task-family.ts';
+import { ok, type ParseResult } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import { proposeThrough } from '../../protocols/proposals.ts';
+import { familyGame } from '../../protocols/game.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { parseQuestion, proposalPrompt, soundness } from '../../worlds/arithmetic/questions.ts';
-import { answerPrompt, parseRating, questionPrompt } from '../../worlds/arithmetic/ratings.ts';
+import { answerPrompt, normalised, parseRating, questionPrompt } from '../../worlds/arithmetic/ratings.ts';
 import { isInteger, parseWorked } from '../../worlds/worked.ts';
 import type { Appraised } from './question-store.ts';
 import type { RatedGame } from './rated-questions.ts';
@@ -19,32 +19,34 @@ const SEED_QUESTIONS = 16;
 
 const isSound = (question: string): boolean => soundness(question) === 'sound';
 
-/** An answer that parses: it may have any number of steps, since a question without an answer has no right number of them. */
-const answerOf = (text: string): ParseResult<Solution> =>
-  parseWorked(text, { step: isInteger, answer: isInteger });
+/** A score as a share. */
+const readRating = (text: string): ParseResult<number> => {
+  const rating = parseRating(text);
+  return rating.ok ? ok(normalised(rating.value)) : rating;
+};
+
+/** An answer may have any number of steps, since a question without an answer has no right number of them. */
+const ratedSums = familyGame(arithmetic, {
+  words: {
+    solve: {
+      maxNew: 26,
+      ask: ({ task }) => arithmetic.solverPrompt(task),
+      read: (text) => parseWorked(text, { step: isInteger, answer: isInteger }),
+    },
+    propose: { maxNew: 13, ask: ({ like }) => proposalPrompt(like ?? undefined), read: parseQuestion },
+    appraise: { maxNew: 30, ask: ({ task }) => questionPrompt(task), read: readRating },
+    rate: { maxNew: 30, ask: ({ task, response }) => answerPrompt(task, response), read: readRating },
+  },
+  // The judge is shown an answer without its steps.
+  write: ({ answer }) => answer,
+});
 
 export const sums: RatedGame = {
-  texts: () => ({
-    solverPrompt: (question) => arithmetic.solverPrompt(question),
-    parseAnswer: (_, text) => answerOf(text),
-    questionPrompt,
-    answerPrompt: (question, { answer }) => answerPrompt(question, answer),
-    parseRating,
-  }),
+  game: ratedSums,
   seeds: (seed) => {
     const random = new Random(`mae/seeds/${seed}`);
     return Array.from({ length: SEED_QUESTIONS }, () => freshTask(random));
   },
-  propose: (context, varied, sampleIds) =>
-    proposeThrough(
-      context,
-      'proposer',
-      varied.map((question, i) => ({
-        prompt: proposalPrompt(question ?? undefined),
-        sampleIds: [sampleIds[i]!],
-      })),
-      { parse: parseQuestion, isHeldOut: arithmetic.isHeldOut },
-    ),
   isSound,
   isRight: (question, solution) => isSound(question) && arithmetic.answerIsExact(question, solution),
 };

@@ -10,8 +10,8 @@ import {
   formatReward,
   randomReward,
 } from '../../protocols/answer-rewards.ts';
-import { admitTasks } from '../../protocols/drawn-tasks.ts';
-import { familyTasks, groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
+import { admitTasks, familyTasks } from '../../protocols/drawn-tasks.ts';
+import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 
 /**

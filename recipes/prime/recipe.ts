@@ -7,7 +7,13 @@ import type {
   RoundRecords,
   TrainingPlan,
 } from '../../core/plan/training-plan.ts';
-import type { Method, Recipe } from '../../core/recipe/recipe.ts';
+import {
+  type Described,
+  type Method,
+  played,
+  type Recipe,
+  type RecipeOver,
+} from '../../core/recipe/recipe.ts';
 import type { TaskFamily } from '../../core/recipe/task-family.ts';
 import {
   equalClassWeights,
@@ -21,8 +27,8 @@ import { mean, whiten } from '../../core/rl/statistics.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
-import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../protocols/questions/game.ts';
-import { type SolverGame, solverAlone, solverUpdate } from '../../protocols/solver.ts';
+import { familyGame } from '../../protocols/game.ts';
+import { solverAlone, solverUpdate } from '../../protocols/solver.ts';
 import { OPTIMIZER } from '../../protocols/solver-verifier.ts';
 import { chains, freshChain } from '../../worlds/chains/family.ts';
 import { tokenRewardFigures } from './token-reward-figures.ts';
@@ -143,16 +149,6 @@ async function planTraining(
   };
 }
 
-/** The stages and `learn` over a family. */
-const played = (game: Omit<SolverGame, 'rewards' | 'placement'>, credit: Credit) => ({
-  ...solverAlone({
-    ...game,
-    rewards: { exact: exactReward, random: randomReward, format: formatReward },
-    placement: 'token',
-  }),
-  learn: (records: RoundRecords, tools: LearnTools) => planTraining(game.family, credit, records, tools),
-});
-
 const methodOf = ({ beta, process }: Credit): Method => ({
   setting:
     'A solver answers long chains of eight operators, where nearly one step of three goes wrong, so that outcomes are sparse. No steps are labelled.',
@@ -182,7 +178,7 @@ const differencesOf = (credit: Credit): string[] => [
     : [STEPS]),
 ];
 
-export const prime: Recipe = {
+const described = {
   name: 'prime',
   title: 'Process rewards from an implicit reward model, trained online on outcomes',
   paper: {
@@ -192,8 +188,6 @@ export const prime: Recipe = {
   },
   summary:
     'A solver is paid for exact answers and, token by token, by the log-ratio of a second model to the start: a model that is trained every round to tell right answers from wrong ones, and thereby finds out which tokens matter.',
-  method: methodOf(SHORT),
-  differences: differencesOf(SHORT),
   figures: {
     auc: 'Area under the ROC curve by which an answer’s sum of token rewards tells exact answers from others; 0.5 is chance.',
     groupAuc: 'The same area within the answers to one task, mean over tasks with both kinds; 0.5 is chance.',
@@ -201,35 +195,40 @@ export const prime: Recipe = {
     solved: 'Mean reward of the answers.',
     kept: 'Number of groups in which between 20 and 80 % of the answers are paid; the others are left out.',
   },
-  startPolicy: 'arithmetic-chains',
-  tasks: 128,
-  groupSize: 4,
   variants: VARIANTS,
   sets: {
     main: { optimizer: { ...OPTIMIZER, learningRate: LEARNING_RATE } },
     [PRM]: { optimizer: { ...OPTIMIZER, learningRate: LEARNING_RATE, clipNorm: 10 } },
   },
-  ...played(
-    {
-      family: chains,
-      tasks: (context) => drawnTasks(context, (random) => freshChain(random)),
-      draws: 12,
-    },
-    SHORT,
-  ),
-};
+} satisfies Described;
 
-function primeOn(game: QuestionGame): Recipe {
-  const credit = game.maxNew < LONG_TOKENS ? SHORT : PUBLISHED;
-  return {
-    ...onQuestions(prime, played(game, credit)),
-    method: methodOf(credit),
-    differences: differencesOf(credit),
-  };
-}
-
-/** The recipe on questions of files, for any policy. */
-export const primeOnQuestions: RecipeOnQuestions = {
-  make: primeOn,
+const written: RecipeOver<'solve'> = {
+  needs: { verbs: ['solve'], data: ['answer'] },
+  over: (game) => {
+    const { family, words } = game;
+    const credit = words.solve.maxNew < LONG_TOKENS ? SHORT : PUBLISHED;
+    return {
+      ...described,
+      method: methodOf(credit),
+      differences: differencesOf(credit),
+      ...solverAlone({
+        ...game,
+        rewards: { exact: exactReward, random: randomReward, format: formatReward },
+        placement: 'token',
+      }),
+      learn: (records, tools) => planTraining(family, credit, records, tools),
+    };
+  },
   ownReward: 'its reward model learns from right and wrong answers',
 };
+
+const freshChains = familyGame(chains, {
+  tasks: (context) => drawnTasks(context, (random) => freshChain(random)),
+  draws: 12,
+});
+
+export const prime: Recipe = played(written, freshChains, {
+  startPolicy: 'arithmetic-chains',
+  tasks: 128,
+  groupSize: 4,
+});

@@ -2,9 +2,10 @@
 
 import { readTags } from '../../core/recipe/reading.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
+import { familyTasks } from '../../protocols/drawn-tasks.ts';
 import { BEST_OF_N_FIGURES, evaluateBestOfN } from '../../protocols/evaluate/best-of-n.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
-import { familyTasks, SOLVER } from '../../protocols/solver.ts';
+import { SOLVER } from '../../protocols/solver.ts';
 import { JUDGE, OPTIMIZER } from '../../protocols/solver-verifier.ts';
 import { plainProofs } from '../../worlds/chains/analysis.ts';
 import { chainMarks } from '../../worlds/chains/family.ts';

@@ -3,15 +3,15 @@
  * decides what is paid.
  */
 import * as v from 'valibot';
+import type { Game } from '../../core/game/game.ts';
 import type { TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { TaskFamily } from '../../core/recipe/task-family.ts';
-import { proposalId } from '../../core/round/sample-ids.ts';
 import type { AdmittedTask, Proposals, RolloutGroup } from '../../core/schema/sample.ts';
 import { admitTasks } from '../../protocols/drawn-tasks.ts';
-import { admit, passed, proposeThrough } from '../../protocols/proposals.ts';
+import { admit, passed, requestsLike, writeTasks } from '../../protocols/proposals.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
 import { type Vote, vote, voteFigures } from '../../protocols/votes.ts';
 
@@ -23,21 +23,19 @@ export const labelledSet = v.array(vote);
 export const labelledOf = (recipeState: unknown): readonly Vote[] =>
   readState(labelledSet, recipeState) ?? [];
 
-/** Asks the challenger for `count` questions with one prompt; each that parses and is not held out becomes a task. */
+/** Asks the challenger for `count` questions; each that parses and is not held out becomes a task. */
 export async function challenge(
-  family: TaskFamily,
+  game: Game<'propose'>,
   context: RoundContext,
   count: number,
 ): Promise<Proposals> {
   const { round } = context;
-  const sampleIds = Array.from({ length: count }, (_, i) => proposalId(round.id, CHALLENGER, i));
-  const proposed = await proposeThrough(
-    context,
-    CHALLENGER,
-    [{ prompt: family.proposerPrompt(), sampleIds }],
-    { parse: family.parseProposal, isHeldOut: family.isHeldOut },
-  );
+  const given = game.byExample ? game.tasks(context, count) : null;
+  const examples = given ? given.tasks.map(({ task }) => task) : null;
+  const requests = requestsLike(context, CHALLENGER, count, examples);
+  const proposed = await writeTasks(game, context, CHALLENGER, 'propose', requests);
   return {
+    ...given,
     round: round.id,
     samples: proposed.map(({ sample }) => sample),
     tasks: admit(round, passed(proposed)),

@@ -1,5 +1,5 @@
 /** r-zero: a challenger and a solver, copies of one policy, train in turns on questions that the solver's votes label. The method is described below, as data. */
-
+import type { Game } from '../../core/game/game.ts';
 import type {
   LearnTools,
   PolicyPart,
@@ -7,8 +7,8 @@ import type {
   RoundRecords,
   TrainingPlan,
 } from '../../core/plan/training-plan.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
-import { rendered, type TaskFamily } from '../../core/recipe/task-family.ts';
+import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { rendered } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { clusterShares } from '../../core/rl/measures/average-linkage.ts';
 import { bandPass } from '../../core/rl/rewards/index.ts';
@@ -16,6 +16,7 @@ import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { charBleu } from '../../core/text/bleu.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { familyGame, freely } from '../../protocols/game.ts';
 import { groupItems, SOLVER, smallSteps, trainedSolver, withAdvantages } from '../../protocols/solver.ts';
 import { voteFigures, votesOf } from '../../protocols/votes.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
@@ -75,25 +76,18 @@ const plan = (role: string, set: string, kl: number, items: PolicyPart['items'])
   },
 ];
 
-/** What the challenger is asked, and how its questions are compared. */
-export interface Asked {
-  readonly family: TaskFamily;
-  /** The question in the challenger's text, without its stop token. */
-  readonly questionIn: (text: string, tools: ProposalTools) => string;
-}
-
-/** The rewards of the challenger, and what each phase trains, on the questions of a family. */
-export function challengeMethod({
+/** The rewards of the challenger, and what each phase trains, on the questions of a game. */
+function challengeMethod({
   family: given,
-  questionIn,
-}: Asked): Pick<Recipe, 'payProposals' | 'learn'> {
+  said,
+}: Pick<Game, 'family' | 'said'>): Pick<Recipe, 'payProposals' | 'learn'> {
   const votes = (groups: RoundRecords['groups'], tools: ProposalTools) =>
     votesOf(rendered(given, tools), groups, tools.decode);
 
   /** The share of the batch in the cluster of each question [proposals]. */
   const repeatedShares = ({ samples }: RoundRecords['proposals'], tools: ProposalTools) =>
     clusterShares(
-      samples.map(({ ids }) => questionIn(tools.decode(ids), tools)),
+      samples.map(({ ids }) => said(tools.decode(ids), tools)),
       charBleu,
     );
 
@@ -142,13 +136,13 @@ export function challengeMethod({
 }
 
 /** The rewards of the solver that need no oracle. */
-export const LABEL_REWARDS = {
+const LABEL_REWARDS = {
   votes: weighed('the label that most of the solver’s own attempts gave', agreement),
   format: weighed('control: any well-formed answer', formatReward),
   random: weighed('control: a coin instead of agreement', randomReward),
 } as const;
 
-export const rZero: Recipe = {
+const described = {
   name: 'r-zero',
   title:
     'A challenger at the edge of what its solver can do, and a solver that trains on its own majority votes',
@@ -190,9 +184,6 @@ export const rZero: Recipe = {
     kept: 'Share of the questions that are kept for the solver.',
     keptAccuracy: 'Share of the kept questions whose label is exact.',
   },
-  startPolicy: 'arithmetic-late-slips',
-  tasks: 64,
-  groupSize: 5,
   state: labelledSet,
   variants: {
     'no-penalty': 'resembling questions are not penalised',
@@ -202,19 +193,54 @@ export const rZero: Recipe = {
     ...trainedSolver({ warmup: 5, minibatches: 3 }),
     [CHALLENGER]: { optimizer: smallSteps({ learningRate: 5e-4, warmup: 5, minibatches: 2 }) },
   },
-  ...challengeMethod({ family: arithmetic, questionIn: (text) => text.replace(arithmetic.stop, '') }),
-  ...challengePlay({
-    family: arithmetic,
-    challenge: (context, count) => challenge(arithmetic, context, count),
-    phaseOf,
-    attempts: 10,
-    collected: 3,
-    examined: (asked) => arithmetic.heldOut(asked).filter((task) => arithmetic.difficulty(task) > REACH),
-    rewards: {
-      votes: LABEL_REWARDS.votes,
-      oracle: weighed('upper bound: the exact answer instead of the label', exactReward),
-      format: LABEL_REWARDS.format,
-      random: LABEL_REWARDS.random,
-    },
-  }),
+} satisfies Described;
+
+const written: RecipeOver<'solve' | 'propose'> = {
+  // The answers are read by the evaluation alone.
+  needs: { verbs: ['solve', 'propose'], data: ['answer'] },
+  over: (game) => {
+    const { family, tests = (asked) => family.heldOut(asked) } = game;
+    return {
+      ...described,
+      ...challengeMethod(game),
+      ...challengePlay({
+        family,
+        challenge: (context, count) => challenge(game, context, count),
+        phaseOf,
+        attempts: 10,
+        collected: 3,
+        examined: tests,
+        // To the questions that the challenger writes after an example nobody knows the answers.
+        rewards: game.byExample
+          ? LABEL_REWARDS
+          : {
+              votes: LABEL_REWARDS.votes,
+              oracle: weighed('upper bound: the exact answer instead of the label', exactReward),
+              format: LABEL_REWARDS.format,
+              random: LABEL_REWARDS.random,
+            },
+      }),
+    };
+  },
+  elsewhere: {
+    differences: [
+      'The challenger is shown a question of the files and writes another of the same kind, where the paper’s writes from one fixed prompt without any data. The files’ reference answers are used by the evaluation alone.',
+      'Rewards follow the released code, min(p, 1 - p) and -1 for bad form; the paper has 1 - 2|p - 1/2| and 0. BLEU is taken over characters.',
+      'The schedule, the KL weights and the numbers of updates are those of the recipe on sums. There is no reward by an oracle, since nobody knows the answers to the challenger’s questions.',
+    ],
+  },
+  ownReward: 'the votes of its solver are the reward',
+  ownOrder: 'the files’ questions are examples for its challenger',
 };
+
+/** The evaluation asks for chains that are longer than those that the untrained challenger writes. */
+const longerSums = familyGame(arithmetic, {
+  words: { propose: freely(arithmetic) },
+  tests: (asked) => arithmetic.heldOut(asked).filter((task) => arithmetic.difficulty(task) > REACH),
+});
+
+export const rZero: Recipe = played(written, longerSums, {
+  startPolicy: 'arithmetic-late-slips',
+  tasks: 64,
+  groupSize: 5,
+});

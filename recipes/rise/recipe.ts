@@ -1,20 +1,15 @@
 /** RISE: one policy solves, and grades a few of its own fresh solutions in the same PPO batch. The method is described below, as data. */
 
 import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/plan/training-plan.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { gae, klShapedRewards } from '../../core/rl/estimators/index.ts';
 import { whiten } from '../../core/rl/statistics.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
-import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../protocols/questions/game.ts';
+import { familyGame } from '../../protocols/game.ts';
 import { SOLVER } from '../../protocols/solver.ts';
-import {
-  JUDGE,
-  OPTIMIZER,
-  type SolverVerifierGame,
-  solverAndVerifier,
-} from '../../protocols/solver-verifier.ts';
+import { JUDGE, OPTIMIZER, solverAndVerifier } from '../../protocols/solver-verifier.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { slippingTask } from '../../worlds/arithmetic/step-slips.ts';
 
@@ -61,19 +56,7 @@ async function learn({ groups }: RoundRecords, { score, values }: LearnTools): P
   };
 }
 
-const played = ({ family, tasks }: Pick<SolverVerifierGame, 'family' | 'tasks'>) =>
-  solverAndVerifier({
-    family,
-    tasks,
-    shape: ({ settings: { groupSize, freeze } }) => ({
-      solutions: groupSize,
-      shown: freeze.includes(JUDGE) ? 0 : 4,
-      votes: 1,
-    }),
-    answers: 8,
-  });
-
-export const rise: Recipe = {
+const described = {
   name: 'rise',
   title: 'Solving and verifying one’s own solutions in one PPO batch',
   paper: {
@@ -106,23 +89,36 @@ export const rise: Recipe = {
   figures: {
     ...VERIFIER_FIGURES,
   },
-  startPolicy: 'arithmetic-step-slips',
-  tasks: 32,
-  groupSize: 8,
   variants: {},
   sets: {
     main: { optimizer: OPTIMIZER },
     critic: { optimizer: OPTIMIZER, head: { kind: 'value' } },
   },
   learn,
-  ...played({ family: arithmetic, tasks: (context) => drawnTasks(context, slippingTask) }),
-};
+} satisfies Described;
 
-const riseOn = (game: QuestionGame): Recipe =>
-  onQuestions(rise, played({ ...game, tasks: game.verifiedTasks }));
-
-/** The recipe on questions of files, for any policy. */
-export const riseOnQuestions: RecipeOnQuestions = {
-  make: riseOn,
+const written: RecipeOver<'solve' | 'verify'> = {
+  needs: { verbs: ['solve', 'verify'], data: ['answer'] },
+  over: ({ family, tasks }) => ({
+    ...described,
+    ...solverAndVerifier({
+      family,
+      tasks,
+      shape: ({ settings: { groupSize, freeze } }) => ({
+        solutions: groupSize,
+        shown: freeze.includes(JUDGE) ? 0 : 4,
+        votes: 1,
+      }),
+      answers: 8,
+    }),
+  }),
   ownReward: 'the word that pays its solver is what its verifier has to say',
 };
+
+const slippingSums = familyGame(arithmetic, { tasks: (context) => drawnTasks(context, slippingTask) });
+
+export const rise: Recipe = played(written, slippingSums, {
+  startPolicy: 'arithmetic-step-slips',
+  tasks: 32,
+  groupSize: 8,
+});

@@ -7,21 +7,32 @@ import type {
   SftPart,
   TrainingPlan,
 } from '../../core/plan/training-plan.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
+import { inPhases } from '../../core/round/in-phases.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { exactShare, writtenBy } from '../../protocols/by-role.ts';
 import { SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import {
   type AidFor,
+  isPaid,
   rewardsAlone,
   TAUGHT_FIGURES,
   taughtAlone,
   taughtAttempts,
 } from '../../protocols/taught-attempts.ts';
-import { arithmetic } from '../../worlds/arithmetic/family.ts';
-import { aidOf, attemptAndRevise, presentTeacher, REVISER, rewards, turnOf, VARIANTS } from './revisions.ts';
+import { aidedSums } from '../../protocols/toy-worlds.ts';
+import {
+  attemptAndRevise,
+  presentTeacher,
+  REVISER,
+  type RevisedGame,
+  revisionOf,
+  rewards,
+  turnOf,
+  VARIANTS,
+} from './revisions.ts';
 
 /** Supervised fine-tuning of roles on sequences; no part where there are no sequences. */
 function fineTuning(sequences: Readonly<Record<string, readonly Sequence[]>>): TrainingPlan['updates'] {
@@ -32,10 +43,14 @@ function fineTuning(sequences: Readonly<Record<string, readonly Sequence[]>>): T
 }
 
 const rightOf = ({ samples }: Pick<ScoredGroup, 'samples'>): Sequence[] =>
-  samples.filter(({ rewards: { reward } }) => (reward ?? 0) > 0).map(({ prompt, ids }) => ({ prompt, ids }));
+  samples.filter(isPaid).map(({ prompt, ids }) => ({ prompt, ids }));
 
 /** Right revisions train the reviser to revise, and the solver to give such answers at once. */
-function revisionPlan(groups: readonly ScoredGroup[], { encode }: Pick<LearnTools, 'encode'>): TrainingPlan {
+function revisionPlan(
+  { words }: RevisedGame,
+  groups: readonly ScoredGroup[],
+  tools: LearnTools,
+): TrainingPlan {
   const revised = groups.map((group) => writtenBy(group, REVISER));
   const shares = {
     attemptsExact: exactShare(groups.map((group) => writtenBy(group, SOLVER))),
@@ -45,7 +60,7 @@ function revisionPlan(groups: readonly ScoredGroup[], { encode }: Pick<LearnTool
     updates: fineTuning({
       [REVISER]: revised.flatMap(rightOf),
       [SOLVER]: revised.flatMap((group) => {
-        const prompt = encode(arithmetic.solverPrompt(group.task));
+        const prompt = tools.encode(words.solve.ask({ task: group.task }, tools));
         return rightOf(group).map(({ ids }) => ({ prompt, ids }));
       }),
     }),
@@ -56,38 +71,26 @@ function revisionPlan(groups: readonly ScoredGroup[], { encode }: Pick<LearnTool
   };
 }
 
-async function learn(records: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
-  const { groups, round, version } = records;
-  const turn = turnOf(round);
-  switch (turn.phase) {
-    case 'grpo':
-      return rewardsAlone(groups);
-    case 'rft':
-      return { updates: fineTuning({ [SOLVER]: groups.flatMap(rightOf) }) };
-    case 'revise':
-      // An earlier run on this policy may have left a teacher.
-      return { ...revisionPlan(groups, tools), recipeState: { teacher: 0, version: null } };
-    case 'distil': {
-      const aidFor: AidFor = ({ samples }, s) => {
-        const { ids, rewards } = samples[s]!;
-        return aidOf(tools.decode(ids), rewards.reward ?? null, round.settings.variant);
-      };
-      const known = readState(presentTeacher, records.recipeState);
-      const ofTeacher = known?.teacher === turn.teacher ? known.version : null;
-      const present = { teacher: turn.teacher, version: ofTeacher ?? version };
-      const plan = await taughtAlone(records, tools, taughtAttempts(groups, tools, aidFor), {
-        set: MAIN_SET,
-        version: present.version,
-        divergence: { kind: 'reverse-kl' },
-      });
-      return { ...plan, recipeState: present };
-    }
-  }
+async function distil(game: RevisedGame, records: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
+  const { groups, round, version, recipeState } = records;
+  const { teacher } = turnOf(round) as Extract<ReturnType<typeof turnOf>, { phase: 'distil' }>;
+  const aidFor: AidFor = ({ samples }, s) => {
+    const { ids, rewards } = samples[s]!;
+    const attempt = { text: tools.decode(ids), reward: rewards.reward ?? null };
+    return (task) => revisionOf(game, { task, ...attempt }, round.settings.variant, tools);
+  };
+  const known = readState(presentTeacher, recipeState);
+  const ofTeacher = known?.teacher === teacher ? known.version : null;
+  const present = { teacher, version: ofTeacher ?? version };
+  const plan = await taughtAlone(records, tools, taughtAttempts(game, groups, tools, aidFor), {
+    set: MAIN_SET,
+    version: present.version,
+    divergence: { kind: 'reverse-kl' },
+  });
+  return { ...plan, recipeState: present };
 }
 
-const { roles, ...alone } = solverAlone({ family: arithmetic, rewards, draws: 2 });
-
-export const sdZero: Recipe = {
+const described = {
   name: 'sd-zero',
   title: 'A policy that revises itself by one bit, and teaches itself to do so at once',
   paper: {
@@ -110,7 +113,6 @@ export const sdZero: Recipe = {
     schedule:
       'Eight rounds of the first phase, then the second. The teacher has the weights of the end of the first phase, and is renewed after every eight rounds. Each round goes once over its batch, in four optimiser steps.',
   },
-  needsOfTasks: 'a policy that was taught to revise an attempt in the notation of its family',
   differences: [
     'The paper tells the bit by one of two sentences, to rephrase or to start over; here it is one token behind the attempt.',
     'How many samples and steps the paper’s two phases take, and when it renews its teacher, could not be checked. Here a round of either phase takes eight rollouts of each task.',
@@ -122,22 +124,51 @@ export const sdZero: Recipe = {
     attemptsExact: 'Share of the first attempts that are exact.',
     revisionsExact: 'Share of the revisions that are exact.',
   },
-  startPolicy: 'arithmetic-revising',
-  tasks: 32,
-  groupSize: 8,
   variants: VARIANTS,
   state: presentTeacher,
   sets: trainedSolver({ warmup: 8 }),
-  ...alone,
-  roles: {
-    [REVISER]: {
-      description: 'revises attempts',
-      speaksAs: SOLVER,
-      sampling: { maxNew: arithmetic.maxNew.solver, temperature: 1 },
-      seesGold: true,
-    },
-    ...roles,
+} satisfies Described;
+
+const written: RecipeOver<'solve' | 'revise'> = {
+  needs: { verbs: ['solve', 'revise'], data: ['answer'] },
+  over: (game) => {
+    const { roles, ...alone } = solverAlone({ ...game, rewards, draws: 2 });
+    return {
+      ...described,
+      ...alone,
+      roles: {
+        [REVISER]: {
+          description: 'revises attempts',
+          speaksAs: SOLVER,
+          sampling: { maxNew: game.words.revise.maxNew, temperature: 1 },
+          seesGold: true,
+        },
+        ...roles,
+      },
+      ...inPhases((round) => turnOf(round).phase, {
+        grpo: { ...alone, learn: ({ groups }) => rewardsAlone(groups) },
+        rft: {
+          ...alone,
+          learn: ({ groups }) => ({ updates: fineTuning({ [SOLVER]: groups.flatMap(rightOf) }) }),
+        },
+        revise: {
+          ...alone,
+          rollOut: (context, tasks) => attemptAndRevise(game, context, tasks),
+          // An earlier run on this policy may have left a teacher.
+          learn: ({ groups }, tools) => ({
+            ...revisionPlan(game, groups, tools),
+            recipeState: { teacher: 0, version: null },
+          }),
+        },
+        distil: { ...alone, learn: (records, tools) => distil(game, records, tools) },
+      }),
+    };
   },
-  rollOut: attemptAndRevise,
-  learn,
+  ownReward: 'whether an attempt is revised or repeated follows from its reward',
 };
+
+export const sdZero: Recipe = played(written, aidedSums, {
+  startPolicy: 'arithmetic-revising',
+  tasks: 32,
+  groupSize: 8,
+});

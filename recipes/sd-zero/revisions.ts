@@ -3,6 +3,7 @@
  * whether it was right.
  */
 import * as v from 'valibot';
+import type { Game, Speaker } from '../../core/game/game.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { phaseAt, type Schedule } from '../../core/round/phases.ts';
 import { count } from '../../core/schema/numbers.ts';
@@ -10,11 +11,8 @@ import type { RoundSpec } from '../../core/schema/round.ts';
 import type { AdmittedTask, RolloutGroup } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { paidEarly } from '../../protocols/paid-early.ts';
-import { answer, rollOut } from '../../protocols/roll-out.ts';
+import { answer } from '../../protocols/roll-out.ts';
 import { SOLVER } from '../../protocols/solver.ts';
-import { aidedPrompt } from '../../worlds/arithmetic/aided.ts';
-import { arithmetic } from '../../worlds/arithmetic/family.ts';
-import { revisionAid } from '../../worlds/arithmetic/revising.ts';
 
 /** The role that revises attempts. */
 export const REVISER = 'reviser';
@@ -56,39 +54,61 @@ export function turnOf({ index, settings: { variant } }: Pick<RoundSpec, 'index'
   return { phase, teacher: variant === 'no-sync' ? 0 : Math.floor(before / SCHEDULE.cycle[0].rounds) };
 }
 
-/** What a reviser reads beside the task: an attempt, whether or not it parses, and whether it earned a reward. */
-export const aidOf = (attempt: string, reward: number | null, variant: string | undefined): string =>
-  revisionAid(attempt, variant === 'no-bit' ? null : (reward ?? 0) > 0);
+/** A game whose solver can be shown an attempt and whether it was right. */
+export type RevisedGame = Game<'solve' | 'revise'>;
+
+/**
+ * What a reviser reads: an attempt at a task, whether or not it parses, and whether it earned a reward. It is told nothing of an attempt whose reward
+ * is missing.
+ */
+export const revisionOf = (
+  { words, said }: RevisedGame,
+  { task, text, reward }: { readonly task: string; readonly text: string; readonly reward: number | null },
+  variant: string | undefined,
+  speaker: Speaker,
+): string =>
+  words.revise.ask(
+    {
+      task,
+      attempt: said(text, speaker),
+      right: variant === 'no-bit' || reward === null ? null : reward > 0,
+    },
+    speaker,
+  );
 
 /** In the first phase half of a group are attempts, and each of the others revises one of them. */
 export async function attemptAndRevise(
+  game: RevisedGame,
   context: RoundContext,
   tasks: readonly AdmittedTask[],
 ): Promise<RolloutGroup[]> {
+  const { family } = game;
   const { round, tokenizer } = context;
   const { variant, groupSize } = round.settings;
-  if (turnOf(round).phase !== 'revise') return rollOut({ family: arithmetic }, context, tasks);
   const count = Math.floor(groupSize / 2);
   const attemptsByTask = await answer(
-    arithmetic,
+    family,
     context,
     SOLVER,
     tasks.map(({ group, task }) => ({ group, task, count })),
   );
   const revisions = await answer(
-    arithmetic,
+    family,
     context,
     REVISER,
     tasks.flatMap((task, t) => {
       const attempts = attemptsByTask[t]!;
-      const paid = paidEarly(arithmetic, rewards, context, task, attempts);
-      return attempts.map(({ ids }, i) => ({
-        group: task.group,
-        task: task.task,
-        prompt: aidedPrompt(task.task, aidOf(tokenizer.decode(ids), paid[i]!, variant)),
-        count: 1,
-        from: i,
-      }));
+      const paid = paidEarly(family, rewards, context, task, attempts);
+      return attempts.map(({ ids }, i) => {
+        const attempt = { task: task.task, text: tokenizer.decode(ids), reward: paid[i]! };
+        return {
+          group: task.group,
+          task: task.task,
+          prompt: revisionOf(game, attempt, variant, context),
+          count: 1,
+          from: i,
+        };
+      });
     }),
   );
   return tasks.map((task, t) => ({

@@ -4,23 +4,22 @@
  */
 
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../protocols/questions/game.ts';
-import { SIBLINGS_ALONE, taughtAnswers, taughtSolver } from '../../protocols/questions/taught-answers.ts';
 import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import {
   rewardsAlone,
+  SIBLINGS_ALONE,
   siblingOrFeedback,
   TAUGHT_FIGURES,
-  type TaughtAttempt,
+  type TaughtGame,
   type Told,
   taughtAlone,
   taughtAttempts,
 } from '../../protocols/taught-attempts.ts';
 import { slowTeacher, TEACHER_RATE, TEACHER_SET } from '../../protocols/teacher-pass.ts';
-import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { aidedSums } from '../../protocols/toy-worlds.ts';
 
 const rewards = { exact: exactReward, format: formatReward, random: randomReward };
 
@@ -35,31 +34,20 @@ const VARIANTS = {
 const toldIn = (variant: string | undefined): Told =>
   variant === 'sibling' || variant === 'feedback' ? variant : 'both';
 
-/** `attemptsOf`: the attempts whose teachers have something to read. `shuffled`: each teacher reads what belongs to the next group's task. */
-type AttemptsOf = (
-  records: Pick<RoundRecords, 'groups' | 'round'>,
-  tools: LearnTools,
-  shuffled: boolean,
-) => TaughtAttempt[];
-
-async function planTraining(
-  attemptsOf: AttemptsOf,
-  records: RoundRecords,
-  tools: LearnTools,
-): Promise<TrainingPlan> {
-  const { variant } = records.round.settings;
-  if (variant === 'grpo') return rewardsAlone(records.groups);
-  return taughtAlone(records, tools, attemptsOf(records, tools, variant === 'shuffled-feedback'), {
+async function learn(game: TaughtGame, records: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
+  const { groups, round } = records;
+  const { variant, rewardFunction } = round.settings;
+  if (variant === 'grpo') return rewardsAlone(groups);
+  const aidFor = siblingOrFeedback(game, tools, {
+    told: toldIn(variant),
+    checked: rewardFunction === 'exact',
+  });
+  const attempts = taughtAttempts(game, groups, tools, aidFor, { shuffled: variant === 'shuffled-feedback' });
+  return taughtAlone(records, tools, attempts, {
     set: variant === 'no-average' ? MAIN_SET : TEACHER_SET,
     divergence: { kind: 'jensen-shannon', beta: 0.5 },
   });
 }
-
-const chainAttempts: AttemptsOf = ({ groups, round }, tools, shuffled) => {
-  const { variant, rewardFunction } = round.settings;
-  const aidFor = siblingOrFeedback(tools, { told: toldIn(variant), checked: rewardFunction === 'exact' });
-  return taughtAttempts(groups, tools, aidFor, { shuffled });
-};
 
 /** Differences from the paper that hold whatever is answered. */
 const ENGINE_DIFFERENCES = [
@@ -68,7 +56,7 @@ const ENGINE_DIFFERENCES = [
   'A token’s loss is not multiplied by its clipped importance ratio: a round’s samples are of the version that it trains from, and it makes four steps.',
 ];
 
-export const sdpo: Recipe = {
+const described = {
   name: 'sdpo',
   title: 'A policy that is told how it went teaches itself',
   paper: {
@@ -99,36 +87,31 @@ export const sdpo: Recipe = {
   figures: {
     ...TAUGHT_FIGURES,
   },
+  variants: VARIANTS,
+  sets: { ...trainedSolver({ warmup: 8 }), [TEACHER_SET]: slowTeacher(TEACHER_RATE) },
+} satisfies Described;
+
+const written: RecipeOver<'solve' | 'retell' | 'correct'> = {
+  needs: { verbs: ['solve', 'retell', 'correct'], data: ['answer'] },
+  over: (game) => ({
+    ...described,
+    ...solverAlone({ ...game, rewards, draws: 2 }),
+    learn: (records, tools) => learn(game, records, tools),
+  }),
+  elsewhere: {
+    // A checker of answers gives no feedback that could be told alone, or left out.
+    variants: {
+      grpo: VARIANTS.grpo,
+      'no-average': VARIANTS['no-average'],
+      'shuffled-feedback': VARIANTS['shuffled-feedback'],
+    },
+    differences: [SIBLINGS_ALONE, ...ENGINE_DIFFERENCES],
+  },
+  ownReward: 'what its teacher is told are answers that its reward calls right',
+};
+
+export const sdpo: Recipe = played(written, aidedSums, {
   startPolicy: 'arithmetic-aided',
   tasks: 32,
   groupSize: 8,
-  variants: VARIANTS,
-  sets: { ...trainedSolver({ warmup: 8 }), [TEACHER_SET]: slowTeacher(TEACHER_RATE) },
-  ...solverAlone({ family: arithmetic, rewards, draws: 2 }),
-  learn: (records, tools) => planTraining(chainAttempts, records, tools),
-};
-
-const sdpoOn = (game: QuestionGame): Recipe => ({
-  ...onQuestions(sdpo, {
-    ...taughtSolver(game, rewards),
-    learn: (records, tools) =>
-      planTraining(
-        ({ groups }, _, shuffled) => taughtAnswers(groups, tools.renderer(), { shuffled }),
-        records,
-        tools,
-      ),
-  }),
-  // A checker of answers gives no feedback that could be told alone, or left out.
-  variants: {
-    grpo: VARIANTS.grpo,
-    'no-average': VARIANTS['no-average'],
-    'shuffled-feedback': VARIANTS['shuffled-feedback'],
-  },
-  differences: [SIBLINGS_ALONE, ...ENGINE_DIFFERENCES],
 });
-
-/** The recipe on questions of files, for any policy. */
-export const sdpoOnQuestions: RecipeOnQuestions = {
-  make: sdpoOn,
-  ownReward: 'what its teacher is told are answers that its reward calls right',
-};

@@ -1,9 +1,8 @@
 /** Self-rewarding language models: one policy responds, judges and learns by DPO from its best against its worst. The method is described below, as data. */
 import { deriveId, Random } from '../../core/random.ts';
 import { readTags } from '../../core/recipe/reading.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { Described, Recipe, RecipeOver } from '../../core/recipe/recipe.ts';
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
-import { bestAgainstWorst } from '../../core/rl/selection/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
@@ -11,13 +10,16 @@ import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { sealedGold } from '../../protocols/gold.ts';
-import { RESPONDER, rated, sequenceOf } from '../../protocols/respond.ts';
+import { RESPONDER, rated } from '../../protocols/respond.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
+import { solverAlone } from '../../protocols/solver.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { comparisonParts } from '../../worlds/arithmetic/pairwise.ts';
+import { pairsOf } from './best-and-worst.ts';
 import { answersOf, compareAnswers, contestOf, isExact, sharesWon } from './compare-answers.ts';
 import { evaluateComparisons } from './evaluate.ts';
+import { CONTROLS, GRADER, grade, planPairs } from './graded-answers.ts';
 
 const JUDGE = 'judge';
 const TEMPERATURE = 0.7;
@@ -51,15 +53,6 @@ async function judge(context: RoundContext, groups: readonly RolloutGroup[]): Pr
   });
 }
 
-/** The best and the worst response of each group by reward; a group of equal rewards makes no pair. */
-export const pairsOf = (groups: readonly ScoredGroup[]) =>
-  groups.flatMap(({ samples }) => {
-    const pair = bestAgainstWorst(samples.map(({ rewards }) => rewards.reward ?? null));
-    return pair
-      ? [{ chosen: sequenceOf(samples[pair.chosen]!), rejected: sequenceOf(samples[pair.rejected]!) }]
-      : [];
-  });
-
 /** Mean tokens of a response to a held-out task. */
 async function lengthOf({ generate, tokenizer, evaluationTasks }: EvaluationContext): Promise<number> {
   const prompts = arithmetic.heldOut(evaluationTasks).map((task) => ({
@@ -69,7 +62,7 @@ async function lengthOf({ generate, tokenizer, evaluationTasks }: EvaluationCont
   return mean((await generate(RESPONDER, prompts)).flat().map(({ ids }) => ids.length));
 }
 
-export const selfRewarding: Recipe = {
+const described = {
   name: 'self-rewarding',
   title: 'Self-rewarding language models',
   paper: { title: 'Self-Rewarding Language Models', year: 2024, source: 'arXiv:2401.10020' },
@@ -103,18 +96,6 @@ export const selfRewarding: Recipe = {
     length: 'Mean number of tokens in an answer to a held-out task.',
     ungraded: 'Number of answers without a grade that could be read.',
   },
-  startPolicy: 'arithmetic-judges',
-  taskName: arithmetic.name,
-  stop: arithmetic.stop,
-  tasks: 512,
-  groupSize: 4,
-  rewards: {
-    judge: { description: 'share of comparisons won, as the policy itself judges', usesGold: false },
-    gold: { description: '1 for an exact answer', usesGold: true },
-    random: { description: 'control: a random number for every well-formed answer', usesGold: false },
-    format: { description: 'control: every well-formed answer is as good', usesGold: false },
-  },
-  variants: { [POSITIVE_ONLY]: 'likelihood of the best response instead of pairs' },
   sets: {
     [MAIN_SET]: {
       optimizer: {
@@ -127,6 +108,61 @@ export const selfRewarding: Recipe = {
       },
     },
   },
+} satisfies Described;
+
+const written: RecipeOver<'solve' | 'rate'> = {
+  // The answers are read by a control and the evaluation alone.
+  needs: { verbs: ['solve', 'rate'], data: ['answer'] },
+  over: (game) => {
+    const { family, tasks, words } = game;
+    const shape = solverAlone({ family, temperature: TEMPERATURE, tasks, rewards: CONTROLS });
+    return {
+      ...described,
+      ...shape,
+      variants: {},
+      rewards: {
+        judge: { description: 'the points that the policy itself gives, of five', usesGold: false },
+        ...shape.rewards,
+      },
+      roles: {
+        ...shape.roles,
+        [GRADER]: {
+          description: 'grades answers by five points',
+          sampling: { maxNew: words.rate.maxNew, temperature: TEMPERATURE },
+        },
+      },
+      freezable: [GRADER],
+      judge: (context, groups) => grade(game, context, groups),
+      learn: planPairs,
+    };
+  },
+  elsewhere: {
+    tasks: 32,
+    differences: [
+      'The judge grades each answer once, where the paper takes the mean of three grades; a grade that does not parse is missing, and its answer is in no pair.',
+      'Questions come from files, where the paper has a fixed few-shot model write them.',
+      'The policy is not fine-tuned to judge beforehand: how well it grades is how well the checkpoint does.',
+    ],
+  },
+  ownReward: 'the points that the policy gives itself are the reward',
+};
+
+/** Sums, whose small policy was taught to compare answers and not to grade them. */
+export const selfRewarding: Recipe = {
+  ...described,
+  written,
+  startPolicy: 'arithmetic-judges',
+  taskName: arithmetic.name,
+  stop: arithmetic.stop,
+  tasks: 512,
+  groupSize: 4,
+  rewards: {
+    judge: { description: 'share of comparisons won, as the policy itself judges', usesGold: false },
+    gold: { description: '1 for an exact answer', usesGold: true },
+    random: { description: 'control: a random number for every well-formed answer', usesGold: false },
+    format: { description: 'control: every well-formed answer is as good', usesGold: false },
+  },
+  variants: { [POSITIVE_ONLY]: 'likelihood of the best response instead of pairs' },
   roles: {
     [RESPONDER]: {
       description: 'answers, with or without steps',

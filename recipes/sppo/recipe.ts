@@ -6,7 +6,7 @@ import type {
   RoundRecords,
   TrainingPlan,
 } from '../../core/plan/training-plan.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { Described, Recipe, RecipeOver } from '../../core/recipe/recipe.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { heldOutTasks } from '../../core/recipe/split.ts';
@@ -14,6 +14,7 @@ import { exploitability } from '../../core/rl/measures/exploitability.ts';
 import { winRates } from '../../core/rl/selection/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import { exactReward, formatReward, majorityReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { answers, examined } from '../../protocols/evaluate/responder.ts';
 import { coinOf, sealedGold } from '../../protocols/gold.ts';
@@ -26,7 +27,8 @@ import {
   respond,
   responseOf,
 } from '../../protocols/respond.ts';
-import { winRatePairs } from '../../protocols/win-rates.ts';
+import { SOLVER, solverAlone } from '../../protocols/solver.ts';
+import { winRatePairs, withWinRates } from '../../protocols/win-rates.ts';
 import { isHeldOutStyle } from '../../worlds/style/family.ts';
 import { STOP } from '../../worlds/worked.ts';
 import { changeOfChosen, chosenResponses, rememberChosen } from './chosen-likelihood.ts';
@@ -59,7 +61,7 @@ const OBJECTIVES: Readonly<Record<string, PreferenceObjective>> = {
 };
 
 /** One pass over the pairs of a role's responses, each with the win rates of the preferred one and of the other. */
-export async function planPairs(
+async function planPairs(
   role: string,
   pairs: ReturnType<typeof winRatePairs>,
   { round, recipeState }: Pick<RoundRecords, 'round' | 'recipeState'>,
@@ -80,7 +82,7 @@ export async function planPairs(
   };
 }
 
-export const sppo: Recipe = {
+const described = {
   name: 'sppo',
   title: 'Self-play preference optimisation',
   paper: {
@@ -121,15 +123,6 @@ export const sppo: Recipe = {
     exploitability:
       'Win rate of the best reply to the mixture of lengths, less one half: 0 at the equilibrium of the game, 0.5 at most.',
   },
-  startPolicy: 'style',
-  taskName: 'style',
-  stop: STOP,
-  tasks: 128,
-  groupSize: 5,
-  rewards: {
-    preference: { description: 'win rate by the exact win matrix', usesGold: true },
-    random: { description: 'control: win rate by coins', usesGold: false },
-  },
   variants: { dpo: 'DPO on the same pairs' },
   state: chosenResponses,
   sets: {
@@ -143,6 +136,53 @@ export const sppo: Recipe = {
         minibatches: 8,
       },
     },
+  },
+} satisfies Described;
+
+const written: RecipeOver<'solve'> = {
+  needs: { verbs: ['solve'], data: ['answer'] },
+  over: ({ family, tasks }) => ({
+    ...described,
+    ...solverAlone({
+      family,
+      tasks,
+      rewards: { checker: exactReward, majority: majorityReward, format: formatReward, random: randomReward },
+    }),
+    learn: (records, tools) => planPairs(SOLVER, winRatePairs(withWinRates(records.groups)), records, tools),
+  }),
+  elsewhere: {
+    tasks: 32,
+    summary:
+      'Five answers to a question play a game in which a right answer beats a wrong one. The best and the worst by win rate are regressed, each by itself, on what multiplicative weights would make of them against the policy that wrote them.',
+    method: {
+      ...described.method!,
+      roles: 'The solver writes five answers to each question.',
+      rewards:
+        'The reward of an answer is what the checker says of it. Its win rate is the mean over all five answers of its question, where the higher reward wins and equal ones win half of the time.',
+      schedule:
+        'A round is an iteration: 32 questions, one pass over their pairs. The next round’s reference is the policy that this one made.',
+    },
+    differences: [
+      'The preference follows from the checker: right beats wrong, and equal answers win half of the time; in the paper a model of 0.4 B parameters compares them. `--reward majority` compares with the answer that most samples give.',
+      'Answers are sampled at temperature 1 without truncation, in the paper at 0.7 and the top 0.9.',
+      'beta is 1 instead of 0.001: targets of one or two tenths of a nat a round.',
+      'AdamW at a constant step size instead of RMSprop at 5e-7, falling.',
+    ],
+  },
+};
+
+/** The style game: the preference between two responses is known exactly, and is cyclic. */
+export const sppo: Recipe = {
+  ...described,
+  written,
+  startPolicy: 'style',
+  taskName: 'style',
+  stop: STOP,
+  tasks: 128,
+  groupSize: 5,
+  rewards: {
+    preference: { description: 'win rate by the exact win matrix', usesGold: true },
+    random: { description: 'control: win rate by coins', usesGold: false },
   },
   roles: { [RESPONDER]: { description: 'responds', sampling: { maxNew: RESPONSE_TOKENS, temperature: 1 } } },
   freezable: [],

@@ -1,17 +1,21 @@
 /** SRPO: rewards train right attempts, and a teacher that reads more than the task corrects wrong ones. The method is described below, as data. */
 
 import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/plan/training-plan.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../protocols/questions/game.ts';
-import { SIBLINGS_ALONE, taughtAnswers, taughtSolver } from '../../protocols/questions/taught-answers.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
-import { siblingOrFeedback, type TaughtAttempt, taughtAttempts } from '../../protocols/taught-attempts.ts';
+import {
+  SIBLINGS_ALONE,
+  siblingOrFeedback,
+  type TaughtAttempt,
+  type TaughtGame,
+  taughtAttempts,
+} from '../../protocols/taught-attempts.ts';
 import { slowTeacher, TEACHER_RATE, TEACHER_SET, teacherPass } from '../../protocols/teacher-pass.ts';
-import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { aidedSums } from '../../protocols/toy-worlds.ts';
 
 /** β of the weight exp(−β·H) on a token at which the teacher's distribution has entropy H. */
 const ENTROPY_BETA = 1;
@@ -72,16 +76,13 @@ function planTraining(
   };
 }
 
-async function learn(
-  records: RoundRecords,
-  tools: Pick<LearnTools, 'decode' | 'encode'>,
-): Promise<TrainingPlan> {
+function learn(game: TaughtGame, records: RoundRecords, tools: LearnTools): TrainingPlan {
   const checked = records.round.settings.rewardFunction === 'exact';
-  const aidFor = siblingOrFeedback(tools, { told: 'both', checked });
-  return planTraining(taughtAttempts(records.groups, tools, aidFor), records);
+  const aidFor = siblingOrFeedback(game, tools, { told: 'both', checked });
+  return planTraining(taughtAttempts(game, records.groups, tools, aidFor), records);
 }
 
-export const srpoRoute: Recipe = {
+const described = {
   name: 'srpo-route',
   title: 'Rewards for right attempts, a teacher for wrong ones',
   paper: {
@@ -113,25 +114,23 @@ export const srpoRoute: Recipe = {
   figures: {
     corrected: 'Share of the attempts that a teacher corrects instead of a reward.',
   },
+  variants: VARIANTS,
+  sets: { ...trainedSolver({ warmup: 8 }), [TEACHER_SET]: slowTeacher(TEACHER_RATE) },
+} satisfies Described;
+
+const written: RecipeOver<'solve' | 'retell' | 'correct'> = {
+  needs: { verbs: ['solve', 'retell', 'correct'], data: ['answer'] },
+  over: (game) => ({
+    ...described,
+    ...solverAlone({ ...game, rewards, draws: 2 }),
+    learn: (records, tools) => learn(game, records, tools),
+  }),
+  elsewhere: { differences: [SIBLINGS_ALONE, ...described.differences.slice(0, 3)] },
+  ownReward: 'what its teacher is told are answers that its reward calls right',
+};
+
+export const srpoRoute: Recipe = played(written, aidedSums, {
   startPolicy: 'arithmetic-aided',
   tasks: 32,
   groupSize: 8,
-  variants: VARIANTS,
-  sets: { ...trainedSolver({ warmup: 8 }), [TEACHER_SET]: slowTeacher(TEACHER_RATE) },
-  ...solverAlone({ family: arithmetic, rewards, draws: 2 }),
-  learn,
-};
-
-const srpoRouteOn = (game: QuestionGame): Recipe => ({
-  ...onQuestions(srpoRoute, {
-    ...taughtSolver(game, rewards),
-    learn: async (records, tools) => planTraining(taughtAnswers(records.groups, tools.renderer()), records),
-  }),
-  differences: [SIBLINGS_ALONE, ...srpoRoute.differences!.slice(0, 3)],
 });
-
-/** The recipe on questions of files, for any policy. */
-export const srpoRouteOnQuestions: RecipeOnQuestions = {
-  make: srpoRouteOn,
-  ownReward: 'what its teacher is told are answers that its reward calls right',
-};

@@ -11,7 +11,7 @@ import type {
   Update,
 } from '../../core/plan/training-plan.ts';
 import type { TokenIds } from '../../core/policy/policy.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
 import type { TaskFamily } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
@@ -22,14 +22,9 @@ import type { RoundSpec } from '../../core/schema/round.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
-import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../protocols/questions/game.ts';
+import { familyGame } from '../../protocols/game.ts';
 import { SOLVER } from '../../protocols/solver.ts';
-import {
-  JUDGE,
-  OPTIMIZER,
-  type SolverVerifierGame,
-  solverAndVerifier,
-} from '../../protocols/solver-verifier.ts';
+import { JUDGE, OPTIMIZER, solverAndVerifier } from '../../protocols/solver-verifier.ts';
 import {
   APPROVAL_FIGURES,
   approvalFigures,
@@ -143,20 +138,7 @@ function planTraining(
   return { updates, recipeState: counts, figures };
 }
 
-/** The stages and `learn` over a family. */
-const played = ({ family, ...game }: Pick<SolverVerifierGame, 'family' | 'tasks' | 'readVerdict'>) => ({
-  ...solverAndVerifier({
-    family,
-    ...game,
-    judgeSet: 'verifier',
-    shape,
-    answers: 4,
-    placement: 'step',
-  }),
-  learn: (records: RoundRecords, tools: LearnTools) => planTraining(family, records, tools),
-});
-
-export const tango: Recipe = {
+const described = {
   name: 'tango',
   title: 'Generator and process verifier, co-trained in turns',
   paper: {
@@ -189,24 +171,36 @@ export const tango: Recipe = {
     ...VERIFIER_FIGURES,
     ...APPROVAL_FIGURES,
   },
-  startPolicy: 'arithmetic-chains',
-  tasks: 48,
-  groupSize: VOTES,
   variants: VARIANTS,
   state: classCounts,
   sets: { main: { optimizer: { ...OPTIMIZER, learningRate: 1e-4 } }, verifier: { optimizer: OPTIMIZER } },
-  ...played({
-    family: chains,
-    tasks: (context) => drawnTasks(context, (random) => freshChain(random)),
-    readVerdict: chainMarks,
+} satisfies Described;
+
+const written: RecipeOver<'solve' | 'verify'> = {
+  needs: { verbs: ['solve', 'verify'], data: ['answer'] },
+  over: ({ family, tasks, readVerdict }) => ({
+    ...described,
+    ...solverAndVerifier({
+      family,
+      tasks,
+      ...(readVerdict ? { readVerdict } : {}),
+      judgeSet: 'verifier',
+      shape,
+      answers: 4,
+      placement: 'step',
+    }),
+    learn: (records, tools) => planTraining(family, records, tools),
   }),
-};
-
-const tangoOn = (game: QuestionGame): Recipe =>
-  onQuestions(tango, played({ ...game, tasks: game.verifiedTasks }));
-
-/** The recipe on questions of files, for any policy. */
-export const tangoOnQuestions: RecipeOnQuestions = {
-  make: tangoOn,
   ownReward: 'the word that pays its generator is what its verifier has to say',
 };
+
+const freshChains = familyGame(chains, {
+  tasks: (context) => drawnTasks(context, (random) => freshChain(random)),
+  readVerdict: chainMarks,
+});
+
+export const tango: Recipe = played(written, freshChains, {
+  startPolicy: 'arithmetic-chains',
+  tasks: 48,
+  groupSize: VOTES,
+});

@@ -1,37 +1,36 @@
 /** The propose stage. The proposer writes tasks until enough have passed the gates. Every proposal is recorded, a rejected one with its reason. */
+import type { Game } from '../../core/game/game.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
-import { proposalId } from '../../core/round/sample-ids.ts';
 import type { Proposals, Sample } from '../../core/schema/sample.ts';
-import { admit, passed, proposeThrough, refuseRepeated } from '../../protocols/proposals.ts';
-import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { admit, passed, refuseRepeated, requestsLike, writeTasks } from '../../protocols/proposals.ts';
 
 /** The number of batches of proposals after which a round goes on with the tasks that it has. */
 const MAX_ATTEMPTS = 6;
 
 /**
  * Proposes `round.settings.tasks` tasks. The gates are, in this order: grammar, held-out, duplicate within the round. A proposal of a held-out task
- * is recorded, and neither used nor trained on. Returns fewer tasks where the policy does not write enough.
+ * is recorded, and neither used nor trained on. Returns fewer tasks where the policy does not write enough. Where tasks are given, the proposer is
+ * shown one of them each time and writes half of the round's, once; given ones are the others.
  */
-export async function propose(context: RoundContext): Promise<Proposals> {
+export async function propose(game: Game<'propose'>, context: RoundContext): Promise<Proposals> {
   const { round } = context;
-  const want = round.settings.tasks;
+  const given = game.byExample ? game.tasks(context) : null;
+  const examples = given ? given.tasks.map(({ task }) => task) : null;
+  const total = examples ? examples.length : round.settings.tasks;
+  const want = examples ? Math.ceil(total / 2) : total;
+  const batch = examples ? want : want + Math.ceil(want / 4);
   const samples: Sample[] = [];
-  const tasks: { task: string; proposal: string }[] = [];
-  const gate = {
-    parse: arithmetic.parseProposal,
-    isHeldOut: arithmetic.isHeldOut,
-    refuse: refuseRepeated(),
-  };
-  for (let attempt = 0; attempt < MAX_ATTEMPTS && tasks.length < want; attempt++) {
-    const batch = want + Math.ceil(want / 4);
-    const sampleIds = Array.from({ length: batch }, (_, i) => proposalId(round.id, 'proposer', i, attempt));
-    const requests = [{ prompt: arithmetic.proposerPrompt(), sampleIds }];
-    for (const proposal of await proposeThrough(context, 'proposer', requests, gate)) {
+  const tasks: { task: string; proposal: string | null }[] = [];
+  const refuse = refuseRepeated();
+  for (let attempt = 0; attempt < (examples ? 1 : MAX_ATTEMPTS) && tasks.length < want; attempt++) {
+    const requests = requestsLike(context, 'proposer', batch, examples, examples ? undefined : attempt);
+    for (const proposal of await writeTasks(game, context, 'proposer', 'propose', requests, { refuse })) {
       // Proposals after the last task that was needed are not part of the round.
       if (tasks.length === want) break;
       samples.push(proposal.sample);
       tasks.push(...passed([proposal]));
     }
   }
-  return { round: round.id, samples, tasks: admit(round, tasks) };
+  const rest = (examples ?? []).slice(0, total - tasks.length).map((task) => ({ task, proposal: null }));
+  return { ...given, round: round.id, samples, tasks: admit(round, [...tasks, ...rest]) };
 }

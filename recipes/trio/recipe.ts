@@ -2,17 +2,21 @@
  * trio, the flagship: one set of weights proposes tasks, solves them and judges the solutions. The method is described below, as data. The folder's
  * files in the order of a round: propose.ts, rewards.ts and judge.ts (after the solver's rollouts), learn.ts, evaluate.ts.
  */
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { evaluateVerifier, VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
-import { smallSteps } from '../../protocols/solver.ts';
-import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { describedBy, smallSteps } from '../../protocols/solver.ts';
+import { sums } from '../../protocols/toy-worlds.ts';
 import { evaluate } from './evaluate.ts';
 import { judge } from './judge.ts';
 import { learn, payProposals } from './learn.ts';
 import { propose } from './propose.ts';
 import { rewards } from './rewards.ts';
 
-export const trio: Recipe = {
+/** How many held-out tasks are voted on with the judge's verdicts, and how many answers each has. */
+const VOTED = { voted: 200, answers: 4 };
+
+const described = {
   name: 'trio',
   title: 'Proposer, solver and judge co-trained on shared weights',
   paper: { title: 'rollmesh’s flagship; after RL Tango and Multi-Agent Evolve', year: 2026 },
@@ -35,38 +39,61 @@ export const trio: Recipe = {
     'Tango keeps generator and verifier in two sets of weights; here all roles share one.',
     'Multi-Agent Evolve’s judge is paid for format only; here for agreement with an exact checker.',
   ],
-  startPolicy: 'arithmetic-base',
-  taskName: arithmetic.name,
-  stop: arithmetic.stop,
-  tasks: 64,
-  groupSize: 8,
   rewards,
   variants: {},
   sets: { main: { optimizer: smallSteps() } },
-  roles: {
-    proposer: {
-      description: 'writes tasks',
-      sampling: { maxNew: arithmetic.maxNew.proposer, temperature: 1 },
-    },
-    solver: {
-      description: 'solves them, with or without steps',
-      sampling: { maxNew: arithmetic.maxNew.solver, temperature: 1 },
-    },
-    judge: {
-      description: 'gives a verdict on every step and on the whole',
-      sampling: { maxNew: arithmetic.maxNew.judge, temperature: 1 },
-      usesGold: true,
-    },
+} satisfies Described;
+
+const written: RecipeOver<'solve' | 'propose' | 'verify'> = {
+  needs: { verbs: ['solve', 'propose', 'verify'], data: ['answer'] },
+  over: (game) => {
+    const { family, words } = game;
+    return {
+      ...described,
+      taskName: family.name,
+      ...(family.stop ? { stop: family.stop } : {}),
+      roles: {
+        proposer: {
+          description: 'writes tasks',
+          sampling: { maxNew: words.propose.maxNew, temperature: 1 },
+        },
+        solver: {
+          description: 'solves them, with or without steps',
+          sampling: { maxNew: words.solve.maxNew, temperature: 1 },
+        },
+        judge: {
+          description: 'gives a verdict on every step and on the whole',
+          sampling: { maxNew: words.verify.maxNew, temperature: 1 },
+          usesGold: true,
+        },
+      },
+      freezable: ['proposer', 'judge'],
+      propose: (context) => propose(game, context),
+      rollOut: (context, tasks) => rollOut({ family }, context, tasks),
+      judge: (context, groups) => judge(family, context, groups),
+      payProposals: ({ proposals, groups }) => payProposals(proposals, groups),
+      learn,
+      evaluate: (context) =>
+        evaluateVerifier(context, { family, solver: 'solver', judge: 'judge', ...VOTED }),
+      describe: describedBy(family),
+    };
   },
-  freezable: ['proposer', 'judge'],
-  propose,
-  rollOut: (context, tasks) => rollOut({ family: arithmetic }, context, tasks),
-  judge: (context, groups) => judge(arithmetic, context, groups),
-  payProposals: ({ proposals, groups }) => payProposals(proposals, groups),
-  learn,
-  evaluate,
-  describe: {
-    difficulty: (task) => arithmetic.difficulty(task),
-    worked: (text) => text.startsWith(arithmetic.workedPrefix),
+  elsewhere: {
+    figures: VERIFIER_FIGURES,
+    summary:
+      'One policy writes questions like those of the files, answers them and the files’ own, and judges the answers. The proposer is paid for questions that half of the answers get right, the judge for agreeing with the checker or, on the proposer’s questions, with the majority of the answers, the solver by the chosen reward.',
+    differences: [
+      ...described.differences,
+      'Half of a round’s questions are written by the proposer after an example from the files, and the rest are the files’ own: nobody can check a question that a policy wrote, so that its label is the majority of the solver’s answers. A round in which the proposer writes too little is filled up from the files.',
+      'The proposer has no reward for well-posed questions beyond the pass rate: a question that makes answers differ, and is no good question, is paid too.',
+    ],
   },
+  ownReward: 'the word that pays its solver is what its judge has to say and what prices its proposals',
 };
+
+export const trio: Recipe = played(written, sums, {
+  startPolicy: 'arithmetic-base',
+  tasks: 64,
+  groupSize: 8,
+  evaluate,
+});

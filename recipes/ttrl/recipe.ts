@@ -3,10 +3,11 @@
  * below, as data.
  */
 
+import type { Game } from '../../core/game/game.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { deriveId } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
-import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
+import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import type { EvaluationTasks } from '../../core/recipe/split.ts';
 import { rendered, type TaskFamily } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
@@ -15,11 +16,10 @@ import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, majorityReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { admitTasks, nextTasks } from '../../protocols/drawn-tasks.ts';
+import { nextTests } from '../../protocols/drawn-tasks.ts';
 import { heldOutAnswers } from '../../protocols/evaluate/solver.ts';
 import { generateWithin } from '../../protocols/evaluate/within-context.ts';
-import { type Fitting, fittingIn, withLeftOut } from '../../protocols/questions/draw.ts';
-import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../protocols/questions/game.ts';
+import { familyGame } from '../../protocols/game.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { LABEL_FIGURES, labelFigures, testTasks } from '../../protocols/test-time.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
@@ -34,10 +34,7 @@ const EXAM_VOTES = 64;
 /** A family, and those of its tasks that are trained and evaluated on. */
 interface Tested {
   readonly family: TaskFamily;
-  readonly tests: (asked?: EvaluationTasks) => readonly string[];
-  readonly maxNew?: number;
-  /** Selects the tasks that fit the policy's context; absent where all do. */
-  readonly fitting?: (context: RoundContext) => Fitting;
+  readonly tests: (asked: EvaluationTasks) => readonly string[];
 }
 
 /** The votes that are trained on; the majority counts all votes. */
@@ -97,25 +94,19 @@ async function examine(tested: Tested, context: EvaluationContext) {
   };
 }
 
-/** The stages over the test tasks of a family. */
-const played = (tested: Tested) =>
-  solverAlone({
-    family: tested.family,
-    ...(tested.maxNew === undefined ? {} : { maxNew: tested.maxNew }),
-    examined: tested.tests,
+/** The stages over the test tasks of a game. */
+function stages(game: Game<'solve'>) {
+  const { family, tests = (asked) => family.heldOut(asked) } = game;
+  return solverAlone({
+    family,
+    examined: tests,
     rewards: { majority: majorityReward, gold: exactReward, format: formatReward, random: randomReward },
-    tasks: (context) => {
-      const { round, evaluationTasks } = context;
-      const tests = tested.tests(evaluationTasks);
-      if (!tested.fitting) return admitTasks(round, nextTasks(round, tests));
-      const { fits, leftOut } = tested.fitting(context);
-      const fit = tests.filter(fits);
-      return withLeftOut(context, admitTasks(round, fit.length ? nextTasks(round, fit) : []), leftOut);
-    },
-    examine: (context) => examine(tested, context),
+    tasks: (context) => nextTests(game, context, tests(context.evaluationTasks)),
+    examine: (context) => examine({ family, tests }, context),
   });
+}
 
-export const ttrl: Recipe = {
+const described = {
   name: 'ttrl',
   title: 'Test-time reinforcement learning',
   paper: { title: 'TTRL: Test-Time Reinforcement Learning', year: 2025, source: 'arXiv:2504.16084' },
@@ -146,30 +137,21 @@ export const ttrl: Recipe = {
     learned: 'Share of the test tasks that version 0 answered wrong and this version answers right.',
     corrupted: 'Share of the test tasks that version 0 answered right and this version answers wrong.',
   },
-  startPolicy: 'arithmetic-terse',
-  tasks: 24,
-  groupSize: 32,
   variants: {},
   sets: trainedSolver(),
-  ...played({ family: arithmetic, tests: testTasks }),
   learn,
-};
+} satisfies Described;
 
-/** The recipe on questions of files, for any policy: it is trained on the held-out ones, and only the evaluation reads their reference answers. */
-const ttrlOn = ({ family, maxNew }: QuestionGame): Recipe =>
-  onQuestions(
-    ttrl,
-    played({
-      family,
-      tests: (asked) => family.heldOut(asked),
-      maxNew,
-      fitting: (context) => fittingIn(context, (messages) => ({ messages, tokens: maxNew })),
-    }),
-  );
-
-/** The recipe on questions of files, for any policy. */
-export const ttrlOnQuestions: RecipeOnQuestions = {
-  make: ttrlOn,
+const written: RecipeOver<'solve'> = {
+  // The answers are read by the evaluation alone.
+  needs: { verbs: ['solve'], data: ['answer'] },
+  over: (game) => ({ ...described, ...stages(game) }),
   ownReward: 'the votes of its solver are the reward',
   ownOrder: 'it walks through all held-out questions',
 };
+
+export const ttrl: Recipe = played(written, familyGame(arithmetic, { tests: testTasks }), {
+  startPolicy: 'arithmetic-terse',
+  tasks: 24,
+  groupSize: 32,
+});

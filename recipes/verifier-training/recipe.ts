@@ -1,9 +1,10 @@
 /** A study: a verifier of steps, trained by rewards or by fine-tuning, and a generator that then learns to get past it. The method is told below, as data. */
 import { readTags } from '../../core/recipe/reading.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
+import { familyTasks } from '../../protocols/drawn-tasks.ts';
 import { DETECTION_FIGURES } from '../../protocols/evaluate/detection.ts';
 import { GENERATOR, rewriteLines } from '../../protocols/rewritten-lines.ts';
-import { familyTasks, SOLVER, smallSteps } from '../../protocols/solver.ts';
+import { SOLVER, smallSteps } from '../../protocols/solver.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import { plainProofs } from '../../worlds/chains/analysis.ts';
 import { chainMarks, STEP_TOKENS } from '../../worlds/chains/family.ts';

@@ -34,19 +34,30 @@ const policyOf = (contextLength: number, id = 'r') =>
       ({
         begin: ([message]: readonly { content: string }[]) => ({ ids: [...message!.content].map(() => 0) }),
       }) as unknown as Renderer,
-  }) as unknown as Pick<RoundContext, 'round' | 'renderer' | 'contextLength'>;
+    tokenizer: { encode: (text: string) => [...text].map(() => 0) },
+  }) as unknown as Pick<RoundContext, 'round' | 'renderer' | 'tokenizer' | 'contextLength'>;
+
+/** A question leads to one prompt, which is its text, and an answer of 4 tokens. */
+const rooms = (task: string) => [{ prompt: textOf(task), tokens: 4 }];
 
 describe('questions that are too long', () => {
   // Of 3, 5 and 9 characters; an answer has 4 tokens.
   const sources = [{ weight: 1, tasks: ['abc', 'abcde', 'abcdefghi'].map(question) }];
   const draw = (contextLength: number, count: number) =>
-    drawQuestions(policyOf(contextLength), { sources, maxNew: 4, count });
+    drawQuestions(policyOf(contextLength), { sources, rooms, count });
 
   test('are left out with their length, and others are drawn in their place', () => {
     const { tasks, leftOut } = draw(9, 3);
     expect(tasks.map(({ task }) => textOf(task)).sort()).toEqual(['abc', 'abcde']);
     expect(tasks.map(({ index }) => index)).toEqual([0, 1]);
     expect(leftOut).toEqual([{ task: writeTask(question('abcdefghi')), tokens: 13 }]);
+  });
+
+  test('are those with any prompt that does not fit', () => {
+    const both = (task: string) => [...rooms(task), { prompt: `${textOf(task)}and its answer`, tokens: 1 }];
+    const { tasks, leftOut } = drawQuestions(policyOf(18), { sources, rooms: both, count: 3 });
+    expect(tasks.map(({ task }) => textOf(task))).toEqual(['abc']);
+    expect(leftOut!.map(({ tokens }) => tokens).sort((a, b) => a - b)).toEqual([20, 24]);
   });
 
   test('change nothing where all fit, or where there is no bound', () => {
@@ -65,10 +76,10 @@ describe('questions that are too long', () => {
 
   test('and those that a template does not show are an error, with their places', () => {
     const mute = { ...policyOf(9), renderer: () => ({ begin: () => ({ ids: [1, 2] }) }) as never };
-    expect(() => drawQuestions(mute, { sources, maxNew: 4, count: 2 })).toThrow(
+    expect(() => drawQuestions(mute, { sources, rooms, count: 2 })).toThrow(
       /same prompt for two questions, f:\d and f:\d\. Expected a chat template that writes/,
     );
-    expect(drawQuestions(mute, { sources, maxNew: 4, count: 1 }).tasks).toHaveLength(1);
+    expect(drawQuestions(mute, { sources, rooms, count: 1 }).tasks).toHaveLength(1);
   });
 
   test('are not asked in an evaluation, and have an answer that did not end', async () => {
@@ -147,7 +158,7 @@ describe('a curriculum', () => {
     const first = (unanimousWeight: number, id: string, count = 1) =>
       drawQuestions(policyOf(100, id), {
         sources,
-        maxNew: 4,
+        rooms,
         count,
         weightOf: weightsBy({ unanimousWeight }, state),
       }).tasks.map(({ task }) => textOf(task));

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { exact } from '../../core/checkers/exact.ts';
 import { rendered } from '../../core/recipe/task-family.ts';
 import { rendererOf } from '../../core/renderer/open.ts';
-import { questionFamily } from '../../protocols/questions/family.ts';
+import { questionGame } from '../../protocols/questions/game.ts';
 import { SMOLLM_TEMPLATE, versionFiles } from '../core/renderer/checkpoints.ts';
 
 const task = (question: string, answer: string) => ({
@@ -14,16 +14,19 @@ const task = (question: string, answer: string) => ({
   file: 'x',
   line: 1,
 });
-const family = questionFamily({
-  name: 'two',
-  tasks: {
-    sources: [{ weight: 1, tasks: [task('2+2?', '4'), task('3+3?', '6')] }],
-    heldOut: [task('1+1?', '2')],
+const { family } = questionGame(
+  {
+    name: 'two',
+    tasks: {
+      sources: [{ weight: 1, tasks: [task('2+2?', '4'), task('3+3?', '6')] }],
+      heldOut: [task('1+1?', '2')],
+    },
+    checker: exact,
+    extract: ['answer'],
+    maxNew: 8,
   },
-  checker: exact,
-  extract: ['answer'],
-  maxNew: 8,
-});
+  { verbs: [] },
+);
 const renderer = rendererOf(versionFiles({ eos_token: '<|im_end|>', chat_template: SMOLLM_TEMPLATE }), 'p');
 const asked = rendered(family, { renderer: () => renderer });
 const [one] = family.heldOut() as [string];

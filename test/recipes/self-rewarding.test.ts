@@ -4,7 +4,8 @@ import type { LearnTools } from '../../core/plan/training-plan.ts';
 import { openRoundContext } from '../../core/recipe/round-context.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import { pairsOf, selfRewarding } from '../../recipes/self-rewarding/recipe.ts';
+import { pairsOf } from '../../recipes/self-rewarding/best-and-worst.ts';
+import { selfRewarding } from '../../recipes/self-rewarding/recipe.ts';
 import { runningTotals } from '../../worlds/arithmetic/family.ts';
 import { scriptedPolicy, textTokenizer } from '../protocols/scripted-policy.ts';
 

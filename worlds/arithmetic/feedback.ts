@@ -37,6 +37,17 @@ export function feedbackOn(task: string, attempt: Solution): string | null {
 }
 
 /**
+ * The right totals of an attempt and its first wrong one as it is; the whole attempt where that is the last total. Null where the attempt is right.
+ */
+export function quotedFault(task: string, attempt: Solution): string | null {
+  const fault = firstFault(task, attempt);
+  if (fault === null) return null;
+  return fault < attempt.steps.length - 1
+    ? beginning(attempt.steps.slice(0, fault + 1))
+    : writeSolution(attempt);
+}
+
+/**
  * For each token of an attempt the part that it belongs to [ids]: 0 for the first total with its tag, and so on. `tags`: the tokens with which a part
  * begins.
  */

@@ -6,6 +6,7 @@ import { finite } from '../../core/schema/numbers.ts';
 const task = v.object({
   messages: v.pipe(v.array(message), v.minLength(1)),
   answer: v.string(),
+  solution: v.exactOptional(v.string()),
   metadata: v.record(v.string(), v.unknown()),
   difficulty: v.nullable(finite),
   file: v.string(),

@@ -6,6 +6,8 @@ export interface FileTask {
   readonly messages: readonly Message[];
   /** The reference answer; empty where the checker needs none. */
   readonly answer: string;
+  /** A worked solution, where the file has one. */
+  readonly solution?: string;
   readonly metadata: Readonly<Record<string, unknown>>;
   /** How hard it is, where the file has a field that says so. */
   readonly difficulty: number | null;

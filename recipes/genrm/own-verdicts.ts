@@ -1,6 +1,6 @@
 /**
- * genrm on questions of files, for any policy. A script that writes checks exists only for sums, so here the verifier is trained on its own verdicts:
- * those that agree with the checker, with the reasons that precede them. The variant `direct` trains on the verdict's word alone.
+ * A script that writes checks exists only for sums. Elsewhere the verifier is trained on its own verdicts: those that agree with the checker, with the
+ * reasons that precede them. The variant `direct` trains on the verdict's word alone.
  */
 
 import type {
@@ -11,16 +11,10 @@ import type {
   UpdatePart,
 } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
 import { balancedPick } from '../../core/rl/selection/index.ts';
-import { VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
-import { onQuestions, type QuestionGame, type RecipeOnQuestions } from '../../protocols/questions/game.ts';
 import { SOLVER } from '../../protocols/solver.ts';
-import { JUDGE, solverAndVerifier } from '../../protocols/solver-verifier.ts';
-import { genrm } from './recipe.ts';
+import { JUDGE } from '../../protocols/solver-verifier.ts';
 
-/** Answers to each held-out question among which the verifier chooses. */
-const ANSWERS = 8;
 /** The weight of the solver's right answers beside the verifier's checks, as in the recipe. */
 const SOLVING = 0.3;
 
@@ -81,34 +75,3 @@ export function planVerifier(records: RoundRecords, tools: LearnTools): Training
     figures: { taught: taught.length, agreeing: all.length },
   };
 }
-
-function genrmOn({ family, verifiedTasks }: QuestionGame): Recipe {
-  const shape = solverAndVerifier({
-    family,
-    tasks: verifiedTasks,
-    shape: ({ settings: { groupSize } }) => ({ solutions: groupSize, shown: groupSize, votes: 1 }),
-    answers: ANSWERS,
-  });
-  return {
-    ...onQuestions(genrm, shape),
-    figures: {
-      taught: 'Number of verdicts that the verifier is trained on, as many on right as on wrong answers.',
-      agreeing: 'Number of verdicts that agree with the checker.',
-      ...VERIFIER_FIGURES,
-    },
-    variants: { direct: 'a bare verdict, without a check before it' },
-    differences: [
-      'The checks are the verifier’s own, of which those are kept that come to the checker’s word, where the paper has a stronger model write them and keeps them by the same rule.',
-      'The answers that are verified are the fixed solver’s of this round, and each is verified once.',
-    ],
-    sets: { main: { optimizer: genrm.sets.main!.optimizer! } },
-    freezable: [],
-    learn: planVerifier,
-  };
-}
-
-/** The recipe on questions of files, for any policy. */
-export const genrmOnQuestions: RecipeOnQuestions = {
-  make: genrmOn,
-  ownReward: 'its verifier is taught what is right and wrong, and nobody is paid',
-};

@@ -1,0 +1,122 @@
+/**
+ * A game: what a world is to a recipe. It has tasks with an oracle, and says every verb in its own words: in the tags of a small policy, or in messages
+ * for any chat template.
+ */
+import type { TokenIds } from '../policy/policy.ts';
+import type { Part } from '../recipe/reading.ts';
+import type { RoundContext } from '../recipe/round-context.ts';
+import type { EvaluationTasks } from '../recipe/split.ts';
+import { type ParseResult, rendered, type Solution, type TaskFamily } from '../recipe/task-family.ts';
+import type { Renderer } from '../renderer/renderer.ts';
+import type { InvalidOutcome } from '../schema/outcome.ts';
+import type { Proposals } from '../schema/sample.ts';
+import type { AboutOf, Datum, SaysOf, Verb } from './verbs.ts';
+
+/** What texts are written and read with: a stage, or the learner's tools. */
+export interface Speaker {
+  readonly renderer: () => Renderer;
+}
+
+/** How a world says a verb. Texts that come back include their stop token. */
+export interface Wording<V extends Verb> {
+  /** Longest text that comes back, in tokens, its end included. */
+  readonly maxNew: number;
+  readonly ask: (about: AboutOf<V>, speaker: Speaker) => string;
+  readonly read: (text: string, about: AboutOf<V>, speaker: Speaker) => ParseResult<SaysOf<V>>;
+}
+export type Wordings<V extends Verb> = { readonly [W in V]: Wording<W> };
+
+/** A round context whose tasks may be drawn by weights. */
+export interface DrawingContext extends RoundContext {
+  readonly weightOf?: (task: string) => number;
+}
+
+/** Leaves out tasks that are too long; `tokens` counts the prompt with all that is written after it. */
+export interface Fitting {
+  readonly fits: (task: string) => boolean;
+  readonly leftOut: NonNullable<Proposals['leftOut']>;
+}
+
+/** Which tasks that a policy wrote are refused, apart from those that do not parse. */
+export interface TaskGate {
+  readonly isHeldOut: (task: string) => boolean;
+  /** Why a task is refused that is not held out; null where it is admitted. */
+  readonly refuse: (task: string) => InvalidOutcome | null;
+}
+
+/** What an exact checker of steps says of solutions. A part is a step, or the answer after the last one. */
+export interface StepChecker {
+  /** The first part that is wrong, from 0; null where everything is right. */
+  readonly firstFault: (task: string, solution: Solution) => number | null;
+  /** The right steps up to a part, as text. */
+  readonly upTo: (task: string, part: number) => string;
+  /** The right steps of a solution and its first wrong one corrected, as text; null where everything is right. */
+  readonly feedback: (task: string, solution: Solution) => string | null;
+  /** The right steps of a solution and its first wrong one as it is, as text; null where everything is right. */
+  readonly quoted: (task: string, solution: Solution) => string | null;
+  /** The part that each token of a solution belongs to [ids]. */
+  readonly partsOf: (ids: TokenIds, encode: (text: string) => TokenIds) => number[];
+}
+
+export interface Game<V extends Verb = Verb> {
+  /** The tasks and their oracle. */
+  readonly family: TaskFamily;
+  readonly words: Wordings<V>;
+  /** Verbs beside these that the world knows (`Needs.alsoSays`). */
+  readonly also?: Partial<Wordings<Verb>>;
+  /** What its data have beside the tasks. */
+  readonly data: readonly Datum[];
+  /** `count` tasks for a round, none held out; by default as many as the run's settings say. */
+  readonly tasks: (context: DrawingContext, count?: number) => Proposals;
+  /** Its tasks are given, and a proposer is shown one of them to write another; absent where a proposer needs no example. */
+  readonly byExample?: true;
+  readonly gate: (context: RoundContext) => TaskGate;
+  /** Which tasks fit into the policy's context with all that is written about them; absent where all do. */
+  readonly fitting?: (context: RoundContext) => Fitting;
+  /** The held-out tasks that test-time training trains on; default all. */
+  readonly tests?: (asked: EvaluationTasks) => readonly string[];
+  /** Samples of each held-out task that an evaluation takes; by default the recipe says it. */
+  readonly draws?: number;
+  /** Absent where nobody knows the steps. */
+  readonly steps?: StepChecker;
+  /** The worked solution of a task; absent where the data have none. */
+  readonly reference?: (task: string) => Solution;
+  /** How a verdict is cut into parts for a reader; default by its tags. */
+  readonly readVerdict?: (text: string) => readonly Part[];
+  /** A solution as text, as roles are shown it. */
+  readonly write: (solution: Solution) => string;
+  /** What a role wrote, without the token that ended it, as others can be shown it. */
+  readonly said: (text: string, speaker: Speaker) => string;
+}
+
+/** A prompt, and how what comes back is parsed. */
+export interface Asked<T> {
+  readonly prompt: string;
+  /** Parses a text with its stop token. */
+  readonly parse: (text: string) => ParseResult<T>;
+}
+
+/** A verb about something, as the game says it to the policy of a stage. */
+export const asking = <V extends Verb>(
+  { words }: { readonly words: Wordings<V> },
+  speaker: Speaker,
+  verb: V,
+  about: AboutOf<V>,
+): Asked<SaysOf<V>> => ({
+  prompt: words[verb].ask(about, speaker),
+  parse: (text) => words[verb].read(text, about, speaker),
+});
+
+/** The words of a family for what every family is asked. */
+export const familyWords = (family: TaskFamily): Wordings<'solve' | 'verify'> => ({
+  solve: {
+    maxNew: family.maxNew.solver,
+    ask: ({ task }, speaker) => rendered(family, speaker).solverPrompt(task),
+    read: (text, { task }, speaker) => rendered(family, speaker).parseSolution(task, text),
+  },
+  verify: {
+    maxNew: family.maxNew.judge,
+    ask: ({ task, solution }, speaker) => rendered(family, speaker).judgePrompt(task, solution),
+    read: (text, { solution }, speaker) => rendered(family, speaker).parseJudgment(solution, text),
+  },
+});

@@ -1,0 +1,98 @@
+/**
+ * What a policy can be asked. A verb means the same in every world; a world says it in its own words (core/game/game.ts). Texts that roles wrote
+ * stand here without the token that ended them.
+ */
+import type { Judgment, Solution } from '../recipe/task-family.ts';
+
+/** Which of two answers is better: the first that is shown, or the second. */
+export type Choice = 'A' | 'B';
+
+interface About {
+  /** Canonical text of a task. */
+  readonly task: string;
+}
+
+/** Each verb with what it is asked about and what the text says that comes back. */
+export interface Verbs {
+  /** Answers a task. */
+  readonly solve: { readonly about: About; readonly says: Solution };
+  /** Answers a task beside an attempt at it. `right`: what it is told of the attempt; null = nothing. */
+  readonly revise: {
+    readonly about: About & { readonly attempt: string; readonly right: boolean | null };
+    readonly says: Solution;
+  };
+  /** Answers a task beside a hint. */
+  readonly follow: { readonly about: About & { readonly hint: string }; readonly says: Solution };
+  /** Answers a task beside a right solution. A teacher reads this, whose likelihoods are all that is asked for. */
+  readonly retell: { readonly about: About & { readonly solution: string }; readonly says: Solution };
+  /** Answers a task beside what was said about an attempt. */
+  readonly correct: { readonly about: About & { readonly feedback: string }; readonly says: Solution };
+  /** Writes a hint from the reference solution. `level` from 1, the least, to `levels`. */
+  readonly hint: {
+    readonly about: About & { readonly level: number; readonly levels: number };
+    readonly says: string;
+  };
+  /** Goes through an attempt beside the reference solution, as far as its first fault. */
+  readonly critique: { readonly about: About & { readonly attempt: string }; readonly says: string };
+  /** Writes a task: one like an example, or any (null). */
+  readonly propose: { readonly about: { readonly like: string | null }; readonly says: string };
+  /** Writes another task about the same, with another answer. */
+  readonly vary: { readonly about: About; readonly says: string };
+  /** Writes a task in other words. Its answer stays the same. */
+  readonly rephrase: { readonly about: About; readonly says: string };
+  /** Writes a task whose answer is that of a solution. */
+  readonly derive: { readonly about: About & { readonly solution: Solution }; readonly says: string };
+  /** Writes a harder task, or one about something else that is as hard. */
+  readonly evolve: { readonly about: About & { readonly way: 'deeper' | 'broader' }; readonly says: string };
+  /** Says of every step of a solution, and of the whole, whether it is right. */
+  readonly verify: { readonly about: About & { readonly solution: Solution }; readonly says: Judgment };
+  /** Says which of two answers is better. */
+  readonly compare: {
+    readonly about: About & { readonly first: string; readonly second: string };
+    readonly says: Choice;
+  };
+  /** Says what an answer is worth, 0 to 1. */
+  readonly rate: { readonly about: About & { readonly response: string }; readonly says: number };
+  /** Says how good a task is, 0 to 1. */
+  readonly appraise: { readonly about: About; readonly says: number };
+  /** Cuts lines into chunks [chunks][lines]; no line is lost. */
+  readonly segment: {
+    readonly about: { readonly lines: readonly string[] };
+    readonly says: readonly (readonly string[])[];
+  };
+  /** Says how important each chunk of lines is, 0 to 1 [chunks]. */
+  readonly weigh: {
+    readonly about: { readonly chunks: readonly (readonly string[])[] };
+    readonly says: readonly number[];
+  };
+  /** Answers a task as well as it can, or badly. A reference model reads this to tell tokens apart. */
+  readonly wish: { readonly about: About & { readonly better: boolean }; readonly says: Solution };
+}
+
+export type Verb = keyof Verbs;
+/** The verbs whose text is a task. */
+export type TaskVerb = 'propose' | 'vary' | 'rephrase' | 'derive' | 'evolve';
+export type AboutOf<V extends Verb> = Verbs[V]['about'];
+export type SaysOf<V extends Verb> = Verbs[V]['says'];
+
+/** What a recipe may need of the data beside the tasks themselves, each with what it is, for messages. */
+export const DATA = {
+  answer: 'a reference answer to each task',
+  solution: 'a worked solution to each task',
+  steps: 'worked solutions in steps, of which a checker knows each',
+  turns: 'an environment of several turns',
+  interpreter: 'programs that an interpreter runs',
+  documents: 'documents',
+  pairs: 'pairs of answers, of which one is preferred',
+  conversations: 'conversations that end with an answer',
+  generator: 'a generator of new tasks whose answers are known',
+} as const;
+export type Datum = keyof typeof DATA;
+
+/** What a recipe needs of the world that it is played in. */
+export interface Needs<V extends Verb = Verb> {
+  readonly verbs: readonly V[];
+  /** What it says beside them in worlds that know these verbs. */
+  readonly alsoSays?: readonly Verb[];
+  readonly data: readonly Datum[];
+}

@@ -1,0 +1,263 @@
+/**
+ * What each verb says to a model on questions, in messages for any chat template. A text is a template: `{{question}}` is the last message of the
+ * question, in whose conversation the text stands, unless it is said alone. A user may replace texts, and keeps the form of answer that they ask for,
+ * because that is how what comes back is read.
+ */
+import { extractAnswer } from '../../core/checkers/extract.ts';
+import type { AboutOf, SaysOf, Verb } from '../../core/game/verbs.ts';
+import { invalid, ok, type ParseResult } from '../../core/recipe/task-family.ts';
+import type { Message } from '../../core/renderer/message.ts';
+
+/** What a question of the files has for a role that is shown more than the question. */
+export interface Known {
+  /** The worked solution of a task; empty where there is none. */
+  readonly solution: (task: string) => string;
+  /** The question in a task's text: its last message, or the whole conversation for a reader who is not in it. */
+  readonly question: (task: string) => string;
+  readonly whole: (task: string) => string;
+  /** Parses an answer to a question. */
+  readonly answer: (written: string) => ParseResult<SaysOf<'solve'>>;
+  /** A question that was written after another, as a task. */
+  readonly task: (written: string, like: string) => ParseResult<string>;
+  /** A text that others can be shown: not empty, and without what would pass for the border of a message. */
+  readonly text: (written: string) => ParseResult<string>;
+}
+
+export interface Prompt<V extends Verb> {
+  readonly text: string;
+  /** Is it a conversation of its own, and not the question's with this in place of its last message? */
+  readonly alone?: true;
+  /** What stands in the places of the text. */
+  readonly places: (about: AboutOf<V>, known: Known) => Readonly<Record<string, string>>;
+  /** How many of the places hold what a role wrote: a question must leave room for them. Default 0. */
+  readonly shown?: number;
+  /** Reads what a role wrote, without what ended it. */
+  readonly read: (written: string, about: AboutOf<V>, known: Known) => ParseResult<SaysOf<V>>;
+}
+
+interface AboutTask {
+  readonly task: string;
+}
+
+/** The question in its conversation, with something after it. */
+const asked = ({ task }: AboutTask, { question }: Known) => ({ question: question(task).trimEnd() });
+/** The question as it is told to somebody else. */
+const told = ({ task }: AboutTask, { whole }: Known) => ({ question: whole(task) });
+
+/** What stands in the answer tags, or the whole text where there are none. */
+const answerIn = (written: string): string => {
+  const found = extractAnswer(written, ['answer', 'whole']);
+  return found.ok ? found.value : '';
+};
+
+/** A number within bounds, as a share of the way from the one to the other. */
+const share =
+  (from: number, to: number) =>
+  (written: string): ParseResult<number> => {
+    const said = answerIn(written);
+    const value = Number(said);
+    return /^\d+(?:\.\d+)?$/.test(said) && value >= from && value <= to
+      ? ok((value - from) / (to - from))
+      : invalid('off-grammar');
+  };
+
+/** Whole numbers, separated by commas; null where the text is none. */
+const numbersIn = (written: string): number[] | null => {
+  const said = answerIn(written);
+  return /^\d+(?:\s*,\s*\d+)*$/.test(said) ? said.split(',').map(Number) : null;
+};
+
+/** `yes` or `no` in the place of the answer, otherwise the last of the two words in the text. */
+function verdictIn(written: string): ParseResult<SaysOf<'verify'>> {
+  const words = answerIn(written)
+    .toLowerCase()
+    .match(/\b(?:yes|no)\b/g);
+  if (!words) return invalid('off-grammar');
+  const right = words.at(-1) === 'yes';
+  return ok({ steps: [right], right });
+}
+
+function choiceIn(written: string): ParseResult<SaysOf<'compare'>> {
+  const said = answerIn(written).toUpperCase();
+  return said === 'A' || said === 'B' ? ok(said) : invalid('off-grammar');
+}
+
+const newQuestion = (written: string, { task }: AboutTask, known: Known) => known.task(written, task);
+
+const numbered = (items: readonly string[]): string => items.map((item, i) => `${i + 1}. ${item}`).join('\n');
+
+/** Every verb once. */
+export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
+  solve: {
+    text: '{{question}}',
+    places: ({ task }, { question }) => ({ question: question(task) }),
+    read: (written, _, known) => known.answer(written),
+  },
+  revise: {
+    text: '{{question}}\n\nAn attempt:\n{{attempt}}\n\n{{verdict}} Answer the question: keep what is right in the attempt, and do over what is not.',
+    shown: 1,
+    places: (about, known) => ({
+      ...asked(about, known),
+      attempt: about.attempt,
+      verdict:
+        about.right === null
+          ? 'The attempt may be right or wrong.'
+          : about.right
+            ? 'The attempt is right.'
+            : 'The attempt is wrong.',
+    }),
+    read: (written, _, known) => known.answer(written),
+  },
+  follow: {
+    text: '{{question}}\n\nA hint:\n{{hint}}\n\nNow answer the question.',
+    shown: 1,
+    places: (about, known) => ({ ...asked(about, known), hint: about.hint }),
+    read: (written, _, known) => known.answer(written),
+  },
+  retell: {
+    text: '{{question}}\n\nA right solution:\n{{solution}}\n\nNow answer the question.',
+    shown: 1,
+    places: (about, known) => ({ ...asked(about, known), solution: about.solution }),
+    read: (written, _, known) => known.answer(written),
+  },
+  correct: {
+    text: '{{question}}\n\nWhat was said about an earlier attempt:\n{{feedback}}\n\nNow answer the question.',
+    shown: 1,
+    places: (about, known) => ({ ...asked(about, known), feedback: about.feedback }),
+    read: (written, _, known) => known.answer(written),
+  },
+  hint: {
+    text: 'A question:\n{{question}}\n\nIts solution:\n{{solution}}\n\nWrite a hint for somebody who cannot answer the question. It is hint {{level}} of {{levels}}, and each tells more than the one before: the first how to begin, the last all but the result. Write the hint alone, without the result.',
+    alone: true,
+    places: (about, known) => ({
+      ...told(about, known),
+      solution: known.solution(about.task),
+      level: String(about.level),
+      levels: String(about.levels),
+    }),
+    read: (written, _, known) => known.text(written),
+  },
+  critique: {
+    text: 'A question:\n{{question}}\n\nIts solution:\n{{solution}}\n\nAn attempt:\n{{attempt}}\n\nGo through the attempt. Repeat its steps word for word as long as they are right. Where the first one is wrong, write it as it should be, and stop there. Write nothing else.',
+    alone: true,
+    shown: 1,
+    places: (about, known) => ({
+      ...told(about, known),
+      solution: known.solution(about.task),
+      attempt: about.attempt,
+    }),
+    read: (written, _, known) => known.text(written),
+  },
+  propose: {
+    text: 'Write a new question of the same kind. Write the question alone.\n\nExample:\n{{question}}',
+    alone: true,
+    places: ({ like }, known) => ({ question: like === null ? '' : known.question(like).trim() }),
+    read: (written, { like }, known) => known.task(written, like ?? ''),
+  },
+  vary: {
+    text: 'A question:\n{{question}}\n\nWrite another question about the same subject that has another answer. Write the question alone.',
+    alone: true,
+    places: asked,
+    read: newQuestion,
+  },
+  rephrase: {
+    text: 'A question:\n{{question}}\n\nWrite it in other words. What is asked and the answer must stay the same. Write the question alone.',
+    alone: true,
+    places: asked,
+    read: newQuestion,
+  },
+  derive: {
+    text: 'A question:\n{{question}}\n\nA solution:\n{{solution}}\n\nWrite a different question that has the same answer as this one. Do not give the answer away. Write the question alone.',
+    alone: true,
+    shown: 1,
+    places: (about, known) => ({ ...asked(about, known), solution: about.solution.steps.join('\n') }),
+    read: newQuestion,
+  },
+  evolve: {
+    text: 'A question:\n{{question}}\n\n{{wish}} It must have an answer. Write the question alone.',
+    alone: true,
+    places: (about, known) => ({
+      ...asked(about, known),
+      wish:
+        about.way === 'deeper'
+          ? 'Write a harder version of it: ask for one more step, or add a condition.'
+          : 'Write a question about something else that is as hard and has the same form.',
+    }),
+    read: newQuestion,
+  },
+  verify: {
+    text: '{{question}}\n\nProposed solution:\n{{solution}}\n\nIs this solution right? Check it, then answer yes or no in <answer> tags.',
+    shown: 1,
+    places: (about, known) => ({ ...asked(about, known), solution: about.solution.steps.join('\n') }),
+    read: verdictIn,
+  },
+  compare: {
+    text: '{{question}}\n\nAnswer A:\n{{first}}\n\nAnswer B:\n{{second}}\n\nWhich of the two answers is better? Check both, then write A or B in <answer> tags.',
+    shown: 2,
+    places: (about, known) => ({ ...asked(about, known), first: about.first, second: about.second }),
+    read: choiceIn,
+  },
+  rate: {
+    text: 'Grade an answer to a question.\n\nQuestion:\n{{question}}\n\nAnswer:\n{{response}}\n\nGive it one point for each of these: it is about the question; it answers most of it; it answers all of it; its steps are sound; its result is right. Say briefly why, then write the points, from 0 to 5, in <answer> tags.',
+    alone: true,
+    shown: 1,
+    places: (about, known) => ({ ...told(about, known), response: about.response }),
+    read: share(0, 5),
+  },
+  appraise: {
+    text: 'Rate a question.\n\nQuestion:\n{{question}}\n\nIs it clear, complete, and can it be answered? 1 to 3: it cannot be answered. 4 to 7: it is unclear. 8 to 10: it is flawless. Say briefly why, then write a score from 1 to 10 in <answer> tags.',
+    alone: true,
+    places: told,
+    read: share(1, 10),
+  },
+  segment: {
+    text: 'The lines of somebody’s reasoning, numbered:\n{{lines}}\n\nCut them into chunks of lines that belong together. Write the numbers of the lines at which a chunk begins, beginning with 1 and separated by commas, in <answer> tags.',
+    alone: true,
+    shown: 1,
+    places: ({ lines }) => ({ lines: numbered(lines) }),
+    read: (written, { lines }) => {
+      const starts = numbersIn(written);
+      const inOrder = starts?.every((at, i) => at <= lines.length && at > (starts[i - 1] ?? 0));
+      if (starts?.[0] !== 1 || !inOrder) return invalid('off-grammar');
+      return ok(starts.map((at, i) => lines.slice(at - 1, (starts[i + 1] ?? lines.length + 1) - 1)));
+    },
+  },
+  weigh: {
+    text: 'Somebody’s reasoning in numbered parts:\n{{chunks}}\n\nHow much does the result depend on each part? Write one score from 1 (not at all) to 5 (entirely) for each part, in their order and separated by commas, in <answer> tags.',
+    alone: true,
+    shown: 1,
+    places: ({ chunks }) => ({ chunks: numbered(chunks.map((lines) => lines.join(' '))) }),
+    read: (written, { chunks }) => {
+      const scores = numbersIn(written);
+      if (!scores?.every((score) => score >= 1 && score <= 5)) return invalid('off-grammar');
+      return scores.length === chunks.length
+        ? ok(scores.map((score) => (score - 1) / 4))
+        : invalid('verdict-count');
+    },
+  },
+  wish: {
+    text: '{{question}}\n\n{{wish}}',
+    places: (about, known) => ({
+      ...asked(about, known),
+      wish: about.better
+        ? 'Give the best answer that you can: careful, complete and right.'
+        : 'Give a poor answer: careless, incomplete or wrong.',
+    }),
+    read: (written, _, known) => known.answer(written),
+  },
+};
+
+const PLACE = /\{\{\s*(\w+)\s*\}\}/g;
+
+/** The names of the places in a text, in their order, each once. */
+export const placesOf = (given: string): string[] => [
+  ...new Set([...given.matchAll(PLACE)].map(([, name]) => name!)),
+];
+
+/** The text with its places filled. What is filled in is not read for places again. */
+export const filled = (given: string, places: Readonly<Record<string, string>>): string =>
+  given.replace(PLACE, (_, name: string) => places[name] ?? '');
+
+/** The conversation that says a text about a question, or the text alone. */
+export const conversationOf = (question: readonly Message[] | null, content: string): Message[] =>
+  question ? [...question.slice(0, -1), { ...question.at(-1)!, content }] : [{ role: 'user', content }];
