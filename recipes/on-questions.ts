@@ -5,17 +5,19 @@
 import * as v from 'valibot';
 import { CHECKERS, findChecker } from '../core/checkers/registry.ts';
 import { wrongInput } from '../core/errors.ts';
+import { DATA, type Datum } from '../core/game/verbs.ts';
 import { deriveId } from '../core/random.ts';
 import type { Recipe, RecipeOver } from '../core/recipe/recipe.ts';
 import type { BoundedModule } from '../core/recipe/reward-function.ts';
 import { hostedQuestions } from '../protocols/hosted-answers.ts';
 import { withCurriculum } from '../protocols/questions/curriculum.ts';
 import { questionEntries, questionSettings } from '../protocols/questions/data.ts';
-import { questionGame } from '../protocols/questions/game.ts';
+import { dataOf, firstLack, questionGame } from '../protocols/questions/game.ts';
 import { paidBySum } from '../protocols/questions/paid-by-sum.ts';
 import { rewardSum, sumOf } from '../protocols/questions/reward-data.ts';
 import { questionTitle } from '../protocols/questions/task-text.ts';
 import { program } from '../worlds/file/program-checker.ts';
+import type { PlacedTask } from '../worlds/file/task.ts';
 import { parseQuestion } from '../worlds/words/parse-question.ts';
 import { isWordsPolicy } from '../worlds/words/task-set.ts';
 import { recipes, shipped } from './index.ts';
@@ -45,6 +47,31 @@ export function refuseQuestions({ name, needsOfTasks }: Pick<Recipe, 'name' | 'n
     },
   );
 }
+
+/** Throws `tasks.lacks` where a question has not what the recipe needs. */
+function expectData(recipe: string, tasks: readonly PlacedTask[]): void {
+  const lack = firstLack(writtenOf(recipe).needs.data, tasks);
+  if (!lack) return;
+  const { datum, task } = lack;
+  const has = dataOf(tasks);
+  const others = QUESTION_RECIPES.filter((name) =>
+    writtenOf(name).needs.data.every((one) => has.includes(one)),
+  );
+  throw wrongInput(
+    'tasks.lacks',
+    `Recipe ${recipe} needs ${DATA[datum]}, and line ${task.line} of ${task.file} has none.`,
+    {
+      expected: `${FIELD_OF[datum] ?? 'other tasks'} in every line`,
+      next: `Add it, or choose another --recipe: ${['grpo', ...others].join(', ')} run on the files as they are.`,
+    },
+  );
+}
+
+/** Where a file has it. */
+const FIELD_OF: Readonly<Partial<Record<Datum, string>>> = {
+  solution: 'a field "solution"',
+  steps: 'a field "solution" of several lines',
+};
 
 const ownRewardOf = (recipe: string) => writtenOf(recipe).ownReward;
 
@@ -105,6 +132,10 @@ export function questionRecipeFrom(
     checker,
     extract: data.extract,
   };
+  expectData(
+    data.recipe,
+    data.sources.flatMap(({ tasks }) => tasks),
+  );
   const { needs, over, elsewhere, compared } = writtenOf(data.recipe);
   const game = questionGame(
     {

@@ -5,7 +5,7 @@ import { EXTRACTIONS, type Extraction, parseExtractions } from '../../core/check
 import { CHECKERS, findChecker } from '../../core/checkers/registry.ts';
 import { wrongInput } from '../../core/errors.ts';
 import { program } from '../../worlds/file/program-checker.ts';
-import { readTasks, type TaskFileSettings } from '../../worlds/file/read-tasks.ts';
+import { readTasks, TASK_FIELDS, type TaskFileSettings } from '../../worlds/file/read-tasks.ts';
 import type { PlacedTask } from '../../worlds/file/task.ts';
 import { readOptional } from './files.ts';
 import { refuseEndlessParquet } from './parquet-probe.ts';
@@ -44,8 +44,8 @@ export function leftOutLines(leftOut: readonly LeftOut[]): string[] {
   ];
 }
 
-const FIELDS = ['question', 'messages', 'answer', 'metadata'] as const;
-const isField = (name: string): name is (typeof FIELDS)[number] => FIELDS.some((field) => field === name);
+const isField = (name: string): name is (typeof TASK_FIELDS)[number] =>
+  TASK_FIELDS.some((field) => field === name);
 
 /** Parses "question=problem,answer=solution"; else throws commander's usage error. */
 function fieldNames(text: string): NonNullable<TaskFileSettings['fields']> {
@@ -53,7 +53,7 @@ function fieldNames(text: string): NonNullable<TaskFileSettings['fields']> {
     text.split(',').map((pair) => {
       const [field = '', name = ''] = pair.split('=').map((part) => part.trim());
       if (isField(field) && name) return [field, name];
-      throw new InvalidArgumentError(`Expected FIELD=NAME with a field among ${FIELDS.join(', ')}.`);
+      throw new InvalidArgumentError(`Expected FIELD=NAME with a field among ${TASK_FIELDS.join(', ')}.`);
     }),
   );
 }

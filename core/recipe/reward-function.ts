@@ -24,6 +24,8 @@ export interface RewardTask {
   readonly messages: readonly Message[];
   /** The reference answer; empty where the file has none. */
   readonly answer: string;
+  /** A worked solution, where the file has one. */
+  readonly solution?: string;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly difficulty: number | null;
 }

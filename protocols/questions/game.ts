@@ -5,10 +5,9 @@ import type { DrawingContext, Game, Speaker, TaskGate, Wording, Wordings } from 
 import type { AboutOf, Datum, Needs as RecipeNeeds, Verb } from '../../core/game/verbs.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { shownQuestion } from '../../core/recipe/rubric.ts';
-import { invalid, ok, type ParseResult, type Solution } from '../../core/recipe/task-family.ts';
+import { invalid, ok, type ParseResult } from '../../core/recipe/task-family.ts';
 import type { InvalidOutcome } from '../../core/schema/outcome.ts';
-import { questionKey } from '../../worlds/file/task.ts';
-import type { TaskSet } from '../../worlds/file/task-set.ts';
+import { type FileTask, type PlacedTask, questionKey } from '../../worlds/file/task.ts';
 import { drawQuestions, fittingIn, type Room } from './draw.ts';
 import { questionFamily } from './family.ts';
 import { conversationOf, filled, type Known, PROMPTS, type Prompt } from './prompts.ts';
@@ -35,15 +34,25 @@ export interface GameQuestions
 /** The lines of a worked solution, which are its steps. */
 const linesOf = (solution: string): string[] => solution.split('\n').filter((line) => line.trim() !== '');
 
-/** What every question of the files has beside the question itself. */
-export function dataOf({ sources }: Pick<TaskSet, 'sources'>): Datum[] {
-  const all = sources.flatMap(({ tasks }) => tasks);
-  const each = (has: (task: (typeof all)[number]) => boolean) => all.every(has);
-  return [
-    ...(each(({ answer }) => answer !== '') ? (['answer'] as const) : []),
-    ...(each(({ solution = '' }) => solution !== '') ? (['solution'] as const) : []),
-    ...(each(({ solution = '' }) => linesOf(solution).length > 1) ? (['steps'] as const) : []),
-  ];
+/** What a question has, for each datum that some questions have and others have not. */
+const HAS: Readonly<Partial<Record<Datum, (task: FileTask) => boolean>>> = {
+  // A question that its checker cannot decide is refused when the file is read.
+  answer: () => true,
+  solution: ({ solution = '' }) => solution.trim() !== '',
+  steps: ({ solution = '' }) => linesOf(solution).length > 1,
+};
+
+/** What every question of a set has beside the question itself. */
+export const dataOf = (tasks: readonly FileTask[]): Datum[] =>
+  (Object.keys(HAS) as Datum[]).filter((datum) => tasks.every((task) => HAS[datum]!(task)));
+
+/** The first question that lacks something of what is needed; null where all have everything. */
+export function firstLack(
+  needed: readonly Datum[],
+  tasks: readonly PlacedTask[],
+): { readonly datum: Datum; readonly task: PlacedTask } | null {
+  for (const datum of needed) for (const task of tasks) if (!HAS[datum]?.(task)) return { datum, task };
+  return null;
 }
 
 /** The question in place of the last message of the example, so that a system message before it stays. */
@@ -109,16 +118,14 @@ function wordingOf<V extends Verb>(questions: GameQuestions, verb: V): Wording<V
 
 export const VERBS = Object.keys(PROMPTS) as readonly Verb[];
 
-/** An empty solution, whose length is counted apart. */
-const NOTHING: Solution = { steps: [''], answer: '' };
-/** What a verb is about where nothing has been written yet. */
-const emptyAbout = (task: string) => ({
+/** What a verb is about where nothing has been written yet. What will be written is counted apart. */
+const emptyAbout = (task: string, verb: Verb) => ({
   task,
   like: task,
   attempt: '',
   right: null,
   hint: '',
-  solution: NOTHING,
+  solution: verb === 'retell' ? (readTask(task).solution ?? '') : { steps: [''], answer: '' },
   feedback: '',
   response: '',
   first: '',
@@ -137,7 +144,7 @@ const roomsOf =
   (task: string): Room[] =>
     verbs.map((verb) => {
       // The object has the fields of every verb, those of this one among them.
-      const about = emptyAbout(task) as unknown as AboutOf<Verb>;
+      const about = emptyAbout(task, verb) as unknown as AboutOf<Verb>;
       const prompt = (words[verb] as Wording<Verb>).ask(about, speaker);
       return { prompt, tokens: ((PROMPTS[verb].shown ?? 0) + 1) * maxNew };
     });
@@ -164,7 +171,7 @@ export function questionGame(
     family,
     words,
     also: words,
-    data: dataOf(tasks),
+    data: dataOf(tasks.sources.flatMap((source) => source.tasks)),
     byExample: true,
     tasks: (context: DrawingContext, count = context.round.settings.tasks) =>
       drawQuestions(context, {

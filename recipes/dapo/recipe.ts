@@ -178,10 +178,10 @@ const written: RecipeOver<'solve'> = {
 };
 
 /** Half of the tasks are easy, and the limit is so near that checks without end meet it. */
-const chains = familyGame(
-  { ...verboseArithmetic, maxNew: { ...verboseArithmetic.maxNew, solver: MAX_TOKENS } },
-  { tasks: (context, count) => drawnTasks(context, halfEasy, count) },
-);
+const chains = familyGame(verboseArithmetic, {
+  maxNew: MAX_TOKENS,
+  tasks: (context, count) => drawnTasks(context, halfEasy, count),
+});
 
 export const dapo: Recipe = {
   ...played(written, chains, { startPolicy: 'arithmetic-verbose', tasks: 64, groupSize: 8 }),

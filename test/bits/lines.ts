@@ -5,7 +5,7 @@ import { registry } from '../../core/recipe/registry.ts';
 import { distilFrom } from '../../recipes/distil/from-data.ts';
 import { dpoFrom } from '../../recipes/dpo/recipe.ts';
 import { grpoFrom } from '../../recipes/grpo/from-data.ts';
-import { recipes } from '../../recipes/index.ts';
+import { recipes, shipped } from '../../recipes/index.ts';
 import { QUESTION_RECIPES, questionRecipeFrom } from '../../recipes/on-questions.ts';
 import { type OrderedRun, runOf } from '../../recipes/run-order.ts';
 import { sftFrom } from '../../recipes/sft/recipe.ts';
@@ -117,14 +117,18 @@ function questionLines(): Line[] {
     settings,
   };
   const questions = { ...data, ...wordsTaskSet() };
-  return QUESTION_RECIPES.map((name) => {
+  // The generated questions have no worked solutions.
+  const played = QUESTION_RECIPES.filter(
+    (name) => !shipped.find(name).written!.needs.data.includes('solution'),
+  );
+  return played.map((name) => {
     const recipe = questionRecipeFrom({ recipe: name, ...questions });
     // `words` does not write the scores by which the recipe's own reward pays.
     const choice = name === 'self-rewarding' ? { rewardFunction: 'gold' } : {};
     return {
       name: `${name} on questions`,
       recipe: name,
-      run: run(recipe, { name, rounds: 2, tasks: 2, ...choice }),
+      run: run(recipe, { name, rounds: 2, tasks: name === 'sd-zero' ? 6 : 2, ...choice }),
     };
   });
 }

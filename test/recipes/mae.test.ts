@@ -21,10 +21,10 @@ test('rewards by hand', () => {
   expect(proposerReward(0.1, 1, 0)).toBeCloseTo((0.1 + 1 + 1) / 3);
 });
 
-test('a rating counts (score - 1)/9, half where it cannot be read; the oracle is read for gold alone', () => {
-  const evidence = { rating: ok(10), exact: forbidden, coin: false };
+test('a rating counts as it is, 0 to 1, and half where it cannot be read; the oracle is read for gold alone', () => {
+  const evidence = { rating: ok(1), exact: forbidden, coin: false };
   expect(ratingValue('ratings', evidence)).toBe(1);
-  expect(ratingValue('ratings', { ...evidence, rating: ok(4) })).toBeCloseTo(1 / 3);
+  expect(ratingValue('ratings', { ...evidence, rating: ok(1 / 3) })).toBe(1 / 3);
   expect(ratingValue('ratings', { ...evidence, rating: invalid('off-grammar') })).toBe(0.5);
   expect(ratingValue('random', evidence)).toBe(0);
   expect(ratingValue('format', evidence)).toBe(1);

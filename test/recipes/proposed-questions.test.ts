@@ -54,7 +54,7 @@ async function play({
   const roleOf = (prompt: string) =>
     /new question of the same kind/.test(prompt)
       ? 'proposer'
-      : /Is this solution right|^.*Rate an? /s.test(prompt)
+      : /Is this solution right|Rate a question|Grade an answer/.test(prompt)
         ? 'judge'
         : 'solver';
   const turns = new Map<string, number>();
@@ -204,8 +204,8 @@ test('mae: ratings of questions and answers pay proposer and solver, and good qu
     says: (role, prompt) => {
       if (role === 'proposer') return ['Say four'];
       if (role === 'solver') return ['four', 'five'];
-      if (/Rate a question/.test(prompt)) return ['Clear. <score>10</score>', '<score>7</score>'];
-      return [/Answer:\nfour/.test(prompt) ? '<score>10</score>' : 'bad <score>1</score>'];
+      if (/Rate a question/.test(prompt)) return ['Clear. <answer>10</answer>', '<answer>7</answer>'];
+      return [/Answer:\nfour/.test(prompt) ? '<answer>5</answer>' : 'bad <answer>0</answer>'];
     },
   });
   const own = groups.find(({ proposal }) => proposal !== null)!;

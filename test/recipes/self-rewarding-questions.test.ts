@@ -63,15 +63,15 @@ async function play(grades: Readonly<Record<string, string>>, rewardFunction?: s
 
 test('the best answer by its own points is preferred to the worst, against the version that wrote them', async () => {
   const { group, plan, text } = await play({
-    one: 'Fine. <grade>4</grade>',
-    two: '<grade>1</grade>',
+    one: 'Fine. <answer>4</answer>',
+    two: '<answer>1</answer>',
     three: 'I cannot tell.',
-    four: '<grade>5</grade>',
+    four: '<answer>5</answer>',
   });
   expect(group.samples.map(({ rewards }) => rewards.reward)).toEqual([0.8, 0.2, null, 1]);
   expect(group.samples[2]!.missing).toEqual({ reward: 'unreadable' });
   expect(group.judgments.map(({ role, policy }) => [role, policy.name, policy.version])).toEqual(
-    new Array(4).fill(['judge-self', 'p', 3]),
+    new Array(4).fill(['judge', 'p', 3]),
   );
   // The checker's word stands beside, and decides nothing.
   expect(group.answersExact).toEqual([true, false, false, false]);
@@ -88,6 +88,6 @@ test('the control by gold needs no judge, and equal grades make no pair', async 
   expect(group.samples.map(({ rewards }) => rewards.reward)).toEqual([1, 0]);
   expect(group.judgments).toEqual([]);
   expect(plan.figures).toEqual({ pairs: 1, ungraded: 0 });
-  const { plan: equal } = await play({ one: '<grade>3</grade>', two: '<grade>3</grade>' });
+  const { plan: equal } = await play({ one: '<answer>3</answer>', two: '<answer>3</answer>' });
   expect(equal.updates).toEqual([]);
 });

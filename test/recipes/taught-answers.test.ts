@@ -58,6 +58,8 @@ async function play(
   let asked = 0;
   const plan = await recipe.learn({ round, proposals, groups, recipeState: undefined, version: 3 }, {
     renderer: chat.renderer,
+    encode: chat.tokenizer.encode,
+    decode: (ids) => chat.tokenizer.decode([...ids]),
     // The policy gives each token 1/2, and its teacher, who is asked second, 1/8.
     score: async (_, sequences) => {
       asked++;

@@ -8,10 +8,13 @@ import { arithmetic, runningTotals } from '../arithmetic/family.ts';
 import { type Fault, type Row, readRows } from './rows.ts';
 import type { FileTask, PlacedTask } from './task.ts';
 
+/** The fields of a row that are read here; all others are metadata. */
+export const TASK_FIELDS = ['question', 'messages', 'answer', 'solution', 'metadata'] as const;
+
 export interface TaskFileSettings {
   readonly checker: Checker;
-  /** Names of the file's own fields; default `question`, `messages`, `answer`, `metadata`. */
-  readonly fields?: Partial<Record<'question' | 'messages' | 'answer' | 'metadata', string>>;
+  /** Names of the file's own fields; default as they are listed. */
+  readonly fields?: Partial<Record<(typeof TASK_FIELDS)[number], string>>;
   /** Put before a question as the system's message. */
   readonly system?: string;
   /** Where the reference answer is in the file’s answer: `hashes` for GSM8K, `boxed` for MATH; default the whole answer. */
@@ -135,12 +138,23 @@ function extracted(text: string, reference: readonly Extraction[]): string {
   throw new RowFault(`its answer has no reference answer in it (${parsed.reason})`);
 }
 
+/** The field `solution`, or the whole answer of a row whose reference answer is a part of it; undefined where it has neither. */
+function solutionOf(
+  row: Row['value'],
+  { fields = {}, reference }: TaskFileSettings,
+  answer: string,
+): string | undefined {
+  const own = writtenAnswer(fieldAt(row, fields.solution ?? 'solution')).trim();
+  if (own !== '') return own;
+  const whole = writtenAnswer(fieldAt(row, fields.answer ?? 'answer')).trim();
+  return reference && whole !== answer ? whole : undefined;
+}
+
 /** All fields that are not read here, and those of the field `metadata`. */
 function metadataOf(row: Row['value'], { fields = {} }: TaskFileSettings): Record<string, unknown> {
   const own = row[fields.metadata ?? 'metadata'] ?? {};
   if (typeof own !== 'object' || Array.isArray(own)) throw new RowFault('its metadata is no object');
-  const named = ['question', 'messages', 'answer', 'metadata'] as const;
-  const taken = new Set(named.map((field) => fields[field] ?? field));
+  const taken = new Set(TASK_FIELDS.map((field) => fields[field] ?? field));
   const rest = Object.entries(row).filter(([field]) => !taken.has(field));
   return { ...Object.fromEntries(rest), ...own };
 }
@@ -160,9 +174,12 @@ function taskOf(given: Row['value'], settings: TaskFileSettings): FileTask {
   const own = metadataOf(row, settings);
   const answers = answersOf(row, own, settings);
   const metadata = answers.length > 1 ? { ...own, accepted: answers } : own;
+  const answer = answers[0]!;
+  const solution = solutionOf(row, settings, answer);
   const task = {
     messages: messagesOf(row, settings),
-    answer: answers[0]!,
+    answer,
+    ...(solution === undefined ? {} : { solution }),
     metadata,
     difficulty: difficultyOf(metadata, settings.difficulty),
   };
@@ -170,9 +187,9 @@ function taskOf(given: Row['value'], settings: TaskFileSettings): FileTask {
     settings.checker.prepare(task);
   } catch (error) {
     if (!(error instanceof RollmeshError && error.kind === 'wrong-input')) throw error;
-    const { answer = 'answer' } = settings.fields ?? {};
+    const { answer: field = 'answer' } = settings.fields ?? {};
     const lacks =
-      fieldAt(row, answer) === undefined ? `it has no "${answer}", its fields are ${fieldsOf(row)}: ` : '';
+      fieldAt(row, field) === undefined ? `it has no "${field}", its fields are ${fieldsOf(row)}: ` : '';
     throw new ReferenceFault(
       `${lacks}${error.what.replace(/\.$/, '')}; expected ${error.expected ?? 'another answer'}`,
     );
