@@ -125,8 +125,9 @@ for (const line of lines) {
     console.error(`${line.name}: ${error instanceof Error ? error.message : error}`);
     continue;
   }
+  if (was?.hashes === is) continue;
   if (isWriting) recorded.set(line.name, { at: commit, hashes: is });
-  else if (was?.hashes !== is) {
+  else {
     changed++;
     console.error(
       was

@@ -151,8 +151,13 @@ test('what is missing for a run on files is said', async () => {
   );
   await expect(ask({ policy: undefined })).rejects.toThrow(/No policy is named.*policy -- import DIR/);
   await expect(ask({ recipe: 'azr' })).rejects.toThrow(
-    /azr takes no files of tasks: it needs programs that the policy writes.*one of grpo, distil, dapo/s,
+    /azr takes no files of tasks: it needs programs that the policy writes.*one of grpo, distil, .*\bdapo\b/s,
   );
+  await expect(ask({ recipe: 'fb-align' })).rejects.toThrow(
+    /fb-align needs a worked solution to each task, and line \d+ of ready\.jsonl has none\. Expected a field "solution".*\bdapo\b/s,
+  );
+  const worked = sums(20).map((row) => ({ ...row, solution: `It is ${row.answer}.` }));
+  const solved = { files: [file('worked.jsonl', worked)] };
   for (const { name } of recipes)
     if (name !== 'spin' && !isQuestionRecipe(name))
       await expect(ask({ recipe: name })).rejects.toThrow(
@@ -162,11 +167,11 @@ test('what is missing for a run on files is said', async () => {
     /no recipe "gropo"\. Expected grpo, perhaps, or another of distil, sft, dpo, trio/,
   );
   for (const recipe of QUESTION_RECIPES) {
-    expect((await ask({ recipe }))?.recipe.name).toMatch(new RegExp(`^${recipe}-`));
+    expect((await ask({ recipe, tasks: solved }))?.recipe.name).toMatch(new RegExp(`^${recipe}-`));
     expect(await ask({ recipe, tasks: { count: 4, files: [] } })).toBeNull();
   }
   await expect(ask({ recipe: 'tango', reward: 'checker=1,format=0.5' })).rejects.toThrow(
-    /tango takes no sums of rewards: the word that pays its generator.*one of grpo, dapo, sppo/s,
+    /tango takes no sums of rewards: the word that pays its generator.*one of grpo, .*dapo/s,
   );
   const summed = await ask({ recipe: 'dapo', reward: 'checker=1,format=0.5' });
   expect([summed!.isWeighted, Object.keys(summed!.recipe.rewards)[0]]).toEqual([true, 'weighted']);
