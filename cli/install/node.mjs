@@ -2,10 +2,20 @@
  * Brings a current Node where the machine's own is too old: `npm ci` runs this (as `prepare`), on a machine with a current
  * Node it does nothing. The package of this platform, named with its hash in cli/install/node/package-lock.json, is installed by
  * npm into node_modules/.node, and node_modules/.bin/node leads to it: npm and npx look there before they look anywhere else.
- * That link is made last, so an install that was interrupted is taken up again from the start.
+ * That link is made last, so an install that was interrupted is taken up again from the start. In a clone it also puts the program into
+ * node_modules/.bin, so that `npx rollmesh` runs it there as in a project that has the package.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isCurrent, OLDEST_NODE } from './node-version.mjs';
@@ -62,17 +72,27 @@ function bring() {
   return binary;
 }
 
-/** @param {string} target Put in place at once, so that it is there wholly or not at all. */
-function linkTo(target) {
-  mkdirSync(dirname(link), { recursive: true });
-  const draft = `${link}.${process.pid}`;
-  symlinkSync(relative(dirname(link), target), draft);
-  renameSync(draft, link);
+/**
+ * Put in place at once, so that it is there wholly or not at all.
+ * @param {string} target @param {string} at
+ */
+function linkTo(target, at) {
+  mkdirSync(dirname(at), { recursive: true });
+  const draft = `${at}.${process.pid}`;
+  symlinkSync(relative(dirname(at), target), draft);
+  renameSync(draft, at);
 }
+
+const program = join(modules, '.bin/rollmesh');
+const isClone = existsSync(join(here, '../rollmesh.ts'));
+if (isClone && process.platform === 'win32') {
+  mkdirSync(dirname(program), { recursive: true });
+  writeFileSync(`${program}.cmd`, '@node "%~dp0\\..\\..\\cli\\install\\rollmesh.mjs" %*\r\n');
+} else if (isClone) linkTo(join(here, 'rollmesh.mjs'), program);
 
 const isOurs = process.execPath.startsWith(folder);
 if (isCurrent(process.version) && !isOurs) {
   // What an older Node once brought: the machine has its own now.
   rmSync(folder, { recursive: true, force: true });
   if (!versionOf(link)) rmSync(link, { force: true });
-} else if (!isOurs && !isCurrent(versionOf(link))) linkTo(bring());
+} else if (!isOurs && !isCurrent(versionOf(link))) linkTo(bring(), link);

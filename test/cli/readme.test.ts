@@ -112,6 +112,11 @@ test('every command of the README is run here or elsewhere', () => {
   expect(commands.toSorted()).toEqual([...Object.keys(played), ...Object.keys(elsewhere)].toSorted());
 });
 
+test('`npx rollmesh` is the program of the clone', async () => {
+  const { stdout } = await promisify(execFile)('npx', ['rollmesh', 'recipe', 'list']);
+  expect(stdout).toMatch(/^trio /m);
+});
+
 test('the recipe has 25 lines, the README 7 kB and its picture 90 kB at most', () => {
   expect(readFileSync(join(folder, 'recipe.ts'), 'utf8').trim().split('\n').length).toBeLessThanOrEqual(25);
   expect(Buffer.byteLength(readme)).toBeLessThanOrEqual(7000);
