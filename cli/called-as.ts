@@ -7,7 +7,7 @@ import { BUILT } from '../local/mesh/installation.ts';
 /** The commands that have an npm script of their own. */
 export const SCRIPTS: readonly string[] = [
   ...['start', 'stop', 'trigger', 'policy', 'recipe', 'audit', 'verify', 'doctor', 'deploy'],
-  ...['pretrain', 'learner', 'soak', 'dead-letters', 'runs', 'sweep', 'chat', 'curves', 'trajectories'],
+  ...['pretrain', 'learner', 'dead-letters', 'runs', 'sweep', 'chat', 'curves', 'trajectories'],
 ];
 
 /** What stands before a command's own arguments in its usage line. */

@@ -98,10 +98,6 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     description: 'trains a start policy from random weights',
     load: () => import('./pretrain/command.ts'),
   },
-  soak: {
-    description: 'kills processes at random moments and checks that nothing is lost or trained twice',
-    load: () => import('./soak/command.ts'),
-  },
   'dead-letters': {
     description: 'lists messages that failed for good, and sends them again',
     load: () => import('./dead-letters/command.ts'),

@@ -16,7 +16,7 @@ const git = (...args: string[]): string =>
 
 /** What is written of measurements is no code: records, and what shows them. Registrations count as code. */
 const WRITTEN = [
-  ...['bench/results/**', 'lab/records/*.json', 'lab/records/attempts/**', 'lab/records/sizes/**'],
+  ...['test/bench/results/**', 'lab/records/*.json', 'lab/records/attempts/**', 'lab/records/sizes/**'],
   ...['docs/**', 'README.md'],
 ];
 

@@ -51,7 +51,7 @@ export interface MeshOptions {
   readonly recipes?: readonly string[];
   /** Pauses the runs that an earlier process left unfinished, so that only those go on that somebody asks for. Default false. */
   readonly pause?: boolean;
-  /** The file of a module that wraps every Worker, in order to inject faults (see faults/). */
+  /** The file of a module that wraps every Worker, in order to inject faults (see test/faults/). */
   readonly around?: string;
 }
 

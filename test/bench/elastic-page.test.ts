@@ -1,9 +1,9 @@
 /** The tables of docs/elastic.md: what the records say, with a column for each engine, and made anew where a record has changed. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { type ElasticRecord, withTables } from '../../bench/elastic/page.ts';
-import { elasticRecords } from '../../bench/elastic.ts';
 import type { Engine } from '../../core/policy/policy.ts';
+import { type ElasticRecord, withTables } from './elastic/page.ts';
+import { elasticRecords } from './elastic.ts';
 
 const recordOf = (engine: Engine, open: number, error: number): ElasticRecord => ({
   engine,

@@ -1,10 +1,10 @@
 /** The model against schedules worked by hand, and the limits where they must bind. */
 import { expect, test } from 'vitest';
-import { fitWork, leastPositive, leastSquares, solveFor } from '../../bench/elastic/fit.ts';
-import type { Load, Platform, Work } from '../../bench/elastic/parameters.ts';
-import { simulate } from '../../bench/elastic/simulate.ts';
-import { Server, Timeline } from '../../bench/elastic/timeline.ts';
-import { flatnessOf } from '../../bench/flatness/flat.ts';
+import { fitWork, leastPositive, leastSquares, solveFor } from './elastic/fit.ts';
+import type { Load, Platform, Work } from './elastic/parameters.ts';
+import { simulate } from './elastic/simulate.ts';
+import { Server, Timeline } from './elastic/timeline.ts';
+import { flatnessOf } from './flatness/flat.ts';
 
 const work: Work = {
   open: 100,

@@ -1,15 +1,9 @@
 /** Bytes of a GGUF file worked by hand from the format's description, and a checkpoint's names and order of rows in it. */
 import { expect, test } from 'vitest';
-import { type GgufValue, writeGguf } from '../../bench/rollout/gguf.ts';
-import {
-  ggufCheckpoint,
-  ggufName,
-  idsOf,
-  interleaveHalves,
-  textOf,
-} from '../../bench/rollout/gguf-checkpoint.ts';
 import { parseConfig } from '../../model/config.ts';
 import { randomCheckpoint } from '../../model/init.ts';
+import { type GgufValue, writeGguf } from './rollout/gguf.ts';
+import { ggufCheckpoint, ggufName, idsOf, interleaveHalves, textOf } from './rollout/gguf-checkpoint.ts';
 
 const bytes = (hex: string): number[] => hex.match(/[0-9a-f]{2}/g)!.map((pair) => Number.parseInt(pair, 16));
 const written = (metadata: [string, GgufValue][]): number[] => [...writeGguf(new Map(metadata), new Map())];

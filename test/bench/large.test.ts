@@ -1,7 +1,7 @@
 /** What the bench of large policies reads of a node's own speed. */
 import { expect, test } from 'vitest';
-import { nodeSpeed } from '../../bench/large.ts';
 import { workLine } from '../../cli/node/work-line.ts';
+import { nodeSpeed } from './large.ts';
 
 const work = { requests: 4, samples: 64, tokens: 1536, tokensPerSecond: 51 };
 

@@ -1,6 +1,6 @@
 /** What the bench of a mixed run says of a run: each one's part by hand, and that every way in which a run may be wrong is told. */
 import { expect, test } from 'vitest';
-import { checksOf, differingVersions, partsOf, type StoredPart } from '../../bench/mixed/parts.ts';
+import { checksOf, differingVersions, partsOf, type StoredPart } from './mixed/parts.ts';
 
 type Work = StoredPart['work'][number];
 const TAB = '1'.repeat(32);

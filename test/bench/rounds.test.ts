@@ -1,7 +1,7 @@
 /** Waiting for the rounds that a bench has ordered. */
 import { expect, test } from 'vitest';
-import { endedRounds, roundsOfBlock } from '../../bench/rounds.ts';
 import type { RoundState } from '../../core/schema/answers.ts';
+import { endedRounds, roundsOfBlock } from './rounds.ts';
 
 type Gateway = Parameters<typeof endedRounds>[0];
 

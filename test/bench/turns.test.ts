@@ -1,7 +1,7 @@
 /** How contenders of a bench take turns, and how their turns are summed up. */
 import { expect, test } from 'vitest';
-import { against } from '../../bench/rollout/peers.ts';
-import { inTurns, timed, warmUpEach } from '../../bench/rollout/turns.ts';
+import { against } from './rollout/peers.ts';
+import { inTurns, timed, warmUpEach } from './rollout/turns.ts';
 
 test('each round begins with another contender', async () => {
   const order: string[] = [];

@@ -1,9 +1,9 @@
 /** A policy that is widened for a benchmark: the same scores and the same draws, with more weights. */
 import { expect, test } from 'vitest';
-import { widened } from '../../bench/widened.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { openVersion } from '../../infer/open-version.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
+import { widened } from './widened.ts';
 
 test('zeros in the feed-forward layers change nothing but the work', async () => {
   const files = await readPolicyFolder('models/arithmetic-base');

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../../bench/browser/chromium.ts';
 import { type Mesh, startMesh } from '../../local/mesh/start.ts';
 import { ensureShipped } from '../../local/starts.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { orderRounds } from '../../workers/api/signed-webhook.ts';
+import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../bench/browser/chromium.ts';
 import { complaintsOf } from './complaints.ts';
 
 describe.skipIf(!chromiumPath)(`the page of the real mesh${CHROMIUM_NEEDED}`, () => {

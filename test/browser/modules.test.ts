@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../../bench/browser/chromium.ts';
+import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../bench/browser/chromium.ts';
 import { type FakeMesh, startFakeMesh } from './fake-mesh/server.ts';
 
 describe.skipIf(!chromiumPath)(`the page’s modules${CHROMIUM_NEEDED}`, () => {

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../../bench/browser/chromium.ts';
+import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../bench/browser/chromium.ts';
 import { complaintsOf } from './complaints.ts';
 import { HOSTILE } from './fake-mesh/drawn.ts';
 import { type FakeMesh, OPERATOR_TOKEN, startFakeMesh } from './fake-mesh/server.ts';

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { chromiumPath, openBrowser } from '../../bench/browser/chromium.ts';
+import { chromiumPath, openBrowser } from '../bench/browser/chromium.ts';
 import { INTERNALS, runCommand } from '../cli/terminal.ts';
 import { complaintsOf } from './complaints.ts';
 

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, expect, test } from 'vitest';
-import { isSame, prepareDamage, startArguments } from '../../cli/soak/damage-run.ts';
 import { NODE_FLAGS } from '../../local/mesh/installation.ts';
 import { shipped } from '../../recipes/index.ts';
+import { isSame, prepareDamage, startArguments } from '../soak/damage-run.ts';
 import { INTERNALS } from './terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-full-'));

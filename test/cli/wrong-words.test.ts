@@ -12,10 +12,10 @@ describe.concurrent('refused without a stack', () => {
       ['trigger', 'notaurl', '--recipe', 'trio'],
       'url.invalid: "notaurl" is not the address of a mesh.',
     ],
-    ['bench/index.ts', ['nothing'], 'bench.name: There is no bench "nothing".'],
-    ['bench/index.ts', ['chance', '--nodes', 'x'], 'bench.options: --nodes is "x".'],
-    ['bench/index.ts', ['nodes', '--turns=0'], 'bench.options: --turns is "0".'],
-    ['bench/index.ts', ['scaling', '--turn', '3'], "bench.options: Unknown option '--turn'"],
+    ['test/bench/index.ts', ['nothing'], 'bench.name: There is no bench "nothing".'],
+    ['test/bench/index.ts', ['chance', '--nodes', 'x'], 'bench.options: --nodes is "x".'],
+    ['test/bench/index.ts', ['nodes', '--turns=0'], 'bench.options: --turns is "0".'],
+    ['test/bench/index.ts', ['scaling', '--turn', '3'], "bench.options: Unknown option '--turn'"],
     ['cli/rollmesh.ts', ['stop'], "missing required argument 'run'"],
   ])('%s %j', { timeout: 120_000 }, async (script, args, description) => {
     const { code, stderr } = await runCommand(script, args);
@@ -28,7 +28,7 @@ describe.concurrent('refused without a stack', () => {
 test.each([[['--help']], [['scaling', '--help']]])(
   'bench %j says what there is',
   async (args) => {
-    const { code, stdout, stderr } = await runCommand('bench/index.ts', args);
+    const { code, stdout, stderr } = await runCommand('test/bench/index.ts', args);
     expect(stdout).toContain('npm run bench -- scaling [--turns N] [--json]');
     expect(stderr).toBe('');
     expect(code).toBe(0);

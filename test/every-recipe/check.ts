@@ -1,7 +1,7 @@
 /**
  * `npm run check:recipes [-- NAME …]`: a recipe comes to the same bytes in the mesh as in one process,
  * and its page is walked through in a browser. With names, those recipes alone. What came of each is written to
- * bench/results/recipes.json.
+ * test/bench/results/recipes.json.
  */
 import '../../cli/install/require-node.mjs';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { type Machine, thisMachine } from '../../local/machine.ts';
 import { recipes, shipped } from '../../recipes/index.ts';
 import { CHOSEN } from './chosen.ts';
 
-const RESULTS = 'bench/results/recipes.json';
+const RESULTS = 'test/bench/results/recipes.json';
 /** What is played of each recipe, and the file that plays it; the names of its tests begin with the recipe's and a colon. */
 const PLAYED = { mesh: 'test/mesh/every-recipe.test.ts', page: 'test/browser/every-recipe.test.ts' } as const;
 

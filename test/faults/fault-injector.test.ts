@@ -1,8 +1,8 @@
 /** A kill point whose moment has come is still to hit: nobody may think the run over in between. */
 import { expect, test, vi } from 'vitest';
-import type { Cluster } from '../../faults/cluster.ts';
-import { FaultInjector } from '../../faults/fault-injector.ts';
-import type { KillPoint } from '../../faults/kill-points.ts';
+import type { Cluster } from './cluster.ts';
+import { FaultInjector } from './fault-injector.ts';
+import type { KillPoint } from './kill-points.ts';
 
 const later: KillPoint = { name: 'late', target: 'mesh', at: { log: 'trained', delayMs: 50 } };
 

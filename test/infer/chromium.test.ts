@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { CHROMIUM_NEEDED, chromiumPath } from '../../bench/browser/chromium.ts';
-import { pageFile, pageOf, withIsolatedPage } from '../../bench/browser/isolated-page.ts';
 import { toHfConfig } from '../../model/hf-config.ts';
+import { CHROMIUM_NEEDED, chromiumPath } from '../bench/browser/chromium.ts';
+import { pageFile, pageOf, withIsolatedPage } from '../bench/browser/isolated-page.ts';
 import { config, inNode, request, types, weightsOf } from './replay-case.ts';
 import { wasmPath } from './worker-bundle.ts';
 

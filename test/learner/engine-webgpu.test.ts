@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { BENCH_CONFIGS, benchBatch, benchWeights, modelConfig } from '../../bench/learner-configs.ts';
 import { Random } from '../../core/random.ts';
 import { type Device, openDevice } from '../../learner/device/device.ts';
 import { multiply, multiplyAll } from '../../learner/device/webgpu/gemm.ts';
@@ -14,6 +13,7 @@ import { tokenLogProbs } from '../../learner/nn/token-log-probs.ts';
 import { readTensors } from '../../learner/nn/trainable.ts';
 import { copyOf } from '../../learner/ops/in-place.ts';
 import * as tf from '../../learner/tfjs.ts';
+import { BENCH_CONFIGS, benchBatch, benchWeights, modelConfig } from '../bench/learner-configs.ts';
 import { IN_THE_NIGHT, NIGHT } from '../night.ts';
 import { REFERENCE_MODELS } from './engine-checkpoints.ts';
 import { expectReferenceGradients } from './engine-reference-check.ts';

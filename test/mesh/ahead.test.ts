@@ -1,11 +1,11 @@
 /** Rounds that overlap: the mesh comes to the bytes of one process, whichever round is done first and whoever samples it, with the versions that it must. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { endedRounds } from '../../bench/rounds.ts';
 import { weightsFile } from '../../core/schema/policy.ts';
 import { type RoundSpec, runIdOf } from '../../core/schema/round.ts';
 import { type RoundToTrain, RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { shipped } from '../../recipes/index.ts';
 import { runOf } from '../../recipes/run-order.ts';
+import { endedRounds } from '../bench/rounds.ts';
 import { NIGHT } from '../night.ts';
 import { startNode } from '../nodes/in-process-node.ts';
 import { openPlaying, type Playing } from './playing.ts';

@@ -6,9 +6,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { underFire } from '../../cli/soak/soak-run.ts';
 import { shipped } from '../../recipes/index.ts';
 import { IN_THE_NIGHT, NIGHT } from '../night.ts';
+import { underFire } from '../soak/soak-run.ts';
 
 /** So many that nodes come, and die, while they are played. */
 const ROUNDS = 10;

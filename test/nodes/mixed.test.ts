@@ -2,12 +2,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../../bench/browser/chromium.ts';
-import { lendTab, samplesOfTab, stopTab } from '../../bench/browser/node-tab.ts';
 import { runIdOf } from '../../core/schema/round.ts';
 import { nodeArguments } from '../../local/mesh/installation.ts';
 import { shipped } from '../../recipes/index.ts';
 import { runOf } from '../../recipes/run-order.ts';
+import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../bench/browser/chromium.ts';
+import { lendTab, samplesOfTab, stopTab } from '../bench/browser/node-tab.ts';
 import { openPlaying, type Playing } from '../mesh/playing.ts';
 
 const ROUNDS = 2;

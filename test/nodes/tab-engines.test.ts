@@ -4,9 +4,9 @@
  */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../../bench/browser/chromium.ts';
-import { lendTab, samplesOfTab, stopTab } from '../../bench/browser/node-tab.ts';
 import { CLOSE } from '../../core/schema/work.ts';
+import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../bench/browser/chromium.ts';
+import { lendTab, samplesOfTab, stopTab } from '../bench/browser/node-tab.ts';
 import { openPlaying, type Playing } from '../mesh/playing.ts';
 
 let playing: Playing;

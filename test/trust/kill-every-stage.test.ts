@@ -3,16 +3,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { faultsOf, underFire } from '../../cli/soak/soak-run.ts';
-import { KILL_POINTS } from '../../faults/kill-points.ts';
 import { shipped } from '../../recipes/index.ts';
+import { KILL_POINTS } from '../faults/kill-points.ts';
+import { faultsOf, underFire } from '../soak/soak-run.ts';
 
 const stateDir = mkdtempSync(join(tmpdir(), 'rollmesh-kill-'));
 afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
 
 /**
  * One for every stage, in the order in which two rounds come through them. `npm run soak -- --kills 32` has every kill point of either process;
- * its last result is bench/results/soak.json.
+ * its last result is test/bench/results/soak.json.
  */
 const PLAN = [
   'proposing (mesh)',

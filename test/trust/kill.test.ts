@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { faultsOf, underFire } from '../../cli/soak/soak-run.ts';
-import { KILL_POINTS } from '../../faults/kill-points.ts';
 import { shipped } from '../../recipes/index.ts';
+import { KILL_POINTS } from '../faults/kill-points.ts';
 import { NIGHT } from '../night.ts';
+import { faultsOf, underFire } from '../soak/soak-run.ts';
 
 const aheadDir = mkdtempSync(join(tmpdir(), 'rollmesh-kill-'));
 afterAll(() => rmSync(aheadDir, { recursive: true, force: true }));

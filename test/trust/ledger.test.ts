@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { GroupStates, RoundState } from '../../core/schema/answers.ts';
-import { balance, type LedgerRound } from '../../faults/ledger.ts';
+import { balance, type LedgerRound } from '../faults/ledger.ts';
 
 const hex = (n: number) => n.toString(16).padStart(32, '0');
 const round = (index: number): RoundState => ({

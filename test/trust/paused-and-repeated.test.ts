@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
-import { faultsOf, underFire } from '../../cli/soak/soak-run.ts';
-import type { KillPoint } from '../../faults/kill-points.ts';
-import type { Handler } from '../../faults/proxy.ts';
 import { shipped } from '../../recipes/index.ts';
+import type { KillPoint } from '../faults/kill-points.ts';
+import type { Handler } from '../faults/proxy.ts';
+import { faultsOf, underFire } from '../soak/soak-run.ts';
 
 const stateDir = mkdtempSync(join(tmpdir(), 'rollmesh-paused-'));
 afterAll(() => rmSync(stateDir, { recursive: true, force: true }));

@@ -35,7 +35,7 @@ test('both engines are measured on the start policy, and the words name what was
   const found = await fastestForm(nodeEngines, files, candidates(undefined, undefined));
   expect(found.trials.map(({ engine }) => engine)).toEqual(['onnx', 'kernels']);
   for (const { cpuMs } of found.trials) expect(cpuMs).toBeGreaterThan(0);
-  // The project's kernels take half of ONNX Runtime's time here or less (bench/results/rollout-kernels.json).
+  // The project's kernels take half of ONNX Runtime's time here or less (test/bench/results/rollout-kernels.json).
   expect(found.chosen.engine).toBe('kernels');
   expect(fastestWords(found)).toMatch(/^Fastest here: kernels \(onnx \d+ tokens\/s, kernels \d+ tokens\/s/);
 }, 60_000);

@@ -6,12 +6,12 @@ import { readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { Miniflare } from 'miniflare';
 import { expect, test, vi } from 'vitest';
-import { CHROMIUM_NEEDED, chromiumPath } from '../../../bench/browser/chromium.ts';
-import { pageFile, pageOf, withIsolatedPage } from '../../../bench/browser/isolated-page.ts';
 import { BUILDS } from '../../../infer/kernels/builds.ts';
 import { buildFile, loadBuilds, loadSharedBuilds } from '../../../infer/kernels/node-builds.ts';
 import { isToLayOut, newSharedMemory } from '../../../infer/kernels/shared-weights.ts';
 import { bundleWorker } from '../../../local/mesh/bundle.ts';
+import { CHROMIUM_NEEDED, chromiumPath } from '../../bench/browser/chromium.ts';
+import { pageFile, pageOf, withIsolatedPage } from '../../bench/browser/isolated-page.ts';
 import { digestOf } from './replay.ts';
 
 const DIGESTS = {

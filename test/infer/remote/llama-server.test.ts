@@ -8,13 +8,13 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ggufCheckpoint } from '../../../bench/rollout/gguf-checkpoint.ts';
 import type { Policy } from '../../../core/policy/policy.ts';
 import { createPolicy } from '../../../infer/onnx-policy.ts';
 import { loadOrt } from '../../../infer/ort.ts';
 import { createRemotePolicy } from '../../../infer/remote/policy.ts';
 import { parseConfig } from '../../../model/config.ts';
 import { readSafetensors } from '../../../model/safetensors.ts';
+import { ggufCheckpoint } from '../../bench/rollout/gguf-checkpoint.ts';
 
 const command = process.env.LLAMA_SERVER;
 const config = parseConfig(JSON.parse(await readFile('models/arithmetic-base/config.json', 'utf8')));
