@@ -12,6 +12,7 @@ import { claim as eva } from './eva.ts';
 import { claim as evoenv } from './evoenv.ts';
 import { claim as fbAlign } from './fb-align.ts';
 import { claim as genrm } from './genrm.ts';
+import { HEADLINES } from './headlines.ts';
 import { claim as igrpo } from './igrpo.ts';
 import { claim as laser } from './laser.ts';
 import { claim as llamaRl } from './llama-rl.ts';
@@ -127,6 +128,7 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
 export const claimed: ClaimedRegistry = claimedRegistry(
   recipes.flatMap((recipe) => {
     const claim = CLAIMS[recipe.name];
-    return claim ? [{ ...recipe, claim }] : [];
+    const headline = HEADLINES[recipe.name];
+    return claim ? [{ ...recipe, claim: { ...claim, ...(headline ? { headline } : {}) } }] : [];
   }),
 );

@@ -5,7 +5,7 @@ import { pilotMinutes } from '../rule/attempts.ts';
 import type { Along, Claim, Run } from '../rule/claim.ts';
 import { type Change, columnsOf, sharpeningOf, skillOf } from '../rule/columns.ts';
 import { figureOf } from '../rule/curves.ts';
-import type { JudgedCondition } from '../rule/rule.ts';
+import { type JudgedCondition, VERDICTS, type Verdict } from '../rule/rule.ts';
 import type { Judged, MeasuredOn, PlayedArm } from './record.ts';
 
 /** The curves of a claim that names none. */
@@ -97,14 +97,14 @@ const ofSeeds = (measured: number, seeds: number) =>
 const judgedTable = (title: string, rows: readonly JudgedCondition[], seeds: number): string[] => [
   `| ${title} | bound | measured, by seed | mean, 95 % interval | outcome |`,
   '|---|---|---|---|---|',
-  ...rows.map(({ description, control, bound, measured, interval, outcome }) => {
+  ...rows.map(({ description, control, bound, measured, interval, outcome, why }) => {
     const { mean, low, high } = interval;
     const cells = [
       `${description}${control ? CONTROL : ''}`,
       bound,
       measured.map((value) => value.toFixed(3)).join(', ') || '–',
       `${Number.isFinite(high) ? `${mean.toFixed(3)} (${low.toFixed(3)} to ${high.toFixed(3)})` : '–'}${ofSeeds(measured.length, seeds)}`,
-      outcome === 'holds' ? outcome : `**${outcome}**`,
+      outcome === 'holds' ? outcome : `**${outcome}**${why ? ` (${why})` : ''}`,
     ];
     return `| ${cells.join(' | ')} |`;
   }),
@@ -199,7 +199,7 @@ const columnsTable = ({ arms, columns, gap: gapTo }: Pick<Judged, 'arms' | 'colu
 ];
 
 function section(record: Judged, { diagnosis, along, startPolicy }: Told): string {
-  const { recipe, claim, verdict, conditions, observations, arms, machine, seeds, rounds } = record;
+  const { recipe, claim, verdict, headline, conditions, observations, arms, machine, seeds, rounds } = record;
   const drawn = Object.entries(picturesOf(record));
   const start = arms[0]!.runs[0]!.heldout[0]!;
   const began = drawn.map(([figure, title]) => `${title.toLowerCase()} ${points(ofPoint(start, figure))}`);
@@ -207,6 +207,8 @@ function section(record: Judged, { diagnosis, along, startPolicy }: Told): strin
     `## ${recipe}: ${verdict}`,
     '',
     claim,
+    '',
+    `Headline: ${headlineCell(record)}.${headline.untestable ? ` Untestable: ${headline.untestable}.` : ''}`,
     '',
     `${rounds} rounds, seeds ${seeds.join(', ')}; ${start.n} held-out tasks. ${startPolicy ? `All runs begin from \`${startPolicy}\`. ` : ''}Version 0, seed ${seeds[0]}: ${began.join('; ')}. In percent, mean and range over seeds, at the end:`,
     '',
@@ -234,20 +236,45 @@ function section(record: Judged, { diagnosis, along, startPolicy }: Told): strin
   ].join('\n');
 }
 
+/** The headline with its bound, what was measured, and of a baseline that was trained far less than the method, by how much. */
+function headlineCell({ conditions, headline, recipe, arms }: Judged): string {
+  const { description, bound, interval } = conditions[headline.condition]!;
+  const { mean, low, high } = interval;
+  const numbers = Number.isFinite(high)
+    ? `${mean.toFixed(3)} (${low.toFixed(3)} to ${high.toFixed(3)})`
+    : '–';
+  const trained = (runs: readonly Run[]) => meanOf(runs.map(({ tokens }) => tokens.trained));
+  const main = trained(arms[0]!.runs);
+  const starved = arms.filter(
+    ({ name, runs }) => description.includes(name) && name !== recipe && trained(runs) < main / 10,
+  );
+  const note = starved.map(
+    ({ name, runs }) => `; ${name} trained ${Math.round((100 * trained(runs)) / main)} % of the tokens`,
+  );
+  return `${description}, ${bound}: ${numbers}${note.join('')}`;
+}
+
+/** How many headlines have each verdict. */
+function countedVerdicts(records: readonly Judged[]): string {
+  const count = (wanted: Verdict) => records.filter(({ verdict }) => verdict === wanted).length;
+  const said = VERDICTS.map((verdict) => `${verdict}: ${count(verdict)}`);
+  return `Of ${records.length} headlines: ${said.join(', ')}.`;
+}
+
 /** The table of all claims: one line per claim, with a link to its section of `page`. */
 export const overview = (records: readonly Judged[], page = ''): string[] => [
-  '| recipe | verdict | attempts | conditions that hold | skill | sharpening | reward − gold |',
+  '| recipe | verdict | headline: what was asked, and measured | attempts | skill | sharpening | reward − gold |',
   '|---|---|---|---|---|---|---|',
   ...records.map((record) => {
-    const { recipe, verdict, conditions, arms, gap } = record;
+    const { recipe, verdict, arms, gap } = record;
     const { runs } = arms[0]!;
     const columns = columnsOf(runs, gap);
     const sharper = sharpeningOf(runs);
     const cells = [
       `[${recipe}](${page}#${recipe}-${verdict.replaceAll(' ', '-')})`,
       verdict,
+      headlineCell(record),
       attemptsCell(record),
-      `${conditions.filter(({ outcome }) => outcome === 'holds').length} of ${conditions.length}`,
       labelled(startToEnd(skillOf(columns)), record.columns),
       sharper ? changed(sharper, points) : '–',
       labelled(startToEnd(columns.gap, hundredths), gap),
@@ -256,10 +283,11 @@ export const overview = (records: readonly Judged[], page = ''): string[] => [
   }),
 ];
 
-const INTRODUCTION = `Made by \`npm run pages\` in the lab from its records. A verdict is about these small runs alone, and follows from one rule
-(\`rule/README.md\`). A condition has a bound, the smallest effect of interest, which is never 0. It **holds** where the 95 % t-interval of what was measured, one number per
-seed, lies wholly beyond its bound, **fails** where the interval lies wholly on the other side, and is **within noise** otherwise. A claim is **shown** where all of its
-conditions hold and **partly** shown where only some hold, at least one of them not about a control; where none of those holds it is **not shown** if one of those fails, and else **within noise**.
+const INTRODUCTION = `Made by \`npm run pages\` in the lab from its records. A verdict is about these small runs alone, and follows from one rule (\`rule/README.md\`). A condition has a bound,
+the smallest effect of interest, which is never 0. It **holds** where the 95 % t-interval of what was measured, one number per seed, lies wholly beyond its bound, **fails** where the interval lies
+wholly on the other side, is **within noise** otherwise, and **void** where it compares nothing. One condition of each claim is its headline, the comparison that the paper stands on. The verdict is what the headline measured:
+**supported** where it holds, **smaller than asked** where the interval lies above 0 and not wholly beyond the bound, **reversed** where it lies below 0, **no effect shown** where it holds 0, and **untestable** where no run from this start could have shown it. That a policy
+improves, ends no lower than another, or ends above a coin or a form control adds nothing to it.
 
 A claim is registered before its one run of eight seeds is played. Each section lists earlier attempts: those that were not registered are older than that rule and have three or five seeds. Held-out tasks are never proposed or trained on, except by ttrl, spine and ttcs, whose method it is to train on the
 test set’s questions without their answers.
@@ -293,6 +321,8 @@ export const claimsPage = (
     '# Claims at small scale',
     '',
     INTRODUCTION,
+    countedVerdicts(records),
+    '',
     ...overview(records),
     '',
     ...waitingText(waiting),

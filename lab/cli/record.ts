@@ -3,9 +3,9 @@
 import { wrongInput } from 'rollmesh';
 import type { ShapeName } from 'rollmesh/local';
 import type { Attempts } from '../rule/attempts.ts';
-import type { Arm, Claim, ColumnsNote, Condition, RewardGap, Run } from '../rule/claim.ts';
+import type { Arm, Claim, ColumnsNote, Condition, Headline, RewardGap, Run } from '../rule/claim.ts';
 import { digestOf, expectUnchanged, type Registered, type Registration } from '../rule/registration.ts';
-import { type JudgedCondition, judgeCondition, type Verdict, verdictOf } from '../rule/rule.ts';
+import { type JudgedCondition, judgeCondition, type Verdict, verdictOf, voidOf } from '../rule/rule.ts';
 
 export interface MeasuredOn {
   readonly cpu: string;
@@ -60,6 +60,7 @@ export interface Sized extends Omit<Played, 'registration'> {
 export interface Judged extends Played {
   readonly claim: string;
   readonly verdict: Verdict;
+  readonly headline: Headline;
   readonly conditions: readonly JudgedCondition[];
   readonly observations: readonly JudgedCondition[];
   readonly attempts: Attempts;
@@ -74,9 +75,14 @@ export interface Judged extends Played {
 }
 
 /** What each condition and then each observation measured in some runs. */
-function judgeAll({ conditions, observations = [] }: Claim, { arms, seeds }: Pick<Played, 'arms' | 'seeds'>) {
+function judgeAll(claim: Claim, { arms, seeds }: Pick<Played, 'arms' | 'seeds'>) {
+  const { conditions, observations = [] } = claim;
   const results = Object.fromEntries(arms.map(({ name, runs }) => [name, runs]));
-  const judge = (condition: Condition) => judgeCondition(condition, results, seeds.length);
+  const judge = (condition: Condition): JudgedCondition => {
+    const judged = judgeCondition(condition, results, seeds.length);
+    const why = voidOf(condition, judged.measured, claim, results);
+    return why ? { ...judged, outcome: 'void', why } : judged;
+  };
   return { conditions: conditions.map(judge), observations: observations.map(judge) };
 }
 
@@ -138,7 +144,8 @@ export function judged(
   return {
     recipe: recipe.name,
     claim: claim.description,
-    verdict: verdictOf(conditions),
+    verdict: verdictOf(claim, conditions),
+    headline: claim.headline ?? { condition: 0 },
     conditions,
     observations,
     attempts,

@@ -1,4 +1,4 @@
-/** What the measurements of the records spread by over seeds, and which power the rule has at that spread (docs/decisions/0012-one-rule.md). */
+/** What the measurements of the records spread by over seeds, and which power the rule has at that spread (decisions/0012-one-rule.md). */
 import { deviation, quantile } from 'rollmesh';
 import { armsRead } from '../rule/arms-read.ts';
 import type { ArmResults, Claim, ClaimedRegistry, Condition } from '../rule/claim.ts';

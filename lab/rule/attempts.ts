@@ -5,7 +5,7 @@ const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
 export const attempts = v.strictObject({
   recipe: v.string(),
-  /** Earlier runs of the whole claim, each with its verdict by the rule of its day (docs/decisions/0008-claims.md, 0012-one-rule.md). */
+  /** Earlier runs of the whole claim, each with its verdict by the rule of its day (decisions/0008-claims.md, 0012-one-rule.md). */
   earlier: v.array(
     v.strictObject({
       seeds: v.array(count),

@@ -1,6 +1,6 @@
 /**
  * A recipe's published claim at small scale, as data: the arms that show it and those that would refute it, and conditions on the
- * measured curves. It is registered before its runs are played, and judged by the rule in rule.ts (docs/decisions/0012-one-rule.md).
+ * measured curves. It is registered before its runs are played, and judged by the rule in rule.ts (decisions/0012-one-rule.md).
  */
 import { type Recipe, wrongInput } from 'rollmesh';
 import type { Summary } from 'rollmesh/local';
@@ -69,8 +69,10 @@ export interface Claim {
   readonly pictures?: Readonly<Record<string, string>>;
   /** A picture whose curves do not go over rounds. */
   readonly along?: Along;
-  /** What the published claim requires of such runs, and that its controls do not achieve the same. These conditions make the verdict. */
+  /** What the published claim requires of such runs, and that its controls do not achieve the same. */
   readonly conditions: readonly Condition[];
+  /** The condition that makes the verdict; default the first. */
+  readonly headline?: Headline;
   /** Expectations beyond the published claim, measured and shown beside it. */
   readonly observations?: readonly Condition[];
   /** Arms that differ in one thing alone, whether a partner of the solver is trained: what the page on co-training compares. */
@@ -81,6 +83,14 @@ export interface Claim {
   readonly gap?: RewardGap;
   /** Written after the runs: what they show beyond the conditions, and why those fail that do. */
   readonly diagnosis?: string;
+}
+
+/** The comparison that the paper's own title or abstract stands on, chosen after the runs by reading the paper. */
+export interface Headline {
+  /** Its place among the conditions, from 0. */
+  readonly condition: number;
+  /** Why no run from this start, or of this part of the method, could have shown it. */
+  readonly untestable?: string;
 }
 
 export interface ColumnsNote {

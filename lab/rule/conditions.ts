@@ -2,7 +2,7 @@
 import type { Arm, ArmResults, Condition, Measure } from './claim.ts';
 import { atEnd, highest, rise } from './curves.ts';
 
-/** Differences of accuracy below this are of no interest; how often eight seeds find twice as much depends on the spread (docs/decisions/0012-one-rule.md). */
+/** Differences of accuracy below this are of no interest; how often eight seeds find twice as much depends on the spread (decisions/0012-one-rule.md). */
 export const POINTS = 0.05;
 /** A control may drift by so much of a held-out figure and no more. */
 const DRIFT = 0.03;

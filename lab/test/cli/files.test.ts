@@ -45,7 +45,7 @@ test('every claim knows its earlier attempts, the record from before registratio
 
 test('the page says which attempts were registered', async () => {
   const table = overview(records);
-  const row = (name: string) => table.find((line) => line.startsWith(`| [${name}]`))!.split(' | ')[2];
+  const row = (name: string) => table.find((line) => line.startsWith(`| [${name}]`))!.split(' | ')[3];
   expect([row('sws'), row('fb-align'), row('azr')]).toEqual([
     '1 (registered)',
     expect.stringMatching(/^2 \(both registered\)/),

@@ -38,12 +38,12 @@ const record: Played = {
 test('a record that was played under its registration is judged', () => {
   const { verdict, attempt, conditions } = judged(record, trio, attempts, registered);
   expect(conditions[0]).toMatchObject({ description: 'mix: greedy accuracy rises', outcome: 'holds' });
-  expect({ verdict, attempt }).toEqual({ verdict: 'partly', attempt: 3 });
+  expect({ verdict, attempt }).toEqual({ verdict: 'no effect shown', attempt: 3 });
 });
 
 test('a record from before registrations is judged as it is, and counts the attempts that are known', () => {
   const earlier = [
-    { seeds: [0], rounds: 1, verdict: 'partly', held: 1, conditions: 2, commit: null, changed: '' },
+    { seeds: [0], rounds: 1, verdict: 'no effect shown', held: 1, conditions: 2, commit: null, changed: '' },
   ];
   expect(judged(legacy, trio, { ...attempts, earlier }).attempt).toBe(1);
 });
