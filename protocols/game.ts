@@ -6,7 +6,9 @@ import { writeSolution } from '../worlds/worked.ts';
 import { familyTasks } from './drawn-tasks.ts';
 
 interface FamilyGame<V extends Verb>
-  extends Partial<Pick<Game, 'tasks' | 'tests' | 'draws' | 'reference' | 'write' | 'steps' | 'readVerdict'>> {
+  extends Partial<
+    Pick<Game, 'tasks' | 'tests' | 'draws' | 'example' | 'reference' | 'write' | 'steps' | 'readVerdict'>
+  > {
   /** What it can be asked beside `solve` and `verify`. */
   readonly words?: Wordings<V>;
   /** What its data have beside answers. */
@@ -24,6 +26,7 @@ export const familyGame = <V extends Verb = never>(
     maxNew = family.maxNew.solver,
     tasks = familyTasks(family),
     write = writeSolution,
+    tests = (asked) => family.heldOut(asked),
     ...more
   }: FamilyGame<V> = {},
 ): Game<V | 'solve' | 'verify'> => {
@@ -37,6 +40,8 @@ export const familyGame = <V extends Verb = never>(
     gate: () => ({ isHeldOut: family.isHeldOut, refuse: () => null }),
     said: (text) => (text.endsWith(family.stop) ? text.slice(0, -family.stop.length) : text),
     write,
+    tests,
+    blank: '',
     ...more,
   };
 };

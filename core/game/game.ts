@@ -73,8 +73,12 @@ export interface Game<V extends Verb = Verb> {
   readonly gate: (context: RoundContext) => TaskGate;
   /** Which tasks fit into the policy's context with all that is written about them; absent where all do. */
   readonly fitting?: (context: RoundContext) => Fitting;
-  /** The held-out tasks that test-time training trains on; default all. */
-  readonly tests?: (asked: EvaluationTasks) => readonly string[];
+  /** The held-out tasks that test-time training trains on. */
+  readonly tests: (asked: EvaluationTasks) => readonly string[];
+  /** A task that asks nothing, to score answers without their question. */
+  readonly blank: string;
+  /** The task that teaches most, where somebody chose one. */
+  readonly example?: string;
   /** Samples of each held-out task that an evaluation takes; by default the recipe says it. */
   readonly draws?: number;
   /** Absent where nobody knows the steps. */

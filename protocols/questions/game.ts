@@ -173,6 +173,8 @@ export function questionGame(
     also: words,
     data: dataOf(tasks.sources.flatMap((source) => source.tasks)),
     byExample: true,
+    tests: (asked) => family.heldOut(asked),
+    blank: writeProposed([{ role: 'user', content: '' }]),
     tasks: (context: DrawingContext, count = context.round.settings.tasks) =>
       drawQuestions(context, {
         sources: tasks.sources,

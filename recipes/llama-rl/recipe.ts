@@ -1,12 +1,13 @@
 /** LlamaRL: asynchronous off-policy training, corrected by truncated importance weights (AIPO). The method is described below, as data. */
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
+import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { CONVENTIONS } from '../../core/rl/conventions.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import type { PolicyObjectiveSpec } from '../../core/rl/objective.ts';
 import type { RunSettings } from '../../core/schema/round.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
-import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { sums } from '../../protocols/toy-worlds.ts';
 
 const MAX_RATIO = 2;
 const DELAYS = [0, 1, 4, 16];
@@ -24,7 +25,7 @@ export function planOf({ variant = PUBLISHED }: Pick<RunSettings, 'variant'>) {
   return { objective: OBJECTIVES[variant.slice(0, cut)]!, delay: Number(variant.slice(cut + 1)) };
 }
 
-export const llamaRl: Recipe = {
+const described = {
   name: 'llama-rl',
   title: 'Asynchronous off-policy training with AIPO',
   paper: {
@@ -47,15 +48,10 @@ export const llamaRl: Recipe = {
       'AIPO weighs each token’s gradient by the ratio of its probability now to its probability when it was sampled, cut off at 2, and without a lower bound: a token that the policy has become unlikely to sample counts little. The variants put the uncorrected gradient or PPO’s clip (ratios in [0.8, 1.2] against the sampler) in its place.',
     schedule: 'Each round makes one optimiser step.',
   },
-  needsOfTasks:
-    'chains of sums, on which it measures a delay; grpo does the same on files with --variant aipo and --ahead',
   differences: [
     'The lag is exact and in versions: a round samples with the weights of so many rounds ago and takes one optimiser step. There are no threads, and no answer mixes two versions.',
     'The uncorrected gradient and PPO’s clip have no proximal policy: their old log-probabilities are the sampler’s.',
   ],
-  startPolicy: 'arithmetic-base',
-  tasks: 48,
-  groupSize: 8,
   variants: Object.fromEntries(
     Object.keys(OBJECTIVES).flatMap((objective) =>
       DELAYS.map((delay) => [
@@ -66,16 +62,29 @@ export const llamaRl: Recipe = {
   ),
   sets: trainedSolver({ warmup: 10, minibatches: 1 }),
   staleness: Math.max(...DELAYS),
-  bindings: (settings) => ({ [SOLVER]: { lag: planOf(settings).delay } }),
-  ...solverAlone({
-    family: arithmetic,
-    draws: 4,
-    rewards: { gold: exactReward, format: formatReward, random: randomReward },
-  }),
-  learn: ({ round, groups }) => ({
+  bindings: (settings: RunSettings) => ({ [SOLVER]: { lag: planOf(settings).delay } }),
+  learn: ({ round, groups }: RoundRecords): TrainingPlan => ({
     updates: solverUpdate(
       groupItems(groups, (rewards, keys) => grpo(rewards, keys, CONVENTIONS.drgrpo)),
       { objective: planOf(round.settings).objective, aggregation: { mode: 'token-mean' }, old: 'sampler' },
     ),
   }),
+} satisfies Described;
+
+const written: RecipeOver<'solve'> = {
+  needs: { verbs: ['solve'], data: ['answer'] },
+  over: (game) => ({
+    ...described,
+    ...solverAlone({
+      ...game,
+      draws: 4,
+      rewards: { gold: exactReward, format: formatReward, random: randomReward },
+    }),
+  }),
 };
+
+export const llamaRl: Recipe = played(written, sums, {
+  startPolicy: 'arithmetic-base',
+  tasks: 48,
+  groupSize: 8,
+});

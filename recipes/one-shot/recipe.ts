@@ -1,7 +1,7 @@
 /** one-shot: reinforcement learning with a verifiable reward on one training example. The method is described below, as data. */
 
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import {
@@ -10,9 +10,9 @@ import {
   formatReward,
   randomReward,
 } from '../../protocols/answer-rewards.ts';
-import { admitTasks, familyTasks } from '../../protocols/drawn-tasks.ts';
+import { admitTasks } from '../../protocols/drawn-tasks.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
-import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { sums } from '../../protocols/toy-worlds.ts';
 
 /**
  * Of 50 drawn chains of five operators, the one on which the start policy depends most on its steps: right in nine of ten samples that write them,
@@ -44,7 +44,7 @@ function learn({ round: { settings }, groups }: RoundRecords): TrainingPlan {
   };
 }
 
-export const oneShot: Recipe = {
+const described = {
   name: 'one-shot',
   title: 'Reinforcement learning on one example',
   paper: {
@@ -65,34 +65,58 @@ export const oneShot: Recipe = {
       'A clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens, plus 0.02 times a k3 estimate of the KL divergence to version 0, minus 0.001 times the entropy.',
     schedule: 'Each round goes once over its 32 groups, in four optimiser steps.',
   },
-  needsOfTasks: 'a family that can say which of its tasks teaches most',
   differences: [
     'Temperature 1 instead of 0.6, so that log-probabilities are those of the policy that is trained.',
     'The example is a long chain with a pass rate near 0.4, chosen by how much writing steps helps the start on it; the paper takes the largest variance of accuracy over a pilot run.',
     'KL weight 0.02 instead of 0.001: without it a policy of this size forgets arithmetic while it repeats one task. 32 groups of 8 a round instead of 128, in four optimiser steps instead of eight.',
     'The policy also comes to know the example’s answer by heart, without steps: once it does there is little left to learn, where the paper’s models go on improving.',
   ],
-  startPolicy: 'arithmetic-base',
-  tasks: 32,
-  groupSize: 8,
   variants: {
     'many-tasks': 'a fresh task for every group',
     'entropy-only': 'the entropy bonus and KL alone, without the policy gradient',
     'no-entropy': 'without the entropy bonus',
   },
   sets: trainedSolver({ learningRate: 3e-5 }),
-  ...solverAlone({
-    family: arithmetic,
-    draws: 2,
-    rewards: { label: exactReward, format: formatReward, random: randomReward, wrong: wrongLabel },
-    tasks: (context) => {
-      const { variant, tasks } = context.round.settings;
-      if (variant === 'many-tasks') return familyTasks(arithmetic)(context);
-      return admitTasks(
-        context.round,
-        Array.from({ length: tasks }, () => EXAMPLE),
-      );
-    },
-  }),
   learn,
+} satisfies Described;
+
+const written: RecipeOver<'solve'> = {
+  needs: { verbs: ['solve'], data: ['answer'] },
+  over: (game) => ({
+    ...described,
+    ...solverAlone({
+      ...game,
+      draws: 2,
+      rewards: { label: exactReward, format: formatReward, random: randomReward, wrong: wrongLabel },
+      tasks: (context) => {
+        const { round } = context;
+        const { variant, tasks } = round.settings;
+        if (variant === 'many-tasks') return game.tasks(context);
+        // Drawn by the run, so that it is the same in all rounds.
+        const example =
+          game.example ?? game.tasks({ ...context, round: { ...round, id: round.run } }, 1).tasks[0]!.task;
+        return admitTasks(
+          round,
+          Array.from({ length: tasks }, () => example),
+        );
+      },
+    }),
+  }),
+  elsewhere: {
+    differences: [
+      'The example is drawn among the questions; the paper takes the one whose accuracy varies most over a pilot run. A file of one question names it.',
+      'Temperature 1 instead of 0.6, so that log-probabilities are those of the policy that is trained. KL weight 0.02 instead of 0.001.',
+    ],
+  },
+  ownOrder: 'it trains on one question',
 };
+
+export const oneShot: Recipe = played(
+  written,
+  { ...sums, example: EXAMPLE },
+  {
+    startPolicy: 'arithmetic-base',
+    tasks: 32,
+    groupSize: 8,
+  },
+);

@@ -1,11 +1,13 @@
 /** SAR: exact answers are paid more where the question makes them likely. The method is described below, as data. */
 
+import type { Game } from '../../core/game/game.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { familyGame } from '../../protocols/game.ts';
 import { ownContext, scoreInContexts } from '../../protocols/other-context.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { verboseArithmetic } from '../../worlds/arithmetic/verbose.ts';
@@ -23,16 +25,17 @@ const VARIANTS = {
 
 /** The bonus of each sample of a round, before its weight; null if the variant has none. groups [groups][samples] -> [groups][samples] */
 async function bonuses(
+  { words: { solve }, blank }: Game<'solve'>,
   { round: { settings }, groups }: RoundRecords,
-  tools: Pick<LearnTools, 'score' | 'encode'>,
+  tools: LearnTools,
 ): Promise<number[][] | null> {
   const { variant } = settings;
   if (variant === 'exact') return null;
   if (variant === 'length')
-    return groups.map(({ samples }) => samples.map(({ ids }) => 1 - ids.length / MAX_TOKENS));
+    return groups.map(({ samples }) => samples.map(({ ids }) => 1 - ids.length / solve.maxNew));
   const asked = groups.flatMap(({ samples }, g) => samples.map((sample) => ({ sample, g })));
   const another = (g: number) => groups[(g + 1) % groups.length]!.samples[0]!.prompt;
-  const nothing = tools.encode(verboseArithmetic.solverPrompt(''));
+  const nothing = tools.encode(solve.ask({ task: blank }, tools));
   const [withQuestion, without] = await scoreInContexts(
     tools,
     asked.map(({ sample }) => sample),
@@ -50,9 +53,9 @@ const withBonus = (sample: Sample, bonus: number): Sample => {
     : sample;
 };
 
-async function learn(records: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
+async function learn(game: Game<'solve'>, records: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
   const { groups } = records;
-  const bonusGS = await bonuses(records, tools);
+  const bonusGS = await bonuses(game, records, tools);
   const paid = bonusGS
     ? groups.map((group, g) => ({
         ...group,
@@ -77,7 +80,7 @@ async function learn(records: RoundRecords, tools: LearnTools): Promise<Training
   };
 }
 
-export const sar: Recipe = {
+const described = {
   name: 'sar',
   title: 'A bonus for answers that the question makes likely',
   paper: {
@@ -99,7 +102,6 @@ export const sar: Recipe = {
       'A clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens. There is no KL term and no critic.',
     schedule: 'Each round scores its answers twice and goes once over its batch, in four optimiser steps.',
   },
-  needsOfTasks: 'a prompt of its family without the question, under which answers are scored again',
   differences: [
     'Without the question means after a prompt with an empty question, which the start policy was never taught; the paper scores the answer alone.',
     'The weight of 0.2 was not checked against the paper’s.',
@@ -110,16 +112,26 @@ export const sar: Recipe = {
       'Mean bonus of exact answers before its weight: how much likelier the question makes the answer.',
     bonusWrong: 'Mean bonus of all other answers before its weight.',
   },
+  variants: VARIANTS,
+  sets: trainedSolver({ warmup: 10 }),
+} satisfies Described;
+
+const written: RecipeOver<'solve'> = {
+  needs: { verbs: ['solve'], data: ['answer'] },
+  over: (game) => ({
+    ...described,
+    ...solverAlone({
+      ...game,
+      maxNew: game.words.solve.maxNew,
+      draws: 2,
+      rewards: { exact: exactReward, format: formatReward, random: randomReward },
+    }),
+    learn: (records, tools) => learn(game, records, tools),
+  }),
+};
+
+export const sar: Recipe = played(written, familyGame(verboseArithmetic, { maxNew: MAX_TOKENS }), {
   startPolicy: 'arithmetic-verbose',
   tasks: 32,
   groupSize: 8,
-  variants: VARIANTS,
-  sets: trainedSolver({ warmup: 10 }),
-  ...solverAlone({
-    family: verboseArithmetic,
-    maxNew: MAX_TOKENS,
-    draws: 2,
-    rewards: { exact: exactReward, format: formatReward, random: randomReward },
-  }),
-  learn,
-};
+});

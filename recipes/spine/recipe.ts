@@ -10,14 +10,15 @@ import type {
   TrainingPlan,
 } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { Numbers } from '../../core/rl/types.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, majorityReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { admitTasks, nextTasks } from '../../protocols/drawn-tasks.ts';
+import { nextTests } from '../../protocols/drawn-tasks.ts';
+import { familyGame } from '../../protocols/game.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { LABEL_FIGURES, labelFigures, testTasks } from '../../protocols/test-time.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
@@ -103,7 +104,7 @@ async function learn(
   };
 }
 
-export const spine: Recipe = {
+const described = {
   name: 'spine',
   title: 'Test-time reinforcement learning at forks',
   paper: {
@@ -125,8 +126,6 @@ export const spine: Recipe = {
     schedule:
       'Each round takes the next 32 tasks of a walk through the test set, shuffled anew each time around, scores its answers once and goes over its batch four times.',
   },
-  needsOfTasks:
-    'tasks of its own family, on which it finds the tokens where answers fork; ttrl trains on held-out questions of files',
   differences: [
     'Answers have three to twenty tokens and one to four forks each. What a fork is here, a choice between writing steps and answering at once or a digit that may be slipped, is far simpler than in a chain of thought.',
     'The weights of 0.1 for the band and 0.001 for the KL divergence were not checked against the paper’s, nor whether its quantiles are taken over one answer or over the answers to a question: one answer has too few forks here.',
@@ -137,16 +136,29 @@ export const spine: Recipe = {
     forkEntropy: 'Mean entropy of the policy at the trained tokens, nats per token.',
     otherEntropy: 'Mean entropy of the policy at the tokens that are left out, nats per token.',
   },
+  variants: VARIANTS,
+  sets: trainedSolver(),
+  learn,
+} satisfies Described;
+
+const written: RecipeOver<'solve'> = {
+  // The answers are read by the evaluation alone.
+  needs: { verbs: ['solve'], data: ['answer'] },
+  over: (game) => ({
+    ...described,
+    ...solverAlone({
+      ...game,
+      examined: game.tests,
+      rewards: { majority: majorityReward, gold: exactReward, format: formatReward, random: randomReward },
+      tasks: (context) => nextTests(game, context, game.tests(context.evaluationTasks)),
+    }),
+  }),
+  ownReward: 'the votes of its solver are the reward',
+  ownOrder: 'it walks through all held-out questions',
+};
+
+export const spine: Recipe = played(written, familyGame(arithmetic, { tests: testTasks }), {
   startPolicy: 'arithmetic-terse',
   tasks: 32,
   groupSize: 8,
-  variants: VARIANTS,
-  sets: trainedSolver(),
-  ...solverAlone({
-    family: arithmetic,
-    examined: testTasks,
-    rewards: { majority: majorityReward, gold: exactReward, format: formatReward, random: randomReward },
-    tasks: ({ round, evaluationTasks }) => admitTasks(round, nextTasks(round, testTasks(evaluationTasks))),
-  }),
-  learn,
-};
+});

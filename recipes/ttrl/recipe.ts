@@ -96,7 +96,7 @@ async function examine(tested: Tested, context: EvaluationContext) {
 
 /** The stages over the test tasks of a game. */
 function stages(game: Game<'solve'>) {
-  const { family, tests = (asked) => family.heldOut(asked) } = game;
+  const { family, tests } = game;
   return solverAlone({
     family,
     examined: tests,
