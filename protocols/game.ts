@@ -42,6 +42,7 @@ export const familyGame = <V extends Verb = never>(
     write,
     tests,
     blank: '',
+    question: (task) => task,
     ...more,
   };
 };

@@ -111,13 +111,13 @@ export const trainedSolver = (change?: Partial<OptimizerSettings>): Recipe['sets
   [MAIN_SET]: { optimizer: smallSteps(change) },
 });
 
-/** One update of the main weights by a policy objective on the samples of a role; no update where no sample carries a signal. */
+/** One update of a set by a policy objective on the samples of a role; no update where no sample carries a signal. */
 export const policyUpdate = (
   role: string,
   items: readonly PolicyItem[],
   how: Omit<PolicyPart, 'kind' | 'role' | 'weight' | 'items'>,
-): Update[] =>
-  items.length ? [{ set: MAIN_SET, parts: [{ kind: 'policy', role, weight: 1, items, ...how }] }] : [];
+  set: string = MAIN_SET,
+): Update[] => (items.length ? [{ set, parts: [{ kind: 'policy', role, weight: 1, items, ...how }] }] : []);
 
 /** The same on the solver's samples. */
 export const solverUpdate = (

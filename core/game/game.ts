@@ -87,6 +87,8 @@ export interface Game<V extends Verb = Verb> {
   readonly reference?: (task: string) => Solution;
   /** How a verdict is cut into parts for a reader; default by its tags. */
   readonly readVerdict?: (text: string) => readonly Part[];
+  /** What a task asks, as text. */
+  readonly question: (task: string) => string;
   /** A solution as text, as roles are shown it. */
   readonly write: (solution: Solution) => string;
   /** What a role wrote, without the token that ended it, as others can be shown it. */

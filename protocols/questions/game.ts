@@ -201,6 +201,7 @@ export function questionGame(
       const { solution = '', answer } = readTask(task);
       return { steps: linesOf(solution), answer };
     },
+    question: (task) => readTask(task).messages.at(-1)!.content,
     write: ({ steps }) => steps.join('\n'),
     said: (text, speaker) => {
       const renderer = speaker.renderer();

@@ -1,9 +1,11 @@
 /** TTCS: at test time a synthesizer writes variants of the test questions, and a solver trains on both by majority. The method is described below, as data. */
 
+import type { Game } from '../../core/game/game.ts';
 import type { ProposalTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { type EvaluationTasks, HELD_OUT } from '../../core/recipe/split.ts';
+import { rendered } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { clusterShares } from '../../core/rl/measures/average-linkage.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -12,10 +14,12 @@ import type { RunSettings } from '../../core/schema/round.ts';
 import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { charBleu } from '../../core/text/bleu.ts';
 import { exactReward, formatReward, majorityReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { admitTasks, drawnTasks, nextTasks } from '../../protocols/drawn-tasks.ts';
-import { admit, passed, proposeThrough } from '../../protocols/proposals.ts';
+import { admitTasks, drawnTasks, nextTests } from '../../protocols/drawn-tasks.ts';
+import { familyGame } from '../../protocols/game.ts';
+import { admit, passed, writeTasks } from '../../protocols/proposals.ts';
 import {
   groupItems,
+  policyUpdate,
   smallSteps,
   solverAlone,
   solverUpdate,
@@ -27,6 +31,8 @@ import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { variantPrompt } from '../../worlds/arithmetic/variants.ts';
 import { isClose, SYNTHESIZER, variantReward } from './variants.ts';
+
+type VariedGame = Game<'solve' | 'vary'>;
 
 /** The least number of operators of a test question, and how many of these questions there are. */
 const LEAST_OPERATORS = 4;
@@ -57,56 +63,60 @@ export const testQuestions = (asked: EvaluationTasks = HELD_OUT): string[] =>
 const testsOf = ({ tasks, variant }: RunSettings): number =>
   variant === 'ttrl' ? tasks : Math.max(1, Math.floor(tasks / (1 + EACH)));
 
-async function propose(context: RoundContext): Promise<Proposals> {
+async function propose(game: VariedGame, context: RoundContext): Promise<Proposals> {
   const { round, evaluationTasks } = context;
   const { settings } = round;
   const asked = testsOf(settings);
-  const tests = testQuestions(evaluationTasks);
-  const sources = nextTasks({ ...round, settings: { ...settings, tasks: asked } }, tests);
-  if (settings.variant === 'ttrl') return admitTasks(round, sources);
+  const tests = game.tests(evaluationTasks);
+  const given = nextTests(
+    game,
+    { ...context, round: { ...round, settings: { ...settings, tasks: asked } } },
+    tests,
+  );
+  if (settings.variant === 'ttrl') return given;
+  const sources = given.tasks.map(({ task }) => task);
   if (settings.variant === 'random-variants') {
-    const drawn = drawnTasks(context, (random) => freshTask(random, 2 + random.int(4)), EACH * asked);
-    return admitTasks(round, [...sources, ...drawn.tasks.map(({ task }) => task)]);
+    const drawn = game.tasks(context, EACH * asked);
+    return { ...given, ...admitTasks(round, [...sources, ...drawn.tasks.map(({ task }) => task)]) };
   }
-  const proposed = await proposeThrough(
+  const { isHeldOut } = game.gate(context);
+  const proposed = await writeTasks(
+    game,
     context,
     SYNTHESIZER,
+    'vary',
     sources.map((task, s) => ({
-      prompt: variantPrompt(task),
+      on: { task },
       sampleIds: Array.from({ length: EACH }, (_, i) => proposalId(round.id, SYNTHESIZER, EACH * s + i)),
     })),
-    {
-      parse: arithmetic.parseProposal,
-      // Test questions are trained on in any case; other held-out chains are not.
-      isHeldOut: (task) => arithmetic.isHeldOut(task) && !tests.includes(task),
-    },
+    // Test questions are trained on in any case; others that are held out are not.
+    { isHeldOut: (task) => isHeldOut(task) && !tests.includes(task) },
   );
   return {
-    round: round.id,
+    ...given,
     samples: proposed.map(({ sample }) => sample),
     tasks: admit(round, [...sources.map((task) => ({ task, proposal: null })), ...passed(proposed)]),
   };
 }
 
-const votes = (groups: readonly ScoredGroup[], { decode }: Pick<ProposalTools, 'decode'>): Vote[] =>
-  votesOf(arithmetic, groups, decode);
+const votes = ({ family }: VariedGame, groups: readonly ScoredGroup[], tools: ProposalTools): Vote[] =>
+  votesOf(rendered(family, tools), groups, tools.decode);
 
-/** The test question that a variant was written for, as its prompt shows it. */
-const sourceOf = ({ prompt }: Sample, { decode }: ProposalTools): string => {
-  const [before, after] = variantPrompt('?').split('?') as [string, string];
-  return decode(prompt).slice(before.length, -after.length);
-};
-
-/** A variant without its stop token. */
-const textOf = ({ ids }: Sample, { decode }: ProposalTools): string =>
-  decode(ids).replace(arithmetic.stop, '');
+/** A variant as it was written, and the test question that it was written for, as texts. */
+const textsOf = ({ said, question }: VariedGame, { ids, about }: Sample, tools: ProposalTools) => ({
+  text: said(tools.decode(ids), tools),
+  source: question(about!),
+});
 
 /** What the variants earn, by the id of the sample; a variant that was held out or whose attempts are missing has no reward. */
-function payProposals({ round, proposals, groups }: RoundRecords, tools: ProposalTools) {
-  const voted = votes(groups, tools);
+function payProposals(game: VariedGame, { round, proposals, groups }: RoundRecords, tools: ProposalTools) {
+  const voted = votes(game, groups, tools);
   const shares = new Map(groups.map(({ proposal }, i) => [proposal, voted[i]!.share]));
-  const texts = proposals.samples.map((sample) => textOf(sample, tools));
-  const repeated = clusterShares(texts, charBleu);
+  const texts = proposals.samples.map((sample) => textsOf(game, sample, tools));
+  const repeated = clusterShares(
+    texts.map(({ text }) => text),
+    charBleu,
+  );
   return new Map(
     proposals.samples.map((sample, i) => {
       const { id, outcome } = sample;
@@ -114,9 +124,9 @@ function payProposals({ round, proposals, groups }: RoundRecords, tools: Proposa
       if (outcome !== 'ok') return [id, 0];
       const share = shares.get(id);
       if (share === undefined) return [id, null];
-      const source = sourceOf(sample, tools);
-      const discounted = round.settings.variant !== 'no-discount' && isClose(texts[i]!, source);
-      return [id, variantReward(share, discounted ? charBleu(texts[i]!, source) : 0, repeated[i]!)];
+      const { text, source } = texts[i]!;
+      const discounted = round.settings.variant !== 'no-discount' && isClose(text, source);
+      return [id, variantReward(share, discounted ? charBleu(text, source) : 0, repeated[i]!)];
     }),
   );
 }
@@ -128,26 +138,27 @@ const CLIPPED = {
 } as const;
 
 /** The synthesizer's update, with variants of one test question compared with one another. */
-function synthesizerUpdate({ samples }: Proposals): TrainingPlan['updates'] {
-  const items = withAdvantages(
-    samples,
-    grpo(
-      samples.map(({ rewards: { reward } }) => reward ?? null),
-      samples.map((_, i) => Math.floor(i / EACH)),
+const synthesizerUpdate = ({ samples }: Proposals): TrainingPlan['updates'] =>
+  policyUpdate(
+    SYNTHESIZER,
+    withAdvantages(
+      samples,
+      grpo(
+        samples.map(({ rewards: { reward } }) => reward ?? null),
+        samples.map(({ about }) => about!),
+      ),
     ),
+    CLIPPED,
+    SYNTHESIZER,
   );
-  return items.length
-    ? [
-        {
-          set: SYNTHESIZER,
-          parts: [{ kind: 'policy', role: SYNTHESIZER, weight: 1, items, ...CLIPPED }],
-        },
-      ]
-    : [];
-}
+
+/** A figure, where there is one. */
+const named = (name: string, value: number | undefined): Record<string, number> =>
+  value === undefined ? {} : { [name]: value };
 
 /** What became of a round's test questions and variants, for the report alone; the oracle knows which labels are exact. */
 function questionFigures(
+  game: VariedGame,
   { round, proposals, groups }: RoundRecords,
   voted: readonly Vote[],
   tools: ProposalTools,
@@ -155,47 +166,42 @@ function questionFigures(
   const isTest = (i: number) => groups[i]!.index < testsOf(round.settings);
   const [tests, made] = [voted.filter((_, i) => isTest(i)), voted.filter((_, i) => !isTest(i))];
   const written = proposals.samples.filter(({ outcome }) => outcome === 'ok');
-  const likeness = written.map((sample) => charBleu(textOf(sample, tools), sourceOf(sample, tools)));
-  const ofMade = voteFigures(arithmetic, made);
+  const likeness = written.map((sample) => {
+    const { text, source } = textsOf(game, sample, tools);
+    return charBleu(text, source);
+  });
+  const ofMade = voteFigures(game.family, made);
   return {
-    ...(tests.length ? { testLabels: voteFigures(arithmetic, tests).labelAccuracy! } : {}),
-    ...(made.length
-      ? { variantLabels: ofMade.labelAccuracy!, agreement: ofMade.agreement, variantSums: ofMade.difficulty }
-      : {}),
+    ...named('testLabels', tests.length ? voteFigures(game.family, tests).labelAccuracy : undefined),
+    ...named('variantLabels', made.length ? ofMade.labelAccuracy : undefined),
+    ...(made.length ? { agreement: ofMade.agreement, variantSums: ofMade.difficulty } : {}),
     ...(written.length
       ? { likeness: mean(likeness), copies: mean(likeness.map((like) => Number(like === 1))) }
       : {}),
   };
 }
 
-function learn(records: RoundRecords, tools: ProposalTools): TrainingPlan {
+function learn(game: VariedGame, records: RoundRecords, tools: ProposalTools): TrainingPlan {
   const { round, proposals, groups } = records;
-  const voted = votes(groups, tools);
+  const voted = votes(game, groups, tools);
   const isTrained = ({ share }: Vote) =>
     round.settings.variant === 'ttrl' || (share >= KEPT.low && share <= KEPT.high);
   const trained = groups.filter((_, i) => isTrained(voted[i]!));
-  const labels = voteFigures(arithmetic, voted.filter(isTrained)).labelAccuracy!;
+  const labels = voteFigures(game.family, voted.filter(isTrained)).labelAccuracy;
   return {
     updates: [
       ...synthesizerUpdate(proposals),
       ...solverUpdate(groupItems(trained, grpo), CLIPPED).map((update) => ({ ...update, epochs: EPOCHS })),
     ],
     figures: {
-      ...questionFigures(records, voted, tools),
+      ...questionFigures(game, records, voted, tools),
       trained: trained.length / groups.length,
-      ...(trained.length ? { trainedLabels: labels } : {}),
+      ...named('trainedLabels', trained.length ? labels : undefined),
     },
   };
 }
 
-const played = solverAlone({
-  family: arithmetic,
-  examined: testQuestions,
-  draws: DRAWS,
-  rewards: { majority: majorityReward, gold: exactReward, format: formatReward, random: randomReward },
-});
-
-export const ttcs: Recipe = {
+const described = {
   name: 'ttcs',
   title: 'Variants of the test questions make a curriculum for training on them',
   paper: {
@@ -219,7 +225,6 @@ export const ttcs: Recipe = {
     schedule:
       'Each round takes the next six of a walk through the test questions and asks for 24 variants. The attempts at these 30 questions pay the synthesizer and train the solver, whose batch is gone over twice.',
   },
-  needsOfTasks: 'a policy that was taught to write variants of a question in the notation of its family',
   differences: [
     'Both train in every round, on the same attempts. The paper’s scripts alternate five steps of the synthesizer with fifteen of the solver.',
     'BLEU is taken over characters, and the skeleton of a chain is its operators; the paper compares texts and equations.',
@@ -237,26 +242,59 @@ export const ttcs: Recipe = {
     trained: 'Share of the questions that the solver is trained on.',
     trainedLabels: 'Share of those questions whose most frequent answer is exact.',
   },
-  startPolicy: 'arithmetic-variants',
-  tasks: 30,
-  groupSize: 12,
   variants: VARIANTS,
   sets: {
     ...trainedSolver({ learningRate: 2e-4, warmup: 8 }),
     [SYNTHESIZER]: { optimizer: smallSteps({ learningRate: 5e-4, warmup: 4, minibatches: 2 }) },
   },
-  ...played,
-  roles: {
-    [SYNTHESIZER]: {
-      description: 'is shown a test question and writes a variant of it',
-      speaksAs: 'proposer',
-      set: SYNTHESIZER,
-      sampling: { maxNew: arithmetic.maxNew.proposer, temperature: 1 },
-    },
-    ...played.roles,
-  },
   freezable: [SYNTHESIZER],
-  propose,
-  payProposals,
-  learn,
+} satisfies Described;
+
+const written: RecipeOver<'solve' | 'vary'> = {
+  // The answers are read by the evaluation alone.
+  needs: { verbs: ['solve', 'vary'], data: ['answer'] },
+  over: (game) => {
+    const alone = solverAlone({
+      ...game,
+      examined: game.tests,
+      draws: DRAWS,
+      rewards: { majority: majorityReward, gold: exactReward, format: formatReward, random: randomReward },
+    });
+    return {
+      ...alone,
+      ...described,
+      roles: {
+        [SYNTHESIZER]: {
+          description: 'is shown a test question and writes a variant of it',
+          speaksAs: 'proposer',
+          set: SYNTHESIZER,
+          sampling: { maxNew: game.words.vary.maxNew, temperature: 1 },
+        },
+        ...alone.roles,
+      },
+      propose: (context) => propose(game, context),
+      payProposals: (records, tools) => payProposals(game, records, tools),
+      learn: (records, tools) => learn(game, records, tools),
+    };
+  },
+  ownReward: 'the votes of its solver are the reward',
+  ownOrder: 'it walks through all held-out questions',
 };
+
+const variedSums = familyGame(arithmetic, {
+  words: {
+    vary: {
+      maxNew: arithmetic.maxNew.proposer,
+      ask: ({ task }) => variantPrompt(task),
+      read: (text) => arithmetic.parseProposal(text),
+    },
+  },
+  tests: testQuestions,
+  tasks: (context, count) => drawnTasks(context, (random) => freshTask(random, 2 + random.int(4)), count),
+});
+
+export const ttcs: Recipe = played(written, variedSums, {
+  startPolicy: 'arithmetic-variants',
+  tasks: 30,
+  groupSize: 12,
+});
