@@ -1,26 +1,31 @@
 /** SvS: the policy turns its right solutions into variations of the tasks that it often fails, and trains on both. The method is described below, as data. */
 
 import type { LearnTools, PolicyPart, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import type { EvaluationTasks } from '../../core/recipe/split.ts';
+import { rendered, type TaskFamily } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { admitTasks, fixedTasks, nextTasks } from '../../protocols/drawn-tasks.ts';
 import { candidatesOf } from '../../protocols/evaluate/best-of-n.ts';
+import { familyGame } from '../../protocols/game.ts';
 import { groupItems, SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
+import { referenceSolution } from '../../worlds/arithmetic/aided.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
-import { arithmetic, runningTotals } from '../../worlds/arithmetic/family.ts';
-import { VARIED_SUMS } from '../../worlds/arithmetic/variations.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { VARIED_SUMS, variationWords } from '../../worlds/arithmetic/variations.ts';
 import {
   attemptedTask,
   payVariations,
+  type Reader,
   rewards,
   solveAndVary,
   VARIANTS,
-  variationIn,
+  type VariedGame,
+  variationsIn,
   WRITER,
 } from './variations.ts';
 
@@ -41,18 +46,19 @@ interface Compared {
   readonly samples: Sample[];
 }
 
-function comparedIn({ group, task, samples }: ScoredGroup, tools: Pick<LearnTools, 'decode'>): Compared[] {
+function comparedIn(scored: ScoredGroup): Compared[] {
+  const { group, task, samples } = scored;
   const attempts = samples.filter(({ role }) => role === SOLVER);
   const written = samples
     .filter(({ role }) => role === WRITER)
     .map((sample) => ({ ...sample, rewards: { reward: sample.rewards.variation ?? null } }));
-  const attempted = new Set(attempts.map((sample) => attemptedTask(sample, tools)));
+  const attempted = new Set(attempts.map((sample) => attemptedTask(scored, sample)));
   return [
     ...[...attempted].map((one) => ({
       group: `${group}/${one}`,
       role: SOLVER,
       task: one,
-      samples: attempts.filter((sample) => attemptedTask(sample, tools) === one),
+      samples: attempts.filter((sample) => attemptedTask(scored, sample) === one),
     })),
     { group: `${group}/${WRITER}`, role: WRITER, task, samples: written },
   ];
@@ -77,51 +83,65 @@ function reinforced(role: string, compared: readonly Compared[]): PolicyPart[] {
   ];
 }
 
-const answerOf = (task: string): number => runningTotals(task).at(-1)!;
-
-/** What became of the variations of a round; `sameAnswer` is by the oracle, for the report alone. */
-function variationFigures(groups: readonly ScoredGroup[], tools: Pick<LearnTools, 'decode'>) {
-  const written = groups.flatMap(({ task, samples }) =>
-    samples.filter(({ role }) => role === WRITER).map((sample) => ({ task, sample })),
-  );
+/** What became of the variations of a round; `sameAnswer` is by the oracle, for the report alone, where it knows the answers to variations. */
+function variationFigures(
+  { family, reference }: VariedGame,
+  groups: readonly ScoredGroup[],
+  written: Written[],
+) {
   if (written.length === 0) return {};
-  const valid = written.flatMap(({ task, sample }) =>
-    sample.outcome === 'ok' ? [{ task, variation: variationIn(sample, tools) }] : [],
-  );
+  const valid = written.flatMap(({ task, variation }) => (variation === null ? [] : [{ task, variation }]));
+  const known = reference ? valid.filter(({ variation }) => !family.isUnlabelled?.(variation)) : [];
   const solveRates = groups.flatMap((group) =>
-    comparedIn(group, tools)
+    comparedIn(group)
       .filter(({ role, task }) => role === SOLVER && task !== group.task)
       .map((attempts) => rewardsOf(attempts).flatMap((reward) => reward ?? []))
       .filter((rated) => rated.length > 0)
       .map(mean),
   );
+  const isSame = (task: string, other: string) => reference!(task).answer === reference!(other).answer;
   return {
     varied: new Set(written.map(({ task }) => task)).size / groups.length,
     paidVariations: mean(written.map(({ sample }) => Number(sample.rewards.variation === 1))),
-    ...(valid.length
-      ? {
-          sameAnswer: mean(
-            valid.map(({ task, variation }) => Number(answerOf(variation) === answerOf(task))),
-          ),
-          sums: mean(valid.map(({ variation }) => arithmetic.difficulty(variation))),
-          solveRate: mean(solveRates),
-        }
+    ...(known.length
+      ? { sameAnswer: mean(known.map(({ task, variation }) => Number(isSame(task, variation)))) }
       : {}),
+    ...(valid.length ? { sums: mean(valid.map(({ variation }) => family.difficulty(variation))) } : {}),
+    ...(solveRates.length ? { solveRate: mean(solveRates) } : {}),
   };
 }
 
-async function learn({ groups }: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
-  const compared = groups.flatMap((group) => comparedIn(group, tools));
+/** What the writer wrote about a task; a variation that was not admitted is null. */
+interface Written {
+  readonly task: string;
+  readonly sample: Sample;
+  readonly variation: string | null;
+}
+
+const writtenIn = (game: VariedGame, group: ScoredGroup, reader: Reader): Written[] => {
+  const variations = variationsIn(game, group, reader);
+  return group.samples.flatMap((sample, i) =>
+    sample.role === WRITER ? [{ task: group.task, sample, variation: variations[i]! }] : [],
+  );
+};
+
+async function learn(game: VariedGame, { groups }: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
+  const reader = { renderer: tools.renderer, tokenizer: tools };
+  const compared = groups.flatMap(comparedIn);
   const parts = [SOLVER, WRITER].flatMap((role) => reinforced(role, compared));
   const attempts = groups.flatMap((group) =>
-    group.samples.filter((sample) => sample.role === SOLVER && attemptedTask(sample, tools) === group.task),
+    group.samples.filter((sample) => sample.role === SOLVER && attemptedTask(group, sample) === group.task),
   );
   const entropies = await tools.entropies(MAIN_SET, attempts);
   return {
     updates: parts.length ? [{ set: MAIN_SET, parts }] : [],
     figures: {
       taskEntropy: mean(entropies.flatMap((each) => Array.from(each))),
-      ...variationFigures(groups, tools),
+      ...variationFigures(
+        game,
+        groups,
+        groups.flatMap((group) => writtenIn(game, group, reader)),
+      ),
     },
   };
 }
@@ -131,25 +151,13 @@ const examined = (asked?: EvaluationTasks): readonly string[] =>
   arithmetic.heldOut(asked).filter((task) => arithmetic.difficulty(task) === VARIED_SUMS);
 
 /** The share of held-out tasks of whose samples one or more are exact. */
-async function passAt(context: EvaluationContext): Promise<Record<string, number>> {
-  const tasks = examined(context.evaluationTasks);
-  const sampled = await candidatesOf(context, { ...arithmetic, heldOut: examined }, SOLVER, {
-    tasks: tasks.length,
-    n: PASS_AT,
-  });
+async function passAt(context: EvaluationContext, family: TaskFamily): Promise<Record<string, number>> {
+  const tasks = family.heldOut(context.evaluationTasks).length;
+  const sampled = await candidatesOf(context, family, SOLVER, { tasks, n: PASS_AT });
   return { pass8: mean(sampled.map(({ exact }) => Number(exact.includes(true)))) };
 }
 
-const { roles, ...alone } = solverAlone({
-  family: arithmetic,
-  rewards,
-  draws: 4,
-  examined,
-  examine: passAt,
-  tasks: ({ round }) => admitTasks(round, nextTasks(round, trainedTasks())),
-});
-
-export const svs: Recipe = {
+const described = {
   name: 'svs',
   title: 'Variations of hard tasks, written from one’s own solutions',
   paper: {
@@ -173,7 +181,6 @@ export const svs: Recipe = {
     schedule:
       'Each round takes the next 16 of the tasks, shuffled anew each time around, and goes once over its batch, in four optimiser steps.',
   },
-  needsOfTasks: 'a policy that was taught to write variations of a task beside its solution',
   differences: [
     'The writer reads the task beside the solution. A language model’s solution tells its problem again; here it holds the running totals alone.',
     'There is one right way to work a chain out, so that the right solutions of a task are one text: the writer reads it and writes four variations, where the paper has it read each right solution.',
@@ -193,21 +200,64 @@ export const svs: Recipe = {
     solveRate: 'Mean share of the answers to a variation that are the expected one.',
     pass8: 'Share of the held-out tasks of whose eight samples one or more are exact.',
   },
+  variants: VARIANTS,
+  sets: trainedSolver({ warmup: 8 }),
+} satisfies Described;
+
+const written: RecipeOver<'solve' | 'derive'> = {
+  needs: { verbs: ['solve', 'derive'], data: ['answer'] },
+  over: (game) => {
+    const { family, words } = game;
+    const { roles, ...alone } = solverAlone({
+      ...game,
+      rewards,
+      draws: 4,
+      examine: (context) => passAt(context, rendered(family, context)),
+    });
+    return {
+      ...described,
+      ...alone,
+      roles: {
+        ...roles,
+        [WRITER]: {
+          description: 'writes tasks with the same answer from a right solution',
+          sampling: { maxNew: words.derive.maxNew, temperature: 1 },
+          seesGold: true,
+        },
+      },
+      rollOut: (context, tasks) => solveAndVary(game, context, tasks),
+      judge: (context, groups) => payVariations(game, context, groups),
+      learn: (records, tools) => learn(game, records, tools),
+    };
+  },
+  elsewhere: {
+    differences: [
+      'The writer reads the first right solution of a question and writes four variations of it, where the paper has it read each right solution.',
+      'A variation that was written before in the round, or that is in the files, counts as a duplicate and earns nothing.',
+      'An answer to a variation earns 1 where its text is that of the answer that the right solution gives.',
+      'The paper asks whether one of 32 samples is exact; here eight are taken.',
+      'Answers and variations are two parts of the loss with the same weight; the paper mixes them in one batch.',
+    ],
+  },
+  ownReward: 'a variation is paid by how many of its answers are the expected one',
+};
+
+const variedSums = familyGame(arithmetic, {
+  words: variationWords,
+  reference: referenceSolution,
+  tasks: ({ round }) => admitTasks(round, nextTasks(round, trainedTasks())),
+});
+
+export const svs: Recipe = played(written, variedSums, {
   startPolicy: 'arithmetic-variations',
   tasks: 16,
   groupSize: 8,
-  variants: VARIANTS,
-  sets: trainedSolver({ warmup: 8 }),
-  ...alone,
-  roles: {
-    ...roles,
-    [WRITER]: {
-      description: 'writes tasks with the same answer from a right solution',
-      sampling: { maxNew: arithmetic.maxNew.proposer + 2, temperature: 1 },
-      seesGold: true,
-    },
-  },
-  rollOut: solveAndVary,
-  judge: payVariations,
-  learn,
-};
+  // Held-out tasks are as long as those that are trained on.
+  evaluate: solverAlone({
+    family: arithmetic,
+    rewards,
+    draws: 4,
+    examined,
+    examine: (context) => passAt(context, { ...arithmetic, heldOut: examined }),
+  }).evaluate,
+});

@@ -241,7 +241,7 @@ const onFiles = (recipe: string, more: object = {}) =>
   questionRecipeFrom({ ...SAY, sources: SOURCES, recipe, ...more });
 
 /** Roles that are told no more than whether an answer is right. */
-const TOLD_WHETHER_RIGHT = ['sd-zero/reviser'];
+const TOLD_WHETHER_RIGHT = ['sd-zero/reviser', 'svs/writer'];
 
 test.each(QUESTION_RECIPES)('on questions of files %s says which roles are shown answers', async (name) => {
   const recipe = onFiles(name);

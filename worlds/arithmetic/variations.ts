@@ -8,8 +8,9 @@
  * In the warm start the solver's later steps are more often wrong. Three of four tasks of the writer have as many sums as the task that it reads, and
  * the others fewer, which are easier. The writer only reads tasks of `VARIED_SUMS` sums.
  */
+import type { Wordings } from '../../core/game/game.ts';
 import type { Random } from '../../core/random.ts';
-import type { Solution } from '../../core/recipe/task-family.ts';
+import { invalid, type Solution } from '../../core/recipe/task-family.ts';
 import { referenceSolution, solvedWithSlips } from './aided.ts';
 import { type Demonstration, freshTask } from './demonstrations.ts';
 import { arithmetic, runningTotals, writeSolution } from './family.ts';
@@ -23,6 +24,18 @@ const AS_LONG_SHARE = 0.75;
 /** What the writer is shown. */
 export const variationPrompt = (solution: Solution, task: string): string =>
   `<propose>${writeSolution(solution)}<sep>${task}<sep>`;
+
+/** A variation is any other chain: whether it has the same answer is seen by the answers that it gets. */
+export const variationWords: Wordings<'derive'> = {
+  derive: {
+    maxNew: arithmetic.maxNew.proposer + 2,
+    ask: ({ task, solution }) => variationPrompt(solution, task),
+    read: (text, { task }) => {
+      const parsed = arithmetic.parseProposal(text);
+      return parsed.ok && parsed.value === task ? invalid('duplicate') : parsed;
+    },
+  },
+};
 
 /** The numbers of a task with their signs: `3+4-9` -> `+3`, `+4`, `-9`. */
 const termsOf = (task: string): string[] => `+${task}`.match(/[+-]\d/g)!;
