@@ -9,6 +9,7 @@ interface Manifest {
   readonly devDependencies: Readonly<Record<string, string>>;
   readonly allowScripts: Readonly<Record<string, boolean>>;
   readonly scripts: Readonly<Record<string, string>>;
+  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 }
 interface Locked {
   readonly version?: string;
@@ -68,6 +69,26 @@ test('a clone leaves nothing out that an old npm or Node may skip, and the packa
     'miniflare',
     'wrangler',
   ]);
+});
+
+test('each export of a clone is a source, that of the package what was built of it; the types of a clone come from the same sources', () => {
+  const { paths } = JSON.parse(readFileSync('tsconfig.base.json', 'utf8')).compilerOptions as {
+    paths: Readonly<Record<string, readonly string[]>>;
+  };
+  const built = (source: string, ending: string) => source.replace('./', './dist/').replace(/\.ts$/, ending);
+  const packed = packedManifest(manifest) as Manifest;
+  expect(packed).not.toHaveProperty('workspaces');
+  for (const [path, to] of Object.entries(manifest.exports)) {
+    if (typeof to === 'string') continue;
+    const source = to['rollmesh-source']!;
+    expect([path, existsSync(source)]).toEqual([path, true]);
+    const { default: code, types, ...others } = packed.exports[path] as Readonly<Record<string, string>>;
+    expect([path, code, others]).toEqual([path, built(source, '.js'), {}]);
+    // A command has no types.
+    if (types === undefined) continue;
+    expect([path, types]).toEqual([path, built(source, '.d.ts')]);
+    expect([path, paths[path.replace('.', 'rollmesh')]]).toEqual([path, [source]]);
+  }
 });
 
 test('every package is locked by its hash and comes from the registry', () => {
