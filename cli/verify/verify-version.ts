@@ -129,7 +129,7 @@ export class VersionChain {
         { next: 'Verify a version whose parent is kept; KEEP_VERSIONS in wrangler.toml says how many are.' },
       );
     const ref: PolicyRef = { name: this.name, version };
-    return this.#gateway.getVersion(ref, undefined, committed ?? undefined);
+    return this.#gateway.getVersion(ref, undefined, committed);
   }
 }
 

@@ -318,6 +318,8 @@ describe('a chain of two versions, trained on other devices', () => {
       ...mesh,
       getPolicy: () => Promise.resolve({ name, current: 2, next: 3, versions }),
       getManifest: async (ref) => (ref.version === 1 ? other : mesh.getManifest(ref)),
+      // What is stored are the bytes of the CPU, under the manifest of before.
+      getVersion: (ref, files) => mesh.getVersion(ref, files),
     };
     // In the GPU's place, which this machine need not have.
     vi.mocked(openDevice).mockImplementationOnce(() => Promise.resolve(device));
