@@ -34,6 +34,7 @@ const WASM = '--wasm-tiering-budget=200000000';
 
 export default defineConfig({
   test: {
+    reporters: ['default', './test/skipped.ts'],
     // Several times what a test takes on two quiet cores: a busy machine must not fail a run, and a test that hangs ends all the same.
     testTimeout: 120_000,
     hookTimeout: 180_000,

@@ -41,6 +41,6 @@ export function unknownRecipe(name: string, recipes: readonly Recipe[]): Rollmes
   const all = known.filter((other) => other !== meant).join(', ');
   return wrongInput('recipe.unknown', `There is no recipe ${JSON.stringify(name)}.`, {
     expected: meant === undefined ? `one of ${all}` : `${meant}, perhaps, or another of ${all}`,
-    next: 'Run `npm run recipe -- list`, or name the module of a recipe of your own by its path: --recipe ./recipe.ts.',
+    next: 'Run `npx rollmesh recipe list`, or name the module of a recipe of your own by its path: --recipe ./recipe.ts.',
   });
 }

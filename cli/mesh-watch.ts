@@ -67,7 +67,7 @@ export class MeshWatch {
         'mesh.silent',
         `The mesh has not answered for ${(MOST_SILENT * ANSWER_MS) / 1000} seconds.`,
         {
-          next: 'The same command starts it again. If it falls silent again, stop the run with `npm run stop -- last`.',
+          next: 'The same command starts it again. If it falls silent again, stop the run with `npx rollmesh stop last`.',
         },
       );
     if (this.#silent === TOLD_SILENT)

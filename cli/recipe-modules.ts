@@ -64,11 +64,11 @@ export const withRecipe = (recipe: Recipe): OpenRecipes => ({
   modules: [],
 });
 
-/** The folder of a state folder where `npm start` writes the recipes that it makes from files of tasks or from `--set`, by their names. */
+/** The folder of a state folder where `npx rollmesh start` writes the recipes that it makes from files of tasks or from `--set`, by their names. */
 export const writtenRecipes = (stateDir: string): string => join(stateDir, 'recipes');
 
 /**
- * As `openRecipes`, and opens those of the recipes called `names` too that `npm start` wrote into the state folder: rounds of theirs are
+ * As `openRecipes`, and opens those of the recipes called `names` too that `npx rollmesh start` wrote into the state folder: rounds of theirs are
  * read again without `--recipe`. A name that leads nowhere is left to the registry's error.
  */
 export async function openRecipesOf(

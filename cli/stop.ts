@@ -1,4 +1,4 @@
-/** `npm run stop -- RUN`: ends a run, whoever ordered it. It uses the mesh that runs here, starts one if none does, or uses one elsewhere. */
+/** `npx rollmesh stop RUN`: ends a run, whoever ordered it. It uses the mesh that runs here, starts one if none does, or uses one elsewhere. */
 import { Command } from 'commander';
 import { calledAs } from './called-as.ts';
 import { printable } from './printable.ts';
@@ -14,7 +14,7 @@ interface StopOptions {
 export const command = (): Command =>
   new Command(calledAs('stop'))
     .description(
-      'Stops a run: its open round ends, no further one begins, and what was trained stays. An order or `npm start` opens it again.',
+      'Stops a run: its open round ends, no further one begins, and what was trained stays. An order or `npx rollmesh start` opens it again.',
     )
     .argument('<run>', 'id of the run, or `last` for the newest one that is open')
     .option('--reason <text>', 'kept with the round that this ends', 'by hand')

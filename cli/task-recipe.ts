@@ -218,7 +218,7 @@ function expectNoSum(recipe: string, { reward }: Pick<TaskRecipeOptions, 'reward
   if (reward === undefined || !parseRewards(reward)) return;
   throw wrongInput('run.reward', `Recipe ${recipe} takes no sums of rewards.`, {
     expected: 'the name of one of its rewards, or recipe grpo',
-    next: 'Run `npm run recipe -- show NAME` for the names.',
+    next: 'Run `npx rollmesh recipe show NAME` for the names.',
   });
 }
 
@@ -561,7 +561,7 @@ export async function taskRecipe(options: TrainingTaskOptions): Promise<TaskReci
   if (policy === undefined)
     throw wrongInput('run.policy', 'No policy is named that is to be trained on the files.', {
       expected: '--policy NAME, a policy in the state folder',
-      next: 'Import one with `npm run policy -- import DIR --name NAME`; `models/arithmetic-base` is a small one that knows sums.',
+      next: 'Import one with `npx rollmesh policy import DIR --name NAME`; `models/arithmetic-base` is a small one that knows sums.',
     });
   const asked = { ...options, tasks: files, start: files.length ? START : policy };
   if (isOnExamples) return exampleRecipe(recipe, asked);

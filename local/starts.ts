@@ -21,7 +21,7 @@ export function startFolder(name: string): string {
   if (found) return found;
   throw wrongInput('start.unknown', `There is no start policy ${JSON.stringify(name)}.`, {
     expected: `the folder ${folders[0]}, or one of the shipped ones: ${readdirSync(installed(STARTS)).join(', ')}`,
-    next: 'Correct the field `start` of the recipe, or make the policy with `npm run pretrain`.',
+    next: 'Correct the field `start` of the recipe, or make the policy with `npx rollmesh pretrain`.',
   });
 }
 
@@ -55,8 +55,8 @@ export const isStart = (name: string): boolean =>
 /** How a policy that is missing comes into the mesh: a start policy from its folder, another one from the user's. */
 export const importCommand = (name: string): string =>
   isStart(name)
-    ? `npm run policy -- import ${relative('.', startFolder(name))} --name ${name}`
-    : 'npm run policy -- import DIR --name NAME';
+    ? `npx rollmesh policy import ${relative('.', startFolder(name))} --name ${name}`
+    : 'npx rollmesh policy import DIR --name NAME';
 
 /** Imports a policy where it is a start policy and is not there yet; any other name is left alone. */
 export async function ensureIfStart(gateway: GatewayClient, name: string): Promise<void> {

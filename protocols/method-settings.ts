@@ -338,7 +338,7 @@ function changedPlan(
 
 const noUse = (recipe: string, why: string) =>
   new RollmeshError('give-up', 'settings.no-use', `The training plan of ${recipe} ${why}.`, {
-    next: 'Leave the setting out; `npm run recipe -- show NAME` tells the method.',
+    next: 'Leave the setting out; `npx rollmesh recipe show NAME` tells the method.',
   });
 
 /** The recipe with the settings of the loss in its training plans; the recipe itself where there are no such settings. */

@@ -81,7 +81,7 @@ export function expectSum(recipe: string): void {
   if (own === undefined) return;
   throw wrongInput('run.reward', `Recipe ${recipe} takes no sums of rewards: ${own}.`, {
     expected: `the name of one of its rewards, or one of ${['grpo', ...QUESTION_RECIPES.filter((name) => !ownRewardOf(name))].join(', ')}`,
-    next: 'Run `npm run recipe -- show NAME` for the names.',
+    next: 'Run `npx rollmesh recipe show NAME` for the names.',
   });
 }
 

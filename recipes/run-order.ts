@@ -116,7 +116,7 @@ function expectOneOf(what: string, value: string, known: readonly string[], reci
   const shown = recipe.replace(/-[0-9a-f]{10}$/, '');
   throw wrongInput(`run.${what}`, `Recipe ${recipe} has no --${what} ${JSON.stringify(value)}.`, {
     expected: known.length ? all : 'none: this recipe takes none',
-    next: `Run \`npm run recipe -- show ${shown}\`.`,
+    next: `Run \`npx rollmesh recipe show ${shown}\`.`,
   });
 }
 

@@ -1,5 +1,5 @@
 /**
- * The warm starts by name: what `npm run pretrain -- --name NAME` teaches a model with random weights before any reward is
+ * The warm starts by name: what `npx rollmesh pretrain --name NAME` teaches a model with random weights before any reward is
  * paid. A family adds one line. Demonstrations are imperfect on purpose and never touch the held-out side.
  */
 import type { Random } from '../core/random.ts';

@@ -1,4 +1,4 @@
-/** `npm run audit -- ROUND`: checks a round's records, samples a share of them again with the exact versions, and compares the bits. */
+/** `npx rollmesh audit ROUND`: checks a round's records, samples a share of them again with the exact versions, and compares the bits. */
 import { Argument, Command } from 'commander';
 import { calledAs } from '../called-as.ts';
 import { collect, share } from '../shared/run-options.ts';

@@ -1,4 +1,4 @@
-/** `npm run dead-letters`: lists the messages that will not be tried again, with their causes, and sends one or all of them again. */
+/** `npx rollmesh dead-letters`: lists the messages that will not be tried again, with their causes, and sends one or all of them again. */
 import { Command } from 'commander';
 import { calledAs } from '../called-as.ts';
 import { printable, printableLines } from '../printable.ts';

@@ -96,7 +96,7 @@ async function knownDatabase({ run, wanted }: Surroundings): Promise<string> {
   if (id !== null) return id;
   throw new RollmeshError('retry', 'deploy.database', `Cloudflare does not list ${wanted.database} yet.`, {
     expected: 'the D1 database, which exists',
-    next: 'Run `npm run deploy` again in a minute.',
+    next: 'Run `npx rollmesh deploy` again in a minute.',
   });
 }
 
@@ -104,6 +104,6 @@ function knownUrl(files: DeployFiles): string {
   if (files.url !== null) return files.url;
   throw new RollmeshError('give-up', 'deploy.url', 'The deployment did not say the address of the gateway.', {
     expected: 'an address under workers.dev',
-    next: 'Set ROLLMESH_URL to the address of the gateway and run `npm run deploy` again.',
+    next: 'Set ROLLMESH_URL to the address of the gateway and run `npx rollmesh deploy` again.',
   });
 }

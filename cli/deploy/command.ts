@@ -1,4 +1,4 @@
-/** `npm run deploy`: deploys the mesh to Cloudflare. It creates what is missing and deploys what changed; a second run changes nothing. */
+/** `npx rollmesh deploy`: deploys the mesh to Cloudflare. It creates what is missing and deploys what changed; a second run changes nothing. */
 import { Command } from 'commander';
 import { calledAs } from '../called-as.ts';
 import { collect } from '../shared/run-options.ts';

@@ -22,10 +22,10 @@ export const DEPLOY_CONFIG = 'wrangler.deploy.toml';
 export const LEARNER_FILE = '.deploy/learner.env';
 export const SECRETS_FILE = '.deploy/secrets.env';
 
-const LEARNER_HEAD = `# The learner's environment, written by \`npm run deploy\`. QUEUE_TOKEN is yours to fill in: an API token of this account
+const LEARNER_HEAD = `# The learner's environment, written by \`npx rollmesh deploy\`. QUEUE_TOKEN is yours to fill in: an API token of this account
 # with Queues Read and Queues Edit (docs/deploy.md). Keep this file to yourself.
 `;
-const SECRETS_HEAD = `# The mesh's secrets, written by \`npm run deploy\`. Cloudflare shows none of them again: keep a copy in a safe place.
+const SECRETS_HEAD = `# The mesh's secrets, written by \`npx rollmesh deploy\`. Cloudflare shows none of them again: keep a copy in a safe place.
 `;
 
 /** Entry points of Workers that play recipes which are not the project's own. */
@@ -135,7 +135,7 @@ export class DeployFiles {
         },
       );
     const also = this.#recipes.length ? ' and in the entry points of its Workers' : ' alone';
-    const head = `# Written by \`npm run deploy\` from wrangler.toml: change that one. Differs in the database's id${also}.\n`;
+    const head = `# Written by \`npx rollmesh deploy\` from wrangler.toml: change that one. Differs in the database's id${also}.\n`;
     const config = text.replaceAll(PLACEHOLDER_ID, databaseId);
     return head + (this.#recipes.length ? withMains(config) : config);
   }
@@ -145,7 +145,7 @@ export class DeployFiles {
     if (this.#recipes.length === 0 || worker === ENVIRONMENT_WORKER) return undefined;
     const path = join(this.#root, mainOf(worker));
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    const text = `// Written by \`npm run deploy\`.\n${entryCode({ worker, recipes: this.#recipes }, (module) => moduleFile(PUBLIC_MODULES[module]!))}\n`;
+    const text = `// Written by \`npx rollmesh deploy\`.\n${entryCode({ worker, recipes: this.#recipes }, (module) => moduleFile(PUBLIC_MODULES[module]!))}\n`;
     if (!existsSync(path) || readFileSync(path, 'utf8') !== text) writeFileSync(path, text);
     return path;
   }

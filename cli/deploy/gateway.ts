@@ -34,7 +34,7 @@ export async function uploadStartPolicy(url: string, token: string): Promise<voi
     if (performance.now() > until)
       throw new RollmeshError('retry', 'deploy.silent', `${url}/healthz does not answer.`, {
         expected: 'the gateway that was deployed; a new address takes some minutes at times',
-        next: 'Run `npm run deploy` again: only this step is left.',
+        next: 'Run `npx rollmesh deploy` again: only this step is left.',
       });
     await new Promise((resolve) => setTimeout(resolve, ASK_MS));
   }

@@ -89,7 +89,7 @@ export async function chooseAccount(
       expected: id ? `one of its accounts: ${listed}` : `CLOUDFLARE_ACCOUNT_ID to be one of ${listed}`,
       next: id
         ? 'Log in with `npx wrangler login` as somebody who may, or set CLOUDFLARE_API_TOKEN of that account.'
-        : 'Set it and run `npm run deploy` again.',
+        : 'Set it and run `npx rollmesh deploy` again.',
     },
   );
 }

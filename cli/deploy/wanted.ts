@@ -60,7 +60,7 @@ export async function readWanted(root: string): Promise<Wanted> {
         `The project of ${config} has no wrangler.toml, which names the Workers, the database and the bucket of a mesh.`,
         {
           expected: 'a project with wrangler.toml',
-          next: `Start the run here once with \`npm start\`, which writes its recipe, tasks included, as a module under .rollmesh/recipes. Then write a project with \`rollmesh init DIR\`, and deploy there with --recipe ${join(root, '.rollmesh/recipes')}/NAME.mjs (docs/deploy.md).`,
+          next: `Start the run here once with \`npx rollmesh start\`, which writes its recipe, tasks included, as a module under .rollmesh/recipes. Then write a project with \`rollmesh init DIR\`, and deploy there with --recipe ${join(root, '.rollmesh/recipes')}/NAME.mjs (docs/deploy.md).`,
         },
       );
     throw new RollmeshError('wrong-input', 'deploy.config', `There is no wrangler.toml in ${root}.`, {

@@ -32,8 +32,8 @@ export function planWords({ steps, notes }: Plan): string[] {
 export const closingWords = (url: string | null, hasQueueToken: boolean): string[] => [
   '',
   `webhook  ${url === null ? 'set ROLLMESH_URL to the address of the gateway' : `${url}/hooks/rounds`}`,
-  `         signed with WEBHOOK_SECRET of ${SECRETS_FILE}: npm run trigger -- ${url ?? 'URL'} --recipe trio`,
-  `learner  npm run learner -- --env ${LEARNER_FILE}`,
+  `         signed with WEBHOOK_SECRET of ${SECRETS_FILE}: npx rollmesh trigger ${url ?? 'URL'} --recipe trio`,
+  `learner  npx rollmesh learner --env ${LEARNER_FILE}`,
   `         ROLLMESH_URL, LEARNER_TOKEN, MESH_KEY, CLOUDFLARE_ACCOUNT_ID and SCORED_QUEUE_ID are in ${LEARNER_FILE}`,
   ...(hasQueueToken
     ? []

@@ -1,6 +1,6 @@
 /** `rollmesh doctor`: checks this machine and says which devices will be used. Changes nothing. */
 import { Command } from 'commander';
-import { asCalled, calledAs } from '../called-as.ts';
+import { calledAs } from '../called-as.ts';
 import { printable } from '../printable.ts';
 import { paintFor } from '../shared/colour.ts';
 import { port } from '../shared/run-options.ts';
@@ -23,7 +23,7 @@ export const command = (): Command =>
       const paint = paintFor(process.stdout, process.env);
       const width = Math.max(...findings.map(({ what }) => what.length));
       const line = ({ what, state, found, follows }: Finding) =>
-        `${paint(TONES[state], MARKS[state].padEnd(3))}  ${what.padEnd(width)}  ${printable(found)}: ${asCalled(follows)}`;
+        `${paint(TONES[state], MARKS[state].padEnd(3))}  ${what.padEnd(width)}  ${printable(found)}: ${follows}`;
       for (const finding of findings)
         console.log(options.json ? JSON.stringify({ kind: 'finding', ...finding }) : line(finding));
       if (findings.some(({ state }) => state === 'bad')) process.exitCode = 1;

@@ -120,20 +120,21 @@ export function accountFinding(env: Readonly<Record<string, string | undefined>>
       what,
       state: 'good',
       found: 'CLOUDFLARE_API_TOKEN is set',
-      follows: '`npm run deploy` can use it',
+      follows: '`npx rollmesh deploy` can use it',
     };
   if (existsSync(join(folder, '.deploy')))
     return {
       what,
       state: 'good',
       found: 'a mesh was deployed from this folder',
-      follows: '`npm run deploy` goes on from .deploy/',
+      follows: '`npx rollmesh deploy` goes on from .deploy/',
     };
   return {
     what,
     state: 'missing',
     found: 'no CLOUDFLARE_API_TOKEN',
-    follows: 'the local mesh needs none; for `npm run deploy` log in with `npx wrangler login` or set it',
+    follows:
+      'the local mesh needs none; for `npx rollmesh deploy` log in with `npx wrangler login` or set it',
   };
 }
 

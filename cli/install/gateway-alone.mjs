@@ -4,5 +4,5 @@ const { ROLLMESH_DEPLOY } = process.env;
 if (!ROLLMESH_DEPLOY)
   process.stdout.write(`
 This is the gateway alone, one Worker of four (npx wrangler deploy --env gateway). The whole mesh, with its database,
-bucket, queues, migrations and secrets, in the right order:  npm run deploy  (--dry-run says what it would do)
+bucket, queues, migrations and secrets, in the right order:  npx rollmesh deploy  (--dry-run says what it would do)
 `);

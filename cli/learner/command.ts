@@ -1,5 +1,5 @@
 /**
- * `npm run learner`: the learner alone against a mesh, local or deployed. Everything comes from environment variables, so
+ * `npx rollmesh learner`: the learner alone against a mesh, local or deployed. Everything comes from environment variables, so
  * that no secret stands in a command line.
  */
 import { Command, Option } from 'commander';

@@ -30,7 +30,7 @@ function required(name: string, what: string): string {
   if (value) return value;
   throw wrongInput('environment.missing', `The variable ${name} is not set.`, {
     expected: what,
-    next: 'See docs/deploy.md, or run `npm start` for a local mesh.',
+    next: 'See docs/deploy.md, or run `npx rollmesh start` for a local mesh.',
   });
 }
 
@@ -40,7 +40,7 @@ function readEnvironment(file: string): void {
     process.loadEnvFile(file);
   } catch (cause) {
     throw wrongInput('environment.file', `The file ${file} cannot be read.`, {
-      expected: 'lines NAME=value, as `npm run deploy` writes them into .deploy/learner.env',
+      expected: 'lines NAME=value, as `npx rollmesh deploy` writes them into .deploy/learner.env',
       cause,
     });
   }

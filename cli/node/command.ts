@@ -84,7 +84,7 @@ async function runNode({
   if (!token)
     throw wrongInput('node.token', 'This node has no token.', {
       expected: '--token or the variable ROLLMESH_NODE_TOKEN',
-      next: 'Make one where the mesh is: `npm run rollmesh -- node-token create NAME`.',
+      next: 'Make one where the mesh is: `npx rollmesh node-token create NAME`.',
     });
   if ((server === undefined) !== (serves === undefined))
     throw wrongInput('node.server', `Only ${server === undefined ? '--serves' : '--server'} is given.`, {

@@ -124,7 +124,7 @@ async function refuseAdapter(folder: string): Promise<void> {
   if (adapter)
     throw wrongInput('checkpoint.adapter', `${folder} has an adapter, ${adapter}, apart from its weights.`, {
       expected: 'weights that have it folded in',
-      next: 'Export the version from the mesh that has it, `npm run policy -- export NAME VERSION DIR`, and import that folder.',
+      next: 'Export the version from the mesh that has it, `npx rollmesh policy export NAME VERSION DIR`, and import that folder.',
     });
 }
 

@@ -1,4 +1,4 @@
-/** `npm run policy`: imports, exports, lists, runs and withdraws versions of policies. stdout carries only the result. */
+/** `npx rollmesh policy`: imports, exports, lists, runs and withdraws versions of policies. stdout carries only the result. */
 import { Command } from 'commander';
 import { calledAs } from '../called-as.ts';
 import { addEval, addGenerate, addScore } from './model-commands.ts';

@@ -22,7 +22,7 @@ export async function rollBack(gateway: GatewayClient, ref: PolicyRef, reason: s
   if (ref.version >= oldest && !usable.includes(ref.version))
     throw wrongInput('rollback.version', `Policy ${ref.name} has no usable version ${ref.version}.`, {
       expected: `a version from 0 to ${current} that was neither withdrawn nor pruned`,
-      next: 'See `npm run policy -- list`.',
+      next: 'See `npx rollmesh policy list`.',
     });
   await gateway.rollBack(ref, reason);
   const withdrawn = versions

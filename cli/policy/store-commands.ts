@@ -112,7 +112,9 @@ export function addList(parent: Command): void {
       else for (const line of versionRows(policy, columns)) print(line);
     }
     if (!policies.length)
-      console.error('There are no policies yet. `npm start` or `npm run policy -- import` makes one.');
+      console.error(
+        'There are no policies yet. `npx rollmesh start` or `npx rollmesh policy import` makes one.',
+      );
   });
 }
 

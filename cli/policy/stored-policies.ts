@@ -45,12 +45,12 @@ function unreadable(path: string, cause: unknown): RollmeshError {
   return /no such (?:table|column)/.test(String(cause))
     ? new RollmeshError('wrong-input', 'state.release', 'Another release wrote this state folder.', {
         expected: 'the tables of this release',
-        next: 'Start a mesh on it once, with `npm start -- --serve`: it brings the tables up to date.',
+        next: 'Start a mesh on it once, with `npx rollmesh start --serve`: it brings the tables up to date.',
         cause,
       })
     : new RollmeshError('give-up', 'database.damaged', `The database cannot be read: ${path}.`, {
         expected: 'the file as the mesh wrote it',
-        next: 'Restore the state folder from a copy, or begin anew with `npm start -- --fresh`.',
+        next: 'Restore the state folder from a copy, or begin anew with `npx rollmesh start --fresh`.',
         cause,
       });
 }

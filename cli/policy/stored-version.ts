@@ -35,7 +35,7 @@ async function checkVersion(gateway: GatewayClient, { name, version }: PolicyRef
   if (version < oldest || versions.some((row) => row.version === version)) return;
   throw new RollmeshError('missing-version', 'version.missing', `Policy ${name} has no version ${version}.`, {
     expected: next === 1 ? '0' : `a number from 0 to ${next - 1}`,
-    next: 'See `npm run policy -- list`.',
+    next: 'See `npx rollmesh policy list`.',
   });
 }
 

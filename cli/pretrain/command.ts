@@ -1,5 +1,5 @@
 /**
- * `npm run pretrain`: makes a start policy, from nothing or from another, by supervised training on generated demonstrations of a task family's
+ * `npx rollmesh pretrain`: makes a start policy, from nothing or from another, by supervised training on generated demonstrations of a task family's
  * roles. Seeded: the same settings on the same kind of processor give the same file. Never sees evaluation data.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -30,7 +30,7 @@ import { openPolicy } from '../policy/live-policy.ts';
 import { percent } from '../shared/figures.ts';
 import { whole } from '../shared/run-options.ts';
 
-/** The policy that `npm start` begins from. */
+/** The policy that `npx rollmesh start` begins from. */
 const DEFAULT_NAME = 'arithmetic-base';
 
 interface PretrainOptions {
@@ -118,7 +118,7 @@ async function pretrain({ name, seed, threads, saveEvery, ...options }: Pretrain
   if (start.from && options.shape && !options.from)
     throw wrongInput('pretrain.shape', `${name} goes on from ${start.from}, which has the shape nano.`, {
       expected: `--from DIR, the folder of a ${start.from} in the shape ${options.shape}`,
-      next: `Make it first: npm run pretrain -- --name ${start.from} --shape ${options.shape} --out DIR`,
+      next: `Make it first: npx rollmesh pretrain --name ${start.from} --shape ${options.shape} --out DIR`,
     });
   const end = tokenizer.id(tokenizerFiles.config?.eos_token ?? '<eos>');
   const config = SHAPES[shape](vocabSize, end);
@@ -148,7 +148,7 @@ async function pretrain({ name, seed, threads, saveEvery, ...options }: Pretrain
       {
         policy: name,
         settings: {
-          madeBy: `npm run pretrain${name === DEFAULT_NAME ? '' : ` -- --name ${name}`}`,
+          madeBy: `npx rollmesh pretrain${name === DEFAULT_NAME ? '' : ` -- --name ${name}`}`,
           ...settings,
           ...(shape === (start.shape ?? 'nano') ? {} : { shape }),
           ...(start.from ? { from: start.from } : {}),

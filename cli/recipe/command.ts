@@ -1,4 +1,4 @@
-/** `npm run recipe -- list | show NAME`: lists the recipes with their papers, or explains one in words. */
+/** `npx rollmesh recipe list | show NAME`: lists the recipes with their papers, or explains one in words. */
 import { Command } from 'commander';
 import { recipes } from '../../recipes/index.ts';
 import { calledAs } from '../called-as.ts';

@@ -1,4 +1,4 @@
-/** A recipe in words: what `npm run recipe -- show NAME` prints. */
+/** A recipe in words: what `npx rollmesh recipe show NAME` prints. */
 
 import type { OptimizerSettings } from '../../core/plan/training-plan.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';

@@ -52,7 +52,7 @@ function judgedBy(source: string): JudgedReward | null {
     `The rubric ${rubric} is given ${judge === undefined ? 'no judge' : `the judge ${judge.slice(1) || '(none)'}`}.`,
     {
       expected: 'an exact version of a policy of the mesh after it, as in ./style.json@words@0=0.5',
-      next: 'Run `npm run policy -- list` for the policies and their versions.',
+      next: 'Run `npx rollmesh policy list` for the policies and their versions.',
     },
   );
 }

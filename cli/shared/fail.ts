@@ -1,5 +1,4 @@
 /** How a command ends when it fails: what happened, what was expected, what to do next, and an exit status. */
-import { asCalled } from '../called-as.ts';
 import { expectedFailure } from '../expected-failure.ts';
 import { printableLines } from '../printable.ts';
 
@@ -13,12 +12,12 @@ export function fail(error: unknown, json = false): never {
         JSON.stringify({
           kind: 'error',
           code,
-          message: asCalled(message),
+          message: message,
           expected,
-          next: next && asCalled(next),
+          next: next,
         }),
       );
-    else console.error(printableLines(`${code}: ${asCalled(message)}`));
+    else console.error(printableLines(`${code}: ${message}`));
   } else console.error(error instanceof Error ? printableLines(error.stack ?? String(error)) : error);
   process.exit(1);
 }

@@ -14,7 +14,7 @@ export function gatewayAddress(text: string): string {
     return (url.origin + url.pathname).replace(/\/$/, '');
   throw wrongInput('url.invalid', `${JSON.stringify(text)} is not the address of a mesh.`, {
     expected: 'https://…, or http:// on this machine',
-    next: 'Take the address that `npm run deploy` prints, without the path of the hook.',
+    next: 'Take the address that `npx rollmesh deploy` prints, without the path of the hook.',
   });
 }
 
@@ -44,7 +44,7 @@ export const verifiersMesh = (url: string): OpenStore =>
     url,
     'ROLLMESH_NODE_TOKEN',
     'a verifier’s',
-    'Have one made where the mesh is: `npm run rollmesh -- node-token create NAME --verifier`.',
+    'Have one made where the mesh is: `npx rollmesh node-token create NAME --verifier`.',
   );
 
 export async function openMesh(state: string): Promise<OpenStore> {

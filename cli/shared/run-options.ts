@@ -162,12 +162,12 @@ export const startCommand = (): Command =>
     .option('--seed <n>', 'seed of every random choice', whole(0), 0)
     .option(
       '--reward <name>',
-      'the reward function that pays the policy (see `npm run recipe -- show NAME`); with files of tasks also a weighted sum with modules of your own, services and judges with a rubric: checker=1,./length.ts=0.2,./style.json@words@0=0.5',
+      'the reward function that pays the policy (see `npx rollmesh recipe show NAME`); with files of tasks also a weighted sum with modules of your own, services and judges with a rubric: checker=1,./length.ts=0.2,./style.json@words@0=0.5',
     )
     .option('--freeze <role>', 'role that keeps version 0 (repeat, or separate by commas)', collect, [])
     .option(
       '--variant <name>',
-      'a change of the recipe, such as an ablation (see `npm run recipe -- show NAME`)',
+      'a change of the recipe, such as an ablation (see `npx rollmesh recipe show NAME`)',
     )
     .addOption(runWeightsOption())
     .addOption(runEngineOption())

@@ -62,7 +62,7 @@ export function seeStateFolder(path: string): string | undefined {
 const missing = (path: string) =>
   wrongInput('state.missing', `There is no state folder ${path}.`, {
     expected: 'the folder of a mesh that has run',
-    next: 'Check --state DIR; `npm start -- --state DIR` and `npm run policy -- import` make one.',
+    next: 'Check --state DIR; `npx rollmesh start --state DIR` and `npx rollmesh policy import` make one.',
   });
 
 /** @returns whether rollmesh has made the folder; throws `state.folder` where it is a file, or holds something else */

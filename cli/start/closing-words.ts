@@ -172,8 +172,8 @@ export function closingWords(summary: Summary, flags = ''): string {
     ...(cost === null ? [] : wrap(cost, WIDTH)),
     '',
     'Next:',
-    `  npm run policy -- eval ${policy} --tasks FILE${flags}`,
-    `  npm run policy -- export ${policy} DIR${flags}`,
+    `  npx rollmesh policy eval ${policy} --tasks FILE${flags}`,
+    `  npx rollmesh policy export ${policy} DIR${flags}`,
     '  (FILE has one JSON object per line: {"question": "…", "answer": "…"})',
   ].join('\n');
 }

@@ -1,4 +1,4 @@
-/** `npm start`; its options are in cli/shared/run-options.ts. */
+/** `npx rollmesh start`; its options are in cli/shared/run-options.ts. */
 import { type Command, Option } from 'commander';
 import { wrongInput } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';

@@ -114,7 +114,7 @@ const AGAIN = 'The same command orders a round in its place and goes on.';
 
 const failure = (round: RoundState) =>
   new RollmeshError('give-up', 'round.failed', `Round ${round.index} failed: ${round.reason ?? NO_REASON}`, {
-    next: `${AGAIN} Its records are kept: see the page, or \`npm run dead-letters -- list\`.`,
+    next: `${AGAIN} Its records are kept: see the page, or \`npx rollmesh dead-letters list\`.`,
   });
 
 const ended = (run: string, index: number) =>

@@ -1,4 +1,4 @@
-/** `npm start`: starts the local mesh and the learner, orders the missing rounds by a signed webhook, and prints a line for each. */
+/** `npx rollmesh start`: starts the local mesh and the learner, orders the missing rounds by a signed webhook, and prints a line for each. */
 import { join } from 'node:path';
 import type { Registry } from '../../core/recipe/registry.ts';
 import { USUAL_TURNS } from '../../core/schema/agent.ts';

@@ -1,4 +1,4 @@
-/** `npm start -- --in-process`: does the run without queues and Workers. Versions go to the same store, where every command finds them. */
+/** `npx rollmesh start --in-process`: does the run without queues and Workers. Versions go to the same store, where every command finds them. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { wrongInput } from '../../core/errors.ts';
@@ -53,7 +53,7 @@ function gatewayRunStore(gateway: GatewayClient, folder: string): RunStore {
   return {
     loadVersion: (ref: PolicyRef) => gateway.getVersion(ref),
     commitVersion: async ({ name, version }: PolicyRef, files: VersionFiles) => {
-      const settings = { madeBy: 'npm start -- --in-process' };
+      const settings = { madeBy: 'npx rollmesh start --in-process' };
       await gateway.putVersion(files, {
         policy: name,
         version,

@@ -1,7 +1,6 @@
 /** Prints a run as lines for people or as one JSON object per line. Both printers get the same records. */
 import type { EvaluationReport } from '../../core/schema/report.ts';
 import type { RoundLine, Summary } from '../../core/schema/summary.ts';
-import { asCalled } from '../called-as.ts';
 import { printable, printableLines } from '../printable.ts';
 import { paintFor, plain } from '../shared/colour.ts';
 import { wrap } from '../shared/wrap.ts';
@@ -55,7 +54,7 @@ export async function textPrinter(flags = ''): Promise<RunPrinter> {
     discardStdin: false,
     color: paint === plain ? false : 'cyan',
   });
-  const say = (line: string) => console.log(asCalled(line));
+  const say = (line: string) => console.log(line);
   const sayLast = (line: string) => {
     spinner.stop();
     say(line);

@@ -1,4 +1,4 @@
-/** `npm run trigger -- URL --recipe NAME`: orders rounds by a signed webhook. The secret comes from WEBHOOK_SECRET or .dev.vars. */
+/** `npx rollmesh trigger URL --recipe NAME`: orders rounds by a signed webhook. The secret comes from WEBHOOK_SECRET or .dev.vars. */
 import { Command } from 'commander';
 import { wrongInput } from '../../core/errors.ts';
 import { readSecrets } from '../../local/mesh/secrets.ts';
@@ -39,13 +39,13 @@ export const command = (): Command =>
       if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
         throw wrongInput('url.invalid', `${JSON.stringify(url)} is not the address of a mesh.`, {
           expected: 'https://…, or http://…',
-          next: 'Take the address that `npm start` or `npm run deploy` prints.',
+          next: 'Take the address that `npx rollmesh start` or `npx rollmesh deploy` prints.',
         });
       const secret = process.env.WEBHOOK_SECRET ?? readSecrets('.').WEBHOOK_SECRET;
       if (!secret)
         throw wrongInput('webhook.secret', 'There is no webhook secret.', {
           expected: 'WEBHOOK_SECRET in the environment or in .dev.vars',
-          next: 'Run `npm start` once, or set the secret that the deployed gateway has.',
+          next: 'Run `npx rollmesh start` once, or set the secret that the deployed gateway has.',
         });
       const { run, round, rounds } = await orderRounds(url, secret, {
         ...asked,

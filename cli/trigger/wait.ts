@@ -1,4 +1,4 @@
-/** `npm run trigger -- URL --wait`: prints the rounds of an order as they end, through the gateway's reading API. */
+/** `npx rollmesh trigger URL --wait`: prints the rounds of an order as they end, through the gateway's reading API. */
 import { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { followRun } from '../start/follow-run.ts';
 import { inFlightWords } from '../start/in-flight.ts';

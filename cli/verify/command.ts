@@ -1,4 +1,4 @@
-/** `npm run verify -- NAME@N`: trains a version again from its sealed records, compares the bytes, and changes nothing. */
+/** `npx rollmesh verify NAME@N`: trains a version again from its sealed records, compares the bytes, and changes nothing. */
 import { Command, Option } from 'commander';
 import { calledAs } from '../called-as.ts';
 import { collect, whole } from '../shared/run-options.ts';

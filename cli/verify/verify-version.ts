@@ -66,7 +66,7 @@ export class VersionChain {
     if (policy) return new VersionChain(gateway, policy);
     throw wrongInput('policy.unknown', `There is no policy ${name}.`, {
       expected: `one of ${(await gateway.listPolicies()).join(', ') || 'none: nothing is stored here'}`,
-      next: 'Run `npm run policy -- list`.',
+      next: 'Run `npx rollmesh policy list`.',
     });
   }
 
@@ -208,7 +208,7 @@ const damaged = (policy: string, version: number, why: string) =>
     'verify.records',
     `The records that version ${version} of ${policy} was trained on are not as they were sealed: ${why}`,
     {
-      next: 'Restore the objects under rounds/, or run `npm run audit` on the round to see all that differs.',
+      next: 'Restore the objects under rounds/, or run `npx rollmesh audit` on the round to see all that differs.',
     },
   );
 

@@ -68,7 +68,7 @@ export async function identityOf(token: string): Promise<NodeIdentity> {
   if (!node || !secret)
     throw wrongInput('node.token', 'This is not the token of a node.', {
       expected: '32 hexadecimal digits, a dot, and 64 more',
-      next: 'Make one where the mesh is: `npm run rollmesh -- node-token create NAME`.',
+      next: 'Make one where the mesh is: `npx rollmesh node-token create NAME`.',
     });
   const bytes = new Uint8Array([...PKCS8, ...hexToBytes(secret)]);
   const key = await crypto.subtle.importKey('pkcs8', bytes, { name: ALGORITHM }, false, ['sign']);

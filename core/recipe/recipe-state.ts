@@ -38,6 +38,6 @@ const checked = <T>(schema: StateSchema<T>, recipeState: unknown, what: string):
     recipeState,
     (why) =>
       new RollmeshError('give-up', 'recipe.state', `${what} is not the state of this recipe: ${why}.`, {
-        next: 'If another recipe trained this version, take its weights along under a new name: `npm run policy -- export NAME VERSION DIR`, then `import DIR --name NEW`. Otherwise go on with the version of rollmesh that wrote it, or begin a run with a new policy.',
+        next: 'If another recipe trained this version, take its weights along under a new name: `npx rollmesh policy export NAME VERSION DIR`, then `import DIR --name NEW`. Otherwise go on with the version of rollmesh that wrote it, or begin a run with a new policy.',
       }),
   );

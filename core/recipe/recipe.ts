@@ -30,7 +30,7 @@ export interface Paper {
   readonly source?: string;
 }
 
-/** A short method section, in the terms of the field: what `npm run recipe -- show NAME` prints. One paragraph of plain text each. */
+/** A short method section, in the terms of the field: what `npx rollmesh recipe show NAME` prints. One paragraph of plain text each. */
 export interface Method {
   /** The tasks, which role knows what about them, and what the start policy can do. */
   readonly setting: string;

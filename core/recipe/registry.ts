@@ -46,7 +46,7 @@ export function registry(recipes: readonly Recipe[], served: readonly HostedEnvi
       if (found) return found;
       throw wrongInput('recipe.unknown', `There is no recipe ${JSON.stringify(name)}.`, {
         expected: `one of ${[...byName.keys()].join(', ') || '(no recipe was passed in)'}`,
-        next: 'Run `npm run recipe -- list`, or name the module of a recipe of your own by its path: --recipe ./recipe.ts.',
+        next: 'Run `npx rollmesh recipe list`, or name the module of a recipe of your own by its path: --recipe ./recipe.ts.',
       });
     },
   };

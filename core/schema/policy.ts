@@ -194,7 +194,7 @@ export const manifest = v.object({
   settings: v.record(v.string(), v.unknown()),
   /**
    * How the round's records were audited before training: the share that was drawn again, and the seed of that draw
-   * (`npm run audit -- ROUND --fraction F --draw-seed S` draws the same). Absent = they were not audited.
+   * (`npx rollmesh audit ROUND --fraction F --draw-seed S` draws the same). Absent = they were not audited.
    */
   audit: v.optional(v.object({ fraction: finite, drawSeed: v.string() })),
 });

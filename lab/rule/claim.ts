@@ -163,7 +163,7 @@ export function claimedRegistry(recipes: readonly ClaimedRecipe[]): ClaimedRegis
       if (found) return found;
       throw wrongInput('claims.none', `Nothing is claimed of a recipe ${JSON.stringify(name)}.`, {
         expected: `one of ${recipes.map((recipe) => recipe.name).join(', ')}`,
-        next: 'Add a file of that name to lab/claims, or play the recipe with `npm start`.',
+        next: 'Add a file of that name to lab/claims, or play the recipe with `npx rollmesh start`.',
       });
     },
   };

@@ -18,7 +18,7 @@ function unreadable({ name, version }: PolicyRef, cause: unknown): unknown {
   if (known && (cause.kind === 'retry' || cause.code === 'version.manifest')) return cause;
   const why = known ? cause.what : whyOf(cause);
   return new RollmeshError('retry', UNREADABLE, `Version ${version} of ${name} cannot be read: ${why}`, {
-    next: `Restore the file and run \`npm run dead-letters -- replay\`, or roll back: \`npm run policy -- rollback ${name} VERSION\`.`,
+    next: `Restore the file and run \`npx rollmesh dead-letters replay\`, or roll back: \`npx rollmesh policy rollback ${name} VERSION\`.`,
     cause,
   });
 }

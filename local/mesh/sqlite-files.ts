@@ -58,7 +58,7 @@ export async function refuseDamaged(stateDir: string): Promise<void> {
       if (damage === undefined) continue;
       throw new RollmeshError('give-up', 'database.damaged', `${what} is damaged: ${damage} (${path}).`, {
         expected: 'the file as the mesh wrote it',
-        next: 'Restore the state folder from a copy, or begin anew with `npm start -- --fresh`.',
+        next: 'Restore the state folder from a copy, or begin anew with `npx rollmesh start --fresh`.',
       });
     }
 }

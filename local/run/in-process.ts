@@ -61,7 +61,7 @@ async function boundVersion(
       `The policy ${ref.name}@${ref.version}, which plays the role ${role}, is not there.`,
       {
         expected: 'a version of a policy in the state folder',
-        next: 'Run `npm run policy -- list`, or import it: `npm run policy -- import DIR --name NAME`.',
+        next: 'Run `npx rollmesh policy list`, or import it: `npx rollmesh policy import DIR --name NAME`.',
         cause: error,
       },
     );

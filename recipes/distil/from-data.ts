@@ -69,7 +69,7 @@ export function distilFrom(given: unknown): Recipe {
     throw wrongInput('distil.teacher', 'Recipe distil has no teacher.', {
       expected:
         '--set teacher.policy=NAME, a policy of the mesh with the same tokens as the one that is trained',
-      next: 'Import one with `npm run policy -- import DIR --name NAME`; --set teacher.version=N takes another version than 0.',
+      next: 'Import one with `npx rollmesh policy import DIR --name NAME`; --set teacher.version=N takes another version than 0.',
     });
   expectSchedule(optimizer);
   const round = questionRound({

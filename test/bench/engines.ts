@@ -1,5 +1,5 @@
 /**
- * What a run takes with each engine: `trio` with the settings of `npm start`, sampled with ONNX Runtime and with the project's kernels, in
+ * What a run takes with each engine: `trio` with the settings of `npx rollmesh start`, sampled with ONNX Runtime and with the project's kernels, in
  * blocks of rounds that take turns on one local mesh, with one learner.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * The pages of recipes, some of them in `npm run check`, every one in `npm run check:recipes`, and of a run on a file of questions: a short run of each is played in this process, stored as the mesh stores it, and walked through in a browser.
+ * The pages of recipes, some of them in `npm test`, every one in `.ci/recipes`, and of a run on a file of questions: a short run of each is played in this process, stored as the mesh stores it, and walked through in a browser.
  * There are no token ids where texts should be, no empty charts or tables, no failed request and no complaint of the content policy.
  * Screenshots of some recipes are written to ROLLMESH_SCREENSHOTS where it names a folder.
  */
@@ -25,7 +25,7 @@ import { storeRun } from './recorded-mesh/store.ts';
 /** One run goes on for some rounds, so that curves are lines; the others show what one round leaves. */
 const roundsOf = (recipe: string) => (recipe === 'trio' ? 3 : 1);
 const SHOTS = process.env.ROLLMESH_SCREENSHOTS;
-/** GRPO on a file of questions, as `npm start -- --policy words --tasks FILE` makes it. */
+/** GRPO on a file of questions, as `npx rollmesh start --policy words --tasks FILE` makes it. */
 const onQuestions = grpoFrom(
   (
     await readTaskRecipe({

@@ -311,6 +311,6 @@ describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
   test('an empty mesh says how to start', () =>
     visit(startFakeMesh({ empty: true }), async (page) => {
       await page.waitForSelector('#empty:not([hidden])');
-      expect(await text(page, '#empty')).toContain('npm start');
+      expect(await text(page, '#empty')).toContain('npx rollmesh start');
     }));
 });

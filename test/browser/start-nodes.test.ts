@@ -1,5 +1,5 @@
 /**
- * The README's `npm start -- --nodes 2` as a newcomer sees it: the terminal says that a node sampled, the page has a lane for each node, and the lanes fill
+ * The README's `npx rollmesh start --nodes 2` as a newcomer sees it: the terminal says that a node sampled, the page has a lane for each node, and the lanes fill
  * once the nodes have joined. Ctrl-C then ends all of it. Without a browser the terminal is all that is looked at.
  */
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
  * Agents beside a run, as docs/agents.md has them: the examples of two seats and of tools, processes of their own on one mesh, and one that is slow
- * beside `npm start`. Agents are told that the run is over before the mesh goes away with the command, which only the whole command can show.
+ * beside `npx rollmesh start`. Agents are told that the run is over before the mesh goes away with the command, which only the whole command can show.
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -23,7 +23,7 @@ import { INTERNALS, runCommand } from './terminal.ts';
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-examples-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The runs of the examples: the options of `npm start` with which docs/agents.md orders them. */
+/** The runs of the examples: the options of `npx rollmesh start` with which docs/agents.md orders them. */
 const ASKED = {
   seats: {
     policy: 'words',

@@ -1,11 +1,10 @@
 /** The program's doors: a recipe from outside, a new project, a configuration of one's own; and what is said of each that is wrong. */
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
-import { asCalled, calledAs, SCRIPTS } from '../../cli/called-as.ts';
 import { installedFrom, projectFiles, writeProject } from '../../cli/init.ts';
 import { openRecipes } from '../../cli/recipe-modules.ts';
 import { WORKER_NAMES } from '../../core/round/stages.ts';
@@ -174,26 +173,7 @@ test('a folder without a configuration has the package’s', async () => {
   expect((await readMeshConfig(folderOf({}))).file).toBe(installed('wrangler.toml'));
 });
 
-test('messages name commands as the user calls them', () => {
-  const said = 'Run `npm run recipe -- list`, or `npm start`, or npm run deploy -- --dry-run.';
-  expect(asCalled(said, true)).toBe(
-    'Run `npx rollmesh recipe list`, or `npx rollmesh start`, or npx rollmesh deploy --dry-run.',
-  );
-  expect(asCalled(said, false)).toBe(said);
-  expect(asCalled('npm run build and npm install', true)).toBe('npm run build and npm install');
-  expect(asCalled('Run `npm run rollmesh -- node-token create NAME` or `npm run curves -- RUN`.', true)).toBe(
-    'Run `npx rollmesh node-token create NAME` or `npx rollmesh curves RUN`.',
-  );
-});
-
-test('a command without an npm script is called by the program, in a clone of the repository', () => {
-  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
-  for (const name of SCRIPTS) expect(scripts[name], name).toContain(`cli/rollmesh.ts ${name}`);
-  const own = Object.entries(scripts).flatMap(([name, text]) =>
-    text.endsWith(`cli/rollmesh.ts ${name}`) ? [name] : [],
-  );
-  expect([...SCRIPTS].sort()).toEqual(own.sort());
-  expect(calledAs('audit', false)).toBe('npm run audit --');
-  expect(calledAs('node-token', false)).toBe('npm run rollmesh -- node-token');
-  expect(calledAs('node-token', true)).toBe('rollmesh node-token');
+test('the program runs from its sources in a clone, whatever npm installed, and says how a command is called', () => {
+  const said = execFileSync('node_modules/.bin/rollmesh', ['recipe', 'list', '--help'], { encoding: 'utf8' });
+  expect(said).toMatch(/^Usage: npx rollmesh recipe list/);
 });

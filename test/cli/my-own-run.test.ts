@@ -1,6 +1,6 @@
 /**
  * docs/my-own-run.md as a reader follows it: the files of the page in a folder, and its commands as they stand there, one after the
- * other, each as a process of its own. `npm start` brings up a mesh and a learner, which no shorter test does with an imported checkpoint and
+ * other, each as a process of its own. `npx rollmesh start` brings up a mesh and a learner, which no shorter test does with an imported checkpoint and
  * a reward of one's own. Only the port is chosen, since another mesh may run on this machine.
  */
 import { execFile } from 'node:child_process';
@@ -68,5 +68,5 @@ test('every command of the page does what the page says', { timeout: 300_000 }, 
     expect.arrayContaining(['config.json', 'model.safetensors', 'tokenizer_config.json']),
   );
   // What was exported is a checkpoint that can be imported.
-  expect(await run('npm run policy -- import trained --name mine-again')).toContain('mine-again');
+  expect(await run('npx rollmesh policy import trained --name mine-again')).toContain('mine-again');
 });

@@ -35,7 +35,7 @@ test('a start that goes on from another asks for that one in the same shape', {
   const { code, stderr, folder } = await pretrain('none', '--name', 'arithmetic-terse', '--shape', 'micro');
   expect(code).toBe(1);
   expect(stderr).toContain('pretrain.shape: arithmetic-terse goes on from arithmetic-base');
-  expect(stderr).toContain('npm run pretrain -- --name arithmetic-base --shape micro --out DIR');
+  expect(stderr).toContain('npx rollmesh pretrain --name arithmetic-base --shape micro --out DIR');
   expect(existsSync(folder)).toBe(false);
 });
 

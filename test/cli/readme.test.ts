@@ -46,7 +46,7 @@ async function run(command: string, ...more: string[]): Promise<string> {
   return stdout;
 }
 
-/** Runs `npm start` in the clone, as a reader's first command; it has to print that. */
+/** Runs `npx rollmesh start` in the clone, as a reader's first command; it has to print that. */
 async function starts(says: RegExp, ...more: string[]): Promise<void> {
   const env = { ...process.env, NO_COLOR: '1' };
   const child = spawn('npm', ['start', '--', ...more], { env, detached: true });

@@ -55,7 +55,7 @@ test('orders are followed at both terminals, a killed learner is a line, Ctrl-C 
     /^trio trains \S+: 1 round of [\s\S]+^1\/1 [\s\S]+^After 1 round, .*did not change\s+significantly/m,
   );
   // What is proposed next can be pasted.
-  await says(/^Next:\n {2}npm run policy -- eval \S+ 1 --tasks FILE --state \S+$/m);
+  await says(/^Next:\n {2}npx rollmesh policy eval \S+ 1 --tasks FILE --state \S+$/m);
 
   const ordered = await order('--seed', '1', '--rounds', '30');
   expect(ordered.code).toBe(0);

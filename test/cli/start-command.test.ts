@@ -1,4 +1,4 @@
-/** `npm start` as a person at a terminal sees it when something is wrong. */
+/** `npx rollmesh start` as a person at a terminal sees it when something is wrong. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -73,7 +73,7 @@ test.skipIf(!existsSync('/usr/bin/script'))(
 
 // A service manager, or `kill`, ends npm alone: the signal does not reach what npm has started. An interrupt npm leaves to the terminal's others.
 // The command is one of the README's.
-test('SIGTERM to npm alone ends the mesh and the learner of `npm start -- --recipe tango`', async () => {
+test('SIGTERM to npm alone ends the mesh and the learner of `npx rollmesh start --recipe tango`', async () => {
   const state = join(folder, 'npm');
   const options = ['--state', state, '--rounds', '2', '--port', '0', '--engine', 'kernels'];
   const npm = spawn('npm', ['start', '--', '--recipe', 'tango', ...options], {

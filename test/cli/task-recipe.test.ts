@@ -76,7 +76,7 @@ test('a second file is held out, and what stands in both is left out of training
   );
 });
 
-test('a round’s recipe is found where `npm start` wrote it, without --recipe; a name that leads elsewhere opens nothing', async () => {
+test('a round’s recipe is found where `npx rollmesh start` wrote it, without --recipe; a name that leads elsewhere opens nothing', async () => {
   const state = join(root, 'state');
   const made = await read([file('again.jsonl', sums(12))]);
   const path = await writeTaskRecipe(writtenRecipes(state), made);

@@ -1,5 +1,5 @@
 /**
- * `npm run check:recipes [-- NAME …]`: a recipe comes to the same bytes in the mesh as in one process,
+ * `.ci/recipes [-- NAME …]`: a recipe comes to the same bytes in the mesh as in one process,
  * and its page is walked through in a browser. With names, those recipes alone. What came of each is written to
  * test/bench/results/recipes.json.
  */
@@ -63,7 +63,7 @@ try {
   const results: Results = { ...earlier() };
   for (const { name, mesh, page } of passed) results[name] = { mesh, page, machine };
   const kept = recipes.flatMap(({ name }) => (results[name] ? [[name, results[name]]] : []));
-  const record = { command: 'npm run check:recipes', recipes: Object.fromEntries(kept) };
+  const record = { command: '.ci/recipes', recipes: Object.fromEntries(kept) };
   writeFileSync(RESULTS, `${JSON.stringify(record, null, 2)}\n`);
   console.log(`${passed.length} of ${came.length} recipes passed; ${RESULTS} has them.`);
   const failed = came.filter((one) => !passed.includes(one)).map(({ name }) => name);

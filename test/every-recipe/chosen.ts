@@ -1,6 +1,6 @@
 /**
- * The recipes that are played in the mesh, and those whose pages are walked through. `npm run check` takes the flagships and, of the others, as few
- * as use every kind of weights and of roles that any recipe uses, and in the mesh every task family; `npm run check:recipes` takes all
+ * The recipes that are played in the mesh, and those whose pages are walked through. `npm test` takes the flagships and, of the others, as few
+ * as use every kind of weights and of roles that any recipe uses, and in the mesh every task family; `.ci/recipes` takes all
  * (docs/decisions/0033 and 0038).
  */
 import type { Recipe } from '../../core/recipe/recipe.ts';

@@ -1,4 +1,4 @@
-/** `npm start -- --in-process`, as its user calls it: from the recipe's own start, and to the bits of a run in memory. */
+/** `npx rollmesh start --in-process`, as its user calls it: from the recipe's own start, and to the bits of a run in memory. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';

@@ -50,7 +50,7 @@ test('no environment named: the gateway, and no warning either', { timeout: 120_
   expect(said).not.toMatch(/warning|error|▲|✘/i);
   expect(said).toContain('env.ASSETS');
   // It is one Worker of four, and says which command is the whole mesh.
-  expect(said).toMatch(/gateway alone, one Worker of four[\s\S]*npm run deploy/);
+  expect(said).toMatch(/gateway alone, one Worker of four[\s\S]*npx rollmesh deploy/);
   expectLight(folder, 'gateway');
 });
 

@@ -1,6 +1,6 @@
 /**
  * Recipes play through the Workers, queues, R2 and the learner, and come to the bytes of one process: some of them and a round or two in
- * `npm run check`; every one, and as many rounds as it takes to train each of its policies, in `npm run check:recipes`.
+ * `npm test`; every one, and as many rounds as it takes to train each of its policies, in `.ci/recipes`.
  */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -31,7 +31,7 @@ const UNTRAINED = ['cosplay'];
 
 /**
  * The second round samples with what the first has trained, which those show that hold weights in their own way; a family needs one round. Some recipes
- * train what they are about later: `npm run check:recipes` waits for it.
+ * train what they are about later: `.ci/recipes` waits for it.
  */
 const ROUNDS = 2;
 const twice = new Set(chosenPages().map(({ name }) => name));

@@ -1,4 +1,4 @@
-/** The nodes of `npm start -- --nodes`: processes that know their own token, and no other secret of whoever started them. */
+/** The nodes of `npx rollmesh start --nodes`: processes that know their own token, and no other secret of whoever started them. */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** Which recipes `npm run check` plays in the mesh, and whose pages it walks through. */
+/** Which recipes `npm test` plays in the mesh, and whose pages it walks through. */
 import { expect, test } from 'vitest';
 import { RollmeshError } from '../../core/errors.ts';
 import { recipes } from '../../recipes/index.ts';

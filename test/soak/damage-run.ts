@@ -1,5 +1,5 @@
 /**
- * Runs whose files are damaged at rest. `npm start` is killed at a moment of a round, one file of its state folder is damaged, and the same
+ * Runs whose files are damaged at rest. `npx rollmesh start` is killed at a moment of a round, one file of its state folder is damaged, and the same
  * command is given again, as a person would. The run must come to the versions of the reference run, or name what was lost; then the file
  * is put back, and the run must go on.
  */

@@ -1,6 +1,6 @@
 /**
  * A round as the mesh stores it, in memory: the objects of R2 and the rows of D1, behind the routes that the learner and
- * `npm run audit` read. A forger may write to all of it; what the learner then does is the learner's own code.
+ * `npx rollmesh audit` read. A forger may write to all of it; what the learner then does is the learner's own code.
  */
 
 import { provenanceMac } from '../../core/audit/provenance.ts';

@@ -73,7 +73,7 @@ export function showTitle(element, { settings, target, state }, done, known) {
     state === 'stopped'
       ? 'It has stopped.'
       : state === 'paused'
-        ? 'It is paused: `npm start -- --resume` goes on with it.'
+        ? 'It is paused: `npx rollmesh start --resume` goes on with it.'
         : done >= target
           ? 'It has ended.'
           : '';

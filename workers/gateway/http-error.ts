@@ -63,7 +63,7 @@ const OF_THE_STORE: readonly (readonly [RegExp, ContentfulStatusCode, Refusal])[
       'database.damaged',
       'The database or the index of the objects is damaged.',
       undefined,
-      'Restore the state folder from a copy; a local mesh begins anew with `npm start -- --fresh`.',
+      'Restore the state folder from a copy; a local mesh begins anew with `npx rollmesh start --fresh`.',
     ),
   ],
   [
@@ -83,7 +83,7 @@ const OF_THE_STORE: readonly (readonly [RegExp, ContentfulStatusCode, Refusal])[
       'database.migrating',
       'The database does not have this release’s tables yet.',
       'a mesh that has started, or migrations that were applied',
-      'Wait until the mesh is up; a deployed mesh needs `npm run deploy`, which applies them.',
+      'Wait until the mesh is up; a deployed mesh needs `npx rollmesh deploy`, which applies them.',
     ),
   ],
 ];

@@ -118,7 +118,7 @@ async function expectVersion(
     `The policy ${name}@${version}, which plays the role ${role}, ${known}.`,
     {
       expected: 'a version of a policy that is in the mesh',
-      next: 'Run `npm run policy -- list`, or import it: `npm run policy -- import DIR --name NAME`.',
+      next: 'Run `npx rollmesh policy list`, or import it: `npx rollmesh policy import DIR --name NAME`.',
     },
   );
 }
@@ -162,7 +162,7 @@ async function ensurePolicy({ db, bucket, settings, now }: Services, run: Ordere
   const from = start === DEFAULT_START ? settings.defaultStartPolicy : start;
   if (run.named)
     throw new RollmeshError('wrong-input', 'policy.missing', `There is no policy ${policy}.`, {
-      next: 'Import it: `npm run policy -- import DIR --name NAME`.',
+      next: 'Import it: `npx rollmesh policy import DIR --name NAME`.',
     });
   if (!(await getPolicy(db, from)))
     throw new RollmeshError(
@@ -170,8 +170,9 @@ async function ensurePolicy({ db, bucket, settings, now }: Services, run: Ordere
       'policy.start',
       `The start policy ${from} of recipe ${run.settings.recipe} is not stored in this mesh, or not yet.`,
       {
-        expected: 'a start policy; `npm start` stores those that it needs before it says that the mesh is up',
-        next: `Order again once the mesh is up. Where \`npm start\` did not start it: \`npm run policy -- import models/${start} --name ${from}\`.`,
+        expected:
+          'a start policy; `npx rollmesh start` stores those that it needs before it says that the mesh is up',
+        next: `Order again once the mesh is up. Where \`npx rollmesh start\` did not start it: \`npx rollmesh policy import models/${start} --name ${from}\`.`,
       },
     );
   const source = { name: from, version: 0 };

@@ -86,7 +86,7 @@ function refuseEnded(row: NodeRow): void {
   if (row.verifies)
     throw new HttpError(403, 'node.verifier', `The token of ${row.name} is that of a verifier.`, {
       expected: 'the token of a node: a verifier sees answers of tasks, and samples nothing',
-      next: 'Make another one where the mesh is: `npm run rollmesh -- node-token create NAME`.',
+      next: 'Make another one where the mesh is: `npx rollmesh node-token create NAME`.',
     });
 }
 
@@ -164,7 +164,7 @@ async function leaseTo(c: Context<NodeTypes>): Promise<Response> {
   if (inexact !== undefined && !close)
     throw new HttpError(403, 'node.exactness', `The token of node ${node.name} is that of an exact node.`, {
       expected: `the token of a close node for ${inexact}, whose last digits differ`,
-      next: 'Make one where the mesh is: `npm run rollmesh -- node-token create NAME --close`.',
+      next: 'Make one where the mesh is: `npx rollmesh node-token create NAME --close`.',
     });
   // A close node may compute by an exact engine, too.
   if (close && inexact === undefined) ({ leased, soon } = await as(true));

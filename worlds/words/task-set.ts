@@ -1,4 +1,4 @@
-/** Generated questions as a set of tasks, as files give one: what `npm start -- --recipe grpo --policy words` trains on. */
+/** Generated questions as a set of tasks, as files give one: what `npx rollmesh start --recipe grpo --policy words` trains on. */
 import { Random } from '../../core/random.ts';
 import { drawUntil } from '../../core/recipe/split.ts';
 import { type PlacedTask, questionKey } from '../file/task.ts';

@@ -63,7 +63,7 @@ test('it leaves the learner’s environment and the real database id, wrangler.t
   expect(mesh.read('wrangler.deploy.toml').split(`database_id = "${id}"`)).toHaveLength(5);
   const said = mesh.said.join('\n');
   expect(said).toContain(`${URL}/hooks/rounds`);
-  expect(said).toContain('npm run learner -- --env .deploy/learner.env');
+  expect(said).toContain('npx rollmesh learner --env .deploy/learner.env');
   expect(said).toContain('QUEUE_TOKEN');
 });
 
@@ -107,7 +107,7 @@ test.each(FIRST.map((what, i) => [what, i] as const))(
     mesh.wrangler.failures.set(i, 'The service is on fire. [code: 10013]');
     await expect(mesh.run()).rejects.toMatchObject({
       code: 'deploy.wrangler',
-      message: expect.stringMatching(/on fire.*npm run deploy.*again/s),
+      message: expect.stringMatching(/on fire.*npx rollmesh deploy.*again/s),
     });
     expect(mesh.wrangler.changes).toEqual(FIRST.slice(0, i));
     await mesh.run();

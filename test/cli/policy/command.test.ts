@@ -121,9 +121,9 @@ describe('on a mesh that runs', () => {
     }
     expect(bad.stderr).toContain('ids.line: Line 2: token 1000');
     expect(missing.stderr).toContain('policy.missing: There is no policy nobody. Expected one of: qwen3.');
-    expect(missing.stderr).toContain('npm run policy -- import DIR --name NAME');
+    expect(missing.stderr).toContain('npx rollmesh policy import DIR --name NAME');
     // A policy that lies beside the program is named with its folder.
-    expect(shipped.stderr).toContain('npm run policy -- import models/words --name words');
+    expect(shipped.stderr).toContain('npx rollmesh policy import models/words --name words');
     expect(existsSync(mesh.path('out'))).toBe(false);
     expect(usage.stderr).toContain('Expected a whole number');
   });

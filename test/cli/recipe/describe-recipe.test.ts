@@ -1,4 +1,4 @@
-/** What `npm run recipe -- show NAME` says of a recipe: a method section, made from the recipe's own data. */
+/** What `npx rollmesh recipe show NAME` says of a recipe: a method section, made from the recipe's own data. */
 import { expect, test, vi } from 'vitest';
 import { FILE_RECIPES } from '../../../cli/file-recipes.ts';
 import { command } from '../../../cli/recipe/command.ts';

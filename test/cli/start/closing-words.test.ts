@@ -86,8 +86,8 @@ test('a change of strategy is not sold as arithmetic', () => {
         'The judge rose from 62.0 % to 73.0 % (+11.0 points, p < 0.001) in balanced accuracy on the fixed set; the proposer wrote tasks of difficulty 2.50 at first and 3.90 at last (49 % solved).',
       '',
       'Next:',
-      '  npm run policy -- eval seed-arithmetic 40 --tasks FILE',
-      '  npm run policy -- export seed-arithmetic 40 DIR',
+      '  npx rollmesh policy eval seed-arithmetic 40 --tasks FILE',
+      '  npx rollmesh policy export seed-arithmetic 40 DIR',
       '  (FILE has one JSON object per line: {"question": "…", "answer": "…"})',
     ].join('\n'),
   );
