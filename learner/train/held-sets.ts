@@ -63,7 +63,7 @@ export class HeldSets {
     const settings = this.#settingsOf(set).optimizer;
     if (!settings)
       throw wrongInput(
-        'training plan.set',
+        'training-plan.set',
         `The parameter set ${set} has no optimiser, and there is an update for it.`,
         {
           expected: 'an update of a set that is trained',
@@ -147,7 +147,7 @@ export class HeldSets {
   #settingsOf(set: string): SetSettings {
     const settings = this.#settings[set];
     if (!settings)
-      throw wrongInput('training plan.set', `There is no parameter set ${set}.`, {
+      throw wrongInput('training-plan.set', `There is no parameter set ${set}.`, {
         expected: `one of ${Object.keys(this.#settings).join(', ')}`,
       });
     return settings;

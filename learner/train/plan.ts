@@ -51,7 +51,7 @@ function planUpdate(
   const optimizer = sets[set]?.optimizer;
   if (!optimizer)
     throw wrongInput(
-      'training plan.set',
+      'training-plan.set',
       `There is an update for the parameter set ${set}, which is not trained.`,
       {
         expected: 'a set of the recipe that has an optimiser',

@@ -67,7 +67,7 @@ export function readOut(
 function headOf({ head }: Model, kind: 'value' | 'classes'): Head {
   if (head?.kind !== kind)
     throw wrongInput(
-      'training plan.head',
+      'training-plan.head',
       `The parameter set has ${head ? `a head of kind ${head.kind}` : 'no head'}.`,
       {
         expected: `one of kind ${kind}`,

@@ -170,7 +170,7 @@ const foreign =
   async (version) => {
     if (!Object.values(roles).some((ref) => ref.name === policy && ref.version === version))
       throw wrongInput(
-        'training plan.teacher',
+        'training-plan.teacher',
         `The teacher ${policy}@${version} plays no role of the round.`,
         {
           expected: 'a role that the recipe binds to this version',

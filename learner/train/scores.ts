@@ -71,7 +71,7 @@ function expectRoom(ref: TeacherRef, { params }: Model, sequences: readonly Sequ
   const long = sequences.find((sequence) => sequenceTokens(sequence) > most);
   if (!long) return;
   throw wrongInput(
-    'training plan.length',
+    'training-plan.length',
     `The teacher ${refKey(ref)} would read ${long.prompt.length} tokens of a prompt and ${long.ids.length} of an answer.`,
     {
       expected: `at most ${most} tokens together, its max_position_embeddings`,

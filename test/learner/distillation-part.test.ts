@@ -184,12 +184,12 @@ test('what cannot be distilled from is said before anything is trained', async (
     /teacher main\/0 would read 58 tokens of a prompt and 7 of an answer\. Expected at most 64 tokens together/,
   );
   const refused: [Partial<DistillationPart>, string][] = [
-    [{ items: [{ ...both[0]!, weights: [1] }] }, 'training plan.length'],
-    [{ divergence: { kind: 'jensen-shannon', beta: 1 } }, 'training plan.beta'],
-    [{ divergence: { kind: 'jensen-shannon', beta: Number.NaN } }, 'training plan.beta'],
-    [{ top: { k: 0, of: 'teacher' } }, 'training plan.top'],
-    [{ entropyBeta: -1 }, 'training plan.entropyBeta'],
-    [{ entropyBeta: Number.NaN }, 'training plan.entropyBeta'],
+    [{ items: [{ ...both[0]!, weights: [1] }] }, 'training-plan.length'],
+    [{ divergence: { kind: 'jensen-shannon', beta: 1 } }, 'training-plan.beta'],
+    [{ divergence: { kind: 'jensen-shannon', beta: Number.NaN } }, 'training-plan.beta'],
+    [{ top: { k: 0, of: 'teacher' } }, 'training-plan.top'],
+    [{ entropyBeta: -1 }, 'training-plan.entropy-beta'],
+    [{ entropyBeta: Number.NaN }, 'training-plan.entropy-beta'],
   ];
   for (const [change, code] of refused) await expect(train(partOf(change))).rejects.toMatchObject({ code });
 });

@@ -490,24 +490,24 @@ test('what an item lacks is said before anything is trained', async () => {
   const [sample] = sampled();
   const short = { ...sample!, logprobs: sample!.logprobs.slice(1) };
   const refused: [UpdatePart, string][] = [
-    [policyPart({ items: [{ sample: short, advantage: 1 }] }), 'training plan.length'],
-    [policyPart({ items: [{ sample: sample!, advantage: [1] }] }), 'training plan.length'],
-    [{ ...about, kind: 'value', items: [{ ...first, targets: [1] }] }, 'training plan.length'],
-    [{ ...about, kind: 'value', items: [{ ...first, targets: [1, 2, 3, 4] }] }, 'training plan.head'],
+    [policyPart({ items: [{ sample: short, advantage: 1 }] }), 'training-plan.length'],
+    [policyPart({ items: [{ sample: sample!, advantage: [1] }] }), 'training-plan.length'],
+    [{ ...about, kind: 'value', items: [{ ...first, targets: [1] }] }, 'training-plan.length'],
+    [{ ...about, kind: 'value', items: [{ ...first, targets: [1, 2, 3, 4] }] }, 'training-plan.head'],
     [
       { ...about, kind: 'value', items: [{ ...first, targets: [1, 2, 3, 4], weights: [1] }] },
-      'training plan.length',
+      'training-plan.length',
     ],
     [
       { ...about, kind: 'value', items: [{ ...first, targets: [1, 2, 3, 4] }], expectile: 1 },
-      'training plan.expectile',
+      'training-plan.expectile',
     ],
-    [{ ...about, kind: 'classification', items: [{ ...first, label: 0 }] }, 'training plan.head'],
+    [{ ...about, kind: 'classification', items: [{ ...first, label: 0 }] }, 'training-plan.head'],
     [
       pairPart({ kind: 'sppo', beta: 1 }, { pairs: [{ chosen: first, rejected: second }] }),
-      'training plan.win-rates',
+      'training-plan.win-rates',
     ],
-    [pairPart({ kind: 't-reg', beta: 1, alpha: 1 }), 'training plan.token-rewards'],
+    [pairPart({ kind: 't-reg', beta: 1, alpha: 1 }), 'training-plan.token-rewards'],
     ...(
       [
         [{ spans: [[1], [1]] }, 'length'],
@@ -523,7 +523,7 @@ test('what an item lacks is said before anything is trained', async () => {
     ]),
     [
       pairPart({ kind: 'orpo', lambda: 1 }, { pairs: [{ chosen: first, rejected: second, offset: 1 }] }),
-      'training plan.offset',
+      'training-plan.offset',
     ],
   ];
   for (const [part, code] of refused) await expect(train(part)).rejects.toMatchObject({ code });

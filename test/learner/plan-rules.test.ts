@@ -279,7 +279,7 @@ test('a round leaves nothing on the device but the sets that are held, a failed 
   } as const;
   await expect(
     teach({ updates: [update({ parts: [sft(), value] })] }, { versions, sets, trainer }),
-  ).rejects.toMatchObject({ code: 'training plan.head' });
+  ).rejects.toMatchObject({ code: 'training-plan.head' });
   trainer.dispose();
   expect(tf.memory().numTensors).toBe(before);
 });

@@ -16,7 +16,7 @@ export const classification: PartKind<ClassificationPart> = {
     const classes = logits.shape[1];
     const unknown = named.find((index) => !Number.isInteger(index) || index < 0 || index >= classes);
     if (unknown !== undefined)
-      throw wrongInput('training plan.label', `A sequence has the label ${unknown}.`, {
+      throw wrongInput('training-plan.label', `A sequence has the label ${unknown}.`, {
         expected: `a class from 0 to ${classes - 1}, as the set's head has them`,
       });
     const labels = tf.tensor1d(named, 'int32');

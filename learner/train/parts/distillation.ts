@@ -54,17 +54,17 @@ export const distillation: PartKind<DistillationPart> = {
 
 function expectDivergence({ divergence, top, entropyBeta = 0 }: DistillationSpec): void {
   if (divergence.kind === 'jensen-shannon' && !(divergence.beta > 0 && divergence.beta < 1))
-    throw wrongInput('training plan.beta', `A Jensen-Shannon divergence has β = ${divergence.beta}.`, {
+    throw wrongInput('training-plan.beta', `A Jensen-Shannon divergence has β = ${divergence.beta}.`, {
       expected: 'a number between 0 and 1, both excluded',
       next: 'For the two ends take forward-kl or reverse-kl.',
     });
   if (top && !(Number.isSafeInteger(top.k) && top.k >= 1))
-    throw wrongInput('training plan.top', `A divergence is taken over the ${top.k} likeliest tokens.`, {
+    throw wrongInput('training-plan.top', `A divergence is taken over the ${top.k} likeliest tokens.`, {
       expected: 'a whole number, at least 1',
     });
   if (!(entropyBeta >= 0 && Number.isFinite(entropyBeta)))
     throw wrongInput(
-      'training plan.entropyBeta',
+      'training-plan.entropy-beta',
       `Tokens are weighted by exp(−β·H) of their teacher with β = ${entropyBeta}.`,
       {
         expected: 'a finite number, at least 0',

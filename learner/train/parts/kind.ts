@@ -132,7 +132,7 @@ export function expectPerToken(
 ): void {
   if (numbers.length !== ids.length)
     throw wrongInput(
-      'training plan.length',
+      'training-plan.length',
       `Item ${item} has ${numbers.length} ${what} for ${ids.length} tokens.`,
       {
         expected: 'one a token',

@@ -89,7 +89,7 @@ function expectMask(item: number, mask: readonly number[], sample: Sequence): vo
   expectPerToken('mask entries', item, mask, sample);
   const other = mask.find((m) => m !== 0 && m !== 1);
   if (other !== undefined)
-    throw wrongInput('training plan.mask', `The mask of item ${item} has the entry ${other}.`, {
+    throw wrongInput('training-plan.mask', `The mask of item ${item} has the entry ${other}.`, {
       expected: '1 for a token that is trained and 0 for one that is not',
       next: 'To train tokens by different amounts, give the item one advantage a token.',
     });
@@ -97,7 +97,7 @@ function expectMask(item: number, mask: readonly number[], sample: Sequence): vo
 
 function expectBounds(item: number, { low, high }: EntropyBounds): void {
   if (!(low <= high))
-    throw wrongInput('training plan.band', `The band of item ${item} goes from ${low} to ${high} nats.`, {
+    throw wrongInput('training-plan.band', `The band of item ${item} goes from ${low} to ${high} nats.`, {
       expected: 'two numbers, low at most as large as high',
     });
 }

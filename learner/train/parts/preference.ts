@@ -77,7 +77,7 @@ const HAVE_OFFSETS = ['dpo', 'spin', 't-reg'];
 function expectPair(pair: PreferencePair, i: number, kind: PreferencePart['objective']['kind']): void {
   const { chosen, rejected, winRates, spans, offset, weight = 1, tokenRewards } = pair;
   if (kind === 'sppo' && !winRates)
-    throw wrongInput('training plan.win-rates', `Pair ${i} has no win rates.`, {
+    throw wrongInput('training-plan.win-rates', `Pair ${i} has no win rates.`, {
       expected: 'winRates [chosen, rejected], each from 0 to 1, which SPPO regresses to',
     });
   for (const [s, sequence] of [chosen, rejected].entries()) {
@@ -86,20 +86,20 @@ function expectPair(pair: PreferencePair, i: number, kind: PreferencePart['objec
   }
   if (spans) expectSpans(spans, i);
   if (kind === 't-reg' && !tokenRewards)
-    throw wrongInput('training plan.token-rewards', `Pair ${i} has no token rewards.`, {
+    throw wrongInput('training-plan.token-rewards', `Pair ${i} has no token rewards.`, {
       expected: 'tokenRewards [chosen, rejected] with a number for each token, by which T-REG weighs it',
       next: 'Without such rewards take the objective `dpo`.',
     });
   if (tokenRewards?.flat().some((reward) => !Number.isFinite(reward)))
-    throw wrongInput('training plan.token-rewards', `A token reward of pair ${i} is no finite number.`, {
+    throw wrongInput('training-plan.token-rewards', `A token reward of pair ${i} is no finite number.`, {
       expected: 'finite numbers',
     });
   if (offset !== undefined && !(Number.isFinite(offset) && HAVE_OFFSETS.includes(kind)))
-    throw wrongInput('training plan.offset', `Pair ${i} has the offset ${offset} under ${kind}.`, {
+    throw wrongInput('training-plan.offset', `Pair ${i} has the offset ${offset} under ${kind}.`, {
       expected: `a finite number of nats, under one of ${HAVE_OFFSETS.join(', ')}`,
     });
   if (!(weight >= 0 && Number.isFinite(weight)))
-    throw wrongInput('training plan.weight', `Pair ${i} has the weight ${weight}.`, {
+    throw wrongInput('training-plan.weight', `Pair ${i} has the weight ${weight}.`, {
       expected: 'a finite number, at least 0',
     });
 }
@@ -108,11 +108,11 @@ function expectSpans(spans: readonly (readonly number[])[], i: number): void {
   const entries = spans.flat();
   const other = entries.find((entry) => entry !== 0 && entry !== 1);
   if (other !== undefined)
-    throw wrongInput('training plan.spans', `The spans of pair ${i} have the entry ${other}.`, {
+    throw wrongInput('training-plan.spans', `The spans of pair ${i} have the entry ${other}.`, {
       expected: '1 for a token by which the pair is compared and 0 for any other',
     });
   if (!entries.includes(1))
-    throw wrongInput('training plan.spans', `The spans of pair ${i} leave no token to compare it by.`, {
+    throw wrongInput('training-plan.spans', `The spans of pair ${i} leave no token to compare it by.`, {
       expected: 'a 1 in at least one of its two responses',
       next: 'Leave the pair out.',
     });

@@ -33,7 +33,7 @@ export const value: PartKind<ValuePart> = {
 
 function expectExpectile({ expectile }: ValuePart): void {
   if (expectile === undefined || (expectile > 0 && expectile < 1)) return;
-  throw wrongInput('training plan.expectile', `A value part has the expectile ${expectile}.`, {
+  throw wrongInput('training-plan.expectile', `A value part has the expectile ${expectile}.`, {
     expected: 'a number between 0 and 1, both excluded',
     next: 'For the mean leave it out.',
   });
