@@ -149,7 +149,7 @@ test('what is missing for a run on files is said', async () => {
   await expect(ask({ tasks: { count: 4, files: [] } })).rejects.toThrow(
     /grpo has no tasks\..*--tasks FILE\.jsonl/,
   );
-  await expect(ask({ policy: undefined })).rejects.toThrow(/No policy is named.*policy -- import DIR/);
+  await expect(ask({ policy: undefined })).rejects.toThrow(/No policy is named.*policy import DIR/);
   await expect(ask({ recipe: 'azr' })).rejects.toThrow(
     /azr takes no files of tasks: it needs programs that the policy writes.*one of grpo, distil, .*\bdapo\b/s,
   );
@@ -183,7 +183,7 @@ test('what is missing for a run on files is said', async () => {
   const [{ name }] = known.recipes as [Recipe];
   const order = { recipe: name, seed: 0, rounds: 1, freeze: [], policy: 'small', variant: 'gspoo' };
   expect(() => runOf(known, order)).toThrow(
-    /no --variant "gspoo"\. Expected gspo, perhaps, or another of kl, .*recipe -- show grpo`/,
+    /no --variant "gspoo"\. Expected gspo, perhaps, or another of kl, .*recipe show grpo`/,
   );
   const generated = await ask({ policy: 'words', tasks: { count: 4, files: [] } });
   expect(generated?.recipe.taskName).toBe('words, generated');

@@ -71,8 +71,8 @@ const closingWords = (summary: Summary) => wrappedWords(summary).replaceAll(/(?<
 
 test('what to do next carries the flags with which it finds the policy', () => {
   const words = wrappedWords(summaryOf([[0, 0.3, 0.3, 0.4, 0.7]]), ' --state elsewhere');
-  expect(words).toMatch(/policy -- eval \S+ \d+ --tasks FILE --state elsewhere$/m);
-  expect(words).toMatch(/policy -- export \S+ \d+ DIR --state elsewhere$/m);
+  expect(words).toMatch(/policy eval \S+ \d+ --tasks FILE --state elsewhere$/m);
+  expect(words).toMatch(/policy export \S+ \d+ DIR --state elsewhere$/m);
 });
 
 const first: Figures = [0, 0.342, 0.36, 0.44, 0.704];

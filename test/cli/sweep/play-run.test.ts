@@ -134,7 +134,7 @@ test('an imported policy is taken from the state folder, to train and to teach',
 
     await expect(checkRun([...args, '--policy=mnie', `--state=${mesh.state}`])).rejects.toMatchObject({
       code: 'policy.missing',
-      message: expect.stringMatching(/no policy mnie.*mine.*policy -- import DIR/),
+      message: expect.stringMatching(/no policy mnie.*mine.*policy import DIR/),
     });
   } finally {
     await mesh.stop();
