@@ -19,7 +19,7 @@ process.chdir(deployer);
 const mesh = await startMesh();
 const { LEARNER_TOKEN, MESH_KEY, WEBHOOK_SECRET } = mesh.secrets;
 await ensureShipped(new GatewayClient({ url: mesh.url, token: LEARNER_TOKEN }));
-const program = (folder) => join(folder, 'node_modules/rollmesh/cli/install/rollmesh.mjs');
+const program = (folder) => join(folder, 'node_modules/rollmesh/dist/cli/rollmesh.js');
 const training = spawn(process.execPath, [program(learner), 'learner', '--device', 'cpu'], {
   cwd: learner,
   stdio: 'inherit',
