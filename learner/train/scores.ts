@@ -65,7 +65,7 @@ export async function readEach(
 const refKey = ({ set, version, policy }: TeacherRef): string =>
   `${policy === undefined ? '' : `${policy}/`}${set}/${version}`;
 
-/** Throws `training plan.length` where a sequence, with the teacher's prompt, is longer than what the teacher can read. */
+/** Throws `training-plan.length` where a sequence, with the teacher's prompt, is longer than what the teacher can read. */
 function expectRoom(ref: TeacherRef, { params }: Model, sequences: readonly Sequence[]): void {
   const most = params.config.maxPositions;
   const long = sequences.find((sequence) => sequenceTokens(sequence) > most);

@@ -519,7 +519,7 @@ test('what an item lacks is said before anything is trained', async () => {
       ] as const
     ).map(([wrong, code]): [UpdatePart, string] => [
       pairPart({ kind: 'dpo', beta: 1 }, { pairs: [{ chosen: first, rejected: second, ...wrong }] }),
-      `training plan.${code}`,
+      `training-plan.${code}`,
     ]),
     [
       pairPart({ kind: 'orpo', lambda: 1 }, { pairs: [{ chosen: first, rejected: second, offset: 1 }] }),
