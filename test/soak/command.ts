@@ -1,4 +1,4 @@
-/** `npx rollmesh soak`: a run whose processes are killed repeatedly and whose calls fail at random; at the end its records must be consistent. */
+/** `npm run soak`: a run whose processes are killed repeatedly and whose calls fail at random; at the end its records must be consistent. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -173,7 +173,7 @@ export const command = (): Command =>
     .action(async ({ kills, damage, ...options }: SoakArguments) => {
       if ((kills === undefined) === (damage === undefined))
         throw wrongInput('soak.what', 'One of --kills and --damage must be given.', {
-          expected: '`npx rollmesh soak --kills 20` or `npx rollmesh soak --damage 27`',
+          expected: '`npm run soak --kills 20` or `npm run soak --damage 27`',
         });
       const right =
         kills === undefined
