@@ -1,6 +1,6 @@
 /**
  * Node processes join and are killed at random while a run plays: no group is lost or trained twice, and the versions are those of one
- * process. Shows what no test of a single node can: leases that die in every state. `npm run soak --nodes 3` does so for as long as it is told.
+ * process. Shows what no test of a single node can: leases that die in every state. `npm run soak -- --nodes 3` does so for as long as it is told.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -173,7 +173,7 @@ export const command = (): Command =>
     .action(async ({ kills, damage, ...options }: SoakArguments) => {
       if ((kills === undefined) === (damage === undefined))
         throw wrongInput('soak.what', 'One of --kills and --damage must be given.', {
-          expected: '`npm run soak --kills 20` or `npm run soak --damage 27`',
+          expected: '`npm run soak -- --kills 20` or `npm run soak -- --damage 27`',
         });
       const right =
         kills === undefined

@@ -1,4 +1,4 @@
-/** `npm run soak --damage N`: N runs, each with one damaged file. Every kind of file and of damage comes once before any comes again. */
+/** `npm run soak -- --damage N`: N runs, each with one damaged file. Every kind of file and of damage comes once before any comes again. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { printableLines } from '../../cli/printable.ts';

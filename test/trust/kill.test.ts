@@ -14,7 +14,7 @@ const killPointsOf = (plan: readonly string[]) =>
   plan.flatMap((name) => KILL_POINTS.filter((killPoint) => killPoint.name === name));
 /**
  * For rounds that overlap: while one trains, others are rolled out. Two ahead has the kill points of one ahead as well, which is played in the night.
- * `npm run soak --ahead 1` and `--ahead 2` have all kill points.
+ * `npm run soak -- --ahead 1` and `--ahead 2` have all kill points.
  */
 const ONE_AHEAD = ['reading groups (learner)', 'training (mesh)'];
 const AHEAD_PLANS: readonly [number, readonly string[]][] = [
