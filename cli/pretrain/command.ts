@@ -7,14 +7,18 @@ import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { wrongInput } from '../../core/errors.ts';
 import { sha256Hex } from '../../core/random.ts';
-import type { Manifest, VersionFiles } from '../../core/schema/policy.ts';
+import type { Manifest } from '../../core/schema/policy.ts';
 import { characterTokenizer } from '../../core/text/characters.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
-import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { paramsFrom } from '../../learner/nn/params.ts';
 import { configOf } from '../../learner/train/frozen-sets.ts';
-import { WARM_START, type WarmStartProgress, warmStart } from '../../learner/train/warm-start.ts';
+import {
+  type AskNow,
+  WARM_START,
+  type WarmStartProgress,
+  warmStart,
+} from '../../learner/train/warm-start.ts';
 import { readStart } from '../../local/starts.ts';
 import { parameterCount } from '../../model/checkpoint.ts';
 import { toHfConfig } from '../../model/hf-config.ts';
@@ -79,15 +83,12 @@ async function writePolicy(
 async function expectGates(
   name: string,
   seed: number,
-  files: VersionFiles,
-  tokenizer: Tokenizer,
-  gates: NonNullable<WarmStart['gates']>,
+  gates: WarmStart['gates'],
+  ask: AskNow,
 ): Promise<void> {
-  const policy = await openPolicy({ name, version: 0, engine: 'kernels' }, files);
-  const measured = await gates({ tokenizer, generate: (...asked) => policy.generate(...asked) });
-  await policy.dispose();
+  const measured = gates ? await ask(gates) : [];
   for (const gate of measured)
-    console.log(`${isMet(gate) ? 'met   ' : 'missed'}  ${percent(gate.value)}  ${gate.description}`);
+    console.log(`${isMet(gate) ? 'met   ' : 'missed'}  ${percent(gate.value, 1)}  ${gate.description}`);
   const missed = measured.filter((gate) => !isMet(gate));
   if (missed.length)
     throw wrongInput(
@@ -97,7 +98,7 @@ async function expectGates(
         expected: missed
           .map(
             ({ description, value, least = 0, most = 1 }) =>
-              `${description}: ${percent(least)} to ${percent(most)}, not ${percent(value)}`,
+              `${description}: ${percent(least, 1)} to ${percent(most, 1)}, not ${percent(value, 1)}`,
           )
           .join('; '),
         next: 'Pretrain it with another --seed: rewards would have nothing to begin from.',
@@ -158,18 +159,26 @@ async function pretrain({ name, seed, threads, saveEvery, ...options }: Pretrain
       curve,
     );
   const started = performance.now();
-  await warmStart(params, tokenizer, start, settings, REPORT_EVERY, async ({ step, loss, tokens }) => {
+  const ask: AskNow = async (work) => {
+    const policy = await openPolicy({ name, version: 0, engine: 'kernels' }, await filesNow());
+    try {
+      return await work({ tokenizer, generate: (...asked) => policy.generate(...asked) });
+    } finally {
+      await policy.dispose();
+    }
+  };
+  const report = async ({ step, loss, tokens }: WarmStartProgress) => {
     const seconds = (performance.now() - started) / 1000;
     console.log(
       `step ${step}/${settings.steps}  loss ${loss.toFixed(4)}  ${tokens} tokens  ${seconds.toFixed(0)} s`,
     );
     curve.push({ step, loss, tokens });
     if (saveEvery && step % saveEvery === 0 && step < settings.steps) await write(`${out}-${step}`);
-  });
+  };
+  await warmStart(params, tokenizer, start, settings, REPORT_EVERY, report, ask);
   await write(out);
   // A start that was cut short is for looking at: it need not be able to do anything yet.
-  if (start.gates && options.steps === undefined)
-    await expectGates(name, seed, await filesNow(), tokenizer, start.gates);
+  if (options.steps === undefined) await expectGates(name, seed, start.gates, ask);
   console.log(`Written to ${out}. Recipes begin from the folders of models/ that they name.`);
   device.close();
 }

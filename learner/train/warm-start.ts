@@ -5,6 +5,7 @@
 import { Random } from '../../core/random.ts';
 import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
 import type { Demonstration } from '../../worlds/demonstration.ts';
+import type { AskedPolicy } from '../../worlds/gate.ts';
 import type { Stage } from '../../worlds/stage.ts';
 import type { WarmStart } from '../../worlds/warm-starts.ts';
 import { AdamW } from '../nn/adamw.ts';
@@ -58,6 +59,7 @@ const stageRateAt = (step: number, { learningRate, decay: [from, to] }: Stage, w
 /** A stretch of steps with an optimiser of its own. */
 interface Stretch {
   readonly steps: number;
+  readonly until?: Stage['until'];
   readonly demonstrate: (random: Random) => readonly Demonstration[];
   readonly rateAt: (step: number) => number;
 }
@@ -77,6 +79,7 @@ function stretchesOf({ demonstrate, stages }: Taught, settings: WarmStartSetting
     left -= steps;
     return {
       steps,
+      ...(stage.until ? { until: stage.until } : {}),
       demonstrate: stage.demonstrate,
       rateAt: (step) => stageRateAt(step, stage, settings.warmup),
     };
@@ -85,7 +88,10 @@ function stretchesOf({ demonstrate, stages }: Taught, settings: WarmStartSetting
 
 type Taught = Pick<WarmStart, 'demonstrate' | 'stages' | 'weights'>;
 
-/** Trains `params` in place. `report` is awaited every `every` steps and after the last. */
+/** Does some work with the policy as it is now. */
+export type AskNow = <T>(work: (policy: AskedPolicy) => Promise<T>) => Promise<T>;
+
+/** Trains `params` in place. `report` is awaited every `every` steps and after the last; `ask` serves stages that end when the policy can do something. */
 export async function warmStart(
   params: ParamSet,
   tokenizer: Tokenizer,
@@ -93,30 +99,25 @@ export async function warmStart(
   settings: WarmStartSettings,
   every: number,
   report: (progress: WarmStartProgress) => Promise<void>,
+  ask: AskNow,
 ): Promise<void> {
   const random = new Random(`warm-start/${settings.seed}`);
   let [taken, tokens] = [0, 0];
-  for (const { steps, demonstrate, rateAt } of stretchesOf(start, settings)) {
+  for (const { steps, until, demonstrate, rateAt } of stretchesOf(start, settings)) {
     const optimizer = new AdamW(params, {
       betas: settings.betas,
       weightDecay: settings.weightDecay,
       clipNorm: 1,
     });
-    for (let step = 1; step <= steps; step++) {
-      const rate = rateAt(step);
-      const { loss, count } = trainStep(
-        params,
-        optimizer,
-        tokenizer,
-        demonstrate(random),
-        start.weights,
-        rate,
-      );
-      tokens += count;
+    let ended = steps === 0;
+    for (let step = 1; !ended; step++) {
+      const made = trainStep(params, optimizer, tokenizer, demonstrate(random), start.weights, rateAt(step));
+      tokens += made.count;
       taken++;
-      if (taken % every === 0 || taken === settings.steps)
-        await report({ step: taken, loss: (await loss.data())[0]!, tokens });
-      loss.dispose();
+      ended = step === steps || (until && step % until.every === 0 && (await ask(until.holds))) === true;
+      if (taken % every === 0 || ended)
+        await report({ step: taken, loss: (await made.loss.data())[0]!, tokens });
+      made.loss.dispose();
     }
     optimizer.dispose();
   }

@@ -203,28 +203,48 @@ test('tasks to train on and tasks to measure share neither string nor calls, and
   expect(Math.max(...pilot.map(depthOf))).toBe(DEEPEST_TRAINED);
 });
 
-test('what is demonstrated uses neither held-out strings nor held-out calls, and solves nothing deeper than two, nested only in one half', () => {
+test('what is demonstrated uses neither held-out strings nor held-out calls, and applies no more than two calls, two of one half alone', () => {
   const random = new Random('composition/shown');
   const tokenizer = openTokenizer(compositionTokenizer().json);
-  const shown = Array.from({ length: 40 }, () =>
-    demonstrateMix(random, { one: 4, two: 4, orders: 2, readOuts: 4 }),
-  ).flat();
-  for (const { prompt, completion } of shown) {
+  const mix = { one: 4, two: 4, orders: 2, readOuts: 4, some: 4, steps: 4, proposals: 4, judgments: 4 };
+  const shown = Array.from({ length: 40 }, () => demonstrateMix(random, mix)).flat();
+  const strings = new Set<string>();
+  for (const { role, prompt, completion } of shown) {
     const ids = tokenizer.encode(prompt + completion);
     expect(tokenizer.decode(ids)).toBe(prompt + completion);
     expect([...tokenizer.encode(prompt), ...tokenizer.encode(completion)]).toEqual(ids);
-    const [, verb, task] = /^<start>(What is|Read out|Spell out|Name the calls of) (.*)\? $/.exec(prompt)!;
-    const names = task!.split(' of ').slice(0, -1);
-    if (verb !== 'What is') {
-      expect(completion).not.toContain('gives');
+    if (role === 'proposer') {
+      const proposed = composition.parseProposal(completion);
+      expect(proposed.ok && depthOf(proposed.value) <= 2 && !composition.isHeldOut(proposed.value)).toBe(
+        true,
+      );
       continue;
     }
+    const [, verb, task, rest] = /^<start>([A-Z][a-z ]+) (f\d\d of .*?)\? (.*)$/.exec(prompt)!;
+    strings.add(task!.slice(-4));
+    const names = task!.split(' of ').slice(0, -1);
+    if (role === 'judge') {
+      const judged = parseSolution(`${rest!.slice(0, -2)}<eos>`);
+      if (!judged.ok) throw new Error(judged.reason);
+      const { steps, right } = composition.exactJudgment(task!, judged.value);
+      const words = steps.map((ok) => (ok ? '<ok>' : '<bad>')).join('') + (right ? '<right>' : '<wrong>');
+      expect(completion).toBe(`${words}<eos>`);
+      continue;
+    }
+    if (rest) {
+      // A single step: what the call before it makes of the string before that.
+      const [, before, call] = /(?:([a-h]{4})\. )?(f\d\d) gives $/.exec(rest)!;
+      expect(completion).toBe(answerOf(`${call} of ${before ?? task!.slice(-4)}`));
+      continue;
+    }
+    const applied = [...completion.matchAll(/(f\d\d) gives/g)].map(([, name]) => name!);
+    expect(applied.length).toBeLessThanOrEqual(2);
+    if (applied.length === 2) expect(applied.every((name) => NESTED.includes(name))).toBe(true);
+    if (verb !== 'What is') continue;
     expect(composition.isHeldOut(task!)).toBe(false);
-    expect(names.length).toBeLessThanOrEqual(2);
-    if (names.length === 2) expect(names.every((name) => NESTED.includes(name))).toBe(true);
+    expect(applied).toEqual(names.reverse());
     const parsed = parseSolution(completion);
     expect(parsed.ok && composition.exactJudgment(task!, parsed.value).right).toBe(true);
   }
-  const strings = new Set(shown.map(({ prompt }) => prompt.slice(-6, -2)));
   for (const task of examOf(1, FUNCTIONS)) expect(strings).not.toContain(task.slice(-4));
 });

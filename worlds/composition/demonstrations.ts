@@ -7,7 +7,6 @@ import type { Random } from '../../core/random.ts';
 import { drawUntil } from '../../core/recipe/split.ts';
 import type { Solution } from '../../core/recipe/task-family.ts';
 import type { Demonstration } from '../demonstration.ts';
-import type { Stage } from '../stage.ts';
 import { STOP, writeJudgment } from '../worked.ts';
 import {
   composition,
@@ -15,6 +14,7 @@ import {
   exactSolution,
   isHeldOutString,
   randomCalls,
+  randomString,
   randomTask,
 } from './family.ts';
 import { apply, FUNCTIONS, NESTED } from './functions.ts';
@@ -36,35 +36,65 @@ export function demonstrateSolution(random: Random, depth: 1 | 2): Demonstration
   return shown('solver', composition.solverPrompt(task), writeSolution(exactSolution(task)));
 }
 
-const anyCalls = (random: Random, depth: number) =>
+const trainedString = (random: Random) =>
   drawUntil(
-    () => randomCalls(random, depth, FUNCTIONS),
+    () => randomString(random),
+    (text) => !isHeldOutString(text),
+  );
+
+const anyCalls = (random: Random, depth: number, functions = FUNCTIONS) =>
+  drawUntil(
+    () => randomCalls(random, depth, functions),
     (task) => !isHeldOutString(readTask(task)!.text),
   );
 
-/**
- * Two wordings of the walk, by their shares. Were there one, its verb would be what every step after the second has, whatever the question asks, and a solution
- * of three calls would turn into a read-out.
- */
-const WALKS = [
-  { asks: 'Read out', verb: 'keeps' },
-  { asks: 'Spell out', verb: 'has' },
-] as const;
-const WALK_SHARES = [2, 1];
-
-/** The calls of a question in the layout of a worked solution, with the string as it is. */
-export function readOut(task: string, verb: (typeof WALKS)[number]['verb'] = 'keeps'): string {
+/** The calls of a question in the layout of a worked solution. Those at the indices `applied`, the innermost first, are applied; the others keep the string. */
+export function readOut(task: string, applied: readonly number[] = []): string {
   const { calls, text } = readTask(task)!;
-  return `${[...calls]
-    .reverse()
-    .map((call) => `${call} ${verb} ${text}. `)
-    .join('')}Answer: ${text}`;
+  let now = text;
+  const steps = [...calls].reverse().map((call, i) => {
+    if (applied.includes(i)) now = apply(call, now);
+    return `${call} ${applied.includes(i) ? 'gives' : 'keeps'} ${now}. `;
+  });
+  return `${steps.join('')}Answer: ${now}`;
 }
 
-export function demonstrateReadOut(random: Random, depth: number): Demonstration {
-  const task = anyCalls(random, depth);
-  const { asks, verb } = WALKS[random.weighted(WALK_SHARES)]!;
-  return shown('solver', ask(asks, task), readOut(task, verb));
+const anyDepth = (random: Random) => 1 + random.int(DEEPEST_TRAINED);
+
+function demonstrateReadOut(random: Random): Demonstration {
+  const task = anyCalls(random, anyDepth(random));
+  return shown('solver', ask('Read out', task), readOut(task));
+}
+
+/**
+ * The walk with one call applied, or two of those that are shown nested, whichever. Without it every step after the second is a copy in all that is shown, whatever
+ * the question asks and the verb says, and a solution of three calls turns into a read-out.
+ */
+function demonstrateSomeApplied(random: Random): Demonstration {
+  const depth = anyDepth(random);
+  const two = depth > 1 && random.bool();
+  const task = anyCalls(random, depth, two ? NESTED : FUNCTIONS);
+  const applied = random.shuffle(Array.from({ length: depth }, (_, i) => i)).slice(0, two ? 2 : 1);
+  return shown('solver', ask('Apply some of', task), readOut(task, applied));
+}
+
+/**
+ * One step of a solution, alone: the steps before it have strings by lot, and neither they nor the call are learnt, but what the call makes of the string before. So a
+ * function works at every step, and what is left to learn of a deep question is which call comes next and when to stop.
+ */
+function demonstrateStep(random: Random): Demonstration {
+  const task = anyCalls(random, anyDepth(random));
+  const { calls, text } = readTask(task)!;
+  const at = random.int(calls.length);
+  const inOrder = [...calls].reverse();
+  const before = inOrder.slice(0, at).map((call) => ({ call, string: trainedString(random) }));
+  const steps = before.map(({ call, string }) => `${call} gives ${string}. `).join('');
+  const call = inOrder[at]!;
+  return {
+    role: 'solver',
+    prompt: `${composition.solverPrompt(task)}${steps}${call} gives `,
+    completion: apply(call, before.at(-1)?.string ?? text),
+  };
 }
 
 /** The calls of a question by name, the innermost first. */
@@ -123,52 +153,27 @@ export interface Mix {
   readonly two: number;
   readonly orders?: number;
   readonly readOuts?: number;
+  /** Walks with one or two calls applied. */
+  readonly some?: number;
+  /** Single steps. */
+  readonly steps?: number;
   readonly proposals?: number;
   readonly judgments?: number;
 }
 
 export function demonstrateMix(random: Random, mix: Mix): Demonstration[] {
-  const { one, two, orders = 0, readOuts = 0, proposals = 0, judgments = 0 } = mix;
+  const { one, two, orders = 0, readOuts = 0, some = 0, steps = 0, proposals = 0, judgments = 0 } = mix;
   const times = (count: number, demonstrate: () => Demonstration) =>
     Array.from({ length: count }, demonstrate);
   const orderDepth = 2 + random.int(DEEPEST_TRAINED - 1);
-  const readDepth = 1 + random.int(DEEPEST_TRAINED);
   return [
     ...times(one, () => demonstrateSolution(random, 1)),
     ...times(two, () => demonstrateSolution(random, 2)),
     ...times(orders, () => demonstrateOrder(random, orderDepth)),
-    ...times(readOuts, () => demonstrateReadOut(random, readDepth)),
+    ...times(readOuts, () => demonstrateReadOut(random)),
+    ...times(some, () => demonstrateSomeApplied(random)),
+    ...times(steps, () => demonstrateStep(random)),
     ...times(proposals, () => demonstrateProposal(random)),
     ...times(judgments, () => demonstrateJudgment(random)),
   ];
 }
-
-const stage = (
-  steps: number,
-  learningRate: number,
-  decay: Stage['decay'],
-  mix: Mix,
-): Stage & { readonly mix: Mix } => ({
-  steps,
-  learningRate,
-  decay,
-  demonstrate: (random) => demonstrateMix(random, mix),
-  mix,
-});
-
-/**
- * One and a half million tokens. Two nested calls go from a guess to a skill within a hundred steps of the third stage; read-outs become faultless at one depth
- * after the other in the fourth, to which they matter; the last one adds the roles that do not solve.
- */
-const STAGES = [
-  stage(600, 3e-3, [540, 900], { one: 48, two: 2, orders: 4 }),
-  stage(160, 1.5e-3, [100, 200], { one: 24, two: 4, readOuts: 10 }),
-  stage(320, 2e-3, [224, 320], { one: 16, two: 8, readOuts: 8 }),
-  stage(240, 1.5e-3, [192, 320], { one: 16, two: 2, readOuts: 12 }),
-  stage(240, 1e-3, [120, 240], { one: 12, two: 2, readOuts: 8, proposals: 12, judgments: 8 }),
-];
-export const compositionStages: readonly Stage[] = STAGES;
-
-/** A demonstration of any of the stages. */
-export const demonstrateComposition = (random: Random): Demonstration =>
-  random.pick(demonstrateMix(random, random.pick(STAGES).mix));

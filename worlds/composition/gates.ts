@@ -57,6 +57,19 @@ async function readOutsOf(policy: AskedPolicy, depth: number): Promise<number> {
   return mean(texts.map(([text], t) => Number(text === readOut(tasks[t]!) + STOP)));
 }
 
+/** Least share of read-outs without a fault. */
+const FAULTLESS = 0.95;
+
+/** Share of solutions of three calls that have every step right, sampled: of functions that were shown nested, two deep. */
+const threeOf = async (policy: AskedPolicy): Promise<number> =>
+  mean(await rightOf(policy, tasksOf(3, NESTED), 1, 4)) / 4;
+
+/** Least and most of it: training by rewards needs something to begin from, and something to add. */
+const [LEAST_THREE, MOST_THREE] = [0.02, 0.2];
+
+/** Least shares of proposals that are tasks, and that are a call deeper than what was shown. */
+const [LEAST_WELL_FORMED, LEAST_DEEPER] = [0.95, 0.001];
+
 /** What the proposer writes: the shares that are tasks, whether or not they may be used, and that have three calls. */
 async function proposalsOf(policy: AskedPolicy) {
   const settings = { maxNew: composition.maxNew.proposer, temperature: 1, draws: PROPOSALS };
@@ -77,7 +90,7 @@ export async function gates(policy: AskedPolicy): Promise<Gate[]> {
     readOuts.push({
       description: `read-outs of ${depth} calls, greedy`,
       value: await readOutsOf(policy, depth),
-      least: 0.95,
+      least: FAULTLESS,
     });
   return [
     {
@@ -100,11 +113,24 @@ export async function gates(policy: AskedPolicy): Promise<Gate[]> {
     },
     {
       description: 'three calls of functions shown nested, sampled',
-      value: share(await rightOf(policy, tasksOf(3, NESTED), 1, 4), 4),
-      least: 0.02,
-      most: 0.2,
+      value: await threeOf(policy),
+      least: LEAST_THREE,
+      most: MOST_THREE,
     },
-    { description: 'proposals that are tasks', value: proposals.wellFormed, least: 0.95 },
-    { description: 'proposals of three calls', value: proposals.three, least: 0.001 },
+    { description: 'proposals that are tasks', value: proposals.wellFormed, least: LEAST_WELL_FORMED },
+    { description: 'proposals of three calls', value: proposals.three, least: LEAST_DEEPER },
   ];
+}
+
+/** Least of three calls at which a policy is taught no more. */
+const TAUGHT_THREE = 0.05;
+
+/** Has it been taught enough: are three calls solved now and then, are proposals tasks, and are read-outs faultless, the deepest of which come last? */
+export async function isReady(policy: AskedPolicy): Promise<boolean> {
+  if ((await threeOf(policy)) < TAUGHT_THREE) return false;
+  const { wellFormed, three } = await proposalsOf(policy);
+  if (wellFormed < LEAST_WELL_FORMED || three < LEAST_DEEPER) return false;
+  for (let depth = DEEPEST_TRAINED; depth > 0; depth--)
+    if ((await readOutsOf(policy, depth)) < FAULTLESS) return false;
+  return true;
 }

@@ -5,7 +5,7 @@
  *     question   What is f07 of f12 of bdca?
  *     solution   f12 gives acdb. f07 gives bdca. Answer: bdca
  *     read-out   Read out f07 of f12 of bdca?    f12 keeps bdca. f07 keeps bdca. Answer: bdca
- *     the same   Spell out f07 of f12 of bdca?    f12 has bdca. f07 has bdca. Answer: bdca
+ *     the same   Apply some of f07 of f12 of bdca? f12 keeps bdca. f07 gives bdac. Answer: bdac
  *     order      Name the calls of f07 of f12 of bdca?    f12, f07.
  */
 import { invalid, ok, type ParseResult, type Solution } from '../../core/recipe/task-family.ts';
@@ -17,7 +17,7 @@ export const START = '<start>';
 export const WORDS = [
   'What is ',
   'Read out ',
-  'Spell out ',
+  'Apply some of ',
   'Name the calls of ',
   'Write a task: ',
   'Check ',
@@ -25,7 +25,6 @@ export const WORDS = [
   '? ',
   ' gives ',
   ' keeps ',
-  ' has ',
   '. ',
   ', ',
   '.',
@@ -58,8 +57,10 @@ export function readTask(task: string): Composition | null {
   return { calls: parts.slice(0, -1), text: parts.at(-1)! };
 }
 
-export const ask = (verb: 'What is' | 'Read out' | 'Spell out' | 'Name the calls of', task: string): string =>
-  `${START}${verb} ${task}? `;
+export const ask = (
+  verb: 'What is' | 'Read out' | 'Apply some of' | 'Name the calls of',
+  task: string,
+): string => `${START}${verb} ${task}? `;
 
 export const writeSolution = ({ steps, answer }: Solution): string =>
   `${steps.map((step) => `${step}. `).join('')}Answer: ${answer}`;
