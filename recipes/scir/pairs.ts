@@ -5,7 +5,6 @@ import { bestAgainstWorst } from '../../core/rl/selection/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { parseResponse, styleScore } from '../../worlds/style/family.ts';
 
 /** Two responses to one prompt, in the order of the judge’s scores. */
 export interface JudgedPair {
@@ -38,14 +37,12 @@ export async function implicitMargins(
   return pairs.map((_, i) => rewards[2 * i]! - rewards[2 * i + 1]!);
 }
 
-/** By how many points of the rubric the chosen response is better than the rejected one [pairs]; by the oracle. */
-export const pointMargins = (pairs: readonly JudgedPair[], decode: LearnTools['decode']): number[] => {
-  const pointsOf = (task: string, { ids }: Sample) => {
-    const parsed = parseResponse(decode(ids));
-    return parsed.ok ? styleScore(task, parsed.value) : 0;
-  };
-  return pairs.map(({ task, chosen, rejected }) => pointsOf(task, chosen) - pointsOf(task, rejected));
-};
+/** What a response is worth by an oracle, for the report alone. */
+export type PointsOf = (task: string, response: Sample) => number;
+
+/** By how many points the chosen response is better than the rejected one [pairs]. */
+export const pointMargins = (pairs: readonly JudgedPair[], pointsOf: PointsOf): number[] =>
+  pairs.map(({ task, chosen, rejected }) => pointsOf(task, chosen) - pointsOf(task, rejected));
 
 /** The share of pairs with unequal points on which a preference has the sign of the points; undefined where there are none. [pairs] each */
 export function rightShare(preferences: readonly number[], points: readonly number[]): number | undefined {

@@ -2,13 +2,14 @@
 
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { Described, Recipe, RecipeOver } from '../../core/recipe/recipe.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { answers, examined, heldOutStyle } from '../../protocols/evaluate/responder.ts';
+import { gradedSolver } from '../../protocols/graded-answers.ts';
 import { worthOfResponses } from '../../protocols/judged-responses.ts';
 import {
   pointsOfRound,
@@ -19,10 +20,10 @@ import {
   respond,
   sequenceOf,
 } from '../../protocols/respond.ts';
-import { smallSteps } from '../../protocols/solver.ts';
-import { randomStyleTask } from '../../worlds/style/family.ts';
+import { SOLVER, smallSteps } from '../../protocols/solver.ts';
+import { parseResponse, randomStyleTask, styleScore } from '../../worlds/style/family.ts';
 import { STOP } from '../../worlds/worked.ts';
-import { implicitMargins, judgedPairs, pointMargins, rightShare } from './pairs.ts';
+import { implicitMargins, judgedPairs, type PointsOf, pointMargins, rightShare } from './pairs.ts';
 
 const JUDGE = 'judge';
 const BETA = 0.1;
@@ -58,18 +59,23 @@ const measured = (figures: Readonly<Record<string, number | undefined>>): Record
     Object.entries(figures).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
 
-async function learn({ round, groups, version }: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
+async function learn(
+  { round, groups, version }: RoundRecords,
+  tools: LearnTools,
+  role: string,
+  pointsOf: PointsOf,
+): Promise<TrainingPlan> {
   const pairs = judgedPairs(groups);
   const margins = await implicitMargins(pairs, tools);
   const consistent = margins.map((margin) => margin > 0);
   const trains = selected(round, consistent);
-  const points = pointMargins(pairs, tools.decode);
+  const points = pointMargins(pairs, pointsOf);
   const ones = pairs.map(() => 1);
   const only = <T>(of: readonly T[]) => of.filter((_, i) => trains[i]);
   const trained = only(pairs);
   const part = {
     kind: 'preference',
-    role: RESPONDER,
+    role,
     weight: 1,
     pairs: trained.map(({ chosen, rejected }) => ({
       chosen: sequenceOf(chosen),
@@ -86,12 +92,27 @@ async function learn({ round, groups, version }: RoundRecords, tools: LearnTools
       trainedRight: rightShare(only(ones), only(points)),
       judgeRight: rightShare(ones, points),
       implicitRight: version === 0 ? undefined : rightShare(margins, points),
-      points: pointsOfRound(groups, tools.decode),
     }),
   };
 }
 
-export const scir: Recipe = {
+/** The points of a response by the rubric. */
+const rubricPoints =
+  ({ decode }: LearnTools): PointsOf =>
+  (task, { ids }) => {
+    const parsed = parseResponse(decode(ids));
+    return parsed.ok ? styleScore(task, parsed.value) : 0;
+  };
+
+/** 1 for an answer that the checker accepts, else 0. */
+function checkedPoints(groups: readonly ScoredGroup[]): PointsOf {
+  const exact = new Map(
+    groups.flatMap(({ samples, answersExact }) => samples.map(({ id }, i) => [id, answersExact[i]])),
+  );
+  return (_, { id }) => Number(exact.get(id) === true);
+}
+
+const described = {
   name: 'scir',
   title: 'Self-rewarding on pairs that two internal rewards agree on',
   paper: {
@@ -114,7 +135,6 @@ export const scir: Recipe = {
     schedule:
       'Each round goes once over its pairs, in four optimiser steps. The next round responds and judges with the policy that this one made.',
   },
-  needsOfTasks: 'a policy that was taught to score responses in the notation of its family',
   differences: [
     'The half of the method that pulls the two internal rewards together, a penalty for disagreement and for doubt in each training step, is left out: its form was not checked, and preference pairs cannot train a judge’s digits. The selection of consistent pairs is here, and is what the claim is about.',
     'Pairs are selected once a round, not in each step, and by the sign of the implicit reward alone.',
@@ -131,6 +151,41 @@ export const scir: Recipe = {
     implicitRight:
       'Share of the pairs with unequal points whose better response has the higher implicit reward; from the second round on.',
   },
+  variants: VARIANTS,
+  sets: { [MAIN_SET]: { optimizer: smallSteps({ warmup: 8 }) } },
+} satisfies Described;
+
+const written: RecipeOver<'solve' | 'rate'> = {
+  // The answers are read by a control and the evaluation alone.
+  needs: { verbs: ['solve', 'rate'], data: ['answer'] },
+  over: (game) => ({
+    ...described,
+    ...gradedSolver(game, { votes: VOTES, temperature: 1 }),
+    learn: (records, tools) => learn(records, tools, SOLVER, checkedPoints(records.groups)),
+  }),
+  elsewhere: {
+    figures: {
+      pairs: described.figures.pairs,
+      consistent: described.figures.consistent,
+      trainedRight:
+        'Share of the trained pairs of a right and a wrong answer whose chosen answer is the right one.',
+      judgeRight: described.figures.judgeRight,
+      implicitRight:
+        'Share of the pairs of a right and a wrong answer whose right answer has the higher implicit reward; from the second round on.',
+    },
+    differences: [
+      'The half of the method that pulls the two internal rewards together, a penalty for disagreement and for doubt in each training step, is left out; the selection of consistent pairs is here.',
+      'Pairs are selected once a round, not in each step, and by the sign of the implicit reward alone.',
+      'The policy is not fine-tuned to judge beforehand: how well it grades is how well the checkpoint does.',
+    ],
+  },
+  ownReward: 'the points that the policy gives itself order the pairs',
+};
+
+/** String transformations with a rubric. */
+export const scir: Recipe = {
+  ...described,
+  written,
   startPolicy: 'style',
   taskName: 'style',
   stop: STOP,
@@ -142,8 +197,6 @@ export const scir: Recipe = {
     format: { description: 'control: any well-formed response is worth as much as another', usesGold: false },
     random: { description: 'control: a coin says what a response is worth', usesGold: false },
   },
-  variants: VARIANTS,
-  sets: { [MAIN_SET]: { optimizer: smallSteps({ warmup: 8 }) } },
   roles: {
     [RESPONDER]: { description: 'responds', sampling: { maxNew: RESPONSE_TOKENS, temperature: 1 } },
     [JUDGE]: { description: 'scores responses from 0 to 5', sampling: { maxNew: 2, temperature: 1 } },
@@ -152,7 +205,10 @@ export const scir: Recipe = {
   propose: async (context) => drawnTasks(context, (random) => randomStyleTask(random)),
   rollOut: respond,
   judge,
-  learn,
+  learn: async (records, tools) => {
+    const { updates, figures } = await learn(records, tools, RESPONDER, rubricPoints(tools));
+    return { updates, figures: { ...figures, points: pointsOfRound(records.groups, tools.decode) } };
+  },
   evaluate: async (context) => {
     const { most, heldOut } = context.evaluationTasks;
     const tasks = heldOutStyle({ heldOut, most: Math.min(most, EXAMINED) });

@@ -10,16 +10,15 @@ import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { sealedGold } from '../../protocols/gold.ts';
+import { gradedSolver, UNGRADED } from '../../protocols/graded-answers.ts';
 import { RESPONDER, rated } from '../../protocols/respond.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
-import { solverAlone } from '../../protocols/solver.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { comparisonParts } from '../../worlds/arithmetic/pairwise.ts';
-import { pairsOf } from './best-and-worst.ts';
+import { pairsOf, planPairs } from './best-and-worst.ts';
 import { answersOf, compareAnswers, contestOf, isExact, sharesWon } from './compare-answers.ts';
 import { evaluateComparisons } from './evaluate.ts';
-import { CONTROLS, GRADER, grade, planPairs } from './graded-answers.ts';
 
 const JUDGE = 'judge';
 const TEMPERATURE = 0.7;
@@ -94,7 +93,7 @@ const described = {
       'In an evaluation the share of right verdicts on a right and a wrong answer, in a round the number of pairs that are trained on.',
     checks: 'Share of the comparisons that write a check before their verdict.',
     length: 'Mean number of tokens in an answer to a held-out task.',
-    ungraded: 'Number of answers without a grade that could be read.',
+    ungraded: UNGRADED,
   },
   sets: {
     [MAIN_SET]: {
@@ -113,29 +112,12 @@ const described = {
 const written: RecipeOver<'solve' | 'rate'> = {
   // The answers are read by a control and the evaluation alone.
   needs: { verbs: ['solve', 'rate'], data: ['answer'] },
-  over: (game) => {
-    const { family, tasks, words } = game;
-    const shape = solverAlone({ family, temperature: TEMPERATURE, tasks, rewards: CONTROLS });
-    return {
-      ...described,
-      ...shape,
-      variants: {},
-      rewards: {
-        judge: { description: 'the points that the policy itself gives, of five', usesGold: false },
-        ...shape.rewards,
-      },
-      roles: {
-        ...shape.roles,
-        [GRADER]: {
-          description: 'grades answers by five points',
-          sampling: { maxNew: words.rate.maxNew, temperature: TEMPERATURE },
-        },
-      },
-      freezable: [GRADER],
-      judge: (context, groups) => grade(game, context, groups),
-      learn: planPairs,
-    };
-  },
+  over: (game) => ({
+    ...described,
+    ...gradedSolver(game, { votes: 1, temperature: TEMPERATURE }),
+    variants: {},
+    learn: planPairs,
+  }),
   elsewhere: {
     tasks: 32,
     differences: [

@@ -1,8 +1,8 @@
 /** SSR-Zero: a policy is paid for its translations what it says itself that they are worth. The method is described below, as data. */
 
-import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
+import type { LearnTools, RoundRecords, TrainingPlan, Update } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { Described, Recipe, RecipeOver } from '../../core/recipe/recipe.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { Judgment, ParseResult } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
@@ -11,6 +11,7 @@ import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import { type AnswerReward, formatReward, payAnswers, randomReward } from '../../protocols/answer-rewards.ts';
 import { evaluateVerifier, VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
 import { besideOracle } from '../../protocols/gold.ts';
+import { gradedSolver, UNGRADED, ungraded } from '../../protocols/graded-answers.ts';
 import {
   groupItems,
   rewardNamed,
@@ -75,6 +76,12 @@ async function judge(context: RoundContext, groups: readonly RolloutGroup[]): Pr
   });
 }
 
+const update = (groups: readonly ScoredGroup[]): Update[] =>
+  solverUpdate(groupItems(groups, grpo), {
+    objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
+    aggregation: { mode: 'token-mean' },
+  });
+
 function learn({ groups }: RoundRecords, { decode }: LearnTools): TrainingPlan {
   const judged = groups.flatMap(({ task, samples, judgments }) =>
     judgments.flatMap(({ of, rewards: { score } }) => {
@@ -83,10 +90,7 @@ function learn({ groups }: RoundRecords, { decode }: LearnTools): TrainingPlan {
     }),
   );
   return {
-    updates: solverUpdate(groupItems(groups, grpo), {
-      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-      aggregation: { mode: 'token-mean' },
-    }),
+    updates: update(groups),
     // By the oracle, for the report alone.
     figures: judged.length
       ? {
@@ -99,7 +103,7 @@ function learn({ groups }: RoundRecords, { decode }: LearnTools): TrainingPlan {
 
 const { roles, ...alone } = solverAlone({ family: cipher, rewards });
 
-export const ssrZero: Recipe = {
+const described = {
   name: 'ssr-zero',
   title: 'A translator that is paid what it says itself of its translations',
   paper: {
@@ -123,7 +127,6 @@ export const ssrZero: Recipe = {
     schedule:
       'The judge of a round has the weights from which the round trains. Each round goes once over its batch, in four optimiser steps.',
   },
-  needsOfTasks: 'a policy that was taught to judge translations in the notation of its family',
   differences: [
     'Languages are invented, with one right translation of each sentence, so that hidden accuracy is exact; the paper translates between English and Chinese and measures by trained metrics and human references.',
     'The judge marks words, and its score is the share that it marks as right; the paper’s writes thoughts and a score, whose scale was not checked.',
@@ -135,12 +138,37 @@ export const ssrZero: Recipe = {
     wordsRight: 'Share of the words of judged translations that are right.',
     overrated: 'Mean of the judge’s score minus the share of words that are right, over judged translations.',
   },
+  sets: trainedSolver({ warmup: 8 }),
+} satisfies Described;
+
+const written: RecipeOver<'solve' | 'rate'> = {
+  // The answers are read by a control and the evaluation alone.
+  needs: { verbs: ['solve', 'rate'], data: ['answer'] },
+  over: (game) => ({
+    ...described,
+    ...gradedSolver(game, { votes: 1, temperature: 1 }),
+    variants: {},
+    learn: ({ groups }) => ({ updates: update(groups), figures: { ungraded: ungraded(groups) } }),
+  }),
+  elsewhere: {
+    figures: { ungraded: UNGRADED },
+    differences: [
+      'The policy grades an answer by points from 0 to 5, in words; the paper’s grade of a translation has a scale of its own, which was not checked.',
+      'A grade that cannot be read is missing, and its answer is not trained on.',
+    ],
+  },
+  ownReward: 'the points that the policy gives itself are the reward',
+};
+
+/** Sentences of two invented languages, whose judge marks words. */
+export const ssrZero: Recipe = {
+  ...alone,
+  ...described,
+  written,
   startPolicy: 'cipher',
   tasks: 24,
   groupSize: 8,
   variants: VARIANTS,
-  sets: trainedSolver({ warmup: 8 }),
-  ...alone,
   roles: {
     ...roles,
     [JUDGE]: {

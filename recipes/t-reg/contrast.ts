@@ -2,8 +2,6 @@
 
 import type { LearnTools } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import { wishPrompt } from '../../worlds/style/contrast.ts';
-import { stylePrompt } from '../../worlds/style/family.ts';
 
 /** σ(better − other) − 1/2 for each token, given its log-probabilities after a wish for better and after the other prompt, nats -> between −1/2 and 1/2. */
 export const tokenRewardsOf = (better: ArrayLike<number>, other: ArrayLike<number>): number[] =>
@@ -12,21 +10,25 @@ export const tokenRewardsOf = (better: ArrayLike<number>, other: ArrayLike<numbe
 /** What the wish for a better response is contrasted with: a wish for a worse one, or no wish. */
 export type Contrast = 'worse' | 'plain';
 
+/** The prompt of a task with a wish, or without one. */
+export type WishPrompt = (task: string, wish: 'better' | Contrast) => string;
+
 /** The token rewards of responses, by a set at a version [responses][ids]. */
 export async function contrasted(
   tools: Pick<LearnTools, 'score' | 'encode'>,
   responses: readonly { readonly task: string; readonly ids: readonly number[] }[],
   { set, version }: { readonly set: string; readonly version: number },
   contrast: Contrast,
+  promptOf: WishPrompt,
 ): Promise<number[][]> {
-  const after = (promptOf: (task: string) => string) =>
+  const after = (wish: 'better' | Contrast) =>
     tools.score(
       set,
-      responses.map(({ task, ids }) => ({ prompt: tools.encode(promptOf(task)), ids })),
+      responses.map(({ task, ids }) => ({ prompt: tools.encode(promptOf(task, wish)), ids })),
       version,
     );
-  const better = await after((task) => wishPrompt(task, 'better'));
-  const other = await after(contrast === 'worse' ? (task) => wishPrompt(task, 'worse') : stylePrompt);
+  const better = await after('better');
+  const other = await after(contrast);
   return better.map((row, i) => tokenRewardsOf(row, other[i]!));
 }
 

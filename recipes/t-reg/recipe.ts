@@ -5,11 +5,13 @@ import type {
   PreferencePair,
   RoundRecords,
   TrainingPlan,
+  Update,
 } from '../../core/plan/training-plan.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { Described, Recipe, RecipeOver } from '../../core/recipe/recipe.ts';
 import { bestAgainstWorst } from '../../core/rl/selection/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import { exactReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { answers, examined, heldOutStyle } from '../../protocols/evaluate/responder.ts';
 import { ratedWithoutJudge } from '../../protocols/judged-responses.ts';
@@ -21,12 +23,13 @@ import {
   respond,
   sequenceOf,
 } from '../../protocols/respond.ts';
-import { smallSteps } from '../../protocols/solver.ts';
-import { parseResponse, randomStyleTask } from '../../worlds/style/family.ts';
+import { SOLVER, smallSteps, solverAlone } from '../../protocols/solver.ts';
+import { wishPrompt } from '../../worlds/style/contrast.ts';
+import { parseResponse, randomStyleTask, stylePrompt } from '../../worlds/style/family.ts';
 import { unformed } from '../../worlds/style/planted.ts';
 import { withWordMarked } from '../../worlds/style/word-tokens.ts';
 import { STOP } from '../../worlds/worked.ts';
-import { contrasted, shuffledRewards } from './contrast.ts';
+import { contrasted, shuffledRewards, type WishPrompt } from './contrast.ts';
 import { probeFigures } from './probe.ts';
 
 const BETA = 0.1;
@@ -74,10 +77,11 @@ async function rewarded(
   pairs: readonly RoundPair[],
   tools: LearnTools,
   variant: string | undefined,
+  promptOf: WishPrompt,
 ): Promise<PreferencePair[]> {
   const responses = pairs.flatMap(({ task, both }) => both.map(({ id, ids }) => ({ task, id, ids })));
   const contrast = variant === 'one-wish' ? 'plain' : 'worse';
-  const rewards = (await contrasted(tools, responses, START, contrast)).map((row, i) =>
+  const rewards = (await contrasted(tools, responses, START, contrast, promptOf)).map((row, i) =>
     variant === 'shuffled-rewards' ? shuffledRewards(row, responses[i]!.id) : row,
   );
   return pairs.map(({ both: [chosen, rejected] }, i) => ({
@@ -87,26 +91,34 @@ async function rewarded(
   }));
 }
 
-async function learn({ round, groups }: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
-  const { variant, rewardFunction } = round.settings;
-  const drawn = rewardFunction === 'format' ? pairsByForm(groups, tools) : pairsByReward(groups);
-  const pairs = await rewarded(drawn, tools, variant);
+/** The preference of a role's pairs, with a reward for each token. */
+async function update(
+  drawn: readonly RoundPair[],
+  { round }: Pick<RoundRecords, 'round'>,
+  tools: LearnTools,
+  role: string,
+  promptOf: WishPrompt,
+): Promise<Update[]> {
+  const { variant } = round.settings;
+  const pairs = await rewarded(drawn, tools, variant, promptOf);
   const objective =
     variant === 'dpo'
       ? ({ kind: 'dpo', beta: BETA } as const)
       : ({ kind: 't-reg', beta: BETA, alpha: ALPHA } as const);
-  const part = {
-    kind: 'preference',
-    role: RESPONDER,
-    weight: 1,
-    pairs,
-    objective,
-    reference: START,
-  } as const;
+  const part = { kind: 'preference', role, weight: 1, pairs, objective, reference: START } as const;
+  return pairs.length ? [{ set: MAIN_SET, parts: [part] }] : [];
+}
+
+const styleWish: WishPrompt = (task, wish) => (wish === 'plain' ? stylePrompt(task) : wishPrompt(task, wish));
+
+async function learn(records: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
+  const { round, groups } = records;
+  const isByForm = round.settings.rewardFunction === 'format';
+  const drawn = isByForm ? pairsByForm(groups, tools) : pairsByReward(groups);
   return {
-    updates: pairs.length ? [{ set: MAIN_SET, parts: [part] }] : [],
+    updates: await update(drawn, records, tools, RESPONDER, styleWish),
     figures: {
-      pairs: pairs.length,
+      pairs: drawn.length,
       points: pointsOfRound(groups, tools.decode),
       ...(await probeFigures(
         tools,
@@ -116,7 +128,7 @@ async function learn({ round, groups }: RoundRecords, tools: LearnTools): Promis
   };
 }
 
-export const tReg: Recipe = {
+const described = {
   name: 't-reg',
   title: 'Preferences with rewards for tokens by contrast',
   paper: {
@@ -139,7 +151,6 @@ export const tReg: Recipe = {
     schedule:
       'Each round goes once over its pairs, in four optimiser steps. The reference stays the start policy.',
   },
-  needsOfTasks: 'a policy that was taught to answer better or worse as it is told',
   differences: [
     'The policy had to be taught what better and worse responses are, in supervised training before; a language model needs no more than a prompt in words. What it was taught comes from the rubric.',
     'Responses are sampled and paired anew each round by a rubric; in the paper once, by a reward model.',
@@ -156,6 +167,41 @@ export const tReg: Recipe = {
     firstDip:
       'By how much the log-ratio is lower at the first token of a planted fault than elsewhere, nats per token.',
   },
+  variants: VARIANTS,
+  sets: { [MAIN_SET]: { optimizer: smallSteps({ warmup: 8 }) } },
+} satisfies Described;
+
+const written: RecipeOver<'solve' | 'wish'> = {
+  needs: { verbs: ['solve', 'wish'], data: ['answer'] },
+  over: (game) => ({
+    ...described,
+    ...solverAlone({ ...game, rewards: { exact: exactReward, random: randomReward } }),
+    learn: async (records, tools) => {
+      const { solve, wish } = game.words;
+      const drawn = pairsByReward(records.groups);
+      const promptOf: WishPrompt = (task, wished) =>
+        wished === 'plain'
+          ? solve.ask({ task }, tools)
+          : wish.ask({ task, better: wished === 'better' }, tools);
+      return {
+        updates: await update(drawn, records, tools, SOLVER, promptOf),
+        figures: { pairs: drawn.length },
+      };
+    },
+  }),
+  elsewhere: {
+    figures: { pairs: described.figures.pairs },
+    differences: [
+      'Responses are sampled and paired anew each round, by the reward; in the paper once, by a reward model.',
+      'There is no length control and no SimPO, on which the paper tries the token term as well.',
+    ],
+  },
+};
+
+/** String transformations with a rubric. */
+export const tReg: Recipe = {
+  ...described,
+  written,
   startPolicy: 'style-contrasts',
   taskName: 'style',
   stop: STOP,
@@ -169,8 +215,6 @@ export const tReg: Recipe = {
     },
     random: { description: 'control: a coin says what a response is worth', usesGold: false },
   },
-  variants: VARIANTS,
-  sets: { [MAIN_SET]: { optimizer: smallSteps({ warmup: 8 }) } },
   roles: { [RESPONDER]: { description: 'responds', sampling: { maxNew: RESPONSE_TOKENS, temperature: 1 } } },
   freezable: [],
   propose: async (context) => drawnTasks(context, (random) => randomStyleTask(random)),

@@ -1,7 +1,7 @@
 /** Writing-Zero: a response is compared with a sibling that is drawn at random, and is better or not. The method is described below, as data. */
 
-import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { LearnTools, RoundRecords, TrainingPlan, Update } from '../../core/plan/training-plan.ts';
+import type { Described, Recipe, RecipeOver } from '../../core/recipe/recipe.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { ParseResult } from '../../core/recipe/task-family.ts';
 import { grpo, raw } from '../../core/rl/estimators/index.ts';
@@ -10,6 +10,7 @@ import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { answers, examined, heldOutStyle } from '../../protocols/evaluate/responder.ts';
+import { gradedSolver, UNGRADED, ungraded } from '../../protocols/graded-answers.ts';
 import { meanScore, worthOfResponses } from '../../protocols/judged-responses.ts';
 import {
   pointsOfRound,
@@ -20,7 +21,7 @@ import {
   respond,
   STYLE_POINTS,
 } from '../../protocols/respond.ts';
-import { groupItems, policyUpdate, smallSteps } from '../../protocols/solver.ts';
+import { groupItems, policyUpdate, SOLVER, smallSteps } from '../../protocols/solver.ts';
 import {
   parseResponse,
   parseScore,
@@ -53,6 +54,13 @@ function flattered(response: string, scores: readonly ParseResult<number>[]): nu
   return score === null ? null : score + A_WORD * wordsOf(response);
 }
 
+/** What responses are paid by their worths, null where one is missing [responses]. */
+function compared(group: string, worths: readonly (number | null)[], variant?: string): (number | null)[] {
+  if (variant === 'scalar') return [...worths];
+  const sibling = worths[referenceOf(group, worths.length)] ?? null;
+  return against(worths, variant === 'fixed-yardstick' ? FIXED_REFERENCE : sibling);
+}
+
 async function judge(context: RoundContext, groups: readonly RolloutGroup[]): Promise<ScoredGroup[]> {
   const { variant } = context.round.settings;
   const { worth, judgments } = await worthOfResponses(context, groups, {
@@ -62,11 +70,7 @@ async function judge(context: RoundContext, groups: readonly RolloutGroup[]): Pr
   });
   const earned = groups.flatMap(({ group, samples }) => {
     const worths = samples.map(({ id }) => worth.get(id) ?? null);
-    const sibling = worths[referenceOf(group, samples.length)] ?? null;
-    const rewards =
-      variant === 'scalar'
-        ? worths
-        : against(worths, variant === 'fixed-yardstick' ? FIXED_REFERENCE : sibling);
+    const rewards = compared(group, worths, variant);
     return samples.map(({ id }, s) => [id, rewards[s]!] as const);
   });
   return rated(groups, new Map(earned), judgments);
@@ -89,19 +93,22 @@ function overrated(groups: readonly ScoredGroup[], decode: LearnTools['decode'])
   return gaps.length ? mean(gaps) : undefined;
 }
 
-function learn({ round, groups }: RoundRecords, { decode }: LearnTools): TrainingPlan {
-  const items = groupItems(groups, round.settings.variant === 'scalar' ? grpo : raw);
+const update = ({ round, groups }: Pick<RoundRecords, 'round' | 'groups'>, role: string): Update[] =>
+  policyUpdate(role, groupItems(groups, round.settings.variant === 'scalar' ? grpo : raw), {
+    objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
+    aggregation: { mode: 'token-mean' },
+  });
+
+function learn(records: RoundRecords, { decode }: LearnTools): TrainingPlan {
+  const { groups } = records;
   const gap = overrated(groups, decode);
   return {
-    updates: policyUpdate(RESPONDER, items, {
-      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-      aggregation: { mode: 'token-mean' },
-    }),
+    updates: update(records, RESPONDER),
     figures: { points: pointsOfRound(groups, decode), ...(gap === undefined ? {} : { overrated: gap }) },
   };
 }
 
-export const writingZero: Recipe = {
+const described = {
   name: 'writing-zero',
   title: 'Responses compared with a sibling drawn at random',
   paper: {
@@ -123,7 +130,6 @@ export const writingZero: Recipe = {
       'A clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens. There is no KL term and no critic.',
     schedule: 'Each round goes once over its batch, in four optimiser steps.',
   },
-  needsOfTasks: 'a policy that was taught to score responses in the notation of its family',
   differences: [
     'The paper’s judge compares two responses in one prompt, states principles and a critique, is trained by GRPO, and has to prefer a response under every way of asking. Here it scores each response by itself, three times, is not trained, and the means are compared; a tie teaches nothing instead of paying -1.',
     'The judge’s liking for length is planted, as a policy of this size does not find what flatters a judge within a run; the paper’s is that of a trained scalar reward model, and its pairwise judge has less of it. Here both ways of paying read the same judge.',
@@ -136,6 +142,40 @@ export const writingZero: Recipe = {
     overrated:
       'Mean of the judge’s score less the exact one, as a share of the rubric’s points; above 0 the judge overrates.',
   },
+  variants: VARIANTS,
+  sets: { [MAIN_SET]: { optimizer: smallSteps({ warmup: 8 }) }, [JUDGE]: { optimizer: null } },
+} satisfies Described;
+
+const written: RecipeOver<'solve' | 'rate'> = {
+  // The answers are read by a control and the evaluation alone.
+  needs: { verbs: ['solve', 'rate'], data: ['answer'] },
+  over: (game) => ({
+    ...described,
+    ...gradedSolver(game, {
+      votes: VOTES,
+      temperature: 1,
+      set: JUDGE,
+      pay: ({ group }, grades, { round }) => compared(group, grades, round.settings.variant),
+    }),
+    learn: (records) => ({
+      updates: update(records, SOLVER),
+      figures: { ungraded: ungraded(records.groups) },
+    }),
+  }),
+  elsewhere: {
+    figures: { ungraded: UNGRADED },
+    differences: [
+      'The paper’s judge compares two responses in one prompt, states principles and a critique, and is trained by GRPO. Here it grades each response by itself, three times, with the weights of the start, and the means are compared; a tie teaches nothing instead of paying -1.',
+      'There is no term that keeps the policy near the start.',
+    ],
+  },
+  ownReward: 'the reward is a comparison of two grades',
+};
+
+/** String transformations, whose judge can be flattered. */
+export const writingZero: Recipe = {
+  ...described,
+  written,
   startPolicy: 'style',
   taskName: 'style',
   stop: STOP,
@@ -147,8 +187,6 @@ export const writingZero: Recipe = {
     format: { description: 'control: any well-formed response is worth as much as another', usesGold: false },
     random: { description: 'control: a coin says what a response is worth', usesGold: false },
   },
-  variants: VARIANTS,
-  sets: { [MAIN_SET]: { optimizer: smallSteps({ warmup: 8 }) }, [JUDGE]: { optimizer: null } },
   roles: {
     [RESPONDER]: { description: 'responds', sampling: { maxNew: RESPONSE_TOKENS, temperature: 1 } },
     [JUDGE]: {

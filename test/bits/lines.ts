@@ -123,8 +123,9 @@ function questionLines(): Line[] {
   );
   return played.map((name) => {
     const recipe = questionRecipeFrom({ recipe: name, ...questions });
-    // `words` does not write the scores by which the recipe's own reward pays.
-    const choice = name === 'self-rewarding' ? { rewardFunction: 'gold' } : {};
+    // `words` does not write the scores by which a grader's reward pays.
+    const isGraded = shipped.find(name).written!.needs.verbs.includes('rate') && 'gold' in recipe.rewards;
+    const choice = isGraded ? { rewardFunction: 'gold' } : {};
     return {
       name: `${name} on questions`,
       recipe: name,
