@@ -108,6 +108,17 @@ export interface NodeAudit {
   readonly wrong: readonly NodeFinding[];
 }
 
+/**
+ * The share of a node's requests that is drawn, which makes lies cost more than they bring. A request that is made up saves its computation, which is
+ * counted as 1, and a node that is found loses all that it was credited, at least the requests that were found right, r. So one lie brings
+ * (1 − s) − s·r on average, which is below 0 where s > 1 / (1 + r); and of k lies in a round, k·(1 − s)^k − (1 − (1 − s)^k)·r is, too, where s·r ≥ 1.
+ * s = 2 / (2 + r) is both from r = 2 on, and below that the first holds for every k. docs/trust.md has the table.
+ *
+ * `fraction`: the least share; `right`: r.
+ */
+export const shareOf = (fraction: number, right: number): number =>
+  Math.min(1, Math.max(fraction, 2 / (2 + right)));
+
 /** `suspects`: groups, null for proposals, of which all requests are sampled again, because something in them differed. */
 export async function redrawNodes(
   record: RoundRecord,
@@ -127,7 +138,7 @@ export async function redrawNodes(
       .filter((answered) => answered.node === id && here.has(answered.group))
       .sort((a, b) => (a.id < b.id ? -1 : 1));
     const drawn = new Set([
-      ...drawShare(own, fraction, `${seed}/node/${id}`),
+      ...drawShare(own, shareOf(fraction, node.audited), `${seed}/node/${id}`),
       ...own.filter(({ group }) => suspects.has(group)),
     ]);
     if (!drawn.size) continue;

@@ -284,7 +284,14 @@ export type NodeShutOut = v.InferOutput<typeof nodeShutOut>;
 /** What nodes computed of a round, for the learner's audit. */
 export const roundWork = v.object({
   nodes: v.array(
-    v.object({ id, name, exactness: v.optional(v.picklist(EXACTNESS), 'exact'), publicKey: hex(64) }),
+    v.object({
+      id,
+      name,
+      exactness: v.optional(v.picklist(EXACTNESS), 'exact'),
+      publicKey: hex(64),
+      /** Its requests that audits found right so far; an earlier release does not say. */
+      audited: v.optional(count, 0),
+    }),
   ),
   work: v.array(
     v.object({

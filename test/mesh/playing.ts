@@ -46,13 +46,15 @@ export interface Playing {
   readonly stop: () => Promise<void>;
 }
 
-/** `starts`: shipped policies that runs begin with. `trainer`: of the learner. */
+/** `starts`: shipped policies that runs begin with. `trainer`: of the learner. `audited`: the share that it draws. */
 export async function openPlaying(
   starts: Iterable<string>,
   options: MeshOptions = {},
   recipes: Registry = shipped,
   askService?: AskService,
   trainer: RoundTrainer = new RoundTrainer(),
+  // Whatever an honest recipe writes must pass: a group that is refused would change the bytes.
+  audited = 1,
 ): Promise<Playing> {
   const state = mkdtempSync(join(tmpdir(), 'rollmesh-playing-'));
   const stop = new AbortController();
@@ -68,8 +70,7 @@ export async function openPlaying(
       recipes,
       meshKey: mesh.secrets.MESH_KEY,
       maxStaleness: 2,
-      // Whatever an honest recipe writes must pass: a group that is refused would change the bytes.
-      audit: openAudit(1),
+      audit: openAudit(audited),
       device: 'test',
       leaseMs: 60_000,
       longestIdleMs: 100,

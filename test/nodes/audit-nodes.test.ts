@@ -32,7 +32,7 @@ beforeAll(async () => {
   for (const name of ['solver', 'judge']) {
     const id = deriveId('test node', name);
     const { token, publicKey } = await makeNodeKeys(id);
-    nodes.push({ id, name, exactness: 'exact', publicKey });
+    nodes.push({ id, name, exactness: 'exact', publicKey, audited: 1_000_000 });
     identities.push(await identityOf(token));
   }
   [solver, judge] = identities as [NodeIdentity, NodeIdentity];

@@ -106,6 +106,7 @@ function workOf(): RoundWork {
     name,
     exactness: 'exact' as const,
     publicKey: '0'.repeat(64),
+    audited: 0,
   }));
   return {
     nodes,

@@ -39,6 +39,20 @@ test('a local mesh answers every program of the machine', async () => {
   expect(await statusAt(true)).toBe(501);
 });
 
+test('a deployed mesh without a reading token shows nothing to readers, and a local one shows everything', async () => {
+  const read = async (path: string, local: boolean, token?: string) => {
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    return (await answered(path, { headers }, { local })).status;
+  };
+  for (const path of ['/api/runs', '/metrics', `/api/samples/${'0'.repeat(32)}`, '/api/nothing']) {
+    expect(await read(path, false), path).toBe(401);
+    expect(await read(path, false, 'a-token-of-somebody'.padEnd(64, '0')), path).toBe(401);
+  }
+  // Whoever is let in is told that this is no route.
+  expect(await read('/api/nothing', false, LEARNER)).toBe(404);
+  expect(await read('/api/nothing', true)).toBe(404);
+});
+
 test('the stream of news is closed without the reader’s token', async () => {
   const read = 'the-readers-token'.padEnd(64, '0');
   // Who is let in is told that this is no run, and no stream begins.
@@ -53,7 +67,7 @@ test('the stream of news is closed without the reader’s token', async () => {
 
 test('a search for a sample has the limit of what makes the mesh work', async () => {
   const used = { limit: async () => ({ success: false }) };
-  expect((await answered(`/api/samples/${'0'.repeat(32)}`, {}, { hooks: used })).status).toBe(429);
+  expect((await answered(`/api/samples/${'0'.repeat(32)}`, {}, { hooks: used, local: true })).status).toBe(429);
 });
 
 test('the next secret of webhooks is as long as the present one has to be', async () => {

@@ -31,9 +31,8 @@ export const CALLERS = {
   everyone: 'No token.',
   signer: 'A signature by `WEBHOOK_SECRET`: Standard Webhooks’, or GitHub’s.',
   reader:
-    'No token, or `READ_TOKEN` where one is set. The learner’s token opens it as well, and so does a verifier’s.',
-  caller:
-    'As readers; but a deployed mesh without `READ_TOKEN` answers only the learner’s token, since a request causes work.',
+    '`READ_TOKEN`; on a local mesh that has none, no token. The learner’s token opens it as well, and so does a verifier’s.',
+  caller: 'As readers, but for verifiers.',
   environments: 'As callers of the models; the token may stand in `X-API-Key` as well.',
   learner: '`LEARNER_TOKEN`, which whoever runs the mesh holds.',
   agents: 'The token of a run’s agents, as `rollmesh agents RUN` prints it.',

@@ -52,9 +52,10 @@ const bearerMatches = (c: Context<GatewayTypes>, tokens: readonly (string | unde
 
 export const isLearner = (c: Context<GatewayTypes>) => bearerMatches(c, c.var.services.secrets.learner);
 
-const unauthorized = (who: string) =>
+const unauthorized = (who: string, next?: string) =>
   new HttpError(401, 'token.wrong', `This needs the ${who}’s token.`, {
     expected: 'Authorization: Bearer <token>',
+    ...(next === undefined ? {} : { next }),
   });
 
 const NODE_TOKEN = /^Bearer (([0-9a-f]{32})\.[0-9a-f]{64})$/;
@@ -140,10 +141,17 @@ export const objectReaders = createMiddleware<GatewayTypes>(async function objec
   await next();
 });
 
-/** Lets everybody read if no reading token is set; else only holders of that token, the learner and verifiers. */
+const CLOSED = 'Set READ_TOKEN first: without it these routes are closed.';
+
+/** Whether whoever asks may without a token: on a local mesh that has no reading token. A deployed mesh without one answers nobody but the learner. */
+const isOpen = ({ secrets, settings }: GatewayTypes['Variables']['services']): boolean =>
+  settings.local && !secrets.read.some(Boolean);
+
+/** Lets holders of a reading token read, the learner and verifiers; on a local mesh without such a token, everybody. */
 export const readersOnly = createMiddleware<GatewayTypes>(async function readersOnly(c, next) {
-  const { read } = c.var.services.secrets;
-  if (read.some(Boolean) && !bearerMatches(c, read) && !readsAll(c)) throw unauthorized('reader');
+  const { services } = c.var;
+  if (!isOpen(services) && !bearerMatches(c, services.secrets.read) && !readsAll(c))
+    throw unauthorized('reader', services.secrets.read.some(Boolean) ? undefined : CLOSED);
   await next();
 });
 
@@ -153,14 +161,11 @@ export const readersOnly = createMiddleware<GatewayTypes>(async function readers
  */
 const callersWith = (what: string, givenOf: (c: Context<GatewayTypes>) => string | undefined) =>
   createMiddleware<GatewayTypes>(async function callersOnly(c, next) {
-    const { secrets, settings } = c.var.services;
-    const open = settings.local && !secrets.read.some(Boolean);
-    if (!open && !matches(givenOf(c), [...secrets.read, ...secrets.learner]))
+    const { secrets } = c.var.services;
+    if (!isOpen(c.var.services) && !matches(givenOf(c), [...secrets.read, ...secrets.learner]))
       throw new HttpError(401, 'token.wrong', 'This needs the reader’s token.', {
         expected: what,
-        ...(secrets.read.some(Boolean)
-          ? {}
-          : { next: 'Set READ_TOKEN first: without it these routes are closed.' }),
+        ...(secrets.read.some(Boolean) ? {} : { next: CLOSED }),
       });
     await next();
   });

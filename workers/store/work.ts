@@ -411,7 +411,13 @@ export async function nodeWorkOf(db: Database, round: string): Promise<RoundWork
   const ids = [...new Set(rows.map(({ node }) => node!))];
   const of = ids.length ? await nodesOf(db, ids) : [];
   return {
-    nodes: of.map(({ id, name, exactness, publicKey }) => ({ id, name, exactness, publicKey })),
+    nodes: of.map(({ id, name, exactness, publicKey, audited }) => ({
+      id,
+      name,
+      exactness,
+      publicKey,
+      audited,
+    })),
     work: rows.map(({ id, node, lease, stage, group, request, sha256, seal }) => ({
       id,
       node: node!,
