@@ -17,7 +17,11 @@ const statuses = async (count: number, path: string, init: RequestInit) => {
 test('the sixth hook of a minute without a right signature is refused, and five with one come through', async () => {
   const init = { method: 'POST', body: '{}', headers: ALONE };
   expect(await statuses(7, '/hooks/rounds', init)).toEqual([401, 401, 401, 401, 401, 429, 429]);
-  const forged = { ...init, headers: { ...ALONE, 'x-rollmesh-signature': `t=1,v1=${'0'.repeat(64)}` } };
+  const signature = {
+    'x-hub-signature-256': `sha256=${'0'.repeat(64)}`,
+    'x-github-delivery': '0'.repeat(32),
+  };
+  const forged = { ...init, headers: { ...ALONE, ...signature } };
   expect(await statuses(1, '/hooks/rounds', forged)).toEqual([429]);
   // Nor do searches for samples, leases of strangers or their episodes count with hooks.
   const none = '0'.repeat(32);
