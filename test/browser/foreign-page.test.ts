@@ -77,7 +77,7 @@ describe.skipIf(!chromiumPath)(`a page of another origin${CHROMIUM_NEEDED}`, () 
           frame.name = `frame-${method}`;
           const made = Object.assign(document.createElement('form'), {
             method,
-            action: method === 'post' ? `${mesh}/hooks/rounds` : mesh + '/api/runs',
+            action: method === 'post' ? `${mesh}/hooks/rounds` : `${mesh}/api/runs`,
             target: frame.name,
           });
           document.body.append(frame, made);

@@ -3,11 +3,21 @@ import { beforeAll, expect, test } from 'vitest';
 import { drawShare } from '../../core/audit/audit-round.ts';
 import { keys, type RunSettings, roundOf, runIdOf } from '../../core/schema/round.ts';
 import { openAudit } from '../../learner/loop/auditor.ts';
+import { withRoundPolicies } from '../../learner/loop/round-policies.ts';
 import { shipped } from '../../recipes/index.ts';
 import { bindingsOf, runOf, wrongRound } from '../../recipes/run-order.ts';
 import { playHonestRound } from './honest-round.ts';
 import { learnFrom } from './learner-on-stored-round.ts';
-import { copyOf, MESH_KEY, putObject, type StoredRound, sealAll, storeRound } from './stored-round.ts';
+import {
+  copyOf,
+  gatewayOf,
+  MESH_KEY,
+  putObject,
+  type StoredRound,
+  sealAll,
+  stateOf,
+  storeRound,
+} from './stored-round.ts';
 
 const GROUPS = 8;
 
@@ -29,6 +39,19 @@ function forgeLogprobs(round: StoredRound, groups: readonly string[]): void {
 }
 
 const groupsOf = ({ rows }: StoredRound) => rows.map(({ group }) => group);
+
+test('the audit samples by the sealed manifests alone, whatever weights and manifest stand in their place', async () => {
+  const { gateway } = gatewayOf(honest);
+  const { spec, manifests } = stateOf(honest);
+  const ref = { name: spec.settings.policy, version: 0 };
+  const opened = (sealed: Readonly<Record<string, string>>) =>
+    withRoundPolicies(gateway, { spec, manifests: sealed }, ({ use }) =>
+      use(ref, async (policy) => policy.ref),
+    );
+  expect(await opened(manifests)).toMatchObject(ref);
+  const another = Object.fromEntries(Object.keys(manifests).map((version) => [version, '0'.repeat(64)]));
+  await expect(opened(another)).rejects.toMatchObject({ code: 'version.manifest' });
+});
 
 test('an honest round is trained whole, with and without an audit, and its manifest tells the draw', async () => {
   const all = groupsOf(honest);

@@ -2,7 +2,8 @@
  * Takes out every guard of docs/security.md, one after the other, in a copy of the project, and runs its tests there. Ends with 1 where a guard's
  * removal fails no test. Words after the command choose guards by what their attack, file or line contains.
  */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -26,19 +27,37 @@ function copyProject(): string {
   return folder;
 }
 
-/** How many tests fail and pass in the copy. */
-function played(folder: string, tests: readonly string[]): v.InferOutput<typeof outcome> {
+/** The time of one guard's tests, ms: without some guards what they try does not end, so that no test can. */
+const LIMIT_MS = 400_000;
+
+/** How many tests fail and pass in the copy; null where they do not end. */
+async function played(
+  folder: string,
+  tests: readonly string[],
+): Promise<v.InferOutput<typeof outcome> | null> {
   const report = join(folder, 'guards-report.json');
   rmSync(report, { force: true });
   const files = tests.map((name) => `test/${name}`);
   const vitest = join('node_modules', 'vitest', 'vitest.mjs');
   const options = ['run', ...files, '--maxWorkers=1', '--reporter=json', `--outputFile=${report}`];
-  spawnSync(process.execPath, [vitest, ...options], { cwd: folder, stdio: 'ignore', timeout: 900_000 });
+  // A group of its own, so that a test that runs for ever ends with it.
+  const child = spawn(process.execPath, [vitest, ...options], {
+    cwd: folder,
+    stdio: 'ignore',
+    detached: true,
+  });
+  const timer = setTimeout(() => process.kill(-child.pid!, 'SIGKILL'), LIMIT_MS);
+  const [, signal] = await once(child, 'exit');
+  clearTimeout(timer);
+  if (signal) return null;
   return v.parse(outcome, JSON.parse(readFileSync(report, 'utf8')));
 }
 
 /** Whether a test fails without the guard; `words`: what became of them. */
-function takeOut(folder: string, { file, guard, without, tests }: Guard): { seen: boolean; words: string } {
+async function takeOut(
+  folder: string,
+  { file, guard, without, tests }: Guard,
+): Promise<{ seen: boolean; words: string }> {
   const path = join(folder, file);
   const text = readFileSync(path, 'utf8');
   writeFileSync(
@@ -46,7 +65,9 @@ function takeOut(folder: string, { file, guard, without, tests }: Guard): { seen
     text.replace(guard, () => without),
   );
   try {
-    const { numFailedTests, numPassedTests } = played(folder, tests);
+    const result = await played(folder, tests);
+    if (!result) return { seen: true, words: 'they do not end' };
+    const { numFailedTests, numPassedTests } = result;
     return {
       seen: numFailedTests > 0,
       words: `${numFailedTests} of ${numFailedTests + numPassedTests} fail`,
@@ -66,7 +87,7 @@ const folder = copyProject();
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 let unseen = 0;
 for (const guard of chosen) {
-  const { seen, words } = takeOut(folder, guard);
+  const { seen, words } = await takeOut(folder, guard);
   if (!seen) unseen++;
   console.log(
     `${seen ? 'seen  ' : 'UNSEEN'} ${guard.attack} | ${guard.file}: ${guard.guard.slice(0, 60)} | ${words}`,

@@ -67,7 +67,9 @@ test('the stream of news is closed without the reader’s token', async () => {
 
 test('a search for a sample has the limit of what makes the mesh work', async () => {
   const used = { limit: async () => ({ success: false }) };
-  expect((await answered(`/api/samples/${'0'.repeat(32)}`, {}, { hooks: used, local: true })).status).toBe(429);
+  expect((await answered(`/api/samples/${'0'.repeat(32)}`, {}, { hooks: used, local: true })).status).toBe(
+    429,
+  );
 });
 
 test('the next secret of webhooks is as long as the present one has to be', async () => {

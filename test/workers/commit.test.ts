@@ -11,8 +11,8 @@ import { commit } from '../../workers/gateway/commit.ts';
 import type { Services } from '../../workers/gateway/services.ts';
 import { markScored } from '../../workers/store/groups.ts';
 import { putJsonOnce } from '../../workers/store/objects.ts';
-import { isSettled } from '../../workers/store/pending-manifest.ts';
-import { getPolicy, getVersion } from '../../workers/store/policies.ts';
+import { isSettled, pendingManifest } from '../../workers/store/pending-manifest.ts';
+import { getPolicy, getVersion, noteCommit } from '../../workers/store/policies.ts';
 import { reviveTraining } from '../../workers/store/revive.ts';
 import { rollBack } from '../../workers/store/rollback.ts';
 import { admitTasks, getRound } from '../../workers/store/rounds.ts';
@@ -138,6 +138,18 @@ test('a version that was left behind is committed once its round is replayed', a
   expect(await reviveTraining(store.db, round.id, 6)).toBe(true);
   expect(await isSettled(store.db, store.bucket, { name: policy, version: 1 })).toBe(true);
   expect(await codeOf(commitIn(manifest()))).toBe('done');
+});
+
+test('a manifest counts only by the hash that was noted, whatever the object store holds in its place', async () => {
+  const { policy, manifest } = await trainingRound(11);
+  const ref = { name: policy, version: 1 };
+  const noted = manifest();
+  await noteCommit(store.db, noted, null);
+  const planted = { ...noted, groups: [] };
+  await store.bucket.put(versionKey(ref, 'manifest.json'), JSON.stringify(planted));
+  expect(await pendingManifest(store.db, store.bucket, ref)).toBeNull();
+  await store.bucket.put(versionKey(ref, 'manifest.json'), JSON.stringify(noted));
+  expect(await pendingManifest(store.db, store.bucket, ref)).toEqual(noted);
 });
 
 test('a version is not committed before that of the round before it', async () => {
