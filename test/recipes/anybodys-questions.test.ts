@@ -1,0 +1,68 @@
+/**
+ * Every recipe that says it runs on a user's questions, two rounds over a file of twelve, by a checkpoint of random weights with a byte-level tokenizer and
+ * a chat template. Such a policy answers nothing right: what is tested is that each recipe asks, reads, pays and trains without knowing it.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { taskRecipe } from '../../cli/task-recipe.ts';
+import type { VersionFiles } from '../../core/schema/policy.ts';
+import { playRounds } from '../../local/testing/index.ts';
+import { parseConfig } from '../../model/config.ts';
+import { randomCheckpoint } from '../../model/init.ts';
+import { writeSafetensors } from '../../model/safetensors.ts';
+import { QUESTION_RECIPES } from '../../recipes/on-questions.ts';
+import { QWEN_TEMPLATE, versionFiles } from '../core/renderer/checkpoints.ts';
+
+const CONFIG = {
+  model_type: 'qwen3',
+  vocab_size: 262,
+  hidden_size: 16,
+  intermediate_size: 24,
+  num_hidden_layers: 1,
+  num_attention_heads: 2,
+  num_key_value_heads: 1,
+  head_dim: 8,
+  max_position_embeddings: 2048,
+  tie_word_embeddings: true,
+};
+
+const checkpoint: VersionFiles = {
+  ...versionFiles({ eos_token: '<|im_end|>', chat_template: QWEN_TEMPLATE }, { config: CONFIG }),
+  'model.safetensors': writeSafetensors(randomCheckpoint(parseConfig(CONFIG), 'anybody')),
+};
+
+const folder = mkdtempSync(join(tmpdir(), 'rollmesh-questions-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const file = join(folder, 'twelve.jsonl');
+const rows = Array.from({ length: 12 }, (_, i) => ({
+  question: `A shelf holds ${i + 3} books and ${i} more are bought. How many are there?`,
+  answer: 2 * i + 3,
+  solution: `There are ${i + 3} at first.\nWith ${i} more there are ${i + 3} + ${i} = ${2 * i + 3}.`,
+}));
+writeFileSync(file, rows.map((row) => JSON.stringify(row)).join('\n'));
+
+test.each(QUESTION_RECIPES)('%s', { timeout: 60_000 }, async (name) => {
+  const made = await taskRecipe({
+    recipe: name,
+    policy: 'anybody',
+    tasks: { files: [file] },
+    heldOut: '0.25',
+    checker: 'number',
+    extract: ['boxed', 'answer', 'whole'],
+    set: ['maxNew=8'],
+  });
+  const { recipe } = made!;
+  const { lines, version } = await playRounds(recipe, {
+    start: checkpoint,
+    policy: 'anybody',
+    rounds: 2,
+    tasks: 2,
+    groupSize: 4,
+  });
+  expect(lines).toHaveLength(2);
+  const asked = lines.map(({ report: { monitors } }) => monitors!.rollouts + monitors!.proposals);
+  expect(Math.min(...asked)).toBeGreaterThan(0);
+  expect(Object.keys(await version(2))).toContain('tokenizer.json');
+});
