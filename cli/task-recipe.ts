@@ -14,12 +14,14 @@ import { FEWEST_QUESTIONS, fewWords } from '../core/statistics/change.ts';
 import { moduleFile } from '../local/mesh/installation.ts';
 import { readSecrets } from '../local/mesh/secrets.ts';
 import { DEFAULT_START_POLICY } from '../local/starts.ts';
+import { readTexts } from '../protocols/questions/texts.ts';
 import { distilData, distilFrom, distilSettings } from '../recipes/distil/from-data.ts';
 import { dpoFrom, dpoSettings } from '../recipes/dpo/recipe.ts';
 import { type GrpoData, grpoData, grpoFrom, grpoName, grpoSettings } from '../recipes/grpo/from-data.ts';
 import {
   expectSum,
   isQuestionRecipe,
+  needsOnQuestions,
   type QuestionRecipeData,
   questionRecipeData,
   questionRecipeFrom,
@@ -33,6 +35,7 @@ import { exampleIdentity, readConversations, readPairs } from '../worlds/file/re
 import type { PlacedTask } from '../worlds/file/task.ts';
 import { type HeldOutBy, reportLines, type TaskSet, taskSet } from '../worlds/file/task-set.ts';
 import { isWordsPolicy, WORDS, wordsTaskSet } from '../worlds/words/task-set.ts';
+import { readJson } from './policy/files.ts';
 import {
   addTaskFileOptions,
   type LeftOut,
@@ -64,6 +67,8 @@ export interface TaskRecipeOptions extends TaskFileOptions {
   readonly publish?: readonly string[];
   /** The name of one reward, or a weighted sum of several. */
   readonly reward?: string;
+  /** Path of a file of prompts, by verb. */
+  readonly prompts?: string;
   /** Agents hold the episodes, and post the rewards. */
   readonly agent?: boolean;
   /** The environment in which a Worker of the mesh holds them, in place of an agent of one's own. */
@@ -231,15 +236,24 @@ async function readQuestionRecipe(
   options: TaskRecipeOptions,
 ): Promise<TaskRecipeData<QuestionRecipeData>> {
   if (options.reward !== undefined && parseRewards(options.reward)) expectSum(recipe);
+  const prompts = await promptsOf(recipe, options);
   const { report, ...questions } = await readQuestions(questionRecipeSettings, options);
   const { rewards, bundles, modules } = await readRewards(options.reward, tasksOf(questions));
   const data = v.parse(questionRecipeData, {
     recipe,
     ...questions,
     ...(rewards.length ? { rewards } : {}),
+    ...(prompts ? { prompts } : {}),
   });
   expectSize(data);
   return { data, bundles, modules, report };
+}
+
+/** The texts of `--prompts`, checked; undefined without the option. */
+async function promptsOf(recipe: string, { prompts: path }: Pick<TaskRecipeOptions, 'prompts'>) {
+  if (path === undefined) return undefined;
+  const needs = needsOnQuestions(recipe);
+  return readTexts(await readJson(path), needs);
 }
 
 /** The recipe `distil` over the files, or over generated questions for the policy `words`. */
@@ -463,6 +477,10 @@ export const addTrainingTaskOptions = (command: Command): Command =>
       parseExtractions('boxed,answer,whole'),
     )
     .option(
+      '--prompts <file>',
+      'JSON with what the recipe says to the policy, by verb (recipe show NAME --prompts writes one to begin with)',
+    )
+    .option(
       '--set <path=value>',
       'a setting of the recipe, such as optimizer.learningRate=3e-5 or objective.kind=gspo (repeat)',
       several,
@@ -537,10 +555,11 @@ export interface TaskRecipe {
  * with the files.
  */
 export async function taskRecipe(options: TrainingTaskOptions): Promise<TaskRecipe | null> {
-  const { recipe, tasks, policy } = options;
+  const { recipe, tasks, policy, prompts } = options;
   expectAgentOptions(options);
   const files = tasks?.files ?? [];
   const isOnQuestions = isQuestionRecipe(recipe);
+  if (prompts !== undefined) needsOnQuestions(recipe);
   const isOnExamples = isExampleRecipe(recipe);
   // Without files spin plays its own corpus.
   if (recipe === 'spin' && files.length === 0) return null;

@@ -16,6 +16,7 @@ import { dataOf, firstLack, questionGame } from '../protocols/questions/game.ts'
 import { paidBySum } from '../protocols/questions/paid-by-sum.ts';
 import { rewardSum, sumOf } from '../protocols/questions/reward-data.ts';
 import { questionTitle } from '../protocols/questions/task-text.ts';
+import { readTexts } from '../protocols/questions/texts.ts';
 import { program } from '../worlds/file/program-checker.ts';
 import type { PlacedTask } from '../worlds/file/task.ts';
 import { parseQuestion } from '../worlds/words/parse-question.ts';
@@ -73,6 +74,14 @@ const FIELD_OF: Readonly<Partial<Record<Datum, string>>> = {
   steps: 'a field "solution" of several lines',
 };
 
+/** The prompts of a recipe on questions. Throws `run.prompts` where it is not written over games. */
+export function needsOnQuestions(recipe: string): RecipeOver['needs'] {
+  if (isQuestionRecipe(recipe)) return writtenOf(recipe).needs;
+  throw wrongInput('run.prompts', `Recipe ${recipe} has no prompts that can be replaced.`, {
+    expected: `one of ${QUESTION_RECIPES.join(', ')}`,
+  });
+}
+
 const ownRewardOf = (recipe: string) => writtenOf(recipe).ownReward;
 
 /** Throws `run.reward` where a weighted sum of rewards cannot pay the recipe's solver. */
@@ -109,6 +118,8 @@ export const questionRecipeData = v.strictObject({
   settings: questionRecipeSettings,
   /** The default reward, where it is a weighted sum. */
   rewards: v.exactOptional(rewardSum),
+  /** Texts in the place of the recipe's prompts, by verb. */
+  prompts: v.exactOptional(v.record(v.string(), v.string())),
 });
 export type QuestionRecipeData = v.InferOutput<typeof questionRecipeData>;
 
@@ -143,6 +154,7 @@ export function questionRecipeFrom(
       name: data.name,
       maxNew,
       examined,
+      texts: data.prompts && readTexts(data.prompts, needs),
       // Only the generated questions start from these policies; with files the run names its policy.
       ...(isWordsPolicy(data.start) ? { parseProposal: parseQuestion } : {}),
     },

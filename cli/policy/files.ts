@@ -35,6 +35,13 @@ export async function readLines(path: string): Promise<string[]> {
   throw wrongInput('file.empty', `The file ${path} has no lines.`, { expected: 'at least one' });
 }
 
+/** Reads a JSON file that has to be there. */
+export async function readJson(path: string): Promise<unknown> {
+  const bytes = await readOptional(path);
+  if (!bytes) throw unreadable(path, 'ENOENT');
+  return parseJson(bytes, path);
+}
+
 export function parseJson(bytes: Uint8Array, path: string): unknown {
   try {
     return JSON.parse(decode(bytes, path)) as unknown;

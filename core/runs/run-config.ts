@@ -35,6 +35,8 @@ const runConfig = v.strictObject({
   /** Names of the files' own fields. */
   fields: v.optional(v.record(v.string(), v.string())),
   system: v.optional(v.string()),
+  /** A file with what the recipe says to the policy, by verb. */
+  prompts: v.optional(text),
   reference: v.optional(extraction),
   difficulty: v.optional(text),
   /** The name of a reward, or a weight for each: `{ checker: 1, './length.ts': -0.2 }`. */

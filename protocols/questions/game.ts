@@ -13,6 +13,7 @@ import { questionFamily } from './family.ts';
 import { conversationOf, filled, type Known, PROMPTS, type Prompt } from './prompts.ts';
 import type { Questions } from './round.ts';
 import { readTask, writeProposed, writeTask } from './task-text.ts';
+import type { Texts } from './texts.ts';
 
 /** What is known about a question in the wordings of a generator; the reason where it is not one of the generator's questions. */
 export type ParseProposal = (question: string) => ParseResult<{
@@ -20,9 +21,6 @@ export type ParseProposal = (question: string) => ParseResult<{
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly isHeldOut: boolean;
 }>;
-
-/** Texts that a user puts in the place of some prompts. */
-export type Texts = Readonly<Partial<Record<Verb, string>>>;
 
 export interface GameQuestions
   extends Pick<Questions, 'name' | 'tasks' | 'checker' | 'extract' | 'maxNew' | 'examined'> {

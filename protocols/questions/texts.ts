@@ -1,0 +1,68 @@
+/** The texts of prompts that a user puts in the place of a recipe's own: which there are, and which a file of them must have. */
+import { wrongInput } from '../../core/errors.ts';
+import type { Needs, Verb } from '../../core/game/verbs.ts';
+import { PROMPTS, placesOf } from './prompts.ts';
+
+/** Texts by verb. */
+export type Texts = Readonly<Partial<Record<Verb, string>>>;
+
+const verbsOf = ({ verbs, alsoSays = [] }: Pick<Needs, 'verbs' | 'alsoSays'>): Verb[] => [
+  ...verbs,
+  ...alsoSays,
+];
+
+/** The texts that a recipe says on questions, unless a user gives others. */
+export const textsOf = (needs: Pick<Needs, 'verbs' | 'alsoSays'>): Texts =>
+  Object.fromEntries(verbsOf(needs).map((verb) => [verb, PROMPTS[verb].text]));
+
+const wrong = (what: string, expected: string) =>
+  wrongInput('prompts.texts', what, {
+    expected,
+    next: 'Run `npm run recipe -- show NAME --prompts` for a file to begin with.',
+  });
+
+/** A text, or its lines. */
+function textOf(verb: string, given: unknown): string {
+  const lines = Array.isArray(given) ? given : [given];
+  if (lines.every((line) => typeof line === 'string') && lines.join('').trim() !== '')
+    return lines.join('\n');
+  throw wrong(
+    `The prompt "${verb}" is ${JSON.stringify(given).slice(0, 60)}.`,
+    'a text, or a list of its lines',
+  );
+}
+
+/** Each place that a text must have and may have. */
+function expectPlaces(verb: Verb, text: string): void {
+  const wanted = placesOf(PROMPTS[verb].text);
+  const found = placesOf(text);
+  const listed = wanted.map((place) => `{{${place}}}`).join(', ');
+  const missing = wanted.find((place) => !found.includes(place));
+  if (missing !== undefined)
+    throw wrong(`The prompt "${verb}" has no {{${missing}}}.`, `a text with ${listed}`);
+  const unknown = found.find((place) => !wanted.includes(place));
+  if (unknown !== undefined)
+    throw wrong(
+      `The prompt "${verb}" has a place {{${unknown}}} that nothing fills.`,
+      `no other place than ${listed}`,
+    );
+}
+
+/** The texts of a file for a recipe: one for each verb that it says. Throws `prompts.texts` for the first that is missing, unknown or without a place. */
+export function readTexts(given: unknown, needs: Pick<Needs, 'verbs' | 'alsoSays'>): Texts {
+  const verbs = verbsOf(needs);
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw wrong('The prompts are no object.', `an object with the fields ${verbs.join(', ')}`);
+  const unknown = Object.keys(given).find((name) => !verbs.some((verb) => verb === name));
+  if (unknown !== undefined)
+    throw wrong(`There is no prompt "${unknown}" in this recipe.`, `the prompts ${verbs.join(', ')}`);
+  return Object.fromEntries(
+    verbs.map((verb) => {
+      if (!Object.hasOwn(given, verb))
+        throw wrong(`The prompt "${verb}" is missing.`, `the prompts ${verbs.join(', ')}`);
+      const text = textOf(verb, (given as Readonly<Record<string, unknown>>)[verb]);
+      expectPlaces(verb, text);
+      return [verb, text];
+    }),
+  );
+}

@@ -1,0 +1,100 @@
+/** `--prompts FILE`: what a recipe says to a policy on questions can be replaced, as a whole and with all its places. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test, vi } from 'vitest';
+import { command } from '../../cli/recipe/command.ts';
+import { taskRecipe } from '../../cli/task-recipe.ts';
+import { placesOf } from '../../protocols/questions/prompts.ts';
+import { QUESTION_RECIPES } from '../../recipes/on-questions.ts';
+import { chatOf } from '../recipes/say.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'rollmesh-prompts-'));
+afterAll(() => rmSync(root, { recursive: true }));
+const file = (name: string, text: string) => {
+  writeFileSync(join(root, name), text);
+  return join(root, name);
+};
+const tasks = file(
+  'tasks.jsonl',
+  Array.from({ length: 20 }, (_, i) => JSON.stringify({ question: `${i} + 1`, answer: i + 1 })).join('\n'),
+);
+const make = (recipe: string, prompts?: unknown) =>
+  taskRecipe({
+    recipe,
+    policy: 'small',
+    tasks: { files: [tasks] },
+    heldOut: '0.2',
+    checker: 'number',
+    extract: ['whole'],
+    set: [],
+    ...(prompts === undefined ? {} : { prompts: file('prompts.json', JSON.stringify(prompts)) }),
+  });
+
+/** What `recipe show NAME --prompts` prints. */
+async function shown(recipe: string): Promise<Record<string, string | string[]>> {
+  const said: string[] = [];
+  const log = vi.spyOn(console, 'log').mockImplementation((line: string) => void said.push(line));
+  try {
+    await command().parseAsync(['show', recipe, '--prompts'], { from: 'user' });
+  } finally {
+    log.mockRestore();
+  }
+  return JSON.parse(said.join('\n'));
+}
+const asText = (text: string | string[]) => (Array.isArray(text) ? text.join('\n') : text);
+
+test.each(QUESTION_RECIPES)('what %s says can be written down and given back', async (recipe) => {
+  const texts = await shown(recipe);
+  expect(Object.keys(texts)).toContain('solve');
+  for (const text of Object.values(texts)) expect(placesOf(asText(text)).length).toBeGreaterThan(0);
+  if (recipe !== 'fb-align')
+    expect((await make(recipe, texts))!.recipe.title).toBe((await make(recipe))!.recipe.title);
+});
+
+test('other words are another run, and are what the policy is asked', async () => {
+  const texts = await shown('sdpo');
+  const other = { ...texts, solve: 'Think, then answer:\n{{question}}' };
+  const [given, own] = [(await make('sdpo', other))!.recipe, (await make('sdpo'))!.recipe];
+  expect(given.name).not.toBe(own.name);
+  const chat = chatOf(1024);
+  const context = {
+    ...chat,
+    recipe: given,
+    contextLength: 1024,
+    round: { id: '0'.repeat(32), run: 'r', index: 1, settings: { tasks: 1, groupSize: 2 } },
+  };
+  const { tasks: drawn } = await given.propose(context as never);
+  const asked: string[] = [];
+  const generate = async (_: string, prompts: readonly { ids: readonly number[] }[]) => {
+    asked.push(...prompts.map(({ ids }) => chat.tokenizer.decode([...ids])));
+    return prompts.map(() => [1, 2].map(() => ({ ids: [1], logprobs: [0], stopped: false })));
+  };
+  await given.rollOut({ ...context, generate } as never, drawn).catch(() => undefined);
+  expect(asked[0]).toMatch(/user\nThink, then answer:\n\d+ \+ 1<\|im_end\|>/);
+});
+
+test.each([
+  [{ solve: '{{question}}' }, /prompt "\w+" is missing\. Expected the prompts solve, /],
+  [{ judge: 'x' }, /no prompt "judge" in this recipe\. Expected the prompts solve, /],
+  [['x'], /no object/],
+])('%j for sdpo is refused', async (prompts, message) => {
+  await expect(make('sdpo', prompts)).rejects.toThrow(message);
+});
+
+test('a text without one of its places, with another or without words is refused', async () => {
+  const texts = await shown('sdpo');
+  const given = (retell: unknown) => make('sdpo', { ...texts, retell });
+  await expect(given('{{question}}')).rejects.toThrow(
+    /"retell" has no \{\{solution\}\}.*show NAME --prompts/s,
+  );
+  await expect(given('{{question}} {{solution}} {{hint}}')).rejects.toThrow(
+    /place \{\{hint\}\} that nothing fills/,
+  );
+  await expect(given(['{{question}}', 7])).rejects.toThrow(/"retell" is \["\{\{question\}\}",7\]/);
+});
+
+test('a recipe without prompts refuses the option', async () => {
+  for (const recipe of ['grpo', 'azr'])
+    await expect(make(recipe, {})).rejects.toThrow(/has no prompts that can be replaced\. Expected one of /);
+});
