@@ -24,10 +24,54 @@ interface TokenizerFiles {
   readonly size: number;
 }
 
-/** Newer checkpoints keep the template in a file of its own; a version has it in tokenizer_config.json, as older ones do. */
-async function withChatTemplate(folder: string, config: object | undefined): Promise<object | undefined> {
-  const template = await readOptional(join(folder, 'chat_template.jinja'));
-  return template ? { ...config, chat_template: new TextDecoder().decode(template) } : config;
+type Config = Readonly<Record<string, unknown>>;
+interface NamedTemplate {
+  readonly name: string;
+  readonly template: string;
+}
+
+/** The names of the special tokens that chat templates use. */
+const SPECIAL = ['bos_token', 'eos_token', 'unk_token', 'pad_token'] as const;
+
+/** The special tokens that special_tokens_map.json alone names, as older checkpoints have them. */
+async function withSpecialTokens(folder: string, config: Config | undefined): Promise<Config | undefined> {
+  const path = join(folder, 'special_tokens_map.json');
+  const bytes = await readOptional(path);
+  const map = bytes ? parseJson(bytes, path) : null;
+  if (typeof map !== 'object' || map === null) return config;
+  const own: Config = config ?? {};
+  const missing = SPECIAL.filter(
+    (name) => (own[name] ?? null) === null && ((map as Config)[name] ?? null) !== null,
+  );
+  return missing.length
+    ? { ...own, ...Object.fromEntries(missing.map((name) => [name, (map as Config)[name]])) }
+    : config;
+}
+
+/** The templates of additional_chat_templates/, by the names of their files. */
+async function additionalTemplates(folder: string): Promise<NamedTemplate[]> {
+  const inner = join(folder, 'additional_chat_templates');
+  const names = await readdir(inner).catch(() => []);
+  const files = names.filter((name) => name.endsWith('.jinja')).sort();
+  return Promise.all(
+    files.map(async (file) => ({
+      name: file.slice(0, -'.jinja'.length),
+      template: new TextDecoder().decode((await readOptional(join(inner, file)))!),
+    })),
+  );
+}
+
+/** Newer checkpoints keep templates in files of their own; a version has them in tokenizer_config.json, as older ones do. */
+async function withChatTemplate(folder: string, config: Config | undefined): Promise<Config | undefined> {
+  const bytes = await readOptional(join(folder, 'chat_template.jinja'));
+  const template = bytes ? new TextDecoder().decode(bytes) : config?.chat_template;
+  const additional = await additionalTemplates(folder);
+  if (additional.length === 0) return bytes ? { ...config, chat_template: template } : config;
+  const own = typeof template === 'string' ? [{ name: 'default', template }] : (template ?? []);
+  const kept = (Array.isArray(own) ? (own as NamedTemplate[]) : []).filter(
+    ({ name }) => !additional.some((other) => other.name === name),
+  );
+  return { ...config, chat_template: [...kept, ...additional] };
 }
 
 /** Tokens that end an answer and are named in generation_config.json alone, as Qwen's are, are kept in config.json. */
@@ -82,7 +126,7 @@ async function readTokenizer(folder: string): Promise<TokenizerFiles> {
   const json = parseJson(bytes, path);
   refuseSlowTokenizer(json, config ?? {});
   const { vocabSize } = openTokenizer(json, config ?? {});
-  const whole = await withChatTemplate(folder, config);
+  const whole = await withChatTemplate(folder, await withSpecialTokens(folder, config as Config | undefined));
   const kept = whole === config ? configBytes : encode(whole);
   const files = { 'tokenizer.json': bytes, ...(kept ? { 'tokenizer_config.json': kept } : {}) };
   return { files, size: vocabSize };

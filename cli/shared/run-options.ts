@@ -1,7 +1,7 @@
 /** The options of a run: parses the command line's strings into RunSettings. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { ENGINES, type Engine, SMALLER_WEIGHTS, type SmallerWeights } from '../../core/policy/policy.ts';
-import { MOST_AHEAD } from '../../core/schema/round.ts';
+import { LARGEST_GROUP, MOST_AHEAD, MOST_TASKS } from '../../core/schema/round.ts';
 import type { RunOrder } from '../../recipes/run-order.ts';
 import { calledAs } from '../called-as.ts';
 
@@ -55,12 +55,16 @@ export type AskedStartOptions = Omit<StartOptions, 'engine' | 'weights'> & {
 };
 
 /** Parses a whole number from `low` up; else throws commander's usage error. */
-export const whole = (low: number) => (text: string) => {
-  const value = Number(text);
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < low)
-    throw new InvalidArgumentError(`Expected a whole number from ${low}.`);
-  return value;
-};
+export const whole =
+  (low: number, high = Number.MAX_SAFE_INTEGER) =>
+  (text: string) => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < low || value > high)
+      throw new InvalidArgumentError(
+        `Expected a whole number from ${low}${high < Number.MAX_SAFE_INTEGER ? ` to ${high}` : ''}.`,
+      );
+    return value;
+  };
 
 /** Parses a whole number from 1 to `limit`; else throws commander's usage error. */
 export const most =
@@ -86,7 +90,7 @@ export interface TasksOption {
 }
 
 export const tasksOption = (text: string, before: TasksOption = { files: [] }): TasksOption =>
-  /^\d+$/.test(text) ? { ...before, count: whole(1)(text) } : { ...before, files: [...before.files, text] };
+  /^\d+$/.test(text) ? { ...before, count: whole(1, MOST_TASKS)(text) } : { ...before, files: [...before.files, text] };
 
 /** Parses a number from 0 to 1; else throws commander's usage error. */
 export const share = (text: string) => {
@@ -177,7 +181,7 @@ export const startCommand = (): Command =>
       'tasks per round; or a file of tasks, for the recipes that take one (docs/tasks.md): .jsonl, .csv or .parquet (repeat; FILE@3 has three times the weight)',
       tasksOption,
     )
-    .option('--group-size <n>', 'rollouts per task', whole(2))
+    .option('--group-size <n>', 'rollouts per task', whole(2, LARGEST_GROUP))
     .option(
       '--policy <name>',
       'policy to train: one you imported (default: the start policy under a name of the run)',

@@ -1,6 +1,7 @@
 /** `npx rollmesh trigger URL --recipe NAME`: orders rounds by a signed webhook. The secret comes from WEBHOOK_SECRET or .dev.vars. */
 import { Command } from 'commander';
 import { wrongInput } from '../../core/errors.ts';
+import { LARGEST_GROUP, MOST_TASKS } from '../../core/schema/round.ts';
 import { readSecrets } from '../../local/mesh/secrets.ts';
 import type { RunOrder } from '../../recipes/run-order.ts';
 import { orderRounds } from '../../workers/api/signed-webhook.ts';
@@ -30,8 +31,8 @@ export const command = (): Command =>
     .addOption(weightsOption())
     .addOption(engineOption())
     .addOption(aheadOption())
-    .option('--tasks <n>', 'tasks per round', whole(1))
-    .option('--group-size <n>', 'rollouts per task', whole(2))
+    .option('--tasks <n>', 'tasks per round', whole(1, MOST_TASKS))
+    .option('--group-size <n>', 'rollouts per task', whole(2, LARGEST_GROUP))
     .option('--wait', 'follow the rounds, print each, and exit with 1 if one fails', false)
     .option('--json', 'with --wait: one JSON object per line', false)
     .addHelpText('after', () => `\n${columnsHelp()}`)

@@ -17,7 +17,7 @@ export interface Dialogue {
   readonly ids: TokenIds;
   /** [ids]: 1 where the model wrote the token and the loss counts, 0 where the template or somebody else did. */
   readonly mask: readonly (0 | 1)[];
-  /** The text of the ids. */
+  /** The text of the ids, without end tokens that the template does not write. */
   readonly text: string;
 }
 
@@ -54,8 +54,13 @@ export interface Renderer {
    * differently from what the model saw, so that the ids cannot be continued.
    */
   ask(dialogue: Dialogue, messages: readonly Message[]): Dialogue;
-  /** A dialogue to learn from that somebody else wrote; its last message is the assistant's. Throws as `begin` and `ask`. */
-  demonstrate(messages: readonly Message[], tools?: readonly Tool[]): Dialogue;
+  /**
+   * Dialogues to learn from that somebody else wrote; the last message is the assistant's. One dialogue has all answers where the template only adds to
+   * what was said before; where it rewrites that, each answer has a dialogue of its own, after the prompt that its turn has. An answer of weight 0
+   * carries no loss. Throws as `begin` and `ask`, and `renderer.thought` where the template would leave out what the assistant thought, or begins
+   * an answer with a thought that the message has not.
+   */
+  demonstrate(messages: readonly Message[], tools?: readonly Tool[]): Dialogue[];
 }
 
 export interface RendererParts {
@@ -85,15 +90,16 @@ function parting(before: string, after: string): string {
   return `at character ${at} it has ${excerpt(after)} instead of ${excerpt(before)}`;
 }
 
-/** [vocabulary]: the text of every token; empty for an id that has no token. */
+/** Bytes as a text with a character for each, so that a string that ends an answer is found where its bytes are, in whatever tokens. */
+const asCharacters = (bytes: Uint8Array): string => {
+  let text = '';
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return text;
+};
+
+/** [vocabulary]: the bytes of every token; empty for an id that has no token. */
 const tokenTexts = (tokenizer: Tokenizer, vocabSize: number): string[] =>
-  Array.from({ length: vocabSize }, (_, id) => {
-    try {
-      return tokenizer.decode([id]);
-    } catch {
-      return '';
-    }
-  });
+  Array.from({ length: vocabSize }, (_, id) => asCharacters(tokenizer.bytes(id)));
 
 export function openRenderer({
   kind,
@@ -160,22 +166,133 @@ export function openRenderer({
     return both.startsWith(before) ? both.slice(before.length) : tokenizer.decode(ids);
   };
 
-  const read = (prompt: TokenIds, completion: TokenIds): Answer => {
+  /** Tokens of a completion before the one that ends it. */
+  const endOf = (completion: TokenIds): number => {
     const at = completion.findIndex((id) => stops.includes(id));
-    const text = textAfter(prompt, at < 0 ? completion : completion.slice(0, at));
-    const ends = stopStrings.map((stop) => text.indexOf(stop)).filter((end) => end >= 0);
-    return { text: ends.length ? text.slice(0, Math.min(...ends)) : text, ended: at >= 0 || ends.length > 0 };
+    return at < 0 ? completion.length : at;
   };
 
-  /** The assistant's message as the template writes it: the loss counts up to the token that ends it. */
+  const read = (prompt: TokenIds, completion: TokenIds): Answer => {
+    const at = endOf(completion);
+    const text = textAfter(prompt, completion.slice(0, at));
+    const ends = stopStrings.map((stop) => text.indexOf(stop)).filter((end) => end >= 0);
+    return {
+      text: ends.length ? text.slice(0, Math.min(...ends)) : text,
+      ended: at < completion.length || ends.length > 0,
+    };
+  };
+
+  /** The rest of a stop string that begins with what the template puts after an answer. */
+  const restOfStop = (text: string): string => {
+    for (const stop of stopStrings)
+      for (let length = stop.length; length > 0; length--)
+        if (text.endsWith(stop.slice(0, length))) return stop.slice(length);
+    return '';
+  };
+
+  /**
+   * The dialogue with an answer's text appended. The loss counts up to the token that ends it, and not at all where its weight is 0. Where the template
+   * writes no such token, one follows the text; without any, the string does that ends an answer.
+   */
+  const learned = (dialogue: Dialogue, text: string, message: Message): Dialogue => {
+    const next = grown(dialogue, stops.length ? text : text + restOfStop(text), [
+      ...dialogue.messages,
+      message,
+    ]);
+    const start = dialogue.ids.length;
+    const written = next.ids.findIndex((id, i) => i >= start && stops.includes(id));
+    const ids = written < 0 && stops.length ? [...next.ids, stops[0]!] : next.ids;
+    const end = written < 0 ? ids.length - 1 : written;
+    const isLearned = (i: number) => i >= start && i <= end && message.weight !== 0;
+    return { ...next, ids, mask: ids.map((_, i) => (isLearned(i) ? 1 : (dialogue.mask[i] ?? 0))) };
+  };
+
+  const rendered = (messages: readonly Message[], tools: readonly Tool[] | undefined): string =>
+    template({ messages, tools, generationPrompt: false });
+
+  /** The assistant's message as the template writes it. */
   const demonstrated = (dialogue: Dialogue, message: Message): Dialogue => {
     const messages = [...dialogue.messages, message];
-    const rendering = template({ messages, tools: dialogue.tools, generationPrompt: false });
-    const next = grown(dialogue, added(dialogue, rendering), messages);
-    const start = dialogue.ids.length;
-    const end = next.ids.findIndex((id, i) => i >= start && stops.includes(id));
-    const mask = next.mask.map((value, i) => (i >= start && (end < 0 || i <= end) ? 1 : value));
-    return { ...next, mask };
+    const text = added(dialogue, rendered(messages, dialogue.tools));
+    if (message.reasoning_content !== undefined) {
+      const { reasoning_content: _, ...plain } = message;
+      // A template that says the same without the thought leaves it out.
+      if (rendered([...dialogue.messages, plain], dialogue.tools) === dialogue.text + text)
+        throw leftOut('does not write reasoning_content');
+    }
+    return learned(dialogue, text, message);
+  };
+
+  /**
+   * An answer after the prompt of its own turn. A template that begins the answer for the model, as with `<think>`, and leaves thoughts out of what it
+   * writes of finished messages, is followed by the content itself.
+   */
+  const demonstratedAlone = (
+    before: readonly Message[],
+    message: Message,
+    tools: readonly Tool[] | undefined,
+  ): Dialogue => {
+    const prompt = begin(before, tools);
+    if (rendered([...before, message], tools).startsWith(prompt.text)) return demonstrated(prompt, message);
+    const history = rendered(before, tools);
+    const begun = prompt.text.startsWith(history) ? prompt.text.slice(history.length) : '';
+    const { reasoning_content: thought, content } = message;
+    const whole = thought === undefined ? content : `<think>\n${thought}\n</think>\n\n${content}`;
+    let shared = Math.min(begun.length, whole.length);
+    while (shared > 0 && !begun.endsWith(whole.slice(0, shared))) shared--;
+    if (shared === 0 || message.tool_calls?.length)
+      throw leftOut(`begins an answer with ${JSON.stringify(begun)}, which the message does not`);
+    return learned(
+      prompt,
+      `${whole.slice(shared)}${stops.length ? tokenizer.decode(stops.slice(-1)) : ''}`,
+      message,
+    );
+  };
+
+  const leftOut = (what: string) =>
+    wrongInput('renderer.thought', `The chat template ${what}.`, {
+      expected: 'an answer that the template writes whole',
+      next: 'Write the thought into the content as the model does, as in "<think>\\n…\\n</think>\\n\\nanswer", or leave it out.',
+    });
+
+  const inOneDialogue = (messages: readonly Message[], tools: readonly Tool[] | undefined): Dialogue => {
+    let dialogue: Dialogue = { messages: [], tools, ids: [], mask: [], text: '' };
+    let asked: Message[] = [];
+    for (const message of messages)
+      if (message.role !== 'assistant') asked.push(message);
+      else {
+        dialogue = demonstrated(ask(dialogue, asked), message);
+        asked = [];
+      }
+    return dialogue;
+  };
+
+  const turnByTurn = (messages: readonly Message[], tools: readonly Tool[] | undefined): Dialogue[] =>
+    messages.flatMap((message, i) =>
+      message.role === 'assistant' && message.weight !== 0
+        ? [demonstratedAlone(messages.slice(0, i), message, tools)]
+        : [],
+    );
+
+  const demonstrate = (messages: readonly Message[], tools?: readonly Tool[]): Dialogue[] => {
+    if (messages.at(-1)?.role !== 'assistant')
+      throw wrongInput(
+        'renderer.demonstration',
+        'The conversation does not end with a message of the assistant.',
+        { expected: 'an answer to learn from as the last message' },
+      );
+    try {
+      return [inOneDialogue(messages, tools)];
+    } catch (error) {
+      if (!(error instanceof RollmeshError && error.code === 'renderer.history')) throw error;
+      return turnByTurn(messages, tools);
+    }
+  };
+
+  /** What a completion says, as the content of a message: plain text has line ends of its own after an answer. */
+  const contentOf = (dialogue: Dialogue, completion: TokenIds): string => {
+    const { text } = read(dialogue.ids, completion);
+    return kind === 'plain' ? text.trimEnd() : text;
   };
 
   const stopTexts = [...stops.map((id) => tokenizer.decode([id])), ...stopStrings];
@@ -187,7 +304,13 @@ export function openRenderer({
     if (!strings.length) return { stop: stops };
     const key = JSON.stringify(strings);
     texts ??= tokenTexts(tokenizer, vocabSize);
-    const grammar = made.get(key) ?? untilText(strings, texts);
+    const encoder = new TextEncoder();
+    const grammar =
+      made.get(key) ??
+      untilText(
+        strings.map((text) => asCharacters(encoder.encode(text))),
+        texts,
+      );
     if (made.size >= KEPT_GRAMMARS) made.clear();
     made.set(key, grammar);
     return { stop: stops, grammar };
@@ -209,29 +332,15 @@ export function openRenderer({
     holdsControl: (text) => controlTokens.some((token) => text.includes(token)),
     answer: (dialogue, completion) => ({
       ...dialogue,
-      messages: [...dialogue.messages, { role: 'assistant', content: read(dialogue.ids, completion).text }],
-      text: dialogue.text + textAfter(dialogue.ids, completion),
+      messages: [...dialogue.messages, { role: 'assistant', content: contentOf(dialogue, completion) }],
+      text:
+        dialogue.text +
+        (kind === 'plain'
+          ? textAfter(dialogue.ids, completion.slice(0, endOf(completion)))
+          : textAfter(dialogue.ids, completion)),
       ids: [...dialogue.ids, ...completion],
       mask: [...dialogue.mask, ...masked(completion, 1)],
     }),
-    demonstrate: (messages, tools) => {
-      let dialogue: Dialogue = { messages: [], tools, ids: [], mask: [], text: '' };
-      let asked: Message[] = [];
-      for (const message of messages) {
-        if (message.role !== 'assistant') asked.push(message);
-        else {
-          dialogue = demonstrated(ask(dialogue, asked), message);
-          asked = [];
-        }
-      }
-      if (asked.length === 0 && dialogue.ids.length > 0) return dialogue;
-      throw wrongInput(
-        'renderer.demonstration',
-        'The conversation does not end with a message of the assistant.',
-        {
-          expected: 'an answer to learn from as the last message',
-        },
-      );
-    },
+    demonstrate,
   };
 }

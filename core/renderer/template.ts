@@ -72,6 +72,16 @@ export function openTemplate(source: string, variables: Readonly<Record<string, 
     try {
       return String(new BoundedInterpreter(environment).run(program).value);
     } catch (cause) {
+      if (source.includes('strftime_now') && /not a function/.test(reasonOf(cause)))
+        throw wrongInput(
+          'renderer.clock',
+          'The chat template calls strftime_now, which is not defined here.',
+          {
+            expected: 'a template without a clock: equal messages give equal text',
+            next: 'Write a fixed date in its place, or ask `if strftime_now is defined` before the call, and import the policy again.',
+            cause,
+          },
+        );
       const roles = messages.map(({ role }) => role).join(', ');
       throw wrongInput(
         'renderer.refused',

@@ -9,6 +9,10 @@ import { id, name, policyRef, setName } from './sample.ts';
 /** The most rounds that may be under way before the one that trains; prime-rl drops samples that are more versions behind. */
 export const MOST_AHEAD = 8;
 
+/** The most tasks of a round, and the most rollouts of a task. */
+export const MOST_TASKS = 4096;
+export const LARGEST_GROUP = 64;
+
 /** The settings of a run: everything that decides its rounds. The run's id is derived from them, so the same settings are the same run. */
 export const runSettings = v.object({
   recipe: name,
@@ -31,9 +35,9 @@ export const runSettings = v.object({
    */
   ahead: v.optional(v.pipe(positive, v.maxValue(MOST_AHEAD))),
   /** The number of tasks per round. */
-  tasks: v.pipe(positive, v.maxValue(4096)),
+  tasks: v.pipe(positive, v.maxValue(MOST_TASKS)),
   /** The number of rollouts per task. */
-  groupSize: v.pipe(positive, v.maxValue(64)),
+  groupSize: v.pipe(positive, v.maxValue(LARGEST_GROUP)),
 });
 export type RunSettings = v.InferOutput<typeof runSettings>;
 

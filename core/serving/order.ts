@@ -1,6 +1,6 @@
 /**
  * The requests of the model endpoints, read into one form: OpenAI's chat completions and completions, and vLLM's tokens in, tokens out. A
- * field that would change the answer and is not supported is refused by name; other unknown fields are ignored, as clients send many.
+ * field that is not heeded is refused by name, but for those that cannot change an answer and those whose value asks for what is done anyway.
  */
 import * as v from 'valibot';
 import { wrongInput } from '../errors.ts';
@@ -11,7 +11,7 @@ import {
   SMALLER_WEIGHTS,
   type SmallerWeights,
 } from '../policy/policy.ts';
-import type { Message, Tool } from '../renderer/message.ts';
+import { callArguments, type Message, TOO_DEEP_ARGUMENTS, type Tool } from '../renderer/message.ts';
 import { finite } from '../schema/numbers.ts';
 import { setName } from '../schema/policy.ts';
 import { DEEPEST, isShallow } from '../text/nesting.ts';
@@ -132,6 +132,7 @@ const chatMessage = v.looseObject({
   role: v.picklist(['system', 'developer', 'user', 'assistant', 'tool']),
   content: v.nullish(v.union([v.string(), v.array(textPart)]), ''),
   name: v.nullish(v.string()),
+  reasoning_content: v.nullish(v.string()),
   tool_calls: v.nullish(calls),
   tool_call_id: v.nullish(v.string()),
 });
@@ -258,6 +259,52 @@ function refuse(
     );
 }
 
+/** Fields of clients that say who asks, or how the request is kept, queued or paid: no answer depends on them. */
+const WITHOUT_EFFECT = new Set([
+  'user',
+  'metadata',
+  'store',
+  'service_tier',
+  'safety_identifier',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'request_id',
+  'priority',
+  'parallel_tool_calls',
+  'cache_salt',
+]);
+/** Values of fields that ask for what is done anyway. */
+const NEUTRAL: Readonly<Record<string, unknown>> = {
+  add_generation_prompt: true,
+  continue_final_message: false,
+  add_special_tokens: true,
+  skip_special_tokens: true,
+  spaces_between_special_tokens: true,
+  include_stop_str_in_output: false,
+  include_reasoning: true,
+  use_beam_search: false,
+  echo: false,
+  min_tokens: 0,
+  length_penalty: 1,
+  best_of: 1,
+  detokenize: true,
+  typical_p: 1,
+  tfs_z: 1,
+  mirostat: 0,
+};
+
+const isEmptyValue = (value: unknown): boolean =>
+  value === null || value === undefined || (typeof value === 'object' && Object.keys(value).length === 0);
+
+/** Refuses fields that are not read here, at the first one. `under`: the field that they stand in. */
+function refuseUnread(given: Readonly<Record<string, unknown>>, read: object, under = ''): void {
+  for (const [field, value] of Object.entries(given)) {
+    if (Object.hasOwn(read, field) || WITHOUT_EFFECT.has(field) || isEmptyValue(value)) continue;
+    if (Object.hasOwn(NEUTRAL, field) && NEUTRAL[field] === value) continue;
+    throw unsupported(`${under}${field.slice(0, 60)}`, 'Leave it out: it is not heeded.');
+  }
+}
+
 type Sampling = v.InferOutput<v.ObjectSchema<typeof sampling, undefined>>;
 
 const samplingOf = (request: Sampling) => ({
@@ -284,26 +331,19 @@ const commonOf = (request: Common) => ({
   tokensAsIds: request.return_tokens_as_token_ids ?? false,
 });
 
-/** The arguments of a call as the object that chat templates write; text that is no JSON stays text. */
 function argumentsOf(text: string): unknown {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return text;
-  }
-  if (isShallow(value)) return value;
-  throw wrongInput('serving.request', 'The arguments of a call are nested too deeply.', {
-    expected: `at most ${DEEPEST} levels`,
-  });
+  const given = callArguments(text);
+  if (given) return given.value;
+  throw wrongInput('serving.request', `${TOO_DEEP_ARGUMENTS}.`, { expected: `at most ${DEEPEST} levels` });
 }
 
 function messageOf(given: v.InferOutput<typeof chatMessage>): Message {
-  const { role, content, name, tool_calls: called, tool_call_id: answered } = given;
+  const { role, content, name, reasoning_content: thought, tool_calls: called, tool_call_id: answered } = given;
   return {
     role: role === 'developer' ? 'system' : role,
     content: typeof content === 'string' ? content : (content ?? []).map(({ text }) => text).join(''),
     ...(name ? { name } : {}),
+    ...(thought ? { reasoning_content: thought } : {}),
     ...(called?.length
       ? {
           tool_calls: called.map(({ function: { name: wanted, arguments: text } }) => ({
@@ -341,6 +381,8 @@ function toolsOf(tools: readonly Tool[] | null | undefined, choice: unknown): re
 export function chatOrder(body: unknown): ServingOrder {
   const request = read(chatRequest, body);
   refuse(request);
+  refuseUnread(request, chatRequest.entries);
+  for (const one of request.messages) refuseUnread(one, chatMessage.entries, 'messages: ');
   const [logprobs, alternatives] = [request.logprobs ?? false, request.top_logprobs ?? 0];
   if (alternatives && !logprobs)
     throw wrongInput('serving.request', `top_logprobs: ${alternatives} without logprobs.`, {
@@ -375,6 +417,7 @@ function promptsOf(prompt: v.InferOutput<typeof completionRequest>['prompt']): P
 export function completionOrder(body: unknown): ServingOrder {
   const request = read(completionRequest, body);
   refuse(request);
+  refuseUnread(request, completionRequest.entries);
   if (request.echo) throw unsupported('echo', 'Leave it out: the prompt is yours already.');
   if (request.suffix) throw unsupported('suffix', 'Leave it out.');
   if (request.best_of && request.best_of !== (request.n ?? 1))
@@ -399,6 +442,8 @@ export function completionOrder(body: unknown): ServingOrder {
 export function tokensOrder(body: unknown): ServingOrder {
   const { sampling_params: params, ...request } = read(tokensRequest, body);
   refuse(params);
+  refuseUnread(request, tokensRequest.entries);
+  refuseUnread(params, tokensRequest.entries.sampling_params.entries, 'sampling_params: ');
   if (request.stream) throw unsupported('stream', 'Leave it out, or stream from /v1/completions.');
   if (params.prompt_logprobs !== null && params.prompt_logprobs !== undefined)
     throw unsupported('prompt_logprobs', 'Leave it out.');

@@ -73,7 +73,7 @@ function ownCall(renderer: Renderer, tool: Tool, tools: readonly Tool[]): OwnCal
     const { text } = renderer.demonstrate(
       [asked, { role: 'assistant', content: '', tool_calls: [call] }],
       tools,
-    );
+    )[0]!;
     const written = renderer.readText(text.slice(renderer.begin([asked], tools).text.length)).text;
     const at = written.indexOf(PROBE);
     // Without a text before it, a call could not be told from an answer.

@@ -8,7 +8,7 @@ import { wrongInput } from '../errors.ts';
 const WORD = ' ?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]|\\s';
 
 /** The printable character that stands for each byte, as GPT-2 assigns them: [256]. */
-function byteCharacters(): string[] {
+export function byteCharacters(): string[] {
   const isPrintable = (byte: number) =>
     (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
   let next = 256;

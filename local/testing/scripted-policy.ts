@@ -14,6 +14,8 @@ export function textTokenizer(): Tokenizer {
   };
   return {
     encode: (text) => (text.match(PIECE) ?? []).map(id),
+    encodeWhole: (text) => (text.match(PIECE) ?? []).map(id),
+    bytes: (i) => new TextEncoder().encode(tokens[i] ?? ''),
     decode: (ids) => ids.map((i) => tokens[i] ?? '').join(''),
     id,
     vocabSize: 1000,

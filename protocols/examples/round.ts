@@ -3,12 +3,13 @@
  * renderer writes them, so that records, audit and training treat them like rollouts.
  */
 
+import * as v from 'valibot';
 import type { Sequence } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import type { RoundShape } from '../../core/recipe/recipe.ts';
 import { type EvaluationContext, type RoundContext, refOf } from '../../core/recipe/round-context.ts';
-import type { Message } from '../../core/renderer/message.ts';
-import type { Renderer } from '../../core/renderer/renderer.ts';
+import { type Message, message, type Tool } from '../../core/renderer/message.ts';
+import type { Dialogue, Renderer } from '../../core/renderer/renderer.ts';
 import { rolloutId } from '../../core/round/sample-ids.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import type { RunSettings } from '../../core/schema/round.ts';
@@ -29,8 +30,10 @@ export interface Examples {
 }
 
 /** The spans of a dialogue that the assistant wrote, each with all that precedes it as its prompt. */
-function spansOf(renderer: Renderer, messages: readonly Message[]): Sequence[] {
-  const { ids, mask } = renderer.demonstrate(messages);
+const spansOf = (renderer: Renderer, messages: readonly Message[], tools?: readonly Tool[]): Sequence[] =>
+  renderer.demonstrate(messages, tools).flatMap(spansIn);
+
+function spansIn({ ids, mask }: Pick<Dialogue, 'ids' | 'mask'>): Sequence[] {
   const spans: Sequence[] = [];
   for (let from = mask.indexOf(1); from >= 0; ) {
     const end = mask.indexOf(0, from);
@@ -41,10 +44,19 @@ function spansOf(renderer: Renderer, messages: readonly Message[]): Sequence[] {
   return spans;
 }
 
-const answered = ({ messages }: FileTask, content: string): Message[] => [
-  ...messages,
-  { role: 'assistant', content },
-];
+/** What the reader of examples keeps beside a conversation: the tools, and what the last messages have besides their texts. */
+const beside = v.object({
+  tools: v.optional(v.array(v.record(v.string(), v.unknown()))),
+  answered: v.optional(v.record(v.string(), v.unknown())),
+  rejectedWith: v.optional(v.record(v.string(), v.unknown())),
+});
+const besideOf = ({ metadata }: FileTask) => v.parse(beside, metadata);
+
+const answered = (
+  { messages }: FileTask,
+  content: string,
+  more: Readonly<Record<string, unknown>> = {},
+): Message[] => [...messages, v.parse(message, { ...more, role: 'assistant', content })];
 
 /** The last answer of a conversation, with all that precedes it as its prompt. */
 export const lastSpan = (renderer: Renderer, task: FileTask): Sequence =>
@@ -52,14 +64,14 @@ export const lastSpan = (renderer: Renderer, task: FileTask): Sequence =>
 
 /** Every answer of the assistant in a conversation. */
 export const conversationSpans = (renderer: Renderer, task: FileTask): Sequence[] =>
-  spansOf(renderer, answered(task, task.answer));
+  spansOf(renderer, answered(task, task.answer, besideOf(task).answered), besideOf(task).tools);
 
 /** The two answers of a pair: the chosen one, then the rejected one. */
 export const pairSpans = (renderer: Renderer, task: FileTask): [Sequence, Sequence] => {
-  const [chosen, rejected] = [task.answer, String(task.metadata.rejected)].map(
-    (answer) => spansOf(renderer, answered(task, answer)).at(-1)!,
-  );
-  return [chosen!, rejected!];
+  const { tools, answered: more, rejectedWith } = besideOf(task);
+  const last = (content: string, fields: typeof more) =>
+    spansOf(renderer, answered(task, content, fields), tools).at(-1)!;
+  return [last(task.answer, more), last(String(task.metadata.rejected), rejectedWith)];
 };
 
 /**

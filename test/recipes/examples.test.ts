@@ -57,7 +57,7 @@ describe('files', () => {
       { question: 'a', answer: ' ' },
     ]);
     await expect(readConversations('c.jsonl', wrong)).rejects.toThrow(
-      /5 lines of c\.jsonl cannot be used: line 1: its last message is the user’s.*line 2: it is not JSON.*line 3: it has no "completion" or "answer"; its fields are question; line 4: its messages: 0\.role.*line 5: its answer is no text\. Expected \{"messages"/,
+      /5 lines of c\.jsonl cannot be used: line 1: its last message is the user’s.*line 2: it is not JSON.*line 3: it has no "completion" or "answer" or "output" or "response"; its fields are question; line 4: its messages: 0\.role.*line 5: its answer is no text\. Expected \{"messages"/,
     );
     const pairs = lines([
       { question: 'a', chosen: 'b' },
@@ -65,7 +65,7 @@ describe('files', () => {
       { chosen: 'b', rejected: 'c' },
     ]);
     await expect(readPairs('p.jsonl', pairs)).rejects.toThrow(
-      /line 1: it has no "rejected".*line 2: its chosen and its rejected answer are the same; line 3: it has no "messages" or "prompt" or "question"/,
+      /line 1: it has no "rejected".*line 2: its chosen and its rejected answer are the same; line 3: it has no "messages" or .*"prompt" or "question"/,
     );
   });
 

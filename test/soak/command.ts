@@ -9,6 +9,7 @@ import { openStateFolder } from '../../cli/shared/state-folder.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { Engine } from '../../core/policy/policy.ts';
 import { Random } from '../../core/random.ts';
+import { LARGEST_GROUP, MOST_TASKS } from '../../core/schema/round.ts';
 import { thisMachine } from '../../local/machine.ts';
 import { shipped } from '../../recipes/index.ts';
 import type { RunOrder } from '../../recipes/run-order.ts';
@@ -161,8 +162,8 @@ export const command = (): Command =>
     .option('--seed <n>', 'seed of kills and faults, and of the run', whole(0), 0)
     .option('--minutes <n>', 'no more kills after so long', whole(1))
     .option('--rounds <n>', 'rounds at least; more follow while kills are left', whole(1), 2)
-    .option('--tasks <n>', 'tasks per round', whole(1), 6)
-    .option('--group-size <n>', 'rollouts per task', whole(2), 4)
+    .option('--tasks <n>', 'tasks per round', whole(1, MOST_TASKS), 6)
+    .option('--group-size <n>', 'rollouts per task', whole(2, LARGEST_GROUP), 4)
     .addOption(aheadOption())
     .addOption(engineOption())
     .option('--nodes <n>', 'so many node processes at most, which join and are killed at random', whole(1))

@@ -2,22 +2,15 @@
  * Rows of a file as examples to learn from: conversations that end with the assistant's answer, and pairs of answers of which one is
  * preferred. Both are kept as tasks: the conversation before the last answer, that answer, and a rejected one in the metadata.
  */
-import * as v from 'valibot';
 import type { Message } from '../../core/renderer/message.ts';
-import { fieldsOf, messagesSchema, RowFault, readEach } from './read-tasks.ts';
+import { readMessages } from './messages.ts';
+import { fieldsOf, RowFault, readEach } from './read-tasks.ts';
 import type { Row } from './rows.ts';
 import type { FileTask, PlacedTask } from './task.ts';
 
-function conversation(value: unknown, field: string): Message[] {
-  const parsed = v.safeParse(messagesSchema, value);
-  if (parsed.success) return parsed.output;
-  const issue = parsed.issues[0];
-  throw new RowFault(`its ${field}: ${v.getDotPath(issue) ?? 'all'}: ${issue.message}`);
-}
-
 /** The first of the fields that the row has. */
 function fieldOf(row: Row['value'], fields: readonly string[]): string {
-  const found = fields.find((field) => row[field] !== undefined);
+  const found = fields.find((field) => row[field] !== undefined && row[field] !== null);
   if (found !== undefined) return found;
   throw new RowFault(
     `it has no ${fields.map((field) => `"${field}"`).join(' or ')}; its fields are ${fieldsOf(row)}`,
@@ -29,55 +22,151 @@ function text(value: unknown, field: string): string {
   throw new RowFault(`its ${field} is no text`);
 }
 
+/** Fields of a whole conversation: OpenAI's, and ShareGPT's. */
+const CONVERSATIONS = ['messages', 'conversations', 'conversation'];
+
+/** The user's message of Alpaca's rows: an instruction, with an input below it where there is one. */
+function instructionOf({ instruction, input }: Row['value']): string {
+  const asked = text(instruction, 'instruction');
+  return typeof input === 'string' && input.trim() !== '' ? `${asked}\n\n${input}` : asked;
+}
+
 /** A conversation, or a text that the user says. */
-function promptOf(row: Row['value'], system: string | undefined): Message[] {
-  const field = fieldOf(row, ['messages', 'prompt', 'question']);
-  const value = row[field];
+function promptOf({ value: row, texts }: Row, system: string | undefined): Message[] {
+  const field = fieldOf(row, [...CONVERSATIONS, 'prompt', 'question', 'instruction']);
+  const own = field === 'prompt' || field === 'question' ? texts?.[field] : undefined;
+  const value = own !== undefined && !/^\s*\[\s*\{/.test(own) ? own : row[field];
   const messages: Message[] =
-    typeof value === 'string' ? [{ role: 'user', content: text(value, field) }] : conversation(value, field);
-  return system === undefined || messages[0]!.role === 'system'
+    field === 'instruction'
+      ? [{ role: 'user', content: instructionOf(row) }]
+      : typeof value === 'string'
+        ? [{ role: 'user', content: text(value, field) }]
+        : readMessages(value, field);
+  const said = typeof row.system === 'string' && row.system.trim() !== '' ? row.system : system;
+  return said === undefined || messages[0]!.role === 'system'
     ? messages
-    : [{ role: 'system', content: system }, ...messages];
+    : [{ role: 'system', content: said }, ...messages];
 }
 
-/** A text, or a list with the assistant's message alone. */
-function answerOf(value: unknown, field: string): string {
-  if (!Array.isArray(value)) return text(value, field);
-  const messages = conversation(value, field);
-  if (messages.length === 1 && messages[0]!.role === 'assistant') return text(messages[0]!.content, field);
-  throw new RowFault(`its ${field} is not one message of the assistant`);
+/** An answer, with the messages before it where the file repeats them with it. */
+interface Written {
+  readonly before: readonly Message[] | null;
+  readonly answer: Message;
 }
 
-const example = (messages: Message[], answer: string, metadata: FileTask['metadata'] = {}): FileTask => {
-  const { role } = messages.at(-1)!;
+/** A text, the assistant's message alone, or a whole conversation that ends with it. */
+function answerOf(value: unknown, field: string): Written {
+  if (!Array.isArray(value))
+    return { before: null, answer: { role: 'assistant', content: text(value, field) } };
+  const messages = readMessages(value, field);
+  const answer = messages.at(-1)!;
+  if (answer.role !== 'assistant')
+    throw new RowFault(`its ${field} does not end with a message of the assistant`);
+  return { before: messages.length > 1 ? messages.slice(0, -1) : null, answer };
+}
+
+/** What a last message has besides its text. */
+function besides({ role: _, content: __, ...more }: Message): Omit<Message, 'role' | 'content'> | null {
+  return Object.keys(more).length ? more : null;
+}
+
+const isEmpty = ({ content, tool_calls: calls }: Message): boolean => content.trim() === '' && !calls?.length;
+
+/** The tools that the assistant may call, as a column of the file says. */
+function toolsOf({ tools }: Row['value']): unknown[] | null {
+  const listed = typeof tools === 'string' && tools.trim() !== '' ? parsedTools(tools) : tools;
+  if (listed === undefined || listed === null || listed === '') return null;
+  if (!Array.isArray(listed)) throw new RowFault('its tools are no list');
+  return listed.length ? listed : null;
+}
+
+function parsedTools(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new RowFault('its tools are no JSON');
+  }
+}
+
+function example(
+  messages: readonly Message[],
+  answer: Message,
+  row: Row['value'],
+  rejected?: Message,
+): FileTask {
+  const { role } = messages.at(-1) ?? { role: 'system' };
   if (role !== 'user' && role !== 'tool')
     throw new RowFault(`its last message before the answer is the ${role}’s, so that nothing is answered`);
-  return { messages, answer, metadata, difficulty: null };
-};
+  if (isEmpty(answer) || (rejected && isEmpty(rejected))) throw new RowFault('its answer is no text');
+  const tools = toolsOf(row);
+  const [more, less] = [besides(answer), rejected ? besides(rejected) : null];
+  return {
+    messages,
+    answer: answer.content,
+    metadata: {
+      ...(rejected ? { rejected: rejected.content } : {}),
+      ...(tools ? { tools } : {}),
+      ...(more ? { answered: more } : {}),
+      ...(less ? { rejectedWith: less } : {}),
+    },
+    difficulty: null,
+  };
+}
 
-function conversationOf(row: Row['value'], system: string | undefined): FileTask {
+function conversationOf(row: Row, system: string | undefined): FileTask {
   const messages = promptOf(row, system);
-  if (row.messages === undefined) {
-    const field = fieldOf(row, ['completion', 'answer']);
-    return example(messages, answerOf(row[field], field));
+  if (!CONVERSATIONS.some((field) => row.value[field])) {
+    const field = fieldOf(row.value, ['completion', 'answer', 'output', 'response']);
+    const { before, answer } = answerOf(row.texts?.[field] ?? row.value[field], field);
+    return example(before ?? messages, answer, row.value);
   }
   const last = messages.at(-1)!;
   if (last.role !== 'assistant')
     throw new RowFault(`its last message is the ${last.role}’s, so that there is no answer to learn from`);
   if (messages.length === 1) throw new RowFault('its only message is the assistant’s');
-  return example(messages.slice(0, -1), text(last.content, 'last message'));
+  if (!messages.some(({ role, weight = 1 }) => role === 'assistant' && weight > 0))
+    throw new RowFault('every answer in it has weight 0, so that there is nothing to learn');
+  return example(messages.slice(0, -1), last, row.value);
 }
 
-function pairOf(row: Row['value'], system: string | undefined): FileTask {
+const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** The messages before both answers of a pair. Where the answers are whole conversations they have to begin alike. */
+function beforePair(
+  row: Row,
+  system: string | undefined,
+  chosen: Written,
+  rejected: Written,
+): readonly Message[] {
+  if (!same(chosen.before, rejected.before))
+    throw new RowFault('its chosen and its rejected conversation begin differently');
+  const { before } = chosen;
+  if (!before) return promptOf(row, system);
+  const named = [...CONVERSATIONS, 'prompt', 'question', 'instruction'].some((field) => row.value[field]);
+  const asked = named ? promptOf(row, undefined) : before;
+  if (!same(asked, before) && !same(asked.at(-1)?.content.trim(), before.at(-1)?.content.trim()))
+    throw new RowFault('its chosen conversation begins with another prompt than the row has');
+  return system === undefined || before[0]!.role === 'system'
+    ? before
+    : [{ role: 'system', content: system }, ...before];
+}
+
+function pairOf(row: Row, system: string | undefined): FileTask {
   const [chosen, rejected] = (['chosen', 'rejected'] as const).map((field) =>
-    answerOf(row[fieldOf(row, [field])], field),
+    answerOf(
+      row.texts?.[field]?.startsWith('[{')
+        ? row.value[field]
+        : (row.texts?.[field] ?? row.value[fieldOf(row.value, [field])]),
+      field,
+    ),
   );
-  if (chosen === rejected) throw new RowFault('its chosen and its rejected answer are the same');
-  return example(promptOf(row, system), chosen!, { rejected: rejected! });
+  if (same(chosen!.answer, rejected!.answer))
+    throw new RowFault('its chosen and its rejected answer are the same');
+  return example(beforePair(row, system, chosen!, rejected!), chosen!.answer, row.value, rejected!.answer);
 }
 
 const CONVERSATION =
-  '{"messages": […]} that ends with the assistant’s message, or {"question": "…", "answer": "…"} on every line';
+  '{"messages": […]} that ends with the assistant’s message (or "conversations"), or {"question": "…", "answer": "…"} (or "instruction" and "output") on every line';
 const PAIR = '{"question": "…" or "messages": […], "chosen": "…", "rejected": "…"} on every line';
 
 /** All conversations of a file. Throws as `readTasks`. */

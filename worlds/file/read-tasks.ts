@@ -1,10 +1,10 @@
 /** Rows of a file as tasks, every one of them checked: its fields, its reference answer, its difficulty. All faults are reported at once. */
-import * as v from 'valibot';
 import type { Checker } from '../../core/checkers/checker.ts';
 import { type Extraction, extractAnswer } from '../../core/checkers/extract.ts';
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
-import { type Message, message } from '../../core/renderer/message.ts';
+import type { Message } from '../../core/renderer/message.ts';
 import { arithmetic, runningTotals } from '../arithmetic/family.ts';
+import { MessageFault, readMessages } from './messages.ts';
 import { type Fault, type Row, readRows } from './rows.ts';
 import type { FileTask, PlacedTask } from './task.ts';
 
@@ -28,18 +28,6 @@ export interface TaskFileSettings {
 /** Faults that an error lists; the others are counted. */
 const SHOWN = 10;
 
-/** A message that calls a tool may say nothing beside it: its content is null or, in Parquet, not there. */
-const withContent = (said: unknown): unknown =>
-  typeof said === 'object' && said !== null && 'tool_calls' in said && said.tool_calls
-    ? { ...said, content: ('content' in said ? said.content : null) ?? '' }
-    : said;
-
-/** A conversation as files have it. */
-export const messagesSchema = v.pipe(
-  v.array(v.pipe(v.unknown(), v.transform(withContent), message)),
-  v.minLength(1),
-);
-
 /** Ends reading a row, with what is wrong with it. */
 export class RowFault extends Error {}
 /** The checker cannot read the reference. */
@@ -59,9 +47,13 @@ function fromTask(row: Row['value']): Row['value'] {
   return { ...rest, question: task, answer: String(runningTotals(task).at(-1)) };
 }
 
-function messagesOf(row: Row['value'], { fields = {}, system }: TaskFileSettings): Message[] {
+function messagesOf(
+  row: Row['value'],
+  { fields = {}, system }: TaskFileSettings,
+  texts: Row['texts'],
+): Message[] {
   const [question, messages] = [
-    fieldAt(row, fields.question ?? 'question'),
+    texts?.[fields.question ?? 'question'] ?? fieldAt(row, fields.question ?? 'question'),
     fieldAt(row, fields.messages ?? 'messages'),
   ];
   if ((question === undefined) === (messages === undefined)) {
@@ -75,15 +67,11 @@ function messagesOf(row: Row['value'], { fields = {}, system }: TaskFileSettings
     if (typeof question !== 'string' || question.trim() === '') throw new RowFault('its question is no text');
     return [...before, { role: 'user', content: question }];
   }
-  const parsed = v.safeParse(messagesSchema, messages);
-  if (!parsed.success) {
-    const issue = parsed.issues[0];
-    throw new RowFault(`its messages: ${v.getDotPath(issue) ?? 'all'}: ${issue.message}`);
-  }
-  const last = parsed.output.at(-1)!;
+  const conversation = readMessages(messages, 'messages');
+  const last = conversation.at(-1)!;
   if (last.role !== 'user' && last.role !== 'tool')
     throw new RowFault(`its last message is the ${last.role}’s, so that nothing is left to answer`);
-  return parsed.output[0]!.role === 'system' ? parsed.output : [...before, ...parsed.output];
+  return conversation[0]!.role === 'system' ? conversation : [...before, ...conversation];
 }
 
 /** Texts as they are, other values as JSON. */
@@ -123,12 +111,14 @@ function answersOf(
   row: Row['value'],
   metadata: Record<string, unknown>,
   { fields = {}, reference = ['whole'], checker }: TaskFileSettings,
+  texts: Row['texts'],
 ): readonly string[] {
-  const value = fieldAt(row, fields.answer ?? 'answer');
+  const name = fields.answer ?? 'answer';
+  const value = texts?.[name] ?? fieldAt(row, name);
   const letter = optionLetter(value, metadata.choices, checker);
   if (letter !== null) return [letter];
-  const texts = acceptedAnswers(value, checker) ?? [writtenAnswer(value)];
-  return texts.map((text) => extracted(text, reference));
+  const answers = acceptedAnswers(value, checker) ?? [writtenAnswer(value)];
+  return answers.map((text) => extracted(text, reference));
 }
 
 function extracted(text: string, reference: readonly Extraction[]): string {
@@ -169,15 +159,15 @@ function difficultyOf(metadata: Record<string, unknown>, field: string | undefin
   );
 }
 
-function taskOf(given: Row['value'], settings: TaskFileSettings): FileTask {
+function taskOf({ value: given, texts }: Row, settings: TaskFileSettings): FileTask {
   const row = fromTask(given);
   const own = metadataOf(row, settings);
-  const answers = answersOf(row, own, settings);
+  const answers = answersOf(row, own, settings, texts);
   const metadata = answers.length > 1 ? { ...own, accepted: answers } : own;
   const answer = answers[0]!;
   const solution = solutionOf(row, settings, answer);
   const task = {
-    messages: messagesOf(row, settings),
+    messages: messagesOf(row, settings, texts),
     answer,
     ...(solution === undefined ? {} : { solution }),
     metadata,
@@ -215,18 +205,19 @@ export const readTasks = (
 export async function readEach(
   name: string,
   bytes: Uint8Array,
-  make: (row: Row['value']) => FileTask,
+  make: (row: Row) => FileTask,
   expected: string,
   leaveOut?: TaskFileSettings['leaveOut'],
 ): Promise<PlacedTask[]> {
   const { rows, faults } = await readRows(name, bytes);
   const wrong: Fault[] = [...faults];
   const tasks: PlacedTask[] = [];
-  for (const { line, value } of rows)
+  for (const row of rows)
     try {
-      tasks.push({ ...make(value), file: name, line });
+      tasks.push({ ...make(row), file: name, line: row.line });
     } catch (error) {
-      if (!(error instanceof RowFault)) throw error;
+      if (!(error instanceof RowFault || error instanceof MessageFault)) throw error;
+      const { line } = row;
       if (leaveOut && error instanceof ReferenceFault) leaveOut({ file: name, line, what: error.message });
       else wrong.push({ line, what: error.message });
     }

@@ -1,6 +1,6 @@
 /** The rows of a JSONL, CSV or Parquet file as plain objects, each with its place. Nothing is interpreted here. */
 import { CsvError, parse } from 'csv-parse/sync';
-import { parquetReadObjects } from 'hyparquet';
+import { parquetMetadata, parquetReadObjects, parquetSchema, type SchemaTree } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { wrongInput } from '../../core/errors.ts';
 import { DEEPEST, isEndless, isShallow } from '../../core/text/nesting.ts';
@@ -9,6 +9,8 @@ export interface Row {
   /** Line of a JSONL or CSV file where the row begins, row of a Parquet file; both from 1. */
   readonly line: number;
   readonly value: Readonly<Record<string, unknown>>;
+  /** Of a CSV file: the cells that were read as JSON, as they stand. A question and an answer are texts, brackets or not. */
+  readonly texts?: Readonly<Record<string, string>>;
 }
 
 /** What is wrong at a place of a file. */
@@ -103,7 +105,9 @@ function csv(name: string, text: string): Rows {
       // `lines` is where the record ends; a quoted cell may hold line ends.
       const line = info.lines - (raw.trim().split('\n').length - 1);
       const cells = Object.entries(record).filter(([, cell]) => cell !== '');
-      return { line, value: Object.fromEntries(cells.map(([column, cell]) => [column, cellValue(cell)])) };
+      const value = Object.fromEntries(cells.map(([column, cell]) => [column, cellValue(cell)]));
+      const texts = Object.fromEntries(cells.filter(([column, cell]) => value[column] !== cell));
+      return { line, value, texts };
     });
     return { rows, faults: [] };
   } catch (error) {
@@ -131,11 +135,48 @@ function plainValue(value: unknown): unknown {
   return value;
 }
 
+/** The shortest decimal that is the same number in single precision: 0.1 and not 0.10000000149011612. */
+function shortestSingle(value: number): number {
+  for (let digits = 1; digits <= 9; digits++) {
+    const short = Number(value.toPrecision(digits));
+    if (Math.fround(short) === value) return short;
+  }
+  return value;
+}
+
+const withSingles = (value: unknown): unknown => {
+  if (typeof value === 'number') return Number.isInteger(value) ? value : shortestSingle(value);
+  if (Array.isArray(value)) return value.map(withSingles);
+  return isObject(value)
+    ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withSingles(inner)]))
+    : value;
+};
+
+/** The columns whose numbers are all of single precision. */
+function singleColumns(file: ArrayBuffer): Set<string> {
+  const types = (node: SchemaTree): string[] =>
+    node.children.length ? node.children.flatMap(types) : [node.element.type ?? ''];
+  const columns = parquetSchema(parquetMetadata(file)).children;
+  const single = columns.filter((column) => {
+    const all = types(column);
+    return all.includes('FLOAT') && !all.includes('DOUBLE');
+  });
+  return new Set(single.map(({ element }) => element.name));
+}
+
 async function parquet(name: string, bytes: Uint8Array): Promise<Rows> {
   try {
     const file = bytes.slice().buffer;
     const records = await parquetReadObjects({ file, compressors });
-    const rows = records.map((record, i) => ({ line: i + 1, value: plainValue(record) as Row['value'] }));
+    const singles = singleColumns(file);
+    const rowOf = (record: Record<string, unknown>): Row['value'] =>
+      Object.fromEntries(
+        Object.entries(plainValue(record) as Row['value']).map(([column, value]) => [
+          column,
+          singles.has(column) ? withSingles(value) : value,
+        ]),
+      );
+    const rows = records.map((record, i) => ({ line: i + 1, value: rowOf(record) }));
     const faults = rows.flatMap(({ line, value }) => (isEndless(value) ? [{ line, what: ENDLESS }] : []));
     return { rows: rows.filter(({ value }) => !isEndless(value)), faults };
   } catch (cause) {

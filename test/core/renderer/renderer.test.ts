@@ -210,7 +210,8 @@ test('what a completion says ends before its stop', () => {
 
 test('a demonstration’s loss is on the assistant’s words and the token that ends them', () => {
   const { renderer, tokenizer } = open(qwen);
-  const dialogue = renderer.demonstrate([user('Hi'), assistant('Hello!'), user('6 × 7?'), assistant('42')]);
+  const [dialogue] = renderer.demonstrate([user('Hi'), assistant('Hello!'), user('6 × 7?'), assistant('42')]);
+  if (!dialogue) throw new Error('no dialogue');
   const learned = dialogue.ids.filter((_, i) => dialogue.mask[i]);
   expect(tokenizer.decode(learned)).toBe('Hello!<|im_end|>42<|im_end|>');
   expect(tokenizer.decode(dialogue.ids)).toBe(dialogue.text);

@@ -139,7 +139,7 @@ describe('calls of tools', () => {
         content: '',
         tool_calls: [{ type: 'function' as const, function: { name: 'say', arguments: { name: 'rola' } } }],
       };
-      expect(search.demonstrate([...asked, said], tools).text).toBe(
+      expect(search.demonstrate([...asked, said], tools)[0]?.text).toBe(
         '<solve>Where is it?<sep><answer>rola<eos>',
       );
     });

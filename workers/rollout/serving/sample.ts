@@ -32,7 +32,7 @@ export interface ReadPrompt {
 /** Throws as the renderer does. */
 export function readPrompt(prompt: Prompt, { renderer, tokenizer }: PolicyText): ReadPrompt {
   if (prompt.kind === 'ids') return { ids: prompt.ids };
-  if (prompt.kind === 'text') return { ids: tokenizer.encode(prompt.text) };
+  if (prompt.kind === 'text') return { ids: tokenizer.encodeWhole(prompt.text) };
   const dialogue = renderer().begin(prompt.messages, prompt.tools);
   return { ids: dialogue.ids, dialogue };
 }
