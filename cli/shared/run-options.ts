@@ -90,7 +90,9 @@ export interface TasksOption {
 }
 
 export const tasksOption = (text: string, before: TasksOption = { files: [] }): TasksOption =>
-  /^\d+$/.test(text) ? { ...before, count: whole(1, MOST_TASKS)(text) } : { ...before, files: [...before.files, text] };
+  /^\d+$/.test(text)
+    ? { ...before, count: whole(1, MOST_TASKS)(text) }
+    : { ...before, files: [...before.files, text] };
 
 /** Parses a number from 0 to 1; else throws commander's usage error. */
 export const share = (text: string) => {

@@ -338,7 +338,14 @@ function argumentsOf(text: string): unknown {
 }
 
 function messageOf(given: v.InferOutput<typeof chatMessage>): Message {
-  const { role, content, name, reasoning_content: thought, tool_calls: called, tool_call_id: answered } = given;
+  const {
+    role,
+    content,
+    name,
+    reasoning_content: thought,
+    tool_calls: called,
+    tool_call_id: answered,
+  } = given;
   return {
     role: role === 'developer' ? 'system' : role,
     content: typeof content === 'string' ? content : (content ?? []).map(({ text }) => text).join(''),

@@ -328,3 +328,78 @@ test('a long conversation is far from that bound', () => {
   const talk = Array.from({ length: 60 }, (_, i) => (i % 2 ? assistant : user)('word '.repeat(200)));
   expect(rendered(qwen, talk).length).toBeGreaterThan(60_000);
 });
+
+/** The texts that carry loss, one of each dialogue. */
+const learnedOf = (files: VersionFiles, messages: readonly Message[]) => {
+  const { renderer, tokenizer } = open(files);
+  return renderer
+    .demonstrate(messages)
+    .map(({ ids, mask }) => tokenizer.decode(ids.filter((_, i) => mask[i])));
+};
+
+test('what ends an answer in plain text is learned with it: the end token, or the string before the next question', () => {
+  const talk = [user('a'), assistant('b'), user('c'), assistant('d')];
+  expect(learnedOf(plain, talk)).toEqual([' b\n\n<|endoftext|> d\n\n<|endoftext|>']);
+  const endless = versionFiles({}, { config: { eos_token_id: null } });
+  expect(learnedOf(endless, [user('a'), assistant('b')])).toEqual([' b\n\nQuestion:']);
+  // A conversation goes on after an answer that the token ended.
+  const { renderer, tokenizer } = open(plain);
+  const answered = renderer.answer(renderer.begin([user('a')]), tokenizer.encode(' b\n\n<|endoftext|>'));
+  expect(renderer.ask(answered, [user('c')]).text.endsWith('Answer: b\n\nQuestion: c\nAnswer:')).toBe(true);
+});
+
+test('an answer of weight 0 carries no loss', () => {
+  const messages: Message[] = [user('a'), { ...assistant('b'), weight: 0 }, user('c'), assistant('d')];
+  expect(learnedOf(qwen, messages)).toEqual(['d<|im_end|>']);
+});
+
+const turn = "{{ '<|im_start|>' + m.role + '\\n' + c + '<|im_end|>\\n' }}";
+const opening = "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
+
+test('a template that writes a thought into the last answer alone is learned turn by turn', () => {
+  const last = versionFiles(
+    {
+      chat_template: `{% for m in messages %}{% set c = m.content %}{% if m.role == 'assistant' and loop.last %}{% set c = '<think></think>' + c %}{% endif %}${turn}{% endfor %}${opening}`,
+      eos_token: '<|im_end|>',
+    },
+    {},
+  );
+  const talk = [user('a'), assistant('b'), user('c'), assistant('d')];
+  expect(learnedOf(last, talk)).toEqual(['<think></think>b<|im_end|>', '<think></think>d<|im_end|>']);
+  const [, second] = open(last).renderer.demonstrate(talk);
+  expect(second?.text).toBe(
+    '<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\nb<|im_end|>\n<|im_start|>user\nc<|im_end|>\n' +
+      '<|im_start|>assistant\n<think></think>d<|im_end|>\n',
+  );
+});
+
+test('a template that begins the thought and drops it from history is followed by the content itself', () => {
+  const first = versionFiles(
+    {
+      chat_template: `{% for m in messages %}{% set c = m.content.split('</think>')[-1] %}${turn}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n<think>\\n' }}{% endif %}`,
+      eos_token: '<|im_end|>',
+    },
+    {},
+  );
+  expect(learnedOf(first, [user('a'), assistant('<think>\nwhy\n</think>\n\nyes')])).toEqual([
+    'why\n</think>\n\nyes<|im_end|>',
+  ]);
+  expect(learnedOf(first, [user('a'), { ...assistant('yes'), reasoning_content: 'why' }])).toEqual([
+    'why\n</think>\n\nyes<|im_end|>',
+  ]);
+  expect(() => learnedOf(first, [user('a'), assistant('yes')])).toThrow(/begins an answer with .*<think>/);
+});
+
+test('a thought that the template would leave out is refused', () => {
+  expect(() => learnedOf(qwen, [user('a'), { ...assistant('b'), reasoning_content: 'c' }])).toThrow(
+    /does not write reasoning_content/,
+  );
+});
+
+test('a template that calls a clock is told so by name', () => {
+  const clock = versionFiles({
+    chat_template: `{{ strftime_now('%d') }}{% for m in messages %}{% set c = m.content %}${turn}{% endfor %}${opening}`,
+    eos_token: '<|im_end|>',
+  });
+  expect(() => open(clock).renderer.begin([user('a')])).toThrow(/calls strftime_now/);
+});
