@@ -206,36 +206,15 @@ function read<S extends v.GenericSchema>(schema: S, body: unknown): v.InferOutpu
 const unsupported = (field: string, next: string) =>
   wrongInput('serving.unsupported', `${field} is not supported.`, { next });
 
-/** Fields of vLLM and of OpenAI's earlier API that would change the answer; null, false, 0 and an empty list ask for nothing. */
-const ANSWER_FIELDS = [
-  'guided_json',
-  'guided_regex',
-  'guided_choice',
-  'guided_grammar',
-  'structured_outputs',
-  'extra_body',
-  'min_tokens',
-  'bad_words',
-  'allowed_token_ids',
-  'use_beam_search',
-  'chat_template',
-  'functions',
-  'function_call',
-] as const;
-
 /** Refuses what would change the answer if it were heeded. */
-function refuse(
-  fields: {
-    readonly [field in (typeof ANSWER_FIELDS)[number]]?: unknown;
-  } & {
-    readonly frequency_penalty?: number | null | undefined;
-    readonly presence_penalty?: number | null | undefined;
-    readonly repetition_penalty?: number | null | undefined;
-    readonly min_p?: number | null | undefined;
-    readonly logit_bias?: Readonly<Record<string, number>> | null | undefined;
-    readonly response_format?: { readonly type: string } | null | undefined;
-  },
-): void {
+function refuse(fields: {
+  readonly frequency_penalty?: number | null | undefined;
+  readonly presence_penalty?: number | null | undefined;
+  readonly repetition_penalty?: number | null | undefined;
+  readonly min_p?: number | null | undefined;
+  readonly logit_bias?: Readonly<Record<string, number>> | null | undefined;
+  readonly response_format?: { readonly type: string } | null | undefined;
+}): void {
   for (const [field, neutral] of [
     ['frequency_penalty', 0],
     ['presence_penalty', 0],
@@ -244,12 +223,6 @@ function refuse(
   ] as const)
     if ((fields[field] ?? neutral) !== neutral)
       throw unsupported(`${field} = ${fields[field]}`, `Leave it out, or set it to ${neutral}.`);
-  for (const field of ANSWER_FIELDS) {
-    const value = fields[field];
-    const isNeutral = value === undefined || value === null || value === false || value === 0;
-    if (!isNeutral && !(Array.isArray(value) && value.length === 0))
-      throw unsupported(field, 'Leave it out.');
-  }
   if (Object.keys(fields.logit_bias ?? {}).length) throw unsupported('logit_bias', 'Leave it out.');
   const { type } = fields.response_format ?? { type: 'text' };
   if (type !== 'text')
