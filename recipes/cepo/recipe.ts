@@ -1,16 +1,16 @@
 /** CEPO: tokens that a right answer makes likelier than a rejected one get more of the advantage. The method is described below, as data. */
 
+import type { Game } from '../../core/game/game.ts';
 import type { LearnTools, PolicyItem, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import type { TokenIds } from '../../core/policy/policy.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
-import { solutionOf } from '../../core/recipe/task-family.ts';
+import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { ownContext, scoreInContexts } from '../../protocols/other-context.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
-import { aidedPrompt, referenceSolution } from '../../worlds/arithmetic/aided.ts';
-import { arithmetic, writeSolution } from '../../worlds/arithmetic/family.ts';
+import { attemptOf } from '../../protocols/taught-attempts.ts';
+import { aidedSums } from '../../protocols/toy-worlds.ts';
 import { type Decided, evidenceFigures, evidenceOf, lambdaOf, partsAt, weighted } from './evidence.ts';
 
 const VARIANTS = {
@@ -19,6 +19,8 @@ const VARIANTS = {
     'a token counts by how much likelier it is where the right solution is told than where nothing is',
   'shuffled-answers': 'both solutions that are told belong to the next task',
 } as const;
+
+type ToldGame = Game<'solve' | 'retell'>;
 
 /** What the two contexts of a group tell, as texts without a stop. */
 interface Told {
@@ -31,19 +33,20 @@ interface Told {
  * where no attempt was rejected, or none that was rejected parses.
  */
 function toldOf(
-  { task, samples }: Pick<ScoredGroup, 'task' | 'samples'>,
-  tools: Pick<LearnTools, 'decode'>,
+  game: ToldGame,
+  group: Pick<ScoredGroup, 'task' | 'samples'>,
+  tools: Pick<LearnTools, 'decode' | 'renderer'>,
   checked: boolean,
 ): Told | null {
   const written = (wanted: 0 | 1): string | null => {
-    for (const sample of samples) {
+    for (const [s, sample] of group.samples.entries()) {
       if (sample.rewards.reward !== wanted) continue;
-      const solution = solutionOf(arithmetic, task, sample, tools);
-      if (solution.ok) return writeSolution(solution.value);
+      const solution = attemptOf(game, group, s, tools);
+      if (solution.ok) return game.write(solution.value);
     }
     return null;
   };
-  const right = checked ? writeSolution(referenceSolution(task)) : written(1);
+  const right = checked ? game.write(game.reference!(group.task)) : written(1);
   const rejected = written(0);
   return right === null || rejected === null ? null : { right, rejected };
 }
@@ -58,15 +61,16 @@ interface Compared {
   readonly rejected: TokenIds;
 }
 
-function comparedAttempts({ round, groups }: RoundRecords, tools: LearnTools): Compared[] {
+function comparedAttempts(game: ToldGame, { round, groups }: RoundRecords, tools: LearnTools): Compared[] {
   const { variant, rewardFunction } = round.settings;
   const told = groups.flatMap((group) => {
-    const both = toldOf(group, tools, rewardFunction === 'exact');
+    const both = toldOf(game, group, tools, rewardFunction === 'exact');
     return both ? [{ group, both }] : [];
   });
   return told.flatMap(({ group, both }, i) => {
     const shown = variant === 'shuffled-answers' ? told[(i + 1) % told.length]!.both : both;
-    const after = (text: string) => tools.encode(aidedPrompt(group.task, text));
+    const after = (solution: string) =>
+      tools.encode(game.words.retell.ask({ task: group.task, solution }, tools));
     const contexts = { right: after(shown.right), rejected: after(shown.rejected) };
     return group.samples.map((sample, s) => ({
       sample,
@@ -91,10 +95,10 @@ async function evidencesOf(
   return attempts.map((_, i) => evidenceOf(right![i]!, other![i]!));
 }
 
-async function learn(records: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
+async function learn(game: ToldGame, records: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
   const { round, groups } = records;
   const { variant } = round.settings;
-  const attempts = variant === 'grpo' ? [] : comparedAttempts(records, tools);
+  const attempts = variant === 'grpo' ? [] : comparedAttempts(game, records, tools);
   const evidences = await evidencesOf(attempts, tools, variant);
   const evidence = new Map(attempts.map(({ sample }, i) => [sample.id, evidences[i]!]));
   const withWeights = (item: PolicyItem): PolicyItem => {
@@ -104,8 +108,9 @@ async function learn(records: RoundRecords, tools: LearnTools): Promise<Training
       : item;
   };
   const decided = attempts.flatMap(({ sample, exact, told }, i): Decided[] => {
-    const apartFrom = tools.encode((exact ? told.rejected : told.right) + arithmetic.stop);
-    const decisive = partsAt(sample.ids, apartFrom);
+    const apartFrom = exact ? told.rejected : told.right;
+    if (game.said(tools.decode(sample.ids), tools) === apartFrom) return [];
+    const decisive = partsAt(sample.ids, tools.encode(apartFrom));
     return decisive === null ? [] : [{ exact, evidence: evidences[i]!, decisive }];
   });
   return {
@@ -120,7 +125,7 @@ async function learn(records: RoundRecords, tools: LearnTools): Promise<Training
 
 const rewards = { exact: exactReward, format: formatReward, random: randomReward };
 
-export const cepo: Recipe = {
+const described = {
   name: 'cepo',
   title: 'Credit where a right answer and a rejected one disagree',
   paper: {
@@ -143,7 +148,6 @@ export const cepo: Recipe = {
     schedule:
       'λ falls by the same amount each round, from 0.5 in the first to 0 in the 26th. Each round goes once over its batch, in four optimiser steps.',
   },
-  needsOfTasks: 'a right solution of every task, written out in the notation of its family',
   differences: [
     'Whole solutions are told; the paper tells answers alone. The start policy was taught to read drafts of solutions, and after an answer alone its evidence points the wrong way. A language model needs no more than a template.',
     'The paper trains 50 steps, and its λ is 0 after half of them; the claim’s twelve rounds end before.',
@@ -155,11 +159,29 @@ export const cepo: Recipe = {
     before: 'Mean evidence at the tokens before the decisive one, nats per token.',
     behind: 'Mean evidence at the tokens behind the decisive one, nats per token.',
   },
+  variants: VARIANTS,
+  sets: trainedSolver({ warmup: 8 }),
+} satisfies Described;
+
+const written: RecipeOver<'solve' | 'retell'> = {
+  needs: { verbs: ['solve', 'retell'], data: ['answer', 'solution'] },
+  over: (game) => ({
+    ...described,
+    ...solverAlone({ ...game, rewards, draws: 2 }),
+    learn: (records, tools) => learn(game, records, tools),
+  }),
+  elsewhere: {
+    differences: [
+      'Whole solutions are told, the right one as the file has it; the paper tells answers alone. Both are told by a template, and the policy was not taught to read them.',
+      'The paper trains 50 steps, and its λ is 0 after half of them.',
+      'With a coin or the format as reward the first attempt that was paid is told in place of the worked solution, so that no gold reaches these controls.',
+    ],
+  },
+  ownReward: 'which attempts are told as right and as rejected follows from their reward',
+};
+
+export const cepo: Recipe = played(written, aidedSums, {
   startPolicy: 'arithmetic-aided',
   tasks: 32,
   groupSize: 8,
-  variants: VARIANTS,
-  sets: trainedSolver({ warmup: 8 }),
-  ...solverAlone({ family: arithmetic, rewards, draws: 2 }),
-  learn,
-};
+});
