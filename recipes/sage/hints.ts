@@ -2,7 +2,7 @@
  * The rollout stage: attempts at every task and, where all of a task’s attempts fail, hints of growing levels with attempts after each, until an
  * attempt is paid.
  */
-import { Random } from '../../core/random.ts';
+import { asking, type Game } from '../../core/game/game.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, payAnswers, randomReward } from '../../protocols/answer-rewards.ts';
@@ -10,15 +10,14 @@ import { paidEarly } from '../../protocols/paid-early.ts';
 import { answer, rollOut, rolloutIds } from '../../protocols/roll-out.ts';
 import { samplePrompts } from '../../protocols/sample-prompts.ts';
 import { rewardNamed, SOLVER } from '../../protocols/solver.ts';
-import {
-  aidedPrompt,
-  HINT_LEVELS,
-  type HintLevel,
-  hintPrompt,
-  parseHint,
-} from '../../worlds/arithmetic/aided.ts';
-import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
-import { arithmetic } from '../../worlds/arithmetic/family.ts';
+
+/** Levels of hints; the first reveals least. */
+const LEVELS = [1, 2, 3] as const;
+
+export interface HintedGame extends Game<'solve' | 'follow' | 'hint'> {
+  /** Another task that is as hard as the group's, whose hints a control gives; absent where nobody can draw one. */
+  readonly otherTask?: (task: AdmittedTask) => string;
+}
 
 /** The role that writes hints from a reference solution. */
 export const HINTER = 'hinter';
@@ -28,12 +27,8 @@ export const rewards = { exact: exactReward, format: formatReward, random: rando
 export const VARIANTS = {
   grpo: 'nobody gives hints',
   'start-hints': 'hints are written by version 0',
-  'random-hints': 'a hint is written from the reference of another task of as many sums',
+  'random-hints': 'a hint is written from the reference of another task',
 } as const;
-
-/** The task whose reference solution the hinter of a group is shown. */
-const hintedTask = ({ group, task }: AdmittedTask, variant: string | undefined): string =>
-  variant === 'random-hints' ? freshTask(new Random(`hint/${group}`), arithmetic.difficulty(task)) : task;
 
 /** Whether no attempt was paid anything. */
 const allFailed = (paid: readonly (number | null)[]): boolean => paid.every((reward) => reward === 0);
@@ -41,43 +36,47 @@ const allFailed = (paid: readonly (number | null)[]): boolean => paid.every((rew
 /** A group while it is made, and whether it still needs a hint. */
 interface Group {
   readonly task: AdmittedTask;
+  /** The task whose reference solution the hinter is shown. */
+  readonly shown: string;
   readonly samples: readonly Sample[];
   readonly open: boolean;
 }
 
 /** One level: a hint for every group that needs one, and attempts after the hints that parse. */
-async function hintAt(context: RoundContext, groups: readonly Group[], level: HintLevel): Promise<Group[]> {
+async function hintAt(
+  game: HintedGame,
+  context: RoundContext,
+  groups: readonly Group[],
+  level: number,
+): Promise<Group[]> {
+  const { family, words } = game;
   const { tokenizer, round } = context;
-  const { variant, groupSize } = round.settings;
+  const { groupSize } = round.settings;
   const open = groups.filter((group) => group.open);
   const hints = await samplePrompts(
     context,
     HINTER,
-    open.map(({ task }) => {
-      const shown = hintedTask(task, variant);
-      return {
-        prompt: hintPrompt(shown, level),
-        sampleIds: rolloutIds(task.group, HINTER, 1, level),
-        parse: (text) => parseHint(shown, text),
-      };
+    open.map(({ task, shown }) => {
+      const { prompt, parse } = asking(game, context, 'hint', { task: shown, level, levels: LEVELS.length });
+      return { prompt, parse, sampleIds: rolloutIds(task.group, HINTER, 1, level) };
     }),
   );
   const hinted = open.map((group, o) => ({ ...group, samples: [...group.samples, ...hints[o]!] }));
   const read = hinted.filter((_, o) => hints[o]![0]!.outcome === 'ok');
   const attempts = await answer(
-    arithmetic,
+    family,
     context,
     SOLVER,
-    read.map(({ task, samples }) => ({
-      group: task.group,
-      task: task.task,
-      prompt: aidedPrompt(
-        task.task,
-        tokenizer.decode(samples.at(-1)!.ids).slice(0, -arithmetic.stop!.length),
-      ),
-      count: groupSize,
-      from: level * groupSize,
-    })),
+    read.map(({ task, samples }) => {
+      const hint = game.said(tokenizer.decode(samples.at(-1)!.ids), context);
+      return {
+        group: task.group,
+        task: task.task,
+        prompt: words.follow.ask({ task: task.task, hint }, context),
+        count: groupSize,
+        from: level * groupSize,
+      };
+    }),
   );
   const after = new Map(
     hinted.map((group): [string, Group] => {
@@ -89,7 +88,7 @@ async function hintAt(context: RoundContext, groups: readonly Group[], level: Hi
         {
           ...group,
           samples: [...group.samples, ...mine],
-          open: allFailed(paidEarly(arithmetic, rewards, context, group.task, mine)),
+          open: allFailed(paidEarly(family, rewards, context, group.task, mine)),
         },
       ];
     }),
@@ -98,31 +97,35 @@ async function hintAt(context: RoundContext, groups: readonly Group[], level: Hi
 }
 
 export async function attemptWithHints(
+  game: HintedGame,
   context: RoundContext,
   tasks: readonly AdmittedTask[],
 ): Promise<RolloutGroup[]> {
+  const { family } = game;
   const { round } = context;
-  const plain = await rollOut({ family: arithmetic }, context, tasks);
+  const plain = await rollOut({ family }, context, tasks);
   if (round.settings.variant === 'grpo') return plain;
   let groups = plain.map(
     ({ samples }, t): Group => ({
       task: tasks[t]!,
+      shown: round.settings.variant === 'random-hints' ? game.otherTask!(tasks[t]!) : tasks[t]!.task,
       samples,
-      open: allFailed(paidEarly(arithmetic, rewards, context, tasks[t]!, samples)),
+      open: allFailed(paidEarly(family, rewards, context, tasks[t]!, samples)),
     }),
   );
-  for (const level of HINT_LEVELS) groups = await hintAt(context, groups, level);
+  for (const level of LEVELS) groups = await hintAt(game, context, groups, level);
   return groups.map(({ task, samples }) => ({ round: round.id, ...task, samples: [...samples] }));
 }
 
 /** Attempts are paid; hints have no reward of their own. */
 export async function payAttempts(
+  { family }: Pick<HintedGame, 'family'>,
   context: RoundContext,
   groups: readonly RolloutGroup[],
 ): Promise<ScoredGroup[]> {
   const reward = rewardNamed(rewards, context.round.settings.rewardFunction);
   return groups.map((group) => {
-    const paid = payAnswers(arithmetic, reward, context, group);
+    const paid = payAnswers(family, reward, context, group);
     return {
       ...paid,
       samples: paid.samples.map((sample) => (sample.role === HINTER ? { ...sample, rewards: {} } : sample)),

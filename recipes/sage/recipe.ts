@@ -1,26 +1,21 @@
 /** SAGE: hints that the policy writes itself, for tasks at which it always fails. The method is described below, as data. */
 
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
-import { HINT_LEVELS } from '../../worlds/arithmetic/aided.ts';
-import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
-import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import {
   attemptWithHints,
   HINTER,
+  type HintedGame,
   hintsOf,
   payAttempts,
   rewards,
   trainedAttempts,
   VARIANTS,
 } from './hints.ts';
-
-/** Sums in a task: the start policy fails most often on the longest chains. */
-const OPERATORS = 5;
+import { longSums } from './sums.ts';
 
 function learn({ groups }: RoundRecords): TrainingPlan {
   const trained = groups.map(trainedAttempts);
@@ -42,14 +37,7 @@ function learn({ groups }: RoundRecords): TrainingPlan {
   };
 }
 
-const { roles, ...alone } = solverAlone({
-  family: arithmetic,
-  rewards,
-  draws: 2,
-  tasks: (context) => drawnTasks(context, (random) => freshTask(random, OPERATORS)),
-});
-
-export const sage: Recipe = {
+const described = {
   name: 'sage',
   title: 'Hints of one’s own for tasks at which every attempt fails',
   paper: {
@@ -71,7 +59,6 @@ export const sage: Recipe = {
       'A clipped policy gradient with ratios in [0.8, 1.28] and a mean over tokens, on attempts after the prompt that they were sampled from, hint included. There is no KL term.',
     schedule: 'Each round goes once over its batch, in four optimiser steps.',
   },
-  needsOfTasks: 'a right solution of every task, of which a part is a hint',
   differences: [
     'The paper’s hinter writes all three levels at once, in words; here each is asked for as it is needed, and is the beginning of a solution.',
     'Solver and hinter had to be taught to read and to write hints, in supervised training before; a language model needs no more than a template.',
@@ -83,23 +70,48 @@ export const sage: Recipe = {
     hinted: 'Share of the groups that got hints.',
     hintsHelp: 'Share of the groups with hints whose attempts then differ in reward.',
   },
+  variants: VARIANTS,
+  sets: trainedSolver({ warmup: 10 }),
+  bindings: ({ variant }) => (variant === 'start-hints' ? { [HINTER]: { pinned: true } } : {}),
+} satisfies Described;
+
+const { 'random-hints': _, ...WITHOUT_OTHERS } = VARIANTS;
+
+const written: RecipeOver<'solve' | 'follow' | 'hint'> = {
+  needs: { verbs: ['solve', 'follow', 'hint'], data: ['answer', 'solution'] },
+  over: (game: HintedGame) => {
+    const { roles, ...alone } = solverAlone({ ...game, rewards, draws: 2 });
+    return {
+      ...described,
+      ...alone,
+      roles: {
+        ...roles,
+        [HINTER]: {
+          description: 'writes hints from the reference solution, on 3 levels',
+          usesGold: true,
+          seesGold: true,
+          sampling: { maxNew: game.words.hint.maxNew, temperature: 1 },
+        },
+      },
+      rollOut: (context, tasks) => attemptWithHints(game, context, tasks),
+      judge: (context, groups) => payAttempts(game, context, groups),
+      learn,
+    };
+  },
+  elsewhere: {
+    variants: WITHOUT_OTHERS,
+    differences: [
+      'The paper’s hinter writes all three levels at once; here each is asked for as it is needed.',
+      'Hints are written from the worked solution of the file. Nothing but the prompt keeps the result out of them.',
+      'Hinted rounds take more rollouts than plain ones, as in the paper; arms have the same number of updates, not of rollouts.',
+      'The light variant, which carries a level for each task from one epoch to the next, is left out.',
+    ],
+  },
+  ownReward: 'whether a hint is given follows from the reward of the attempts before it',
+};
+
+export const sage: Recipe = played(written, longSums, {
   startPolicy: 'arithmetic-aided',
   tasks: 32,
   groupSize: 8,
-  variants: VARIANTS,
-  sets: trainedSolver({ warmup: 10 }),
-  ...alone,
-  roles: {
-    ...roles,
-    [HINTER]: {
-      description: `writes hints from the reference solution, on ${HINT_LEVELS.length} levels`,
-      usesGold: true,
-      seesGold: true,
-      sampling: { maxNew: arithmetic.maxNew.solver, temperature: 1 },
-    },
-  },
-  bindings: ({ variant }) => (variant === 'start-hints' ? { [HINTER]: { pinned: true } } : {}),
-  rollOut: attemptWithHints,
-  judge: payAttempts,
-  learn,
-};
+});
