@@ -1,11 +1,9 @@
 /**
  * What an attempt's teacher reads: feedback that follows the attempt step by step, the same feedback with the fault left in, or a reference solution.
  */
-import type { Game, Wording } from '../../core/game/game.ts';
+import type { Game } from '../../core/game/game.ts';
 import type { LearnTools } from '../../core/plan/training-plan.ts';
-import type { RoundContext } from '../../core/recipe/round-context.ts';
-import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
-import { ask } from '../../protocols/ask.ts';
+import { critiqueOf } from '../../protocols/critic.ts';
 import { type AidFor, attemptOf, isPaid } from '../../protocols/taught-attempts.ts';
 
 /**
@@ -16,31 +14,6 @@ import { type AidFor, attemptOf, isPaid } from '../../protocols/taught-attempts.
 export type Context = 'aligned' | 'quoted' | 'reference';
 
 export type FeedbackGame = Game<'solve' | 'retell' | 'correct'>;
-
-/** The role that writes feedback where no checker of steps does. */
-export const CRITIC = 'critic';
-
-/** Groups with the critic's feedback on every attempt that parses. */
-export async function criticised<G extends RolloutGroup>(
-  { said }: FeedbackGame,
-  critique: Wording<'critique'>,
-  context: RoundContext,
-  groups: readonly G[],
-): Promise<(G & Pick<ScoredGroup, 'judgments'>)[]> {
-  const questions = groups.flatMap(({ task, samples }) =>
-    samples.flatMap(({ id, ids, outcome }) => {
-      if (outcome !== 'ok') return [];
-      const about = { task, attempt: said(context.tokenizer.decode(ids), context) };
-      const parse = (text: string) => critique.read(text, about, context);
-      return [{ of: id, prompt: critique.ask(about, context), parse }];
-    }),
-  );
-  const written = (await ask(context, CRITIC, questions, 1)).flat().map(({ sample }) => sample);
-  return groups.map((group) => {
-    const own = new Set(group.samples.map(({ id }) => id));
-    return { ...group, judgments: written.filter((sample) => own.has(sample.of!)) };
-  });
-}
 
 /**
  * An exact attempt is repeated as it is, and for one that does not parse there is no aid. `checked`: whether the run's reward comes from the checker.
@@ -53,7 +26,7 @@ export const contextAid =
     { context, checked }: { readonly context: Context; readonly checked: boolean },
   ): AidFor =>
   (group, s) => {
-    const { task, samples, judgments } = group;
+    const { task, samples } = group;
     const { words, steps } = game;
     const attempt = attemptOf(game, group, s, tools);
     if (!attempt.ok) return null;
@@ -69,6 +42,6 @@ export const contextAid =
       return said === null ? repeated : corrected(said);
     }
     if (isPaid(samples[s]!)) return repeated;
-    const found = judgments.find(({ of, outcome }) => of === samples[s]!.id && outcome === 'ok');
-    return found ? corrected(game.said(tools.decode(found.ids), tools)) : null;
+    const critique = critiqueOf(game, group, samples[s]!.id, tools);
+    return critique === null ? null : corrected(critique);
   };

@@ -3,7 +3,8 @@
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
+import { besideCritic } from '../../protocols/critic.ts';
+import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import {
   rewardsAlone,
   TAUGHT_FIGURES,
@@ -12,7 +13,7 @@ import {
 } from '../../protocols/taught-attempts.ts';
 import { slowTeacher, TEACHER_RATE, TEACHER_SET } from '../../protocols/teacher-pass.ts';
 import { aidedSums } from '../../protocols/toy-worlds.ts';
-import { type Context, CRITIC, contextAid, criticised, type FeedbackGame } from './contexts.ts';
+import { type Context, contextAid, type FeedbackGame } from './contexts.ts';
 
 const rewards = { exact: exactReward, format: formatReward, random: randomReward };
 
@@ -85,28 +86,14 @@ const written: RecipeOver<'solve' | 'retell' | 'correct'> = {
     alsoSays: ['critique'],
     data: ['answer', 'solution'],
   },
-  over: (game) => {
-    const alone = solverAlone({ ...game, rewards, draws: 2 });
-    const learnt = (records: RoundRecords, tools: LearnTools) => learn(game, records, tools);
-    const critique = game.also?.critique;
-    if (!critique) return { ...described, ...alone, learn: learnt };
-    return {
-      ...described,
-      ...alone,
-      roles: {
-        ...alone.roles,
-        [CRITIC]: {
-          description: 'writes feedback on attempts from the worked solution',
-          speaksAs: SOLVER,
-          sampling: { maxNew: critique.maxNew, temperature: 1 },
-          seesGold: true,
-        },
-      },
-      judge: async (context, groups) =>
-        criticised(game, critique, context, await alone.judge(context, groups)),
-      learn: learnt,
-    };
-  },
+  over: (game) => ({
+    ...described,
+    ...besideCritic(game, solverAlone({ ...game, rewards, draws: 2 }), ({ settings }) => {
+      const { variant, rewardFunction } = settings;
+      return rewardFunction === 'exact' && variant !== 'grpo' && variant !== 'reference';
+    }),
+    learn: (records, tools) => learn(game, records, tools),
+  }),
   elsewhere: {
     variants: WITHOUT_STEPS,
     differences: [

@@ -6,14 +6,16 @@ import type {
   RoundRecords,
   TrainingPlan,
 } from '../../core/plan/training-plan.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
+import type { RoundSpec } from '../../core/schema/round.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { besideCritic } from '../../protocols/critic.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { teacherPass } from '../../protocols/teacher-pass.ts';
-import { arithmetic } from '../../worlds/arithmetic/family.ts';
-import { type Marking, overMarked, spansOf } from './spans.ts';
+import { aidedSums } from '../../protocols/toy-worlds.ts';
+import { type Marking, overMarked, type RoutedGame, spansOf } from './spans.ts';
 
 const rewards = { exact: exactReward, format: formatReward, random: randomReward };
 
@@ -35,17 +37,23 @@ const markingOf = (variant: string | undefined): Marking =>
 const weightAt = (index: number, variant: string | undefined): number =>
   variant === 'fixed-weight' ? WEIGHT : WEIGHT * Math.max(0, 1 - (index - 1) / FALLS_OVER);
 
-async function learn({ groups, round, version }: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
-  const { index, settings } = round;
-  const { variant, rewardFunction } = settings;
+/** Whether a teacher is heard in a round. The checker provides the spans, so a run whose reward does not come from it has no teacher. */
+const hears = ({ index, settings: { variant, rewardFunction } }: RoundSpec): boolean =>
+  variant !== 'grpo' && rewardFunction === 'exact' && weightAt(index, variant) > 0;
+
+async function learn(
+  game: RoutedGame,
+  { groups, round, version }: RoundRecords,
+  tools: LearnTools,
+): Promise<TrainingPlan> {
+  const { variant } = round.settings;
   const updates = solverUpdate(groupItems(groups, grpo), {
     objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
     aggregation: { mode: 'token-mean' },
   });
-  const weight = weightAt(index, variant);
-  // The checker provides the spans, so a run whose reward does not come from it has no teacher.
-  if (variant === 'grpo' || rewardFunction !== 'exact' || weight === 0) return { updates };
-  const { decisive, faulty } = spansOf(groups, tools, markingOf(variant));
+  if (!hears(round)) return { updates };
+  const weight = weightAt(round.index, variant);
+  const { decisive, faulty } = spansOf(game, groups, tools, markingOf(variant));
   const from = { set: MAIN_SET, version, weight };
   const parts: DistillationPart[] = [
     ...(decisive.length
@@ -61,7 +69,7 @@ async function learn({ groups, round, version }: RoundRecords, tools: LearnTools
   };
 }
 
-export const trace: Recipe = {
+const described = {
   name: 'trace',
   title: 'A teacher that is heard where an attempt is decided',
   paper: {
@@ -84,7 +92,6 @@ export const trace: Recipe = {
     schedule:
       'Each round goes once over its batch, in four optimiser steps. λ falls from 1 in the first round in a straight line to 0 after the twelfth.',
   },
-  needsOfTasks: 'a right solution of every task, written out step by step',
   differences: [
     'The paper’s spans are marked by a stronger model or by the policy; here a checker of steps knows them.',
     'What makes a part of a right attempt decisive is that others failed there; groups without a wrong attempt have no such part.',
@@ -99,11 +106,31 @@ export const trace: Recipe = {
     decisive: 'Number of right attempts that a teacher repeats at the part where others failed.',
     faulty: 'Number of wrong attempts that a teacher corrects at their first wrong part.',
   },
+  variants: VARIANTS,
+  sets: trainedSolver({ warmup: 8 }),
+} satisfies Described;
+
+const written: RecipeOver<'solve' | 'retell' | 'correct'> = {
+  needs: { verbs: ['solve', 'retell', 'correct'], alsoSays: ['critique'], data: ['answer', 'solution'] },
+  over: (game) => ({
+    ...described,
+    ...besideCritic(game, solverAlone({ ...game, rewards, draws: 2 }), hears),
+    learn: (records, tools) => learn(game, records, tools),
+  }),
+  elsewhere: {
+    differences: [
+      'The parts of an attempt are its lines. The policy itself marks the first wrong one: it reads the worked solution of the file and the attempt, repeats the right lines and corrects the first that is wrong. Where it corrects nothing, no part is marked.',
+      'What makes a line of a right attempt decisive is that most wrong attempts at the question go wrong at the line of that number.',
+      'The teacher is told that correction at a wrong attempt, and the worked solution at a right one; the paper’s is told only of what kind a marked part is.',
+      'Rewards train the marked tokens, too. The paper leaves to rewards the tokens that are not marked; whether it takes the marked ones from them could not be checked.',
+      'The coefficients, and how λ falls, could not be checked against the paper’s.',
+    ],
+  },
+  ownReward: 'which part of an attempt is marked follows from its reward',
+};
+
+export const trace: Recipe = played(written, aidedSums, {
   startPolicy: 'arithmetic-aided',
   tasks: 32,
   groupSize: 8,
-  variants: VARIANTS,
-  sets: trainedSolver({ warmup: 8 }),
-  ...solverAlone({ family: arithmetic, rewards, draws: 2 }),
-  learn,
-};
+});

@@ -1,15 +1,17 @@
 /** The tokens on which a teacher is used: the first wrong part of a wrong attempt, and the part of a right one at which others failed. */
 
+import type { Game } from '../../core/game/game.ts';
 import type { LearnTools } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import { solutionOf } from '../../core/recipe/task-family.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
+import { critiqueOf } from '../../protocols/critic.ts';
+import { attemptOf, isPaid } from '../../protocols/taught-attempts.ts';
 import type { TaughtSample } from '../../protocols/teacher-pass.ts';
-import { aidedPrompt } from '../../worlds/arithmetic/aided.ts';
-import { arithmetic } from '../../worlds/arithmetic/family.ts';
-import { firstFault, partOfTokens, toldUpTo } from '../../worlds/arithmetic/feedback.ts';
+import { firstCorrected, linesOfTokens } from './lines.ts';
 
-type Group = Pick<ScoredGroup, 'task' | 'samples'>;
+export type RoutedGame = Game<'solve' | 'retell' | 'correct'>;
+type Group = Pick<ScoredGroup, 'task' | 'samples' | 'judgments'>;
+type Tools = Pick<LearnTools, 'decode' | 'encode' | 'renderer'>;
 
 /** The most frequent of some numbers, the smallest of equally frequent ones; null without numbers. */
 export function commonest(numbers: readonly number[]): number | null {
@@ -28,35 +30,61 @@ export interface Spans {
 
 export type Marking = 'spans' | 'whole' | 'random';
 
+/** What is known of the parts of an attempt. */
+interface Parts {
+  /** The first wrong one; null in a right attempt. */
+  readonly fault: number | null;
+  /** The part that each token belongs to [ids]; below 0 = to none. */
+  readonly of: readonly number[];
+  /** The prompt of a teacher that is heard at a part. */
+  readonly teacher: (part: number) => string;
+}
+
+/** The parts of an attempt, by the checker of steps or else by a critic's lines; null where nobody knows where the attempt is right or wrong. */
+function partsOf(game: RoutedGame, group: Group, s: number, tools: Tools): Parts | null {
+  const { steps, words } = game;
+  const { task } = group;
+  const sample = group.samples[s]!;
+  const attempt = attemptOf(game, group, s, tools);
+  if (!attempt.ok || attempt.value.steps.length === 0) return null;
+  const corrected = (feedback: string) => words.correct.ask({ task, feedback }, tools);
+  if (steps)
+    return {
+      fault: steps.firstFault(task, attempt.value),
+      of: steps.partsOf(sample.ids, tools.encode),
+      teacher: (part) => corrected(steps.upTo(task, part)),
+    };
+  const said = game.said(tools.decode(sample.ids), tools);
+  const of = linesOfTokens(sample.ids, said, tools.decode);
+  if (!of) return null;
+  if (isPaid(sample)) {
+    const solution = game.write(game.reference!(task));
+    return { fault: null, of, teacher: () => words.retell.ask({ task, solution }, tools) };
+  }
+  const critique = critiqueOf(game, group, sample.id, tools);
+  const fault = critique === null ? null : firstCorrected(said, critique);
+  return fault === null ? null : { fault, of, teacher: () => corrected(critique!) };
+}
+
 /**
  * Attempts with their teachers' prompts, and weights of 1 on the tokens of the marked part and 0 elsewhere. `random` marks a random part of the
  * attempt instead, and `whole` marks all parts; the teacher reads the same. Attempts that have no steps or do not parse are left out.
  */
-export function spansOf(
-  groups: readonly Group[],
-  { decode, encode }: Pick<LearnTools, 'decode' | 'encode'>,
-  marking: Marking,
-): Spans {
-  const tags = ['<step>', '<answer>'].flatMap((tag) => encode(tag));
+export function spansOf(game: RoutedGame, groups: readonly Group[], tools: Tools, marking: Marking): Spans {
   const decisive: TaughtSample[] = [];
   const faulty: TaughtSample[] = [];
-  for (const { task, samples } of groups) {
-    const solutions = samples.map((sample) => solutionOf(arithmetic, task, sample, { decode }));
-    const faults = solutions.map((solution) =>
-      solution.ok && solution.value.steps.length ? firstFault(task, solution.value) : null,
-    );
-    const fork = commonest(faults.filter((fault) => fault !== null));
-    for (const [s, sample] of samples.entries()) {
-      const solution = solutions[s]!;
-      if (!solution.ok || solution.value.steps.length === 0) continue;
-      const part = faults[s] ?? fork;
-      if (part === null) continue;
-      const parts = partOfTokens(sample.ids, tags);
-      const marked = marking === 'random' ? new Random(`span/${sample.id}`).int(parts.at(-1)! + 1) : part;
-      (faults[s] === null ? decisive : faulty).push({
+  for (const group of groups) {
+    const known = group.samples.map((_, s) => partsOf(game, group, s, tools));
+    const fork = commonest(known.flatMap((parts) => parts?.fault ?? []));
+    for (const [s, sample] of group.samples.entries()) {
+      const parts = known[s];
+      const part = parts?.fault ?? fork;
+      if (!parts || part === null || !parts.of.includes(part)) continue;
+      const marked = marking === 'random' ? new Random(`span/${sample.id}`).int(parts.of.at(-1)! + 1) : part;
+      (parts.fault === null ? decisive : faulty).push({
         sample,
-        context: encode(aidedPrompt(task, toldUpTo(task, part))),
-        weights: parts.map((of) => Number(marking === 'whole' || of === marked)),
+        context: tools.encode(parts.teacher(part)),
+        weights: parts.of.map((of) => Number(marking === 'whole' || of === marked)),
       });
     }
   }
