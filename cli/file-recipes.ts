@@ -38,9 +38,8 @@ export const FILE_RECIPES: readonly Recipe[] = [
 export function unknownRecipe(name: string, recipes: readonly Recipe[]): RollmeshError {
   const known = [...FILE_RECIPES, ...recipes].map((recipe) => recipe.name);
   const meant = nearest(name, known);
-  const all = known.filter((other) => other !== meant).join(', ');
   return wrongInput('recipe.unknown', `There is no recipe ${JSON.stringify(name)}.`, {
-    expected: meant === undefined ? `one of ${all}` : `${meant}, perhaps, or another of ${all}`,
+    expected: meant === undefined ? 'the name of a recipe, or the path of a module' : `${meant}, perhaps`,
     next: 'Run `npx rollmesh recipe list`, or name the module of a recipe of your own by its path: --recipe ./recipe.ts.',
   });
 }

@@ -2,7 +2,7 @@
  * The recipes of a command: those that the project ships, and those that the user names by a module of their own. A reference is the
  * name of a shipped recipe, the path of a module (`./recipe.ts`), or the name of an installed package whose default export is a recipe.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as v from 'valibot';
@@ -84,6 +84,41 @@ export async function openRecipesOf(
     .map((name) => resolve(writtenRecipes(stateDir), `${name}.mjs`))
     .filter((file) => existsSync(file));
   return written.length ? openRecipes([...references, ...written]) : opened;
+}
+
+/** The most bytes of recipes of a state folder that a mesh loads beside those that are asked for: they are part of every Worker's code. */
+const MOST_BYTES = 6 * 1024 * 1024;
+
+/**
+ * As `opened`, with the recipes that `npm start` wrote into the state folder, the newest first as far as they fit: runs of theirs go on, and are shown with
+ * their texts. One that cannot be loaded any more, because another release wrote it or its module is gone, is named on standard error and left out.
+ */
+export async function withStateRecipes(opened: OpenRecipes, stateDir: string): Promise<OpenRecipes> {
+  const folder = writtenRecipes(stateDir);
+  const known = new Set(opened.modules.map(({ file }) => file));
+  const names = new Set(opened.registry.recipes.map(({ name }) => name));
+  const written = (existsSync(folder) ? readdirSync(folder) : [])
+    .filter((name) => name.endsWith('.mjs') && !name.startsWith('reward-'))
+    .map((name) => resolve(folder, name))
+    .filter((file) => !known.has(file))
+    .map((file) => ({ file, stat: statSync(file) }))
+    .sort((a, b) => b.stat.mtimeMs - a.stat.mtimeMs);
+  const modules = [...opened.modules];
+  let bytes = 0;
+  for (const { file, stat } of written) {
+    bytes += stat.size;
+    if (bytes > MOST_BYTES) break;
+    try {
+      const recipe = await loadRecipe(file);
+      if (!names.has(recipe.name)) modules.push({ recipe, file });
+      names.add(recipe.name);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      console.error(`A recipe of ${folder} is left out. ${why}`);
+    }
+  }
+  if (modules.length === opened.modules.length) return opened;
+  return { ...opened, modules, registry: registry([...recipes, ...modules.map(({ recipe }) => recipe)]) };
 }
 
 function existing(path: string): string {

@@ -110,10 +110,8 @@ export async function withConfig(args: readonly string[]): Promise<string[]> {
     throw wrongInput('config.module', `The configuration ${path} cannot be loaded: ${why}`, { cause });
   }
   const flags = flagsOf(config, path);
-  const isTaskFile = (flag: string) => /^--tasks=(?!\d+$)/.test(flag);
-  const namesFiles = others.some(
-    (arg, i) => isTaskFile(arg) || (arg === '--tasks' && !/^\d+$/.test(others[i + 1] ?? '')),
-  );
+  const isTaskFile = (flag: string) => flag === '--tasks' || flag.startsWith('--tasks=');
+  const namesFiles = others.some(isTaskFile);
   console.error(`Settings of ${path}: ${flags.join(' ')}`);
   return [...flags.filter((flag) => !(namesFiles && isTaskFile(flag))), ...others];
 }

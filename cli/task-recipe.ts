@@ -12,7 +12,7 @@ import { type Seat, seats, USUAL_TURNS } from '../core/schema/agent.ts';
 import { environmentSetTask } from '../core/schema/openenv.ts';
 import { FEWEST_QUESTIONS, fewWords } from '../core/statistics/change.ts';
 import { moduleFile } from '../local/mesh/installation.ts';
-import { readSecrets } from '../local/mesh/secrets.ts';
+import { ensureRewardSecret } from '../local/mesh/secrets.ts';
 import { DEFAULT_START_POLICY } from '../local/starts.ts';
 import { readTexts } from '../protocols/questions/texts.ts';
 import { distilData, distilFrom, distilSettings } from '../recipes/distil/from-data.ts';
@@ -49,7 +49,6 @@ import { openRecipes } from './recipe-modules.ts';
 import { type BundledReward, bundleReward, loadReward, tryReward } from './rewards/reward-module.ts';
 import { parseRewards } from './rewards/reward-option.ts';
 import { readRubric } from './rewards/rubric-file.ts';
-import type { TasksOption } from './shared/run-options.ts';
 
 export interface TaskRecipeOptions extends TaskFileOptions {
   /** Paths, each with its weight where it has one: `FILE` or `FILE@3`. */
@@ -125,12 +124,12 @@ function expectSize(data: object): void {
   });
 }
 
-/** Throws `reward.secret` where requests to a service could not be signed. */
+/** Makes the secret with which requests to a service are signed, where there is none yet. */
 function expectRewardSecret(url: string): void {
-  if (readSecrets('.').REWARD_SECRET) return;
-  throw wrongInput('reward.secret', `Requests to ${url} cannot be signed: .dev.vars has no REWARD_SECRET.`, {
-    expected: 'a line REWARD_SECRET=…, a random text that the service has, too',
-  });
+  if (ensureRewardSecret('.'))
+    console.error(
+      `A new REWARD_SECRET is in .dev.vars: it signs the requests to ${url}, which can check them by it (docs/tasks.md).`,
+    );
 }
 
 /** The rewards of the option as data, rubrics included, and their modules, each tried on some of the tasks. */
@@ -420,8 +419,8 @@ const DISTIL = 'distil';
 export interface TrainingTaskOptions extends Omit<TaskRecipeOptions, 'tasks' | 'start'> {
   readonly recipe: string;
   readonly policy?: string;
-  /** The numbers and files that were given to `--tasks`. */
-  readonly tasks?: TasksOption;
+  /** Files. */
+  readonly tasks?: readonly string[];
   readonly inProcess?: boolean;
 }
 
@@ -557,7 +556,7 @@ export interface TaskRecipe {
 export async function taskRecipe(options: TrainingTaskOptions): Promise<TaskRecipe | null> {
   const { recipe, tasks, policy, prompts } = options;
   expectAgentOptions(options);
-  const files = tasks?.files ?? [];
+  const files = tasks ?? [];
   const isOnQuestions = isQuestionRecipe(recipe);
   if (prompts !== undefined) needsOnQuestions(recipe);
   const isOnExamples = isExampleRecipe(recipe);

@@ -7,7 +7,10 @@ import type { Registry } from '../core/recipe/registry.ts';
 import { policyNameOf } from '../core/runs/policy-name.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
 import {
+  LARGEST_GROUP,
   MOST_AHEAD,
+  MOST_ROUNDS,
+  MOST_TASKS,
   type RoleBinding,
   type RoundSpec,
   type RunSettings,
@@ -27,7 +30,7 @@ const whole = (least: number, most: number) =>
 export const runOrder = v.strictObject({
   recipe: name,
   seed: v.optional(whole(0, Number.MAX_SAFE_INTEGER), 0),
-  rounds: v.optional(whole(1, 10_000), 1),
+  rounds: v.optional(whole(1, MOST_ROUNDS), 1),
   policy: v.optional(name),
   rewardFunction: v.optional(v.pipe(v.string(), v.maxLength(64))),
   freeze: v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(64))), v.maxLength(8)), []),
@@ -35,8 +38,8 @@ export const runOrder = v.strictObject({
   weights: v.optional(v.picklist(SMALLER_WEIGHTS)),
   engine: v.optional(v.picklist(ENGINES)),
   ahead: v.optional(whole(0, MOST_AHEAD)),
-  tasks: v.optional(whole(1, 4096)),
-  groupSize: v.optional(whole(2, 64)),
+  tasks: v.optional(whole(1, MOST_TASKS)),
+  groupSize: v.optional(whole(2, LARGEST_GROUP)),
 });
 export type RunOrder = v.InferOutput<typeof runOrder>;
 

@@ -22,6 +22,10 @@ async function roundId(gateway: GatewayClient, asked: string): Promise<string> {
   if (/^[0-9a-f]{32}$/.test(asked)) return asked;
   const ended = asked === 'last' && (await gateway.newestRounds()).find(({ state }) => state === 'done');
   if (ended) return ended.id;
+  if (asked === 'last')
+    throw wrongInput('audit.round', 'No round is done yet.', {
+      next: 'Wait for the first round of a run to be trained; the page shows how far it is.',
+    });
   throw wrongInput('audit.round', `There is no round ${JSON.stringify(asked)}.`, {
     expected: 'a round’s id, or `last` for the newest one that is done',
     next: 'The page and GET /api/rounds list them.',

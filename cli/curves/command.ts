@@ -1,5 +1,5 @@
 /** `rollmesh curves RUN`: writes a run's curves as TensorBoard events, W&B's offline file, CSV or JSON lines. It reads a mesh and changes nothing. */
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Argument, Command, Option } from 'commander';
 import { wrongInput } from '../../core/errors.ts';
 import { calledAs } from '../called-as.ts';
@@ -10,11 +10,14 @@ import { curvesOf, FORMATS, type Format, writeCurves } from './write-curves.ts';
 
 interface CurvesOptions {
   readonly format: Format;
-  readonly out: string;
+  readonly out?: string;
   readonly state: string;
 }
 
-async function write(asked: string, { format, out, state }: CurvesOptions): Promise<void> {
+async function write(
+  asked: string,
+  { format, state, out = join(state, 'curves') }: CurvesOptions,
+): Promise<void> {
   const { gateway, close } = await openMesh(state);
   try {
     const run = await runNamed(gateway, asked);
@@ -41,7 +44,7 @@ export const command = (): Command =>
     .addOption(
       new Option('--format <name>', 'what to write').choices(FORMATS).default('tensorboard' satisfies Format),
     )
-    .option('--out <dir>', 'folder that it is written to', 'curves')
+    .option('--out <dir>', 'folder that it is written to (default: curves/ in the state folder)')
     .option('--state <dir>', 'folder of all local state', '.rollmesh')
     .addHelpText('after', '\nA deployed mesh: set ROLLMESH_URL and LEARNER_TOKEN.')
     .action(write);

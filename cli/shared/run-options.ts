@@ -1,7 +1,7 @@
 /** The options of a run: parses the command line's strings into RunSettings. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { ENGINES, type Engine, SMALLER_WEIGHTS, type SmallerWeights } from '../../core/policy/policy.ts';
-import { LARGEST_GROUP, MOST_AHEAD, MOST_TASKS } from '../../core/schema/round.ts';
+import { LARGEST_GROUP, MOST_AHEAD, MOST_ROUNDS, MOST_TASKS } from '../../core/schema/round.ts';
 import type { RunOrder } from '../../recipes/run-order.ts';
 import { calledAs } from '../called-as.ts';
 
@@ -33,7 +33,9 @@ export interface StartOptions {
   readonly weights?: SmallerWeights;
   readonly engine?: Engine;
   readonly ahead?: number;
-  readonly tasks?: TasksOption;
+  /** Files. */
+  readonly tasks?: readonly string[];
+  readonly tasksPerRound?: number;
   readonly groupSize?: number;
   readonly policy?: string;
   readonly evalEvery: number;
@@ -83,16 +85,20 @@ export const port = (text: string) => {
   return value;
 };
 
-/** `--tasks 64` is the number of tasks in a round, `--tasks FILE` the file that they come from; both may be given. */
-export interface TasksOption {
-  readonly count?: number;
-  readonly files: readonly string[];
+const TASKS_PER_ROUND = '--tasks-per-round';
+
+/** Collects the files of `--tasks`. Throws commander's usage error for a number, which the option took in earlier releases. */
+export function tasksOption(text: string, before: readonly string[] = []): readonly string[] {
+  if (/^\d+$/.test(text))
+    throw new InvalidArgumentError(`Expected a file; the number of tasks in a round is ${TASKS_PER_ROUND}.`);
+  return [...before, text];
 }
 
-export const tasksOption = (text: string, before: TasksOption = { files: [] }): TasksOption =>
-  /^\d+$/.test(text)
-    ? { ...before, count: whole(1, MOST_TASKS)(text) }
-    : { ...before, files: [...before.files, text] };
+/** The options of the numbers that every order may have. */
+export const orderNumbers = (): readonly Option[] => [
+  new Option(`${TASKS_PER_ROUND} <n>`, 'tasks in a round').argParser(whole(1, MOST_TASKS)),
+  new Option('--group-size <n>', 'rollouts per task').argParser(whole(2, LARGEST_GROUP)),
+];
 
 /** Parses a number from 0 to 1; else throws commander's usage error. */
 export const share = (text: string) => {
@@ -101,6 +107,10 @@ export const share = (text: string) => {
     throw new InvalidArgumentError('Expected a number from 0 to 1.');
   return value;
 };
+
+/** Adds the options to the command. */
+export const withOptions = (command: Command, options: readonly Option[]): Command =>
+  options.reduce((all, option) => all.addOption(option), command);
 
 /** Collects the values of an option that is repeated or lists values separated by commas. */
 export const collect = (value: string, before: readonly string[]) => [
@@ -157,13 +167,13 @@ export const aheadOption = () =>
   });
 
 export const startCommand = (): Command =>
-  new Command(calledAs('start'))
+  withOptions(new Command(calledAs('start')), orderNumbers())
     .description('Runs the local mesh, the learner and a recipe: no account and no GPU needed.')
     .addOption(recipeOption().default('trio'))
     .option(
       '--rounds <n>',
       'rounds of the run; it ends by itself (default 40, and the page stays up)',
-      whole(1),
+      whole(1, MOST_ROUNDS),
     )
     .option('--seed <n>', 'seed of every random choice', whole(0), 0)
     .option(
@@ -179,11 +189,10 @@ export const startCommand = (): Command =>
     .addOption(runEngineOption())
     .addOption(aheadOption())
     .option(
-      '--tasks <n or file>',
-      'tasks per round; or a file of tasks, for the recipes that take one (docs/tasks.md): .jsonl, .csv or .parquet (repeat; FILE@3 has three times the weight)',
+      '--tasks <file>',
+      'a file of tasks, for the recipes that take one (docs/tasks.md): .jsonl, .csv or .parquet (repeat; FILE@3 has three times the weight)',
       tasksOption,
     )
-    .option('--group-size <n>', 'rollouts per task', whole(2, LARGEST_GROUP))
     .option(
       '--policy <name>',
       'policy to train: one you imported (default: the start policy under a name of the run)',
@@ -239,7 +248,7 @@ export const orderOf = ({
   engine,
   ahead,
   policy,
-  tasks,
+  tasksPerRound: tasks,
   groupSize,
 }: StartOptions): RunOrder => ({
   recipe,
@@ -252,6 +261,6 @@ export const orderOf = ({
   ...(ahead === undefined ? {} : { ahead }),
   ...(reward === undefined ? {} : { rewardFunction: reward }),
   ...(policy === undefined ? {} : { policy }),
-  ...(tasks?.count === undefined ? {} : { tasks: tasks.count }),
+  ...(tasks === undefined ? {} : { tasks }),
   ...(groupSize === undefined ? {} : { groupSize }),
 });

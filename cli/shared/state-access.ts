@@ -6,7 +6,7 @@
 import { RollmeshError } from '../../core/errors.ts';
 import { readSecrets } from '../../local/mesh/secrets.ts';
 import type { Mesh, MeshOptions } from '../../local/mesh/start.ts';
-import { ensureShipped } from '../../local/starts.ts';
+import { ensureIfStart, ensureShipped } from '../../local/starts.ts';
 import { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { type Claim, claim, lockPath, type Owner, ownerOf } from './state-lock.ts';
 
@@ -75,11 +75,19 @@ async function claimOrJoin(stateDir: string): Promise<Claim | string> {
   }
 }
 
+/** The gateway of a mesh that this process started. */
+export const gatewayOf = ({ url, secrets }: Pick<Mesh, 'url' | 'secrets'>): GatewayClient =>
+  new GatewayClient({ url, token: secrets.LEARNER_TOKEN });
+
 async function startClaimed(held: Claim, options: MeshOptions): Promise<OwnMesh> {
   try {
     // Loaded only now, since it takes a second and most commands find a running mesh.
     const { startMesh } = await import('../../local/mesh/start.ts');
-    const mesh = await startMesh({ ...options, pause: true });
+    const mesh: Mesh = await startMesh({
+      ...options,
+      pause: true,
+      bringStart: (name) => ensureIfStart(gatewayOf(mesh), name),
+    });
     const stop = async () => {
       await mesh.stop();
       held.release();
@@ -120,7 +128,7 @@ export async function openStore(stateDir: string): Promise<OpenStore> {
   const held = await claimOrJoin(stateDir);
   if (typeof held === 'string') return { gateway: gatewayAt(held), close: async () => {} };
   const { mesh, stop } = await startClaimed(held, { stateDir, cronMs: 0 });
-  const gateway = new GatewayClient({ url: mesh.url, token: mesh.secrets.LEARNER_TOKEN });
+  const gateway = gatewayOf(mesh);
   try {
     await ensureShipped(gateway);
   } catch (error) {

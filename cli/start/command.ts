@@ -3,10 +3,11 @@ import { type Command, Option } from 'commander';
 import { wrongInput } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { expectStart, readStart } from '../../local/starts.ts';
+import { recipes } from '../../recipes/index.ts';
 import { runOf } from '../../recipes/run-order.ts';
 import { answerToolOption, turnsOption } from '../environment/options.ts';
 import { refuseTakenPort } from '../port.ts';
-import { openRecipes, writtenRecipes } from '../recipe-modules.ts';
+import { openRecipes, withStateRecipes, writtenRecipes } from '../recipe-modules.ts';
 import { askedRun } from '../shared/asked-run.ts';
 import { fail } from '../shared/fail.ts';
 import {
@@ -40,6 +41,7 @@ export const command = (): Command =>
     .addOption(answerToolOption())
     .addHelpText('after', () => `\n${columnsHelp()}\n\n${ENDED_BY}`)
     .action(async (given: AskedStartOptions & TrainingTaskOptions) => {
+      refuseIgnored(given, process.argv.slice(2));
       const asked = await withEnvironment(given);
       const { files, known, options } = await askedRun(asked);
       for (const line of files?.report ?? []) console.error(line);
@@ -58,15 +60,42 @@ export const command = (): Command =>
       // A full disk first causes an error that no code awaits: in a log's stream.
       process.on('uncaughtException', (error) => fail(error, options.json));
       const stateDir = openStateFolder(options.state, options.fresh);
-      const recipes = files ? await openRecipes([await files.write(writtenRecipes(stateDir))]) : known;
+      const asRun = files ? await openRecipes([await files.write(writtenRecipes(stateDir))]) : known;
+      const opened = options.inProcess ? asRun : await withStateRecipes(asRun, stateDir);
       const printer = options.json
         ? jsonPrinter()
         : await textPrinter(options.state === DEFAULT_STATE ? '' : ` --state ${options.state}`);
       const run = options.inProcess
         ? (await import('./process-run.ts')).runInOneProcess
         : (await import('./mesh-run.ts')).runInMesh;
-      await run({ ...options, ...measured }, recipes, stateDir, printer);
+      await run({ ...options, ...measured }, opened, stateDir, printer);
     });
+
+/** Options that describe a run of one's own. */
+const OF_A_RUN = [
+  ...['rounds', 'seed', 'reward', 'freeze', 'variant', 'weights', 'engine', 'ahead', 'tasks'],
+  ...['tasks-per-round', 'group-size', 'policy', 'set', 'adapter', 'publish', 'agent', 'seats', 'in-process'],
+].map((name) => `--${name}`);
+
+/** Throws `start.options` where a mesh that begins no run of its own is told one. A module named by `--recipe` is one that webhooks may order. */
+export function refuseIgnored(
+  { serve, resume, recipe }: Pick<AskedStartOptions, 'serve' | 'resume' | 'recipe'>,
+  args: readonly string[],
+): void {
+  if (!serve && !resume) return;
+  // What a configuration file says is of the project, and not of this command.
+  const isGiven = (flag: string) => args.some((arg) => arg === flag || arg.startsWith(`${flag}=`));
+  const shippedRecipe = recipes.some(({ name }) => name === recipe) ? ['--recipe'] : [];
+  const ignored = [...shippedRecipe, ...OF_A_RUN].filter(isGiven);
+  if (!ignored.length) return;
+  const mode = serve ? '--serve' : '--resume';
+  throw wrongInput('start.options', `${mode} begins no run of its own, and ${ignored.join(', ')} is given.`, {
+    expected: `${mode} without options of a run`,
+    next: serve
+      ? 'Leave --serve out, or order the run by a webhook: `npm run trigger -- URL --recipe NAME`.'
+      : 'Leave --resume out: the same command goes on with its run.',
+  });
+}
 
 /** With `--agent` where an environment is named, which has to be there. Throws where options of an environment are given without one. */
 async function withEnvironment<T extends AskedStartOptions & TrainingTaskOptions>(asked: T): Promise<T> {

@@ -1,7 +1,7 @@
 /** Follows every run of a mesh that waits for webhooks: one heading a run, and a line for each of its rounds as it ends. */
 
 import { RollmeshError } from '../../core/errors.ts';
-import type { Registry } from '../../core/recipe/registry.ts';
+import { calledOf, type Registry } from '../../core/recipe/registry.ts';
 import type { RunState } from '../../core/schema/answers.ts';
 import { type RoundLine, summarize } from '../../core/schema/summary.ts';
 import type { GatewayClient } from '../../workers/api/gateway-client.ts';
@@ -82,7 +82,15 @@ async function printRun(
 ): Promise<void> {
   const began = performance.now();
   const from = printed.round + 1;
-  printer.started({ settings, rounds: target, page: `${page}/#run=${id}`, device, done: from - 1 });
+  const recipe = registry.find(settings.recipe);
+  printer.started({
+    settings,
+    ...calledOf(recipe),
+    rounds: target,
+    page: `${page}/#run=${id}`,
+    device,
+    done: from - 1,
+  });
   const lines: RoundLine[] = [];
   try {
     const rounds = followRun({
@@ -111,6 +119,5 @@ async function printRun(
   if (signal.aborted || printed.round < from) return;
   const start = lines[0]?.report.start;
   const wallMs = Math.round(performance.now() - began);
-  const recipe = registry.find(settings.recipe);
   printer.finished(summarize(settings, recipe, start ? { evaluation: start } : {}, lines, wallMs));
 }

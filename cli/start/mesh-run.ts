@@ -1,11 +1,10 @@
 /** `npx rollmesh start`: starts the local mesh and the learner, orders the missing rounds by a signed webhook, and prints a line for each. */
 import { join } from 'node:path';
-import type { Registry } from '../../core/recipe/registry.ts';
+import { calledOf, type Registry } from '../../core/recipe/registry.ts';
 import { USUAL_TURNS } from '../../core/schema/agent.ts';
 import { runIdOf } from '../../core/schema/round.ts';
 import { type RoundLine, summarize } from '../../core/schema/summary.ts';
 import type { Mesh } from '../../local/mesh/start.ts';
-import { ensureShipped, namedBy, startsOf } from '../../local/starts.ts';
 import { runOf } from '../../recipes/run-order.ts';
 import { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { orderRounds } from '../../workers/api/signed-webhook.ts';
@@ -17,7 +16,7 @@ import type { OpenRecipes } from '../recipe-modules.ts';
 import { runName } from '../runs.ts';
 import { whenNpmEnds } from '../shared/npm-parent.ts';
 import { orderOf, type StartOptions } from '../shared/run-options.ts';
-import { startSharedMesh } from '../shared/state-access.ts';
+import { gatewayOf, startSharedMesh } from '../shared/state-access.ts';
 import { agentsHeard } from './agents-heard.ts';
 import { followAll } from './follow-all.ts';
 import { followRun, missingRounds } from './follow-run.ts';
@@ -64,7 +63,7 @@ const CLEANUP_MS = 15_000;
 
 export async function runInMesh(
   options: StartOptions,
-  { registry, named, modules }: OpenRecipes,
+  { registry, modules }: OpenRecipes,
   stateDir: string,
   plain: RunPrinter,
 ): Promise<void> {
@@ -87,20 +86,12 @@ export async function runInMesh(
   onSignal(() => stop.abort());
   const notice = (text: string) => printer.notice(text);
   const gone = watchMesh(mesh, join(stateDir, 'mesh.log'), notice, signal);
-  const gateway = new GatewayClient({ url: mesh.url, token: mesh.secrets.LEARNER_TOKEN });
-  // Webhooks may ask for any recipe.
-  const starts = (options.serve ? registry.recipes : named).map(({ startPolicy }) => startPolicy);
-  const shipped = async () => {
-    const named = options.serve ? [] : namedBy(runOf(registry, orderOf(options)));
-    for (const start of startsOf(starts, named)) await ensureShipped(gateway, start);
-  };
+  const gateway = gatewayOf(mesh);
   const watched = <T>(work: Promise<T>, ...alive: readonly Promise<never>[]) =>
     Promise.race([work, gone, ...alive]);
   let learner: LearnerProcess | undefined;
   let nodes: LocalNodes | undefined;
   try {
-    heartbeat.waitFor(() => 'the start policies to be stored');
-    await watched(shipped());
     if (options.nodes)
       nodes = await startLocalNodes(mesh.url, gateway, stateDir, options.nodes, { notice, signal });
     learner = superviseLearner(mesh, stateDir, learnerArguments(options, modules), { notice, signal });
@@ -207,7 +198,15 @@ async function playRun(
   const missing = missingRounds(rounds, before, before.length ? await gateway.getRun(run) : null);
   const from = before.length ? 0 : ((await gateway.getPolicy(settings.policy))?.current ?? 0);
   const device = options.device;
-  printer.started({ settings, rounds: missing.last, page: mesh.url, device, done, from });
+  printer.started({
+    settings,
+    ...calledOf(recipe),
+    rounds: missing.last,
+    page: mesh.url,
+    device,
+    done,
+    from,
+  });
   if (missing.order > 0)
     await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, { ...order, rounds: missing.order });
   if (recipe.agent && options.environment !== undefined)

@@ -8,7 +8,7 @@ import type { RunSettings } from '../../core/schema/round.ts';
 import type { RoundLine } from '../../core/schema/summary.ts';
 import { printable } from '../printable.ts';
 import { type Paint, plain, type Tone } from '../shared/colour.ts';
-import { decimal, duration, percent, points, whole } from '../shared/figures.ts';
+import { decimal, duration, MISSING, percent, points, whole } from '../shared/figures.ts';
 import { wrap } from '../shared/wrap.ts';
 
 const WIDTH = 120;
@@ -23,6 +23,8 @@ export interface Progress {
   readonly start: EvaluationReport | null;
   /** True before the first line: the heading is then printed at any round, since a run may be continued. */
   readonly first?: boolean;
+  /** Titles of the columns that had a figure so far: a column appears with its first figure, so that a recipe has those that it fills. */
+  readonly filled?: Set<string>;
   readonly paint?: Paint;
 }
 
@@ -70,6 +72,11 @@ function heldOut(line: RoundLine, { start }: Progress): Cell {
   const tone = TONES[line.report.evaluation?.changes?.accuracy?.verdict ?? 'untested'];
   return { text: `${percent(now, 1)} ${points(change).padStart(5)}`, tone };
 }
+
+/** Not every round is evaluated: its column is there from the start. */
+const HELD_OUT = 'held-out';
+/** What a cell says where there is no figure. */
+const EMPTY: ReadonlySet<string> = new Set([MISSING, '']);
 
 const COLUMNS: readonly Column[] = [
   {
@@ -119,7 +126,7 @@ const COLUMNS: readonly Column[] = [
     cell: ({ report }) => ({ text: percent(report.monitors?.workedShare ?? null) }),
   },
   {
-    title: 'held-out',
+    title: HELD_OUT,
     meaning: 'greedy accuracy on held-out tasks, and its change since the run began, points',
     width: 12,
     cell: heldOut,
@@ -159,16 +166,31 @@ const right = ({ text, tone }: Cell, width: number, paint: Paint) => {
   return padding + (tone ? paint(tone, text) : text);
 };
 
+/** The columns that are shown. */
+const columnsOf = ({ filled }: Progress): readonly Column[] =>
+  filled ? COLUMNS.filter(({ title }) => filled.has(title)) : COLUMNS;
+
+/** Notes the columns that the line fills. @returns whether there are new ones */
+function fill(line: RoundLine, progress: Progress): boolean {
+  const { filled = new Set<string>(COLUMNS.map(({ title }) => title)) } = progress;
+  const before = filled.size;
+  for (const { title, cell } of COLUMNS)
+    if (!EMPTY.has(cell(line, progress).text) || title === HELD_OUT) filled.add(title);
+  return filled.size > before;
+}
+
 /** The line of the columns' titles. */
-export function heading({ rounds, paint = plain }: Progress): string {
+export function heading(progress: Progress): string {
+  const { rounds, paint = plain } = progress;
   const first = 'round'.padEnd(place(rounds, rounds).length + 1 + BAR);
-  return paint('dim', [first, ...COLUMNS.map(({ title, width }) => title.padStart(width))].join(' '));
+  const titles = columnsOf(progress).map(({ title, width }) => title.padStart(width));
+  return paint('dim', [first, ...titles].join(' '));
 }
 
 /** What the columns are, for the end of `--help`. */
 export const columnsHelp = (): string =>
   [
-    'Columns of a round’s line (– where a recipe has no such figure, empty where none was measured; docs/glossary.md explains each):',
+    'Columns of a round’s line, as far as the recipe has such figures (docs/glossary.md explains each):',
     ...COLUMNS.map(({ title, meaning }) => `  ${title.padEnd(12)}${meaning}`),
   ].join('\n');
 
@@ -190,20 +212,23 @@ export const noticeLines = (text: string, paint: Paint = plain): string[] =>
 /** A round's line, with warnings on lines of their own under it and the heading above it where it is due. */
 export function roundLines(line: RoundLine, progress: Progress): string[] {
   const { rounds, first = false, paint = plain } = progress;
-  const cells = COLUMNS.map(({ width, cell }) => right(cell(line, progress), width, paint));
+  const grew = fill(line, progress);
+  const cells = columnsOf(progress).map(({ width, cell }) => right(cell(line, progress), width, paint));
   const row = [place(line.round, rounds), paint('good', bar(line.round, rounds)), ...cells].join(' ');
-  const due = first || line.round % HEADING_EVERY === 1 ? [heading(progress)] : [];
+  const due = first || grew || line.round % HEADING_EVERY === 1 ? [heading(progress)] : [];
   const notes = warnings(line).flatMap((text) => noticeLines(text, paint));
   return [...due, row, ...notes];
 }
 
 /** A line on the evaluation of the run's first version, before the first round. */
 export function startLine({ heldOut, judge, version }: EvaluationReport): string {
+  const known = (value: number | null, words: string) => (value === null ? [] : [words]);
   return [
     `version ${version} on ${whole(heldOut.n)} held-out tasks: ${percent(heldOut.accuracy, 1)} greedy`,
-    `${percent(heldOut.sampled, 1)} sampled`,
-    `${percent(heldOut.forcedWorked, 1)} with steps forced, ${percent(heldOut.worked)} worked`,
-    `judge ${decimal(judge.fixed)}`,
+    ...known(heldOut.sampled, `${percent(heldOut.sampled, 1)} sampled`),
+    ...known(heldOut.forcedWorked, `${percent(heldOut.forcedWorked, 1)} with steps forced`),
+    ...known(heldOut.worked, `${percent(heldOut.worked)} worked`),
+    ...known(judge.fixed, `judge ${decimal(judge.fixed)}`),
   ].join(', ');
 }
 
@@ -219,6 +244,8 @@ export const stoppedLine = (after: number, rounds: number): string => {
 
 export interface Start {
   readonly settings: RunSettings;
+  /** What people call its recipe, where that is not its name. */
+  readonly called?: string;
   readonly rounds: number;
   /** The dashboard's address; absent where there is none, as in a single process. */
   readonly page?: string;
@@ -232,7 +259,7 @@ export interface Start {
 
 /** Text that says what is running and where to look at it. */
 export function explainStart(
-  { settings, rounds, page, device, done = 0, from = 0 }: Start,
+  { settings, called, rounds, page, device, done = 0, from = 0 }: Start,
   paint = plain,
 ): string[] {
   const { recipe, policy, rewardFunction, seed, tasks, groupSize, freeze, weights, engine, ahead } = settings;
@@ -241,7 +268,7 @@ export function explainStart(
   const overlap = ahead ? `, ${ahead} ${ahead === 1 ? 'round' : 'rounds'} ahead` : '';
   const computed = engine ? `, computed by ${engine}` : '';
   return [
-    `${paint('bold', recipe)} trains ${policy}: ${rounds} ${rounds === 1 ? 'round' : 'rounds'} of ${tasks} tasks × ${groupSize} solutions, reward ${rewardFunction}, seed ${seed}${frozen}${rounded}${computed}${overlap}`,
+    `${paint('bold', called ?? recipe)} trains ${policy}: ${rounds} ${rounds === 1 ? 'round' : 'rounds'} of ${tasks} tasks × ${groupSize} solutions, reward ${rewardFunction}, seed ${seed}${frozen}${rounded}${computed}${overlap}`,
     ...(ahead
       ? [
           `round r samples with version r-${1 + ahead}: while it trains, the next ${ahead === 1 ? 'one is' : `${ahead} are`} rolled out`,
@@ -252,7 +279,8 @@ export function explainStart(
           `${policy} is at version ${from}, trained before this run: the run continues from there and measures its change from there`,
         ]
       : []),
-    `${device === 'auto' ? 'the learner chooses its device' : `learner on ${device}`}${done ? `; goes on after round ${done}` : ''}`,
+    ...(done ? [`resuming after round ${done}`] : []),
+    `learner: ${device === 'auto' ? 'timing devices …' : device}`,
     page ? `watch it at ${paint('bold', page)}` : 'no page: all in this process',
   ];
 }

@@ -62,11 +62,13 @@ export async function textPrinter(flags = ''): Promise<RunPrinter> {
   let rounds = 0;
   let start: EvaluationReport | null = null;
   let shown = 0;
+  let filled = new Set<string>();
   return {
     started: (info) => {
       rounds = info.rounds;
       start = null;
       shown = 0;
+      filled = new Set();
       for (const line of explainStart(info, paint)) say(line);
     },
     evaluatedStart: (evaluation) => {
@@ -74,7 +76,7 @@ export async function textPrinter(flags = ''): Promise<RunPrinter> {
       say(printable(startLine(evaluation)));
     },
     round: (line) => {
-      for (const text of roundLines(line, { rounds, start, first: shown === 0, paint })) say(text);
+      for (const text of roundLines(line, { rounds, start, first: shown === 0, filled, paint })) say(text);
       shown++;
     },
     status: (text) => {

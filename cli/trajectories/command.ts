@@ -1,5 +1,6 @@
 /** `rollmesh trajectories RUN`: writes what the roles of a run said, or tasks, pairs and conversations made of it, to a file. */
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { wrongInput } from '../../core/errors.ts';
 import { TEXT_FILES, textOf } from '../../core/renderer/policy-text.ts';
@@ -78,7 +79,8 @@ async function write(asked: string, options: TrajectoryOptions): Promise<void> {
   const { gateway, close } = await openMesh(state);
   try {
     const run = await runNamed(gateway, asked);
-    const out = options.out ?? `${run.settings.policy}-${as}.${format}`;
+    const out = options.out ?? join(state, 'trajectories', `${run.settings.policy}-${as}.${format}`);
+    mkdirSync(dirname(out), { recursive: true });
     if (existsSync(out) && !force)
       throw wrongInput('file.exists', `The file ${out} is there already.`, {
         next: 'Choose another with --out, or write over it with --force.',
@@ -124,7 +126,10 @@ export const command = (): Command =>
     .addOption(
       new Option('--format <name>', 'what to write').choices(FORMATS).default('jsonl' satisfies Format),
     )
-    .option('--out <file>', 'the file (default: named after the policy)')
+    .option(
+      '--out <file>',
+      'the file (default: named after the policy, in trajectories/ of the state folder)',
+    )
     .option('--force', 'write over a file that is there', false)
     .option('--state <dir>', 'folder of all local state', '.rollmesh')
     .addHelpText(

@@ -1,16 +1,27 @@
 /** `npx rollmesh trigger URL --recipe NAME`: orders rounds by a signed webhook. The secret comes from WEBHOOK_SECRET or .dev.vars. */
 import { Command } from 'commander';
 import { wrongInput } from '../../core/errors.ts';
-import { LARGEST_GROUP, MOST_TASKS } from '../../core/schema/round.ts';
+import { MOST_ROUNDS } from '../../core/schema/round.ts';
 import { readSecrets } from '../../local/mesh/secrets.ts';
 import type { RunOrder } from '../../recipes/run-order.ts';
 import { orderRounds } from '../../workers/api/signed-webhook.ts';
 import { calledAs } from '../called-as.ts';
-import { aheadOption, collect, engineOption, weightsOption, whole } from '../shared/run-options.ts';
+import {
+  aheadOption,
+  collect,
+  engineOption,
+  orderNumbers,
+  weightsOption,
+  whole,
+  withOptions,
+} from '../shared/run-options.ts';
 import { columnsHelp } from '../start/progress.ts';
 
 /** The options are the order's fields, but for `--reward`, which names the reward function. */
-type Asked = Omit<RunOrder, 'rewardFunction'> & { readonly reward?: string };
+type Asked = Omit<RunOrder, 'rewardFunction' | 'tasks'> & {
+  readonly reward?: string;
+  readonly tasksPerRound?: number;
+};
 
 interface Waiting {
   readonly wait: boolean;
@@ -18,11 +29,11 @@ interface Waiting {
 }
 
 export const command = (): Command =>
-  new Command(calledAs('trigger'))
+  withOptions(new Command(calledAs('trigger')), orderNumbers())
     .description('Orders training rounds by a signed webhook.')
     .argument('<url>', 'address of the gateway')
     .requiredOption('--recipe <name>', 'recipe to run')
-    .option('--rounds <n>', 'rounds to add to the run', whole(1), 1)
+    .option('--rounds <n>', 'rounds to add to the run', whole(1, MOST_ROUNDS), 1)
     .option('--seed <n>', 'seed of every random choice', whole(0))
     .option('--policy <name>', 'policy to train; it must exist')
     .option('--reward <name>', 'the reward function that pays the policy')
@@ -31,12 +42,10 @@ export const command = (): Command =>
     .addOption(weightsOption())
     .addOption(engineOption())
     .addOption(aheadOption())
-    .option('--tasks <n>', 'tasks per round', whole(1, MOST_TASKS))
-    .option('--group-size <n>', 'rollouts per task', whole(2, LARGEST_GROUP))
     .option('--wait', 'follow the rounds, print each, and exit with 1 if one fails', false)
     .option('--json', 'with --wait: one JSON object per line', false)
     .addHelpText('after', () => `\n${columnsHelp()}`)
-    .action(async (url: string, { wait, json, reward, ...asked }: Asked & Waiting) => {
+    .action(async (url: string, { wait, json, reward, tasksPerRound, ...asked }: Asked & Waiting) => {
       if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
         throw wrongInput('url.invalid', `${JSON.stringify(url)} is not the address of a mesh.`, {
           expected: 'https://…, or http://…',
@@ -51,6 +60,7 @@ export const command = (): Command =>
       const { run, round, rounds } = await orderRounds(url, secret, {
         ...asked,
         ...(reward === undefined ? {} : { rewardFunction: reward }),
+        ...(tasksPerRound === undefined ? {} : { tasks: tasksPerRound }),
       });
       if (!wait) {
         console.log(`run ${run}: ${rounds} rounds in all${round ? `, round ${round} has begun` : ''}`);

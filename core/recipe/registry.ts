@@ -2,6 +2,7 @@
 
 import type { HostedEnvironment } from '../episodes/hosted-environment.ts';
 import { wrongInput } from '../errors.ts';
+import { nearest } from '../text/nearest.ts';
 import type { Recipe } from './recipe.ts';
 
 export interface Registry {
@@ -11,6 +12,21 @@ export interface Registry {
   find(name: string): Recipe;
   /** The environments that are served to others, by name. */
   readonly hosted: ReadonlyMap<string, HostedEnvironment>;
+}
+
+/** What people call a recipe, where that is not its name: a field for records and answers. */
+export const calledOf = (recipe: Pick<Recipe, 'called'> | undefined): { readonly called?: string } =>
+  recipe?.called === undefined ? {} : { called: recipe.called };
+
+/** As many names are listed. */
+const LISTED = 8;
+
+/** The name that was meant, or the known ones where they are few. */
+function expectedOf(name: string, known: readonly string[]): string {
+  const meant = nearest(name, known);
+  if (meant !== undefined) return `${meant}, perhaps`;
+  if (known.length > LISTED) return `the name of one of ${known.length} recipes`;
+  return `one of ${known.join(', ') || '(no recipe was passed in)'}`;
 }
 
 /**
@@ -45,7 +61,7 @@ export function registry(recipes: readonly Recipe[], served: readonly HostedEnvi
       const found = byName.get(name);
       if (found) return found;
       throw wrongInput('recipe.unknown', `There is no recipe ${JSON.stringify(name)}.`, {
-        expected: `one of ${[...byName.keys()].join(', ') || '(no recipe was passed in)'}`,
+        expected: expectedOf(name, [...byName.keys()]),
         next: 'Run `npx rollmesh recipe list`, or name the module of a recipe of your own by its path: --recipe ./recipe.ts.',
       });
     },

@@ -60,7 +60,11 @@ export type RunConfig = v.InferInput<typeof runConfig>;
 export const defineConfig = (config: RunConfig): RunConfig => config;
 
 /** The fields whose flag has another name than the field. */
-const FLAGS: Readonly<Record<string, string>> = { files: 'tasks', settings: 'set' };
+const FLAGS: Readonly<Record<string, string>> = {
+  files: 'tasks',
+  tasks: 'tasks-per-round',
+  settings: 'set',
+};
 const flagOf = (field: string): string =>
   `--${(FLAGS[field] ?? field).replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 

@@ -59,10 +59,18 @@ export function ensureSecrets(root: string): Secrets {
 
 const missingOf = (vars: ReadonlyMap<string, string>) => SECRET_NAMES.filter((name) => !vars.get(name));
 
+/** The secret that signs requests to reward services; it is made where `.dev.vars` has none. @returns whether it was made */
+export function ensureRewardSecret(root: string): boolean {
+  const path = join(root, '.dev.vars');
+  if (readVars(path).get(REWARD_SECRET)) return false;
+  alone(path, () => withMissing(path, [REWARD_SECRET]));
+  return true;
+}
+
 /** Adds the secrets that a file lacks, and returns all that it then holds. */
-function withMissing(path: string): Map<string, string> {
+function withMissing(path: string, names: readonly string[] = SECRET_NAMES): Map<string, string> {
   const vars = readVars(path);
-  const missing = missingOf(vars);
+  const missing = names.filter((name) => !vars.get(name));
   if (!missing.length) return vars;
   for (const name of missing) vars.set(name, randomBytes(32).toString('hex'));
   const text = existsSync(path) ? readFileSync(path, 'utf8').replace(/\n?$/, '\n') : '';

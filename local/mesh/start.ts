@@ -5,7 +5,7 @@
 import { createWriteStream, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import { Miniflare, type MiniflareOptions, type WorkerOptions } from 'miniflare';
+import { Miniflare, type MiniflareOptions, type Request, Response, type WorkerOptions } from 'miniflare';
 import { originsOf } from '../../core/net/cross-origin.ts';
 import { OPEN_ROUNDS, PULLED_QUEUE } from '../../core/round/stages.ts';
 import { bundleWorker } from './bundle.ts';
@@ -49,6 +49,8 @@ export interface MeshOptions {
   readonly rateLimit?: number;
   /** The files of recipe modules whose recipes the Workers play beside the shipped ones. */
   readonly recipes?: readonly string[];
+  /** Stores a start policy of this name, where there is one: called when it is first asked for. */
+  readonly bringStart?: (name: string) => Promise<void>;
   /** Pauses the runs that an earlier process left unfinished, so that only those go on that somebody asks for. Default false. */
   readonly pause?: boolean;
   /** The file of a module that wraps every Worker, in order to inject faults (see test/faults/). */
@@ -85,6 +87,21 @@ async function pullQueueOptions(secrets: Secrets, options: MeshOptions): Promise
     queueConsumers: { [SCORED_QUEUE]: { maxBatchSize: 100, maxBatchTimeout: 0 } },
   };
 }
+
+/** The gateway with a binding by which it asks this process for a start policy. */
+const withStarts = (
+  gateway: WorkerOptions,
+  bring: NonNullable<MeshOptions['bringStart']>,
+): WorkerOptions => ({
+  ...gateway,
+  serviceBindings: {
+    ...gateway.serviceBindings,
+    STARTS: async (request: Request) => {
+      await bring(decodeURIComponent(new URL(request.url).pathname.slice(1)));
+      return new Response(null, { status: 204 });
+    },
+  },
+});
 
 /** On one line, as the database's `exec` takes it. */
 const PAUSE_ALL = `UPDATE runs SET state = 'paused' WHERE state = 'open' AND deleted_at IS NULL AND (target > (SELECT coalesce(max(idx), 0) FROM rounds WHERE run = runs.id) OR EXISTS (SELECT 1 FROM rounds WHERE run = runs.id AND state IN (${OPEN_ROUNDS.map((state) => `'${state}'`).join(', ')})))`;
@@ -143,6 +160,8 @@ export async function startMesh(options: MeshOptions = {}): Promise<Mesh> {
     doorOptions(PULL_QUEUE, [], options.host, options.pullPort),
     doorOptions(CONTROL, []),
   ]);
+  const { bringStart } = options;
+  if (bringStart) own[0] = withStarts(own[0]!, bringStart);
   const control = await openControl(own[0]!, () => mf.unsafeGetDirectURL(doorOf(CONTROL)));
   const { mf, crashed, close } = await startMiniflare({
     // `wrangler … --local --persist-to STATE_DIR` uses the same folder.

@@ -1,5 +1,6 @@
 /** Does a run in this process over a given store: it provides the device and the runtime for `runInProcess`, and tells a listener what happens. */
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
+import { calledOf } from '../../core/recipe/registry.ts';
 import type { EvaluationTasks } from '../../core/recipe/split.ts';
 import { textOf } from '../../core/renderer/policy-text.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
@@ -31,6 +32,8 @@ export interface InProcessOptions {
 export interface RunListener {
   started(start: {
     readonly settings: RunSettings;
+    /** What people call its recipe, where that is not its name. */
+    readonly called?: string;
     readonly rounds: number;
     /** The learner's device, in words. */
     readonly device: string;
@@ -92,7 +95,13 @@ export async function playInProcess(
     configOf(start),
   );
   const said = why === undefined ? device.description : `${device.description} (${why})`;
-  listener.started({ settings, rounds, device: said, ...(await progressOf(settings, store)) });
+  listener.started({
+    settings,
+    ...calledOf(recipe),
+    rounds,
+    device: said,
+    ...(await progressOf(settings, store)),
+  });
   const summary = await runInProcess({
     recipe,
     settings,

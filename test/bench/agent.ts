@@ -89,7 +89,7 @@ async function played(
   const state = mkdtempSync(join(tmpdir(), 'agent-bench-'));
   const started = [
     ...['start', '--recipe=grpo', `--policy=${policy}`, '--agent', `--tasks=${tasks}`],
-    ...['--tasks', String(tasksEach), '--group-size', String(groupSize)],
+    ...['--tasks-per-round', String(tasksEach), '--group-size', String(groupSize)],
     ...[
       '--rounds',
       String(rounds),

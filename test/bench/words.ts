@@ -22,12 +22,12 @@ const SAMPLES = 2;
 /** The settings of the runs of each recipe; log 154 has their reasons. */
 const SETTINGS: Readonly<Record<string, (rounds: number) => readonly string[]>> = {
   grpo: (rounds) => [
-    ...['--tasks', '128', '--group-size', '8', '--set', 'curriculum.unanimousWeight=0.25'],
+    ...['--tasks-per-round', '128', '--group-size', '8', '--set', 'curriculum.unanimousWeight=0.25'],
     ...['--set', 'optimizer.learningRate=5e-4', '--set', `optimizer.minibatches=${MINIBATCHES}`],
     ...['--set', 'optimizer.schedule=linear', '--set', `optimizer.totalSteps=${MINIBATCHES * rounds}`],
     ...['--set', 'optimizer.warmup=8'],
   ],
-  trio: () => ['--tasks', '32', '--group-size', '8'],
+  trio: () => ['--tasks-per-round', '32', '--group-size', '8'],
 };
 /** Optimiser steps a round of grpo: few, on many answers each, since a step on few answers moves what they say nothing about. */
 const MINIBATCHES = 2;

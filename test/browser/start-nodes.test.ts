@@ -66,7 +66,7 @@ async function watchLanes(url: string): Promise<readonly string[]> {
 }
 
 test('two nodes are in the terminal and, where Chromium is installed, as lanes that fill on the page', async () => {
-  const options = ['--rounds', '100', '--tasks', '16', '--group-size', '8', '--eval-every', '1000'];
+  const options = ['--rounds', '100', '--tasks-per-round', '16', '--group-size', '8', '--eval-every', '1000'];
   const where = ['--nodes', '2', '--engine', 'kernels', '--state', join(folder, 'state'), '--port', '0'];
   let watched: ReturnType<typeof watchLanes> | undefined;
   let filled = !browser;

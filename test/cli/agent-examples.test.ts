@@ -144,7 +144,7 @@ test('an agent that asks again seconds after its last reward still hears that th
   });
   // One held-out question, so that the run is over as soon as its round is.
   const run = ['--recipe', 'grpo', '--agent', '--policy', 'words', '--tasks', 'examples/agent/sums.jsonl'];
-  const small = ['--rounds', '1', '--tasks', '1', '--group-size', '2', '--set', 'examined=1'];
+  const small = ['--rounds', '1', '--tasks-per-round', '1', '--group-size', '2', '--set', 'examined=1'];
   const args = ['start', ...run, ...small, '--engine', 'kernels', '--port', '0', '--state', state];
   const { code, stdout, stderr } = await runCommand('cli/rollmesh.ts', args, (text) => {
     if (text.includes('agents hold the episodes')) begin();

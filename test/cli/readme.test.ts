@@ -62,7 +62,7 @@ async function starts(says: RegExp, ...more: string[]): Promise<void> {
   expect(text).toMatch(says);
 }
 
-const short = ['--tasks', '2', '--group-size', '2', '--engine', 'kernels', '--headless'];
+const short = ['--tasks-per-round', '2', '--group-size', '2', '--engine', 'kernels', '--headless'];
 
 /** In this order, since later commands need what earlier ones made. */
 const played: Readonly<Record<string, () => Promise<unknown>>> = {

@@ -26,14 +26,15 @@ test('the flags of a configuration come first, so that the command line has the 
   expect(options).toMatchObject({
     recipe: 'ttrl',
     rounds: 3,
-    tasks: { count: 4, files: ['a.jsonl'] },
+    tasks: ['a.jsonl'],
+    tasksPerRound: 4,
     freeze: ['judge'],
     headless: true,
   });
   const other = await withConfig([`--config=${path}`, '--tasks', 'b.jsonl']);
-  expect(startCommand().parse(other, { from: 'user' }).opts().tasks).toEqual({
-    count: 4,
-    files: ['b.jsonl'],
+  expect(startCommand().parse(other, { from: 'user' }).opts()).toMatchObject({
+    tasks: ['b.jsonl'],
+    tasksPerRound: 4,
   });
 });
 

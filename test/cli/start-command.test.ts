@@ -41,7 +41,7 @@ test.skipIf(!existsSync('/usr/bin/script'))(
       'cli/rollmesh.ts',
       'start',
       ...options,
-      '--tasks',
+      '--tasks-per-round',
       '4',
       '--group-size',
       '2',

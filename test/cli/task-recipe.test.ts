@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, expect, test } from 'vitest';
 import { openRecipesOf, writtenRecipes } from '../../cli/recipe-modules.ts';
-import { type TasksOption, tasksOption } from '../../cli/shared/run-options.ts';
+import { tasksOption } from '../../cli/shared/run-options.ts';
 import {
   readTaskRecipe,
   type TaskRecipeOptions,
@@ -137,7 +137,7 @@ test('what is missing for a run on files is said', async () => {
     taskRecipe({
       recipe: 'grpo',
       policy: 'small',
-      tasks: { files: [good] },
+      tasks: [good],
       heldOut: '0.2',
       checker: 'number',
       extract: ['whole'],
@@ -145,10 +145,8 @@ test('what is missing for a run on files is said', async () => {
       ...more,
     });
   expect((await ask({}))?.recipe.name).toMatch(/^grpo-/);
-  expect(await ask({ recipe: 'trio', tasks: { count: 4, files: [] } })).toBeNull();
-  await expect(ask({ tasks: { count: 4, files: [] } })).rejects.toThrow(
-    /grpo has no tasks\..*--tasks FILE\.jsonl/,
-  );
+  expect(await ask({ recipe: 'trio', tasks: [] })).toBeNull();
+  await expect(ask({ tasks: [] })).rejects.toThrow(/grpo has no tasks\..*--tasks FILE\.jsonl/);
   await expect(ask({ policy: undefined })).rejects.toThrow(/No policy is named.*policy import DIR/);
   await expect(ask({ recipe: 'azr' })).rejects.toThrow(
     /azr takes no files of tasks: it needs programs that the policy writes.*one of grpo, distil, .*\bdapo\b/s,
@@ -164,11 +162,11 @@ test('what is missing for a run on files is said', async () => {
         new RegExp(`${name} takes no files of tasks: it needs .{20,}`),
       );
   await expect(ask({ recipe: 'gropo' })).rejects.toThrow(
-    /no recipe "gropo"\. Expected grpo, perhaps, or another of distil, sft, dpo, trio/,
+    /no recipe "gropo"\. Expected grpo, perhaps\..*recipe -- list`/,
   );
   for (const recipe of QUESTION_RECIPES) {
     expect((await ask({ recipe, tasks: solved }))?.recipe.name).toMatch(new RegExp(`^${recipe}-`));
-    expect(await ask({ recipe, tasks: { count: 4, files: [] } })).toBeNull();
+    expect(await ask({ recipe, tasks: [] })).toBeNull();
   }
   await expect(ask({ recipe: 'tango', reward: 'checker=1,format=0.5' })).rejects.toThrow(
     /tango takes no sums of rewards: the word that pays its generator.*one of grpo, .*dapo/s,
@@ -185,22 +183,20 @@ test('what is missing for a run on files is said', async () => {
   expect(() => runOf(known, order)).toThrow(
     /no --variant "gspoo"\. Expected gspo, perhaps, or another of kl, .*recipe show grpo`/,
   );
-  const generated = await ask({ policy: 'words', tasks: { count: 4, files: [] } });
+  const generated = await ask({ policy: 'words', tasks: [] });
   expect(generated?.recipe.taskName).toBe('words, generated');
   expect(
-    ['64', 'a.jsonl', 'b.csv@3'].reduce<TasksOption | undefined>(
+    ['a.jsonl', 'b.csv@3'].reduce<readonly string[] | undefined>(
       (all, text) => tasksOption(text, all),
       undefined,
     ),
-  ).toEqual({
-    count: 64,
-    files: ['a.jsonl', 'b.csv@3'],
-  });
-  expect(() => tasksOption('0')).toThrow(/whole number from 1/);
+  ).toEqual(['a.jsonl', 'b.csv@3']);
+  // One option, one meaning.
+  expect(() => tasksOption('64')).toThrow(/Expected a file; .* is --tasks-per-round/);
 });
 
 test('with --agent agents hold the episodes, in a recipe of its own name; what does not go with it is refused', async () => {
-  const tasks = { files: [file('agent.jsonl', sums(20))] };
+  const tasks = [file('agent.jsonl', sums(20))];
   const asked = (more: object) =>
     taskRecipe({
       recipe: 'grpo',
@@ -224,14 +220,12 @@ test('a Worker plays tasks that an environment sets, and no others, for the same
   const asked = (name: string, metadata: (i: number) => object, more: object = {}) =>
     taskRecipe({
       ...{ recipe: 'grpo', policy: 'mine', agent: true, heldOut: '0.2', checker: 'auto', extract: ['whole'] },
-      tasks: {
-        files: [
-          file(
-            name,
-            sums(10).map((row, i) => ({ ...row, metadata: metadata(i) })),
-          ),
-        ],
-      },
+      tasks: [
+        file(
+          name,
+          sums(10).map((row, i) => ({ ...row, metadata: metadata(i) })),
+        ),
+      ],
       set: [],
       ...more,
     } as unknown as Parameters<typeof taskRecipe>[0]);

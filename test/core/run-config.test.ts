@@ -21,7 +21,7 @@ test('a configuration is the flags that say the same', () => {
       '--policy=mine',
       '--tasks=a.jsonl@3',
       '--tasks=b.jsonl@1',
-      '--tasks=16',
+      '--tasks-per-round=16',
       '--group-size=4',
       '--held-out=0.2',
       '--extract=boxed,whole',
@@ -41,7 +41,7 @@ const order = (flag: string): number => {
   const fields = [
     'recipe',
     'policy',
-    'tasks=16',
+    'tasks-per-round',
     'group-size',
     'tasks=',
     'held-out',

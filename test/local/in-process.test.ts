@@ -33,7 +33,7 @@ test('a recipe begins from the policy that it names', { timeout: 120_000 }, asyn
   const words = [
     '--recipe=ragen',
     '--rounds=2',
-    '--tasks=4',
+    '--tasks-per-round=4',
     '--group-size=4',
     '--engine=kernels',
     '--in-process',

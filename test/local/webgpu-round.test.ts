@@ -34,7 +34,14 @@ async function played(device: 'cpu' | 'webgpu') {
   const stateDir = temporaryFolder();
   onTestFinished(() => rmSync(stateDir, { recursive: true, force: true }));
   const words = [
-    ...['--recipe=trio', '--rounds=1', '--tasks=2', '--group-size=4', '--eval-every=1', '--in-process'],
+    ...[
+      '--recipe=trio',
+      '--rounds=1',
+      '--tasks-per-round=2',
+      '--group-size=4',
+      '--eval-every=1',
+      '--in-process',
+    ],
     ...['--engine=kernels', `--device=${device}`, '--threads=1'],
   ];
   const options = startCommand().parse(words, { from: 'user' }).opts<StartOptions>();

@@ -72,7 +72,7 @@ test('the judge with a recipe of a file of tasks and a reward module', { timeout
   const made = await taskRecipe({
     recipe: 'grpo',
     policy: 'mine',
-    tasks: { files: [tasks] },
+    tasks: [tasks],
     heldOut: '0.2',
     checker: 'number',
     extract: ['whole'],

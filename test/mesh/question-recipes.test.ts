@@ -91,7 +91,7 @@ async function questionModule(recipe: string): Promise<string> {
   const made = await taskRecipe({
     recipe,
     policy: 'chat',
-    tasks: { files: [file] },
+    tasks: [file],
     heldOut: '0.3',
     checker: 'regex',
     extract: ['whole'],

@@ -65,7 +65,7 @@ async function grpoModules(): Promise<readonly string[]> {
   const asked = {
     recipe: 'grpo',
     policy: 'chat',
-    tasks: { files: [file] },
+    tasks: [file],
     heldOut: '0.2',
     checker: 'regex',
     extract: ['whole' as const],
@@ -122,7 +122,7 @@ async function examplesModule(recipe: (typeof FROM_EXAMPLES)[number]): Promise<s
   const files = await taskRecipe({
     recipe,
     policy: 'arithmetic-base',
-    tasks: { files: [file] },
+    tasks: [file],
     heldOut: '0.2',
     checker: 'auto',
     extract: ['whole'],

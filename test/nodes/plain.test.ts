@@ -22,7 +22,7 @@ beforeAll(async () => {
   const files = await taskRecipe({
     recipe: 'grpo',
     policy: 'plain',
-    tasks: { files: [file] },
+    tasks: [file],
     heldOut: '0.2',
     checker: 'regex',
     extract: ['whole'],

@@ -73,7 +73,7 @@ export const startArguments = (
 ) => [
   'start',
   ...['--recipe', recipe, '--seed', String(seed), '--rounds', String(rounds)],
-  ...['--tasks', String(tasks), '--group-size', String(groupSize), '--eval-every', '1000'],
+  ...['--tasks-per-round', String(tasks), '--group-size', String(groupSize), '--eval-every', '1000'],
   ...(engine === undefined ? [] : ['--engine', engine]),
   ...['--headless', '--json', '--port', '0', '--device', 'cpu', '--threads', '1', '--state', state],
 ];

@@ -3,17 +3,19 @@
  * here it is decided who may ask. They write nothing.
  */
 import { Hono } from 'hono';
+import * as v from 'valibot';
 import { RollmeshError } from '../../core/errors.ts';
 import { contextLengthOf } from '../../core/renderer/policy-text.ts';
 import { loadCommitted, type VersionStore } from '../shared/committed.ts';
 import { failureOf } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';
-import { getPolicy, listPolicies, type PolicyRow } from '../store/policies.ts';
+import { listPolicies, type PolicyRow } from '../store/policies.ts';
 import { parseJson, readBytes } from './body.ts';
 import { callersOnly } from './guards.ts';
 import { HttpError, toldError } from './http-error.ts';
 import { notFound } from './parameters.ts';
 import type { GatewayTypes } from './services.ts';
+import { policyOrStart } from './start-policies.ts';
 
 const BODY_LIMIT = 1 << 20;
 const KEPT_LENGTHS = 1024;
@@ -50,6 +52,9 @@ const listedView = (store: VersionStore, policy: PolicyRow) =>
     return null;
   });
 
+/** The field of a request that names a policy, or a version of one as NAME@N. */
+const modelAsked = v.looseObject({ model: v.string() });
+
 export const modelRoutes = new Hono<GatewayTypes>()
   .use('/v1/*', callersOnly)
   .use('/inference/*', callersOnly)
@@ -61,7 +66,7 @@ export const modelRoutes = new Hono<GatewayTypes>()
     return c.json({ object: 'list', data: views.filter((view) => view !== null) });
   })
   .get('/v1/models/:model', async (c) => {
-    const policy = await getPolicy(c.var.services.db, c.req.param('model'));
+    const policy = await policyOrStart(c.var.services, c.req.param('model'));
     if (!policy) throw notFound('model', c.req.param('model'));
     return c.json(await modelView(c.var.services, policy));
   })
@@ -72,6 +77,8 @@ export const modelRoutes = new Hono<GatewayTypes>()
         next: 'Give the gateway the service binding SAMPLER of wrangler.toml and deploy it again.',
       });
     const body = parseJson(await readBytes(c.req.raw, BODY_LIMIT));
+    const asked = v.is(modelAsked, body) ? body.model.split('@')[0]! : null;
+    if (asked !== null) await policyOrStart(c.var.services, asked);
     const answer = await sampler.fetch(
       new Request(`https://rollout${c.req.path}`, { method: 'POST', body: JSON.stringify(body) }),
     );

@@ -47,6 +47,8 @@ export interface Services {
     /** The rule by which the clock removes old versions; null = it keeps them all. */
     readonly retention: RetentionRule | null;
   };
+  /** Stores a start policy of this name where there is one; absent = a deployed mesh, which has none at hand. */
+  readonly bringStart?: ((name: string) => Promise<void>) | undefined;
   readonly now: () => number;
 }
 

@@ -3,7 +3,7 @@ import { costOf } from '../../core/cost/cost.ts';
 import { PRICES } from '../../core/cost/prices.ts';
 import { totalUsage, type UsageByStage } from '../../core/cost/usage.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
-import type { Registry } from '../../core/recipe/registry.ts';
+import { calledOf, type Registry } from '../../core/recipe/registry.ts';
 import {
   type DeadLetter,
   type GroupAnswer,
@@ -95,9 +95,6 @@ export const listedRunView = (
   last: progress?.last ?? null,
   verdict: progress?.verdict ?? null,
 });
-
-const calledOf = (recipe: Recipe | undefined): Pick<ListedRun, 'called'> =>
-  recipe?.called === undefined ? {} : { called: recipe.called };
 
 /** What a reader must know of a recipe. */
 export const recipeView = (recipe: Recipe): RecipeAnswer => ({

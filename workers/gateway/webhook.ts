@@ -24,6 +24,7 @@ import { countRequest } from './guards.ts';
 import { HttpError } from './http-error.ts';
 import type { GatewayTypes, Services } from './services.ts';
 import { verifySignature } from './signature.ts';
+import { policyOrStart } from './start-policies.ts';
 import { accounted } from './usage.ts';
 
 const BODY_LIMIT = 64 * 1024;
@@ -105,10 +106,12 @@ async function startRounds(services: Services, delivery: string, run: OrderedRun
 
 /** Throws `policy.missing` where the version that plays a role is not in the mesh. */
 async function expectVersion(
-  { db }: Services,
+  services: Services,
   role: string,
   { name, version }: { name: string; version: number },
 ) {
+  const { db } = services;
+  await policyOrStart(services, name);
   const row = await getVersion(db, { name, version });
   if (row && row.withdrawn === null && row.prunedAt === null) return;
   const known = row ? `was ${row.withdrawn === null ? 'removed' : 'withdrawn'}` : 'is not there';
@@ -155,24 +158,24 @@ export async function sendProposal(
 const DEFAULT_START = 'arithmetic-base';
 
 /** Makes a policy for a run that names none; it begins from version 0 of the recipe's start policy. */
-async function ensurePolicy({ db, bucket, settings, now }: Services, run: OrderedRun): Promise<void> {
+async function ensurePolicy(services: Services, run: OrderedRun): Promise<void> {
+  const { db, bucket, settings, now } = services;
   const { policy } = run.settings;
-  if (await getPolicy(db, policy)) return;
+  if (await (run.named ? policyOrStart(services, policy) : getPolicy(db, policy))) return;
   const { startPolicy: start } = run.recipe;
   const from = start === DEFAULT_START ? settings.defaultStartPolicy : start;
   if (run.named)
     throw new RollmeshError('wrong-input', 'policy.missing', `There is no policy ${policy}.`, {
       next: 'Import it: `npx rollmesh policy import DIR --name NAME`.',
     });
-  if (!(await getPolicy(db, from)))
+  if (!(await policyOrStart(services, from)))
     throw new RollmeshError(
       'wrong-input',
       'policy.start',
-      `The start policy ${from} of recipe ${run.settings.recipe} is not stored in this mesh, or not yet.`,
+      `The start policy ${from} of recipe ${run.settings.recipe} is not stored in this mesh.`,
       {
-        expected:
-          'a start policy; `npx rollmesh start` stores those that it needs before it says that the mesh is up',
-        next: `Order again once the mesh is up. Where \`npx rollmesh start\` did not start it: \`npx rollmesh policy import models/${start} --name ${from}\`.`,
+        expected: 'a start policy; a local mesh stores the shipped ones when they are first asked for',
+        next: `Import it: \`npx rollmesh policy import models/${start} --name ${from}\`.`,
       },
     );
   const source = { name: from, version: 0 };

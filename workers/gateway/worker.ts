@@ -26,6 +26,8 @@ export interface GatewayEnv {
   readonly ASSETS: Fetcher;
   /** The rollout Worker. */
   readonly SAMPLER?: Fetcher;
+  /** Stores a start policy by its name. Only the local mesh has it. */
+  readonly STARTS?: Fetcher;
   readonly HOOK_LIMIT: RateLimit;
   readonly READ_LIMIT: RateLimit;
   readonly DEFAULT_START_POLICY: string;
@@ -82,6 +84,11 @@ const servicesOf = (env: GatewayEnv, recipes: Registry): Services => ({
     episodeMs: Number(env.EPISODE_SECONDS ?? 600) * 1000,
     retention: retentionOf(env.KEEP_VERSIONS, env.KEEP_WITHDRAWN_DAYS),
   },
+  bringStart:
+    env.STARTS &&
+    (async (name) => {
+      await env.STARTS!.fetch(`http://starts/${encodeURIComponent(name)}`);
+    }),
   now: () => Date.now(),
 });
 

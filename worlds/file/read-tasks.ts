@@ -26,7 +26,7 @@ export interface TaskFileSettings {
 }
 
 /** Faults that an error lists; the others are counted. */
-const SHOWN = 10;
+const SHOWN = 3;
 
 /** Ends reading a row, with what is wrong with it. */
 export class RowFault extends Error {}
@@ -192,14 +192,22 @@ const TASK = 'an object like {"question": "…", "answer": "…", "metadata": {�
 /**
  * All tasks of a file, in its order.
  *
- * @throws RollmeshError `tasks.lines` with the number and the fault of every line that is wrong (the first ten in words), `tasks.empty`,
+ * @throws RollmeshError `tasks.lines` with the number and the fault of the lines that are wrong (the first three in words), `tasks.empty`,
  * or the errors of a file that cannot be read at all.
  */
 export const readTasks = (
   name: string,
   bytes: Uint8Array,
   settings: TaskFileSettings,
-): Promise<PlacedTask[]> => readEach(name, bytes, (row) => taskOf(row, settings), TASK, settings.leaveOut);
+): Promise<PlacedTask[]> =>
+  readEach(
+    name,
+    bytes,
+    (row) => taskOf(row, settings),
+    TASK,
+    settings.leaveOut,
+    (rows) => hintOf(rows, settings),
+  );
 
 /** Every row of a file by `make`, which throws RowFault for one that is wrong. `expected`: what a row should be. Throws as `readTasks`. */
 export async function readEach(
@@ -208,6 +216,7 @@ export async function readEach(
   make: (row: Row) => FileTask,
   expected: string,
   leaveOut?: TaskFileSettings['leaveOut'],
+  hint: (rows: readonly Row['value'][]) => string | undefined = () => undefined,
 ): Promise<PlacedTask[]> {
   const { rows, faults } = await readRows(name, bytes);
   const wrong: Fault[] = [...faults];
@@ -221,18 +230,60 @@ export async function readEach(
       if (leaveOut && error instanceof ReferenceFault) leaveOut({ file: name, line, what: error.message });
       else wrong.push({ line, what: error.message });
     }
-  if (wrong.length) throw faultsError(name, wrong, expected);
+  if (wrong.length) {
+    const next = hint(rows.map(({ value }) => value));
+    throw faultsError(name, wrong, expected, next);
+  }
   if (tasks.length) return tasks;
   throw wrongInput('tasks.empty', `The file ${name} has no tasks.`, { expected: 'at least one' });
 }
 
-function faultsError(name: string, faults: readonly Fault[], expected: string) {
+/** What other collections call a question and its answer. */
+const QUESTION_NAMES = ['prompt', 'problem', 'query', 'instruction', 'input'];
+const ANSWER_NAMES = [
+  'solution',
+  'target',
+  'output',
+  'response',
+  'final_answer',
+  'ground_truth',
+  'gold',
+  'label',
+];
+/** How a solution of GSM8K ends. */
+const HASHES = /####\s*\S/;
+
+/** The flag with which the rows could be read, where their fields or their answers are of a known form; undefined where they are not. */
+function hintOf(
+  rows: readonly Row['value'][],
+  { fields = {}, reference }: TaskFileSettings,
+): string | undefined {
+  const every = (name: string) => rows.length > 0 && rows.every((row) => fieldAt(row, name) !== undefined);
+  const other = (name: string, names: readonly string[]) => (every(name) ? undefined : names.find(every));
+  const question = every(fields.messages ?? 'messages')
+    ? undefined
+    : other(fields.question ?? 'question', QUESTION_NAMES);
+  const answer = other(fields.answer ?? 'answer', ANSWER_NAMES);
+  const renamed = [question && `question=${question}`, answer && `answer=${answer}`].filter(Boolean);
+  const hashes =
+    reference === undefined &&
+    rows.length > 0 &&
+    rows.every((row) => HASHES.test(String(fieldAt(row, answer ?? fields.answer ?? 'answer'))));
+  const flags = [
+    ...(renamed.length ? [`--fields ${renamed.join(',')}`] : []),
+    ...(hashes ? ['--reference hashes'] : []),
+  ];
+  if (!flags.length) return undefined;
+  return `${hashes ? 'The answers look like those of GSM8K' : 'The rows have other fields'}: add ${flags.join(' ')}.`;
+}
+
+function faultsError(name: string, faults: readonly Fault[], expected: string, hint: string | undefined) {
   const sorted = [...faults].sort((a, b) => a.line - b.line);
   const lines = sorted.slice(0, SHOWN).map(({ line, what }) => `line ${line}: ${what}`);
   const more = sorted.length > SHOWN ? [`and ${sorted.length - SHOWN} more`] : [];
   const count = sorted.length === 1 ? 'A line' : `${sorted.length} lines`;
   return wrongInput('tasks.lines', `${count} of ${name} cannot be used: ${[...lines, ...more].join('; ')}.`, {
     expected,
-    next: 'Correct the file; nothing was trained on it.',
+    next: hint ?? 'Correct the file; nothing was trained on it.',
   });
 }

@@ -194,13 +194,14 @@ test('the start says what is running and where the page is', () => {
     explainStart({ settings, rounds: 40, page: 'http://localhost:8787/', device: 'CPU', done: 3 }),
   ).toEqual([
     'trio trains seed: 40 rounds of 64 tasks × 8 solutions, reward judge, seed 2, frozen: judge',
-    'learner on CPU; goes on after round 3',
+    'resuming after round 3',
+    'learner: CPU',
     'watch it at http://localhost:8787/',
   ]);
   expect(explainStart({ settings, rounds: 40, device: 'CPU', from: 4 })[1]).toBe(
     'seed is at version 4, trained before this run: the run continues from there and measures its change from there',
   );
-  expect(explainStart({ settings, rounds: 40, device: 'auto' })[1]).toBe('the learner chooses its device');
+  expect(explainStart({ settings, rounds: 40, device: 'auto' })[1]).toBe('learner: timing devices …');
   expect(explainStart({ settings, rounds: 40, device: 'CPU' })[2]).toBe('no page: all in this process');
   expect(startLine(evaluation(0.342)).length).toBeLessThanOrEqual(120);
   expect(startLine(evaluation(0.342))).toBe(

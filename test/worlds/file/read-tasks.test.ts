@@ -116,54 +116,42 @@ test('fields of other names, a system’s message, GSM8K’s answers and a diffi
 });
 
 test('every wrong line is reported with its number, and nothing is read', async () => {
-  const lines = [
-    { question: 'a', answer: '1' },
-    'not json',
-    '',
-    [1],
-    { answer: '1' },
-    { question: 'a', messages: [] },
-    { question: ' ', answer: '1' },
-    {
-      messages: [
-        { role: 'user', content: 'a' },
-        { role: 'assistant', content: 'b' },
-      ],
-      answer: '1',
-    },
-    { messages: [{ role: 'robot', content: 'a' }], answer: '1' },
-    { question: 'a', answer: '1', metadata: 3 },
-    { question: 'b', answer: 'seven' },
-    { question: 'c', answer: '1' },
-    { question: 'd', solution: '1' },
+  const conversation = [
+    { role: 'user', content: 'a' },
+    { role: 'assistant', content: 'b' },
   ];
-  const error = await jsonl(lines, { checker: findChecker('number') }).catch((thrown: Error) => thrown);
-  expect(error).toMatchObject({ kind: 'wrong-input', code: 'tasks.lines' });
-  const { message } = error as Error;
-  expect(message).toContain('11 lines of t.jsonl cannot be used');
-  for (const part of [
-    'line 2: it is not JSON (',
-    'line 3: it is empty',
-    'line 4: it is no JSON object',
-    'line 5: it has neither "question" nor "messages"; its fields are answer',
-    'line 6: it has both',
-    'line 7: its question is no text',
-    'line 8: its last message is the assistant’s',
-    'line 9: its messages: 0.role:',
-    'line 10: its metadata is no object',
-    'line 11: The checker "number" cannot use this answer: "seven" is not read as a number (no-number); expected a number',
-    'and 1 more',
-    'nothing was trained',
-  ])
-    expect(message).toContain(part);
+  const faults = [
+    ['not json', 'it is not JSON ('],
+    ['', 'it is empty'],
+    [[1], 'it is no JSON object'],
+    [{ answer: '1' }, 'it has neither "question" nor "messages"; its fields are answer'],
+    [{ question: 'a', messages: [] }, 'it has both'],
+    [{ question: ' ', answer: '1' }, 'its question is no text'],
+    [{ messages: conversation, answer: '1' }, 'its last message is the assistant’s'],
+    [{ messages: [{ role: 'robot', content: 'a' }], answer: '1' }, 'its messages: 0.role:'],
+    [{ question: 'a', answer: '1', metadata: 3 }, 'its metadata is no object'],
+    [
+      { question: 'b', answer: 'seven' },
+      'The checker "number" cannot use this answer: "seven" is not read as a number (no-number); expected a number',
+    ],
+  ] as const;
+  const right = { question: 'a', answer: '1' };
+  for (const [line, what] of faults) {
+    const error = await jsonl([right, line, right], { checker: findChecker('number') }).catch(
+      (thrown: Error) => thrown,
+    );
+    expect(error).toMatchObject({ kind: 'wrong-input', code: 'tasks.lines' });
+    expect((error as Error).message).toContain(`A line of t.jsonl cannot be used: line 2: ${what}`);
+    expect((error as Error).message).toContain('nothing was trained');
+  }
   await expect(jsonl([{ question: 'd', solution: '1' }])).rejects.toThrow(
     /line 1: it has no "answer", its fields are question, solution: The checker "exact" cannot use/,
   );
 });
 
-test('more than ten faults are counted', async () => {
-  await expect(jsonl(Array.from({ length: 13 }, () => '{'))).rejects.toThrow(
-    /13 lines .*line 10: .*; and 3 more\./,
+test('more than three faults are counted', async () => {
+  await expect(jsonl(Array.from({ length: 80 }, () => '{'))).rejects.toThrow(
+    /^80 lines (?:(?!line 4).)*line 3: .*; and 77 more\./,
   );
   await expect(jsonl(['{'])).rejects.toThrow(/^A line of t\.jsonl cannot be used: line 1/);
 });
@@ -288,4 +276,31 @@ test('program runs the tests in the sandbox', async () => {
   await expect(
     jsonl([{ question: 'q', answer: '', metadata: { tests: [] } }], { checker: program }),
   ).rejects.toThrow(/line 1: The checker "program".*1 to 100 tests/);
+});
+
+test('a file whose form is known is told the flag that reads it', async () => {
+  const checker = findChecker('number');
+  const solved = (answer: string) => `She has 3 + 4 eggs.\n#### ${answer}`;
+  const gsm = [
+    { question: 'a', answer: solved('7') },
+    { question: 'b', answer: solved('1,200') },
+  ];
+  await expect(jsonl(gsm, { checker })).rejects.toThrow(
+    /The answers look like those of GSM8K: add --reference hashes\.$/,
+  );
+  expect(await jsonl(gsm, { checker, reference: ['hashes'] })).toHaveLength(2);
+  const other = [
+    { prompt: 'a', solution: '7' },
+    { prompt: 'b', solution: '8' },
+  ];
+  await expect(jsonl(other, { checker })).rejects.toThrow(
+    /The rows have other fields: add --fields question=prompt,answer=solution\.$/,
+  );
+  expect(await jsonl(other, { checker, fields: { question: 'prompt', answer: 'solution' } })).toHaveLength(2);
+  await expect(jsonl([{ problem: 'a', answer: solved('7') }], { checker })).rejects.toThrow(
+    /add --fields question=problem --reference hashes\.$/,
+  );
+  await expect(jsonl([{ question: 'a', answer: 'seven' }], { checker })).rejects.toThrow(
+    /nothing was trained on it\.$/,
+  );
 });
