@@ -155,7 +155,7 @@ test('what is missing for a run on files is said', async () => {
     /fb-align needs a worked solution to each task, and line \d+ of ready\.jsonl has none\. Expected a field "solution".*\bdapo\b/s,
   );
   const worked = sums(20).map((row) => ({ ...row, solution: `It is ${row.answer}.` }));
-  const solved = { files: [file('worked.jsonl', worked)] };
+  const solved = [file('worked.jsonl', worked)];
   for (const { name } of recipes)
     if (name !== 'spin' && !isQuestionRecipe(name))
       await expect(ask({ recipe: name })).rejects.toThrow(

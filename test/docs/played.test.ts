@@ -52,7 +52,7 @@ const FILLED: Readonly<Record<string, string>> = {
 const SHORT = [
   '--rounds',
   '1',
-  '--tasks',
+  '--tasks-per-round',
   '2',
   '--group-size',
   '2',
