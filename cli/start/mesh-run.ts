@@ -6,7 +6,7 @@ import { runIdOf } from '../../core/schema/round.ts';
 import { type RoundLine, summarize } from '../../core/schema/summary.ts';
 import type { Mesh } from '../../local/mesh/start.ts';
 import { runOf } from '../../recipes/run-order.ts';
-import { GatewayClient } from '../../workers/api/gateway-client.ts';
+import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { orderRounds } from '../../workers/api/signed-webhook.ts';
 import { environmentKey } from '../environment/options.ts';
 import { type LearnerProcess, superviseLearner } from '../learner/learner-process.ts';

@@ -79,7 +79,9 @@ async function write(asked: string, options: TrajectoryOptions): Promise<void> {
   const { gateway, close } = await openMesh(state);
   try {
     const run = await runNamed(gateway, asked);
-    const out = options.out ?? join(state, 'trajectories', `${run.settings.policy}-${as}.${format}`);
+    const part = [...only, ...(options.rounds ? [`${rounds.from}-${rounds.to}`] : [])];
+    const name = [run.settings.policy, as, ...part].join('-');
+    const out = options.out ?? join(state, 'trajectories', `${name}.${format}`);
     mkdirSync(dirname(out), { recursive: true });
     if (existsSync(out) && !force)
       throw wrongInput('file.exists', `The file ${out} is there already.`, {
@@ -128,7 +130,7 @@ export const command = (): Command =>
     )
     .option(
       '--out <file>',
-      'the file (default: named after the policy, in trajectories/ of the state folder)',
+      'the file (default: named after the policy and what is picked, in trajectories/ of the state folder)',
     )
     .option('--force', 'write over a file that is there', false)
     .option('--state <dir>', 'folder of all local state', '.rollmesh')
