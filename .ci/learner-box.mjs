@@ -36,7 +36,18 @@ const training = spawn(process.execPath, [program(learner), 'learner', '--device
 });
 const ordering = spawn(
   process.execPath,
-  [program(deployer), 'trigger', mesh.url, '--recipe', 'trio', '--tasks-per-round', '2', '--group-size', '2', '--wait'],
+  [
+    program(deployer),
+    'trigger',
+    mesh.url,
+    '--recipe',
+    'trio',
+    '--tasks-per-round',
+    '2',
+    '--group-size',
+    '2',
+    '--wait',
+  ],
   { stdio: 'inherit', env: { ...process.env, WEBHOOK_SECRET }, timeout: 120_000 },
 );
 const code = await new Promise((resolve) => ordering.once('close', resolve));
