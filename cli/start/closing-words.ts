@@ -4,7 +4,7 @@
  */
 import type { ComparedFigure } from '../../core/schema/evaluation.ts';
 import type { Summary } from '../../core/schema/summary.ts';
-import { type Change, fewWords, pWords } from '../../core/statistics/change.ts';
+import { type Change, fewWords, LEVEL, pWords } from '../../core/statistics/change.ts';
 import { decimal, dollars, percent, points } from '../shared/figures.ts';
 import { wrap } from '../shared/wrap.ts';
 import { collapseSentence } from './collapse-words.ts';
@@ -37,12 +37,17 @@ function move(before: number, after: number, n: number, change: Change): string 
 const UNTESTED: Change = { verdict: 'untested', p: null };
 const changeIn = (point: HeldOut, figure: ComparedFigure): Change => point.changes?.[figure] ?? UNTESTED;
 
+const FIGURES = ['accuracy', 'forcedWorked', 'worked', 'sampled'] as const;
+
+const isUnsure = ({ verdict, p }: Change): boolean =>
+  verdict === 'few' || verdict === 'untested' || (verdict !== 'chance' && (p ?? 1) >= LEVEL / FIGURES.length);
+
 /** A sentence on the kind of change that the figures together show. */
 function verdict(end: HeldOut): string | null {
-  const [greedy, forced, worked, sampled] = (['accuracy', 'forcedWorked', 'worked', 'sampled'] as const).map(
-    (figure) => changeIn(end, figure).verdict,
-  );
-  if ([greedy, forced, worked, sampled].some((said) => said === 'few' || said === 'untested')) return null;
+  const [greedy, forced, worked, sampled] = FIGURES.map((figure) => changeIn(end, figure).verdict);
+  // A sentence over four tests speaks where each change would stand in four looks as well (Bonferroni).
+  const changed = FIGURES.map((figure) => changeIn(end, figure));
+  if (changed.some(isUnsure)) return null;
   if (greedy === 'rose') {
     if (forced === 'rose')
       return worked === 'rose'

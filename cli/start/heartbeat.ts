@@ -1,9 +1,9 @@
-/** While nothing happens, says every twenty seconds what a run waits for, so that a person can tell waiting from hanging. */
+/** While nothing happens, says every ten seconds what a run is doing, so that a person can tell waiting from hanging. */
 import type { StateOfRound } from '../../core/round/stages.ts';
 import type { RunPrinter } from './run-printer.ts';
 
 /** How long the terminal may stand still, ms, and how often that is checked. */
-const QUIET_MS = 20_000;
+const QUIET_MS = 10_000;
 const LOOK_MS = 1_000;
 
 /** What is known of a round that is waited for. */
@@ -16,20 +16,20 @@ export interface WaitingRound {
 
 /** What a run of so many rounds waits for. `round`: its newest round; undefined where none has begun. */
 export function waitingFor(round: WaitingRound | undefined, rounds: number): string {
-  if (!round) return 'its first round to begin';
+  if (!round) return 'beginning the first round';
   const name = `round ${round.index} of ${rounds}`;
   const { scored, failed, trained } = round.groups;
   switch (round.state) {
     case 'proposing':
-      return `the tasks of ${name}`;
+      return `${name}: proposing tasks`;
     case 'rollout':
-      return `the rollouts of ${name}: ${scored + failed} of ${round.expected} groups are judged`;
+      return `${name}: ${scored + failed} of ${round.expected} groups judged`;
     case 'training':
-      return `the learner to train ${name}: ${scored} groups are scored`;
+      return `${name}: training on ${scored} groups`;
     case 'done':
-      return `what follows ${name}, which is done with ${trained} groups trained: its evaluation, or the next round`;
+      return `${name} trained on ${trained} groups: evaluating ${round.index === 1 ? 'the start version' : 'the new version'}`;
     case 'failed':
-      return `what follows ${name}, which failed`;
+      return `${name} failed: beginning the next one`;
   }
 }
 
@@ -42,7 +42,7 @@ export interface Heartbeat {
 }
 
 /**
- * Wraps a printer so that a notice is printed when nothing else was for twenty seconds.
+ * Wraps a printer so that a remark is printed when nothing else was for ten seconds.
  * `last`: since when the terminal has stood still, on the clock of `performance.now()`, whose 0 is the start of the process.
  */
 export function openHeartbeat(printer: RunPrinter, last = performance.now()): Heartbeat {
@@ -64,10 +64,9 @@ export function openHeartbeat(printer: RunPrinter, last = performance.now()): He
     asking = true;
     last = performance.now();
     // The mesh may be the one that does not answer.
-    const what = await Promise.race([asked(), answerless()]).catch(() => 'an answer of the mesh');
+    const what = await Promise.race([asked(), answerless()]).catch(() => NO_ANSWER);
     asking = false;
-    if (asked === describe)
-      printer.notice(`waiting for ${what} (for ${Math.round((performance.now() - since) / 1000)} s now)`);
+    if (asked === describe) printer.remark(`${what} … ${Math.round((performance.now() - since) / 1000)} s`);
   };
   const timer = setInterval(look, LOOK_MS).unref();
   return {
@@ -82,5 +81,6 @@ export function openHeartbeat(printer: RunPrinter, last = performance.now()): He
 }
 
 const ANSWER_MS = 2_000;
+const NO_ANSWER = 'the mesh is busy and does not answer';
 const answerless = () =>
-  new Promise<string>((resolve) => setTimeout(() => resolve('an answer of the mesh'), ANSWER_MS).unref());
+  new Promise<string>((resolve) => setTimeout(() => resolve(NO_ANSWER), ANSWER_MS).unref());

@@ -73,7 +73,8 @@ export async function runInMesh(
   // The loading of the modules counts: on a busy machine it takes long.
   const heartbeat = openHeartbeat(plain, 0);
   const { printer } = heartbeat;
-  heartbeat.waitFor(() => 'the mesh to start');
+  plain.remark('starting the mesh: compiling its Workers');
+  heartbeat.waitFor(() => 'starting the mesh');
   const key = environmentKey();
   const own = await startSharedMesh({
     stateDir,
@@ -256,6 +257,6 @@ async function playRun(
   );
   // A Worker goes with the mesh: it need not hear that the run is over.
   if (!recipe.agent || options.environment !== undefined || stopped || stays(options)) return;
-  heartbeat.waitFor(() => 'agents to hear that the run is over');
+  heartbeat.waitFor(() => 'waiting until agents have heard that the run is over');
   await Promise.race([agentsHeard(gateway, run, signal), aborted(signal)]);
 }

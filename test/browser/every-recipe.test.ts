@@ -205,7 +205,7 @@ describe.skipIf(!chromiumPath)(`the page of every recipe${CHROMIUM_NEEDED}`, () 
       await page.fill('#all-runs input[type=search]', '');
       for (const recipe of ['trio', 'tango'])
         await page.check(`#all-runs input[value="${played.get(recipe)!.rounds[0]!.spec.run}"]`);
-      await page.click('text=Draw over one another');
+      await page.click('text=Compare selected');
       await page.waitForSelector('#compared a');
       expect(await page.locator('#curves .chart').first().locator('.series').count()).toBe(2);
       await nothingEmpty(page);

@@ -233,7 +233,7 @@ describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
       await page.click('text=All runs');
       await page.waitForSelector('#all-runs tbody input[type=checkbox] >> nth=1');
       for (const box of await page.locator('#all-runs tbody input[type=checkbox]').all()) await box.check();
-      await page.click('text=Draw over one another');
+      await page.click('text=Compare selected');
       // The charts of the one run stand there until the others have come.
       await expect.poll(() => text(page, '.chart.wide .readout')).toMatch(/judge frozen 3\d\.\d/);
       await page.locator('.rounds tbody tr:first-child a').click();

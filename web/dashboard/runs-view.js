@@ -35,7 +35,7 @@ export class RunsView {
   });
   #all = h('input', { type: 'checkbox' });
   #form;
-  #compare = h('a', { class: 'button', role: 'button' }, 'Draw over one another');
+  #compare = h('a', { class: 'button', role: 'button' }, 'Compare selected');
   #save = h('button', { type: 'button' }, 'CSV');
   #open = h('div');
   #body = h('div');
@@ -49,7 +49,7 @@ export class RunsView {
       { class: 'controls' },
       this.#search,
       ' ',
-      h('label', {}, this.#all, ' with hidden ones'),
+      h('label', {}, this.#all, ' show hidden'),
       ' ',
       this.#compare,
       ' ',
@@ -155,14 +155,14 @@ export class RunsView {
     ]);
     const titles = [
       'run',
-      'choose',
+      'select',
       'state',
       'rounds',
       'start',
       'now',
       'points',
       'ordered',
-      'last news',
+      'last update',
       'trains',
       'tags',
       'label',
@@ -179,7 +179,7 @@ export class RunsView {
     if (enough) this.#compare.setAttribute('href', address({ run, against }));
     else this.#compare.removeAttribute('href');
     this.#compare.setAttribute('aria-disabled', String(!enough));
-    this.#compare.title = enough ? '' : 'Choose two to five runs first.';
+    this.#compare.title = enough ? '' : 'Select two to five runs first.';
   }
 
   /** @param {Run} run */

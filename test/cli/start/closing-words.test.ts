@@ -168,6 +168,15 @@ test('what is said to have risen or fallen is what the exact paired test finds, 
   }
 });
 
+test('four figures are looked at together: one that chance moves in a run of five is given no meaning', () => {
+  // 0.704 to 0.77 of 500 alone would count (p = 0.02), and not as one of four.
+  const words = closingWords(summaryOf([first, [40, 0.33, 0.35, 0.44, 0.77]]));
+  expect(words).toMatch(
+    /forced to write them rose from 70.4 % to 77.0 % \(\+6.6 points, p = 0\.0[1-4]\d\)\./,
+  );
+  expect(words).not.toMatch(/better|so /);
+});
+
 test('the version that was evaluated is named where it is not the last one', () => {
   const words = closingWords(summaryOf([first, [5, 0.714, 0.502, 0.91, 0.708]], { rounds: 6 }));
   expect(words).toContain('After round 5 of 6, the last that was evaluated, greedy accuracy on 500');
