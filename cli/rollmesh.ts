@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { Command } from 'commander';
 import { CACHES, installed } from '../local/mesh/installation.ts';
 import { fail } from './shared/fail.ts';
+import { subcommandFirst } from './shared/subcommand-first.ts';
 
 interface Entry {
   readonly description: string;
@@ -118,9 +119,9 @@ async function run(args: readonly string[]): Promise<void> {
     await import('./shared/fetch-dispatcher.ts');
     const { command, prepare } = await entry.load();
     const own = args.slice(1);
-    await command().parseAsync([...(entry.before ?? []), ...((await prepare?.(own)) ?? own)], {
-      from: 'user',
-    });
+    const asked = command();
+    const ready = [...(entry.before ?? []), ...((await prepare?.(own)) ?? own)];
+    await asked.parseAsync(subcommandFirst(ready, asked), { from: 'user' });
     return;
   }
   const program = new Command('rollmesh')

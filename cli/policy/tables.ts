@@ -48,7 +48,7 @@ export function versionRows(
     .map(({ version, parent, bytes, elsewhere, createdAt, withdrawn, prunedAt }) => {
       const state = prunedAt !== null ? 'pruned' : withdrawn !== null ? 'withdrawn' : '';
       const marks = [version === current ? 'current' : state];
-      if (elsewhere) marks.push(`with files of ${elsewhere.join(', ')}`);
+      if (elsewhere) marks.push(`stores changes to versions ${elsewhere.join(', ')}`);
       const mark = marks.filter(Boolean).join(', ');
       return row(columns, [name, String(version), String(parent ?? '–'), size(bytes), time(createdAt), mark]);
     });
@@ -61,7 +61,7 @@ export function pruneLines({ policy, dryRun, versions }: Pruned): string[] {
   const going = versions.filter(({ kept }) => kept === null);
   const bytes = going.reduce((total, version) => total + version.bytes, 0);
   const numbers = going.map(({ version }) => version).join(', ');
-  const lines = versions.map(({ version, kept }) => `${policy} ${version} is kept: ${kept}`);
+  const lines = versions.map(({ version, kept }) => `keep ${policy}@${version}: ${kept}`);
   return [
     ...lines.filter((_, i) => versions[i]!.kept !== null),
     `${policy}: ${going.length} ${going.length === 1 ? 'version' : 'versions'} ${dryRun ? 'would go' : 'removed'}, ${size(bytes)}${numbers && ` (${numbers})`}`,

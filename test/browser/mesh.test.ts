@@ -62,7 +62,7 @@ describe.skipIf(!chromiumPath)(`the page of the real mesh${CHROMIUM_NEEDED}`, ()
     await page.locator('.solution .replay button').first().click();
     const said = page.locator('.solution .replay [role=status]').first();
     await said.locator('.good').waitFor({ timeout: 100_000 });
-    expect(await said.innerText()).toContain(`same bits: ${samples[0].ids.length} token`);
+    expect(await said.innerText()).toContain(`identical: ${samples[0].ids.length} token`);
 
     // one held-out task, as the only version there is answers it
     await page.goto(`${mesh.url}/#run=${run}&view=held-out`);

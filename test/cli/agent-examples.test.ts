@@ -147,7 +147,7 @@ test('an agent that asks again seconds after its last reward still hears that th
   const small = ['--rounds', '1', '--tasks-per-round', '1', '--group-size', '2', '--set', 'examined=1'];
   const args = ['start', ...run, ...small, '--engine', 'kernels', '--port', '0', '--state', state];
   const { code, stdout, stderr } = await runCommand('cli/rollmesh.ts', args, (text) => {
-    if (text.includes('agents hold the episodes')) begin();
+    if (text.includes('waiting for agents at')) begin();
   });
   expect(stderr).not.toMatch(INTERNALS);
   expect(stdout).toMatch(/^1\/1 /m);

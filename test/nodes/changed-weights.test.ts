@@ -121,7 +121,7 @@ test.each(FORMS)(
     expect(files['model.safetensors']).toMatchObject({ version: 0, sha256: mesh['model.safetensors'] });
     expect(files['main.adapter.safetensors']).not.toHaveProperty('version');
     const policy = await gateway.getVersions(name);
-    expect(versionRows(policy).at(-1)).toMatch(/current, with files of 0$/);
+    expect(versionRows(policy).at(-1)).toMatch(/current, stores changes to versions 0$/);
     const weights = files['model.safetensors']!.bytes;
     const { bytes } = policy.versions[0]!;
     expect(bytes).toBe(Object.values(files).reduce((sum, file) => sum + file.bytes, 0) - weights);

@@ -148,7 +148,7 @@ const isSolution = (parts) =>
 /** Draws a sample again when it is asked to, and says whether the bits are the same. @param {ReadableSample} sample @param {TaskSettings} settings */
 function replayButton({ id, ids }, { round }) {
   const said = h('span', { role: 'status', class: 'note' });
-  const button = h('button', { type: 'button', class: 'quiet' }, 'Draw again');
+  const button = h('button', { type: 'button', class: 'quiet' }, 'Replay');
   button.addEventListener('click', async () => {
     button.disabled = true;
     said.textContent = ' drawing …';
@@ -161,7 +161,7 @@ function replayButton({ id, ids }, { round }) {
           ? h(
               'span',
               { class: 'good' },
-              ` ✓ same bits: ${counted(ids.length, 'token')} and their log-probabilities`,
+              ` ✓ identical: ${counted(ids.length, 'token')} and their log-probabilities`,
             )
           : h('span', { class: 'bad' }, ` ✗ not the same: ${where} differs`),
       );
