@@ -90,7 +90,7 @@ export async function openRecipesOf(
 const MOST_BYTES = 6 * 1024 * 1024;
 
 /**
- * As `opened`, with the recipes that `npm start` wrote into the state folder, the newest first as far as they fit: runs of theirs go on, and are shown with
+ * As `opened`, with the recipes that `start` wrote into the state folder, the newest first as far as they fit: runs of theirs go on, and are shown with
  * their texts. One that cannot be loaded any more, because another release wrote it or its module is gone, is named on standard error and left out.
  */
 export async function withStateRecipes(opened: OpenRecipes, stateDir: string): Promise<OpenRecipes> {

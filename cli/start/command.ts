@@ -92,7 +92,7 @@ export function refuseIgnored(
   throw wrongInput('start.options', `${mode} begins no run of its own, and ${ignored.join(', ')} is given.`, {
     expected: `${mode} without options of a run`,
     next: serve
-      ? 'Leave --serve out, or order the run by a webhook: `npm run trigger -- URL --recipe NAME`.'
+      ? 'Leave --serve out, or order the run by a webhook: `npx rollmesh trigger URL --recipe NAME`.'
       : 'Leave --resume out: the same command goes on with its run.',
   });
 }

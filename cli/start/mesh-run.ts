@@ -215,7 +215,7 @@ async function playRun(
   else if (recipe.agent) {
     const { url } = await gateway.getAgentAccess(run);
     // Not the token: what is printed here is kept in logs.
-    printer.remark(`waiting for agents at ${url}; \`npm run rollmesh -- agents last\` prints their token`);
+    printer.remark(`waiting for agents at ${url}; \`npx rollmesh agents last\` prints their token`);
   }
   const lines: RoundLine[] = [];
   heartbeat.waitFor(async () => {
