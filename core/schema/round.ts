@@ -11,9 +11,9 @@ export const MOST_AHEAD = 8;
 
 /** The most tasks of a round, and the most rollouts of a task. */
 export const MOST_TASKS = 4096;
+export const LARGEST_GROUP = 64;
 /** The most rounds that one order adds. */
 export const MOST_ROUNDS = 10_000;
-export const LARGEST_GROUP = 64;
 
 /** The settings of a run: everything that decides its rounds. The run's id is derived from them, so the same settings are the same run. */
 export const runSettings = v.object({

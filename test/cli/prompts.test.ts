@@ -23,7 +23,7 @@ const make = (recipe: string, prompts?: unknown) =>
   taskRecipe({
     recipe,
     policy: 'small',
-    tasks: { files: [tasks] },
+    tasks: [tasks],
     heldOut: '0.2',
     checker: 'number',
     extract: ['whole'],

@@ -47,7 +47,7 @@ test.each(QUESTION_RECIPES)('%s', { timeout: 60_000 }, async (name) => {
   const made = await taskRecipe({
     recipe: name,
     policy: 'anybody',
-    tasks: { files: [file] },
+    tasks: [file],
     heldOut: '0.25',
     checker: 'number',
     extract: ['boxed', 'answer', 'whole'],
