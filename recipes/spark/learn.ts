@@ -1,7 +1,7 @@
 /** What a round trains: first the verifier, by fine-tuning on verdicts that agree with the majority, then the solver, by that verifier’s verdicts. */
 
 import type { LearnTools, PolicyItem, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import type { Judgment } from '../../core/recipe/task-family.ts';
+import { type Judgment, rendered } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
@@ -9,8 +9,7 @@ import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { groupItems, solverUpdate } from '../../protocols/solver.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import { readVerified, stepReader } from '../../protocols/step-credit.ts';
-import { plainProofs } from '../../worlds/chains/analysis.ts';
-import { anyLines, familyOf, phaseOf } from './proofs.ts';
+import { familyOf, type ProcessGame, phaseOf } from './proofs.ts';
 import { selectiveAdvantage } from './rewards.ts';
 
 export const VERIFIER_SET = 'verifier';
@@ -32,25 +31,27 @@ export function lineAccuracy(marked: readonly Marked[]): number | null {
 }
 
 /** The verdicts of a group that parse, each with its record and the oracle’s results on the lines. */
-function verdictsOf({ task, samples, judgments }: ScoredGroup, decode: LearnTools['decode']) {
+function verdictsOf(game: ProcessGame, { task, samples, judgments }: ScoredGroup, tools: LearnTools) {
+  const family = rendered(game.family, tools);
+  const { decode } = tools;
   const solutions = new Map(
     samples.flatMap(({ id, ids }) => {
-      const parsed = plainProofs.parseSolution(task, decode(ids));
+      const parsed = family.parseSolution(task, decode(ids));
       return parsed.ok ? [[id, parsed.value] as const] : [];
     }),
   );
   return judgments.flatMap((sample): { sample: Sample; verdict: Judgment; exact: readonly boolean[] }[] => {
     const solution = solutions.get(sample.of ?? '');
     if (!solution) return [];
-    const verdict = plainProofs.parseJudgment(solution, decode(sample.ids));
+    const verdict = family.parseJudgment(solution, decode(sample.ids));
     return verdict.ok
-      ? [{ sample, verdict: verdict.value, exact: plainProofs.exactJudgment(task, solution).steps }]
+      ? [{ sample, verdict: verdict.value, exact: family.exactJudgment(task, solution).steps }]
       : [];
   });
 }
 
-function imitate({ groups }: RoundRecords, { decode }: LearnTools): TrainingPlan {
-  const verdicts = groups.flatMap((group) => verdictsOf(group, decode));
+function imitate(game: ProcessGame, { groups }: RoundRecords, tools: LearnTools): TrainingPlan {
+  const verdicts = groups.flatMap((group) => verdictsOf(game, group, tools));
   const chosen = verdicts.filter(({ sample }) => sample.rewards.chosen === 1);
   const items = chosen.map(({ sample: { prompt, ids } }) => ({ prompt, ids }));
   const accuracyOf = (some: typeof verdicts) =>
@@ -68,16 +69,16 @@ function imitate({ groups }: RoundRecords, { decode }: LearnTools): TrainingPlan
 }
 
 /** The samples with their advantages; in the selective variant these depend on the line, where a verdict parses. */
-function itemsOf({ round, groups }: RoundRecords, tools: LearnTools): PolicyItem[] {
+function itemsOf(game: ProcessGame, { round, groups }: RoundRecords, tools: LearnTools): PolicyItem[] {
   const items = groupItems(groups, grpo);
   if (round.settings.variant !== 'selective') return items;
   const marksOf = new Map(
-    readVerified(familyOf(round), groups, tools).map(({ sample, verdict }) => [
+    readVerified(familyOf(game, round), groups, tools).map(({ sample, verdict }) => [
       sample.id,
       verdict?.ok ? verdict.value.steps : null,
     ]),
   );
-  const stepsOf = stepReader(plainProofs, tools.encode);
+  const stepsOf = stepReader(game.family, tools.encode);
   return items.map(({ sample, advantage }) => {
     const marks = marksOf.get(sample.id);
     if (!marks || typeof advantage !== 'number') return { sample, advantage };
@@ -85,28 +86,34 @@ function itemsOf({ round, groups }: RoundRecords, tools: LearnTools): PolicyItem
   });
 }
 
-function reinforce(records: RoundRecords, tools: LearnTools): TrainingPlan {
-  const { groups } = records;
+/** The number of lines in solutions, where it is not bound to be that of the task. */
+function lineFigures(
+  { family, ungated }: ProcessGame,
+  groups: readonly ScoredGroup[],
+  { decode }: LearnTools,
+) {
   const solutions = groups.flatMap(({ task, samples }) =>
     samples.flatMap(({ ids }) => {
-      const parsed = anyLines.parseSolution(task, tools.decode(ids));
-      return parsed.ok ? [{ lines: parsed.value.steps.length, wanted: plainProofs.difficulty(task) }] : [];
+      const parsed = ungated?.parseSolution(task, decode(ids));
+      return parsed?.ok ? [{ lines: parsed.value.steps.length, wanted: family.difficulty(task) }] : [];
     }),
   );
-  return {
-    updates: solverUpdate(itemsOf(records, tools), {
-      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-      aggregation: { mode: 'token-mean' },
-      kl: { weight: 1e-3, estimator: 'k3', reference: { set: MAIN_SET, version: 0 } },
-    }),
-    figures: solutions.length
-      ? {
-          lines: mean(solutions.map(({ lines }) => lines)),
-          misshapen: mean(solutions.map(({ lines, wanted }) => Number(lines !== wanted))),
-        }
-      : {},
-  };
+  return solutions.length
+    ? {
+        lines: mean(solutions.map(({ lines }) => lines)),
+        misshapen: mean(solutions.map(({ lines, wanted }) => Number(lines !== wanted))),
+      }
+    : {};
 }
 
-export const learn = (records: RoundRecords, tools: LearnTools): TrainingPlan =>
-  phaseOf(records.round) === 'label' ? imitate(records, tools) : reinforce(records, tools);
+const reinforce = (game: ProcessGame, records: RoundRecords, tools: LearnTools): TrainingPlan => ({
+  updates: solverUpdate(itemsOf(game, records, tools), {
+    objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
+    aggregation: { mode: 'token-mean' },
+    kl: { weight: 1e-3, estimator: 'k3', reference: { set: MAIN_SET, version: 0 } },
+  }),
+  figures: lineFigures(game, records.groups, tools),
+});
+
+export const learn = (game: ProcessGame, records: RoundRecords, tools: LearnTools): TrainingPlan =>
+  phaseOf(records.round) === 'label' ? imitate(game, records, tools) : reinforce(game, records, tools);

@@ -2,15 +2,10 @@
  * The rollout and judge stages of both phases: solutions, and either many verdicts on each, which become labels, or one, which decides the reward.
  */
 
+import type { Game } from '../../core/game/game.ts';
 import type { RewardInfo } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
-import {
-  invalid,
-  type Judgment,
-  type ParseResult,
-  type Solution,
-  type TaskFamily,
-} from '../../core/recipe/task-family.ts';
+import type { Judgment, ParseResult, Solution, TaskFamily } from '../../core/recipe/task-family.ts';
 import { phaseAt, type Schedule } from '../../core/round/phases.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
@@ -20,10 +15,13 @@ import { rollOut } from '../../protocols/roll-out.ts';
 import { rewardNamed } from '../../protocols/solver.ts';
 import { JUDGE, withGroup } from '../../protocols/solver-verifier.ts';
 import { parseGroup, verify } from '../../protocols/verify.ts';
-import { plainProofs } from '../../worlds/chains/analysis.ts';
-import { isInteger, parseWorked } from '../../worlds/worked.ts';
 import { type Consensus, chosenVerdict } from './labels.ts';
 import { processReward, stepAugmentedReward } from './rewards.ts';
+
+export interface ProcessGame extends Game<'solve' | 'verify'> {
+  /** The family without its bound on the number of lines; absent where it has none. */
+  readonly ungated?: TaskFamily;
+}
 
 /** The role whose verdicts become labels. */
 export const LABELLER = 'labeller';
@@ -59,37 +57,30 @@ export const rewards: Readonly<Record<string, RewardInfo>> = {
 const consensusOf = ({ settings: { variant } }: RoundSpec): Consensus =>
   variant === 'single' || variant === 'outcome' ? variant : 'steps';
 
-/** One line or more, not necessarily one for each operator: what a solver can pass with where no gate requires more. */
-export const anyLines: TaskFamily = {
-  ...plainProofs,
-  parseSolution: (_task, text) => {
-    const parsed = parseWorked(text, { step: isInteger, answer: isInteger });
-    return !parsed.ok || parsed.value.steps.length > 0 ? parsed : invalid('partial-steps');
-  },
-  answerIsExact: (task, solution) => plainProofs.answerIsExact(task, solution),
-  exactJudgment: (task, solution) => plainProofs.exactJudgment(task, solution),
-};
-
-export const familyOf = ({ settings: { variant } }: RoundSpec): TaskFamily =>
-  variant === 'no-gate' ? anyLines : plainProofs;
+export const familyOf = (
+  { family, ungated }: ProcessGame,
+  { settings: { variant } }: RoundSpec,
+): TaskFamily => (variant === 'no-gate' ? ungated! : family);
 
 /** In the first phase, each task has half as many solutions as in the second. */
 export const writeSolutions = (
+  game: ProcessGame,
   context: RoundContext,
   tasks: readonly AdmittedTask[],
 ): Promise<RolloutGroup[]> => {
   const { groupSize } = context.round.settings;
   const count = phaseOf(context.round) === 'label' ? Math.ceil(groupSize / 2) : groupSize;
-  return rollOut({ family: familyOf(context.round) }, withGroup(context, count), tasks);
+  return rollOut({ family: familyOf(game, context.round) }, withGroup(context, count), tasks);
 };
 
 export async function judgeSolutions(
+  game: ProcessGame,
   context: RoundContext,
   groups: readonly RolloutGroup[],
 ): Promise<ScoredGroup[]> {
   const { round } = context;
   rewardNamed(rewards, round.settings.rewardFunction);
-  const family = familyOf(round);
+  const family = familyOf(game, round);
   const consensus = consensusOf(round);
   const labels = phaseOf(round) === 'label';
   const solutionsGS = groups.map((group) => parseGroup(family, context, group));

@@ -3,22 +3,19 @@
  * is described below, as data.
  */
 import { readTags } from '../../core/recipe/reading.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
-import { familyTasks } from '../../protocols/drawn-tasks.ts';
+import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { evaluateVerifier, VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 import { JUDGE, OPTIMIZER } from '../../protocols/solver-verifier.ts';
-import { plainProofs } from '../../worlds/chains/analysis.ts';
-import { chainMarks } from '../../worlds/chains/family.ts';
+import { proofs } from './chains.ts';
 import { learn, VERIFIER_SET } from './learn.ts';
-import { judgeSolutions, LABELLER, rewards, VARIANTS, writeSolutions } from './proofs.ts';
+import { judgeSolutions, LABELLER, type ProcessGame, rewards, VARIANTS, writeSolutions } from './proofs.ts';
 
 const optimizer = { ...OPTIMIZER, warmup: 2 };
-const tasksOf = familyTasks(plainProofs);
 /** How many held-out tasks are voted on, and how many answers each has. */
 const EXAMINED = { voted: 100, answers: 4 };
 
-export const spark: Recipe = {
+const described = {
   name: 'spark',
   title: 'A verifier of steps trained on majorities of its verdicts, and a solver trained by it',
   paper: {
@@ -42,7 +39,6 @@ export const spark: Recipe = {
     schedule:
       'In the first six rounds solutions are labelled, half as many of each task as later, and the verifier makes one pass over the verdicts that are chosen. Then it rests, and the solver learns in every round.',
   },
-  needsOfTasks: 'solutions of which a verifier says line by line what is right',
   differences: [
     'Solutions are chains of sums, and their format is one line for each operator: a solution cannot be lengthened by trivial lines as the paper’s could, but without the gate it can be shortened.',
     'Solver, labeller and verifier start as one policy of 190 thousand parameters, which labels with its own verdicts; in the paper the labeller is twice as large.',
@@ -58,40 +54,67 @@ export const spark: Recipe = {
     lines: 'Mean number of lines in a solution.',
     misshapen: 'Share of the solutions with more or fewer lines than the task has operations.',
   },
-  startPolicy: 'arithmetic-chains',
-  taskName: plainProofs.name,
-  stop: plainProofs.stop,
-  tasks: 16,
-  groupSize: 8,
   rewards,
   variants: VARIANTS,
   sets: { main: { optimizer }, [VERIFIER_SET]: { optimizer } },
-  roles: {
-    [SOLVER]: {
-      description: 'writes solutions line by line',
-      sampling: { maxNew: plainProofs.maxNew.solver, temperature: 1 },
-    },
-    [LABELLER]: {
-      description: 'gives the verdicts that labels are made of, at version 0',
-      speaksAs: JUDGE,
-      sampling: { maxNew: plainProofs.maxNew.judge, temperature: 1 },
-    },
-    [JUDGE]: {
-      description: 'marks every line and gives a verdict, which pays the solver',
-      set: VERIFIER_SET,
-      sampling: { maxNew: plainProofs.maxNew.judge, temperature: 1 },
-    },
-  },
   freezable: [SOLVER, JUDGE],
   bindings: () => ({ [LABELLER]: { pinned: true } }),
-  propose: async (context) => tasksOf(context),
-  rollOut: writeSolutions,
-  judge: judgeSolutions,
-  learn,
-  evaluate: (context) =>
-    evaluateVerifier(context, { family: plainProofs, solver: SOLVER, judge: JUDGE, ...EXAMINED }),
-  describe: {
-    difficulty: (task) => plainProofs.difficulty(task),
-    parts: (role, text) => (role === SOLVER ? readTags : chainMarks)(text),
+} satisfies Described;
+
+const { lines: _, misshapen: __, ...WITHOUT_LINES } = described.figures;
+
+const written: RecipeOver<'solve' | 'verify'> = {
+  // The answers are read by a control and the evaluation alone.
+  needs: { verbs: ['solve', 'verify'], data: ['answer'] },
+  over: (game: ProcessGame) => {
+    const { family, tasks, words, readVerdict = readTags } = game;
+    const { name, stop } = family;
+    return {
+      ...described,
+      taskName: name,
+      ...(stop ? { stop } : {}),
+      roles: {
+        [SOLVER]: {
+          description: 'writes solutions line by line',
+          sampling: { maxNew: words.solve.maxNew, temperature: 1 },
+        },
+        [LABELLER]: {
+          description: 'gives the verdicts that labels are made of, at version 0',
+          speaksAs: JUDGE,
+          sampling: { maxNew: words.verify.maxNew, temperature: 1 },
+        },
+        [JUDGE]: {
+          description: 'marks every line and gives a verdict, which pays the solver',
+          set: VERIFIER_SET,
+          sampling: { maxNew: words.verify.maxNew, temperature: 1 },
+        },
+      },
+      propose: async (context) => tasks(context),
+      rollOut: (context, admitted) => writeSolutions(game, context, admitted),
+      judge: (context, groups) => judgeSolutions(game, context, groups),
+      learn: (records, tools) => learn(game, records, tools),
+      evaluate: (context) => evaluateVerifier(context, { family, solver: SOLVER, judge: JUDGE, ...EXAMINED }),
+      describe: {
+        difficulty: (task) => family.difficulty(task),
+        parts: (role, text) => (role === SOLVER ? readTags : readVerdict)(text),
+      },
+    };
   },
+  elsewhere: {
+    figures: WITHOUT_LINES,
+    variants: { single: VARIANTS.single },
+    differences: [
+      'A verdict is a yes or no to the whole solution, which counts as one step: texts of anybody’s policy have no marks for steps.',
+      'A well-formed solution is one whose answer can be read; its number of steps is not bound.',
+      'Solver, labeller and verifier start as one policy, which labels with its own verdicts; in the paper the labeller is twice as large.',
+      'Verdicts that criticise verdicts, and the advantages that depend on steps, are left out.',
+    ],
+  },
+  ownReward: 'the word of its verifier is the reward',
 };
+
+export const spark: Recipe = played(written, proofs, {
+  startPolicy: 'arithmetic-chains',
+  tasks: 16,
+  groupSize: 8,
+});
