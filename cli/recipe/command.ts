@@ -1,12 +1,15 @@
 /** `npx rollmesh recipe list | show NAME`: lists the recipes with their papers, or explains one in words. */
 import { Command } from 'commander';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { textsOf } from '../../protocols/questions/texts.ts';
 import { recipes } from '../../recipes/index.ts';
 import { needsOnQuestions } from '../../recipes/on-questions.ts';
 import { calledAs } from '../called-as.ts';
 import { FILE_RECIPES } from '../file-recipes.ts';
+import { addTaskFileOptions, type TaskFileOptions } from '../policy/task-file-options.ts';
 import { openRecipes } from '../recipe-modules.ts';
 import { cite, describeRecipe } from './describe-recipe.ts';
+import { dataOfFile, lackedBy, lackInWords, runsOn } from './runs-on.ts';
 
 /** Texts as lists of their lines where they have several, which is easier to edit in JSON. */
 const linesOf = (texts: Readonly<Record<string, string>>): Record<string, string | string[]> =>
@@ -14,22 +17,44 @@ const linesOf = (texts: Readonly<Record<string, string>>): Record<string, string
     Object.entries(texts).map(([verb, text]) => [verb, text.includes('\n') ? text.split('\n') : text]),
   );
 
+interface ListOptions extends TaskFileOptions {
+  readonly json: boolean;
+  readonly for?: string;
+}
+
+function printList(all: readonly Recipe[], json: boolean, onWhat: (recipe: Recipe) => string): void {
+  const width = Math.max(0, ...all.map(({ name }) => name.length)) + 2;
+  for (const recipe of all) {
+    const { name, title, paper } = recipe;
+    const runs = onWhat(recipe);
+    if (json) console.log(JSON.stringify({ name, title, paper, runs }));
+    else console.log(`${name.padEnd(width)}${title} (${cite(recipe)})\n${' '.repeat(width)}${runs}`);
+  }
+}
+
 export function command(): Command {
   const command = new Command(calledAs('recipe')).description('The recipes and their papers.');
-  command
-    .command('list')
-    .description('one line per recipe')
-    .option('--json', 'one JSON object per line', false)
-    .action(({ json }: { json: boolean }) => {
-      const all = [...recipes, ...FILE_RECIPES];
-      const width = Math.max(...all.map(({ name }) => name.length)) + 2;
-      for (const recipe of all)
-        console.log(
-          json
-            ? JSON.stringify({ name: recipe.name, title: recipe.title, paper: recipe.paper })
-            : `${recipe.name.padEnd(width)}${recipe.title} (${cite(recipe)})`,
-        );
-    });
+  addTaskFileOptions(
+    command
+      .command('list')
+      .description('one line per recipe: its title, its paper, and on what it runs beside its own world')
+      .option('--json', 'one JSON object per line', false)
+      .option(
+        '--for <file>',
+        'the recipes that run on this file as it is, then what the file lacks for others',
+      ),
+  ).action(async ({ json, for: file, ...reading }: ListOptions) => {
+    const all = [...recipes, ...FILE_RECIPES];
+    if (file === undefined) return printList(all, json, runsOn);
+    const has = await dataOfFile(file, reading);
+    const lacked = new Map(all.map((recipe) => [recipe, lackedBy(recipe, has)]));
+    const count = (recipe: Recipe) => lacked.get(recipe)?.length ?? Number.POSITIVE_INFINITY;
+    printList(
+      all.filter((recipe) => lacked.get(recipe)).toSorted((one, other) => count(one) - count(other)),
+      json,
+      (recipe) => (count(recipe) ? lackInWords(lacked.get(recipe)!) : `runs on ${file}`),
+    );
+  });
   command
     .command('show <recipe>')
     .description('one recipe in words: a shipped one by its name, or the path of a module')

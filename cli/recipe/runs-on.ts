@@ -1,0 +1,72 @@
+/** On what a recipe runs beside its own world: which files of a user's, and what they must have. `npx rollmesh recipe list` says it. */
+import { basename } from 'node:path';
+import { RollmeshError, wrongInput } from '../../core/errors.ts';
+import { DATA, type Datum } from '../../core/game/verbs.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { dataOf } from '../../protocols/questions/game.ts';
+import { readConversations, readPairs } from '../../worlds/file/read-examples.ts';
+import {
+  readTaskFiles,
+  type TaskFileOptions,
+  taskFileBytes,
+  taskFileSettings,
+} from '../policy/task-file-options.ts';
+
+/** Recipes that are made from files by themselves, with what each needs of one. */
+const FROM_FILES: Readonly<Record<string, readonly Datum[]>> = {
+  grpo: ['answer'],
+  distil: ['answer'],
+  sft: ['conversations'],
+  dpo: ['pairs'],
+  spin: ['conversations'],
+};
+
+/** What every line of a file must have for the recipe; null where it runs on no file. */
+export const neededOfFiles = ({ name, written }: Recipe): readonly Datum[] | null =>
+  written?.needs.data ?? FROM_FILES[name] ?? null;
+
+/** "questions with a worked solution to each task", or what keeps the recipe in its own world. */
+export function runsOn(recipe: Recipe): string {
+  const needs = neededOfFiles(recipe);
+  if (!needs) return `its own world: it needs ${recipe.needsOfTasks ?? 'tasks of its own family'}`;
+  if (needs.includes('conversations') || needs.includes('pairs')) return `files of ${inWords(needs)}`;
+  return `questions with ${inWords(needs)}`;
+}
+
+const inWords = (data: readonly Datum[]): string => data.map((datum) => DATA[datum]).join(' and ');
+
+/** What a file has, with the fault of each way to read it that failed. */
+export async function dataOfFile(path: string, options: TaskFileOptions): Promise<readonly Datum[]> {
+  const bytes = await taskFileBytes(path);
+  const name = basename(path);
+  const faults = new Map<string, string>();
+  const read = async (what: string, data: () => Promise<readonly Datum[]>): Promise<readonly Datum[]> => {
+    try {
+      return await data();
+    } catch (error) {
+      if (!(error instanceof RollmeshError)) throw error;
+      faults.set(error.message, faults.has(error.message) ? '' : `As ${what}: `);
+      return [];
+    }
+  };
+  const found = [
+    ...(await read('questions', async () => dataOf(await readTaskFiles([path], taskFileSettings(options))))),
+    ...(await read('pairs', async () => ((await readPairs(name, bytes)).length ? ['pairs'] : []))),
+    ...(await read('conversations', async () =>
+      (await readConversations(name, bytes)).length ? ['conversations'] : [],
+    )),
+  ];
+  if (found.length) return found;
+  const why = [...faults].map(([fault, read]) => read + fault).join(' ');
+  throw wrongInput('tasks.kind', `No recipe can read ${path}. ${why}`, {
+    expected: 'questions with answers, pairs of answers, or conversations',
+    next: 'Name other fields with --fields, or another --checker.',
+  });
+}
+
+/** Whether a recipe runs on a file that has these data, and what it misses there otherwise; null where it runs on no file. */
+export function lackedBy(recipe: Recipe, has: readonly Datum[]): readonly Datum[] | null {
+  return neededOfFiles(recipe)?.filter((datum) => !has.includes(datum)) ?? null;
+}
+
+export const lackInWords = (lacked: readonly Datum[]): string => `needs ${inWords(lacked)}`;
