@@ -13,7 +13,7 @@ export function firstCorrected(attempt: string, critique: string): number | null
 
 /**
  * The line of what was said in which each token begins [ids], among lines that are not blank; below 0 = before it. A token that ends a line belongs to
- * that line. Null where the text of the tokens does not have what was said in it.
+ * that line, and an empty line to the one behind it. Null where the text of the tokens does not have what was said in it.
  */
 export function linesOfTokens(
   ids: TokenIds,
