@@ -62,9 +62,9 @@ export function command(): Command {
     .action(async (reference: string, { prompts }: { prompts: boolean }) => {
       if (prompts) return console.log(JSON.stringify(linesOf(textsOf(needsOnQuestions(reference))), null, 2));
       const onFiles = FILE_RECIPES.find(({ name }) => name === reference);
-      if (onFiles) return console.log(describeRecipe(onFiles, 'version 0 is that of --policy'));
+      if (onFiles) return console.log(describeRecipe(onFiles, reference, true));
       const { named } = await openRecipes([reference]);
-      console.log(describeRecipe(named[0]!));
+      console.log(describeRecipe(named[0]!, reference));
     });
   return command;
 }

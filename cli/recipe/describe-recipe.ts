@@ -4,6 +4,7 @@ import type { OptimizerSettings } from '../../core/plan/training-plan.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { wrap } from '../shared/wrap.ts';
+import { runIt } from './run-it.ts';
 
 const decay = ({ schedule = 'constant', totalSteps, floor = 0 }: OptimizerSettings): string =>
   schedule === 'constant' ? '' : ` and a ${schedule} fall to ${floor} times the rate at step ${totalSteps}`;
@@ -14,8 +15,8 @@ export const cite = ({ paper }: Recipe) => [paper.title, paper.year, paper.sourc
 /** Columns of a paragraph. */
 const WIDTH = 100;
 
-/** `begins`: a clause on the version 0 of its runs, for a recipe that has no start policy of its own. */
-export function describeRecipe(recipe: Recipe, begins = `version 0 is models/${recipe.startPolicy}`): string {
+/** `reference`: how the user names it. `onFiles`: it is made from files, and its runs begin from the policy that `--policy` names. */
+export function describeRecipe(recipe: Recipe, reference = recipe.name, onFiles = false): string {
   /** A section: its paragraph, then its items. */
   const section = (title: string, text: string | undefined, items: readonly string[] = []) =>
     text === undefined && !items.length
@@ -55,13 +56,13 @@ export function describeRecipe(recipe: Recipe, begins = `version 0 is models/${r
     return `${name}: ${[trained, ...more].join('; ')}`;
   });
   const { method } = recipe;
-  const sizes = `A round has ${recipe.tasks} tasks (${recipe.taskName}) with ${recipe.groupSize === 1 ? 'one rollout' : `${recipe.groupSize} rollouts`} each; ${begins}.`;
   return [
     ...indented(`${recipe.name}: ${recipe.title}`, ''),
     ...indented(`Paper: ${cite(recipe)}`, ''),
     '',
     ...indented(recipe.summary, ''),
-    ...section('Setting', [method?.setting, sizes].filter(Boolean).join(' ')),
+    ...section('Run it', undefined, runIt(recipe, reference, onFiles)),
+    ...section('Setting', method?.setting),
     ...section('Roles', method?.roles, roles),
     ...section('Rewards', method?.rewards, rewards),
     ...section('Credit assignment', method?.credit),

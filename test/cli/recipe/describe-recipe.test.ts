@@ -6,7 +6,7 @@ import { describeRecipe } from '../../../cli/recipe/describe-recipe.ts';
 import { recipes, shipped } from '../../../recipes/index.ts';
 
 const SECTIONS = [
-  'Setting',
+  'Run it',
   'Roles',
   'Rewards',
   'Credit assignment',
@@ -32,11 +32,10 @@ test.each(recipes)('$name reads as a method section: every part, in order, in wh
 test('a recipe without a method section is told by its summary, roles, rewards and sizes', () => {
   const { method: _, ...own } = shipped.find('dapo');
   const words = describeRecipe(own);
-  for (const heading of ['Setting', 'Roles', 'Rewards', 'Schedule'])
-    expect(words).toContain(`\n${heading}\n`);
+  for (const heading of ['Run it', 'Roles', 'Rewards', 'Schedule']) expect(words).toContain(`\n${heading}\n`);
   expect(words).not.toContain('Credit assignment');
   expect(words).not.toContain('undefined');
-  expect(words.replace(/\s+/g, ' ')).toContain('version 0 is models/arithmetic-verbose');
+  expect(words.replace(/\s+/g, ' ')).toContain('Needs: the start policy arithmetic-verbose.');
 });
 
 test('it tells what may be asked for: rewards, variants, frozen roles and where the run begins', () => {
@@ -47,7 +46,8 @@ test('it tells what may be asked for: rewards, variants, frozen roles and where 
     '--reward format: control',
     '--variant constant: α stays at 0.5',
     '--freeze judge keeps it at version 0',
-    '48 tasks (chains) with 5 rollouts each; version 0 is models/arithmetic-chains',
+    '48 tasks (chains) with 5 rollouts each',
+    'Needs: the start policy arithmetic-chains.',
     '12 of the verifier alone',
   ])
     expect(words).toContain(part);
@@ -62,7 +62,7 @@ test('the recipes on files are listed, and told by the names that --recipe takes
     expect(listed).toEqual([...recipes, ...FILE_RECIPES].map(({ name }) => name));
     await command().parseAsync(['show', 'grpo'], { from: 'user' });
     const words = said.join('\n').replace(/\s+/g, ' ');
-    for (const part of ['grpo: Group relative', '--variant ppo: ', 'version 0 is that of --policy'])
+    for (const part of ['grpo: Group relative', '--variant ppo: ', '--policy NAME --tasks FILE.jsonl'])
       expect(words).toContain(part);
   } finally {
     log.mockRestore();

@@ -1,0 +1,53 @@
+/** How a recipe is run: which command, what it needs, how long it took where it was measured, and which change to expect. */
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { duration, percent } from '../shared/figures.ts';
+import table from './measured.json' with { type: 'json' };
+
+/** What the lab measured of a recipe: the mean over the seeds of the first arm of its record (lab/cli/measured.ts). */
+interface Measured {
+  readonly start: string;
+  /** Tasks a round, rollouts a task. */
+  readonly sizes: readonly number[];
+  readonly rounds: number;
+  readonly seeds: number;
+  /** Of a run in one process, evaluations included. */
+  readonly seconds: number;
+  readonly machine: string;
+  /** Held-out accuracy at the start and at the end; null where the recipe is not evaluated by it. */
+  readonly greedy: readonly number[] | null;
+  readonly sampled: readonly number[] | null;
+}
+
+const MEASURED: Readonly<Record<string, Measured | undefined>> = table;
+
+const change = (name: string, ends: readonly number[] | null): string[] =>
+  ends === null ? [] : [`${name} accuracy ${percent(ends[0]!, 1)} to ${percent(ends[1]!, 1)}`];
+
+/** The lines of a recipe that is called by `reference`, its name or the path of its module. `onFiles`: it is made from files, and has no start of its own. */
+export function runIt(recipe: Recipe, reference: string, onFiles: boolean): string[] {
+  const { needsOfTasks: needs, startPolicy, taskName, tasks, groupSize } = recipe;
+  const command = `npx rollmesh start --recipe ${reference}`;
+  const measured = MEASURED[recipe.name];
+  const lines = [
+    ...(onFiles ? [] : [command]),
+    ...(onFiles || needs === undefined
+      ? [`${command} --policy NAME --tasks FILE.jsonl (your policy, your file)`]
+      : []),
+    ...(onFiles
+      ? []
+      : [
+          `Needs: the start policy ${startPolicy}.${needs === undefined ? '' : ` It does not run on a file of questions, since it needs ${needs}.`}`,
+        ]),
+    `A round: ${tasks} tasks (${taskName}) with ${groupSize === 1 ? 'one rollout' : `${groupSize} rollouts`} each.`,
+  ];
+  if (!measured) return lines;
+  const { rounds, seeds, seconds, machine, sizes, start, greedy, sampled } = measured;
+  const figures = [...change('greedy', greedy), ...change('sampled', sampled)];
+  return [
+    ...lines,
+    `Measured: ${rounds} rounds of ${sizes[0]} × ${sizes[1]} from ${start} took ${duration(1000 * seconds)} in one process (${machine}).`,
+    ...(figures.length
+      ? [`Expect after them: held-out ${figures.join(', ')} (mean of ${seeds} seeds).`]
+      : []),
+  ];
+}

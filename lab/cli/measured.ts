@@ -1,0 +1,57 @@
+/**
+ * Makes cli/recipe/measured.json from the records: what a first run of each recipe took and came to, which `rollmesh recipe show NAME` prints. By
+ * hand: `npm run measured --workspace lab`.
+ */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** A run as its record holds it: the evaluations as columns. */
+interface Run {
+  readonly wallMs: number;
+  readonly heldout: Readonly<Record<'accuracy' | 'sampled', readonly (number | null)[]>>;
+}
+interface Recorded {
+  readonly recipe: string;
+  readonly machine: { readonly cpu: string; readonly cores: number };
+  readonly settings: { readonly start: string; readonly tasks: number; readonly groupSize: number };
+  readonly rounds: number;
+  readonly arms: readonly [{ readonly runs: readonly Run[] }];
+}
+
+export const TABLE = '../cli/recipe/measured.json';
+const mean = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;
+const rounded = (share: number): number => Math.round(1000 * share) / 1000;
+
+/** The mean over the seeds at the start and at the end; null where it was not measured. */
+function change(runs: readonly Run[], figure: keyof Run['heldout']): readonly number[] | null {
+  const ends = [0, -1].map((at) => runs.map(({ heldout }) => heldout[figure].at(at) ?? null));
+  if (ends.flat().includes(null)) return null;
+  return ends.map((values) => rounded(mean(values as number[])));
+}
+
+function measured({ machine, settings, rounds, arms: [{ runs }] }: Recorded) {
+  return {
+    start: settings.start,
+    sizes: [settings.tasks, settings.groupSize],
+    rounds,
+    seeds: runs.length,
+    seconds: Math.round(mean(runs.map(({ wallMs }) => wallMs)) / 1000),
+    machine: `${machine.cores} cores of ${machine.cpu.replaceAll(/\(R\)|\(TM\)/g, '')}`,
+    greedy: change(runs, 'accuracy'),
+    sampled: change(runs, 'sampled'),
+  };
+}
+
+/** The table as JSON, a line for each recipe. */
+export function measuredTable(): string {
+  const records = readdirSync('records')
+    .filter((file) => file.endsWith('.json'))
+    .sort()
+    .map((file) => JSON.parse(readFileSync(join('records', file), 'utf8')) as Recorded);
+  const rows = records.map((record) => `  "${record.recipe}": ${JSON.stringify(measured(record))}`);
+  return `{\n${rows.join(',\n')}\n}\n`;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) writeFileSync(TABLE, measuredTable());

@@ -1,0 +1,17 @@
+/** What `rollmesh recipe show` says was measured is what the records hold. */
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { measuredTable, TABLE } from '../../cli/measured.ts';
+
+test('the table that the product prints from is that of the records', () => {
+  expect(readFileSync(TABLE, 'utf8')).toBe(measuredTable());
+});
+
+test('the numbers of trio are the means of its record, worked out here', () => {
+  const { arms, rounds } = JSON.parse(readFileSync('records/trio.json', 'utf8'));
+  const runs = arms[0].runs as { heldout: { accuracy: number[] } }[];
+  const last = runs.map(({ heldout }) => heldout.accuracy.at(-1)!);
+  const { trio } = JSON.parse(measuredTable());
+  expect(trio).toMatchObject({ start: 'arithmetic-base', rounds, seeds: last.length });
+  expect(trio.greedy[1]).toBeCloseTo(last.reduce((sum, value) => sum + value, 0) / last.length, 3);
+});
