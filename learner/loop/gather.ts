@@ -30,7 +30,7 @@ export const refuseRound = ({ groups, refused }: Gathered, round: string, why: G
 /** Where the groups are read: from the gateway, or from what was fetched early. */
 type Objects = Pick<MeshGateway, 'getObject'>;
 
-/** Number of groups fetched at once. Fetched one by one, a large round spends most of its time on round trips to the store (docs/elastic.md). */
+/** Number of groups fetched at once. Fetched one by one, a large round spends most of its time on round trips to the store (test/bench/elastic.md). */
 const AT_ONCE = 16;
 
 export async function gatherRound(

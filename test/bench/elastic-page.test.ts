@@ -1,4 +1,4 @@
-/** The tables of docs/elastic.md: what the records say, with a column for each engine, and made anew where a record has changed. */
+/** The tables of test/bench/elastic.md: what the records say, with a column for each engine, and made anew where a record has changed. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Engine } from '../../core/policy/policy.ts';
@@ -70,7 +70,7 @@ test('every engine that was measured has its columns', () => {
 });
 
 test('the page has what the records say: else run `npm run bench -- elastic --page`', () => {
-  const page = readFileSync('docs/elastic.md', 'utf8');
+  const page = readFileSync('test/bench/elastic.md', 'utf8');
   expect(elasticRecords().map(({ engine }) => engine)).toContain('onnx');
   expect(withTables(page, elasticRecords())).toBe(page);
 });

@@ -1,6 +1,6 @@
 /**
  * Estimates how far the mesh scales, by a discrete-event model. Its parameters are fitted to local runs, its predictions are checked on other
- * local runs, and then it is used from ten to ten thousand isolates. See docs/elastic.md.
+ * local runs, and then it is used from ten to ten thousand isolates. See test/bench/elastic.md.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -18,7 +18,7 @@ import { type SweepRow, sweep } from './elastic/sweep.ts';
 const resultsOf = (engine: Engine): string =>
   `test/bench/results/elastic${engine === 'onnx' ? '' : `-${engine}`}.json`;
 
-const PAGE = 'docs/elastic.md';
+const PAGE = 'test/bench/elastic.md';
 
 /** The records of the engines that were measured, in the order of their names. */
 export const elasticRecords = (): ElasticRecord[] =>
@@ -180,7 +180,7 @@ const sweepLines = (name: string, rows: readonly SweepRow[]): string[] => [
 /**
  * `--engine NAME`: what computes the policies (onnx), whose work the model is then made of. `--again`: the model alone, from the local runs in
  * test/bench/results/elastic.json, or elastic-ENGINE.json; `--json`: one JSON object. Results also go there. `--page`: measures nothing, but writes the
- * tables of docs/elastic.md from these records. Exit status 1 where a prediction is more than 15 % off.
+ * tables of test/bench/elastic.md from these records. Exit status 1 where a prediction is more than 15 % off.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({

@@ -1,4 +1,4 @@
-/** The parts of docs/elastic.md that are made from the records: the constants of each engine, how well they predict, and what follows from them. */
+/** The parts of test/bench/elastic.md that are made from the records: the constants of each engine, how well they predict, and what follows from them. */
 import type { Engine } from '../../../core/policy/policy.ts';
 import type { Machine } from '../../../local/machine.ts';
 import type { Fit } from './fit.ts';
@@ -139,7 +139,7 @@ function sweepOf([name, rows]: readonly [string, readonly SweepRow[]]): string[]
 function withPart(page: string, part: string, lines: readonly string[]): string {
   const [begin, end] = marksOf(part);
   const [from, to] = [page.indexOf(begin), page.indexOf(end)];
-  if (from < 0 || to < from) throw new Error(`internal: docs/elastic.md lacks the marks of ${part}`);
+  if (from < 0 || to < from) throw new Error(`internal: test/bench/elastic.md lacks the marks of ${part}`);
   return `${page.slice(0, from + begin.length)}\n${lines.join('\n').trimEnd()}\n\n${page.slice(to)}`;
 }
 
