@@ -1,20 +1,27 @@
 /** Qwen2.5-Math-PRM: a classifier of steps, trained on labels on which continuations and a judge agree. The method is described below, as data. */
 
 import { readTags } from '../../core/recipe/reading.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { Described, Recipe, RecipeOver } from '../../core/recipe/recipe.ts';
 import { familyTasks } from '../../protocols/drawn-tasks.ts';
 import { BEST_OF_N_FIGURES, evaluateBestOfN } from '../../protocols/evaluate/best-of-n.ts';
+import { VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
 import { SOLVER } from '../../protocols/solver.ts';
-import { JUDGE, OPTIMIZER } from '../../protocols/solver-verifier.ts';
+import { JUDGE, OPTIMIZER, solverAndVerifier } from '../../protocols/solver-verifier.ts';
 import { plainProofs } from '../../worlds/chains/analysis.ts';
 import { chainMarks } from '../../worlds/chains/family.ts';
 import { COMPLETER, labelSolutions, rewards } from './labels.ts';
 import { learn } from './learn.ts';
+import { learnWhole, PRM_SET, WHOLE_VARIANTS } from './whole-answers.ts';
 
 const tasksOf = familyTasks(plainProofs);
 
-export const qwenPrm: Recipe = {
+const classifier = {
+  optimizer: { ...OPTIMIZER, learningRate: 1e-3, minibatches: 8 },
+  head: { kind: 'classes', count: 2 },
+} as const;
+
+const described = {
   name: 'qwen-prm',
   title: 'A process reward model on steps that continuations and a judge label alike',
   paper: {
@@ -38,7 +45,6 @@ export const qwenPrm: Recipe = {
     schedule:
       'Each round labels fresh solutions, asks the model about them, and then makes one pass over those that are kept, in eight optimiser steps.',
   },
-  needsOfTasks: 'solutions of which a checker can say line by line what is right',
   differences: [
     'Rounds on fresh solutions instead of one corpus of half a million; the model is asked about them before it learns from them, which stands in for ProcessBench.',
     'Lines are sums, and the judge is a small policy that often copies; a 72B model in the paper.',
@@ -58,6 +64,45 @@ export const qwenPrm: Recipe = {
     luckyFound:
       'Share of the wrong solutions with an exact answer whose first wrong line the reward model finds.',
   },
+} satisfies Described;
+
+const written: RecipeOver<'solve' | 'verify'> = {
+  needs: { verbs: ['solve', 'verify'], data: ['answer'] },
+  over: ({ family, tasks }) => ({
+    ...described,
+    ...solverAndVerifier({
+      family,
+      tasks,
+      shape: ({ settings: { groupSize } }) => ({ solutions: groupSize, shown: groupSize, votes: 1 }),
+      answers: 8,
+    }),
+    variants: WHOLE_VARIANTS,
+    sets: { main: { optimizer: null }, [PRM_SET]: classifier },
+    freezable: [],
+    bindings: () => ({ [SOLVER]: { pinned: true }, [JUDGE]: { pinned: true } }),
+    learn: learnWhole,
+  }),
+  elsewhere: {
+    figures: {
+      ...VERIFIER_FIGURES,
+      kept: described.figures.kept,
+      bestOfGroup: described.figures.bestOfGroup,
+      oneOfGroup: described.figures.oneOfGroup,
+    },
+    differences: [
+      'A whole solution counts as one step, so that its label is that of its answer: nothing is continued, and the checker stands in the place of continuations.',
+      'The judge is the policy itself; a 72B model in the paper.',
+      'Rounds on fresh solutions instead of one corpus of half a million; the classifier is asked about them before it learns from them, since a head cannot be asked outside training.',
+      'The classifier’s head is one linear layer on the trunk; the paper has two.',
+    ],
+  },
+  ownReward: 'its classifier is taught what is right and wrong, and nobody is paid',
+};
+
+/** Chains of sums, in which continuations and a judge label every line. */
+export const qwenPrm: Recipe = {
+  ...described,
+  written,
   startPolicy: 'arithmetic-chains',
   taskName: plainProofs.name,
   stop: plainProofs.stop,
@@ -68,12 +113,7 @@ export const qwenPrm: Recipe = {
     'monte-carlo': 'labels by continuations alone; every solution is kept',
     judge: 'labels by the judge alone; every solution is kept whose judgment parses',
   },
-  sets: {
-    main: {
-      optimizer: { ...OPTIMIZER, learningRate: 1e-3, minibatches: 8 },
-      head: { kind: 'classes', count: 2 },
-    },
-  },
+  sets: { main: classifier },
   roles: {
     [SOLVER]: {
       description: 'writes solutions, frozen',
