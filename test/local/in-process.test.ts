@@ -8,10 +8,10 @@ import { runInOneProcess } from '../../cli/start/process-run.ts';
 import type { RunPrinter } from '../../cli/start/run-printer.ts';
 import { HELD_OUT } from '../../core/recipe/split.ts';
 import { openDevice } from '../../learner/device/device.ts';
-import { hashesOf, referenceRun } from '../../local/run/reference-run.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { shipped } from '../../recipes/index.ts';
 import { runOf } from '../../recipes/run-order.ts';
+import { hashesOf, referenceRun } from '../faults/reference-run.ts';
 import { openScene, temporaryFolder } from '../mesh/scene.ts';
 
 const stateDir = temporaryFolder();

@@ -11,7 +11,6 @@ import { openAudit } from '../../learner/loop/auditor.ts';
 import { runLearner } from '../../learner/loop/loop.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { type MeshOptions, SCORED_QUEUE, startMesh } from '../../local/mesh/start.ts';
-import { type FileHashes, hashesOf, referenceRun } from '../../local/run/reference-run.ts';
 import { ensureShipped, importPolicy } from '../../local/starts.ts';
 import { expectExplained } from '../../local/testing/explained.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
@@ -21,6 +20,7 @@ import { runOf } from '../../recipes/run-order.ts';
 import { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { PullQueue } from '../../workers/api/pull-client.ts';
 import { orderRounds } from '../../workers/api/signed-webhook.ts';
+import { type FileHashes, hashesOf, referenceRun } from '../faults/reference-run.ts';
 
 /** Hashes of the last version's files, from the mesh and from one process, and of those of the version before it. */
 export interface Played {

@@ -11,11 +11,11 @@ import type { Registry } from '../../core/recipe/registry.ts';
 import { MAIN_SET, type Manifest, weightsFile } from '../../core/schema/policy.ts';
 import { keys } from '../../core/schema/round.ts';
 import { openDevice } from '../../learner/device/device.ts';
-import { type FileHashes, referenceRun } from '../../local/run/reference-run.ts';
 import { readStart } from '../../local/starts.ts';
 import { type RunOrder, runOf } from '../../recipes/run-order.ts';
 import { type Damage, type DamageTarget, damageFile, fileOf, isDatabase } from '../faults/damage.ts';
 import { followLog } from '../faults/log-tail.ts';
+import { type FileHashes, referenceRun } from '../faults/reference-run.ts';
 import { storedObjects } from '../faults/stored-files.ts';
 import { type Watched, watchCommand } from '../faults/watched-command.ts';
 

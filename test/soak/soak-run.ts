@@ -9,7 +9,6 @@ import type { Registry } from '../../core/recipe/registry.ts';
 import type { VersionFile } from '../../core/schema/policy.ts';
 import { openDevice } from '../../learner/device/device.ts';
 import { moduleFile } from '../../local/mesh/installation.ts';
-import { type FileHashes, referenceRun } from '../../local/run/reference-run.ts';
 import { ensureShipped, readStart } from '../../local/starts.ts';
 import { type RunOrder, runOf } from '../../recipes/run-order.ts';
 import { GatewayClient } from '../../workers/api/gateway-client.ts';
@@ -22,6 +21,7 @@ import { faultyNetwork } from '../faults/faulty-network.ts';
 import type { KillPoint } from '../faults/kill-points.ts';
 import { type Balance, balance, type LedgerRound, readLedger } from '../faults/ledger.ts';
 import { forwardAll, type Handler } from '../faults/proxy.ts';
+import { type FileHashes, referenceRun } from '../faults/reference-run.ts';
 
 export interface UnderFire {
   readonly root: string;

@@ -10,7 +10,7 @@ import { afterAll, expect, test } from 'vitest';
 import { gatewayAt, startSharedMesh } from '../../../cli/shared/state-access.ts';
 import { openStateFolder } from '../../../cli/shared/state-folder.ts';
 import { NODE_FLAGS } from '../../../local/mesh/installation.ts';
-import { type FileHashes, hashesOf } from '../../../local/run/reference-run.ts';
+import { type FileHashes, hashesOf } from '../../faults/reference-run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-import-killed-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

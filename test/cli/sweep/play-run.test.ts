@@ -6,11 +6,11 @@ import { afterAll, expect, test } from 'vitest';
 import { checkRun, endedRun, playRun } from '../../../cli/sweep/play-run.ts';
 import { sha256Hex } from '../../../core/random.ts';
 import { openDevice } from '../../../learner/device/device.ts';
-import { referenceRun } from '../../../local/run/reference-run.ts';
 import { readStart } from '../../../local/starts.ts';
 import { readPolicyFolder } from '../../../model/policy-folder.ts';
 import { shipped } from '../../../recipes/index.ts';
 import { runOf } from '../../../recipes/run-order.ts';
+import { referenceRun } from '../../faults/reference-run.ts';
 import { startTestMesh } from '../policy/policy-mesh.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'rollmesh-sweep-'));
