@@ -293,7 +293,7 @@ describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
         await form.getByLabel('hidden').check();
         await form.getByRole('button', { name: 'Save' }).click();
         await page.waitForFunction(() => document.querySelectorAll('#all-runs tbody tr').length === 1);
-        await page.getByLabel('with hidden ones').check();
+        await page.getByLabel('show hidden').check();
         expect(await rows.count()).toBe(2);
 
         await rows

@@ -6,6 +6,7 @@ import { afterAll, expect, test, vi } from 'vitest';
 import { command } from '../../cli/recipe/command.ts';
 import { taskRecipe } from '../../cli/task-recipe.ts';
 import { placesOf } from '../../protocols/questions/prompts.ts';
+import { shipped } from '../../recipes/index.ts';
 import { QUESTION_RECIPES } from '../../recipes/on-questions.ts';
 import { chatOf } from '../recipes/say.ts';
 
@@ -48,8 +49,10 @@ test.each(QUESTION_RECIPES)('what %s says can be written down and given back', a
   const texts = await shown(recipe);
   expect(Object.keys(texts)).toContain('solve');
   for (const text of Object.values(texts)) expect(placesOf(asText(text)).length).toBeGreaterThan(0);
-  if (recipe !== 'fb-align')
-    expect((await make(recipe, texts))!.recipe.title).toBe((await make(recipe))!.recipe.title);
+  // The file of these tests has no worked solutions.
+  if (shipped.find(recipe).written!.needs.data.includes('solution'))
+    await expect(make(recipe, texts)).rejects.toMatchObject({ code: 'tasks.lacks' });
+  else expect((await make(recipe, texts))!.recipe.title).toBe((await make(recipe))!.recipe.title);
 });
 
 test('other words are another run, and are what the policy is asked', async () => {

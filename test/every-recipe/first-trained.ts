@@ -1,5 +1,6 @@
-/** The round by which a recipe has trained its main weights, where that is later than the second. */
+/** The round by which a recipe has trained its main weights, where that is later than the first. */
 export const FIRST_TRAINED: Readonly<Record<string, number>> = {
+  stp: 2,
   'r-zero': 9,
   tango: 13,
   prime: 9,
