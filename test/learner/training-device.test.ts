@@ -54,6 +54,7 @@ test('room is made before an evaluation opens a version, and only where one is d
   const order: string[] = [];
   const gateway = {
     getRun: async () => ({ target: 4 }),
+    getRound: async () => ({ report: null }),
     getVersion: async () => {
       order.push('version');
       throw new Error('none here');
