@@ -8,7 +8,7 @@ import { type RawRequest, type RawResponse, send } from './requests.ts';
 import {
   type Spoiler,
   signGithub,
-  signOwn,
+  signStandard,
   tooMuch,
   withHeader,
   wrongGithub,
@@ -140,8 +140,9 @@ function routesOf({ mesh: { secrets } }: Scene, round: string, group: string, ma
     headers: {},
     body,
   });
+  const sign = (id: string) => signStandard(WEBHOOK_SECRET, id, Math.floor(now()));
   const signed = (change: (request: RawRequest) => RawRequest) => (request: RawRequest) =>
-    signOwn(WEBHOOK_SECRET, Math.floor(now()))(change(request));
+    sign(request.headers['webhook-id']!)(change(request));
   const file = text('{"model_type":"llama"}');
   const wrongHash = fc.constantFrom(
     withHeader('x-sha256', null),
@@ -153,7 +154,7 @@ function routesOf({ mesh: { secrets } }: Scene, round: string, group: string, ma
     {
       name: 'webhook',
       accepted: 202,
-      right: (n) => signOwn(WEBHOOK_SECRET, Math.floor(now()))(hook(order(n))),
+      right: (n) => sign(`message-${n}`)(hook(order(n))),
       spoilers: [
         wrongSignatures(WEBHOOK_SECRET, [LEARNER_TOKEN, MESH_KEY, READ_TOKEN, `${WEBHOOK_SECRET} `], now),
         wrongSignatures(WEBHOOK_SECRET, [LEARNER_TOKEN, MESH_KEY, READ_TOKEN, `${WEBHOOK_SECRET} `], now),
@@ -321,6 +322,7 @@ function routesOf({ mesh: { secrets } }: Scene, round: string, group: string, ma
       brokenJson,
       wrongFields({ reason: ['', 'x'.repeat(201), null, 7] }),
     ]),
+    learner('resume', 'POST', `/api/runs/${NOBODY}/resume`, text(''), 404, [wrongPaths(3)]),
     learner(
       'label',
       'PUT',
@@ -607,8 +609,9 @@ test('a credential and the one that is to replace it are both valid, each at its
   );
   const order = (secret: string, seed: number) =>
     status(
-      signOwn(
+      signStandard(
         secret,
+        `order-${seed}`,
         Math.floor(now()),
       )({
         method: 'POST',

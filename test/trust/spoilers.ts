@@ -9,11 +9,8 @@ import type { RawRequest } from './requests.ts';
 export type Spoiler = fc.Arbitrary<(request: RawRequest) => RawRequest>;
 
 const text = (value: string) => new TextEncoder().encode(value);
-const hmac = (secret: string, ...parts: (string | Uint8Array)[]) => {
-  const sum = createHmac('sha256', secret);
-  for (const part of parts) sum.update(part);
-  return sum.digest('hex');
-};
+/** Bytes that are no UTF-8 are signed as the gateway reads them, so that they get as far as its parser. */
+const readable = (body: Uint8Array) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(body);
 
 /** Flips one character of a string at a place. */
 const changed = (value: string, at: number) => {
@@ -28,13 +25,21 @@ export const withHeader =
     return { ...request, headers: value === null ? others : { ...others, [name]: value } };
   };
 
-export const signOwn =
-  (secret: string, seconds: number) =>
-  (request: RawRequest): RawRequest =>
-    withHeader(
-      'x-rollmesh-signature',
-      `t=${seconds},v1=${hmac(secret, `${seconds}.`, request.body)}`,
-    )(request);
+/** The three headers of Standard Webhooks, not by the library that the gateway checks them with. */
+export const signStandard =
+  (secret: string, id: string, seconds: number) =>
+  (request: RawRequest): RawRequest => {
+    const sum = createHmac('sha256', secret).update(`${id}.${seconds}.${readable(request.body)}`);
+    return {
+      ...request,
+      headers: {
+        ...request.headers,
+        'webhook-id': id,
+        'webhook-timestamp': String(seconds),
+        'webhook-signature': `v1,${sum.digest('base64')}`,
+      },
+    };
+  };
 
 export const signGithub =
   (secret: string, delivery: string) =>
@@ -42,7 +47,7 @@ export const signGithub =
     ...request,
     headers: {
       ...request.headers,
-      'x-hub-signature-256': `sha256=${hmac(secret, request.body)}`,
+      'x-hub-signature-256': `sha256=${createHmac('sha256', secret).update(request.body).digest('hex')}`,
       'x-github-delivery': delivery,
     },
   });
@@ -74,67 +79,106 @@ export const wrongTokens = (token: string, others: readonly string[]): Spoiler =
     .filter((value) => value !== `Bearer ${token}\t`)
     .map((value) => withHeader('authorization', value));
 
+/** Changes a header that the request has. */
+const over =
+  (name: string, change: (value: string) => string) =>
+  (request: RawRequest): RawRequest =>
+    withHeader(name, change(request.headers[name] ?? ''))(request);
+
 /** Wrong signatures of a body that is right. `now` in seconds. */
 export const wrongSignatures = (secret: string, others: readonly string[], now: () => number): Spoiler => {
-  const name = 'x-rollmesh-signature';
-  const over = (change: (value: string) => string) => (request: RawRequest) =>
-    withHeader(name, change(request.headers[name] ?? ''))(request);
+  const [id, time, name] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
+  const nothing = `v1,${'0'.repeat(43)}=`;
+  const signedAs = (by: string, message: string, away: number) => (request: RawRequest) =>
+    signStandard(by, message, Math.floor(now()) + away)(request);
   return fc.oneof(
     fc.constantFrom(
       withHeader(name, null),
       withHeader(name, ''),
-      over((value) => value.toUpperCase()),
-      over((value) => value.replace('v1=', 'v0=')),
-      over((value) => `${value},v1=${'0'.repeat(64)}`),
-      over((value) => value.replace('t=', 't=-')),
-      over((value) => value.replace(',', '.5,')),
-      over((value) => value.replace(/t=\d+,/, '')),
-      over((value) => value.replace(/t=\d+/, `t=${Math.floor(now()) + 1}`)),
-      over((value) => value.slice(0, -1)),
-      over((value) => `${value}0`),
-      over((value) => value.replace(/(t=\d+),(v1=.*)/, '$2,$1')),
+      withHeader(name, 'v1'),
+      withHeader(name, 'v1,'),
+      withHeader(name, nothing),
+      over(name, (value) => value.toUpperCase()),
+      over(name, (value) => value.toLowerCase()),
+      over(name, (value) => value.replace('v1,', 'v0,')),
+      over(name, (value) => value.replace('v1,', 'v1a,')),
+      over(name, (value) => value.replace('v1,', 'V1,')),
+      over(name, (value) => value.replace('v1,', 'v1=')),
+      over(name, (value) => value.replace('v1,', '')),
+      over(name, (value) => value.slice(0, -1)),
+      over(name, (value) => `${value}0`),
+      over(name, (value) => `${value}=`),
+      over(name, (value) => `v1,${Buffer.from(value.slice(3), 'base64').toString('hex')}`),
+      // A list is right where one of it is; here none is, or it is no list.
+      over(name, (value) => `${nothing} ${value.replace('v1,', 'v0,')} v1,`),
+      over(name, (value) => `${nothing},${value}`),
+      over(name, (value) => `${value};${nothing}`),
     ),
-    fc.nat(63).map((at) => over((value) => value.slice(0, -64) + changed(value.slice(-64), at))),
-    fc
-      .constantFrom(...others)
-      .map((other) => (request: RawRequest) => signOwn(other, Math.floor(now()))(request)),
+    fc.constantFrom(
+      withHeader(time, null),
+      withHeader(time, ''),
+      over(time, (value) => `-${value}`),
+      over(time, (value) => `+${value}`),
+      over(time, (value) => `${value}.5`),
+      over(time, (value) => `${value}000`),
+      over(time, (value) => `${Number(value) + 1}`),
+      over(time, (value) => `${Number(value) - 1}`),
+      over(time, (value) => new Date(Number(value) * 1000).toISOString()),
+    ),
+    fc.constantFrom(
+      withHeader(id, null),
+      withHeader(id, ''),
+      withHeader(id, 'another'),
+      over(id, (value) => `${value}0`),
+      over(id, (value) => value.slice(0, -1)),
+      over(id, (value) => value.toUpperCase()),
+      // The signature of another message, and those of ids that none may have.
+      (request: RawRequest) =>
+        withHeader(id, request.headers[id] ?? '')(signedAs(secret, 'another', 0)(request)),
+      signedAs(secret, '', 0),
+      signedAs(secret, 'a b', 0),
+      signedAs(secret, 'x'.repeat(129), 0),
+    ),
+    fc.nat(43).map((at) => over(name, (value) => `v1,${changed(value.slice(3), at)}`)),
+    fc.constantFrom(...others).map((other) => signedAs(other, 'by-another', 0)),
     fc
       .integer({ min: 310, max: 1_000_000_000 })
       .chain((away) => fc.constantFrom(away, -away))
-      .map((away) => (request: RawRequest) => signOwn(secret, Math.floor(now()) + away)(request)),
+      .map((away) => signedAs(secret, 'stale', away)),
     // The body is changed after it was signed.
     fc.nat(200).map((at) => (request: RawRequest) => {
       const body = request.body.slice();
       body[at % body.length]! ^= 1;
       return { ...request, body };
     }),
-    fc.constant((request: RawRequest) => ({
-      ...request,
-      body: text(`${new TextDecoder().decode(request.body)} `),
-    })),
-    // GitHub's signature does not help where ours is there and wrong.
-    fc.constant((request: RawRequest) =>
-      over((value) => changed(value, value.length - 1))(signGithub(secret, 'a-delivery-0')(request)),
+    fc.constantFrom(
+      (request: RawRequest) => ({ ...request, body: text(`${readable(request.body)} `) }),
+      (request: RawRequest) => ({ ...request, body: text(`\ufeff${readable(request.body)}`) }),
     ),
+    // GitHub's signature does not help where this one is there and wrong.
+    fc
+      .constantFrom('', nothing)
+      .map(
+        (value) => (request: RawRequest) =>
+          withHeader(name, value)(signGithub(secret, 'a-delivery-0')(request)),
+      ),
   );
 };
 
 export const wrongGithub = (others: readonly string[]): Spoiler => {
   const name = 'x-hub-signature-256';
-  const over = (change: (value: string) => string) => (request: RawRequest) =>
-    withHeader(name, change(request.headers[name] ?? ''))(request);
   return fc.oneof(
     fc.constantFrom(
       withHeader(name, null),
-      over((value) => value.replace('sha256=', 'sha1=')),
-      over((value) => value.replace('sha256=', '')),
-      over((value) => value.toUpperCase()),
+      over(name, (value) => value.replace('sha256=', 'sha1=')),
+      over(name, (value) => value.replace('sha256=', '')),
+      over(name, (value) => value.toUpperCase()),
       withHeader('x-github-delivery', null),
       withHeader('x-github-delivery', ''),
       withHeader('x-github-delivery', '../../etc/passwd'),
       withHeader('x-github-delivery', 'x'.repeat(65)),
     ),
-    fc.nat(63).map((at) => over((value) => `sha256=${changed(value.slice(7), at)}`)),
+    fc.nat(63).map((at) => over(name, (value) => `sha256=${changed(value.slice(7), at)}`)),
     fc.constantFrom(...others).map((other) => signGithub(other, 'a-delivery-1')),
   );
 };
