@@ -56,8 +56,17 @@ describe('files', () => {
       { messages: [{ role: 'robot', content: 'a' }] },
       { question: 'a', answer: ' ' },
     ]);
+    // Three are told; the last two alone are told when the others are mended.
     await expect(readConversations('c.jsonl', wrong)).rejects.toThrow(
-      /5 lines of c\.jsonl cannot be used: line 1: its last message is the user’s.*line 2: it is not JSON.*line 3: it has no "completion" or "answer" or "output" or "response"; its fields are question; line 4: its messages: 0\.role.*line 5: its answer is no text\. Expected \{"messages"/,
+      /5 lines of c\.jsonl cannot be used: line 1: its last message is the user’s.*line 2: it is not JSON.*line 3: it has no "completion" or "answer" or "output" or "response"; its fields are question; and 2 more\. Expected \{"messages"/,
+    );
+    const mended = lines([
+      { question: 'a', answer: 'b' },
+      { messages: [{ role: 'robot', content: 'a' }] },
+      { question: 'a', answer: ' ' },
+    ]);
+    await expect(readConversations('c.jsonl', mended)).rejects.toThrow(
+      /2 lines of c\.jsonl cannot be used: line 2: its messages: 0\.role.*line 3: its answer is no text\. Expected/,
     );
     const pairs = lines([
       { question: 'a', chosen: 'b' },
