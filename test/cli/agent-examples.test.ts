@@ -39,7 +39,7 @@ const recipes = new Map<Example, Recipe>();
 beforeAll(async () => {
   const files: string[] = [];
   for (const [name, { tasks, ...more }] of Object.entries(ASKED)) {
-    const asked = { recipe: 'grpo', agent: true, tasks: { files: [tasks] }, heldOut: '0.2', checker: 'auto' };
+    const asked = { recipe: 'grpo', agent: true, tasks: [tasks], heldOut: '0.2', checker: 'auto' };
     const options = { ...asked, extract: ['whole'], set: [], ...more };
     const made = (await taskRecipe(options as unknown as Parameters<typeof taskRecipe>[0]))!;
     recipes.set(name as Example, made.recipe);

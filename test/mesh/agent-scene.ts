@@ -50,7 +50,7 @@ export function withAgents(): void {
       recipe: 'grpo',
       policy: POLICY,
       agent: true,
-      tasks: { files: [file] },
+      tasks: [file],
       heldOut: '0.2',
       checker: 'number',
       extract: ['whole' as const],

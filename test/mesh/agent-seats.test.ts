@@ -60,7 +60,7 @@ let seed = 0;
 
 beforeAll(async () => {
   const asked = {
-    ...{ recipe: 'grpo', policy: POLICY, agent: true, tasks: { files: [file] } },
+    ...{ recipe: 'grpo', policy: POLICY, agent: true, tasks: [file] },
     ...{ heldOut: '0.2', checker: 'number', extract: ['whole' as const], set: ['maxNew=12'] },
     seats: [
       { name: 'proposer' },

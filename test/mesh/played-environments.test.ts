@@ -78,7 +78,7 @@ beforeAll(async () => {
   const files: string[] = [];
   const make = async (name: Name, policy: string, maxNew: number, file: string) => {
     const asked = {
-      ...{ recipe: 'grpo', policy, agent: true, tasks: { files: [file] }, heldOut: '0.2' },
+      ...{ recipe: 'grpo', policy, agent: true, tasks: [file], heldOut: '0.2' },
       ...{ checker: 'auto', extract: ['whole' as const], set: [`maxNew=${maxNew}`] },
     };
     const made = (await taskRecipe(asked as unknown as Parameters<typeof taskRecipe>[0]))!;

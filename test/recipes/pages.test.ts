@@ -6,7 +6,6 @@ import { expect, test } from 'vitest';
 const ROOMS = [
   'cli',
   'core',
-  'faults',
   'infer',
   'kernels',
   'learner',
