@@ -418,12 +418,15 @@ export function completionOrder(body: unknown): ServingOrder {
   };
 }
 
+/** Fields that say how ids are written as text: without effect where ids are answered. */
+const OF_TEXT = { skip_special_tokens: true, spaces_between_special_tokens: true, detokenize: true };
+
 /** Reads the body of `/inference/v1/generate`. Throws `serving.request`, `serving.unsupported`. */
 export function tokensOrder(body: unknown): ServingOrder {
   const { sampling_params: params, ...request } = read(tokensRequest, body);
   refuse(params);
   refuseUnread(request, tokensRequest.entries);
-  refuseUnread(params, tokensRequest.entries.sampling_params.entries, 'sampling_params: ');
+  refuseUnread(params, { ...tokensRequest.entries.sampling_params.entries, ...OF_TEXT }, 'sampling_params: ');
   if (request.stream) throw unsupported('stream', 'Leave it out, or stream from /v1/completions.');
   if (params.prompt_logprobs !== null && params.prompt_logprobs !== undefined)
     throw unsupported('prompt_logprobs', 'Leave it out.');

@@ -242,3 +242,9 @@ describe('values without measure', () => {
     );
   });
 });
+
+test('how ids are written as text is no matter where ids are answered, and a field that is not heeded is refused', () => {
+  for (const skip_special_tokens of [true, false])
+    expect(tokens({ max_tokens: 3, skip_special_tokens, detokenize: false }).maxNew).toBe(3);
+  expect(() => tokens({ min_tokens: 2 })).toThrow(/sampling_params: min_tokens is not supported/);
+});
