@@ -42,13 +42,25 @@ describe.skipIf(!chromiumPath)(`a page of another origin${CHROMIUM_NEEDED}`, () 
       const page = await browser.newPage();
       // What the browser hides from pages and from `response`, such as answers without CORS, stands in the protocol's events.
       const protocol = await page.context().newCDPSession(page);
-      const urls = new Map<string, string>();
-      const answers: [string, number][] = [];
-      protocol.on('Network.requestWillBeSent', ({ requestId, request }) => urls.set(requestId, request.url));
-      protocol.on('Network.responseReceivedExtraInfo', ({ requestId, statusCode }) =>
-        answers.push([urls.get(requestId) ?? '', statusCode]),
+      // The two events of one request come in either order; a request that is redirected has both once more.
+      const urls = new Map<string, string[]>();
+      const statuses = new Map<string, number[]>();
+      const seen: [string, number][] = [];
+      const note = <T>(map: Map<string, T[]>, id: string, value: T) =>
+        map.set(id, [...(map.get(id) ?? []), value]);
+      protocol.on('Network.requestWillBeSent', ({ requestId, request }) =>
+        note(urls, requestId, request.url),
       );
-      page.on('response', (response) => answers.push([response.url(), response.status()]));
+      protocol.on('Network.responseReceivedExtraInfo', ({ requestId, statusCode }) =>
+        note(statuses, requestId, statusCode),
+      );
+      page.on('response', (response) => seen.push([response.url(), response.status()]));
+      const ofMesh = () => {
+        const answers = [...statuses].flatMap(([id, of]) =>
+          of.map((status, i): [string, number] => [urls.get(id)?.[i] ?? '', status]),
+        );
+        return [...answers, ...seen].filter(([url]) => url.startsWith(scene.mesh.url));
+      };
       await protocol.send('Network.enable');
       await page.goto(`http://${host}:${port}/`);
       const ways = await page.evaluate(async (mesh) => {
@@ -114,10 +126,8 @@ describe.skipIf(!chromiumPath)(`a page of another origin${CHROMIUM_NEEDED}`, () 
         socket: 'failed',
         events: 'failed',
       });
-      const ofMesh = answers.filter(([url]) => url.startsWith(scene.mesh.url));
-      const asked = new Set(
-        ofMesh.map(([url]) => new URL(url).searchParams.get('way') ?? new URL(url).pathname),
-      );
+      const asked = () =>
+        ofMesh().map(([url]) => new URL(url).searchParams.get('way') ?? new URL(url).pathname);
       for (const way of [
         'image',
         'script',
@@ -130,8 +140,8 @@ describe.skipIf(!chromiumPath)(`a page of another origin${CHROMIUM_NEEDED}`, () 
         '/hooks/rounds',
         '/metrics',
       ])
-        expect([...asked]).toContain(way);
-      expect(ofMesh.filter(([, status]) => status !== 403)).toEqual([]);
+        await expect.poll(asked, { timeout: 60_000 }).toContain(way);
+      expect(ofMesh().filter(([, status]) => status !== 403)).toEqual([]);
       await page.close();
     },
   );

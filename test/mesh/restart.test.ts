@@ -1,35 +1,41 @@
 /** Stopping the mesh anywhere and starting it again on the same folder: queues were in memory, the rounds go on all the same. */
-import { afterAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { runStateWords } from '../../cli/runs.ts';
 import type { ScoredMessage } from '../../core/schema/round.ts';
-import { openScene, temporaryFolder } from './scene.ts';
+import type { MeshOptions } from '../../local/mesh/start.ts';
+import { openScene, type Scene, temporaryFolder } from './scene.ts';
 
-const stateDir = temporaryFolder();
 const ORDER = { recipe: 'trio', tasks: 24, groupSize: 2, seed: 9, engine: 'kernels' };
-const opened: { stop(): Promise<void> }[] = [];
-afterAll(async () => {
-  await opened.at(-1)?.stop();
-});
+let last: { stop(): Promise<void> } | undefined;
+afterEach(() => last?.stop());
+
+/** Opens a mesh on the same folder each time. */
+function reopening(options: MeshOptions = {}) {
+  const stateDir = temporaryFolder();
+  return async (): Promise<Scene> => {
+    const scene = await openScene({ ...options, stateDir });
+    last = scene;
+    return scene;
+  };
+}
 
 test('a round that is cut off in any stage ends, with each group scored once', {
   timeout: 300_000,
 }, async () => {
-  const first = await openScene({ stateDir });
-  opened.push(first);
+  const open = reopening();
+  const first = await open();
   const { round } = await first.order(ORDER);
   // Stopped at once: the propose message is lost with the queue.
   await first.stop(true);
 
-  const second = await openScene({ stateDir });
-  opened.push(second);
+  const second = await open();
   expect((await second.gateway.getRound(round)).state).toBe('proposing');
   await second.mesh.cron();
   await second.reach(round, ['rollout']);
   // Stopped in the middle: rollout and judge messages are lost.
   await second.stop(true);
 
-  const third = await openScene({ stateDir });
-  opened.push(third);
+  const third = await open();
   await third.mesh.cron();
   const state = await third.reach(round, ['training']);
   expect(state.groups).toEqual({ rollout: 0, scored: 24, trained: 0, failed: 0 });
@@ -39,8 +45,7 @@ test('a round that is cut off in any stage ends, with each group scored once', {
   await third.queue.ack(leased.map(({ lease }) => lease));
   await third.stop(true);
 
-  const fourth = await openScene({ stateDir });
-  opened.push(fourth);
+  const fourth = await open();
   await fourth.mesh.cron();
   const again = new Map<string, ScoredMessage>();
   while (again.size < groups.length)
@@ -71,12 +76,7 @@ test('a round that is cut off in any stage ends, with each group scored once', {
 test('a start that pauses plays nothing of an interrupted run until it is resumed, in every stage', {
   timeout: 300_000,
 }, async () => {
-  const stateDir = temporaryFolder();
-  const open = async () => {
-    const scene = await openScene({ stateDir, pause: true });
-    opened.push(scene);
-    return scene;
-  };
+  const open = reopening({ pause: true });
   const order = { ...ORDER, tasks: 6, seed: 10 };
   const first = await open();
   const { run, round } = await first.order(order);
