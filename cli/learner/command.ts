@@ -35,6 +35,10 @@ export const command = (): Command =>
       whole(1),
       600,
     )
+    .option(
+      '--run <id>',
+      'a run that is about to begin: the version that it begins from is evaluated while its first round is sampled',
+    )
     .option('--recipe <module>', 'a recipe of your own that the mesh plays (repeat)', collect, [])
     .option('--env <file>', 'read the environment variables from this file, such as .deploy/learner.env')
     .action(async (options: LearnerOptions) => {

@@ -23,6 +23,7 @@ export interface LearnerOptions {
   readonly leaseSeconds: number;
   readonly idleMs: number;
   readonly auditFraction: number;
+  readonly run?: string;
 }
 
 function required(name: string, what: string): string {
@@ -80,7 +81,10 @@ async function run(options: LearnerOptions): Promise<void> {
     const bytes = device.makeRoom(trainer);
     if (bytes > 0) log('learner.room', { device: description, bytes });
   };
-  const evaluator = evalEvery > 0 ? new Evaluator(gateway, recipes.registry, evalEvery, makeRoom) : null;
+  const evaluator =
+    evalEvery > 0
+      ? new Evaluator(gateway, recipes.registry, evalEvery, makeRoom, undefined, options.run)
+      : null;
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
   await runLearner(
@@ -88,7 +92,12 @@ async function run(options: LearnerOptions): Promise<void> {
       queue,
       gateway,
       trainer,
-      ...(evaluator ? { evaluate: (round, outcome) => evaluator.after(round, outcome) } : {}),
+      ...(evaluator
+        ? {
+            evaluate: (round, outcome) => evaluator.after(round, outcome),
+            evaluateAhead: (ready) => evaluator.ahead(ready),
+          }
+        : {}),
       log,
       tally,
     },

@@ -95,7 +95,10 @@ export async function runInMesh(
   try {
     if (options.nodes)
       nodes = await startLocalNodes(mesh.url, gateway, stateDir, options.nodes, { notice, signal });
-    learner = superviseLearner(mesh, stateDir, learnerArguments(options, modules), { notice, signal });
+    learner = superviseLearner(mesh, stateDir, learnerArguments(options, registry, modules), {
+      notice,
+      signal,
+    });
     const { givenUp } = learner;
     heartbeat.waitFor(null);
     if (options.serve || options.resume) {
@@ -133,19 +136,20 @@ export async function runInMesh(
 const stays = ({ serve, rounds, headless }: StartOptions): boolean =>
   serve || (rounds === undefined && !headless);
 
-const learnerArguments = (
-  { evalEvery, device, threads, revectorize, auditFraction }: StartOptions,
-  modules: OpenRecipes['modules'],
-) => [
-  `--eval-every=${evalEvery}`,
-  // Locally a pull costs nothing, and a round takes seconds.
-  '--idle-ms=150',
-  `--device=${device}`,
-  ...modules.map(({ file }) => `--recipe=${file}`),
-  ...(threads ? [`--threads=${threads}`] : []),
-  ...(revectorize ? [] : ['--no-revectorize']),
-  `--audit-fraction=${auditFraction}`,
-];
+const learnerArguments = (options: StartOptions, registry: Registry, modules: OpenRecipes['modules']) => {
+  const { evalEvery, device, threads, revectorize, auditFraction, serve, resume } = options;
+  return [
+    ...(serve || resume ? [] : [`--run=${runIdOf(runOf(registry, orderOf(options)).settings)}`]),
+    `--eval-every=${evalEvery}`,
+    // Locally a pull costs nothing, and a round takes seconds.
+    '--idle-ms=150',
+    `--device=${device}`,
+    ...modules.map(({ file }) => `--recipe=${file}`),
+    ...(threads ? [`--threads=${threads}`] : []),
+    ...(revectorize ? [] : ['--no-revectorize']),
+    `--audit-fraction=${auditFraction}`,
+  ];
+};
 
 /** How many paused runs are named. */
 const NAMED_RUNS = 3;

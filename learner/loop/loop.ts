@@ -29,6 +29,8 @@ export interface LearnerPorts {
   readonly trainer: RoundTrainer;
   /** Called after a round is published and acknowledged; what it returns is merged into the round's report. */
   readonly evaluate?: (round: RoundState, outcome: RoundOutcome) => Promise<RoundReport | null>;
+  /** Called while no round can be trained: there is time for an evaluation that will be due. It awaits `ready` before it samples. */
+  readonly evaluateAhead?: (ready: () => Promise<void>) => Promise<void>;
   readonly log: (event: string, fields: Readonly<Record<string, unknown>>) => void;
   /** The mesh usage that the learner causes, counted by the clients of queue and gateway; absent = it is not reported. */
   readonly tally?: Pick<Tally, 'total'>;
@@ -129,6 +131,7 @@ async function pullMessages(shared: Shared, idleMs: number, ended: AbortSignal):
 async function trainRounds(shared: Shared, idleMs: number, ended: AbortSignal): Promise<number> {
   const { arrival } = shared;
   if (await trainWhole(shared)) return IDLE_MS;
+  await evaluateAhead(shared);
   const next = longer(idleMs, shared.settings);
   await sleep(next, ended, arrival.signal);
   return arrival.signal.aborted ? IDLE_MS : next;
@@ -263,6 +266,13 @@ async function trainCollected(
   const { id } = round.spec;
   const outcome = await trainRound(gateway, trainer, round, listed, messages, settings, checked);
   return outcome && { ...outcome, report: { ...outcome.report, duplicates: collector.duplicates(id) } };
+}
+
+async function evaluateAhead({ ports: { evaluateAhead, log }, checked }: Shared): Promise<void> {
+  // An audit samples with the same engines.
+  await evaluateAhead?.(() => checked.idle()).catch((error: unknown) =>
+    log('evaluation.failed', { message: String(error) }),
+  );
 }
 
 /** Evaluates after a round. The round is already published, so a failed evaluation is logged and costs one point of the curve only. */

@@ -69,3 +69,46 @@ test('room is made before an evaluation opens a version, and only where one is d
   await expect(evaluator.after(round(4), { parent: 3, version: 4 })).rejects.toThrow('none here');
   expect(order).toEqual(['room', 'version']);
 });
+
+test('the version that a run begins from is evaluated once its first round has begun, and only once', async () => {
+  const order: string[] = [];
+  let listed: { index: number; id: string; state: string }[] = [];
+  const gateway = {
+    listRounds: async () => {
+      order.push('asked');
+      return listed;
+    },
+    getRound: async () => ({
+      spec: {
+        index: 1,
+        run: 'r',
+        settings: { recipe: 'x', policy: 'p' },
+        roles: { solver: { name: 'p', version: 7 } },
+      },
+    }),
+    getVersion: async () => {
+      order.push('version');
+      throw new Error('none here');
+    },
+  };
+  const recipes = { find: () => ({}) };
+  const evaluatorOf = (expected?: string) =>
+    new Evaluator(gateway as never, recipes as never, 2, () => order.push('room'), undefined, expected);
+  const ready = async () => void order.push('ready');
+  await evaluatorOf().ahead(ready);
+  expect(order).toEqual([]);
+
+  const evaluator = evaluatorOf('r');
+  await evaluator.ahead(ready);
+  expect(order).toEqual(['asked']);
+  listed = [{ index: 1, id: 'first', state: 'rollout' }];
+  await expect(evaluator.ahead(ready)).rejects.toThrow('none here');
+  await evaluator.ahead(ready);
+  expect(order).toEqual(['asked', 'asked', 'ready', 'room', 'version']);
+
+  // What is trained is evaluated by the end of its round.
+  order.length = 0;
+  listed = [{ index: 1, id: 'first', state: 'done' }];
+  await evaluatorOf('r').ahead(ready);
+  expect(order).toEqual(['asked']);
+});

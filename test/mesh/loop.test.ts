@@ -8,7 +8,7 @@ import { followRun } from '../../cli/start/follow-run.ts';
 import { HELD_OUT } from '../../core/recipe/split.ts';
 import { groupContent, roundListing } from '../../core/schema/answers.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
-import { runIdOf } from '../../core/schema/round.ts';
+import { roundIdOf, runIdOf } from '../../core/schema/round.ts';
 import { type RoundLine, summarize } from '../../core/schema/summary.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
@@ -58,13 +58,14 @@ beforeAll(async () => {
   gateway = new GatewayClient({ url: mesh.url, token });
   await ensureShipped(gateway);
   const queue = new PullQueue({ baseUrl: mesh.pullUrl, accountId: 'local', queueId: SCORED_QUEUE, token });
-  const evaluator = new Evaluator(gateway, shipped, ROUNDS, undefined, EVALUATED);
+  const evaluator = new Evaluator(gateway, shipped, ROUNDS, undefined, EVALUATED, run);
   learning = runLearner(
     {
       queue,
       gateway,
       trainer: new RoundTrainer(),
       evaluate: (round, outcome) => evaluator.after(round, outcome),
+      evaluateAhead: (ready) => evaluator.ahead(ready),
       log: (event) => events.push(event),
     },
     {
@@ -103,6 +104,13 @@ test('a webhook for two rounds gives two versions, every group trained once', as
   expect(new Set(trained).size).toBe(12);
   expect(manifests.map((manifest) => manifest.parent)).toEqual([0, 1]);
   expect(events.filter((event) => event === 'round.trained')).toHaveLength(2);
+});
+
+test('a start that was evaluated beside its first round has the figures that it has after it', async () => {
+  const later = new Evaluator(gateway, shipped, 0, undefined, EVALUATED);
+  const round = await gateway.getRound(roundIdOf(run, 1));
+  const report = await later.after(round, { parent: 0, version: 1 });
+  expect(report).toEqual({ start: lines[0]!.report.start });
 });
 
 test('the rounds report rollouts, training and held-out accuracy', () => {

@@ -41,6 +41,7 @@ test('Miniflare writes the mesh’s flags into workerd’s configuration, each o
     '--gc-global',
     '--single-threaded-gc',
     '--min-semi-space-size=3',
+    '--wasm-tiering-budget=30000000',
   ]);
 });
 
@@ -49,6 +50,7 @@ test('a flag that was set otherwise stays as it was set', async () => {
     '--no-gc-global',
     '--min-semi-space-size=8',
     '--single-threaded-gc',
+    '--wasm-tiering-budget=30000000',
   ]);
 });
 
