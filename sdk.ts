@@ -31,6 +31,7 @@ export {
   playEpisodes,
 } from './core/episodes/play-episodes.ts';
 export { type FailureKind, kindOf, RollmeshError, wrongInput } from './core/errors.ts';
+export type { Datum, Verb, Verbs } from './core/game/verbs.ts';
 export type * from './core/plan/training-plan.ts';
 export {
   type Completion,
@@ -137,6 +138,7 @@ export {
   teacherPass,
 } from './protocols/teacher-pass.ts';
 export { verify } from './protocols/verify.ts';
+export { defineWorld, inWorld, type Spoken, type World } from './protocols/world.ts';
 // Task families: generate, render, parse strictly, verify exactly.
 export { arithmetic } from './worlds/arithmetic/family.ts';
 export { chains } from './worlds/chains/family.ts';

@@ -36,6 +36,8 @@ const AGAIN = { retry: 1 };
 const WASM = '--wasm-tiering-budget=200000000';
 
 export default defineConfig({
+  // Modules of examples/ name the package, as those of its users do.
+  resolve: { alias: [{ find: /^rollmesh$/, replacement: resolve('sdk.ts') }] },
   test: {
     reporters: ['default', './test/summary.ts'],
     // Several times what a test takes on two quiet cores: a busy machine must not fail a run, and a test that hangs ends all the same.

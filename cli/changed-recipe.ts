@@ -1,25 +1,33 @@
-/** A recipe with settings from `--set`: the changed recipe, and a module of it that every process of the run loads. */
+/**
+ * A recipe in a world of the user's (`--world`), with settings from `--set`, or both: the changed recipe, and a module of it that every process of the run
+ * loads.
+ */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { withSettings } from '../core/runs/set-path.ts';
 import { moduleFile } from '../local/mesh/installation.ts';
 import { methodSettings, withMethod } from '../protocols/method-settings.ts';
-import { openRecipes } from './recipe-modules.ts';
+import { inWorld } from '../protocols/world.ts';
+import { openRecipes, openWorld } from './recipe-modules.ts';
 import type { TaskRecipe } from './task-recipe.ts';
 
 /**
- * The recipe that is referred to, with the assignments `path=value` made; null where there are none. Nothing is written yet. Throws
- * `wrong-input` for a recipe or a setting that is not known, and for values that do not go together.
+ * The recipe that is referred to, in the world of a module, with the assignments `path=value` made; null where nothing is changed. Nothing is written yet.
+ * Throws `wrong-input` for a recipe, a world or a setting that is not known, for a world that lacks what the recipe needs, and for values that do not go
+ * together.
  */
 export async function changedRecipe(
   reference: string,
   assignments: readonly string[],
+  world?: string,
 ): Promise<TaskRecipe | null> {
-  if (assignments.length === 0) return null;
+  if (assignments.length === 0 && world === undefined) return null;
   const settings = withSettings(methodSettings, {}, assignments);
   const { named, modules } = await openRecipes([reference]);
   const [base, module] = [named[0]!, modules[0]];
-  const recipe = withMethod(base, settings);
+  const place = world === undefined ? null : await openWorld(world);
+  const played = place ? inWorld(base, place.world) : base;
+  const recipe = assignments.length ? withMethod(played, settings) : played;
   return {
     recipe,
     report: [],
@@ -28,22 +36,29 @@ export async function changedRecipe(
       const into = resolve(folder);
       await mkdir(into, { recursive: true });
       const file = join(into, `${recipe.name}.mjs`);
-      const data = `JSON.parse(${JSON.stringify(JSON.stringify(settings))})`;
-      const made = module
-        ? [
-            `import base from ${JSON.stringify(module.file)};`,
-            '',
-            `export default withMethod(base, ${data}, ${JSON.stringify(`./${relative(into, dirname(module.file))}`)});`,
-          ]
-        : [
-            `import { shipped } from ${JSON.stringify(moduleFile('recipes/index'))};`,
-            '',
-            `export default withMethod(shipped.find(${JSON.stringify(base.name)}), ${data});`,
-          ];
+      const literal = JSON.stringify;
+      const found = module ? 'base' : `shipped.find(${literal(base.name)})`;
+      const inPlace = place ? `inWorld(${found}, world)` : found;
+      const data = `JSON.parse(${literal(literal(settings))})`;
+      const objectives = module ? `, ${literal(`./${relative(into, dirname(module.file))}`)}` : '';
       const lines = [
-        '/** Written by rollmesh from --set: do not edit. */',
-        `import { withMethod } from ${JSON.stringify(moduleFile('protocols/method-settings'))};`,
-        ...made,
+        '/** Written by rollmesh from --set and --world: do not edit. */',
+        module
+          ? `import base from ${literal(module.file)};`
+          : `import { shipped } from ${literal(moduleFile('recipes/index'))};`,
+        ...(place
+          ? [
+              `import { inWorld } from ${literal(moduleFile('protocols/world'))};`,
+              `import world from ${literal(place.file)};`,
+            ]
+          : []),
+        ...(assignments.length
+          ? [
+              `import { withMethod } from ${literal(moduleFile('protocols/method-settings'))};`,
+              '',
+              `export default withMethod(${inPlace}, ${data}${objectives});`,
+            ]
+          : ['', `export default ${inPlace};`]),
       ];
       await writeFile(file, `${lines.join('\n')}\n`);
       return file;

@@ -1,10 +1,10 @@
 /**
  * `rollmesh init FOLDER`: makes a project, named like the folder: a copy of examples/guest, with a recipe of its own, tasks, Workers and a
- * test; or with `--tasks` of examples/tasks, with a file of questions, a reward and a configuration.
+ * test; with `--tasks` of examples/tasks, with a file of questions, a reward and a configuration; with `--world` of examples/world, with a world for recipes.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import * as v from 'valibot';
 import { wrongInput } from '../core/errors.ts';
 import { ENVIRONMENT_WORKER } from '../core/round/stages.ts';
@@ -18,7 +18,7 @@ const TEMPLATE_NAME = 'my-run';
 const PACKAGE = 'node_modules/rollmesh';
 
 /** What a new project begins as: a folder of examples/. */
-type Template = 'guest' | 'tasks';
+type Template = 'guest' | 'tasks' | 'world';
 
 /** The files of a new project by path. */
 export function projectFiles(name: string, template: Template = 'guest'): Map<string, string> {
@@ -38,7 +38,7 @@ export function projectFiles(name: string, template: Template = 'guest'): Map<st
     }),
   );
   files.set('package.json', withVersions(files.get('package.json')!));
-  // A project on files of tasks has no Workers of its own: those of the package are started.
+  // The other projects have no Workers of their own: those of the package are started.
   if (template === 'guest')
     files.set('wrangler.toml', guestConfig(readFileSync(installed('wrangler.toml'), 'utf8')));
   return files;
@@ -132,8 +132,15 @@ export const command = (): Command =>
       '--tasks',
       'a project without a recipe of its own: a file of questions, a reward, a configuration',
     )
-    .action((folder: string, { tasks }: { readonly tasks?: boolean }) => {
-      for (const file of writeProject(folder, tasks ? 'tasks' : 'guest')) console.log(join(folder, file));
+    .addOption(
+      new Option(
+        '--world',
+        'a project with a world of your own, in which shipped recipes play: tasks, prompts, a test',
+      ).conflicts('tasks'),
+    )
+    .action((folder: string, { tasks, world }: { readonly tasks?: boolean; readonly world?: boolean }) => {
+      const template = tasks ? 'tasks' : world ? 'world' : 'guest';
+      for (const file of writeProject(folder, template)) console.log(join(folder, file));
       const quoted = /\s/.test(folder) ? `"${folder}"` : folder;
       const pack = BUILT ? '' : `npm pack --pack-destination ${quoted} && `;
       console.log(`\nNext: ${pack}cd ${quoted} && npm install && npm test && npm start`);

@@ -11,6 +11,7 @@ import { checkRecipe } from '../core/recipe/check-recipe.ts';
 import type { Recipe } from '../core/recipe/recipe.ts';
 import { type Registry, registry } from '../core/recipe/registry.ts';
 import { name as recipeName } from '../core/schema/sample.ts';
+import { defineWorld, type World } from '../protocols/world.ts';
 import { recipes, shipped } from '../recipes/index.ts';
 import { unknownRecipe } from './file-recipes.ts';
 import { readTypeScript } from './typescript-modules.ts';
@@ -157,24 +158,40 @@ async function installedModule(reference: string): Promise<string> {
   return file;
 }
 
-async function loadRecipe(file: string): Promise<Recipe> {
+/** The default export of a module. `made`: the function that makes one. */
+async function loadDefault(file: string, what: 'recipe' | 'world', made: string): Promise<unknown> {
   // A module that rollmesh wrote may import one in TypeScript.
   await readTypeScript();
   let loaded: { readonly default?: unknown };
   try {
     loaded = (await import(pathToFileURL(file).href)) as typeof loaded;
   } catch (cause) {
-    throw wrongInput('recipe.module', `The recipe module ${file} cannot be loaded: ${reasonOf(cause)}`, {
+    if (cause instanceof RollmeshError && what === 'world') throw cause;
+    throw wrongInput(`${what}.module`, `The ${what} module ${file} cannot be loaded: ${reasonOf(cause)}`, {
       next: 'Correct the module.',
       cause,
     });
   }
-  if (loaded.default === undefined)
-    throw wrongInput('recipe.module', `The module ${file} has no default export.`, {
-      expected: 'a recipe: export default defineRecipe({ … })',
-      next: exportsOf(loaded),
+  if (loaded.default !== undefined) return loaded.default;
+  throw wrongInput(`${what}.module`, `The module ${file} has no default export.`, {
+    expected: `a ${what}: export default ${made}({ … })`,
+    next: exportsOf(loaded, what),
+  });
+}
+
+const loadRecipe = async (file: string): Promise<Recipe> =>
+  checkRecipe(await loadDefault(file, 'recipe', 'defineRecipe'), `The default export of ${file}`);
+
+/** The world of a user's module, checked and tried. Throws `wrong-input` where it cannot be loaded, and as `defineWorld`. */
+export async function openWorld(path: string): Promise<{ readonly world: World; readonly file: string }> {
+  const file = resolve(path);
+  if (!existsSync(file))
+    throw wrongInput('world.path', `There is no world module ${file}.`, {
+      expected: 'the path of a TypeScript or JavaScript module, relative to the working directory',
+      next: 'Correct the path, or write a world with `npx rollmesh init FOLDER --world`.',
     });
-  return checkRecipe(loaded.default, `The default export of ${file}`);
+  const loaded = await loadDefault(file, 'world', 'defineWorld');
+  return { world: defineWorld(loaded as World), file };
 }
 
 const reasonOf = (cause: unknown) => {
@@ -182,9 +199,9 @@ const reasonOf = (cause: unknown) => {
   return /[.!?]$/.test(message) ? message : `${message}.`;
 };
 
-const exportsOf = (loaded: object) => {
+const exportsOf = (loaded: object, what: string) => {
   const names = Object.keys(loaded);
   return names.length
-    ? `It exports ${names.join(', ')}: make the recipe the default.`
+    ? `It exports ${names.join(', ')}: make the ${what} the default.`
     : 'It exports nothing.';
 };

@@ -419,6 +419,8 @@ const DISTIL = 'distil';
 export interface TrainingTaskOptions extends Omit<TaskRecipeOptions, 'tasks' | 'start'> {
   readonly recipe: string;
   readonly policy?: string;
+  /** Path of a world of the user's. */
+  readonly world?: string;
   /** Files. */
   readonly tasks?: readonly string[];
   readonly inProcess?: boolean;
@@ -474,6 +476,10 @@ export const addTrainingTaskOptions = (command: Command): Command =>
       `where the answer stands in the text, tried in order (${EXTRACTIONS.join(', ')})`,
       parseExtractions,
       parseExtractions('boxed,answer,whole'),
+    )
+    .option(
+      '--world <module>',
+      'play the recipe in a world of your own: a module as `rollmesh init --world` writes one (docs/worlds.md)',
     )
     .option(
       '--prompts <file>',
@@ -534,6 +540,21 @@ function expectAgentOptions({
     throw refuse('Agents reach a run through its mesh, and --in-process has none.', 'no --in-process');
 }
 
+/** Throws where a world is named together with what belongs to files or agents; null otherwise. */
+function expectWorldAlone({ tasks = [], prompts, reward, agent }: TrainingTaskOptions): null {
+  const others = {
+    '--tasks': tasks.length > 0,
+    '--prompts': prompts !== undefined,
+    '--agent': agent === true,
+    '--reward': reward !== undefined && parseRewards(reward) !== null,
+  };
+  const other = Object.entries(others).find(([, given]) => given);
+  if (!other) return null;
+  throw wrongInput('run.world', `A world has its own tasks, prompts and rewards, and ${other[0]} is given.`, {
+    expected: `one of --world and ${other[0]}`,
+  });
+}
+
 /** A recipe names a shipped start; a run on files names its policy, so that this one is not asked for. */
 const START = DEFAULT_START_POLICY;
 
@@ -554,8 +575,9 @@ export interface TaskRecipe {
  * with the files.
  */
 export async function taskRecipe(options: TrainingTaskOptions): Promise<TaskRecipe | null> {
-  const { recipe, tasks, policy, prompts } = options;
+  const { recipe, tasks, policy, prompts, world } = options;
   expectAgentOptions(options);
+  if (world !== undefined) return expectWorldAlone(options);
   const files = tasks ?? [];
   const isOnQuestions = isQuestionRecipe(recipe);
   if (prompts !== undefined) needsOnQuestions(recipe);

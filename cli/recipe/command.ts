@@ -9,7 +9,7 @@ import { FILE_RECIPES } from '../file-recipes.ts';
 import { addTaskFileOptions, type TaskFileOptions } from '../policy/task-file-options.ts';
 import { openRecipes } from '../recipe-modules.ts';
 import { cite, describeRecipe } from './describe-recipe.ts';
-import { dataOfFile, lackedBy, lackInWords, runsOn } from './runs-on.ts';
+import { lackedFor, runsOn } from './runs-on.ts';
 
 /** Texts as lists of their lines where they have several, which is easier to edit in JSON. */
 const linesOf = (texts: Readonly<Record<string, string>>): Record<string, string | string[]> =>
@@ -41,18 +41,17 @@ export function command(): Command {
       .option('--json', 'one JSON object per line', false)
       .option(
         '--for <file>',
-        'the recipes that run on this file as it is, then what the file lacks for others',
+        'the recipes that run on this file of tasks, or in the world of this module (.ts, .js), then what it lacks for others',
       ),
   ).action(async ({ json, for: file, ...reading }: ListOptions) => {
     const all = [...recipes, ...FILE_RECIPES];
     if (file === undefined) return printList(all, json, runsOn);
-    const has = await dataOfFile(file, reading);
-    const lacked = new Map(all.map((recipe) => [recipe, lackedBy(recipe, has)]));
+    const lacked = await lackedFor(all, file, reading);
     const count = (recipe: Recipe) => lacked.get(recipe)?.length ?? Number.POSITIVE_INFINITY;
     printList(
       all.filter((recipe) => lacked.get(recipe)).toSorted((one, other) => count(one) - count(other)),
       json,
-      (recipe) => (count(recipe) ? lackInWords(lacked.get(recipe)!) : `runs on ${file}`),
+      (recipe) => (count(recipe) ? `needs ${lacked.get(recipe)!.join(' and ')}` : `runs on ${file}`),
     );
   });
   command

@@ -4,6 +4,7 @@ import { RollmeshError, wrongInput } from '../../core/errors.ts';
 import { DATA, type Datum } from '../../core/game/verbs.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { dataOf } from '../../protocols/questions/game.ts';
+import { lackedIn } from '../../protocols/world.ts';
 import { readConversations, readPairs } from '../../worlds/file/read-examples.ts';
 import {
   readTaskFiles,
@@ -11,6 +12,7 @@ import {
   taskFileBytes,
   taskFileSettings,
 } from '../policy/task-file-options.ts';
+import { openWorld } from '../recipe-modules.ts';
 
 /** Recipes that are made from files by themselves, with what each needs of one. */
 const FROM_FILES: Readonly<Record<string, readonly Datum[]>> = {
@@ -36,7 +38,7 @@ export function runsOn(recipe: Recipe): string {
 const inWords = (data: readonly Datum[]): string => data.map((datum) => DATA[datum]).join(' and ');
 
 /** What a file has, with the fault of each way to read it that failed. */
-export async function dataOfFile(path: string, options: TaskFileOptions): Promise<readonly Datum[]> {
+async function dataOfFile(path: string, options: TaskFileOptions): Promise<readonly Datum[]> {
   const bytes = await taskFileBytes(path);
   const name = basename(path);
   const faults = new Map<string, string>();
@@ -64,9 +66,17 @@ export async function dataOfFile(path: string, options: TaskFileOptions): Promis
   });
 }
 
-/** Whether a recipe runs on a file that has these data, and what it misses there otherwise; null where it runs on no file. */
-export function lackedBy(recipe: Recipe, has: readonly Datum[]): readonly Datum[] | null {
-  return neededOfFiles(recipe)?.filter((datum) => !has.includes(datum)) ?? null;
+/** What each recipe misses in a file of tasks or in the world of a module, in words; null where it runs on no file, or in no world but its own. */
+export async function lackedFor(
+  recipes: readonly Recipe[],
+  path: string,
+  options: TaskFileOptions,
+): Promise<ReadonlyMap<Recipe, readonly string[] | null>> {
+  if (/\.[cm]?[jt]s$/.test(path)) {
+    const { world } = await openWorld(path);
+    return new Map(recipes.map((recipe) => [recipe, lackedIn(recipe, world)]));
+  }
+  const has = await dataOfFile(path, options);
+  const lacked = (recipe: Recipe) => neededOfFiles(recipe)?.filter((datum) => !has.includes(datum));
+  return new Map(recipes.map((recipe) => [recipe, lacked(recipe)?.map((datum) => DATA[datum]) ?? null]));
 }
-
-export const lackInWords = (lacked: readonly Datum[]): string => `needs ${inWords(lacked)}`;

@@ -1,4 +1,4 @@
-/** The recipe and the options of a run that a command line asks for: a shipped recipe, one of a module, one on files of tasks, or one with settings changed. */
+/** The recipe and the options of a run that a command line asks for: a shipped recipe, one of a module, one on files of tasks, one in a world of the user's, or one with settings changed. */
 import { changedRecipe } from '../changed-recipe.ts';
 import { type OpenRecipes, openRecipes, withRecipe } from '../recipe-modules.ts';
 import { type TaskRecipe, type TrainingTaskOptions, taskRecipe } from '../task-recipe.ts';
@@ -15,7 +15,8 @@ export interface AskedRun {
 /** Opens it; nothing is written yet. Throws `wrong-input` for what is not known. */
 export async function askedRun(asked: AskedStartOptions & TrainingTaskOptions): Promise<AskedRun> {
   const set = [...(asked.adapter ?? []), ...(asked.publish ?? []), ...asked.set];
-  const files = (await taskRecipe({ ...asked, set })) ?? (await changedRecipe(asked.recipe, set));
+  const files =
+    (await taskRecipe({ ...asked, set })) ?? (await changedRecipe(asked.recipe, set, asked.world));
   const known = files ? withRecipe(files.recipe) : await openRecipes([asked.recipe]);
   const { reward, engine, weights, ...others } = asked;
   return {

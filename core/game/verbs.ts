@@ -2,6 +2,7 @@
  * What a policy can be asked. A verb means the same in every world; a world says it in its own words (core/game/game.ts). Texts that roles wrote
  * stand here without the token that ended them.
  */
+import * as v from 'valibot';
 import type { Judgment, Solution } from '../recipe/task-family.ts';
 
 /** Which of two answers is better: the first that is shown, or the second. */
@@ -74,6 +75,57 @@ export type Verb = keyof Verbs;
 export type TaskVerb = 'propose' | 'vary' | 'rephrase' | 'derive' | 'evolve';
 export type AboutOf<V extends Verb> = Verbs[V]['about'];
 export type SaysOf<V extends Verb> = Verbs[V]['says'];
+
+const words = v.pipe(v.string(), v.minLength(1));
+const share = v.pipe(v.number(), v.minValue(0), v.maxValue(1));
+const solution = v.object({ steps: v.pipe(v.array(v.string()), v.minLength(1)), answer: v.string() });
+
+/** What the text of each verb says, as a schema. */
+export const SAYS: { readonly [V in Verb]: v.GenericSchema<unknown, SaysOf<V>> } = {
+  solve: solution,
+  revise: solution,
+  follow: solution,
+  retell: solution,
+  correct: solution,
+  wish: solution,
+  hint: words,
+  critique: words,
+  propose: words,
+  vary: words,
+  rephrase: words,
+  derive: words,
+  evolve: words,
+  verify: v.object({ steps: v.array(v.boolean()), right: v.boolean() }),
+  compare: v.picklist(['A', 'B']),
+  rate: share,
+  appraise: share,
+  segment: v.array(v.array(v.string())),
+  weigh: v.array(share),
+};
+
+/** What a verb is about where every role wrote `text`. `told`: the right solution that a reader of `retell` is shown. */
+export const aboutTexts = <V extends Verb>(verb: V, task: string, text: string, told = text): AboutOf<V> => {
+  const about = {
+    task,
+    like: task,
+    attempt: text,
+    right: null,
+    hint: text,
+    solution: verb === 'retell' ? told : { steps: [text], answer: text },
+    feedback: text,
+    response: text,
+    first: text,
+    second: text,
+    level: 1,
+    levels: 1,
+    way: 'deeper' as const,
+    better: true,
+    lines: text === '' ? [] : [text],
+    chunks: text === '' ? [] : [[text]],
+  };
+  // It has the fields of every verb, those of this one among them.
+  return about as unknown as AboutOf<V>;
+};
 
 /** What a recipe may need of the data beside the tasks themselves, each with what it is, for messages. */
 export const DATA = {

@@ -17,6 +17,8 @@ const extraction = v.union([v.picklist(EXTRACTIONS), v.array(v.picklist(EXTRACTI
 const runConfig = v.strictObject({
   /** A shipped recipe by its name, or one of your own by the path of its module. */
   recipe: v.optional(text),
+  /** The module of a world of your own, in which the recipe is played. */
+  world: v.optional(text),
   /** The policy that is trained. */
   policy: v.optional(text),
   rounds: v.optional(count),

@@ -2,12 +2,19 @@
 
 import { extractAnswer } from '../../core/checkers/extract.ts';
 import type { DrawingContext, Game, Speaker, TaskGate, Wording, Wordings } from '../../core/game/game.ts';
-import type { AboutOf, Datum, Needs as RecipeNeeds, Verb } from '../../core/game/verbs.ts';
+import {
+  type AboutOf,
+  aboutTexts,
+  type Datum,
+  type Needs as RecipeNeeds,
+  type Verb,
+} from '../../core/game/verbs.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { shownQuestion } from '../../core/recipe/rubric.ts';
 import { invalid, ok, type ParseResult } from '../../core/recipe/task-family.ts';
 import type { InvalidOutcome } from '../../core/schema/outcome.ts';
 import { type FileTask, type PlacedTask, questionKey } from '../../worlds/file/task.ts';
+import { saidInMessages } from '../message-family.ts';
 import { drawQuestions, fittingIn, type Room } from './draw.ts';
 import { questionFamily } from './family.ts';
 import { conversationOf, filled, type Known, PROMPTS, type Prompt } from './prompts.ts';
@@ -116,33 +123,12 @@ function wordingOf<V extends Verb>(questions: GameQuestions, verb: V): Wording<V
 
 export const VERBS = Object.keys(PROMPTS) as readonly Verb[];
 
-/** What a verb is about where nothing has been written yet. What will be written is counted apart. */
-const emptyAbout = (task: string, verb: Verb) => ({
-  task,
-  like: task,
-  attempt: '',
-  right: null,
-  hint: '',
-  solution: verb === 'retell' ? (readTask(task).solution ?? '') : { steps: [''], answer: '' },
-  feedback: '',
-  response: '',
-  first: '',
-  second: '',
-  level: 1,
-  levels: 1,
-  way: 'deeper' as const,
-  better: true,
-  lines: [],
-  chunks: [],
-});
-
 /** The prompts that a question leads to in a recipe that says these verbs, with the tokens that are written after and into each. */
 const roomsOf =
   (words: Wordings<Verb>, verbs: readonly Verb[], maxNew: number, speaker: Speaker) =>
   (task: string): Room[] =>
     verbs.map((verb) => {
-      // The object has the fields of every verb, those of this one among them.
-      const about = emptyAbout(task, verb) as unknown as AboutOf<Verb>;
+      const about = aboutTexts(verb, task, '', readTask(task).solution);
       const prompt = (words[verb] as Wording<Verb>).ask(about, speaker);
       return { prompt, tokens: ((PROMPTS[verb].shown ?? 0) + 1) * maxNew };
     });
@@ -201,10 +187,6 @@ export function questionGame(
     },
     question: (task) => readTask(task).messages.at(-1)!.content,
     write: ({ steps }) => steps.join('\n'),
-    said: (text, speaker) => {
-      const renderer = speaker.renderer();
-      const said = renderer.readText(text).text;
-      return renderer.holdsControl(said) ? '' : said;
-    },
+    said: saidInMessages,
   };
 }

@@ -117,6 +117,22 @@ test('a new project: every file, under the name of its folder', async () => {
     });
 });
 
+test('a project with a world: its recipe begins, and a recipe that needs more is refused before anything is written', async () => {
+  const folder = join(root, 'their-products');
+  const written = writeProject(folder, 'world');
+  expect(written).toEqual(
+    expect.arrayContaining(['.gitignore', 'package.json', 'world.test.ts', 'world.ts']),
+  );
+  const list = await called(folder, 'recipe', 'list', '--for', './world.ts');
+  expect(list.out).toMatch(/^dapo .*\n +runs on \.\/world\.ts/m);
+  const refused = await called(folder, 'start', '--recipe', 'trio', '--world', './world.ts', '--in-process');
+  expect(refused).toMatchObject({
+    code: 1,
+    said: expect.stringMatching(/Recipe trio needs the verb propose, and the world their-products/),
+  });
+  expect(readdirSync(folder)).toHaveLength(written.length);
+});
+
 test('a package that was installed from a file says so, and one from a registry or a clone does not', () => {
   const lock = (resolved: string) =>
     JSON.stringify({ packages: { 'node_modules/rollmesh': { version: '0.1.0', resolved } } });

@@ -17,6 +17,7 @@ export const PAGES = [
     .map((file) => `docs/${file}`),
   'examples/guest/README.md',
   'examples/tasks/README.md',
+  'examples/world/README.md',
   'examples/reasoning-gym/README.md',
 ];
 

@@ -14,12 +14,14 @@ import type { ReadableSample } from '../../core/schema/answers.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { runIdOf } from '../../core/schema/round.ts';
 import { httpService } from '../../infer/remote/reward-service.ts';
+import { installed } from '../../local/mesh/installation.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { grpoData } from '../../recipes/grpo/from-data.ts';
 import { runOf } from '../../recipes/run-order.ts';
 import { verifySignature } from '../../workers/gateway/signature.ts';
 import type { PlacedTask } from '../../worlds/file/task.ts';
 import { QWEN_TEMPLATE } from '../core/renderer/checkpoints.ts';
+import { anybody } from '../recipes/anybody.ts';
 import { openPlaying, type Playing } from './playing.ts';
 import { qwenCheckpoint } from './qwen-checkpoint.ts';
 
@@ -102,6 +104,12 @@ async function changedModule(): Promise<string> {
     'kl.weight=0.01',
   ]);
   return await changed!.write(folder);
+}
+
+/** A recipe that rewards what the question makes likely, so that random weights learn, in the world of the template. */
+async function worldModule(): Promise<string> {
+  const set = ['optimizer.learningRate=1e-3', 'optimizer.warmup=0'];
+  return await (await changedRecipe('sar', set, installed('examples/world/world.ts')))!.write(folder);
 }
 
 const FROM_EXAMPLES = ['sft', 'dpo', 'spin', 'distil'] as const;
@@ -196,7 +204,9 @@ async function ratedModule(): Promise<string> {
 }
 
 /** The recipes of the tests by what they show; their modules are bundled into one mesh. */
-let made: Readonly<Record<'files' | 'judged' | 'changed' | 'rated' | (typeof FROM_EXAMPLES)[number], string>>;
+let made: Readonly<
+  Record<'files' | 'judged' | 'changed' | 'world' | 'rated' | (typeof FROM_EXAMPLES)[number], string>
+>;
 let registry: Registry;
 let playing: Playing;
 beforeAll(async () => {
@@ -206,6 +216,7 @@ beforeAll(async () => {
     files: files!,
     judged: judged!,
     changed: await changedModule(),
+    world: await worldModule(),
     rated: await ratedModule(),
     sft: await examplesModule('sft'),
     dpo: await examplesModule('dpo'),
@@ -337,6 +348,24 @@ test.each(FROM_EXAMPLES)(
     expect(mesh['model.safetensors']).not.toBe(before['model.safetensors']);
   },
 );
+
+test('a recipe plays in a world of somebody’s own, by an imported checkpoint', {
+  timeout: 240_000,
+}, async () => {
+  await playing.importPolicy('guest', anybody);
+  const order = {
+    recipe: made.world,
+    seed: 0,
+    rounds: 1,
+    freeze: [],
+    tasks: 2,
+    groupSize: 4,
+    policy: 'guest',
+  };
+  const { mesh, alone, before } = await playing.play({ ...order, engine: 'kernels' });
+  expect(mesh).toEqual(alone);
+  expect(mesh['model.safetensors']).not.toBe(before['model.safetensors']);
+});
 
 test('a service is asked once about a group, and its answers are taken from the record', {
   timeout: 240_000,

@@ -7,31 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { taskRecipe } from '../../cli/task-recipe.ts';
-import type { VersionFiles } from '../../core/schema/policy.ts';
 import { playRounds } from '../../local/testing/index.ts';
-import { parseConfig } from '../../model/config.ts';
-import { randomCheckpoint } from '../../model/init.ts';
-import { writeSafetensors } from '../../model/safetensors.ts';
 import { QUESTION_RECIPES } from '../../recipes/on-questions.ts';
-import { QWEN_TEMPLATE, versionFiles } from '../core/renderer/checkpoints.ts';
-
-const CONFIG = {
-  model_type: 'qwen3',
-  vocab_size: 262,
-  hidden_size: 16,
-  intermediate_size: 24,
-  num_hidden_layers: 1,
-  num_attention_heads: 2,
-  num_key_value_heads: 1,
-  head_dim: 8,
-  max_position_embeddings: 2048,
-  tie_word_embeddings: true,
-};
-
-const checkpoint: VersionFiles = {
-  ...versionFiles({ eos_token: '<|im_end|>', chat_template: QWEN_TEMPLATE }, { config: CONFIG }),
-  'model.safetensors': writeSafetensors(randomCheckpoint(parseConfig(CONFIG), 'anybody')),
-};
+import { anybody } from './anybody.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-questions-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -55,7 +33,7 @@ test.each(QUESTION_RECIPES)('%s', { timeout: 60_000 }, async (name) => {
   });
   const { recipe } = made!;
   const { lines, version } = await playRounds(recipe, {
-    start: checkpoint,
+    start: anybody,
     policy: 'anybody',
     rounds: 2,
     tasks: 2,
