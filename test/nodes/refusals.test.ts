@@ -227,30 +227,6 @@ test('results: forged, of old weights, impossible, of another’s lease, and sen
   expect(await refusal(await answer(first!, { ...right, weights: 'f'.repeat(64) }))).toBe(
     '422 result.weights',
   );
-  const impossible: [string, (one: Completion) => Completion][] = [
-    ['a token beyond the vocabulary', (one) => ({ ...one, ids: one.ids.with(0, held.request.vocabSize) })],
-    ...[0.5, 5e-324, -128.5, -1e308, Number.MIN_SAFE_INTEGER].map(
-      (x): [string, (one: Completion) => Completion] => [
-        `a log-probability of ${x}`,
-        (one) => ({ ...one, logprobs: one.logprobs.with(-1, x) }),
-      ],
-    ),
-    ['a log-probability too few', (one) => ({ ...one, logprobs: one.logprobs.slice(1) })],
-    [
-      'one that breaks off',
-      (one) => ({ ids: one.ids.slice(0, 1), logprobs: one.logprobs.slice(0, 1), stopped: false }),
-    ],
-    ['the wrong stop flag', (one) => ({ ...one, stopped: !one.stopped })],
-  ];
-  for (const [what, change] of impossible) {
-    const changed = made.map((row, p) => row.map((one, s) => (p + s === 0 ? change(one) : one)));
-    expect(await refusal(await answer(first!, await resultOf(first!, held, changed))), what).toBe(
-      '422 result.completions',
-    );
-  }
-  expect(await refusal(await answer(first!, await resultOf(first!, held, made.slice(1))))).toBe(
-    '422 result.completions',
-  );
   const more = made.map((row) => row.map((one) => ({ ...one, reward: 1 })));
   expect(await refusal(await answer(first!, await resultOf(first!, held, more)))).toBe('422 body.schema');
   // JSON has no infinity, but numbers that are read as one; what is sealed then is what stands for it, null.
@@ -341,6 +317,54 @@ test('results in one call: each is taken or refused by itself, and what was answ
   expect(await send([one!.changed])).toEqual([[], [[id, '409 work.answered']]]);
   expect(await send([two!.right], second!.token)).toEqual([[], [[two!.held.id, '403 lease.foreign']]]);
   expect(await (await bucket.get(key))!.json()).toEqual(stored);
+}, 120_000);
+
+test('what no policy could have sampled: refused, and the node that sealed it is shut out and named', async () => {
+  const impossible: [string, (one: Completion) => Completion][] = [
+    ['a token beyond the vocabulary', (one) => ({ ...one, ids: one.ids.with(0, 1_000_000) })],
+    ...[0.5, 5e-324, -128.5, -1e308, Number.MIN_SAFE_INTEGER].map(
+      (x): [string, (one: Completion) => Completion] => [
+        `a log-probability of ${x}`,
+        (one) => ({ ...one, logprobs: one.logprobs.with(-1, x) }),
+      ],
+    ),
+    ['a log-probability too few', (one) => ({ ...one, logprobs: one.logprobs.slice(1) })],
+    [
+      'one that breaks off',
+      (one) => ({ ids: one.ids.slice(0, 1), logprobs: one.logprobs.slice(0, 1), stopped: false }),
+    ],
+    ['the wrong stop flag', (one) => ({ ...one, stopped: !one.stopped })],
+  ];
+  const whole: [string, (all: Completion[][]) => Completion[][]][] = [
+    ...impossible.map(([what, change]): [string, (all: Completion[][]) => Completion[][]] => [
+      what,
+      (all) => all.map((row, p) => row.map((one, s) => (p + s === 0 ? change(one) : one))),
+    ]),
+    ['a prompt too few', (all) => all.slice(1)],
+    ['a completion too many', (all) => all.map((row) => [...row, row[0]!])],
+  ];
+  for (const [i, [what, change]] of whole.entries()) {
+    const liar = await join(`liar-${i}`);
+    const own = await lease(liar);
+    const made = change(await computed(liar, own));
+    // Under another's seal it proves nothing.
+    const unproven = await resultOf({ ...liar, identity: first!.identity }, own, made);
+    expect(await refusal(await answer(liar, unproven)), what).toBe('422 result.seal');
+    const lie = await resultOf(liar, own, made);
+    expect(await refusal(await answer(liar, lie)), what).toBe('422 result.completions');
+    expect(await refusal(await answer(liar, lie)), what).toBe('403 node.shut-out');
+  }
+  const nodes = await scene.gateway.listNodes();
+  for (const { name, state, reason } of nodes)
+    if (name.startsWith('liar-'))
+      expect({ name, state, reason }).toEqual({
+        name,
+        state: 'shut-out',
+        reason: expect.stringMatching(
+          new RegExp(`^result\\.completions: .+ Request [0-9a-f]{32} of round ${round}\\.$`),
+        ),
+      });
+  expect(nodes.filter(({ reason }) => reason !== null)).toHaveLength(whole.length);
 }, 120_000);
 
 test('a lease that is held and never answered is taken back, and a late answer is refused', async () => {

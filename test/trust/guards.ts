@@ -61,9 +61,7 @@ export const GUARDS: readonly Guard[] = [
     GUARDS_FILE,
     'token !== undefined && token.length >= 16',
     'token !== undefined',
-    'trust/hostile',
     'workers/callers',
-    'mesh/secrets',
   ),
   guard(
     'one credential used',
@@ -102,14 +100,14 @@ export const GUARDS: readonly Guard[] = [
     'workers/gateway/body.ts',
     'if (total > limit) throw tooLarge(limit);',
     '',
-    'trust/hostile',
+    'workers/body',
   ),
   guard(
     'paths, ids',
     'workers/gateway/learner-routes.ts',
     '/^(?:rounds|policies)(?:\\/(?!\\.+(?:\\/|$))[a-z0-9._-]{1,128})+$/',
     '/^/',
-    'trust/hostile',
+    'workers/callers',
   ),
   guard(
     'a database of the state folder',
@@ -289,8 +287,8 @@ export const GUARDS: readonly Guard[] = [
   guard(
     'a node that returns',
     WORK,
-    '      if (fault)\n        throw',
-    '      if (fault && false)\n        throw',
+    '      if (fault)\n        return wrong(',
+    '      if (fault && false)\n        return wrong(',
     'nodes/refusals',
   ),
   guard(
@@ -298,6 +296,13 @@ export const GUARDS: readonly Guard[] = [
     WORK,
     'if (!(await isSealed(node.publicKey, seal,',
     'if (false && !(await isSealed(node.publicKey, seal,',
+    'nodes/refusals',
+  ),
+  guard(
+    'a node that returns',
+    WORK,
+    'await shutNodeOut(services, node,',
+    'void (services, node,',
     'nodes/refusals',
   ),
   guard('a node that returns', WORK, 'if (weights === wanted) return;', 'return;', 'nodes/refusals'),

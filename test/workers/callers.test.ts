@@ -6,7 +6,14 @@ const LEARNER = 'the-learners-token'.padEnd(64, '0');
 async function answered(
   path: string,
   init: object,
-  more: { local?: boolean; read?: string; hooks?: object; webhook?: object },
+  more: {
+    local?: boolean;
+    read?: string;
+    hooks?: object;
+    webhook?: object;
+    learner?: string;
+    bucket?: object;
+  },
 ) {
   // Not by its literal name, since the Workers are compiled against other types than the tests.
   const app: string = '../../workers/gateway/app.ts';
@@ -16,7 +23,12 @@ async function answered(
   const free = { limit: async () => ({ success: true }) };
   const services = {
     settings: { local: more.local ?? false },
-    secrets: { read: [more.read, undefined], learner: [LEARNER, undefined], webhook: more.webhook },
+    secrets: {
+      read: [more.read, undefined],
+      learner: [more.learner ?? LEARNER, undefined],
+      webhook: more.webhook,
+    },
+    bucket: more.bucket,
     limits: { reads: free, hooks: more.hooks ?? free },
     now: () => Date.now(),
   };
@@ -79,4 +91,46 @@ test('the next secret of webhooks is as long as the present one has to be', asyn
   const refused = await answered('/hooks/rounds', init, { webhook });
   expect(refused.status).toBe(503);
   expect(await refused.text()).toContain('WEBHOOK_SECRET_NEXT is too short');
+});
+
+test('a token that is too short to be a secret opens nothing', async () => {
+  const statusWith = async (learner: string) => {
+    const headers = { authorization: `Bearer ${learner}` };
+    return (await answered('/api/nothing', { headers }, { learner })).status;
+  };
+  // Who is let in is told that this is no route.
+  expect(await statusWith('x'.repeat(16))).toBe(404);
+  expect(await statusWith('x'.repeat(15))).toBe(401);
+  expect(await statusWith('x')).toBe(401);
+});
+
+test('the learner reads objects of rounds and policies, and no other key is asked for', async () => {
+  const asked: string[] = [];
+  const bucket = {
+    get: async (key: string) => {
+      asked.push(key);
+      return null;
+    },
+  };
+  const headers = { authorization: `Bearer ${LEARNER}` };
+  const statusOf = async (key: string) =>
+    (await answered(`/api/objects/${key}`, { headers }, { bucket })).status;
+  const kept = ['rounds/0a/proposals.json', 'policies/mine/3/model.safetensors'];
+  for (const key of kept) expect(await statusOf(key), key).toBe(404);
+  for (const key of [
+    ...[
+      'private/canary.txt',
+      'canary',
+      'rounds',
+      'rounds/',
+      'rounds//a',
+      'roundsa/b',
+      'Rounds/a',
+      'rounds/A',
+    ],
+    ...['rounds/.../a', 'rounds/a/....', 'rounds/%2e%2e%2fprivate', 'rounds/a%00', 'private/rounds/a'],
+    `rounds/${'a'.repeat(129)}`,
+  ])
+    expect(await statusOf(key), key).toBe(422);
+  expect(asked).toEqual(kept);
 });

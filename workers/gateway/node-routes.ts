@@ -16,18 +16,15 @@ import {
   type RoundWork,
   shutOutOrder,
 } from '../../core/schema/work.ts';
-import { log } from '../shared/log.ts';
-import { sendAll } from '../shared/messages.ts';
 import { getNode, insertNode, listNodes, nodeOfName, noteAudited, revokeNode } from '../store/nodes.ts';
 import { getRound } from '../store/rounds.ts';
-import { shutOut } from '../store/shut-out.ts';
 import { nodeWorkOf, sharesOf } from '../store/work.ts';
 import { check, readJsonBody } from './body.ts';
 import { learnerOnly } from './guards.ts';
 import { HttpError } from './http-error.ts';
 import { notFound } from './parameters.ts';
 import type { GatewayTypes } from './services.ts';
-import { sendProposal } from './webhook.ts';
+import { shutNodeOut } from './shut-node-out.ts';
 
 /** Largest list of audited nodes, in bytes. */
 const AUDITED_LIMIT = 64 * 1024;
@@ -75,18 +72,7 @@ export const nodeRoutes = new Hono<GatewayTypes>()
     const { reason } = await readJsonBody(c.req.raw, shutOutOrder, 4096);
     const node = await getNode(services.db, wanted);
     if (!node) throw notFound('node', wanted);
-    const redrawn = await shutOut(services.db, services.bucket, node.id, reason, services.now());
-    log('warn', 'node.shut-out', { node: node.id, name: node.name, reason, rounds: redrawn.length });
-    for (const { round, groups } of redrawn)
-      if (groups === null) {
-        const row = await getRound(services.db, round);
-        if (row) await sendProposal(services, row.spec);
-      } else
-        await sendAll(
-          services.queues.rollout,
-          'rollout',
-          groups.map(({ group, index }) => ({ v: 1, round, group, index })),
-        );
+    const redrawn = await shutNodeOut(services, node, reason);
     return c.json<NodeShutOut>({
       id: node.id,
       name: node.name,

@@ -55,6 +55,7 @@ import { errorResponse, HttpError } from './http-error.ts';
 import { type HeldWork, KeptLeases } from './kept-leases.ts';
 import { notFound } from './parameters.ts';
 import type { GatewayTypes } from './services.ts';
+import { shutNodeOut } from './shut-node-out.ts';
 import { accountedWithin } from './usage.ts';
 
 const ORDER_LIMIT = 4096;
@@ -394,16 +395,18 @@ function checkWeights(request: SamplingRequest, weights: string): void {
   );
 }
 
-/** Checks a result and stores its completions. What was stored first under a lease is the answer: nothing is written over it. */
+/**
+ * Checks a result and stores its completions. What was stored first under a lease is the answer: nothing is written over it. A node that has sealed
+ * completions that no policy could have sampled is shut out, as one is that an audit finds.
+ */
 async function checkedAnswer(
-  { bucket }: GatewayTypes['Variables']['services'],
+  services: GatewayTypes['Variables']['services'],
   node: NodeRow,
   lease: string,
   { id, round, request }: HeldWork,
   { weights, completions, seal }: Result,
 ): Promise<Answer> {
   checkWeights(request, weights);
-  checkCompletions(request, completions);
   const flat = completions.flat();
   const sha256 = await completionsSha256(flat);
   if (!(await isSealed(node.publicKey, seal, { work: id, lease, node: node.id, weights, sha256 })))
@@ -411,40 +414,49 @@ async function checkedAnswer(
       expected:
         'an Ed25519 signature with the key of the token, over request, lease, node, weights and completions',
     });
-  if (!(await putJsonFirst(bucket, resultKey({ round, id, lease }), flat))) throw answered(id);
+  const fault = impossibleIn(request, completions);
+  if (fault) {
+    await shutNodeOut(services, node, `${fault.code}: ${fault.message} Request ${id} of round ${round}.`);
+    throw fault;
+  }
+  if (!(await putJsonFirst(services.bucket, resultKey({ round, id, lease }), flat))) throw answered(id);
   const tokens = flat.reduce((sum, { ids }) => sum + ids.length, 0);
   return { id, sha256, seal, samples: flat.length, tokens };
 }
 
-/** Refuses completions that no policy could have sampled for the request; whether this version would have is what audits find out. */
-function checkCompletions(request: SamplingRequest, completions: readonly (readonly Completion[])[]) {
+/** What no policy could have sampled for the request, as it is refused; null = nothing. Whether this version would have is what audits find out. */
+function impossibleIn(
+  request: SamplingRequest,
+  completions: readonly (readonly Completion[])[],
+): HttpError | null {
   const { prompts, vocabSize } = request;
   const settings = settingsOf(request);
   const wrong = (what: string, expected: string) =>
     new HttpError(422, 'result.completions', what, { expected });
   if (completions.length !== prompts.length)
-    throw wrong(`The result has completions of ${completions.length} prompts.`, `${prompts.length}`);
+    return wrong(`The result has completions of ${completions.length} prompts.`, `${prompts.length}`);
   for (const [p, { sampleIds }] of prompts.entries()) {
     const of = completions[p]!;
     if (of.length !== sampleIds.length)
-      throw wrong(`Prompt ${p} has ${of.length} completions.`, `${sampleIds.length}`);
+      return wrong(`Prompt ${p} has ${of.length} completions.`, `${sampleIds.length}`);
     for (const [s, completion] of of.entries()) {
       const at = `Completion ${s} of prompt ${p}`;
       const { ids, logprobs } = completion;
       const foreign = ids.find((token) => token >= vocabSize);
       if (foreign !== undefined)
-        throw wrong(`${at} has the token ${foreign}.`, `token ids below ${vocabSize}`);
+        return wrong(`${at} has the token ${foreign}.`, `token ids below ${vocabSize}`);
       if (logprobs.length !== ids.length)
-        throw wrong(
+        return wrong(
           `${at} has ${ids.length} tokens and ${logprobs.length} log-probabilities.`,
           'one for each token',
         );
       const fault = completionFault(completion, settings);
       if (fault)
-        throw wrong(
+        return wrong(
           `${at}: ${fault.message}`,
           'what this version can sample under the settings of the request',
         );
     }
   }
+  return null;
 }
