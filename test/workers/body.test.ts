@@ -17,7 +17,12 @@ async function read(chunks: number, limit: number, headers: Record<string, strin
       controller.enqueue(new Uint8Array(100).fill(pulled));
     },
   });
-  const request = new Request('http://mesh/', { method: 'POST', headers, body, duplex: 'half' } as RequestInit);
+  const request = new Request('http://mesh/', {
+    method: 'POST',
+    headers,
+    body,
+    duplex: 'half',
+  } as RequestInit);
   const outcome = await readBytes(request, limit).catch((error: { status: number }) => error.status);
   return { outcome, pulled };
 }
