@@ -25,6 +25,7 @@ interface SoakOptions {
   readonly groupSize: number;
   readonly ahead?: number;
   readonly nodes?: number;
+  readonly liars?: number;
   readonly engine?: Engine;
   readonly faults: number;
   readonly state?: string;
@@ -94,8 +95,9 @@ const orderOf = ({ seed, rounds, tasks, groupSize, ahead, engine }: SoakOptions)
   ...(engine === undefined ? {} : { engine }),
 });
 
-const wrongOf = ({ balance, differing }: FireReport): string[] => [
+const wrongOf = ({ balance, differing, nodes }: FireReport): string[] => [
   ...balance.errors,
+  ...(nodes?.shutOutWrongly ? [`${nodes.shutOutWrongly} honest nodes were shut out`] : []),
   ...(differing?.length ? [`versions ${differing.join(', ')} are not those of the reference run`] : []),
 ];
 
@@ -107,6 +109,11 @@ function soakLines(report: FireReport): string[] {
       `${balance.failed} failed with a kind, ${balance.lost} lost, ${balance.trainedTwice} trained twice.`,
     ...(nodes
       ? [
+          ...(Object.keys(nodes.lies).length
+            ? [
+                `Liars: ${Object.values(nodes.lies).reduce((sum, n) => sum + n)} lies were told, and ${nodes.shutOut} nodes shut out for them.`,
+              ]
+            : []),
           `Nodes: ${nodes.joined} joined and ${nodes.killed} were killed; they answered ${nodes.requests} requests, and ${nodes.lost} were taken back from them.`,
         ]
       : []),
@@ -135,7 +142,7 @@ async function run(options: SoakOptions): Promise<boolean> {
     recipes: shipped,
     order: orderOf(options),
     nextStrike: drawStrikes(options, () => performance.now() > until),
-    ...(options.nodes ? { nodes: options.nodes } : {}),
+    ...(options.nodes ? { nodes: options.nodes, liars: options.liars ?? 0 } : {}),
     ...(options.faults > 0 ? faultsOf(`soak/${options.seed}`, options.faults) : {}),
     limitMs: minutes * 60_000 + REST_MS,
     onStrike: ({ name }, n) => say(`${String(n).padStart(4)}  ${name}`),
@@ -167,6 +174,7 @@ export const command = (): Command =>
     .addOption(aheadOption())
     .addOption(engineOption())
     .option('--nodes <n>', 'so many node processes at most, which join and are killed at random', whole(1))
+    .option('--liars <n>', 'so many of these nodes lie in one of four results', whole(1))
     .option('--faults <share>', 'share of calls at the edges that fail; 0 = kills alone', share, 0.01)
     .option('--state <dir>', 'folder of its state, emptied first (default: a temporary one)')
     .option('--out <file>', 'also write the result there; with --damage, go on from what it holds')

@@ -13,7 +13,7 @@ import { ensureShipped, readStart } from '../../local/starts.ts';
 import { type RunOrder, runOf } from '../../recipes/run-order.ts';
 import { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { orderRounds } from '../../workers/api/signed-webhook.ts';
-import { Churn, type Churned } from '../faults/churn.ts';
+import { Churn, type Churned, LIAR } from '../faults/churn.ts';
 import { Cluster, type ClusterOptions } from '../faults/cluster.ts';
 import { FaultInjector } from '../faults/fault-injector.ts';
 import type { FaultSettings } from '../faults/fault-settings.ts';
@@ -38,6 +38,8 @@ export interface UnderFire {
   readonly meshOptions?: NonNullable<ClusterOptions['meshOptions']>;
   /** The most nodes at once, which join and are killed at random and sample beside the isolates; default 0. */
   readonly nodes?: number;
+  /** How many of them lie in a part of their results; default 0. */
+  readonly liars?: number;
   /** The run is given up after this time, ms. */
   readonly limitMs: number;
   readonly onStrike?: (killPoint: KillPoint, n: number) => void;
@@ -60,6 +62,9 @@ export interface NodesUnderFire extends Churned {
   /** Requests that they answered, and requests that were taken back from them. */
   readonly requests: number;
   readonly lost: number;
+  /** Liars that were shut out, and nodes that were although they did not lie. */
+  readonly shutOut: number;
+  readonly shutOutWrongly: number;
 }
 
 export interface FireReport {
@@ -115,6 +120,7 @@ export async function underFire(fire: UnderFire): Promise<FireReport> {
         url: cluster.url,
         gateway,
         most: fire.nodes,
+        liars: fire.liars ?? 0,
         random: new Random(`churn/${fire.order.seed}`),
         log: join(cluster.stateDir, 'nodes.log'),
       });
@@ -122,12 +128,22 @@ export async function underFire(fire: UnderFire): Promise<FireReport> {
     const churned = await churn?.stop();
     const listed = churned ? await gateway.listNodes() : [];
     const total = (field: 'requests' | 'lost') => listed.reduce((sum, node) => sum + node[field], 0);
+    const outcasts = listed.filter(({ state }) => state === 'shut-out');
+    const shutOut = outcasts.filter(({ name }) => name.startsWith(LIAR)).length;
     const balanced = balance(ledger);
     return {
       killPoints: injector.done,
       balance: balanced,
       differing: balanced.failed ? null : await differingVersions(fire, ledger),
-      nodes: churned ? { ...churned, requests: total('requests'), lost: total('lost') } : null,
+      nodes: churned
+        ? {
+            ...churned,
+            requests: total('requests'),
+            lost: total('lost'),
+            shutOut,
+            shutOutWrongly: outcasts.length - shutOut,
+          }
+        : null,
       wallMs: Math.round(performance.now() - began),
     };
   } finally {
