@@ -1,5 +1,5 @@
 /**
- * What the shipped policies under models/ can speak: the task families whose texts they were taught to write, and the roles that their
+ * What the project's start policies can speak: the task families whose texts they were taught to write, and the roles that their
  * warm starts demonstrated. A recipe that begins from a policy which never saw its family or one of its roles would train on noise.
  */
 import { wrongInput } from '../core/errors.ts';
@@ -20,7 +20,6 @@ export const STARTS: Readonly<Record<string, Start>> = {
   'arithmetic-analyses': { families: ['chains'], roles: ['solver', 'judge', 'meta-judge'] },
   programs: { families: ['programs'], roles: ['proposer', 'solver'] },
   'programs-one-instruction': { families: ['programs'], roles: ['proposer', 'solver'] },
-  'programs-judge': { families: ['programs'], roles: ['proposer', 'solver', 'judge'] },
   'programs-repair': { families: ['repair'], roles: ['proposer', 'solver'] },
   'programs-environments': { families: ['environments'], roles: ['proposer', 'solver', 'judge'] },
   'programs-statements': { families: ['statements'], roles: ['solver', 'tester'] },

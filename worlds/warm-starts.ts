@@ -38,7 +38,6 @@ import { searchTokenizer } from './knowledge/template.ts';
 import { demonstrateTwoHop } from './knowledge/two-hop.ts';
 import { demonstratePrograms } from './programs/demonstrations.ts';
 import { demonstrateEnvironments } from './programs/environment-demonstrations.ts';
-import { demonstrateProgramJudge } from './programs/judge-demonstrations.ts';
 import { demonstrateOneInstruction } from './programs/one-instruction.ts';
 import { demonstrateRepair } from './programs/repair-demonstrations.ts';
 import { demonstrateStatements } from './programs/statement-demonstrations.ts';
@@ -119,13 +118,6 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     steps: 1800,
     batch: 64,
     weights: { proposer: 0.5 },
-  },
-  'programs-judge': {
-    demonstrate: demonstrateProgramJudge,
-    from: 'programs',
-    steps: 1500,
-    batch: 64,
-    weights: { judge: 2, proposer: 0.5 },
   },
   'programs-repair': {
     demonstrate: demonstrateRepair,

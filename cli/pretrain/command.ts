@@ -19,7 +19,7 @@ import {
   type WarmStartProgress,
   warmStart,
 } from '../../learner/train/warm-start.ts';
-import { readStart } from '../../local/starts.ts';
+import { readStart } from '../../local/find-start.ts';
 import { parameterCount } from '../../model/checkpoint.ts';
 import { toHfConfig } from '../../model/hf-config.ts';
 import { randomCheckpoint } from '../../model/init.ts';

@@ -2,7 +2,8 @@
 import { type Command, Option } from 'commander';
 import { wrongInput } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
-import { expectStart, readStart } from '../../local/starts.ts';
+import { readStart } from '../../local/find-start.ts';
+import { expectStart } from '../../local/starts.ts';
 import { recipes } from '../../recipes/index.ts';
 import { runOf } from '../../recipes/run-order.ts';
 import { answerToolOption, turnsOption } from '../environment/options.ts';
@@ -47,7 +48,7 @@ export const command = (): Command =>
       for (const line of files?.report ?? []) console.error(line);
       // Invalid options are refused before anything is written and before slow modules are loaded.
       runOf(known.registry, orderOf(options));
-      for (const recipe of known.named) expectStart(recipe);
+      for (const recipe of known.named) await expectStart(recipe);
       const { readMeshConfig } = await import('../../local/mesh/mesh-config.ts');
       await readMeshConfig('.');
       if (options.fresh) refuseBusy(options.state);

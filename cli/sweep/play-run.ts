@@ -8,7 +8,8 @@ import { HELD_OUT } from '../../core/recipe/split.ts';
 import { type Summary, summary } from '../../core/schema/summary.ts';
 import { readSecrets } from '../../local/mesh/secrets.ts';
 import { playInProcess, type RunListener } from '../../local/run/in-process.ts';
-import { isStart, readStart } from '../../local/starts.ts';
+import { readStart } from '../../local/find-start.ts';
+import { isStart } from '../../local/starts.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 import { withStore } from '../policy/command-line.ts';
 import { listed } from '../policy/store-commands.ts';
@@ -80,11 +81,14 @@ const hasFolder = ({ name, version }: PolicyRef): boolean => version === 0 && is
 
 /** Refuses what cannot be played, before anything is. Throws `policy.missing` where a policy is not in the state folder. */
 export async function checkRun(args: readonly string[]): Promise<void> {
-  const { versions, state } = await openRun(args, '');
+  const { run, versions, state } = await openRun(args, '');
+  const starts = versions.filter(({ from }) => hasFolder(from));
+  for (const { from } of starts) await readStart(from.name);
   const stored = versions.flatMap(({ from }) => (hasFolder(from) ? [] : from.name));
   if (stored.length === 0) return;
   const names = (await listed({ state })).map(({ name }) => name);
   const missing = stored.find((name) => !names.includes(name));
+  if (missing === run.recipe.startPolicy) await readStart(missing);
   if (missing !== undefined) throw missingPolicy(missing, names);
 }
 

@@ -66,8 +66,9 @@ function printPilot(recipe: ClaimedRecipe, played: Pick<Played, 'arms' | 'seeds'
 async function playPilot(recipe: ClaimedRecipe, options: ClaimsOptions, players: Players): Promise<void> {
   await expectPilotTime(recipe.name);
   const settings = { ...options, engine: options.engine ?? DEFAULT_ENGINE };
+  const own = await ownStart(recipe);
   const played = await playClaim(recipe, settings, players, {
-    startOf: () => ownStart(recipe),
+    startOf: () => own,
     onEnded: notedPilot(recipe.name, thisMachine().commit),
   });
   printPilot(recipe, played);
@@ -80,7 +81,7 @@ function printVerdict({ recipe, verdict, conditions, observations }: Judged): vo
 }
 
 /** The folder of a claim’s own start policy; undefined where its runs begin from the recipe’s. */
-function ownStart(recipe: ClaimedRecipe): string | undefined {
+async function ownStart(recipe: ClaimedRecipe): Promise<string | undefined> {
   const { startPolicy } = recipe.claim;
   return startPolicy === undefined ? undefined : startFolder(startPolicy);
 }
@@ -150,7 +151,8 @@ async function playRegistered(
   const key = `${isPlayed ? 'again-' : ''}${keyOfDigest(digest)}-${machine.commit}`;
   const finished = new FinishedRuns(options.state, name, key);
   const settings = { ...options, engine, quick: false, pilot: false };
-  const startOf = (seed: number) => starts.get(seed)?.folder ?? ownStart(recipe);
+  const own = await ownStart(recipe);
+  const startOf = (seed: number) => starts.get(seed)?.folder ?? own;
   const { began, ...played } = await playClaim(recipe, settings, players, { finished, startOf });
   if (isPlayed) {
     await finished.forget();

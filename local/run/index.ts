@@ -24,6 +24,6 @@ export { SHAPES, type ShapeName } from '../../model/shapes.ts';
 export { widened } from '../../model/widen.ts';
 export { type OrderedRun, type RunOrder, runOf } from '../../recipes/run-order.ts';
 export { type Machine, thisMachine } from '../machine.ts';
-export { readStart, startFolder } from '../starts.ts';
+export { readStart, startFolder } from '../find-start.ts';
 export { playInProcess, type RunListener } from './in-process.ts';
 export { MemoryRunStore } from './run-store.ts';

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { recordedEpisodes } from '../../core/audit/recorded-episodes.ts';
 import { episodeToken } from '../../core/net/agent-token.ts';
 import { textOf } from '../../core/renderer/policy-text.ts';
-import { readStart } from '../../local/starts.ts';
+import { readStart } from '../../local/find-start.ts';
 import {
   asks,
   clientOf,

@@ -4,7 +4,7 @@ import type { Recipe } from '../../core/recipe/recipe.ts';
 import { registry } from '../../core/recipe/registry.ts';
 import type { Solution, TaskFamily } from '../../core/recipe/task-family.ts';
 import { textOf } from '../../core/renderer/policy-text.ts';
-import { readStart } from '../../local/starts.ts';
+import { readStart } from '../../local/find-start.ts';
 import { exactReward } from '../../protocols/answer-rewards.ts';
 import { heldOutStyle } from '../../protocols/evaluate/responder.ts';
 import { writeTask } from '../../protocols/questions/task-text.ts';

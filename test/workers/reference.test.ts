@@ -6,6 +6,7 @@ import { glossaryPage } from '../../cli/reference/glossary.ts';
 import { openApi } from '../../cli/reference/openapi.ts';
 import { referencePage } from '../../cli/reference/page.ts';
 import { recipesPage } from '../../cli/reference/recipes.ts';
+import { startHashes } from '../../cli/reference/starts.ts';
 import { type Gateway, ROUTES } from '../../workers/api/routes.ts';
 
 type Route = { readonly method: string; readonly path: string };
@@ -25,10 +26,11 @@ test('the table has every route of the gateway and no other', async () => {
   expect(told.map(nameOf).sort()).toEqual([...new Set(routes.map(nameOf))].sort());
 });
 
-test('docs/api.md, docs/recipes.md, web/dashboard/openapi.json and the page /glossary/ are those that `npm run reference` writes', async () => {
+test('docs/api.md, docs/recipes.md, local/start-hashes.ts, web/dashboard/openapi.json and the page /glossary/ are those that `npm run reference` writes', async () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
   expect(readFileSync('docs/api.md', 'utf8')).toBe(referencePage());
   expect(readFileSync('docs/recipes.md', 'utf8')).toBe(recipesPage());
+  expect(readFileSync('local/start-hashes.ts', 'utf8')).toBe(startHashes());
   expect(readFileSync('web/dashboard/openapi.json', 'utf8')).toBe(
     `${JSON.stringify(await openApi(version), null, 1)}\n`,
   );

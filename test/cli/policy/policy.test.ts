@@ -13,7 +13,7 @@ import { versionRows } from '../../../cli/policy/tables.ts';
 import { sha256Hex } from '../../../core/random.ts';
 import { textOf } from '../../../core/renderer/policy-text.ts';
 import { loadOrt } from '../../../infer/ort.ts';
-import { readStart } from '../../../local/starts.ts';
+import { readStart } from '../../../local/find-start.ts';
 import { toHfConfig } from '../../../model/hf-config.ts';
 import { ModelProtoSchema } from '../../../model/onnx/schema.gen.ts';
 import { readSafetensors, writeSafetensors } from '../../../model/safetensors.ts';

@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { checkRun, endedRun, playRun } from '../../../cli/sweep/play-run.ts';
 import { sha256Hex } from '../../../core/random.ts';
 import { openDevice } from '../../../learner/device/device.ts';
-import { readStart } from '../../../local/starts.ts';
+import { readStart } from '../../../local/find-start.ts';
 import { readPolicyFolder } from '../../../model/policy-folder.ts';
 import { shipped } from '../../../recipes/index.ts';
 import { runOf } from '../../../recipes/run-order.ts';

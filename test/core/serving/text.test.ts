@@ -4,7 +4,7 @@ import { rendererOf } from '../../../core/renderer/open.ts';
 import { textOf } from '../../../core/renderer/policy-text.ts';
 import { growingText } from '../../../core/serving/growing-text.ts';
 import { callMarks, callStyle, parseCalls } from '../../../core/serving/tool-calls.ts';
-import { readStart } from '../../../local/starts.ts';
+import { readStart } from '../../../local/find-start.ts';
 import { QWEN_TEMPLATE, versionFiles } from '../renderer/checkpoints.ts';
 
 const startFiles = await readStart('search-two-hop');
