@@ -7,6 +7,7 @@ import type { EvaluationTasks } from '../core/recipe/split.ts';
 import { mean } from '../core/rl/statistics.ts';
 import { rolloutId } from '../core/round/sample-ids.ts';
 import { type Evaluation, evaluation } from '../core/schema/evaluation.ts';
+import { shareOf, tallyOf } from '../core/statistics/change.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../core/schema/sample.ts';
 import { agentPrompt, parseActions } from '../worlds/environment.ts';
 import {
@@ -133,11 +134,8 @@ export async function evaluateGrid(
 ): Promise<Evaluation> {
   const { heldOut } = context.evaluationTasks;
   const figures: Record<string, number> = {};
-  const rates: Record<'greedy' | 'sampled' | 'wellFormed', number[]> = {
-    greedy: [],
-    sampled: [],
-    wellFormed: [],
-  };
+  const successes: Record<'greedy' | 'sampled', boolean[]> = { greedy: [], sampled: [] };
+  const wellFormedTurns: number[] = [];
   for (const kind of kinds) {
     const tasks = worldsOf(kind, context.evaluationTasks).map((task) => ({
       id: deriveId(task, 'evaluation'),
@@ -155,17 +153,19 @@ export async function evaluateGrid(
         ),
       );
       figures[`${kind}-${name}`] = mean(outcomes.map(({ success }) => Number(success)));
-      rates[name].push(figures[`${kind}-${name}`]!);
+      successes[name].push(...outcomes.map(({ success }) => success));
       if (name === 'sampled')
-        rates.wellFormed.push(...outcomes.map(({ wellFormed, turns }) => wellFormed / turns));
+        wellFormedTurns.push(...outcomes.map(({ wellFormed, turns }) => wellFormed / turns));
     }
   }
+  const tallies = { accuracy: tallyOf(successes.greedy), sampled: tallyOf(successes.sampled) };
   return evaluation(
     {
-      n: Math.min(EXAM_WORLDS, context.evaluationTasks.most) * kinds.length,
-      accuracy: mean(rates.greedy),
-      sampled: mean(rates.sampled),
-      formatRate: mean(rates.wellFormed),
+      n: successes.greedy.length,
+      accuracy: shareOf(tallies.accuracy),
+      sampled: shareOf(tallies.sampled),
+      formatRate: mean(wellFormedTurns),
+      tallies,
     },
     figures,
   );

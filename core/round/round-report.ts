@@ -96,6 +96,6 @@ export const evaluateVersion = async (
   return {
     version,
     ...evaluated,
-    ...(start ? { changes: changesOf(start.tallies, evaluated.tallies) } : {}),
+    ...(start ? { changes: changesOf(start, evaluated) } : {}),
   };
 };

@@ -7,6 +7,7 @@ import {
   type ChangeVerdict,
   COMPARED_FIGURES,
   type ComparedFigure,
+  type Evaluation,
   type Tallies,
   type Tally,
 } from '../schema/evaluation.ts';
@@ -23,11 +24,21 @@ export interface Change {
   readonly p: number | null;
 }
 
+/** The most points of a question: a tally has one base-36 digit for each. */
+const MOST_POINTS = 35;
+
 /** Points of each question as the tally of a figure: `points` [questions], whole numbers from 0 to `of`, which is at most 35. */
 export const tallyOf = (points: readonly (number | boolean)[], of = 1): Tally => ({
   of,
   points: points.map((value) => Number(value).toString(36)).join(''),
 });
+
+/** Shares in [0, 1], one a question, as a tally: to the nearest of 36 steps. */
+export const tallyOfShares = (shares: readonly number[]): Tally =>
+  tallyOf(
+    shares.map((share) => Math.round(MOST_POINTS * share)),
+    MOST_POINTS,
+  );
 
 /** Adds up the points of several answers to each of `n` questions, which are asked in turn, over and over: answer i is to question i mod n. */
 export function tallyOfDraws(hits: readonly (number | boolean)[], n: number): Tally {
@@ -59,10 +70,24 @@ export function changeOf(before: Tally | undefined, after: Tally | undefined, lo
   return { verdict: p >= LEVEL || sum === 0 ? 'chance' : sum > 0 ? 'rose' : 'fell', p };
 }
 
-/** The changes of all figures that either version has points of. */
-export function changesOf(before: Tallies | undefined, after: Tallies | undefined): Changes {
-  const known = COMPARED_FIGURES.filter((figure) => before?.[figure] || after?.[figure]);
-  return Object.fromEntries(known.map((figure) => [figure, changeOf(before?.[figure], after?.[figure])]));
+/** A figure as it is shown; null where it was not measured. */
+const shown = ({ heldOut, judge }: Evaluation, figure: ComparedFigure): number | null =>
+  figure === 'judge' ? judge.fixed : heldOut[figure];
+
+/**
+ * The changes of all figures that either version has points of. A figure need not be the mean of its points, as balanced accuracies are not: where the
+ * points of the questions and the figure move apart, the change counts as untested.
+ */
+export function changesOf(before: Evaluation, after: Evaluation): Changes {
+  const known = COMPARED_FIGURES.filter((figure) => before.tallies?.[figure] || after.tallies?.[figure]);
+  return Object.fromEntries(
+    known.map((figure) => {
+      const change = changeOf(before.tallies?.[figure], after.tallies?.[figure]);
+      const moved = (shown(after, figure) ?? 0) - (shown(before, figure) ?? 0);
+      const apart = (change.verdict === 'rose' && moved <= 0) || (change.verdict === 'fell' && moved >= 0);
+      return [figure, apart ? { verdict: 'untested', p: null } : change];
+    }),
+  );
 }
 
 /** The change of a figure from the best of several versions to the last of them; undefined where fewer than two have its points. */

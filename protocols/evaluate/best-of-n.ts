@@ -8,7 +8,7 @@ import type { Solution, TaskFamily } from '../../core/recipe/task-family.ts';
 import { majority } from '../../core/rl/rewards/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
-import { tallyOf } from '../../core/statistics/change.ts';
+import { tallyOf, tallyOfShares } from '../../core/statistics/change.ts';
 
 export interface Candidates {
   readonly task: string;
@@ -140,7 +140,10 @@ export async function evaluateBestOfN(
     candidatesOf(context.atStart, family, solver, { tasks, n }),
   );
   const without = withoutVerifier(candidates);
-  if (!verifier) return evaluation({ n: tasks, accuracy: without.one }, without);
+  if (!verifier) {
+    const accuracy = tallyOfShares(candidates.map(({ exact }) => mean(exact.map(Number))));
+    return evaluation({ n: tasks, accuracy: without.one, tallies: { accuracy } }, without);
+  }
   const { role, prompt, temperature, votes: counts } = verifier;
   const votes = counts.at(-1)!;
   const probabilities = await verdictProbabilities(context, role, candidates, { prompt, votes, temperature });

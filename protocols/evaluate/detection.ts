@@ -3,6 +3,7 @@ import { deriveId, Random } from '../../core/random.ts';
 import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import type { Solution } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
+import { tallyOf } from '../../core/statistics/change.ts';
 import { plainProofs } from '../../worlds/chains/analysis.ts';
 import { chainWith, flawed, UNSEEN } from '../../worlds/chains/slips.ts';
 import { JUDGE } from '../solver-verifier.ts';
@@ -37,6 +38,15 @@ export const DETECTION_FIGURES = {
   copy: 'Share found of wrong lines that take the operand of another line.',
 } as const;
 
+/** What each task gives to the balanced share: its right solution counts as much as all its flawed ones. `hits`: [tasks × KINDS]. */
+export function balancedTally(hits: readonly boolean[]) {
+  const points = Array.from({ length: hits.length / KINDS.length }, (_, task) => {
+    const [right, ...flaws] = hits.slice(task * KINDS.length, (task + 1) * KINDS.length);
+    return UNSEEN.length * Number(right) + flaws.filter(Boolean).length;
+  });
+  return tallyOf(points, 2 * UNSEEN.length);
+}
+
 /** How often right solutions are accepted, and how often flaws of each kind are found; a verdict that does not parse does neither. */
 export async function detection(
   { tokenizer, generate, evaluationTasks }: EvaluationContext,
@@ -63,6 +73,7 @@ export async function detection(
     of,
     found,
     balanced: (of('right') + found) / 2,
+    tally: balancedTally(hits.map(({ hit }) => hit)),
     formatRate: mean(hits.map(({ parses }) => Number(parses))),
   };
 }

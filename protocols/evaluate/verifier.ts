@@ -184,6 +184,10 @@ export async function evaluateVerifier(context: EvaluationContext, examined: Exa
       formatRate: share(greedy.map(({ ok }) => Number(ok))),
       tallies: {
         accuracy: tallyOf(greedy.map(right)),
+        sampled: tallyOf(
+          sampled.map((answers, t) => answers.filter((parsed) => right(parsed, t)).length),
+          examined.answers,
+        ),
         ...(family.workedPrefix ? { worked: tallyOf(worked) } : {}),
         judge: tallyOf(verdictHits(fixed, fixedVerdicts).map(({ hit }) => hit)),
       },

@@ -1,5 +1,6 @@
 /** The evaluation of a policy by how likely it finds held-out answers. */
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
+import { tallyOfShares } from '../../core/statistics/change.ts';
 import { nothingExamined, total } from './round.ts';
 
 /** What the figures of `examineLikelihood` mean. */
@@ -12,15 +13,18 @@ export const LIKELIHOOD_FIGURES = {
 
 /**
  * The main score is the geometric mean of the tokens' probabilities (1/perplexity); beside it stands the mean negative log-likelihood, in nats a
- * token. `examples`: log-probabilities of the tokens of each span, nats, [examples][spans][tokens].
+ * token. Versions are compared by the same mean of each example. `examples`: log-probabilities of the tokens of each span, nats, [examples][spans][tokens].
  */
 export function examineLikelihood(examples: readonly (readonly Float64Array[])[]): Evaluation {
   const spans = examples.flat();
   const tokens = total(spans.map(({ length }) => length));
   if (tokens === 0) return nothingExamined();
   const nll = -total(spans.map(total)) / tokens;
+  const likelihoods = examples.map((of) =>
+    Math.exp(total(of.map(total)) / Math.max(1, total(of.map(({ length }) => length)))),
+  );
   return evaluation(
-    { n: examples.length, accuracy: Math.exp(-nll) },
+    { n: examples.length, accuracy: Math.exp(-nll), tallies: { accuracy: tallyOfShares(likelihoods) } },
     { nll, perplexity: Math.exp(nll), tokens },
   );
 }

@@ -8,6 +8,7 @@ import type { EvaluationContext, RoundContext } from '../../core/recipe/round-co
 import { invalid, type ParseResult } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
+import { tallyOf } from '../../core/statistics/change.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import {
@@ -148,6 +149,13 @@ export async function evaluate(context: EvaluationContext): Promise<Evaluation> 
       accuracy: share(greedy),
       sampled: share(sampled.flat()),
       formatRate: mean(greedy.map(({ parsed }) => Number(parsed.ok))),
+      tallies: {
+        accuracy: tallyOf(greedy.map(isExact)),
+        sampled: tallyOf(
+          sampled.map((proofs) => proofs.filter(isExact).length),
+          ROUNDS,
+        ),
+      },
     },
     {
       ...analysisFigures(fixed),

@@ -3,6 +3,7 @@ import { deriveId } from '../../core/random.ts';
 import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
+import { shareOf, tallyOf, tallyOfDraws } from '../../core/statistics/change.ts';
 import {
   heldOutPositions,
   parsePosition,
@@ -22,7 +23,7 @@ async function predicted(
   tasks: readonly string[],
   seed: string,
   temperature: number,
-): Promise<{ thought: number; plain: number; wellFormed: number; exact: number }> {
+): Promise<{ thought: readonly boolean[]; plain: number; wellFormed: number; exact: number }> {
   const { tokenizer } = context;
   const drawn = async (prompts: readonly (readonly number[])[], what: string, maxNew?: number) =>
     (
@@ -51,11 +52,11 @@ async function predicted(
     1,
   );
   const right = (all: readonly (readonly number[])[]) =>
-    mean(all.map((ids, i) => Number(tokenizer.decode([...ids]) === parsePosition(tasks[i]!).next)));
+    all.map((ids, i) => tokenizer.decode([...ids]) === parsePosition(tasks[i]!).next);
   const said = thoughts.map((ids) => parseThought(tokenizer.decode([...ids])));
   return {
     thought: right(digits),
-    plain: right(plain),
+    plain: mean(right(plain).map(Number)),
     wellFormed: mean(said.map(({ ok }) => Number(ok))),
     exact: mean(said.map((one, i) => Number(one.ok && thoughtIsExact(befores[i]!, one.value)))),
   };
@@ -67,12 +68,20 @@ export async function evaluateThoughts(context: EvaluationContext): Promise<Eval
   const sampled: Awaited<ReturnType<typeof predicted>>[] = [];
   for (let draw = 0; draw < DRAWS; draw++)
     sampled.push(await predicted(context, tasks, `sampled/${draw}`, 1));
+  const tallies = {
+    accuracy: tallyOf(greedy.thought),
+    sampled: tallyOfDraws(
+      sampled.flatMap(({ thought }) => thought),
+      tasks.length,
+    ),
+  };
   return evaluation(
     {
       n: tasks.length,
-      accuracy: greedy.thought,
-      sampled: mean(sampled.map(({ thought }) => thought)),
+      accuracy: shareOf(tallies.accuracy),
+      sampled: shareOf(tallies.sampled),
       formatRate: greedy.wellFormed,
+      tallies,
     },
     {
       plain: greedy.plain,

@@ -6,6 +6,7 @@ import { deriveId } from '../../core/random.ts';
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
+import { shareOf, tallyOf } from '../../core/statistics/change.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import {
   CHECK_PREFIX,
@@ -84,10 +85,17 @@ async function compare(
   });
 }
 
-/** Shares over both orders; a comparison that does not parse is wrong. */
-export const pairAccuracy = (verdicts: readonly Verdicts[]): number =>
-  mean(
-    verdicts.flatMap(([first, second]) => [Number(first?.choice === 'A'), Number(second?.choice === 'B')]),
+/** Right verdicts on each pair, of its two orders; a comparison that does not parse is wrong. */
+export const pairTally = (verdicts: readonly Verdicts[]) =>
+  tallyOf(
+    verdicts.map(([first, second]) => Number(first?.choice === 'A') + Number(second?.choice === 'B')),
+    2,
+  );
+
+const checksOf = (verdicts: readonly Verdicts[]) =>
+  tallyOf(
+    verdicts.map((both) => both.filter((comparison) => (comparison?.totals.length ?? 0) > 0).length),
+    2,
   );
 
 /** |share of A - share of B| among the verdicts that parse: 0 if the position makes no difference, 1 if always the same position is chosen. */
@@ -122,20 +130,27 @@ export async function evaluatePairs(
   const greedy = await compare(context, judge, pairs, 0);
   const sampled = await compare(context, judge, pairs, temperature);
   const forced = await compare(context, judge, pairs, 0, CHECK_PREFIX);
+  const tallies = {
+    accuracy: pairTally(greedy),
+    sampled: pairTally(sampled),
+    forcedWorked: pairTally(forced),
+    worked: checksOf(greedy),
+  };
   return evaluation(
     {
       n: 2 * pairs.length,
-      accuracy: pairAccuracy(greedy),
-      sampled: pairAccuracy(sampled),
-      forcedWorked: pairAccuracy(forced),
-      worked: mean(greedy.flat().map((comparison) => Number((comparison?.totals.length ?? 0) > 0))),
+      accuracy: shareOf(tallies.accuracy),
+      sampled: shareOf(tallies.sampled),
+      forcedWorked: shareOf(tallies.forcedWorked),
+      worked: shareOf(tallies.worked),
+      tallies,
       formatRate: mean(greedy.flat().map((comparison) => Number(comparison !== null))),
     },
     {
       bias: positionBias(greedy),
       sampledBias: positionBias(sampled),
       consistency: consistency(greedy),
-      checked: mean(sampled.flat().map((comparison) => Number((comparison?.totals.length ?? 0) > 0))),
+      checked: shareOf(checksOf(sampled)),
     },
   );
 }

@@ -13,6 +13,7 @@ import { type RoundContext, sampleOf } from '../../core/recipe/round-context.ts'
 import { mean } from '../../core/rl/statistics.ts';
 import { rolloutId } from '../../core/round/sample-ids.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
+import { tallyOfShares } from '../../core/statistics/change.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { AdmittedTask, RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import { ask } from '../../protocols/ask.ts';
@@ -209,6 +210,10 @@ export function examined(greedy: readonly Told[], sampled: readonly Told[]): Eva
       accuracy: mean(greedy.map(({ truth }) => truth)),
       sampled: mean(sampled.map(({ truth }) => truth)),
       formatRate: mean(greedy.map(({ wellFormed }) => Number(wellFormed))),
+      tallies: {
+        accuracy: tallyOfShares(greedy.map(({ truth }) => truth)),
+        sampled: tallyOfShares(sampled.map(({ truth }) => truth)),
+      },
     },
     {
       sampledInForm: mean(sampled.map(({ wellFormed }) => Number(wellFormed))),

@@ -8,6 +8,7 @@ import { deriveId, Random } from '../../core/random.ts';
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
+import { tallyOfShares } from '../../core/statistics/change.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import {
   answerOf,
@@ -135,11 +136,18 @@ export function answerIn(
  */
 const MOST = { greedy: 50, sampled: 450 } as const;
 
+/** Points of questions, [hops][questions]: all questions of a number of hops together count as much as those of another. */
+const tallyByHops = (right: readonly (readonly boolean[])[]) => {
+  const fewest = Math.min(...right.map((hits) => hits.length));
+  return tallyOfShares(right.flatMap((hits) => hits.map((hit) => (Number(hit) * fewest) / hits.length)));
+};
+
 /** The share of exact answers to held-out questions, by hops: greedy, and sampled at temperature 1 for questions of two and three hops. */
 export async function evaluateSearch(context: EvaluationContext): Promise<Evaluation> {
   const { heldOut, most } = context.evaluationTasks;
   const figures: Record<string, number> = {};
   const answered: number[] = [];
+  const multiHops: Record<'greedy' | 'sampled', boolean[][]> = { greedy: [], sampled: [] };
   let n = 0;
   for (let hops = 1; hops <= MAX_SEARCHES; hops++) {
     const all = pathQuestions(theWorld(), hops, heldOut);
@@ -156,6 +164,7 @@ export async function evaluateSearch(context: EvaluationContext): Promise<Evalua
         ({ world: { answer } }, i) => answer === answerOf(theWorld(), asked[i]!.question),
       );
       figures[`${name}-${hops}`] = mean(right.map(Number));
+      if (hops > 1) multiHops[name].push(right);
       answered.push(...played.map(({ world: { answer } }) => Number(answer !== null)));
     }
   }
@@ -166,6 +175,7 @@ export async function evaluateSearch(context: EvaluationContext): Promise<Evalua
       accuracy: multiHop('greedy'),
       sampled: multiHop('sampled'),
       formatRate: mean(answered),
+      tallies: { accuracy: tallyByHops(multiHops.greedy), sampled: tallyByHops(multiHops.sampled) },
     },
     figures,
   );

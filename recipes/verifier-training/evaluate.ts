@@ -82,6 +82,7 @@ export async function evaluate(context: EvaluationContext): Promise<Evaluation> 
       accuracy: greedy.balanced,
       sampled: sampled.balanced,
       formatRate: greedy.formatRate,
+      tallies: { accuracy: greedy.tally, sampled: sampled.tally, judge: greedy.tally },
     },
     {
       found: sampled.found,

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { recipes, shipped } from '../../recipes/index.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
+import { evaluateWritten } from './evaluate-written.ts';
 
 test('names are unique', () => {
   const names = recipes.map(({ name }) => name);
@@ -37,6 +38,14 @@ describe.each(recipes.map((recipe) => ({ recipe, name: recipe.name })))('$name',
 
   test('says what each of its figures means, in a sentence', () => {
     for (const meaning of Object.values(recipe.figures ?? {})) expect(meaning).toMatch(/^[A-Z].{15,}\.$/s);
+  });
+
+  test('gives the points of its questions for every share of an evaluation, so that a change can be tested', async () => {
+    const { heldOut, judge, tallies = {} } = await evaluateWritten(recipe, 40, () => '');
+    const { accuracy, sampled, worked, forcedWorked } = heldOut;
+    const measured = { accuracy, sampled, worked, forcedWorked, judge: judge.fixed };
+    for (const [figure, value] of Object.entries(measured))
+      if (value !== null) expect(Object.keys(tallies), figure).toContain(figure);
   });
 
   test('says what it is', () => {

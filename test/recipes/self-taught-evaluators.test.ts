@@ -4,7 +4,7 @@ import { invalid, ok } from '../../core/recipe/task-family.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { characterTokenizer } from '../../core/text/characters.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
-import { consistency, pairAccuracy, positionBias } from '../../recipes/self-taught-evaluators/evaluate.ts';
+import { consistency, pairTally, positionBias } from '../../recipes/self-taught-evaluators/evaluate.ts';
 import { agreement, keep } from '../../recipes/self-taught-evaluators/recipe.ts';
 import type { Choice } from '../../worlds/arithmetic/pairwise.ts';
 
@@ -84,7 +84,7 @@ test('accuracy, bias and consistency by hand', () => {
     [a, a],
     [null, a],
   ] as const;
-  expect(pairAccuracy(verdicts)).toBeCloseTo(3 / 6);
+  expect(pairTally(verdicts)).toEqual({ of: 2, points: '210' });
   expect(positionBias(verdicts)).toBeCloseTo(3 / 5);
   expect(consistency(verdicts)).toBeCloseTo(1 / 3);
   expect(positionBias([[b, b]])).toBe(1);

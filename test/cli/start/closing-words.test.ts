@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { closingWords as wrappedWords } from '../../../cli/start/closing-words.ts';
 import { costOf } from '../../../core/cost/cost.ts';
 import { NOTHING_USED } from '../../../core/cost/usage.ts';
+import { evaluation } from '../../../core/schema/evaluation.ts';
 import type { Summary } from '../../../core/schema/summary.ts';
 import { changesOf, sinceBest, tallyOf } from '../../../core/statistics/change.ts';
 
@@ -27,6 +28,10 @@ const talliesOf = ([round, accuracy, sampled, worked, forced]: Figures, judge?: 
 function summaryOf(heldout: readonly Figures[], change: Partial<Summary> = {}): Summary {
   const judged = (change.judge ?? JUDGED).map(({ fixed }) => fixed ?? undefined);
   const tallies = heldout.map((point, i) => talliesOf(point, judged[i && judged.length - 1]));
+  const points = heldout.map(([, accuracy, sampled, worked, forcedWorked], i) => {
+    const figures = { n: N, accuracy, sampled, worked, forcedWorked, tallies: tallies[i]! };
+    return evaluation(figures, {}, { fixed: judged[i && judged.length - 1] ?? null });
+  });
   const best = sinceBest(tallies, 'accuracy');
   return {
     kind: 'summary',
@@ -48,7 +53,7 @@ function summaryOf(heldout: readonly Figures[], change: Partial<Summary> = {}): 
       sampled,
       worked,
       forcedWorked,
-      ...(i ? { changes: changesOf(tallies[0], tallies[i]) } : {}),
+      ...(i ? { changes: changesOf(points[0]!, points[i]!) } : {}),
     })),
     ...(best ? { sinceBest: { accuracy: best } } : {}),
     judge: JUDGED,
@@ -148,7 +153,8 @@ test('what is said to have risen or fallen is what the exact paired test finds, 
         worked: null,
         forcedWorked: null,
       }) as const;
-    const changes = changesOf({ accuracy: share(before) }, { accuracy: share(after) });
+    const examined = (k: number) => evaluation({ n, accuracy: k / n, tallies: { accuracy: share(k) } });
+    const changes = changesOf(examined(before), examined(after));
     const end = { ...point(40, after), changes };
     return closingWords(summaryOf([], { heldout: [point(0, before), end] }));
   };

@@ -1,7 +1,7 @@
 /** What may be said of a change: against McNemar's test, against all choices of signs written out, and of few and many questions. */
 import { expect, test } from 'vitest';
 import { Random } from '../../../core/random.ts';
-import type { Tally } from '../../../core/schema/evaluation.ts';
+import { type Evaluation, evaluation, type Tallies, type Tally } from '../../../core/schema/evaluation.ts';
 import {
   changeOf,
   changesOf,
@@ -12,6 +12,7 @@ import {
   sinceBest,
   tallyOf,
   tallyOfDraws,
+  tallyOfShares,
 } from '../../../core/statistics/change.ts';
 import { mcNemar } from '../../../core/statistics/paired.ts';
 import { signFlipTest } from '../../../core/statistics/sign-flip.ts';
@@ -19,6 +20,8 @@ import { signFlipTest } from '../../../core/statistics/sign-flip.ts';
 const tally = (points: string, of = 1): Tally => ({ of, points });
 /** Of n questions, the first k right. */
 const first = (k: number, n: number) => tally('1'.repeat(k) + '0'.repeat(n - k));
+const evaluated = (accuracy: number, tallies: Tallies): Evaluation =>
+  evaluation({ n: 40, accuracy, tallies });
 
 test('of right and wrong answers the test of signs is McNemar’s exact test', () => {
   const random = new Random('sign-flip');
@@ -79,10 +82,24 @@ test('what has no points of its questions is not tested, nor are other questions
   expect(changeOf(undefined, first(1, 40))).toEqual(untested);
   expect(changeOf(first(1, 40), first(1, 41))).toEqual(untested);
   expect(changeOf(tally('2'.repeat(40), 3), tally('2'.repeat(40), 4))).toEqual(untested);
-  expect(changesOf({ accuracy: first(1, 40) }, { accuracy: first(40, 40), judge: first(1, 40) })).toEqual({
+  expect(
+    changesOf(
+      evaluated(1 / 40, { accuracy: first(1, 40) }),
+      evaluated(1, { accuracy: first(40, 40), judge: first(1, 40) }),
+    ),
+  ).toEqual({
     accuracy: { verdict: 'rose', p: expect.any(Number) },
     judge: untested,
   });
+});
+
+test('where a figure moves against the points of its questions, nothing is said of it', () => {
+  const [low, high] = [{ accuracy: first(1, 40) }, { accuracy: first(40, 40) }];
+  const verdict = (before: Evaluation, after: Evaluation) => changesOf(before, after).accuracy;
+  expect(verdict(evaluated(0.5, low), evaluated(0.4, high))).toEqual({ verdict: 'untested', p: null });
+  expect(verdict(evaluated(0.5, low), evaluated(0.5, high))).toEqual({ verdict: 'untested', p: null });
+  expect(verdict(evaluated(0.5, high), evaluated(0.6, low))).toEqual({ verdict: 'untested', p: null });
+  expect(verdict(evaluated(0.5, high), evaluated(0.4, low))).toMatchObject({ verdict: 'fell' });
 });
 
 test('the best of several versions is picked, which the test is told', () => {
@@ -98,6 +115,7 @@ test('the best of several versions is picked, which the test is told', () => {
 test('a tally keeps points and the mean of several draws', () => {
   expect(tallyOf([true, false, true])).toEqual(tally('101'));
   expect(tallyOf([0, 35, 10], 35)).toEqual(tally('0za', 35));
+  expect(tallyOfShares([0, 0.2, 1 / 3, 1])).toEqual(tally('07cz', 35));
   // The third question is right twice of two, the second never.
   expect(tallyOfDraws([1, 0, 1, 1, 0, 1], 3)).toEqual(tally('202', 2));
   expect(shareOf(tally('0za', 35))).toBeCloseTo(45 / 105);
