@@ -2,12 +2,25 @@
 import { familyWords, type Game, type Wording, type Wordings } from '../core/game/game.ts';
 import type { Datum, Verb } from '../core/game/verbs.ts';
 import type { TaskFamily } from '../core/recipe/task-family.ts';
+import { beginning } from '../worlds/arithmetic/aided.ts';
 import { writeSolution } from '../worlds/worked.ts';
 import { familyTasks } from './drawn-tasks.ts';
 
 interface FamilyGame<V extends Verb>
   extends Partial<
-    Pick<Game, 'tasks' | 'tests' | 'draws' | 'example' | 'reference' | 'write' | 'steps' | 'readVerdict'>
+    Pick<
+      Game,
+      | 'tasks'
+      | 'tests'
+      | 'draws'
+      | 'example'
+      | 'reference'
+      | 'write'
+      | 'steps'
+      | 'readVerdict'
+      | 'byRule'
+      | 'unused'
+    >
   > {
   /** What it can be asked beside `solve` and `verify`. */
   readonly words?: Wordings<V>;
@@ -41,6 +54,7 @@ export const familyGame = <V extends Verb = never>(
     said: (text) => (text.endsWith(family.stop) ? text.slice(0, -family.stop.length) : text),
     write,
     tests,
+    reasoning: { lines: ({ steps }) => steps, write: beginning },
     blank: '',
     question: (task) => task,
     ...more,

@@ -64,6 +64,10 @@ export interface Game<V extends Verb = Verb> {
   readonly words: Wordings<V>;
   /** Verbs beside these that the world knows (`Needs.alsoSays`). */
   readonly also?: Partial<Wordings<Verb>>;
+  /** Verbs that a rule of the world does in place of a policy: the task that it writes from another, which may differ by group; null where it finds none. */
+  readonly byRule?: Partial<
+    Record<'vary' | 'rephrase' | 'evolve', (task: string, group: string) => string | null>
+  >;
   /** What its data have beside the tasks. */
   readonly data: readonly Datum[];
   /** `count` tasks for a round, none held out; by default as many as the run's settings say. */
@@ -77,6 +81,8 @@ export interface Game<V extends Verb = Verb> {
   readonly tests: (asked: EvaluationTasks) => readonly string[];
   /** A task that asks nothing, to score answers without their question. */
   readonly blank: string;
+  /** A token that no text has, and its mean log-probability after an answer of the start policy, nats; absent where no such token is known. */
+  readonly unused?: { readonly text: string; readonly logprob: number };
   /** The task that teaches most, where somebody chose one. */
   readonly example?: string;
   /** Samples of each held-out task that an evaluation takes; by default the recipe says it. */
@@ -85,6 +91,11 @@ export interface Game<V extends Verb = Verb> {
   readonly steps?: StepChecker;
   /** The worked solution of a task; absent where the data have none. */
   readonly reference?: (task: string) => Solution;
+  /** What a solution writes before its answer, line by line, and such lines as text. */
+  readonly reasoning: {
+    readonly lines: (solution: Solution) => readonly string[];
+    readonly write: (lines: readonly string[]) => string;
+  };
   /** How a verdict is cut into parts for a reader; default by its tags. */
   readonly readVerdict?: (text: string) => readonly Part[];
   /** What a task asks, as text. */

@@ -187,6 +187,11 @@ export function questionGame(
     },
     question: (task) => readTask(task).messages.at(-1)!.content,
     write: ({ steps }) => steps.join('\n'),
+    reasoning: {
+      // The last line states the answer.
+      lines: ({ steps }) => steps.flatMap(linesOf).slice(0, -1),
+      write: (lines) => lines.join('\n'),
+    },
     said: saidInMessages,
   };
 }

@@ -1,20 +1,25 @@
 /** Co-Reward: the majority on a question in other words is the label. The method is described below, as data. */
 
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
+import { writtenBy } from '../../protocols/by-role.ts';
+import { drawnTasks } from '../../protocols/drawn-tasks.ts';
+import { familyGame } from '../../protocols/game.ts';
+import { rewriterRole } from '../../protocols/rewrites.ts';
+import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
-import { answerBoth, drawQuestions, halvesOf, payBoth, rewards } from './two-phrasings.ts';
+import { drawReorderable, reordered } from './reorder.ts';
+import { answerBoth, answersOf, halvesOf, payBoth, rephrasing, rewards } from './two-phrasings.ts';
 
 /** Passes over a batch, which make as many updates as four times the rounds would. */
 const EPOCHS = 4;
 
 /** The two halves of a group, each of which is a group of its own for its advantages. */
-const halves = ({ group, samples }: ScoredGroup) =>
+const halves = ({ group, samples }: Pick<ScoredGroup, 'group' | 'samples'>) =>
   halvesOf(samples).map((half, h) => ({ group: `${group}/${h}`, samples: half }));
 
 /**
@@ -34,15 +39,15 @@ export function rewardFigures(groups: readonly Pick<ScoredGroup, 'samples' | 'an
 }
 
 const learn = ({ groups }: RoundRecords): TrainingPlan => ({
-  updates: solverUpdate(groupItems(groups.flatMap(halves), grpo), {
+  updates: solverUpdate(groupItems(groups.map(answersOf).flatMap(halves), grpo), {
     objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
     aggregation: { mode: 'token-mean' },
     kl: { weight: 0.001, estimator: 'k3', reference: { set: MAIN_SET, version: 0 } },
   }).map((update) => ({ ...update, epochs: EPOCHS })),
-  figures: rewardFigures(groups),
+  figures: rewardFigures(groups.map((group) => writtenBy(group, SOLVER))),
 });
 
-export const coReward: Recipe = {
+const described = {
   name: 'co-reward',
   title: 'Majorities on a question label the same question in other words',
   paper: {
@@ -66,7 +71,6 @@ export const coReward: Recipe = {
       'A clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens, plus 0.001 times a k3 estimate of the KL divergence to version 0.',
     schedule: 'Each round draws fresh tasks that are not held out, and goes over its batch four times.',
   },
-  needsOfTasks: 'every question a second time in other words',
   differences: [
     'Questions in other words are chains in another order, made by rule, where the paper lets a language model rewrite each question of a fixed set once. Another order changes how a chain is worked through, which a rewritten sentence seldom does, so that errors are less alike here than the paper’s.',
     'A constant step size after a short warm-up, and four passes over each batch, since updates cost less here than rollouts. Sizes of batches and weights could not be checked against the paper’s.',
@@ -76,13 +80,45 @@ export const coReward: Recipe = {
     paidExact: 'Share of exact answers among those that are paid.',
     paidShare: 'Share of the answers that are paid.',
   },
+  variants: {},
+  sets: trainedSolver(),
+} satisfies Described;
+
+const written: RecipeOver<'solve'> = {
+  // The answers are read by a control and the evaluation alone.
+  needs: { verbs: ['solve'], alsoSays: ['rephrase'], data: ['answer'] },
+  over: (game) => {
+    const alone = solverAlone({ ...game, rewards });
+    return {
+      ...described,
+      ...alone,
+      roles: { ...alone.roles, ...rewriterRole(rephrasing(game)) },
+      rollOut: (context, tasks) => answerBoth(game, context, tasks),
+      judge: async (context, groups) => payBoth(game, context, groups),
+      learn,
+    };
+  },
+  elsewhere: {
+    method: {
+      ...described.method,
+      roles:
+        'A rephraser, which has the solver’s weights and is not trained, writes each question in other words. Half of a group’s answers are to the question as it was drawn, the other half to the question in other words, or to the question as it is where the rephraser’s text is none.',
+    },
+    differences: [
+      'The policy rewrites a question anew each time that it is drawn, with the weights of the round; the paper lets a language model rewrite each question once.',
+      described.differences[1]!,
+    ],
+  },
+  ownReward: 'the votes of its solver are the reward',
+};
+
+const reorderable = familyGame(arithmetic, {
+  byRule: { rephrase: reordered },
+  tasks: (context, count) => drawnTasks(context, drawReorderable, count),
+});
+
+export const coReward: Recipe = played(written, reorderable, {
   startPolicy: 'arithmetic-terse',
   tasks: 16,
   groupSize: 32,
-  variants: {},
-  sets: trainedSolver(),
-  ...solverAlone({ family: arithmetic, rewards, tasks: drawQuestions }),
-  rollOut: answerBoth,
-  judge: payBoth,
-  learn,
-};
+});

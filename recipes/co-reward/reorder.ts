@@ -1,7 +1,10 @@
 /** The same question in other words: a chain of sums with its terms in another order, which has the same answer and other running totals. */
 import { Random } from '../../core/random.ts';
+import { drawUntil } from '../../core/recipe/split.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 
+/** The largest number of operators of a task: on such chains the start policy is right with steps and often wrong without. */
+const MOST_OPERATORS = 4;
 /** The number of orders that are tried; a chain of four operators has 24. */
 const TRIES = 24;
 
@@ -22,3 +25,13 @@ export function reordered(task: string): string | null {
   }
   return null;
 }
+
+/** A chain that has another order. */
+export const drawReorderable = (random: Random): string =>
+  drawUntil(
+    () => arithmetic.random(random),
+    (task) =>
+      arithmetic.difficulty(task) <= MOST_OPERATORS &&
+      !arithmetic.isHeldOut(task) &&
+      reordered(task) !== null,
+  );

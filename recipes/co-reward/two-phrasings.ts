@@ -2,9 +2,9 @@
  * Rounds in which half of a group answers a question and the other half answers the same question in other words; each half provides the label for
  * the other.
  */
+import type { Game } from '../../core/game/game.ts';
 import { Random } from '../../core/random.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
-import { drawUntil } from '../../core/recipe/split.ts';
 import { majority } from '../../core/rl/rewards/index.ts';
 import type { AdmittedTask, RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import {
@@ -15,14 +15,12 @@ import {
   payAnswers,
   randomReward,
 } from '../../protocols/answer-rewards.ts';
-import { drawnTasks } from '../../protocols/drawn-tasks.ts';
+import { type Rewriting, rewrite, rewritten } from '../../protocols/rewrites.ts';
 import { answer } from '../../protocols/roll-out.ts';
 import { rewardNamed, SOLVER } from '../../protocols/solver.ts';
-import { arithmetic } from '../../worlds/arithmetic/family.ts';
-import { reordered } from './reorder.ts';
 
-/** The largest number of operators of a task: on such chains the start policy is right with steps and often wrong without. */
-const MOST_OPERATORS = 4;
+/** How a question is put in other words. */
+export const rephrasing = (game: Game<'solve'>): Rewriting => ({ game, verb: 'rephrase', role: 'rephraser' });
 
 /** How many of a group's samples answer the question as it was drawn; the others answer it in other words. */
 const firstHalf = (samples: number): number => Math.ceil(samples / 2);
@@ -33,43 +31,44 @@ export const halvesOf = <T>(list: readonly T[]): [asDrawn: T[], inOtherWords: T[
   list.slice(firstHalf(list.length)),
 ];
 
-function inOtherWords(task: string): string {
-  const other = reordered(task);
-  if (other === null) throw new Error(`internal: ${task} was drawn and has no other order`);
-  return other;
-}
+/** The question in other words, or as it is where nobody found others. */
+const inOtherWords = (
+  game: Game<'solve'>,
+  { tokenizer, renderer }: Pick<RoundContext, 'tokenizer' | 'renderer'>,
+  group: Pick<RolloutGroup, 'group' | 'task' | 'samples'>,
+): string => rewritten(rephrasing(game), group, { renderer }, tokenizer.decode) ?? group.task;
 
-export const drawQuestions = (context: RoundContext) =>
-  drawnTasks(context, (random) =>
-    drawUntil(
-      () => arithmetic.random(random),
-      (task) =>
-        arithmetic.difficulty(task) <= MOST_OPERATORS &&
-        !arithmetic.isHeldOut(task) &&
-        reordered(task) !== null,
-    ),
-  );
+/** The answers of a group, without what was written to put its question in other words. */
+export const answersOf = <G extends Pick<RolloutGroup, 'samples'>>(group: G): G => ({
+  ...group,
+  samples: group.samples.filter(({ role }) => role === SOLVER),
+});
 
 export async function answerBoth(
+  game: Game<'solve'>,
   context: RoundContext,
   tasks: readonly AdmittedTask[],
 ): Promise<RolloutGroup[]> {
   const { round } = context;
   const { groupSize } = round.settings;
   const first = firstHalf(groupSize);
+  const rewrites = await rewrite(rephrasing(game), context, tasks);
   const samples = await answer(
-    arithmetic,
+    game.family,
     context,
     SOLVER,
-    tasks.flatMap(({ group, task }) => [
-      { group, task, count: first },
-      { group, task: inOtherWords(task), count: groupSize - first, from: first },
-    ]),
+    tasks.flatMap((task, t) => {
+      const other = inOtherWords(game, context, { ...task, samples: rewrites[t]! });
+      return [
+        { group: task.group, task: task.task, count: first },
+        { group: task.group, task: other, about: other, count: groupSize - first, from: first },
+      ];
+    }),
   );
   return tasks.map((task, t) => ({
     round: round.id,
     ...task,
-    samples: [...samples[2 * t]!, ...samples[2 * t + 1]!],
+    samples: [...samples[2 * t]!, ...samples[2 * t + 1]!, ...rewrites[t]!],
   }));
 }
 
@@ -108,14 +107,25 @@ export const rewards: Readonly<Record<string, AnswerReward>> = {
   random: randomReward,
 };
 
-export async function payBoth(
+export function payBoth(
+  game: Game<'solve'>,
   context: RoundContext,
   groups: readonly RolloutGroup[],
-): Promise<ScoredGroup[]> {
+): ScoredGroup[] {
   const reward = rewardNamed(rewards, context.round.settings.rewardFunction);
   return groups.map((group) => {
-    const other = inOtherWords(group.task);
-    const first = firstHalf(group.samples.length);
-    return payAnswers(arithmetic, reward, context, group, (i) => (i < first ? group.task : other));
+    const other = inOtherWords(game, context, group);
+    const answers = answersOf(group);
+    const first = firstHalf(answers.samples.length);
+    const paid = payAnswers(game.family, reward, context, answers, (i) => (i < first ? group.task : other));
+    // What puts the question in other words is paid nothing and has no answer.
+    const rest = group.samples.slice(answers.samples.length);
+    const none = rest.map(() => null);
+    return {
+      ...paid,
+      samples: [...paid.samples, ...rest],
+      answersExact: [...paid.answersExact, ...none],
+      solutionsExact: [...paid.solutionsExact, ...none],
+    };
   });
 }

@@ -1,5 +1,6 @@
 /** eva: a creator evolves the prompts from which a solver still has most to gain, and the solver learns by preferences. The method is described below, as data. */
 
+import type { Game } from '../../core/game/game.ts';
 import type {
   PreferenceObjective,
   ProposalTools,
@@ -8,16 +9,20 @@ import type {
   Update,
 } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { Described, Recipe, RecipeOver } from '../../core/recipe/recipe.ts';
+import { readState } from '../../core/recipe/recipe-state.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { heldOutTasks } from '../../core/recipe/split.ts';
 import { rloo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
+import { proposalId } from '../../core/round/sample-ids.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Proposals } from '../../core/schema/sample.ts';
 import { admitTasks, nextTasks } from '../../protocols/drawn-tasks.ts';
 import { answers, examined } from '../../protocols/evaluate/responder.ts';
+import { type GradedGame, gradedSolver, UNGRADED, ungraded } from '../../protocols/graded-answers.ts';
 import { ratedWithoutJudge } from '../../protocols/judged-responses.ts';
+import { admit, passed, writeTasks } from '../../protocols/proposals.ts';
 import {
   pointsOfRound,
   RESPONDER,
@@ -26,7 +31,7 @@ import {
   respond,
   STYLE_POINTS,
 } from '../../protocols/respond.ts';
-import { groupItems, policyUpdate, smallSteps } from '../../protocols/solver.ts';
+import { groupItems, policyUpdate, SOLVER, smallSteps } from '../../protocols/solver.ts';
 import { winRatePairs, withWinRates } from '../../protocols/win-rates.ts';
 import {
   isHeldOutStyle,
@@ -35,10 +40,23 @@ import {
   styleDifficulty,
 } from '../../worlds/style/family.ts';
 import { STOP } from '../../worlds/worked.ts';
-import { bufferIn, HOW, type How, nextPrompts, promptBuffer, ratedOf, seeds } from './prompts.ts';
+import {
+  bufferIn,
+  HOW,
+  type How,
+  nextPrompts,
+  type PromptBuffer,
+  promptBuffer,
+  ratedOf,
+  seeds,
+  weightsOf,
+} from './prompts.ts';
 
 /** The share of a round’s prompts that the creator rewrote; the others come from all that were trained on. */
 const EVOLVED = 0.75;
+/** The role that rewrites prompts where no rule does, and the weights of the role that grades. */
+const CREATOR = 'creator';
+const GRADER_SET = 'judge';
 /** Held-out prompts have from 3 to so many words; they are long from 6 words on. */
 const MOST_WORDS = 8;
 const LONG = 6;
@@ -62,22 +80,50 @@ const wordsIn = (task: string): number => {
   return parsed.ok ? parsed.value.words.length : 0;
 };
 
+const howOf = (variant: string | undefined): How => HOW.find((name) => name === variant) ?? 'regret';
+
+type EvolvedGame = GradedGame & Game<'evolve'>;
+
+/** The prompts of a round in a game: those that the creator rewrote and that the game admits, and others that were trained on. */
+async function evolve(game: EvolvedGame, context: RoundContext): Promise<Proposals> {
+  const { round } = context;
+  const { tasks: count, variant } = round.settings;
+  const state = readState(promptBuffer, await context.recipeState());
+  if (variant === 'no-evolution' || !state?.last.length) return game.tasks(context);
+  const random = new Random(`${round.id}/evolve`);
+  const weights = weightsOf(state.last, howOf(variant));
+  const requests = Array.from({ length: Math.ceil(EVOLVED * count) }, (_, i) => ({
+    on: {
+      task: state.last[random.weighted(weights)]!.task,
+      way: random.bool() ? ('deeper' as const) : ('broader' as const),
+    },
+    sampleIds: [proposalId(round.id, CREATOR, i)],
+  }));
+  const written = await writeTasks(game, context, CREATOR, 'evolve', requests);
+  const made = passed(written);
+  const others = random.shuffle(state.buffer).slice(0, count - made.length);
+  return {
+    round: round.id,
+    samples: written.map(({ sample }) => sample),
+    tasks: admit(round, [...made, ...others.map((task) => ({ task, proposal: null }))]),
+  };
+}
+
 async function propose(context: RoundContext): Promise<Proposals> {
   const { round } = context;
   const { tasks: count, variant } = round.settings;
   const state = bufferIn(await context.recipeState());
   if (variant === 'no-evolution' || !state.last.length) return admitTasks(round, nextTasks(round, seeds()));
-  const how: How = HOW.find((name) => name === variant) ?? 'regret';
   const random = new Random(`${round.id}/evolve`);
   const fresh = Math.ceil(EVOLVED * count);
-  return admitTasks(round, nextPrompts(random, state, how, { count, fresh }));
+  return admitTasks(round, nextPrompts(random, state, howOf(variant), { count, fresh }));
 }
 
 /** The solver's update: by default DPO on the best and the worst response to each prompt. */
-function solverUpdates({ round, groups }: RoundRecords): Update[] {
+function solverUpdates({ round, groups }: RoundRecords, role: string): Update[] {
   const { variant } = round.settings;
   if (variant === 'rloo')
-    return policyUpdate(RESPONDER, groupItems(groups, rloo), {
+    return policyUpdate(role, groupItems(groups, rloo), {
       objective: { kind: 'reinforce' },
       aggregation: { mode: 'token-mean' },
     });
@@ -85,34 +131,42 @@ function solverUpdates({ round, groups }: RoundRecords): Update[] {
   const objective: PreferenceObjective =
     variant === 'sppo' ? { kind: 'sppo', beta: 1 } : { kind: 'dpo', beta: 0.1 };
   // Win rates are relative to the policy that wrote the responses.
-  const version = variant === 'sppo' ? round.roles[RESPONDER]!.version : 0;
+  const version = variant === 'sppo' ? round.roles[role]!.version : 0;
   const reference = { set: MAIN_SET, version };
   return pairs.length
     ? [
         {
           set: MAIN_SET,
-          parts: [{ kind: 'preference', role: RESPONDER, weight: 1, pairs, objective, reference }],
+          parts: [{ kind: 'preference', role, weight: 1, pairs, objective, reference }],
         },
       ]
     : [];
 }
 
+/** What a round trains, and what it leaves for the creator. `before`: the prompts that were trained on before it. */
+function planned(records: RoundRecords, role: string, before: PromptBuffer['buffer']) {
+  const last = ratedOf(records.groups);
+  return {
+    updates: solverUpdates(records, role),
+    recipeState: { buffer: [...new Set([...before, ...last.map(({ task }) => task)])], last },
+    figures: last.length ? { regret: mean(last.map(({ regret }) => regret)) } : {},
+  } satisfies TrainingPlan;
+}
+
 function learn(records: RoundRecords, { decode }: ProposalTools): TrainingPlan {
   const { groups, recipeState } = records;
-  const last = ratedOf(groups);
-  const { buffer } = bufferIn(recipeState);
+  const plan = planned(records, RESPONDER, bufferIn(recipeState).buffer);
   return {
-    updates: solverUpdates(records),
-    recipeState: { buffer: [...new Set([...buffer, ...last.map(({ task }) => task)])], last },
+    ...plan,
     figures: {
       complexity: mean(groups.map(({ task }) => styleDifficulty(task))),
-      ...(last.length ? { regret: mean(last.map(({ regret }) => regret)) } : {}),
+      ...plan.figures,
       points: pointsOfRound(groups, decode),
     },
   };
 }
 
-export const eva: Recipe = {
+const described = {
   name: 'eva',
   title: 'A creator evolves the prompts that still have most to teach',
   paper: {
@@ -135,7 +189,6 @@ export const eva: Recipe = {
     schedule:
       'The first round trains on the given prompts. From then on three quarters of a round’s 96 prompts were rewritten from those of the round before, and the others are drawn uniformly from all that were trained on. Each round goes once over its pairs, in four optimiser steps.',
   },
-  needsOfTasks: 'prompts that a creator can rewrite in the notation of its family',
   differences: [
     'The creator rewrites by rule, where the paper prompts a language model to; neither is trained.',
     'Regret is the best reward less the mean. Other baselines, such as the worst reward, are not tried.',
@@ -149,19 +202,63 @@ export const eva: Recipe = {
     regret: 'Mean of the best reward among the responses to a prompt, less the mean reward.',
     long: 'Mean share of the rubric’s points, over held-out prompts of six to eight words, sampled.',
   },
+  state: promptBuffer,
+  variants: VARIANTS,
+  sets: { [MAIN_SET]: { optimizer: smallSteps({ learningRate: 2e-4, warmup: 8 }) } },
+} satisfies Described;
+
+const written: RecipeOver<'solve' | 'rate' | 'evolve'> = {
+  // The answers are read by a control and the evaluation alone.
+  needs: { verbs: ['solve', 'rate', 'evolve'], data: ['answer'] },
+  over: (game) => {
+    const graded = gradedSolver(game, { votes: 1, temperature: 1, set: GRADER_SET });
+    return {
+      ...described,
+      ...graded,
+      sets: { ...described.sets, [GRADER_SET]: { optimizer: null } },
+      roles: {
+        ...graded.roles,
+        [CREATOR]: {
+          description: 'rewrites prompts, and is not trained on what it writes',
+          sampling: { maxNew: game.words.evolve.maxNew, temperature: 1 },
+        },
+      },
+      propose: (context) => evolve(game, context),
+      learn: (records) => {
+        const before = readState(promptBuffer, records.recipeState)?.buffer ?? [];
+        const plan = planned(records, SOLVER, before);
+        return { ...plan, figures: { ...plan.figures, ungraded: ungraded(records.groups) } };
+      },
+    };
+  },
+  elsewhere: {
+    method: {
+      ...described.method,
+      roles:
+        'The solver writes the answers to each question. The creator, with the solver’s weights and not trained, rewrites a question in depth or in breadth. The judge, with the weights of the start, grades every answer once, from 0 to 5 points.',
+      rewards: 'An answer earns its grade as a share of the points.',
+    },
+    figures: { regret: described.figures.regret, ungraded: UNGRADED },
+    differences: [described.differences[1]!, described.differences[3]!],
+  },
+  ownReward: 'the grades say what could still be gained from a prompt',
+  ownOrder: 'its creator chooses the prompts',
+};
+
+/** String transformations, which a rule rewrites. */
+export const eva: Recipe = {
+  ...described,
+  written,
   startPolicy: 'style',
   taskName: 'style',
   stop: STOP,
   tasks: 96,
   groupSize: 5,
-  state: promptBuffer,
   rewards: {
     rubric: { description: 'the share of the rubric’s points', usesGold: true },
     format: { description: 'control: any well-formed response is worth as much as another', usesGold: false },
     random: { description: 'control: a coin says what a response is worth', usesGold: false },
   },
-  variants: VARIANTS,
-  sets: { [MAIN_SET]: { optimizer: smallSteps({ learningRate: 2e-4, warmup: 8 }) } },
   roles: { [RESPONDER]: { description: 'responds', sampling: { maxNew: RESPONSE_TOKENS, temperature: 1 } } },
   freezable: [],
   propose,

@@ -1,5 +1,6 @@
 /** LaSeR: the log-probability of an unused token after an answer is trained to be its reward. The method is described below, as data. */
-
+import * as v from 'valibot';
+import type { Game } from '../../core/game/game.ts';
 import type {
   LearnTools,
   LogRatioPart,
@@ -8,39 +9,73 @@ import type {
   TrainingPlan,
 } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { readState } from '../../core/recipe/recipe-state.ts';
+import { rendered, solutionOf } from '../../core/recipe/task-family.ts';
 import { equalClassWeights, grpo } from '../../core/rl/estimators/index.ts';
+import { mean } from '../../core/rl/statistics.ts';
+import { finite } from '../../core/schema/numbers.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { SOLVER, solverAlone, solverUpdate, trainedSolver, withAdvantages } from '../../protocols/solver.ts';
+import { familyGame } from '../../protocols/game.ts';
+import {
+  groupItems,
+  SOLVER,
+  solverAlone,
+  solverUpdate,
+  trainedSolver,
+  withAdvantages,
+} from '../../protocols/solver.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
-import { BETA, REFERENCE, scoreFigures, scoresOf, withSelfScores } from './self-score.ts';
+import { BETA, scoreFigures, scoresOf, withSelfScores } from './self-score.ts';
 
-/** The token whose log-probability after an answer is its score: no text that a policy writes has it. */
-const SCORE_TOKEN = '<unk>';
 /** Weight of the regression beside the policy objective. */
 const REGRESSION = 0.1;
 /** Rounds before self-scores count in advantages. */
 const WARMUP_ROUNDS = 8;
+
+/** What a version carries where the world has no token that is never used: the mean log-probability of the score token at the start, nats. */
+const startState = v.object({ reference: finite });
 
 const VARIANTS = {
   grpo: 'the score token is not trained, and its log-probability is only read: GRPO',
   'shuffled-targets': 'scores are trained to the rewards of other answers of the round',
 } as const;
 
+const CLIPPED = {
+  objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
+  aggregation: { mode: 'token-mean' },
+} as const;
+
+/** The token that is read after answers: one that no text has, or once more the one that ended an answer; null where none has ended. */
+function scoreToken(
+  { unused }: Game<'solve'>,
+  groups: RoundRecords['groups'],
+  { encode }: LearnTools,
+): readonly number[] | null {
+  if (unused) return encode(unused.text);
+  const ended = groups.flatMap(({ samples }) => samples).find(({ stopped }) => stopped);
+  return ended ? ended.ids.slice(-1) : null;
+}
+
 async function learn(
-  { round, groups }: RoundRecords,
-  { score, encode, decode }: LearnTools,
+  game: Game<'solve'>,
+  { round, groups, recipeState }: RoundRecords,
+  tools: LearnTools,
 ): Promise<TrainingPlan> {
   const { variant } = round.settings;
   const answers = groups.flatMap(({ group, task, samples, answersExact }) =>
     samples.map((sample, i) => ({ group, task, sample, exact: answersExact[i] === true })),
   );
-  const scored: Sequence[] = answers.map(({ sample: { prompt, ids } }) => ({
-    prompt: [...prompt, ...ids],
-    ids: encode(SCORE_TOKEN),
+  const ids = scoreToken(game, groups, tools);
+  if (!ids) return { updates: solverUpdate(groupItems(groups, grpo), CLIPPED) };
+  const scored: Sequence[] = answers.map(({ sample }) => ({
+    prompt: [...sample.prompt, ...sample.ids],
+    ids,
   }));
-  const scores = scoresOf((await score(MAIN_SET, scored)).map((row) => row[0]!));
+  const logprobs = (await tools.score(MAIN_SET, scored)).map((row) => row[0]!);
+  const reference = game.unused?.logprob ?? readState(startState, recipeState)?.reference ?? mean(logprobs);
+  const scores = scoresOf(logprobs, reference);
   const groupOf = answers.map(({ group }) => group);
   const rewards = answers.map(({ sample }) => sample.rewards.reward ?? null);
   const plain = grpo(rewards, groupOf);
@@ -62,26 +97,25 @@ async function learn(
     weight: REGRESSION,
     items: finished.map(({ sequence }, i) => ({ ...sequence, target: targets[i]!, weight: weights[i]! })),
     beta: BETA,
-    reference: REFERENCE,
+    reference,
   };
-  const policy = solverUpdate(items, {
-    objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-    aggregation: { mode: 'token-mean' },
-  });
+  const policy = solverUpdate(items, CLIPPED);
   const parts = [
     ...policy.flatMap((update) => update.parts),
     ...(variant !== 'grpo' && finished.length ? [regression] : []),
   ];
-  const answerOf = (task: string, ids: readonly number[]) => {
-    const parsed = arithmetic.parseSolution(task, decode(ids));
+  const family = rendered(game.family, tools);
+  const answerOf = (task: string, sample: (typeof answers)[number]['sample']) => {
+    const parsed = solutionOf(family, task, sample, tools);
     return parsed.ok ? parsed.value.answer : null;
   };
   return {
     updates: parts.length ? [{ set: MAIN_SET, parts }] : [],
+    ...(game.unused ? {} : { recipeState: { reference } }),
     figures: scoreFigures(
       answers.map(({ group, task, sample, exact }, i) => ({
         group,
-        answer: sample.stopped ? answerOf(task, sample.ids) : null,
+        answer: answerOf(task, sample),
         exact,
         score: scores[i]!,
       })),
@@ -89,9 +123,7 @@ async function learn(
   };
 }
 
-const rewards = { exact: exactReward, format: formatReward, random: randomReward };
-
-export const laser: Recipe = {
+const described = {
   name: 'laser',
   title: 'Answers that are scored by the last token’s probabilities',
   paper: {
@@ -114,7 +146,6 @@ export const laser: Recipe = {
       'A clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens, plus 0.1 times the mean of (score − reward)² over finished answers, in which right and wrong answers have the same weight. There is no KL term.',
     schedule: 'Each round goes once over its batch, in four optimiser steps.',
   },
-  needsOfTasks: 'a token of the tokenizer that nothing else uses',
   differences: [
     'The constant is what this start policy gives to the token in the mean, as the paper measures it for each model: −23 nats for Qwen.',
     'How the paper warms up could not be checked: here the regression is trained from the first round on, and scores count in advantages after eight.',
@@ -130,11 +161,37 @@ export const laser: Recipe = {
     scoredVote:
       'Share of tasks whose answer with the largest sum of self-scores, clipped to [0, 1], is exact.',
   },
+  variants: VARIANTS,
+  sets: trainedSolver({ warmup: 10 }),
+} satisfies Described;
+
+const written: RecipeOver<'solve'> = {
+  needs: { verbs: ['solve'], data: ['answer'] },
+  over: (game) => ({
+    ...described,
+    ...(game.unused ? {} : { state: startState }),
+    ...solverAlone({
+      ...game,
+      rewards: { exact: exactReward, format: formatReward, random: randomReward },
+      draws: 2,
+    }),
+    learn: (records, tools) => learn(game, records, tools),
+  }),
+  elsewhere: {
+    differences: [
+      'The token that is read is the one that ended the answer, once more, since another policy’s vocabulary need not have one that nothing uses.',
+      'The constant is measured: the mean log-probability of this token after the answers of the first round. The paper measures it for each model as well: −23 nats for Qwen.',
+      ...described.differences.slice(1),
+    ],
+  },
+  ownReward: 'right and wrong answers have the same weight in what its scores are trained to',
+};
+
+/** The start policy gives the token about −29 nats in the mean after its answers. */
+const slips = familyGame(arithmetic, { unused: { text: '<unk>', logprob: -29 } });
+
+export const laser: Recipe = played(written, slips, {
   startPolicy: 'arithmetic-step-slips',
   tasks: 32,
   groupSize: 8,
-  variants: VARIANTS,
-  sets: trainedSolver({ warmup: 10 }),
-  ...solverAlone({ family: arithmetic, rewards, draws: 2 }),
-  learn,
-};
+});

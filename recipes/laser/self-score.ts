@@ -8,15 +8,10 @@ import type { Key, Maybe } from '../../core/rl/types.ts';
 
 /** The scale of the score, 1 / nat. */
 export const BETA = 0.1;
-/**
- * The log-probability of the score token that counts as a score of 0, nats. The start policy gives it about −29 in the mean after its answers
- * (lab/log, entry 117).
- */
-export const REFERENCE = -29;
 
-/** logprobs [answers], nats -> scores [answers]: 0 where the token is as unlikely as at the start, 1 where it is ten nats likelier. */
-export const scoresOf = (logprobs: readonly number[]): number[] =>
-  logprobs.map((logprob) => BETA * (logprob - REFERENCE));
+/** logprobs [answers] and `reference`, nats -> scores [answers]: 0 where the token is as likely as at the start, 1 where it is ten nats likelier. */
+export const scoresOf = (logprobs: readonly number[], reference: number): number[] =>
+  logprobs.map((logprob) => BETA * (logprob - reference));
 
 const clipped = (scores: readonly number[]): number[] =>
   scores.map((score) => Math.min(1, Math.max(0, score)));

@@ -1,17 +1,22 @@
 /** RLSP: exact answers are paid, and beside them a little for each check, whatever comes of it. The method is described below, as data. */
 
+import type { Game } from '../../core/game/game.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import { readTagsWith } from '../../core/recipe/reading.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { HELD_OUT } from '../../core/recipe/split.ts';
+import type { TaskFamily } from '../../core/recipe/task-family.ts';
 import { gae } from '../../core/rl/estimators/index.ts';
-import { whiten } from '../../core/rl/statistics.ts';
+import { mean, whiten } from '../../core/rl/statistics.ts';
+import type { Sample } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
+import { familyGame } from '../../protocols/game.ts';
 import { SOLVER, smallSteps, solverAlone, solverUpdate } from '../../protocols/solver.ts';
 import { checkedArithmetic } from '../../worlds/arithmetic/checking.ts';
 import { slippingTask } from '../../worlds/arithmetic/step-slips.ts';
-import { searchFigures, searchOf } from './search.ts';
+import { type Search, searchFigures, searchOf } from './search.ts';
 
 /** What a check is paid, where an exact answer is paid 1. */
 const A_CHECK = { small: 0.03, large: 1 } as const;
@@ -35,7 +40,34 @@ function bonuses({ id, settings: { variant } }: RoundRecords['round'], checks: r
   return paid.map((n) => each * n);
 }
 
-async function learn({ round, groups }: RoundRecords, { decode, values }: LearnTools): Promise<TrainingPlan> {
+/** How often a text searches, and what is reported of a round's answers. */
+interface Counting<S> {
+  readonly search: (task: string, ids: Sample['ids'], tools: LearnTools) => S & Pick<Search, 'checks'>;
+  readonly figures: (
+    answers: readonly { task: string; exact: boolean; search: S & Pick<Search, 'checks'> }[],
+  ) => Record<string, number>;
+}
+
+/** Whole attempts after the first. */
+const attempts: Counting<Search> = {
+  search: (task, ids, { decode }) => searchOf(task, decode(ids)),
+  figures: searchFigures,
+};
+
+/** Lines before the last, in worlds where nobody can tell a second attempt from the first. */
+const steps = ({ said }: Pick<Game, 'said'>): Counting<Pick<Search, 'checks'>> => ({
+  search: (_, ids, tools) => {
+    const lines = said(tools.decode(ids), tools).split('\n');
+    return { checks: Math.max(0, lines.filter((line) => line.trim() !== '').length - 1) };
+  },
+  figures: (answers) => (answers.length ? { checks: mean(answers.map(({ search }) => search.checks)) } : {}),
+});
+
+async function learn<S>(
+  { search, figures }: Counting<S>,
+  { round, groups }: RoundRecords,
+  tools: LearnTools,
+): Promise<TrainingPlan> {
   const answers = groups.flatMap(({ task, samples, answersExact }) =>
     samples.flatMap((sample, i) => {
       const { reward = null } = sample.rewards;
@@ -46,7 +78,7 @@ async function learn({ round, groups }: RoundRecords, { decode, values }: LearnT
         sample,
         reward,
         exact: answersExact[i] === true,
-        search: searchOf(task, decode(sample.ids)),
+        search: search(task, sample.ids, tools),
       };
     }),
   );
@@ -55,7 +87,7 @@ async function learn({ round, groups }: RoundRecords, { decode, values }: LearnT
     round,
     answers.map(({ search }) => search.checks),
   );
-  const worth = await values(CRITIC, samples);
+  const worth = await tools.values(CRITIC, samples);
   const credit = answers.map(({ sample: { ids }, reward }, i) => {
     const last = reward + bonus[i]!;
     const rewards = ids.map((_, t) => (t === ids.length - 1 ? last : 0));
@@ -72,13 +104,13 @@ async function learn({ round, groups }: RoundRecords, { decode, values }: LearnT
         aggregation: { mode: 'token-mean' },
       }),
     ],
-    figures: searchFigures(answers),
+    figures: figures(answers),
   };
 }
 
 const optimizer = smallSteps({ warmup: 8 });
 
-export const rlsp: Recipe = {
+const described = {
   name: 'rlsp',
   title: 'A bonus for search, apart from the reward for the answer',
   paper: {
@@ -101,7 +133,6 @@ export const rlsp: Recipe = {
     schedule:
       'The warm start has shown the policy what a search looks like, as supervised fine-tuning does in the paper. Each round updates first the critic and then the policy, in four optimiser steps each.',
   },
-  needsOfTasks: 'attempts in which it can count how often all steps are done again',
   differences: [
     'Search is one behaviour here, doing the sums again, which the warm start demonstrates. In the paper backtracking and verification come about by themselves, where longer texts are paid.',
     'The paper’s simplest bonus is for intermediate steps; here whole attempts are counted, so that a bonus cannot be earned by steps without sums.',
@@ -116,24 +147,62 @@ export const rlsp: Recipe = {
     spoiled:
       'Share of the answers that are not exact, or do not come, although their first attempt is exact.',
   },
+  variants: VARIANTS,
+  sets: { main: { optimizer }, [CRITIC]: { optimizer, head: { kind: 'value' } } },
+} satisfies Described;
+
+const written: RecipeOver<'solve'> = {
+  needs: { verbs: ['solve'], data: ['answer'] },
+  over: (game) => ({
+    ...described,
+    ...solverAlone({
+      ...game,
+      maxNew: game.words.solve.maxNew,
+      draws: 2,
+      rewards: { exact: exactReward, format: formatReward, random: randomReward },
+    }),
+    learn: (records, tools) => learn(steps(game), records, tools),
+  }),
+  elsewhere: {
+    summary:
+      'A solver is paid for exact answers, and a thirtieth of that for each line before the last, whether or not the answer is exact. PPO trains it on the sum of both.',
+    method: {
+      ...described.method,
+      rewards:
+        'An exact answer earns 1 and any other 0. Beside it, each line of the answer before its last earns 0.03, also where no answer comes before the limit.',
+    },
+    figures: { checks: 'Mean number of lines before the last in an answer.' },
+    differences: [
+      'Intermediate steps are lines, the simplest that the paper pays for; nothing tells a step that searches from one that fills a line.',
+      ...described.differences.slice(2),
+    ],
+    variants: {
+      'no-bonus': 'lines are not paid: the reward of the answer alone',
+      'large-bonus': 'a line is paid 1, as much as an exact answer',
+      'random-bonus': 'each answer is paid for the lines of another answer of the round, drawn at random',
+    },
+  },
+};
+
+const examined: TaskFamily = {
+  ...checkedArithmetic,
+  heldOut: (asked = HELD_OUT) =>
+    checkedArithmetic.heldOut({ ...asked, most: Math.min(asked.most, EXAMINED) }),
+};
+const checked = familyGame(examined, {
+  maxNew: MAX_TOKENS,
+  tasks: (context, count) => drawnTasks(context, slippingTask, count),
+});
+
+export const rlsp: Recipe = played(written, checked, {
   startPolicy: 'arithmetic-checking',
   tasks: 24,
   groupSize: 8,
-  variants: VARIANTS,
-  sets: { main: { optimizer }, [CRITIC]: { optimizer, head: { kind: 'value' } } },
-  ...solverAlone({
-    family: checkedArithmetic,
-    maxNew: MAX_TOKENS,
-    tasks: (context) => drawnTasks(context, slippingTask),
-    examined: (asked) => checkedArithmetic.heldOut({ ...asked, most: Math.min(asked.most, EXAMINED) }),
-    draws: 2,
-    rewards: { exact: exactReward, format: formatReward, random: randomReward },
-  }),
-  learn,
+  learn: (records, tools) => learn(attempts, records, tools),
   describe: {
     difficulty: checkedArithmetic.difficulty,
     // The mark between two attempts says nothing of a step.
     parts: (_, text) =>
       readTagsWith(text, (part) => (part.kind === 'mark' ? [{ kind: 'text', text: 'again' }] : [part])),
   },
-};
+});

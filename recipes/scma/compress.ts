@@ -3,30 +3,24 @@
  * of chunks that are not important cost the answer some of its reward. The segmentation and the scores earn what their answer earns.
  */
 
+import { asking, type Game } from '../../core/game/game.ts';
 import type { LearnTools } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
+import { rendered, solutionOf } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, payAnswers, randomReward } from '../../protocols/answer-rewards.ts';
 import { ask } from '../../protocols/ask.ts';
 import { rewardNamed } from '../../protocols/solver.ts';
 import { parseGroup } from '../../protocols/verify.ts';
-import { beginning } from '../../worlds/arithmetic/aided.ts';
-import {
-  isFiller,
-  parseScores,
-  parseSegments,
-  rambledArithmetic,
-  scorePrompt,
-  segmentPrompt,
-  TOP_SCORE,
-} from '../../worlds/arithmetic/rambling.ts';
 
 export const SEGMENTER = 'segmenter';
 export const SCORER = 'scorer';
-/** What a token costs that is of no importance, where an exact answer is paid 1. */
-export const A_TOKEN = 0.05;
+/** What an answer of the greatest length costs that is of no importance, where an exact answer is paid 1. */
+const LONGEST = 3.2;
+
+export type CompressedGame = Game<'solve' | 'segment' | 'weigh'>;
 
 export const rewards = { exact: exactReward, format: formatReward, random: randomReward };
 
@@ -36,127 +30,123 @@ export const VARIANTS = {
   'shuffled-importance': 'scores change places among the chunks of all answers to a task, drawn at random',
 } as const;
 
-/** A chunk of an answer: its lines, how many tokens they have, and its score, 1 to 5. */
+/** A chunk of an answer: its lines, how many tokens they have, and how important it is, 0 to 1. */
 interface Chunk {
   readonly lines: readonly string[];
   readonly tokens: number;
-  readonly score: number;
+  readonly importance: number;
 }
 
-/** The tokens of some chunks, each by how unimportant it is: none where the score is 5, all where it is 1. */
-export const unimportantTokens = (chunks: readonly Pick<Chunk, 'tokens' | 'score'>[]): number =>
-  chunks.reduce((sum, { tokens, score }) => sum + (tokens * (TOP_SCORE - score)) / (TOP_SCORE - 1), 0);
+/** The tokens of some chunks, each by how unimportant it is: none where the importance is 1, all where it is 0. */
+export const unimportantTokens = (chunks: readonly Pick<Chunk, 'tokens' | 'importance'>[]): number =>
+  chunks.reduce((sum, { tokens, importance }) => sum + tokens * (1 - importance), 0);
 
-/** The chunks of a group's answers with the scores of all of them in another order. [answers][chunks] -> the same shape */
+/** The chunks of a group's answers with their importances in another order. [answers][chunks] -> the same shape */
 function shuffled(group: string, chunks: readonly (readonly Chunk[] | null)[]): (Chunk[] | null)[] {
-  const scores = new Random(`${group}/importance`).shuffle(
-    chunks.flatMap((each) => (each ?? []).map(({ score }) => score)),
+  const importances = new Random(`${group}/importance`).shuffle(
+    chunks.flatMap((each) => (each ?? []).map(({ importance }) => importance)),
   );
   let next = 0;
-  return chunks.map((each) => each?.map((chunk) => ({ ...chunk, score: scores[next++]! })) ?? null);
+  return chunks.map((each) => each?.map((chunk) => ({ ...chunk, importance: importances[next++]! })) ?? null);
 }
 
-export async function judge(context: RoundContext, groups: readonly RolloutGroup[]): Promise<ScoredGroup[]> {
+export async function judge(
+  game: CompressedGame,
+  context: RoundContext,
+  groups: readonly RolloutGroup[],
+): Promise<ScoredGroup[]> {
+  const { family, words, reasoning } = game;
   const { rewardFunction, variant } = context.round.settings;
-  const { encode } = context.tokenizer;
-  const tokensOf = (lines: readonly string[]) => encode(beginning(lines)).length;
+  const tokensOf = (lines: readonly string[]) => context.tokenizer.encode(reasoning.write(lines)).length;
   const linesGS = groups.map((group) =>
-    parseGroup(rambledArithmetic, context, group).map((solution) =>
-      solution.ok ? solution.value.steps : null,
+    parseGroup(family, context, group).map((solution) =>
+      solution.ok ? reasoning.lines(solution.value) : null,
     ),
   );
   const read = variant !== 'exact' && variant !== 'length';
   const written = groups.flatMap(({ samples }, g) =>
     samples.flatMap(({ id: of }, s) => {
       const lines = linesGS[g]![s];
-      return read && lines?.length ? [{ of, lines }] : [];
+      return read && lines?.length ? [{ of, ...asking(game, context, 'segment', { lines }) }] : [];
     }),
   );
-  const segmented = await ask(
-    context,
-    SEGMENTER,
-    written.map(({ of, lines }) => ({
-      of,
-      prompt: segmentPrompt(lines),
-      parse: (text) => parseSegments(lines, text),
-    })),
-    1,
-  );
+  const segmented = await ask(context, SEGMENTER, written, 1);
   const cut = written.flatMap(({ of }, w) => {
     const { parsed } = segmented[w]![0]!;
-    return parsed.ok ? [{ of, chunks: parsed.value }] : [];
+    return parsed.ok
+      ? [{ of, chunks: parsed.value, ...asking(game, context, 'weigh', { chunks: parsed.value }) }]
+      : [];
   });
-  const scored = await ask(
-    context,
-    SCORER,
-    cut.map(({ of, chunks }) => ({
-      of,
-      prompt: scorePrompt(chunks),
-      parse: (text) => parseScores(chunks, text),
-    })),
-    1,
-  );
+  const weighed = await ask(context, SCORER, cut, 1);
   const chunksOf = new Map(
     cut.flatMap(({ of, chunks }, c) => {
-      const { parsed } = scored[c]![0]!;
+      const { parsed } = weighed[c]![0]!;
       if (!parsed.ok) return [];
-      return [[of, chunks.map((lines, i) => ({ lines, tokens: tokensOf(lines), score: parsed.value[i]! }))]];
+      return [
+        [of, chunks.map((lines, i) => ({ lines, tokens: tokensOf(lines), importance: parsed.value[i]! }))],
+      ];
     }),
   );
-  const readers = [...segmented, ...scored].flat().map(({ sample }) => sample);
+  const readers = [...segmented, ...weighed].flat().map(({ sample }) => sample);
+  const aToken = variant === 'exact' ? 0 : LONGEST / words.solve.maxNew;
 
   return groups.map((group, g): ScoredGroup => {
-    const paid = payAnswers(rambledArithmetic, rewardNamed(rewards, rewardFunction), context, group);
+    const paid = payAnswers(family, rewardNamed(rewards, rewardFunction), context, group);
     const own = group.samples.map(({ id }) => chunksOf.get(id) ?? null);
     const chunksS = variant === 'shuffled-importance' ? shuffled(group.group, own) : own;
     const reward = new Map(
-      paid.samples.map((sample, s) => {
+      paid.samples.map(({ id, ids, rewards: { reward = null } }, s) => {
         const lines = linesGS[g]![s];
         // What nobody could read is not important: all of it costs.
-        const tokens = chunksS[s]
-          ? unimportantTokens(chunksS[s])
-          : lines
-            ? tokensOf(lines)
-            : sample.ids.length;
-        return [sample.id, sample.rewards.reward! - (variant === 'exact' ? 0 : A_TOKEN * tokens)];
+        const tokens = chunksS[s] ? unimportantTokens(chunksS[s]) : lines ? tokensOf(lines) : ids.length;
+        return [id, reward === null ? null : reward - aToken * tokens];
       }),
     );
     return {
       ...paid,
       samples: paid.samples.map((sample) => ({ ...sample, rewards: { reward: reward.get(sample.id)! } })),
-      judgments: readers.flatMap((sample) =>
-        reward.has(sample.of!) ? [{ ...sample, rewards: { reward: reward.get(sample.of!)! } }] : [],
-      ),
+      judgments: readers.flatMap((sample) => {
+        const shared = reward.get(sample.of!);
+        return shared === undefined ? [] : [{ ...sample, rewards: { reward: shared } }];
+      }),
     };
   });
 }
 
-/** What readers made of a round's answers, for the report alone. */
+/** What readers made of a round's answers, for the report alone. `isFiller`: whether a line states nothing, where the world can say it. */
 export function readingFigures(
+  game: CompressedGame,
   groups: readonly ScoredGroup[],
-  { decode }: Pick<LearnTools, 'decode'>,
+  tools: Pick<LearnTools, 'decode' | 'renderer'>,
+  isFiller?: (line: string) => boolean,
 ): Record<string, number> {
-  const scoresOf = { total: [] as number[], filler: [] as number[] };
+  const family = rendered(game.family, tools);
+  const { segment, weigh } = game.words;
+  const scores = { total: [] as number[], filler: [] as number[] };
   let [asked, understood] = [0, 0];
   for (const { task, samples, judgments } of groups)
     for (const sample of samples) {
       const by = (role: string) => judgments.find((one) => one.of === sample.id && one.role === role);
-      const [segmentation, scores] = [by(SEGMENTER), by(SCORER)];
+      const [segmentation, scoring] = [by(SEGMENTER), by(SCORER)];
       if (!segmentation) continue;
       asked++;
-      const solution = rambledArithmetic.parseSolution(task, decode(sample.ids));
-      if (!(solution.ok && scores?.outcome === 'ok')) continue;
-      const chunks = parseSegments(solution.value.steps, decode(segmentation.ids));
-      const parsed = chunks.ok ? parseScores(chunks.value, decode(scores.ids)) : chunks;
+      const solution = solutionOf(family, task, sample, tools);
+      if (!(solution.ok && scoring?.outcome === 'ok')) continue;
+      const lines = game.reasoning.lines(solution.value);
+      const chunks = segment.read(tools.decode(segmentation.ids), { lines }, tools);
+      const parsed = chunks.ok
+        ? weigh.read(tools.decode(scoring.ids), { chunks: chunks.value }, tools)
+        : chunks;
       if (!(chunks.ok && parsed.ok)) continue;
       understood++;
-      for (const [c, lines] of chunks.value.entries())
-        for (const line of lines) scoresOf[isFiller(line) ? 'filler' : 'total'].push(parsed.value[c]!);
+      if (!isFiller) continue;
+      for (const [c, chunk] of chunks.value.entries())
+        for (const line of chunk) scores[isFiller(line) ? 'filler' : 'total'].push(1 + 4 * parsed.value[c]!);
     }
   return {
     ...(asked ? { readable: understood / asked } : {}),
-    ...(scoresOf.total.length ? { totalImportance: mean(scoresOf.total) } : {}),
-    ...(scoresOf.filler.length ? { fillerImportance: mean(scoresOf.filler) } : {}),
+    ...(scores.total.length ? { totalImportance: mean(scores.total) } : {}),
+    ...(scores.filler.length ? { fillerImportance: mean(scores.filler) } : {}),
   };
 }
 

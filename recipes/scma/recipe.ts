@@ -1,7 +1,7 @@
 /** SCMA: a segmenter and a scorer of importance help a reasoner to leave out what does not matter. The method is described below, as data. */
 
 import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/plan/training-plan.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -9,11 +9,13 @@ import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { heldOutAnswers, heldOutFigures } from '../../protocols/evaluate/solver.ts';
+import { familyGame } from '../../protocols/game.ts';
 import { groupItems, SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { beginning } from '../../worlds/arithmetic/aided.ts';
-import { isFiller, READER_TOKENS, rambledArithmetic, totalsKept } from '../../worlds/arithmetic/rambling.ts';
+import { isFiller, rambledArithmetic, readerWords, totalsKept } from '../../worlds/arithmetic/rambling.ts';
 import { slippingTask } from '../../worlds/arithmetic/step-slips.ts';
 import {
+  type CompressedGame,
   judge,
   readingFigures,
   rewards,
@@ -27,7 +29,12 @@ import {
 const EXAMINED = 200;
 const DRAWS = 2;
 
-function learn({ groups }: RoundRecords, tools: LearnTools): TrainingPlan {
+function learn(
+  game: CompressedGame,
+  { groups }: RoundRecords,
+  tools: LearnTools,
+  filler?: typeof isFiller,
+): TrainingPlan {
   const advantages = new Map(
     groupItems(groups, grpo).map(({ sample, advantage }) => [sample.id, advantage as number]),
   );
@@ -47,7 +54,7 @@ function learn({ groups }: RoundRecords, tools: LearnTools): TrainingPlan {
   });
   return {
     updates: parts.length ? [{ set: MAIN_SET, parts }] : [],
-    figures: readingFigures(groups, tools),
+    figures: readingFigures(game, groups, tools, filler),
   };
 }
 
@@ -71,17 +78,7 @@ async function evaluate(context: EvaluationContext): Promise<Evaluation> {
   });
 }
 
-const { roles, ...alone } = solverAlone({
-  family: rambledArithmetic,
-  rewards,
-  tasks: (context) => drawnTasks(context, slippingTask),
-});
-const reader = (description: string) => ({
-  description,
-  sampling: { maxNew: READER_TOKENS, temperature: 1 },
-});
-
-export const scma: Recipe = {
+const described = {
   name: 'scma',
   title: 'A segmenter and a scorer of importance shorten a reasoner’s answers',
   paper: {
@@ -97,14 +94,13 @@ export const scma: Recipe = {
     roles:
       'The solver is the reasoner and answers each task eight times. The segmenter marks at which lines of an answer a chunk begins, so that no line is lost, and the scorer gives each chunk an importance from 1 to 5, once for each answer. All three are one set of weights and differ by their prompts.',
     rewards:
-      'An exact answer earns 1 and any other 0. Each token before the answer costs 0.05 · (5 - s)/4, where s is the score of its chunk; where the segmentation or the scores do not parse each token costs 0.05, and so does each of a text without an answer. A segmentation and its scores earn what their answer earns.',
+      'An exact answer earns 1 and any other 0. Each token before the answer costs 3.2 · (5 - s)/4, divided by the longest answer’s number of tokens, where s is the score of its chunk: 0.05 at most for answers of 64 tokens. Where the segmentation or the scores do not parse each token costs as much as with the lowest score, and so does each of a text without an answer. A segmentation and its scores earn what their answer earns.',
     credit:
       'The advantage of an answer is its reward minus the mean of its task’s answers, divided by their deviation (GRPO). Its segmentation and its scores have the same advantage.',
     objective:
       'A clipped policy gradient with ratios in [0.8, 1.2] and a mean over the tokens of each role, summed over the three roles. There is no KL term.',
     schedule: 'Each round goes once over its batch, in four optimiser steps.',
   },
-  needsOfTasks: 'a policy that was taught to cut an answer into chunks and to score them',
   differences: [
     'The paper’s formula for the penalty could not be checked. This one is linear in length and in importance, and it is taken from wrong answers too.',
     'The segmenter marks lines in place of writing the reasoning again with tags, so that it cannot change it.',
@@ -118,19 +114,53 @@ export const scma: Recipe = {
     totalImportance: 'Mean score, 1 to 5, of the chunks in which totals stand, over totals.',
     fillerImportance: 'Mean score, 1 to 5, of the chunks in which filler stands, over lines of filler.',
   },
+  variants: VARIANTS,
+  sets: trainedSolver({ warmup: 8 }),
+} satisfies Described;
+
+const reader = (description: string, maxNew: number) => ({
+  description,
+  sampling: { maxNew, temperature: 1 },
+});
+
+const written: RecipeOver<'solve' | 'segment' | 'weigh'> = {
+  needs: { verbs: ['solve', 'segment', 'weigh'], data: ['answer'] },
+  over: (game) => {
+    const { roles, ...alone } = solverAlone({
+      ...game,
+      maxNew: game.words.solve.maxNew,
+      rewards,
+      draws: DRAWS,
+    });
+    return {
+      ...described,
+      ...alone,
+      roles: {
+        ...roles,
+        [SEGMENTER]: reader('marks where chunks of an answer begin', game.words.segment.maxNew),
+        [SCORER]: reader('scores how important each chunk is', game.words.weigh.maxNew),
+      },
+      freezable: [SEGMENTER, SCORER],
+      judge: (context, groups) => judge(game, context, groups),
+      learn: (records, tools) => learn(game, records, tools),
+    };
+  },
+  elsewhere: {
+    figures: { readable: described.figures.readable },
+    differences: described.differences.slice(0, -1),
+  },
+  ownReward: 'what an answer costs by its tokens is a part of the reward',
+};
+
+const rambled = familyGame(rambledArithmetic, {
+  words: readerWords,
+  tasks: (context, count) => drawnTasks(context, slippingTask, count),
+});
+
+export const scma: Recipe = played(written, rambled, {
   startPolicy: 'arithmetic-rambling',
   tasks: 16,
   groupSize: 8,
-  variants: VARIANTS,
-  sets: trainedSolver({ warmup: 8 }),
-  ...alone,
-  roles: {
-    ...roles,
-    [SEGMENTER]: reader('marks where chunks of an answer begin'),
-    [SCORER]: reader('scores how important each chunk is'),
-  },
-  freezable: [SEGMENTER, SCORER],
-  judge,
-  learn,
+  learn: (records, tools) => learn(rambled, records, tools, isFiller),
   evaluate,
-};
+});

@@ -1,56 +1,67 @@
 /**
- * Pairs of answers of which the better one is known by construction: a writer answers a task, and a task that differs from it in one character; to
- * the first task, the first answer is the better one. A judge compares the two in both orders. These are the stages of a judge that teaches itself.
+ * Pairs of answers of which the better one is known by construction: a writer answers a task, and another task that was written from it; to the first
+ * task, the first answer is the better one. A judge compares the two in both orders. These are the stages of a judge that teaches itself.
  */
-import { deriveId, Random } from '../../core/random.ts';
-import { type RoundContext, sampleOf } from '../../core/recipe/round-context.ts';
-import type { ParseResult, Solution } from '../../core/recipe/task-family.ts';
+import { asking, type Game } from '../../core/game/game.ts';
+import type { Choice } from '../../core/game/verbs.ts';
+import { deriveId } from '../../core/random.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
+import { invalid, type ParseResult, rendered, type Solution } from '../../core/recipe/task-family.ts';
 import { rolloutId } from '../../core/round/sample-ids.ts';
 import type { AdmittedTask, RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
+import { ask } from '../../protocols/ask.ts';
 import { besideOracle, coinOf, sealedGold } from '../../protocols/gold.ts';
-import { arithmetic } from '../../worlds/arithmetic/family.ts';
-import {
-  betterOf,
-  type Choice,
-  type Comparison,
-  pairPrompt,
-  parseComparison,
-} from '../../worlds/arithmetic/pairwise.ts';
-import { varied } from '../../worlds/arithmetic/questions.ts';
+import { type Rewriting, rewrite, rewritten } from '../../protocols/rewrites.ts';
+import { samplePrompts } from '../../protocols/sample-prompts.ts';
 
-/** Samples an answer to the task, and one to a task that differs in one character. Both have steps, with which the writer is right most often. */
+export type ComparedGame = Game<'solve' | 'compare'>;
+
+export const WRITER = 'writer';
+const VARIER = 'varier';
+
+/** How the other task of a pair is written. */
+export const varying = (game: ComparedGame): Rewriting => ({ game, verb: 'vary', role: VARIER });
+
+/** What is known of a pair's answers; the second is missing where no other task was written. Steps are forced where the family has them. */
+const answersIn = (
+  game: ComparedGame,
+  context: Pick<RoundContext, 'tokenizer' | 'renderer'>,
+  group: RolloutGroup,
+): ParseResult<Solution>[] => {
+  const { decode } = context.tokenizer;
+  const family = rendered(game.family, context);
+  const tasks = [group.task, rewritten(varying(game), group, context, decode)];
+  return group.samples
+    .filter(({ role }) => role === WRITER)
+    .map(({ ids }, i) => family.parseSolution(tasks[i]!, family.workedPrefix + decode(ids)));
+};
+
+/** Samples an answer to the task, and one to the task that is written from it. With steps the writer is right most often. */
 export async function writePairs(
+  game: ComparedGame,
   context: RoundContext,
-  writer: string,
   tasks: readonly AdmittedTask[],
 ): Promise<RolloutGroup[]> {
   const { round, tokenizer } = context;
-  const prompts = tasks.flatMap(({ group, task }) =>
-    [task, varied(new Random(`${group}/varied`), task)].map((asked, i) => ({
-      ids: tokenizer.encode(arithmetic.solverPrompt(asked) + arithmetic.workedPrefix),
-      sampleIds: [rolloutId(group, writer, i)],
-    })),
-  );
-  const completions = await context.generate(writer, prompts);
-  return tasks.map((task, t) => {
-    const samples = [2 * t, 2 * t + 1].map((i) => {
-      const { ids, sampleIds } = prompts[i]!;
-      const completion = completions[i]![0]!;
-      const parsed = answerOf(context, task.task, completion.ids);
-      const outcome = !completion.stopped ? 'cut-off' : parsed.ok ? 'ok' : parsed.reason;
-      return sampleOf(context, writer, sampleIds[0]!, ids, completion, outcome);
-    });
-    return { round: round.id, ...task, samples };
+  const family = rendered(game.family, context);
+  const varied = await rewrite(varying(game), context, tasks);
+  const wanted = tasks.flatMap((task, t) => {
+    const other = rewritten(varying(game), { ...task, samples: varied[t]! }, context, tokenizer.decode);
+    return (other === null ? [task.task] : [task.task, other]).map((asked, i) => ({
+      t,
+      prompt: family.solverPrompt(asked) + family.workedPrefix,
+      sampleIds: [rolloutId(task.group, WRITER, i)],
+      ...(i === 0 ? {} : { about: asked }),
+      parse: (text: string) => family.parseSolution(asked, family.workedPrefix + text),
+    }));
   });
+  const answers = await samplePrompts(context, WRITER, wanted);
+  return tasks.map((task, t) => ({
+    round: round.id,
+    ...task,
+    samples: [...answers.flatMap((samples, w) => (wanted[w]!.t === t ? samples : [])), ...varied[t]!],
+  }));
 }
-
-const textOf = ({ tokenizer }: Pick<RoundContext, 'tokenizer'>, ids: readonly number[]) =>
-  arithmetic.workedPrefix + tokenizer.decode(ids);
-const answerOf = (
-  stage: Pick<RoundContext, 'tokenizer'>,
-  task: string,
-  ids: readonly number[],
-): ParseResult<Solution> => arithmetic.parseSolution(task, textOf(stage, ids));
 
 /** What is known of the better answer, in the order shown: by construction, by the oracle (null where it cannot say), and by a coin. */
 export interface PairEvidence {
@@ -60,55 +71,63 @@ export interface PairEvidence {
 }
 
 /**
- * Samples `round.settings.groupSize` comparisons in each order. `agreement` says whether a comparison counts as right; null where that is not known.
+ * Samples `round.settings.groupSize` comparisons in each order, each about the answer that is better by construction, A or B. `agreement` says whether
+ * a comparison counts as right; null where that is not known.
  */
 export async function comparePairs(
+  game: ComparedGame,
   context: RoundContext,
   judge: string,
   groups: readonly RolloutGroup[],
-  agreement: (parsed: ParseResult<Comparison>, evidence: PairEvidence) => number | null,
+  agreement: (parsed: ParseResult<Choice>, evidence: PairEvidence) => number | null,
 ): Promise<ScoredGroup[]> {
-  const { round, tokenizer } = context;
-  const read = groups.map(({ task, samples }) => samples.map(({ ids }) => answerOf(context, task, ids)));
+  const family = rendered(game.family, context);
+  const read = groups.map((group) => answersIn(game, context, group));
+  const exact = groups.map(({ task }, g) =>
+    read[g]!.map((answer) =>
+      answer.ok && !family.isUnlabelled?.(task) ? family.answerIsExact(task, answer.value) : null,
+    ),
+  );
   const asked = groups.flatMap(({ task, samples }, g) => {
     const [good, bad] = read[g]!;
     // The same answer to both tasks makes no pair.
     if (!good?.ok || !bad?.ok || good.value.answer === bad.value.answer) return [];
     return (['A', 'B'] as const).map((label) => {
-      const answers = [good.value.answer, bad.value.answer] as const;
-      const [first, second] = label === 'A' ? answers : [answers[1], answers[0]];
-      const better = betterOf(task, first, second);
-      const ids = tokenizer.encode(pairPrompt(task, first, second));
-      const key = deriveId(samples[0]!.id, label);
-      const sampleIds = Array.from({ length: round.settings.groupSize }, (_, i) => deriveId(key, judge, i));
-      const evidence = { label, betterAnswer: sealedGold(context, better), coin: coinOf(key) };
-      return { g, ids, sampleIds, of: samples[0]!.id, evidence, better };
+      const texts = [good, bad].map(({ value }) => game.write(value)) as [string, string];
+      const [first, second] = label === 'A' ? texts : [texts[1], texts[0]];
+      const [rightGood, rightBad] = exact[g]!;
+      // The exact comparison: which answer alone is right.
+      const better = rightGood === rightBad ? null : rightGood === (label === 'A') ? 'A' : 'B';
+      const of = samples[0]!.id;
+      const key = deriveId(of, label);
+      const evidence: PairEvidence = { label, betterAnswer: sealedGold(context, better), coin: coinOf(key) };
+      return {
+        of,
+        key,
+        about: label,
+        evidence,
+        better,
+        ...asking(game, context, 'compare', { task, first, second }),
+      };
     });
   });
-  const completions = await context.generate(judge, asked);
-  const judgments = asked.flatMap(({ g, ids, sampleIds, of, evidence, better }, a) =>
-    completions[a]!.map((completion, i) => {
-      const parsed = parseComparison(groups[g]!.task, tokenizer.decode(completion.ids));
-      const rewards = { agreement: agreement(parsed, evidence) };
-      const outcome = parsed.ok ? 'ok' : completion.stopped ? parsed.reason : 'cut-off';
-      return {
-        g,
-        sample: {
-          ...sampleOf(context, judge, sampleIds[i]!, ids, completion, outcome, rewards),
-          ...besideOracle(better && better === 'A', parsed.ok ? parsed.value.choice === 'A' : null),
-          of,
-        },
-      };
-    }),
+  const compared = await ask(context, judge, asked, context.round.settings.groupSize);
+  const judgments = asked.flatMap(({ evidence, better }, a) =>
+    compared[a]!.map(({ sample, parsed }) => ({
+      ...sample,
+      rewards: { agreement: agreement(parsed, evidence) },
+      ...besideOracle(better === null ? null : better === 'A', parsed.ok ? parsed.value === 'A' : null),
+    })),
   );
   return groups.map((group, g) => ({
     ...group,
-    judgments: judgments.flatMap((judgment) => (judgment.g === g ? [judgment.sample] : [])),
-    answersExact: read[g]!.map((answer) =>
-      answer.ok ? arithmetic.answerIsExact(group.task, answer.value) : null,
-    ),
-    solutionsExact: read[g]!.map((answer) =>
-      answer.ok ? arithmetic.exactJudgment(group.task, answer.value).right : null,
-    ),
+    judgments: judgments.filter(({ of }) => of === group.samples[0]!.id),
+    answersExact: group.samples.map((_, s) => exact[g]![s] ?? null),
+    solutionsExact: group.samples.map((_, s) => {
+      const answer = read[g]![s] ?? invalid('off-grammar');
+      return answer.ok && !family.isUnlabelled?.(group.task)
+        ? family.exactJudgment(group.task, answer.value).right
+        : null;
+    }),
   }));
 }

@@ -1,48 +1,56 @@
 /** self-taught-evaluators: a judge teaches itself to compare, on pairs whose better answer is known by construction. The method is described below, as data. */
 
-import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
+import type { Choice } from '../../core/game/verbs.ts';
+import type { TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import { readTags } from '../../core/recipe/reading.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import type { ParseResult } from '../../core/recipe/task-family.ts';
 import { positionsByKey } from '../../core/rl/groups.ts';
 import { balancedPick } from '../../core/rl/selection/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
+import { familyGame } from '../../protocols/game.ts';
+import { rewriterRole } from '../../protocols/rewrites.ts';
+import { describedBy } from '../../protocols/solver.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
-import { type Comparison, comparisonParts, parseComparison } from '../../worlds/arithmetic/pairwise.ts';
-import { comparePairs, type PairEvidence, writePairs } from './constructed-pairs.ts';
+import { comparisonParts, pairChecks, pairWords } from '../../worlds/arithmetic/pairwise.ts';
+import { varied } from '../../worlds/arithmetic/questions.ts';
+import { comparePairs, type PairEvidence, varying, WRITER, writePairs } from './constructed-pairs.ts';
 import { evaluatePairs } from './evaluate.ts';
 
-const WRITER = 'writer';
 const JUDGE = 'judge';
 const EPOCHS = 2;
-const SAMPLING = { maxNew: 30, temperature: 0.7, topP: 0.9 };
+const SAMPLING = { temperature: 0.7, topP: 0.9 };
 
 /** Whether a comparison counts as right. `label` is that of the construction; null where it is not known. */
 export function agreement(
   rewardFunction: string,
-  parsed: ParseResult<Comparison>,
+  parsed: ParseResult<Choice>,
   { label, betterAnswer, coin }: PairEvidence,
 ): number | null {
   if (!parsed.ok) return 0;
   if (rewardFunction === 'format') return 1;
   const wanted =
     rewardFunction === 'gold' ? betterAnswer() : rewardFunction === 'random' ? (coin ? 'A' : 'B') : label;
-  return wanted === null ? null : Number(parsed.value.choice === wanted);
+  return wanted === null ? null : Number(parsed.value === wanted);
 }
 
-/** For each pair and order one judgment that agrees with the label, and of these as many A as B. */
-export function keep(groups: readonly ScoredGroup[], decode: LearnTools['decode'], seed: string): Sample[] {
+/** For each pair and order one judgment that agrees with the label, and of these as many A as B. `read`: what a judgment chooses. */
+export function keep(
+  groups: readonly ScoredGroup[],
+  read: (judgment: Sample, task: string) => ParseResult<Choice>,
+  seed: string,
+): Sample[] {
   const random = new Random(seed);
   const kept = groups.flatMap(({ judgments, task }) => {
     const agreeing = judgments.filter(({ rewards }) => rewards.agreement === 1);
-    return [...positionsByKey(agreeing.map(({ prompt }) => prompt.join())).values()].flatMap((positions) => {
+    return [...positionsByKey(agreeing.map(({ about }) => about!)).values()].flatMap((positions) => {
       const sample = agreeing[random.pick(positions)]!;
-      const parsed = parseComparison(task, decode(sample.ids));
-      return parsed.ok ? [{ sample, choice: parsed.value.choice }] : [];
+      const parsed = read(sample, task);
+      return parsed.ok ? [{ sample, choice: parsed.value }] : [];
     });
   });
   const choices = kept.map(({ choice }) => choice);
@@ -50,17 +58,7 @@ export function keep(groups: readonly ScoredGroup[], decode: LearnTools['decode'
   return balancedPick(choices, 2 * fewest, random).map((i) => kept[i]!.sample);
 }
 
-function learn({ round, groups }: RoundRecords, { decode }: LearnTools): TrainingPlan {
-  const items = keep(groups, decode, `${round.id}/keep`).map(({ prompt, ids }) => ({ prompt, ids }));
-  const part = { kind: 'sft', role: JUDGE, weight: 1, items } as const;
-  return {
-    // Where no judgment agrees with its label there is nothing to train on.
-    updates: items.length ? [{ set: MAIN_SET, parts: [part], epochs: EPOCHS }] : [],
-    figures: { kept: items.length },
-  };
-}
-
-export const selfTaughtEvaluators: Recipe = {
+const described = {
   name: 'self-taught-evaluators',
   title: 'A judge of pairs that learns from its own judgments of constructed pairs',
   paper: { title: 'Self-Taught Evaluators', year: 2024, source: 'arXiv:2408.02666' },
@@ -79,7 +77,6 @@ export const selfTaughtEvaluators: Recipe = {
     schedule:
       'A round is an iteration: 120 tasks, two passes over what is kept. The next round samples from the judge that this one made.',
   },
-  needsOfTasks: 'a policy that was taught to compare two answers in the notation of its family',
   differences: [
     'Four judgments an order where the paper samples 15; one of those that agree is kept.',
     'The judge sees the answers without their steps, and writes its own totals before the verdict.',
@@ -93,11 +90,6 @@ export const selfTaughtEvaluators: Recipe = {
     checked: 'Share of the sampled verdicts that write a check first.',
     kept: 'Number of judgments that agree with their label and are trained on.',
   },
-  startPolicy: 'arithmetic-judges',
-  taskName: arithmetic.name,
-  stop: arithmetic.stop,
-  tasks: 120,
-  groupSize: 4,
   rewards: {
     construction: {
       description: 'judgments that agree with how the pair was made are kept',
@@ -120,29 +112,86 @@ export const selfTaughtEvaluators: Recipe = {
       },
     },
   },
-  roles: {
-    writer: {
-      description: 'answers both tasks, frozen',
-      speaksAs: 'solver',
-      sampling: { maxNew: 26, temperature: 1 },
-    },
-    judge: { description: 'writes a check and a verdict, A or B', sampling: SAMPLING },
+} satisfies Described;
+
+const written: RecipeOver<'solve' | 'compare'> = {
+  needs: { verbs: ['solve', 'compare'], alsoSays: ['vary'], data: ['answer'] },
+  over: (game) => {
+    const { family, words, tasks } = game;
+    const varier = rewriterRole(varying(game));
+    const fixed = [WRITER, ...Object.keys(varier)];
+    return {
+      ...described,
+      taskName: family.name,
+      ...(family.stop ? { stop: family.stop } : {}),
+      roles: {
+        [WRITER]: {
+          description: 'answers both tasks, frozen',
+          speaksAs: 'solver',
+          sampling: { maxNew: words.solve.maxNew, temperature: 1 },
+        },
+        [JUDGE]: {
+          description: 'writes a check and a verdict, A or B',
+          sampling: { maxNew: words.compare.maxNew, ...SAMPLING },
+        },
+        ...varier,
+      },
+      freezable: [],
+      bindings: () => Object.fromEntries(fixed.map((role) => [role, { pinned: true }])),
+      propose: async (context) => tasks(context),
+      rollOut: (context, admitted) => writePairs(game, context, admitted),
+      judge: (context, groups) => {
+        const { rewardFunction } = context.round.settings;
+        return comparePairs(game, context, JUDGE, groups, (parsed, evidence) =>
+          agreement(rewardFunction, parsed, evidence),
+        );
+      },
+      learn: ({ round, groups }, tools): TrainingPlan => {
+        // What is compared does not say how a verdict is read.
+        const read = ({ ids }: Sample, task: string) =>
+          words.compare.read(tools.decode(ids), { task, first: '', second: '' }, tools);
+        const items = keep(groups, read, `${round.id}/keep`).map(({ prompt, ids }) => ({ prompt, ids }));
+        const part = { kind: 'sft', role: JUDGE, weight: 1, items } as const;
+        return {
+          // Where no judgment agrees with its label there is nothing to train on.
+          updates: items.length ? [{ set: MAIN_SET, parts: [part], epochs: EPOCHS }] : [],
+          figures: { kept: items.length },
+        };
+      },
+      evaluate: (context) =>
+        evaluatePairs(game, context, { judge: JUDGE, temperature: SAMPLING.temperature }),
+      describe: describedBy(family),
+    };
   },
-  freezable: [],
-  bindings: () => ({ writer: { pinned: true } }),
-  propose: async (context) => drawnTasks(context, (random) => freshTask(random, 2 + random.int(4))),
-  rollOut: (context, tasks) => writePairs(context, WRITER, tasks),
-  judge: (context, groups) => {
-    const { rewardFunction } = context.round.settings;
-    return comparePairs(context, JUDGE, groups, (parsed, evidence) =>
-      agreement(rewardFunction, parsed, evidence),
-    );
+  elsewhere: {
+    summary:
+      'A frozen writer answers a task and another one that it wrote itself about the same subject, so that which answer is better to the first is known without asking anyone. The judge compares both in both orders, and is fine-tuned on its judgments that agree.',
+    differences: [
+      described.differences[0]!,
+      'Another question about the same may by chance have the same answer. Where the two answers read alike they make no pair.',
+      described.differences[3]!,
+    ],
   },
-  learn,
+  ownReward: 'a judgment is right where it agrees with how its pair was made',
+  ownOrder: 'its judge is trained, and not the answers to its tasks',
+};
+
+const compared = familyGame(arithmetic, {
+  words: pairWords,
+  maxNew: 26,
+  write: ({ answer }) => answer,
+  byRule: { vary: (task, group) => varied(new Random(`${group}/varied`), task) },
+  tasks: (context, count) => drawnTasks(context, (random) => freshTask(random, 2 + random.int(4)), count),
+});
+
+export const selfTaughtEvaluators: Recipe = played(written, compared, {
+  startPolicy: 'arithmetic-judges',
+  tasks: 120,
+  groupSize: 4,
   evaluate: (context) =>
-    evaluatePairs(context, { writer: WRITER, judge: JUDGE, temperature: SAMPLING.temperature }),
+    evaluatePairs(compared, context, { judge: JUDGE, temperature: SAMPLING.temperature, checks: pairChecks }),
   describe: {
     difficulty: arithmetic.difficulty,
     parts: (role, text) => (role === JUDGE ? comparisonParts : readTags)(text),
   },
-};
+});

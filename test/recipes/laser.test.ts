@@ -6,7 +6,7 @@ import { scoreFigures, scoresOf, withSelfScores } from '../../recipes/laser/self
 import { runningTotals } from '../../worlds/arithmetic/family.ts';
 
 test('a score is 0 at −29 nats and 1 ten nats above', () => {
-  expect(scoresOf([-29, -19, -34])).toEqual([0, 1, -0.5].map((score) => expect.closeTo(score)));
+  expect(scoresOf([-29, -19, -34], -29)).toEqual([0, 1, -0.5].map((score) => expect.closeTo(score)));
 });
 
 test('scores that spread within a group have a tenth of the advantage, and others none', () => {

@@ -8,12 +8,12 @@ import { evaluateWritten } from './evaluate-written.ts';
 
 const isEven = (task: string) => Number(task[0]) % 2 === 0;
 
-test('a token costs nothing in a chunk of the highest score, and all in one of the lowest', () => {
+test('a token costs nothing in a chunk of the greatest importance, and all in one of none', () => {
   expect(
     unimportantTokens([
-      { tokens: 3, score: 1 },
-      { tokens: 4, score: 5 },
-      { tokens: 2, score: 3 },
+      { tokens: 3, importance: 0 },
+      { tokens: 4, importance: 1 },
+      { tokens: 2, importance: 0.5 },
     ]),
   ).toBe(4);
 });

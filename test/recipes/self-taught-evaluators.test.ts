@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Choice } from '../../core/game/verbs.ts';
 import { deriveId } from '../../core/random.ts';
 import { invalid, ok } from '../../core/recipe/task-family.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
@@ -6,10 +7,10 @@ import { characterTokenizer } from '../../core/text/characters.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
 import { consistency, pairTally, positionBias } from '../../recipes/self-taught-evaluators/evaluate.ts';
 import { agreement, keep } from '../../recipes/self-taught-evaluators/recipe.ts';
-import type { Choice } from '../../worlds/arithmetic/pairwise.ts';
+import { parseComparison } from '../../worlds/arithmetic/pairwise.ts';
 
 const tokenizer = openTokenizer(characterTokenizer().json);
-const said = (choice: Choice) => ok({ totals: [], choice });
+const said = (choice: Choice) => ok(choice);
 const forbidden = () => {
   throw new Error('read the oracle');
 };
@@ -39,7 +40,12 @@ const judgment = (pair: number, order: number, choice: Choice, agrees: number): 
   stopped: true,
   outcome: 'ok',
   rewards: { agreement: agrees },
+  about: `${order}`,
 });
+const read = ({ ids }: Sample, task: string) => {
+  const parsed = parseComparison(task, tokenizer.decode(ids));
+  return parsed.ok ? ok(parsed.value.choice) : parsed;
+};
 const groupOf = (judgments: Sample[], index: number): ScoredGroup => ({
   round: deriveId('r'),
   group: deriveId('g', index),
@@ -65,19 +71,16 @@ test('one agreeing judgment an order is kept, and as many A as B', () => {
   ];
   // Five pairs give an A each; only two of them a B.
   const groups = [always(0), always(1), always(2), able(3), able(4)].map(groupOf);
-  const kept = keep(groups, tokenizer.decode, 'seed');
+  const kept = keep(groups, read, 'seed');
   const texts = kept.map(({ ids }) => tokenizer.decode(ids)).sort();
   expect(texts).toEqual(['<answer>A<eos>', '<answer>A<eos>', '<answer>B<eos>', '<answer>B<eos>']);
   expect(new Set(kept.map(({ prompt }) => prompt.join())).size).toBe(4);
   expect(kept.every(({ rewards }) => rewards.agreement === 1)).toBe(true);
-  expect(keep([groupOf(always(0), 0)], tokenizer.decode, 'seed')).toEqual([]);
+  expect(keep([groupOf(always(0), 0)], read, 'seed')).toEqual([]);
 });
 
 test('accuracy, bias and consistency by hand', () => {
-  const [a, b] = [
-    { totals: [], choice: 'A' as const },
-    { totals: [], choice: 'B' as const },
-  ];
+  const [a, b] = ['A', 'B'] as const;
   // Right in both orders; always A; unreadable, then always A.
   const verdicts = [
     [a, b],

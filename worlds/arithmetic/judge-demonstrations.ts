@@ -3,6 +3,7 @@
  * the comparing judge’s verdicts have no check, and then it mostly prefers A; one check in seven has a wrong total; one rating of an answer in five,
  * and three ratings of a question in five, are drawn at random; two proposed questions in five are unsound. Held-out tasks are never demonstrated.
  */
+import type { Choice } from '../../core/game/verbs.ts';
 import type { Random } from '../../core/random.ts';
 import type { Solution } from '../../core/recipe/task-family.ts';
 import {
@@ -13,7 +14,7 @@ import {
   solverDemonstration,
 } from './demonstrations.ts';
 import { arithmetic, runningTotals, writeSolution } from './family.ts';
-import { type Choice, type Comparison, followCheck, pairPrompt, writeComparison } from './pairwise.ts';
+import { type Comparison, followCheck, pairPrompt, writeComparison } from './pairwise.ts';
 import { looseTotals, proposalPrompt, spoiled, varied } from './questions.ts';
 import { answerPrompt, type Band, questionBand, questionPrompt, scoreIn, writeRating } from './ratings.ts';
 

@@ -7,12 +7,12 @@
  * The verdict repeats the last total before the name of the chosen answer. A verdict may also come without totals, `<answer>A<eos>`. The order in
  * which the answers are shown must not matter; for a judge that guesses it does.
  */
+import type { Wordings } from '../../core/game/game.ts';
+import type { Choice } from '../../core/game/verbs.ts';
 import { type Part, readTagsWith } from '../../core/recipe/reading.ts';
 import { invalid, ok, type ParseResult } from '../../core/recipe/task-family.ts';
 import { isInteger, parseWorked } from '../worked.ts';
 import { runningTotals, writeSolution } from './family.ts';
-
-export type Choice = 'A' | 'B';
 
 export interface Comparison {
   /** The totals that it wrote before its verdict; empty for a verdict without a check. */
@@ -21,7 +21,7 @@ export interface Comparison {
 }
 
 /** Begins a check: appended to the prompt, it makes the judge write totals. */
-export const CHECK_PREFIX = '<step>';
+const CHECK_PREFIX = '<step>';
 
 export const otherChoice = (choice: Choice): Choice => (choice === 'A' ? 'B' : 'A');
 
@@ -55,6 +55,27 @@ export function betterOf(task: string, first: string, second: string): Choice | 
   if ((first === total) === (second === total)) return null;
   return first === total ? 'A' : 'B';
 }
+
+/** How a judge of pairs is asked. */
+export const pairWords: Wordings<'compare'> = {
+  compare: {
+    maxNew: 30,
+    ask: ({ task, first, second }) => pairPrompt(task, first, second),
+    read: (text, { task }) => {
+      const parsed = parseComparison(task, text);
+      return parsed.ok ? ok(parsed.value.choice) : parsed;
+    },
+  },
+};
+
+/** A check before the verdict. */
+export const pairChecks = {
+  prefix: CHECK_PREFIX,
+  isIn: (task: string, text: string): boolean => {
+    const parsed = parseComparison(task, text);
+    return parsed.ok && parsed.value.totals.length > 0;
+  },
+};
 
 /** The verdict that follows from a check: the only answer that equals its last total; null where both do, or neither does. */
 export function followCheck(totals: readonly string[], first: string, second: string): Choice | null {

@@ -11,6 +11,7 @@
  * often as not. Segmenters mostly begin a chunk at every total and at the first line of filler after one; scorers mostly call totals important and
  * filler not.
  */
+import type { Wordings } from '../../core/game/game.ts';
 import type { Random } from '../../core/random.ts';
 import {
   invalid,
@@ -41,7 +42,7 @@ const SCORE_SLIP = 0.2;
 const SHARES = { solver: 0.5, segmenter: 0.25, scorer: 0.25 } as const;
 
 /** The highest score of a chunk; the lowest is 1. */
-export const TOP_SCORE = 5;
+const TOP_SCORE = 5;
 /** Tokens of a segmentation and of scores: an answer has at most `MAX_TOKENS` / 2 lines. */
 export const READER_TOKENS = MAX_TOKENS / 2 + 1;
 
@@ -105,6 +106,22 @@ export function parseScores(chunks: readonly unknown[], text: string): ParseResu
   if (digits === undefined) return invalid('off-grammar');
   return digits.length === chunks.length ? ok([...digits].map(Number)) : invalid('verdict-count');
 }
+
+export const readerWords: Wordings<'segment' | 'weigh'> = {
+  segment: {
+    maxNew: READER_TOKENS,
+    ask: ({ lines }) => segmentPrompt(lines),
+    read: (text, { lines }) => parseSegments(lines, text),
+  },
+  weigh: {
+    maxNew: READER_TOKENS,
+    ask: ({ chunks }) => scorePrompt(chunks),
+    read: (text, { chunks }) => {
+      const scores = parseScores(chunks, text);
+      return scores.ok ? ok(scores.value.map((score) => (score - 1) / (TOP_SCORE - 1))) : scores;
+    },
+  },
+};
 
 function ramble(random: Random, task: string): Solution {
   const lines: string[] = [];
