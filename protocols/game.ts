@@ -19,7 +19,7 @@ interface FamilyGame<V extends Verb>
       | 'steps'
       | 'readVerdict'
       | 'byRule'
-      | 'unused'
+      | 'unused' | 'form'
     >
   > {
   /** What it can be asked beside `solve` and `verify`. */

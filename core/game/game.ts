@@ -87,6 +87,16 @@ export interface Game<V extends Verb = Verb> {
   readonly example?: string;
   /** Samples of each held-out task that an evaluation takes; by default the recipe says it. */
   readonly draws?: number;
+  /** How answers are to be marked in a text. */
+  readonly form?: {
+    /** Reads an answer in whatever form. */
+    readonly read: (task: string, text: string, speaker: Speaker) => ParseResult<Solution>;
+    /** An answer in its form and in a damaged one, each with what ends it where the world has a token for that. Which damage it is follows from `key`. */
+    readonly pair: (
+      solution: Solution,
+      key: string,
+    ) => { readonly chosen: string; readonly rejected: string };
+  };
   /** Absent where nobody knows the steps. */
   readonly steps?: StepChecker;
   /** The worked solution of a task; absent where the data have none. */

@@ -66,6 +66,16 @@ export interface Verbs {
     readonly about: { readonly chunks: readonly (readonly string[])[] };
     readonly says: readonly number[];
   };
+  /** Says what is missing in lines of a worked solution with gaps, in their order [gaps]. */
+  readonly complete: {
+    readonly about: About & { readonly lines: readonly string[] };
+    readonly says: readonly string[];
+  };
+  /** Puts the lines of a worked solution in their order [lines]. */
+  readonly arrange: {
+    readonly about: About & { readonly lines: readonly string[] };
+    readonly says: readonly string[];
+  };
   /** Answers a task as well as it can, or badly. A reference model reads this to tell tokens apart. */
   readonly wish: { readonly about: About & { readonly better: boolean }; readonly says: Solution };
 }
@@ -101,10 +111,13 @@ export const SAYS: { readonly [V in Verb]: v.GenericSchema<unknown, SaysOf<V>> }
   appraise: share,
   segment: v.array(v.array(v.string())),
   weigh: v.array(share),
+  complete: v.array(v.string()),
+  arrange: v.array(v.string()),
 };
 
-/** What a verb is about where every role wrote `text`. `told`: the right solution that a reader of `retell` is shown. */
+/** What a verb is about where every role wrote `text`. `told`: the right solution, of which some are shown something. */
 export const aboutTexts = <V extends Verb>(verb: V, task: string, text: string, told = text): AboutOf<V> => {
+  const shown = verb === 'segment' ? text : told;
   const about = {
     task,
     like: task,
@@ -120,7 +133,7 @@ export const aboutTexts = <V extends Verb>(verb: V, task: string, text: string, 
     levels: 1,
     way: 'deeper' as const,
     better: true,
-    lines: text === '' ? [] : [text],
+    lines: shown === '' ? [] : shown.split('\n'),
     chunks: text === '' ? [] : [[text]],
   };
   // It has the fields of every verb, those of this one among them.
@@ -131,7 +144,7 @@ export const aboutTexts = <V extends Verb>(verb: V, task: string, text: string, 
 export const DATA = {
   answer: 'a reference answer to each task',
   solution: 'a worked solution to each task',
-  steps: 'worked solutions in steps, of which a checker knows each',
+  steps: 'a worked solution of several lines to each task',
   turns: 'an environment of several turns',
   interpreter: 'programs that an interpreter runs',
   documents: 'documents',

@@ -17,6 +17,7 @@ import { type FileTask, type PlacedTask, questionKey } from '../../worlds/file/t
 import { saidInMessages } from '../message-family.ts';
 import { drawQuestions, fittingIn, type Room } from './draw.ts';
 import { questionFamily } from './family.ts';
+import { answerForm } from './form.ts';
 import { conversationOf, filled, type Known, PROMPTS, type Prompt } from './prompts.ts';
 import type { Questions } from './round.ts';
 import { readTask, writeProposed, writeTask } from './task-text.ts';
@@ -157,6 +158,7 @@ export function questionGame(
     also: words,
     data: dataOf(tasks.sources.flatMap((source) => source.tasks)),
     byExample: true,
+    form: answerForm(questions.extract),
     tests: (asked) => family.heldOut(asked),
     blank: writeProposed([{ role: 'user', content: '' }]),
     tasks: (context: DrawingContext, count = context.round.settings.tasks) =>

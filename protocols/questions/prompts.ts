@@ -235,6 +235,32 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
         : invalid('verdict-count');
     },
   },
+  complete: {
+    text: 'A question:\n{{question}}\n\nIts solution, with gaps that are marked ____:\n{{lines}}\n\nWork out what is missing. Then write what stands in the gaps, a number or a word each, in their order and separated by semicolons, in <answer> tags.',
+    alone: true,
+    places: (about, known) => ({ ...told(about, known), lines: about.lines.join('\n') }),
+    read: (written, { lines }) => {
+      const said = answerIn(written)
+        .split(';')
+        .map((part) => part.trim());
+      if (said.includes('')) return invalid('off-grammar');
+      const gaps = lines.join('\n').split('____').length - 1;
+      return said.length === gaps ? ok(said) : invalid('verdict-count');
+    },
+  },
+  arrange: {
+    text: 'A question:\n{{question}}\n\nThe lines of its solution, numbered, and not in their order:\n{{lines}}\n\nWork out in which order they belong. Then write the numbers of all lines in that order, separated by commas, in <answer> tags.',
+    alone: true,
+    places: (about, known) => ({ ...told(about, known), lines: numbered(about.lines) }),
+    read: (written, { lines }) => {
+      const order = numbersIn(written);
+      if (!order) return invalid('off-grammar');
+      const isOrder = new Set(order).size === lines.length && order.length === lines.length;
+      return isOrder && order.every((at) => at >= 1 && at <= lines.length)
+        ? ok(order.map((at) => lines[at - 1]!))
+        : invalid('verdict-count');
+    },
+  },
   wish: {
     text: '{{question}}\n\n{{wish}}',
     places: (about, known) => ({

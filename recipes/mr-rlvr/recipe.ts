@@ -1,19 +1,22 @@
 /** MR-RLVR: puzzles that are cut from worked solutions train the steps before answers are paid. The method is described below, as data. */
 
+import type { Game } from '../../core/game/game.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
-import { solutionOf } from '../../core/recipe/task-family.ts';
+import type { Described, Recipe, RecipeOver } from '../../core/recipe/recipe.ts';
+import { rendered, solutionOf } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { admitTasks } from '../../protocols/drawn-tasks.ts';
+import { familyGame } from '../../protocols/game.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
-import { referenceSolution } from '../../worlds/arithmetic/aided.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import {
   hasPuzzles,
+  type Pose,
   payStage,
-  puzzleOf,
+  posedIn,
+  posedOnChains,
   puzzleScore,
   rewards,
   rollOutStage,
@@ -22,19 +25,17 @@ import {
   VARIANTS,
 } from './puzzles.ts';
 
-/** The mean score of a group’s answers to its puzzle by the worked solution, whatever they were paid. */
-const scoreOf = ({ group, task, samples }: ScoredGroup, tools: Pick<LearnTools, 'decode'>): number =>
-  mean(
-    samples.map((sample) => {
-      const solution = solutionOf(arithmetic, task, sample, tools);
-      return solution.ok
-        ? puzzleScore(puzzleOf({ group, task }), solution.value, referenceSolution(task).steps)
-        : 0;
-    }),
-  );
-
-function puzzleFigures(groups: readonly ScoredGroup[], tools: Pick<LearnTools, 'decode'>) {
-  const scores = groups.map((group) => ({ kind: puzzleOf(group).kind, score: scoreOf(group, tools) }));
+/** The mean scores of the answers to puzzles of each kind by the worked solution, whatever they were paid. */
+function puzzleFigures(pose: Pose, groups: readonly ScoredGroup[], tools: LearnTools) {
+  const scores = groups.map(({ group, task, samples }) => {
+    const { kind, places, parts, family } = pose({ group, task });
+    const own = rendered(family, tools);
+    const each = samples.map((sample) => {
+      const solution = solutionOf(own, task, sample, tools);
+      return solution.ok ? puzzleScore({ places }, solution.value, parts) : 0;
+    });
+    return { kind, score: mean(each) };
+  });
   const of = (wanted: string) => scores.flatMap(({ kind, score }) => (kind === wanted ? [score] : []));
   const [filled, sorted] = [of('fill'), of('sort')];
   return {
@@ -47,23 +48,15 @@ function puzzleFigures(groups: readonly ScoredGroup[], tools: Pick<LearnTools, '
 const deadShare = (groups: readonly ScoredGroup[]): number =>
   mean(groups.map(({ answersExact }) => Number(!answersExact.includes(true))));
 
-const learn = ({ round, groups }: RoundRecords, tools: LearnTools): TrainingPlan => ({
+const learn = (pose: Pose, { round, groups }: RoundRecords, tools: LearnTools): TrainingPlan => ({
   updates: solverUpdate(groupItems(groups, grpo), {
     objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
     aggregation: { mode: 'token-mean' },
   }),
-  figures: hasPuzzles(round) ? puzzleFigures(groups, tools) : { dead: deadShare(groups) },
+  figures: hasPuzzles(round) ? puzzleFigures(pose, groups, tools) : { dead: deadShare(groups) },
 });
 
-const { roles, ...alone } = solverAlone({
-  family: arithmetic,
-  rewards,
-  draws: 4,
-  tasks: ({ round }) => admitTasks(round, stageTasks(round)),
-  examined: (asked) => arithmetic.heldOut(asked).filter((task) => arithmetic.difficulty(task) === SUMS),
-});
-
-export const mrRlvr: Recipe = {
+const described = {
   name: 'mr-rlvr',
   title: 'Puzzles from worked solutions before answers are paid',
   paper: {
@@ -87,7 +80,6 @@ export const mrRlvr: Recipe = {
     schedule:
       'The first six rounds are the first stage, and all others the second. Each round takes the next 16 tasks of its stage, shuffled anew each time around, and goes once over its batch, in four optimiser steps.',
   },
-  needsOfTasks: 'a worked solution of every task, whose steps can be hidden and shuffled',
   differences: [
     'The paper’s formulas for the two scores could not be checked; shares of right steps are the simplest that its abstract admits.',
     'An answer to a puzzle is the whole solution, since the start policy writes nothing else. The steps that are shown are written again and earn nothing.',
@@ -100,14 +92,52 @@ export const mrRlvr: Recipe = {
     sorted: 'Mean share of the steps that are at their place, in puzzles with shuffled steps.',
     dead: 'Share of the tasks of which no answer is exact, so that they teach nothing; not of puzzles.',
   },
+  variants: VARIANTS,
+  sets: trainedSolver({ warmup: 8 }),
+} satisfies Described;
+
+/** The recipe with puzzles of a world. */
+function withPuzzles(game: Game<'solve'>, pose: Pose) {
+  const { roles, ...alone } = solverAlone({ ...game, examined: game.tests, draws: 4, rewards });
+  return {
+    ...described,
+    ...alone,
+    roles: { [SOLVER]: { ...roles[SOLVER]!, seesGold: true } },
+    rollOut: (context, tasks) => rollOutStage(game.family, pose, context, tasks),
+    judge: async (context, groups) => payStage(game.family, pose, context, groups),
+    learn: (records, tools) => learn(pose, records, tools),
+  } satisfies Partial<Recipe>;
+}
+
+const written: RecipeOver<'solve'> = {
+  needs: { verbs: ['solve'], alsoSays: ['complete', 'arrange'], data: ['answer', 'steps'] },
+  over: (game) => withPuzzles(game, posedIn(game)),
+  elsewhere: {
+    method: {
+      ...described.method,
+      rewards:
+        'In the first stage a puzzle shows, beside its question, the worked solution with gaps in half of its lines, each in the place of the line’s last number or word, or its lines in another order. An answer earns the share of the gaps that it fills as the solution does, or the share of the lines that are at their place. In the second stage an exact answer earns 1 and any other 0.',
+      schedule:
+        'The first six rounds are the first stage, and all others the second. Each round goes once over its batch, in four optimiser steps.',
+    },
+    differences: [
+      described.differences[0]!,
+      'A gap is filled rightly where the same characters stand in it as in the worked solution; another way to write the same number earns nothing.',
+    ],
+    variants: { rlvr: VARIANTS.rlvr, 'random-targets': VARIANTS['random-targets'] },
+  },
+  ownReward: 'its puzzles are paid by the worked solutions that they are made from',
+};
+
+const chains = familyGame(arithmetic, {
+  tasks: ({ round }) => admitTasks(round, stageTasks(round)),
+  tests: (asked) => arithmetic.heldOut(asked).filter((task) => arithmetic.difficulty(task) === SUMS),
+});
+
+export const mrRlvr: Recipe = {
+  ...withPuzzles(chains, posedOnChains),
+  written,
   startPolicy: 'arithmetic-puzzles',
   tasks: 16,
   groupSize: 8,
-  variants: VARIANTS,
-  sets: trainedSolver({ warmup: 8 }),
-  ...alone,
-  roles: { [SOLVER]: { ...roles[SOLVER]!, seesGold: true } },
-  rollOut: rollOutStage,
-  judge: payStage,
-  learn,
 };

@@ -1,20 +1,23 @@
 /** SPECS: a cold start by preferences for the form of an answer alone, before rewards train its reasoning. The method is described below, as data. */
 
+import type { Game } from '../../core/game/game.ts';
 import type {
   LearnTools,
   PreferencePair,
   RoundRecords,
   TrainingPlan,
 } from '../../core/plan/training-plan.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import type { EvaluationTasks } from '../../core/recipe/split.ts';
+import { rendered } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
+import { familyGame } from '../../protocols/game.ts';
 import { coinOf } from '../../protocols/gold.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
@@ -43,19 +46,23 @@ const VARIANTS = {
  * anything with an answer counts as right, and a coin says which form is chosen.
  */
 function pairsOf(
+  { family: given, form }: Game<'solve'>,
   { settings: { rewardFunction } }: RoundRecords['round'],
   groups: readonly ScoredGroup[],
-  { decode, encode }: Pick<LearnTools, 'decode' | 'encode'>,
+  tools: LearnTools,
 ): PreferencePair[] {
+  const { decode, encode } = tools;
+  const family = rendered(given, tools);
   return groups.flatMap(({ task, samples }) => {
-    for (const { id, prompt, ids } of samples) {
-      const read = verboseArithmetic.parseSolution(task, decode(ids));
-      if (!read.ok || (rewardFunction === 'exact' && !arithmetic.exactJudgment(task, read.value).right))
-        continue;
-      const { chosen, rejected } = formatPair(read.value, id);
+    for (const { id, prompt, ids, stopped } of samples) {
+      const read = form!.read(task, decode(ids), tools);
+      if (!read.ok || !(stopped || family.stop)) continue;
+      if (rewardFunction === 'exact' && !family.exactJudgment(task, read.value).right) continue;
+      const { chosen, rejected } = form!.pair(read.value, id);
+      const end = family.stop ? [] : ids.slice(-1);
       const [good, bad] = [
-        { prompt, ids: encode(chosen) },
-        { prompt, ids: encode(rejected) },
+        { prompt, ids: [...encode(chosen), ...end] },
+        { prompt, ids: [...encode(rejected), ...end] },
       ];
       const turned = rewardFunction === 'random' && coinOf(id);
       return [turned ? { chosen: bad, rejected: good } : { chosen: good, rejected: bad }];
@@ -88,10 +95,10 @@ function coldStart(pairs: readonly PreferencePair[], imitates: boolean): Trainin
   ];
 }
 
-function learn({ round, groups }: RoundRecords, tools: LearnTools): TrainingPlan {
+function learn(game: Game<'solve'>, { round, groups }: RoundRecords, tools: LearnTools): TrainingPlan {
   const { variant } = round.settings;
   if (variant !== 'no-start' && round.index <= COLD_ROUNDS) {
-    const pairs = pairsOf(round, groups, tools);
+    const pairs = pairsOf(game, round, groups, tools);
     return { updates: coldStart(pairs, variant === 'sft-start'), figures: { pairs: pairs.length } };
   }
   return {
@@ -120,7 +127,7 @@ async function examineSeen(context: EvaluationContext): Promise<Record<string, n
   return { seenGreedy: accuracy, ...(sampled === null ? {} : { seenSampled: sampled }) };
 }
 
-export const specs: Recipe = {
+const described = {
   name: 'specs',
   title: 'A cold start by preferences for form, before rewards',
   paper: {
@@ -142,7 +149,6 @@ export const specs: Recipe = {
     schedule:
       'Four rounds of the cold start, with four passes over the pairs of each, then rewards. A pass has four optimiser steps.',
   },
-  needsOfTasks: 'answers in a form of tags, which it teaches before it rewards what is right',
   differences: [
     'The paper trains a model by GRPO for a short while first, which writes the pairs; here the start policy writes them, whose sums are right often enough.',
     'The paper’s answers are texts about images with tags for reasoning and answer; the five damages there are to those tags and that order, and were not checked one by one.',
@@ -151,23 +157,59 @@ export const specs: Recipe = {
   ],
   figures: {
     pairs: 'Number of pairs that the cold start trains on.',
-    seenGreedy: 'Greedy accuracy on held-out tasks as deep as those that are trained on.',
-    seenSampled: 'Sampled accuracy on held-out tasks as deep as those that are trained on.',
   },
+  variants: VARIANTS,
+  sets: trainedSolver({ warmup: 8 }),
+} satisfies Described;
+
+const written: RecipeOver<'solve'> = {
+  needs: { verbs: ['solve'], data: ['answer'] },
+  over: (game) => ({
+    ...described,
+    ...solverAlone({
+      ...game,
+      maxNew: game.words.solve.maxNew,
+      examined: game.tests,
+      draws: 2,
+      rewards: { exact: exactReward, format: formatReward, random: randomReward },
+    }),
+    learn: (records, tools) => learn(game, records, tools),
+  }),
+  elsewhere: {
+    method: {
+      ...described.method,
+      credit:
+        'In the cold start the first right answer to a question, wherever in the text it stands, makes a pair: the text with the answer marked at its end as the files’ answers are looked for, against the same with one of five faults. There is no mark, an empty one, one that is not closed, one that comes before the text, or two. Later the advantage of an answer is its reward minus the mean of its group, divided by the group’s deviation (GRPO).',
+    },
+    differences: described.differences.slice(0, 1),
+  },
+  ownReward: 'which answers the cold start writes again follows from the reward’s name',
+};
+
+const tagged = familyGame(arithmetic, {
+  maxNew: MAX_TOKENS,
+  form: { read: (task, text) => verboseArithmetic.parseSolution(task, text), pair: formatPair },
+  tasks: (context, count) =>
+    drawnTasks(context, (random) => freshTask(random, 1 + random.int(SEEN_DEPTH)), count),
+  tests: (asked) => ofDepth(asked, true),
+});
+
+const shape = played(written, tagged, {
   startPolicy: 'arithmetic-verbose',
   writtenAs: verboseArithmetic.name,
   tasks: 32,
   groupSize: 8,
-  variants: VARIANTS,
-  sets: trainedSolver({ warmup: 8 }),
-  ...solverAlone({
-    family: arithmetic,
-    maxNew: MAX_TOKENS,
-    tasks: (context) => drawnTasks(context, (random) => freshTask(random, 1 + random.int(SEEN_DEPTH))),
-    examined: (asked) => ofDepth(asked, true),
-    draws: 2,
-    rewards: { exact: exactReward, format: formatReward, random: randomReward },
-    examine: examineSeen,
-  }),
-  learn,
+});
+
+export const specs: Recipe = {
+  ...shape,
+  figures: {
+    ...described.figures,
+    seenGreedy: 'Greedy accuracy on held-out tasks as deep as those that are trained on.',
+    seenSampled: 'Sampled accuracy on held-out tasks as deep as those that are trained on.',
+  },
+  evaluate: async (context) => {
+    const { figures, ...evaluated } = await shape.evaluate(context);
+    return { ...evaluated, figures: { ...figures, ...(await examineSeen(context)) } };
+  },
 };

@@ -117,10 +117,11 @@ function questionLines(): Line[] {
     settings,
   };
   const questions = { ...data, ...wordsTaskSet() };
-  // The generated questions have no worked solutions.
-  const played = QUESTION_RECIPES.filter(
-    (name) => !shipped.find(name).written!.needs.data.includes('solution'),
-  );
+  // The generated questions have no worked solutions, and `words` writes no verdict on two answers.
+  const played = QUESTION_RECIPES.filter((name) => {
+    const { data, verbs } = shipped.find(name).written!.needs;
+    return data.every((datum) => datum === 'answer') && !verbs.includes('compare');
+  });
   return played.map((name) => {
     const recipe = questionRecipeFrom({ recipe: name, ...questions });
     // `words` does not write the scores by which a grader's reward pays.
