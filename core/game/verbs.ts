@@ -56,6 +56,8 @@ export interface Verbs {
   readonly rate: { readonly about: About & { readonly response: string }; readonly says: number };
   /** Says how good a task is, 0 to 1. */
   readonly appraise: { readonly about: About; readonly says: number };
+  /** Writes an answer again with one error in it. */
+  readonly spoil: { readonly about: About & { readonly response: string }; readonly says: string };
   /** Cuts lines into chunks [chunks][lines]; no line is lost. */
   readonly segment: {
     readonly about: { readonly lines: readonly string[] };
@@ -113,6 +115,7 @@ export const SAYS: { readonly [V in Verb]: v.GenericSchema<unknown, SaysOf<V>> }
   weigh: v.array(share),
   complete: v.array(v.string()),
   arrange: v.array(v.string()),
+  spoil: words,
 };
 
 /** What a verb is about where every role wrote `text`. `told`: the right solution, of which some are shown something. */

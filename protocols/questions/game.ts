@@ -9,6 +9,7 @@ import {
   type Needs as RecipeNeeds,
   type Verb,
 } from '../../core/game/verbs.ts';
+import { Random } from '../../core/random.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { shownQuestion } from '../../core/recipe/rubric.ts';
 import { invalid, ok, type ParseResult } from '../../core/recipe/task-family.ts';
@@ -146,7 +147,8 @@ export function questionGame(
   const family = questionFamily(questions, words);
   const keyOf = (task: string): string => questionKey(readTask(task));
   const heldOut = new Set(tasks.heldOut.map(questionKey));
-  const trained = new Set(tasks.sources.flatMap((source) => source.tasks.map(questionKey)));
+  const all = tasks.sources.flatMap((source) => source.tasks);
+  const trained = new Set(all.map(questionKey));
   const rooms = (context: RoundContext) => roomsOf(words, [...verbs, ...alsoSays], maxNew, context);
   const isReserved = (task: string): boolean => {
     const read = parseProposal?.(readTask(task).messages.at(-1)!.content);
@@ -156,7 +158,7 @@ export function questionGame(
     family,
     words,
     also: words,
-    data: dataOf(tasks.sources.flatMap((source) => source.tasks)),
+    data: dataOf(all),
     byExample: true,
     form: answerForm(questions.extract),
     tests: (asked) => family.heldOut(asked),
@@ -182,6 +184,12 @@ export function questionGame(
           return fits(task) ? null : 'too-long';
         },
       };
+    },
+    mislabelled: (task, key) => {
+      const { messages, answer } = readTask(task);
+      const others = all.filter((other) => other.answer !== answer);
+      // All that says what is right comes from the other question.
+      return others.length ? writeTask({ ...new Random(key).pick(others), messages }) : task;
     },
     reference: (task) => {
       const { solution = '', answer } = readTask(task);

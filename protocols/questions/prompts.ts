@@ -204,6 +204,16 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
     places: (about, known) => ({ ...told(about, known), response: about.response }),
     read: share(0, 5),
   },
+  spoil: {
+    text: 'A question:\n{{question}}\n\nAn answer to it:\n{{response}}\n\nWrite this answer again with one mistake in it: change one number, name or statement so that it is wrong, and what follows from it. Keep all other words as they are. Write the changed answer alone.',
+    alone: true,
+    shown: 1,
+    places: (about, known) => ({ ...told(about, known), response: about.response }),
+    read: (written, { response }, known) => {
+      const said = known.text(written);
+      return said.ok && said.value === response.trim() ? invalid('duplicate') : said;
+    },
+  },
   appraise: {
     text: 'Rate a question.\n\nQuestion:\n{{question}}\n\nIs it clear, complete, and can it be answered? 1 to 3: it cannot be answered. 4 to 7: it is unclear. 8 to 10: it is flawless. Say briefly why, then write a score from 1 to 10 in <answer> tags.',
     alone: true,

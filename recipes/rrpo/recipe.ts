@@ -1,5 +1,6 @@
 /** RRPO: a pair is compared by the phrases in which it differs, and the good response is kept where it was. The method is told below, as data. */
 
+import { asking, type Game } from '../../core/game/game.ts';
 import type {
   LearnTools,
   PreferencePair,
@@ -8,11 +9,13 @@ import type {
   TrainingPlan,
   UpdatePart,
 } from '../../core/plan/training-plan.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { Described, Recipe, RecipeOver } from '../../core/recipe/recipe.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
+import { exactReward, formatReward, payAnswers, randomReward } from '../../protocols/answer-rewards.ts';
+import { ask } from '../../protocols/ask.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { type Answered, answers, examined, heldOutStyle } from '../../protocols/evaluate/responder.ts';
 import { coinOf, sealedGold } from '../../protocols/gold.ts';
@@ -26,11 +29,12 @@ import {
   responseOf,
   sequenceOf,
 } from '../../protocols/respond.ts';
-import { smallSteps } from '../../protocols/solver.ts';
+import { rewardNamed, SOLVER, smallSteps, solverAlone } from '../../protocols/solver.ts';
 import { parseResponse, randomStyleTask } from '../../worlds/style/family.ts';
 import { damage, unformed } from '../../worlds/style/planted.ts';
 import { withWordMarked } from '../../worlds/style/word-tokens.ts';
 import { STOP } from '../../worlds/worked.ts';
+import { differing, elsewhere } from './differing.ts';
 import { otherPlaces } from './other-places.ts';
 
 const BETA = 0.5;
@@ -121,11 +125,17 @@ async function driftFigures(
   return { ...(own.length ? { kl: mean(own) } : {}), ...(kept.length ? { kept: mean(kept) } : {}) };
 }
 
-async function learn({ round, groups }: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
-  const { variant, rewardFunction } = round.settings;
-  const compared = variant === 'dpo' ? 'all' : variant === 'random-spans' ? 'drawn' : 'differing';
-  const pairs = pairsOf(groups, tools, compared, rewardFunction === 'format' ? unformed : damage);
-  const about = { role: RESPONDER, weight: 1 } as const;
+const comparedBy = (variant: string | undefined) =>
+  variant === 'dpo' ? 'all' : variant === 'random-spans' ? 'drawn' : 'differing';
+
+/** The updates of a round that has these pairs. */
+function updatesOn(
+  variant: string | undefined,
+  role: string,
+  pairs: readonly RoundPair[],
+): TrainingPlan['updates'] {
+  if (pairs.length === 0) return [];
+  const about = { role, weight: 1 } as const;
   const preference: UpdatePart = {
     ...about,
     kind: 'preference',
@@ -142,8 +152,14 @@ async function learn({ round, groups }: RoundRecords, tools: LearnTools): Promis
     divergence: { kind: 'forward-kl' },
   };
   const leashed = variant !== 'dpo' && variant !== 'no-kl';
+  return [{ set: MAIN_SET, parts: leashed ? [preference, leash] : [preference] }];
+}
+
+async function learn({ round, groups }: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
+  const { variant, rewardFunction } = round.settings;
+  const pairs = pairsOf(groups, tools, comparedBy(variant), rewardFunction === 'format' ? unformed : damage);
   return {
-    updates: pairs.length ? [{ set: MAIN_SET, parts: leashed ? [preference, leash] : [preference] }] : [],
+    updates: updatesOn(variant, RESPONDER, pairs),
     figures: {
       pairs: pairs.length,
       points: pointsOfRound(groups, tools.decode),
@@ -152,13 +168,72 @@ async function learn({ round, groups }: RoundRecords, tools: LearnTools): Promis
   };
 }
 
+/** The role that writes answers again with an error. */
+const SPOILER = 'spoiler';
+type SpoiledGame = Game<'solve' | 'spoil'>;
+const rewards = { exact: exactReward, format: formatReward, random: randomReward };
+
+/** The judge stage in a game: each answer that is paid 1 is written again with an error. */
+async function spoil(
+  game: SpoiledGame,
+  context: RoundContext,
+  groups: readonly RolloutGroup[],
+): Promise<ScoredGroup[]> {
+  const reward = rewardNamed(rewards, context.round.settings.rewardFunction);
+  const paid = groups.map((group) => payAnswers(game.family, reward, context, group));
+  const asked = paid.flatMap(({ task, samples }) =>
+    samples.flatMap(({ id, ids, outcome, rewards }) => {
+      const response = game.said(context.tokenizer.decode(ids), context);
+      if (outcome !== 'ok' || rewards.reward !== 1 || response === '') return [];
+      return [{ of: id, ...asking(game, context, 'spoil', { task, response }) }];
+    }),
+  );
+  const written = (await ask(context, SPOILER, asked, 1)).flat().map(({ sample }) => sample);
+  return paid.map((group) => {
+    const own = new Set(group.samples.map(({ id }) => id));
+    return { ...group, judgments: written.filter(({ of }) => own.has(of!)) };
+  });
+}
+
+/** Each answer of a round that was written again, against what came of it, both ended as the answer was. */
+const spoiledPairs = (
+  { said }: SpoiledGame,
+  { round: { settings }, groups }: RoundRecords,
+  tools: LearnTools,
+): RoundPair[] =>
+  groups.flatMap(({ samples, judgments }) =>
+    judgments.flatMap(({ ids, of, outcome }): RoundPair[] => {
+      if (outcome !== 'ok') return [];
+      const answer = samples.find(({ id }) => id === of)!;
+      const { prompt } = answer;
+      const again = (sampled: readonly number[]) => ({
+        prompt,
+        ids: [...tools.encode(said(tools.decode(sampled), tools)), ...answer.ids.slice(-1)],
+      });
+      const [chosen, rejected] = [again(answer.ids), again(ids)];
+      const marks = differing(chosen.ids, rejected.ids);
+      const compared = comparedBy(settings.variant);
+      const [kept, spoilt] =
+        compared === 'drawn' ? [elsewhere(marks[0], of!), elsewhere(marks[1], of!)] : marks;
+      return [
+        {
+          chosen,
+          rejected,
+          ...(compared === 'all' ? {} : { spans: [kept, spoilt] as const }),
+          kept: chosen,
+          shared: marks[0].map((mark) => 1 - mark),
+        },
+      ];
+    }),
+  );
+
 /** Share of the responses in which a word stands twice: the error that is planted. */
 export const repeating = (answered: readonly Answered[]): number | null => {
   const words = answered.flatMap(({ response }) => (response === null ? [] : [response.split(' ')]));
   return words.length ? mean(words.map((each) => Number(new Set(each).size < each.length))) : null;
 };
 
-export const rrpo: Recipe = {
+const described = {
   name: 'rrpo',
   title: 'Preferences by the phrases that differ',
   paper: {
@@ -182,7 +257,6 @@ export const rrpo: Recipe = {
     schedule:
       'Each round goes once over its pairs, in four optimiser steps. The reference stays the start policy.',
   },
-  needsOfTasks: 'responses in which an error can be planted by the exchange of a word',
   differences: [
     'The paper asks about videos; the damaged response is what the model answers when frames are masked or shuffled. Here it is the response itself with a word replaced, so that where the two differ is known exactly.',
     'Pairs are made anew from the policy’s own responses each round; in the paper once.',
@@ -196,6 +270,63 @@ export const rrpo: Recipe = {
     kept: 'Mean log-ratio of the policy to the start on what the good response of a pair shares with the damaged one, nats per token.',
     repeats: 'Share of the sampled responses in which a word stands twice: the error that is planted.',
   },
+  variants: VARIANTS,
+  sets: { [MAIN_SET]: { optimizer: smallSteps({ learningRate: 2e-4, warmup: 8 }) } },
+} satisfies Described;
+
+const written: RecipeOver<'solve' | 'spoil'> = {
+  needs: { verbs: ['solve', 'spoil'], data: ['answer'] },
+  over: (game) => {
+    const alone = solverAlone({ ...game, rewards });
+    return {
+      ...described,
+      ...alone,
+      roles: {
+        ...alone.roles,
+        [SPOILER]: {
+          description: 'writes answers again with an error, with the weights of the start',
+          sampling: { maxNew: game.words.spoil.maxNew, temperature: 1 },
+        },
+      },
+      bindings: () => ({ [SPOILER]: { pinned: true } }),
+      judge: (context, groups) => spoil(game, context, groups),
+      learn: async (records, tools) => {
+        const pairs = spoiledPairs(game, records, tools);
+        return {
+          updates: updatesOn(records.round.settings.variant, SOLVER, pairs),
+          figures: { pairs: pairs.length, ...(await driftFigures(tools, records.groups, pairs)) },
+        };
+      },
+    };
+  },
+  elsewhere: {
+    summary:
+      'A right answer is compared with the same answer in which the start policy planted an error, by the tokens in which the two differ and by no others. A KL to the start policy, token by token on the right answer, keeps the rest of the distribution in place.',
+    method: {
+      ...described.method,
+      roles:
+        'The solver answers each question. The spoiler, with the weights of the start, writes every right answer again with one mistake in it. The start policy is the reference of both terms.',
+      rewards:
+        'An exact answer earns 1 and any other 0. An answer that earned 1 is preferred to what the spoiler made of it.',
+      credit:
+        'The log-ratios are summed over the tokens in which the two texts differ: those that are not in their longest common subsequence. All other tokens carry no preference.',
+    },
+    differences: [
+      'The paper asks about videos; the damaged response is what the model answers when frames are masked or shuffled. Here the policy is asked for a mistake, which may be none.',
+      ...described.differences.slice(1, 3),
+    ],
+    figures: {
+      pairs: described.figures.pairs,
+      kl: described.figures.kl,
+      kept: described.figures.kept,
+    },
+  },
+  ownReward: 'which answers are written again with an error follows from their reward',
+};
+
+export const rrpo: Recipe = {
+  ...described,
+  written,
   startPolicy: 'style',
   taskName: 'style',
   stop: STOP,
@@ -209,8 +340,6 @@ export const rrpo: Recipe = {
       usesGold: false,
     },
   },
-  variants: VARIANTS,
-  sets: { [MAIN_SET]: { optimizer: smallSteps({ learningRate: 2e-4, warmup: 8 }) } },
   roles: { [RESPONDER]: { description: 'responds', sampling: { maxNew: RESPONSE_TOKENS, temperature: 1 } } },
   freezable: [],
   propose: async (context) => drawnTasks(context, (random) => randomStyleTask(random)),

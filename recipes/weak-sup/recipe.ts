@@ -2,14 +2,14 @@
 
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { readTags } from '../../core/recipe/reading.ts';
-import type { Recipe, RoundShape } from '../../core/recipe/recipe.ts';
+import type { Described, Recipe, RecipeOver, RoundShape } from '../../core/recipe/recipe.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { TaskFamily } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { answersAlone, faithfulness, withTraces } from './forms.ts';
-import { labelledTasks, rewards } from './labels.ts';
+import { chainLabels, labelledTasks, labelsIn, rewardsBy } from './labels.ts';
 
 const EXAMINED = 250;
 /** Weight of the KL divergence to the start policy. */
@@ -18,8 +18,8 @@ const KL = 0.02;
 const shapeOf = (family: TaskFamily): RoundShape =>
   solverAlone({
     family,
-    rewards,
-    tasks: labelledTasks,
+    rewards: rewardsBy(chainLabels),
+    tasks: (context) => labelledTasks(chainLabels, context),
     examined: (asked) => family.heldOut({ ...asked, most: Math.min(asked.most, EXAMINED) }),
     examine: async (context) => ({ faithful: await faithfulness(context) }),
   });
@@ -40,7 +40,7 @@ const learn = ({ groups }: RoundRecords): TrainingPlan => ({
   }),
 });
 
-export const weakSup: Recipe = {
+const described = {
   name: 'weak-sup',
   title: 'A study of training on few labels, wrong labels and none',
   paper: { title: 'When Can LLMs Learn to Reason with Weak Supervision?', year: 2026 },
@@ -57,13 +57,47 @@ export const weakSup: Recipe = {
       'A clipped policy gradient, ratios in [0.8, 1.2], with a mean over tokens, plus 0.02 times a k3 estimate of the KL divergence to version 0.',
     schedule: 'Each round goes once over its batch, in four optimiser steps.',
   },
-  needsOfTasks: 'a generator of tasks, a part of which it labels wrongly; grpo takes files of such labels',
   differences: [
     'One start whose answers are forced into one form or the other stands for two starts; the paper fine-tunes base models on explicit traces, and pretrains some of them further.',
     'The two forms begin at different accuracies, as the paper’s do, so that what is compared is by how much each rises.',
     'Faithfulness is measured by an error that is put into the steps: the answer either follows from them or does not.',
     'A policy of this size, and chains of at most five operators; the paper compares families of models on mathematics.',
   ],
+  sets: trainedSolver({ warmup: 8 }),
+  learn,
+} satisfies Described;
+
+const written: RecipeOver<'solve'> = {
+  needs: { verbs: ['solve'], data: ['answer'] },
+  over: (game) => {
+    const labels = labelsIn(game);
+    return {
+      ...described,
+      ...solverAlone({
+        ...game,
+        rewards: rewardsBy(labels),
+        tasks: (context) => labelledTasks(labels, context),
+      }),
+      variants: {},
+    };
+  },
+  elsewhere: {
+    method: {
+      ...described.method,
+      rewards:
+        'Few: 1 for an exact answer, on eight questions of the files. Noisy: 1 for the answer of the label, on 64 questions, of which two in five have the answer of another question as their label. Majority: 1 for the answer that most of a group give, on 64 questions. Otherwise 0.',
+    },
+    differences: [
+      'One start that answers as it likes; the paper fine-tunes base models on explicit traces, and pretrains some of them further.',
+    ],
+  },
+  ownReward: 'its rewards are the labels that it compares',
+  ownOrder: 'the questions are those that are labelled',
+};
+
+export const weakSup: Recipe = {
+  ...described,
+  written,
   figures: {
     faithful:
       'Share of held-out tasks in which the greedy answer follows from steps with an error in the last that is shown.',
@@ -72,12 +106,10 @@ export const weakSup: Recipe = {
   tasks: 24,
   groupSize: 8,
   variants: { answers: 'answers without steps' },
-  sets: trainedSolver({ warmup: 8 }),
   ...traces,
   propose: (context) => shape(context).propose(context),
   rollOut: (context, tasks) => shape(context).rollOut(context, tasks),
   judge: (context, groups) => shape(context).judge(context, groups),
   evaluate: (context) => shape(context).evaluate(context),
   describe: { ...traces.describe, parts: (_role, text) => readTags(begun(text)) },
-  learn,
 };

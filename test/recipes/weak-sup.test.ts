@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { answersAlone, corruptedSteps, withTraces } from '../../recipes/weak-sup/forms.ts';
-import { labelled, noisyLabel } from '../../recipes/weak-sup/labels.ts';
+import { chainLabels, noisyLabel } from '../../recipes/weak-sup/labels.ts';
 import { weakSup } from '../../recipes/weak-sup/recipe.ts';
 import { arithmetic, randomTask } from '../../worlds/arithmetic/family.ts';
 import { policyPart } from './play-solver.ts';
@@ -85,7 +85,7 @@ test('the majority is paid on 64 tasks, exact labels on fresh ones', async () =>
 });
 
 test('the tasks with labels are the run’s own and none is held out', async () => {
-  const of = (seed: number) => labelled({ settings: { seed, rewardFunction: 'noisy' } as never });
+  const of = (seed: number) => chainLabels.pool({ round: { settings: { seed } } } as never, 64);
   expect(of(1)).toEqual(of(1));
   expect(of(1)).not.toEqual(of(2));
   expect(of(1).some((task) => arithmetic.isHeldOut(task))).toBe(false);
