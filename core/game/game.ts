@@ -77,7 +77,7 @@ export interface Game<V extends Verb = Verb> {
   readonly gate: (context: RoundContext) => TaskGate;
   /** Which tasks fit into the policy's context with all that is written about them; absent where all do. */
   readonly fitting?: (context: RoundContext) => Fitting;
-  /** The held-out tasks that test-time training trains on. */
+  /** The held-out tasks that evaluations ask, and that test-time training trains on. */
   readonly tests: (asked: EvaluationTasks) => readonly string[];
   /** A task that asks nothing, to score answers without their question. */
   readonly blank: string;

@@ -205,7 +205,7 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
     read: share(0, 5),
   },
   spoil: {
-    text: 'A question:\n{{question}}\n\nAn answer to it:\n{{response}}\n\nWrite this answer again with one mistake in it: change one number, name or statement so that it is wrong, and what follows from it. Keep all other words as they are. Write the changed answer alone.',
+    text: 'A question:\n{{question}}\n\nAn answer to it:\n{{response}}\n\nWrite this answer again with one mistake in it: make one number, name or statement wrong, and change what follows from it. Keep all other words as they are. Write the changed answer alone.',
     alone: true,
     shown: 1,
     places: (about, known) => ({ ...told(about, known), response: about.response }),
@@ -221,7 +221,7 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
     read: share(1, 10),
   },
   segment: {
-    text: 'The lines of somebody’s reasoning, numbered:\n{{lines}}\n\nCut them into chunks of lines that belong together. Write the numbers of the lines at which a chunk begins, beginning with 1 and separated by commas, in <answer> tags.',
+    text: 'The lines of somebody’s reasoning, numbered:\n{{lines}}\n\nCut them into chunks of lines that belong together. Write the numbers of the lines at which a chunk begins, beginning with 1 and separated by commas, in <answer> tags: <answer>1, 4, 6</answer> cuts seven lines into three chunks.',
     alone: true,
     shown: 1,
     places: ({ lines }) => ({ lines: numbered(lines) }),
@@ -233,7 +233,7 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
     },
   },
   weigh: {
-    text: 'Somebody’s reasoning in numbered parts:\n{{chunks}}\n\nHow much does the result depend on each part? Write one score from 1 (not at all) to 5 (entirely) for each part, in their order and separated by commas, in <answer> tags.',
+    text: 'Somebody’s reasoning in numbered parts:\n{{chunks}}\n\nHow much does the result that it comes to depend on each part? Write one whole number from 1 (not at all) to 5 (entirely) for each part, in their order and separated by commas, in <answer> tags, such as <answer>5, 1, 3</answer> for three parts.',
     alone: true,
     shown: 1,
     places: ({ chunks }) => ({ chunks: numbered(chunks.map((lines) => lines.join(' '))) }),
@@ -246,7 +246,7 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
     },
   },
   complete: {
-    text: 'A question:\n{{question}}\n\nIts solution, with gaps that are marked ____:\n{{lines}}\n\nWork out what is missing. Then write what stands in the gaps, a number or a word each, in their order and separated by semicolons, in <answer> tags.',
+    text: 'A question:\n{{question}}\n\nIts solution, with gaps that are marked ____:\n{{lines}}\n\nWork out what is missing. Then write what stands in the gaps, a number or a word each, in their order and separated by semicolons, in <answer> tags, such as <answer>12; left; 30</answer> for three gaps.',
     alone: true,
     places: (about, known) => ({ ...told(about, known), lines: about.lines.join('\n') }),
     read: (written, { lines }) => {
@@ -259,7 +259,7 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
     },
   },
   arrange: {
-    text: 'A question:\n{{question}}\n\nThe lines of its solution, numbered, and not in their order:\n{{lines}}\n\nWork out in which order they belong. Then write the numbers of all lines in that order, separated by commas, in <answer> tags.',
+    text: 'A question:\n{{question}}\n\nThe lines of its solution, numbered, and not in their order:\n{{lines}}\n\nWork out in which order they belong. Then write the numbers of all lines in that order, separated by commas, in <answer> tags, such as <answer>2, 3, 1</answer> where line 2 comes first.',
     alone: true,
     places: (about, known) => ({ ...told(about, known), lines: numbered(about.lines) }),
     read: (written, { lines }) => {

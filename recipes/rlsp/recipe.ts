@@ -5,8 +5,6 @@ import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/tra
 import { Random } from '../../core/random.ts';
 import { readTagsWith } from '../../core/recipe/reading.ts';
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
-import { HELD_OUT } from '../../core/recipe/split.ts';
-import type { TaskFamily } from '../../core/recipe/task-family.ts';
 import { gae } from '../../core/rl/estimators/index.ts';
 import { mean, whiten } from '../../core/rl/statistics.ts';
 import type { Sample } from '../../core/schema/sample.ts';
@@ -158,6 +156,7 @@ const written: RecipeOver<'solve'> = {
     ...solverAlone({
       ...game,
       maxNew: game.words.solve.maxNew,
+      examined: game.tests,
       draws: 2,
       rewards: { exact: exactReward, format: formatReward, random: randomReward },
     }),
@@ -184,14 +183,10 @@ const written: RecipeOver<'solve'> = {
   },
 };
 
-const examined: TaskFamily = {
-  ...checkedArithmetic,
-  heldOut: (asked = HELD_OUT) =>
-    checkedArithmetic.heldOut({ ...asked, most: Math.min(asked.most, EXAMINED) }),
-};
-const checked = familyGame(examined, {
+const checked = familyGame(checkedArithmetic, {
   maxNew: MAX_TOKENS,
   tasks: (context, count) => drawnTasks(context, slippingTask, count),
+  tests: (asked) => checkedArithmetic.heldOut({ ...asked, most: Math.min(asked.most, EXAMINED) }),
 });
 
 export const rlsp: Recipe = played(written, checked, {

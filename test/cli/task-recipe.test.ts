@@ -154,7 +154,16 @@ test('what is missing for a run on files is said', async () => {
   await expect(ask({ recipe: 'fb-align' })).rejects.toThrow(
     /fb-align needs a worked solution to each task, and line \d+ of ready\.jsonl has none\. Expected a field "solution".*\bdapo\b/s,
   );
-  const worked = sums(20).map((row) => ({ ...row, solution: `It is ${row.answer}.` }));
+  const worked = sums(20).map((row) => ({ ...row, solution: `It is asked.\nIt is ${row.answer}.` }));
+  const onOneLine = [
+    file(
+      'line.jsonl',
+      worked.map((row) => ({ ...row, solution: 'It is that.' })),
+    ),
+  ];
+  await expect(ask({ recipe: 'mr-rlvr', tasks: onOneLine })).rejects.toThrow(
+    /needs a worked solution of several lines.*Expected a field "solution" of several lines.*\bsage\b/s,
+  );
   const solved = [file('worked.jsonl', worked)];
   for (const { name } of recipes)
     if (name !== 'spin' && !isQuestionRecipe(name))
