@@ -19,7 +19,8 @@ interface FamilyGame<V extends Verb>
       | 'steps'
       | 'readVerdict'
       | 'byRule'
-      | 'unused' | 'form'
+      | 'unused'
+      | 'form'
     >
   > {
   /** What it can be asked beside `solve` and `verify`. */

@@ -238,6 +238,7 @@ function worldGame(world: World): Game {
     ...(reference && { reference }),
     question,
     write: ({ steps }) => steps.join('\n'),
+    reasoning: { lines: ({ steps }) => steps, write: (lines) => lines.join('\n') },
     said: saidInMessages,
   };
 }
@@ -316,9 +317,9 @@ export function defineWorld(world: World): World {
 /** What a recipe needs and the world has not, in words; null where the recipe plays in its own world alone. */
 export function lackedIn({ written }: Pick<Recipe, 'written'>, world: World): string[] | null {
   if (!written) return null;
-  const { verbs, data } = written.needs;
+  const { verbs, orRule = [], data } = written.needs;
   const known = dataOf(world);
-  const unsaid = verbs.filter((verb) => !world.words[verb]);
+  const unsaid = [...verbs, ...orRule].filter((verb) => !world.words[verb]);
   return [
     ...(unsaid.length ? [`the verb${unsaid.length > 1 ? 's' : ''} ${unsaid.join(', ')}`] : []),
     ...data.filter((datum) => !known.includes(datum)).map((datum) => DATA[datum]),

@@ -35,7 +35,9 @@ export function runsOn(recipe: Recipe): string {
   return `questions with ${inWords(needs)}`;
 }
 
-const inWords = (data: readonly Datum[]): string => data.map((datum) => DATA[datum]).join(' and ');
+/** What every file of questions has is not said. */
+const inWords = (data: readonly Datum[]): string =>
+  data.flatMap((datum) => (datum === 'mark' ? [] : [DATA[datum]])).join(' and ');
 
 /** What a file has, with the fault of each way to read it that failed. */
 async function dataOfFile(path: string, options: TaskFileOptions): Promise<readonly Datum[]> {

@@ -87,8 +87,6 @@ export interface Game<V extends Verb = Verb> {
   readonly example?: string;
   /** Samples of each held-out task that an evaluation takes; by default the recipe says it. */
   readonly draws?: number;
-  /** The task with the answer of another, which the key draws, in the place of its own; absent where a task does not hold its answer. */
-  readonly mislabelled?: (task: string, key: string) => string;
   /** How answers are to be marked in a text. */
   readonly form?: {
     /** Reads an answer in whatever form. */

@@ -151,6 +151,7 @@ export const DATA = {
   turns: 'an environment of several turns',
   interpreter: 'programs that an interpreter runs',
   documents: 'documents',
+  mark: 'a mark in what is written at which an answer is looked for',
   pairs: 'pairs of answers, of which one is preferred',
   conversations: 'conversations that end with an answer',
   generator: 'a generator of new tasks whose answers are known',
@@ -160,7 +161,16 @@ export type Datum = keyof typeof DATA;
 /** What a recipe needs of the world that it is played in. */
 export interface Needs<V extends Verb = Verb> {
   readonly verbs: readonly V[];
+  /** What a rule of its own world does, and a policy in others. */
+  readonly orRule?: readonly Verb[];
   /** What it says beside them in worlds that know these verbs. */
   readonly alsoSays?: readonly Verb[];
   readonly data: readonly Datum[];
 }
+
+/** All verbs that a recipe says in a world without rules, as far as the world knows those that it may do without. */
+export const saidBy = ({
+  verbs,
+  orRule = [],
+  alsoSays = [],
+}: Pick<Needs, 'verbs' | 'orRule' | 'alsoSays'>): Verb[] => [...verbs, ...orRule, ...alsoSays];

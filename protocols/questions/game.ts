@@ -2,14 +2,7 @@
 
 import { extractAnswer } from '../../core/checkers/extract.ts';
 import type { DrawingContext, Game, Speaker, TaskGate, Wording, Wordings } from '../../core/game/game.ts';
-import {
-  type AboutOf,
-  aboutTexts,
-  type Datum,
-  type Needs as RecipeNeeds,
-  type Verb,
-} from '../../core/game/verbs.ts';
-import { Random } from '../../core/random.ts';
+import { type AboutOf, aboutTexts, type Datum, saidBy, type Verb } from '../../core/game/verbs.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { shownQuestion } from '../../core/recipe/rubric.ts';
 import { invalid, ok, type ParseResult } from '../../core/recipe/task-family.ts';
@@ -45,6 +38,8 @@ const linesOf = (solution: string): string[] => solution.split('\n').filter((lin
 const HAS: Readonly<Partial<Record<Datum, (task: FileTask) => boolean>>> = {
   // A question that its checker cannot decide is refused when the file is read.
   answer: () => true,
+  // An answer in a text is looked for by what the files name, or in a box.
+  mark: () => true,
   solution: ({ solution = '' }) => solution.trim() !== '',
   steps: ({ solution = '' }) => linesOf(solution).length > 1,
 };
@@ -136,10 +131,7 @@ const roomsOf =
     });
 
 /** The questions as a game for a recipe that needs this of them. */
-export function questionGame(
-  questions: GameQuestions,
-  { verbs, alsoSays = [] }: Pick<RecipeNeeds, 'verbs' | 'alsoSays'>,
-): Game {
+export function questionGame(questions: GameQuestions, needs: Parameters<typeof saidBy>[0]): Game {
   const { tasks, maxNew, parseProposal } = questions;
   const words = Object.fromEntries(
     VERBS.map((verb) => [verb, wordingOf(questions, verb)]),
@@ -149,7 +141,7 @@ export function questionGame(
   const heldOut = new Set(tasks.heldOut.map(questionKey));
   const all = tasks.sources.flatMap((source) => source.tasks);
   const trained = new Set(all.map(questionKey));
-  const rooms = (context: RoundContext) => roomsOf(words, [...verbs, ...alsoSays], maxNew, context);
+  const rooms = (context: RoundContext) => roomsOf(words, saidBy(needs), maxNew, context);
   const isReserved = (task: string): boolean => {
     const read = parseProposal?.(readTask(task).messages.at(-1)!.content);
     return read?.ok === true && read.value.isHeldOut;
@@ -184,12 +176,6 @@ export function questionGame(
           return fits(task) ? null : 'too-long';
         },
       };
-    },
-    mislabelled: (task, key) => {
-      const { messages, answer } = readTask(task);
-      const others = all.filter((other) => other.answer !== answer);
-      // All that says what is right comes from the other question.
-      return others.length ? writeTask({ ...new Random(key).pick(others), messages }) : task;
     },
     reference: (task) => {
       const { solution = '', answer } = readTask(task);

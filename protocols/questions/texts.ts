@@ -1,19 +1,17 @@
 /** The texts of prompts that a user puts in the place of a recipe's own: which there are, and which a file of them must have. */
 import { wrongInput } from '../../core/errors.ts';
-import type { Needs, Verb } from '../../core/game/verbs.ts';
+import { saidBy, type Verb } from '../../core/game/verbs.ts';
 import { PROMPTS, placesOf } from './prompts.ts';
 
 /** Texts by verb. */
 export type Texts = Readonly<Partial<Record<Verb, string>>>;
 
-const verbsOf = ({ verbs, alsoSays = [] }: Pick<Needs, 'verbs' | 'alsoSays'>): Verb[] => [
-  ...verbs,
-  ...alsoSays,
-];
+/** What of the needs says which texts there are. */
+type Saying = Parameters<typeof saidBy>[0];
 
 /** The texts that a recipe says on questions, unless a user gives others. */
-export const textsOf = (needs: Pick<Needs, 'verbs' | 'alsoSays'>): Texts =>
-  Object.fromEntries(verbsOf(needs).map((verb) => [verb, PROMPTS[verb].text]));
+export const textsOf = (needs: Saying): Texts =>
+  Object.fromEntries(saidBy(needs).map((verb) => [verb, PROMPTS[verb].text]));
 
 const wrong = (what: string, expected: string) =>
   wrongInput('prompts.texts', what, {
@@ -49,8 +47,8 @@ function expectPlaces(verb: Verb, text: string): void {
 }
 
 /** The texts of a file for a recipe: one for each verb that it says. Throws `prompts.texts` for the first that is missing, unknown or without a place. */
-export function readTexts(given: unknown, needs: Pick<Needs, 'verbs' | 'alsoSays'>): Texts {
-  const verbs = verbsOf(needs);
+export function readTexts(given: unknown, needs: Saying): Texts {
+  const verbs = saidBy(needs);
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     throw wrong('The prompts are no object.', `an object with the fields ${verbs.join(', ')}`);
   const unknown = Object.keys(given).find((name) => !verbs.some((verb) => verb === name));

@@ -86,7 +86,7 @@ const described = {
 
 const written: RecipeOver<'solve'> = {
   // The answers are read by a control and the evaluation alone.
-  needs: { verbs: ['solve'], alsoSays: ['rephrase'], data: ['answer'] },
+  needs: { verbs: ['solve'], orRule: ['rephrase'], data: ['answer'] },
   over: (game) => {
     const alone = solverAlone({ ...game, rewards });
     return {

@@ -105,7 +105,7 @@ export const posedIn =
         isUnlabelled: () => true,
         parseSolution: (_, text) => {
           const said = read(text, { renderer: () => renderer });
-          return said.ok ? ok({ steps: said.value, answer: said.value.at(-1)! }) : said;
+          return said.ok ? ok({ steps: said.value, answer: said.value.at(-1) ?? '' }) : said;
         },
       }),
     });

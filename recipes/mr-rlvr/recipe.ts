@@ -110,7 +110,7 @@ function withPuzzles(game: Game<'solve'>, pose: Pose) {
 }
 
 const written: RecipeOver<'solve'> = {
-  needs: { verbs: ['solve'], alsoSays: ['complete', 'arrange'], data: ['answer', 'steps'] },
+  needs: { verbs: ['solve'], orRule: ['complete', 'arrange'], data: ['answer', 'steps'] },
   over: (game) => withPuzzles(game, posedIn(game)),
   elsewhere: {
     method: {

@@ -115,7 +115,7 @@ const described = {
 } satisfies Described;
 
 const written: RecipeOver<'solve' | 'compare'> = {
-  needs: { verbs: ['solve', 'compare'], alsoSays: ['vary'], data: ['answer'] },
+  needs: { verbs: ['solve', 'compare'], orRule: ['vary'], data: ['answer'] },
   over: (game) => {
     const { family, words, tasks } = game;
     const varier = rewriterRole(varying(game));

@@ -163,7 +163,7 @@ const described = {
 } satisfies Described;
 
 const written: RecipeOver<'solve'> = {
-  needs: { verbs: ['solve'], data: ['answer'] },
+  needs: { verbs: ['solve'], data: ['answer', 'mark'] },
   over: (game) => ({
     ...described,
     ...solverAlone({

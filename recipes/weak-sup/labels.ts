@@ -70,19 +70,26 @@ export const chainLabels: Labels = {
 };
 
 /** Labels of a game's tasks, of which the wrong ones are the answers of other tasks. */
-export const labelsIn = ({ family, tasks, fitting, mislabelled }: Game<'solve'>): Labels => ({
-  fresh: tasks,
-  pool: (context, count) => {
-    const { fits } = fitting?.(context) ?? { fits: () => true };
-    const all = family.heldOut({ heldOut: false, most: Number.POSITIVE_INFINITY });
-    const { seed } = context.round.settings;
-    return new Random(`weak-sup/tasks/${seed}`).shuffle(all.filter(fits)).slice(0, count);
-  },
-  isNoisy: (task, solution) => {
-    const key = `weak-sup/label/${task}`;
-    return family.answerIsExact(new Random(key).bool(NOISE) ? mislabelled!(task, key) : task, solution);
-  },
-});
+export function labelsIn({ family, tasks, fitting }: Game<'solve'>): Labels {
+  let trained: readonly string[] | undefined;
+  const all = () => {
+    trained ??= family.heldOut({ heldOut: false, most: Number.POSITIVE_INFINITY });
+    return trained;
+  };
+  return {
+    fresh: tasks,
+    pool: (context, count) => {
+      const { fits } = fitting?.(context) ?? { fits: () => true };
+      const { seed } = context.round.settings;
+      return new Random(`weak-sup/tasks/${seed}`).shuffle(all().filter(fits)).slice(0, count);
+    },
+    isNoisy: (task, solution) => {
+      const random = new Random(`weak-sup/label/${task}`);
+      const isWrong = random.bool(NOISE);
+      return family.answerIsExact(isWrong ? random.pick(all()) : task, solution);
+    },
+  };
+}
 
 /** A round's tasks: fresh ones, or those that are labelled, as often as it takes to fill the round. */
 export function labelledTasks({ fresh, pool }: Labels, context: RoundContext): Proposals {

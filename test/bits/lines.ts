@@ -120,7 +120,8 @@ function questionLines(): Line[] {
   // The generated questions have no worked solutions, and `words` writes no verdict on two answers.
   const played = QUESTION_RECIPES.filter((name) => {
     const { data, verbs } = shipped.find(name).written!.needs;
-    return data.every((datum) => datum === 'answer') && !verbs.includes('compare');
+    const isWorked = data.some((datum) => datum === 'solution' || datum === 'steps');
+    return !isWorked && !verbs.includes('compare');
   });
   return played.map((name) => {
     const recipe = questionRecipeFrom({ recipe: name, ...questions });
