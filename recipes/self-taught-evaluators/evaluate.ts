@@ -86,9 +86,7 @@ async function compare(
   return {
     verdicts: pairs.map((_, p): Verdicts => [choices[2 * p]!, choices[2 * p + 1]!]),
     checked: tallyOf(
-      pairs.map(
-        ({ task }, p) => texts.slice(2 * p, 2 * p + 2).filter((text) => isIn(task, text)).length,
-      ),
+      pairs.map(({ task }, p) => texts.slice(2 * p, 2 * p + 2).filter((text) => isIn(task, text)).length),
       2,
     ),
   };
@@ -142,7 +140,9 @@ export async function evaluatePairs(
       n: 2 * pairs.length,
       accuracy: shareOf(tallies.accuracy),
       sampled: shareOf(tallies.sampled),
-      ...(forced ? { forcedWorked: shareOf(pairTally(forced.verdicts)), worked: shareOf(greedy.checked) } : {}),
+      ...(forced
+        ? { forcedWorked: shareOf(pairTally(forced.verdicts)), worked: shareOf(greedy.checked) }
+        : {}),
       formatRate: parses / (2 * pairs.length),
       tallies,
     },
