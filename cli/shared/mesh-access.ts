@@ -50,5 +50,11 @@ export const verifiersMesh = (url: string): OpenStore =>
 export async function openMesh(state: string): Promise<OpenStore> {
   const { ROLLMESH_URL: url, LEARNER_TOKEN: token } = process.env;
   if (url && token) return remoteMesh(url);
-  return openStore(findStateFolder(state));
+  const folder = findStateFolder(state);
+  // Runs are shown with the texts of the recipes that `start` wrote there.
+  return openStore(folder, async () => {
+    const { openRecipes, withStateRecipes } = await import('../recipe-modules.ts');
+    const { modules } = await withStateRecipes(await openRecipes([]), folder);
+    return modules.map(({ file }) => file);
+  });
 }

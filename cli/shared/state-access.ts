@@ -79,12 +79,17 @@ async function claimOrJoin(stateDir: string): Promise<Claim | string> {
 export const gatewayOf = ({ url, secrets }: Pick<Mesh, 'url' | 'secrets'>): GatewayClient =>
   new GatewayClient({ url, token: secrets.LEARNER_TOKEN });
 
-async function startClaimed(held: Claim, options: MeshOptions): Promise<OwnMesh> {
+async function startClaimed(
+  held: Claim,
+  options: MeshOptions,
+  recipes?: () => Promise<readonly string[]>,
+): Promise<OwnMesh> {
   try {
     // Loaded only now, since it takes a second and most commands find a running mesh.
     const { startMesh } = await import('../../local/mesh/start.ts');
     const mesh: Mesh = await startMesh({
       ...options,
+      ...(recipes ? { recipes: await recipes() } : {}),
       pause: true,
       bringStart: (name) => ensureIfStart(gatewayOf(mesh), name),
     });
@@ -120,14 +125,17 @@ export const gatewayAt = (url: string): GatewayClient =>
 
 /**
  * Opens the store of a state folder, with the start policy in it: through the mesh that runs there, else through one whose clock
- * stands still.
+ * stands still. `recipes`: gives the files of recipe modules that such a mesh knows beside the shipped ones.
  *
  * @throws RollmeshError `state.busy` where another command keeps the folder for itself for too long.
  */
-export async function openStore(stateDir: string): Promise<OpenStore> {
+export async function openStore(
+  stateDir: string,
+  recipes: () => Promise<readonly string[]> = async () => [],
+): Promise<OpenStore> {
   const held = await claimOrJoin(stateDir);
   if (typeof held === 'string') return { gateway: gatewayAt(held), close: async () => {} };
-  const { mesh, stop } = await startClaimed(held, { stateDir, cronMs: 0 });
+  const { mesh, stop } = await startClaimed(held, { stateDir, cronMs: 0 }, recipes);
   const gateway = gatewayOf(mesh);
   try {
     await ensureShipped(gateway);

@@ -149,11 +149,25 @@ describe.skipIf(!chromiumPath)(`the page’s modules${CHROMIUM_NEEDED}`, () => {
         [[run({}), run({ rewardFunction: 'judge', freeze: ['judge'] })]],
         [[run({}), run({ recipe: 'tango', tasks: 8 })]],
         [[run({}), run({})]],
+        [[run({}), { ...run({ recipe: 'grpo-237cf4f545' }), called: 'grpo on gsm.jsonl' }]],
       ]),
     ).toEqual([
       ['trio, reward mix', 'trio, reward judge, judge frozen'],
       ['trio, 64 × 8', 'tango, 8 × 8'],
       ['trio, reward mix, 64 × 8', 'trio, reward mix, 64 × 8'],
+      ['trio', 'grpo on gsm.jsonl'],
+    ]);
+    const own = { ...run({ recipe: 'grpo-237cf4f545', seed: 3 }), called: 'grpo on gsm.jsonl' };
+    expect(
+      await results('overview', 'runName', [
+        [{ ...own, label: {} }],
+        [{ ...own, label: { name: 'first try' } }],
+        [{ ...run({ seed: 3 }), label: {} }],
+      ]),
+    ).toEqual([
+      'grpo on gsm.jsonl, reward mix, seed 3, 64 × 8',
+      'first try',
+      'trio, reward mix, seed 3, 64 × 8',
     ]);
   });
 

@@ -31,21 +31,25 @@ const variantOf = ({ rewardFunction, freeze, variant, weights, engine, ahead }) 
     ahead && `${ahead} ahead`,
   ].filter(Boolean);
 
+/** What people call the recipe of a run: that of one's own run has a hash in its name. @param {Pick<Run, 'called' | 'settings'>} run */
+const recipeOf = ({ called, settings }) => called ?? settings.recipe;
+
 /** @param {Run} run */
-export function runName({ settings, label }) {
+export function runName(run) {
+  const { settings, label } = run;
   if (label.name) return label.name;
-  const { recipe, seed, tasks, groupSize } = settings;
-  return [recipe, ...variantOf(settings), `seed ${seed}`, `${tasks} × ${groupSize}`].join(', ');
+  const { seed, tasks, groupSize } = settings;
+  return [recipeOf(run), ...variantOf(settings), `seed ${seed}`, `${tasks} × ${groupSize}`].join(', ');
 }
 
 /** The same for all runs that differ by their seed alone. @param {Run} run */
 export const familyOf = ({ settings: { seed: _, policy: __, ...settings } }) => JSON.stringify(settings);
 
 /** @param {Run} run */
-const familyParts = ({ settings }) => [
-  settings.recipe,
-  ...variantOf(settings),
-  `${settings.tasks} × ${settings.groupSize}`,
+const familyParts = (run) => [
+  recipeOf(run),
+  ...variantOf(run.settings),
+  `${run.settings.tasks} × ${run.settings.groupSize}`,
 ];
 
 /** @param {Run} run */
@@ -67,7 +71,8 @@ export function namesBeside(runs) {
  * @param {number} done
  * @param {Recipe | null} known
  */
-export function showTitle(element, { settings, target, state }, done, known) {
+export function showTitle(element, run, done, known) {
+  const { settings, target, state } = run;
   const { recipe, seed, policy, tasks, groupSize, ahead = 0 } = settings;
   const rest =
     state === 'stopped'
@@ -79,7 +84,13 @@ export function showTitle(element, { settings, target, state }, done, known) {
           : '';
   fill(
     element,
-    h('h1', {}, recipe, ' ', h('span', {}, [...variantOf(settings), `seed ${seed}`].join(' · '))),
+    h(
+      'h1',
+      { title: recipe },
+      recipeOf(run),
+      ' ',
+      h('span', {}, [...variantOf(settings), `seed ${seed}`].join(' · ')),
+    ),
     h(
       'p',
       {},
