@@ -123,7 +123,7 @@ export async function evaluatePairs(
   }: { readonly judge: string; readonly temperature: number; readonly checks?: Checks },
 ): Promise<Evaluation> {
   const pairs = await context.once('pairs', () => naturalPairs(game, context.atStart));
-  if (pairs.length === 0) return evaluation({ n: 0, accuracy: 0 });
+  if (pairs.length === 0) return evaluation({ n: 0, accuracy: 0, tallies: { accuracy: pairTally([]) } });
   const unforced = checks && { ...checks, prefix: '' };
   const greedy = await compare(game, context, judge, pairs, 0, unforced);
   const sampled = await compare(game, context, judge, pairs, temperature, unforced);
