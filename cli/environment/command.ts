@@ -1,13 +1,12 @@
 /** `rollmesh environment`: trains on environments that somebody else hosts by the Open Reward Standard or OpenEnv. */
-import { existsSync } from 'node:fs';
 import { Argument, Command, InvalidArgumentError } from 'commander';
 import * as v from 'valibot';
-import { wrongInput } from '../../core/errors.ts';
 import { type AgentAccess, USUAL_TURNS } from '../../core/schema/agent.ts';
 import type { HoldOptions } from '../../workers/api/environment/hold-episode.ts';
 import type { Host, WantedTasks } from '../../workers/api/environment/host.ts';
 import { expectOneSeat, openEpisode, playEpisode } from '../../workers/api/environment/mesh-side.ts';
 import { calledAs } from '../called-as.ts';
+import { refuseExisting } from '../policy/files.ts';
 import { printable } from '../printable.ts';
 import { openMesh } from '../shared/mesh-access.ts';
 import { runNamed } from '../shared/run-named.ts';
@@ -30,10 +29,7 @@ interface PlayOptions extends HoldOptions {
 }
 
 async function tasks(url: string, { out, force, ...wanted }: TasksOptions): Promise<void> {
-  if (existsSync(out) && !force)
-    throw wrongInput('file.exists', `The file ${out} is there already.`, {
-      next: 'Choose another with --out, or write over it with --force.',
-    });
+  refuseExisting(out, force);
   const waiting = setInterval(
     () => console.error(printable(`  ! waiting for the tasks of ${url}`)),
     WAITING_MS,

@@ -2,13 +2,25 @@
 import { Command } from 'commander';
 import { calledAs } from '../called-as.ts';
 import { addEval, addGenerate, addScore } from './model-commands.ts';
+import { addCheck, addReceipt } from './receipt-commands.ts';
 import { addExport, addImport, addList, addPrune, addRollback } from './store-commands.ts';
 
 export function command(): Command {
   const command = new Command(calledAs('policy')).description(
-    'The versions of policies: imported, exported, listed, evaluated, scored, sampled from, rolled back, pruned.',
+    'The versions of policies: imported, exported, listed, evaluated, scored, sampled from, checked, rolled back, pruned.',
   );
-  for (const add of [addImport, addExport, addList, addEval, addScore, addGenerate, addRollback, addPrune])
+  for (const add of [
+    addImport,
+    addExport,
+    addList,
+    addEval,
+    addScore,
+    addGenerate,
+    addReceipt,
+    addCheck,
+    addRollback,
+    addPrune,
+  ])
     add(command);
 
   // It is no failure if a reader such as `head` closes the pipe early.

@@ -1,4 +1,5 @@
 /** Reads the user's files. A file that is missing or unreadable is the user's error, and the message names its path. */
+import { existsSync } from 'node:fs';
 import { wrongInput } from '../../core/errors.ts';
 import { LARGEST_TEXT, readRegularFile } from '../../model/regular-file.ts';
 
@@ -15,9 +16,9 @@ const unreadable = (path: string, code: string, cause?: unknown) =>
   });
 
 /** Reads the file's bytes; undefined where there is no such file. */
-export async function readOptional(path: string): Promise<Uint8Array | undefined> {
+export async function readOptional(path: string, most = LARGEST_TEXT): Promise<Uint8Array | undefined> {
   try {
-    return await readRegularFile(path, LARGEST_TEXT);
+    return await readRegularFile(path, most);
   } catch (error) {
     const code = errnoOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
@@ -25,11 +26,24 @@ export async function readOptional(path: string): Promise<Uint8Array | undefined
   }
 }
 
+/** Reads the bytes of a file that has to be there. */
+export async function readBytes(path: string, most = LARGEST_TEXT): Promise<Uint8Array> {
+  const bytes = await readOptional(path, most);
+  if (bytes) return bytes;
+  throw unreadable(path, 'ENOENT');
+}
+
+/** Throws `file.exists` where the file that is to be written is there and may not be written over. */
+export function refuseExisting(out: string, force: boolean): void {
+  if (!existsSync(out) || force) return;
+  throw wrongInput('file.exists', `The file ${out} is there already.`, {
+    next: 'Choose another with --out, or write over it with --force.',
+  });
+}
+
 /** Reads the lines of a UTF-8 text file, without the empty one after the last line break. */
 export async function readLines(path: string): Promise<string[]> {
-  const bytes = await readOptional(path);
-  if (!bytes) throw unreadable(path, 'ENOENT');
-  const lines = decode(bytes, path).split(/\r?\n/);
+  const lines = decode(await readBytes(path), path).split(/\r?\n/);
   if (lines.at(-1) === '') lines.pop();
   if (lines.length) return lines;
   throw wrongInput('file.empty', `The file ${path} has no lines.`, { expected: 'at least one' });
@@ -37,9 +51,7 @@ export async function readLines(path: string): Promise<string[]> {
 
 /** Reads a JSON file that has to be there. */
 export async function readJson(path: string): Promise<unknown> {
-  const bytes = await readOptional(path);
-  if (!bytes) throw unreadable(path, 'ENOENT');
-  return parseJson(bytes, path);
+  return parseJson(await readBytes(path), path);
 }
 
 export function parseJson(bytes: Uint8Array, path: string): unknown {

@@ -1,5 +1,5 @@
 /** `rollmesh trajectories RUN`: writes what the roles of a run said, or tasks, pairs and conversations made of it, to a file. */
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { wrongInput } from '../../core/errors.ts';
@@ -14,6 +14,7 @@ import {
 } from '../../core/runs/trajectories.ts';
 import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { calledAs } from '../called-as.ts';
+import { refuseExisting } from '../policy/files.ts';
 import { printable } from '../printable.ts';
 import { openMesh } from '../shared/mesh-access.ts';
 import { runNamed } from '../shared/run-named.ts';
@@ -83,10 +84,7 @@ async function write(asked: string, options: TrajectoryOptions): Promise<void> {
     const name = [run.settings.policy, as, ...part].join('-');
     const out = options.out ?? join(state, 'trajectories', `${name}.${format}`);
     mkdirSync(dirname(out), { recursive: true });
-    if (existsSync(out) && !force)
-      throw wrongInput('file.exists', `The file ${out} is there already.`, {
-        next: 'Choose another with --out, or write over it with --force.',
-      });
+    refuseExisting(out, force);
     const listed = (await gateway.listRounds(run.id))
       .filter(({ index }) => index >= rounds.from && index <= rounds.to)
       .sort((a, b) => a.index - b.index);

@@ -8,7 +8,12 @@ import type { PolicyRef } from '../../core/policy/policy.ts';
 import { sha256Hex } from '../../core/random.ts';
 import type { Registry } from '../../core/recipe/registry.ts';
 import type { PolicyState, RoundState } from '../../core/schema/answers.ts';
-import { type Manifest, manifestSha256, type VersionFile } from '../../core/schema/policy.ts';
+import {
+  type Manifest,
+  manifestSha256,
+  type VersionFile,
+  type VersionFiles,
+} from '../../core/schema/policy.ts';
 import { keys, manifestKey } from '../../core/schema/round.ts';
 import { type Gathered, gatherRound } from '../../learner/loop/gather.ts';
 import type { LoadObjective } from '../../learner/train/objective-modules.ts';
@@ -48,6 +53,8 @@ export interface VerifySettings {
   /** The key by which seals are checked; without it they are not checked. */
   readonly meshKey: string | undefined;
   readonly objectives: LoadObjective;
+  /** Called with the files of each version that was trained again to the committed bytes. */
+  readonly keep?: (version: number, files: VersionFiles) => void;
 }
 
 /** A policy with its manifests, each checked against the hash in the database. */
@@ -68,6 +75,10 @@ export class VersionChain {
       expected: `one of ${(await gateway.listPolicies()).join(', ') || 'none: nothing is stored here'}`,
       next: 'Run `npx rollmesh policy list`.',
     });
+  }
+
+  get policy(): PolicyState {
+    return this.#policy;
   }
 
   get name(): string {
@@ -95,6 +106,14 @@ export class VersionChain {
       `The manifest of version ${version} of ${this.name} is not the one that was committed.`,
       { expected: `a manifest of sha256 ${committed}`, next: 'Somebody wrote to the object store.' },
     );
+  }
+
+  /** The manifest of a version that a round made, and the round's id. Throws `verify.imported` for another one. */
+  async trained(version: number): Promise<{ manifest: Manifest; parent: number; round: string }> {
+    const manifest = await this.manifest(version);
+    const { parent, round } = manifest;
+    if (parent === null || round === null) throw withoutRecords(this.name, manifest);
+    return { manifest, parent, round };
   }
 
   /** The versions after `from` up to `to` along the chain of parents, oldest first. Throws `verify.from` where `from` is not an ancestor. */
@@ -141,9 +160,7 @@ export async function verifyVersion(
   settings: VerifySettings,
 ): Promise<VerifiedVersion> {
   const began = performance.now();
-  const manifest = await chain.manifest(version);
-  const { parent, round: id } = manifest;
-  if (parent === null || id === null) throw withoutRecords(chain.name, manifest);
+  const { manifest, parent, round: id } = await chain.trained(version);
   const round = await gateway.getRound(id);
   const wrong = wrongRound(settings.recipes, round.spec);
   if (wrong !== null) throw damaged(chain.name, version, wrong);
@@ -161,13 +178,15 @@ export async function verifyVersion(
     const work = { recipe, round: round.spec, proposals, groups, parent, next: version, load };
     const { files } = await trainer.train(work);
     const compared = compare(manifest, files);
+    const same = compared.every(({ committed, trainedAgain }) => committed === trainedAgain);
+    if (same) settings.keep?.(version, files);
     return {
       version,
       parent,
       round: round.index,
       groups: groups.length,
       files: compared,
-      same: compared.every(({ committed, trainedAgain }) => committed === trainedAgain),
+      same,
       trainedOn: String(manifest.settings.device ?? 'an unknown device'),
       wallMs: Math.round(performance.now() - began),
     };
@@ -201,6 +220,11 @@ async function recordsOf(
     );
   return gathered;
 }
+
+export const nothingBetween = (from: number, version: number) =>
+  wrongInput('verify.from', `Nothing lies between version ${from} and version ${version}.`, {
+    expected: `--from with a number below ${version}`,
+  });
 
 const damaged = (policy: string, version: number, why: string) =>
   new RollmeshError(

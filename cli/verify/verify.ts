@@ -1,5 +1,4 @@
 /** Verifies the versions that a command names, and prints what became of each. */
-import { wrongInput } from '../../core/errors.ts';
 import { type Device, openDevice } from '../../learner/device/device.ts';
 import { objectiveModules } from '../../learner/train/objective-modules.ts';
 import { readSecrets } from '../../local/mesh/secrets.ts';
@@ -8,7 +7,14 @@ import { openRecipesOf } from '../recipe-modules.ts';
 import { duration } from '../shared/figures.ts';
 import { openMesh, verifiersMesh } from '../shared/mesh-access.ts';
 import type { VersionName } from '../shared/version-name.ts';
-import { type VerifiedMesh, type VerifiedVersion, VersionChain, verifyVersion } from './verify-version.ts';
+import {
+  nothingBetween,
+  type VerifiedMesh,
+  type VerifiedVersion,
+  type VerifySettings,
+  VersionChain,
+  verifyVersion,
+} from './verify-version.ts';
 
 export interface VerifyOptions {
   readonly from?: number;
@@ -32,7 +38,7 @@ const kindOf = (asked: VerifyOptions['device'], trainedOn: string): 'cpu' | 'web
   asked === 'auto' ? (trainedOn.startsWith('WebGPU') ? 'webgpu' : 'cpu') : asked;
 
 /** Opens a device as a version was trained on, where none is asked for. */
-function openDeviceOf(trainedOn: string, asked: VerifyOptions): Promise<Device> {
+function openDeviceOf(trainedOn: string, asked: Pick<VerifyOptions, 'device' | 'threads'>): Promise<Device> {
   const threads = asked.threads ?? threadsOf(trainedOn);
   return openDevice({
     device: kindOf(asked.device, trainedOn),
@@ -74,23 +80,50 @@ export async function verifyIn(
   { name, version }: VersionName,
   options: VerifyOptions,
 ): Promise<boolean> {
-  const { from = version - 1, state, mesh, json } = options;
+  const { from = version - 1, mesh, json } = options;
+  const chain = await VersionChain.open(gateway, name);
+  const parent = chain.row(version).parent;
+  if (options.from !== undefined && from >= version) throw nothingBetween(from, version);
+  const versions = options.from === undefined || parent === null ? [version] : chain.since(from, version);
+  // The key in this folder is that of the mesh that runs here.
+  const meshKey = process.env.MESH_KEY ?? (mesh === undefined ? readSecrets('.').MESH_KEY : undefined);
+  const same = await trainAgain(gateway, chain, versions, { ...options, meshKey });
+  const sealChecked = meshKey !== undefined;
+  const result = { kind: 'verify', policy: name, versions: versions.length, same, sealChecked };
+  if (json) console.log(JSON.stringify(result));
+  else {
+    console.log(
+      `${same} of ${versions.length} ${versions.length === 1 ? 'version has' : 'versions have'} the committed bytes${sealChecked ? '' : '; the seals were not checked, since MESH_KEY is not known'}.`,
+    );
+  }
+  return same === versions.length;
+}
+
+/** What `trainAgain` needs to know beside the versions. */
+export interface TrainAgain extends Pick<VerifyOptions, 'recipe' | 'device' | 'threads' | 'state' | 'json'> {
+  readonly meshKey: string | undefined;
+  /** Is told of each version that has the committed bytes; the first one that differs is then the last that is trained. */
+  readonly keep?: VerifySettings['keep'];
+}
+
+/** Trains the versions again, oldest first, and prints what became of each. @returns how many have the committed bytes */
+export async function trainAgain(
+  gateway: VerifiedMesh,
+  chain: VersionChain,
+  versions: readonly number[],
+  options: TrainAgain,
+): Promise<number> {
+  const { registry, modules } = await openRecipesOf(
+    await chain.recipesOf(versions),
+    options.state,
+    options.recipe,
+  );
+  const { meshKey, keep } = options;
+  const how = { recipes: registry, meshKey, objectives: objectiveModules(modules), ...(keep && { keep }) };
   let device: Device | undefined;
+  let openFor: string | undefined;
+  let same = 0;
   try {
-    const chain = await VersionChain.open(gateway, name);
-    const parent = chain.row(version).parent;
-    if (options.from !== undefined && from >= version)
-      throw wrongInput('verify.from', `Nothing lies between version ${from} and version ${version}.`, {
-        expected: `--from with a number below ${version}`,
-      });
-    const versions = options.from === undefined || parent === null ? [version] : chain.since(from, version);
-    const names = await chain.recipesOf(versions);
-    const { registry, modules } = await openRecipesOf(names, state, options.recipe);
-    // The key in this folder is that of the mesh that runs here.
-    const meshKey = process.env.MESH_KEY ?? (mesh === undefined ? readSecrets('.').MESH_KEY : undefined);
-    const how = { recipes: registry, meshKey, objectives: objectiveModules(modules) };
-    let same = 0;
-    let openFor: string | undefined;
     for (const wanted of versions) {
       // The versions of a chain may be of several learners.
       const trainedOn = String((await chain.manifest(wanted)).settings.device ?? '');
@@ -98,19 +131,14 @@ export async function verifyIn(
       openFor = trainedOn;
       const verified = await verifyVersion(gateway, chain, wanted, how);
       if (verified.same) same++;
-      const lines = verifiedLines(verified, name, device.description).map(printable);
-      for (const line of json ? [JSON.stringify({ kind: 'verified', policy: name, ...verified })] : lines)
+      const lines = verifiedLines(verified, chain.name, device.description).map(printable);
+      for (const line of options.json
+        ? [JSON.stringify({ kind: 'verified', policy: chain.name, ...verified })]
+        : lines)
         console.log(line);
+      if (keep && !verified.same) break;
     }
-    const sealChecked = meshKey !== undefined;
-    const result = { kind: 'verify', policy: name, versions: versions.length, same, sealChecked };
-    if (json) console.log(JSON.stringify(result));
-    else {
-      console.log(
-        `${same} of ${versions.length} ${versions.length === 1 ? 'version has' : 'versions have'} the committed bytes${sealChecked ? '' : '; the seals were not checked, since MESH_KEY is not known'}.`,
-      );
-    }
-    return same === versions.length;
+    return same;
   } finally {
     device?.close();
   }

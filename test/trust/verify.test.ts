@@ -2,17 +2,27 @@
  * A version is trained again from what the mesh has stored: the same bytes, and a clear word where the records are not what they were.
  * The learner's own code makes the version, over a round that is stored in memory.
  */
+import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type VerifyOptions, verifiedLines, verifyIn } from '../../cli/verify/verify.ts';
+import {
+  gatherReceipt,
+  meshOfReceipt,
+  type Receipt,
+  readReceipt,
+  receiptBytes,
+  receiptOf,
+} from '../../cli/verify/receipt.ts';
+import { trainAgain, type VerifyOptions, verifiedLines, verifyIn } from '../../cli/verify/verify.ts';
 import { type VerifiedMesh, VersionChain, verifyVersion } from '../../cli/verify/verify-version.ts';
 import type { PolicyRef } from '../../core/policy/policy.ts';
-import { sha256Hex } from '../../core/random.ts';
+import { Random, sha256Hex } from '../../core/random.ts';
 import { type Registry, registry } from '../../core/recipe/registry.ts';
 import { openRoundContext } from '../../core/recipe/round-context.ts';
 import { textOf } from '../../core/renderer/policy-text.ts';
 import { playStages } from '../../core/round/play-stages.ts';
 import { type Manifest, manifestSha256 } from '../../core/schema/policy.ts';
-import { roundOf } from '../../core/schema/round.ts';
+import { keys, roundOf } from '../../core/schema/round.ts';
+import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { openVersion } from '../../infer/open-version.ts';
 import { type Device, openDevice } from '../../learner/device/device.ts';
@@ -360,5 +370,142 @@ describe('a chain of two versions, trained on other devices', () => {
     const refused = told(mesh, 2, { from });
     await expect(refused).rejects.toMatchObject({ code: 'verify.from', kind: 'wrong-input' });
     await expect(refused).rejects.toThrow(message);
+  });
+
+  describe('as a receipt', () => {
+    let receipt: Receipt;
+    let file: Uint8Array;
+    beforeAll(async () => {
+      const mesh = meshOf(chain);
+      const from = await VersionChain.open(mesh, name);
+      receipt = await gatherReceipt(mesh, from, { from: 0, to: 2, madeBy: '0.1.0' });
+      file = await receiptBytes(receipt);
+    });
+
+    /** Checks a receipt without the key of the mesh, as a stranger does. @returns how many versions have the committed bytes */
+    async function checked(of: Receipt) {
+      const mesh = meshOfReceipt(of);
+      const log = vi.spyOn(console, 'log').mockImplementation(() => {});
+      const options = {
+        recipe: [],
+        device: 'auto' as const,
+        state: 'no-such-folder',
+        json: false,
+        meshKey: undefined,
+      };
+      try {
+        const opened = await VersionChain.open(mesh, name);
+        return await trainAgain(mesh, opened, opened.since(0, 2), { ...options, keep: mesh.keep });
+      } finally {
+        log.mockRestore();
+        device = await openDevice({ device: 'cpu', threads: 1 });
+      }
+    }
+
+    test('is all that is needed to train the versions again', async () => {
+      const read = await readReceipt(file);
+      expect(read.contents).toEqual(receipt.contents);
+      // The start and the records, and no version that follows from them.
+      expect([...read.objects.keys()].filter((key) => /policies\/.*\/[12]\//.test(key))).toEqual([]);
+      expect(await checked(read)).toBe(2);
+    });
+
+    test('in which any bit has changed, packed or unpacked, is refused before anything is trained', async () => {
+      const unpacked = new Uint8Array(gunzipSync(file));
+      const random = new Random('bits of a receipt');
+      const flipped = (of: Uint8Array, at: number) => {
+        const bytes = of.slice();
+        bytes[at]! ^= 1 << random.int(8);
+        return bytes;
+      };
+      const refusal = { code: expect.stringMatching(/^receipt\.(?:damaged|format)$/) };
+      for (let i = 0; i < 100; i++) {
+        // Byte 4 to 9 of gzip are the time and the system, which say nothing of the receipt.
+        const at = 10 + random.int(file.length - 10);
+        await expect(readReceipt(flipped(file, at))).rejects.toMatchObject(refusal);
+      }
+      // Half of them in the index, which is small.
+      const index = unpacked.indexOf(10, unpacked.indexOf(10) + 1);
+      for (let i = 0; i < 900; i++) {
+        const at = random.int(i % 2 ? index : unpacked.length);
+        await expect(receiptOf(flipped(unpacked, at))).rejects.toMatchObject(refusal);
+      }
+      await expect(receiptOf(unpacked.slice(0, -1))).rejects.toMatchObject(refusal);
+      await expect(readReceipt(new TextEncoder().encode('{}'))).rejects.toMatchObject({
+        code: 'receipt.format',
+      });
+    });
+
+    /** The receipt with one record of its first round rewritten, and every hash made to fit, as a forger would. */
+    function rewritten(change: (group: ScoredGroup) => void): Receipt {
+      const contents = structuredClone(receipt.contents);
+      const objects = new Map(receipt.objects);
+      const [round] = contents.rounds;
+      for (const row of contents.groups[round!.id]!) {
+        const key = keys.scored(round!.id, row.group);
+        const group = JSON.parse(new TextDecoder().decode(objects.get(key)!)) as ScoredGroup;
+        change(group);
+        const bytes = new TextEncoder().encode(JSON.stringify(group));
+        objects.set(key, bytes);
+        row.sha256 = sha256Hex(bytes);
+      }
+      return { contents, sha256: receipt.sha256, objects };
+    }
+
+    test.each<[string, () => Receipt, number | RegExp]>([
+      [
+        'verdicts of the judge',
+        () =>
+          rewritten(({ judgments }) =>
+            judgments.forEach((one) => void Object.assign(one, { ids: one.ids.toReversed() })),
+          ),
+        0,
+      ],
+      [
+        'log-probabilities',
+        () =>
+          rewritten(({ samples }) =>
+            samples.forEach((one) => void Object.assign(one, { logprobs: one.logprobs.map((p) => p * 2) })),
+          ),
+        0,
+      ],
+      [
+        'the order',
+        () => {
+          const contents = structuredClone(receipt.contents);
+          Object.assign(contents.rounds[0]!.spec.settings, { seed: 12 });
+          return { ...receipt, contents };
+        },
+        /not those from which its id was made/,
+      ],
+      [
+        'a manifest',
+        () => {
+          const contents = structuredClone(receipt.contents);
+          contents.manifests[`${name}@1`]!.groups.pop();
+          return { ...receipt, contents };
+        },
+        /is not the one that was committed/,
+      ],
+      [
+        'the start',
+        () => {
+          const objects = new Map(receipt.objects);
+          const key = keys.version(name, 0, 'model.safetensors');
+          const bytes = objects.get(key)!.slice();
+          bytes[bytes.length - 2]! ^= 1;
+          return { ...receipt, objects: objects.set(key, bytes) };
+        },
+        /is another one than its manifest names/,
+      ],
+      [
+        'no groups of a round',
+        () => ({ ...receipt, contents: { ...receipt.contents, groups: {} } }),
+        /has no scored group/,
+      ],
+    ])('with %s rewritten and the hashes made to fit shows where it fails', async (_, forged, found) => {
+      if (typeof found === 'number') expect(await checked(forged())).toBe(found);
+      else await expect(checked(forged())).rejects.toThrow(found);
+    });
   });
 });

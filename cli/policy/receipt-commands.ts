@@ -1,0 +1,121 @@
+/** The commands on receipts: `policy receipt` writes one, `policy check` trains the versions in it again. */
+import { readFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { type Command, Option } from 'commander';
+import { installed } from '../../local/mesh/installation.ts';
+import { duration } from '../shared/figures.ts';
+import { collect, whole } from '../shared/run-options.ts';
+import { type VersionName, versionName } from '../shared/version-name.ts';
+import type { VerifyOptions } from '../verify/verify.ts';
+import { type Common, print, printJson, subcommand, withStore, withUrl } from './command-line.ts';
+import { readBytes, refuseExisting } from './files.ts';
+
+const release = (): string =>
+  (JSON.parse(readFileSync(installed('package.json'), 'utf8')) as { version: string }).version;
+
+/** Largest receipt that is read, bytes. It is in memory with what it unpacks to. */
+const LARGEST_RECEIPT = 2 ** 31 - 1;
+
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+
+interface ReceiptOptions extends Common {
+  readonly out: string;
+  readonly force: boolean;
+  readonly from: number;
+}
+
+export function addReceipt(parent: Command): void {
+  withUrl(
+    subcommand(
+      parent,
+      'receipt',
+      'one file from which anybody can train a version again, and compare the bytes',
+    ),
+  )
+    .argument('<name@version>', 'the version, such as trio-0@40', versionName)
+    .requiredOption('--out <file>', 'the file that is written')
+    .option('--force', 'write over a file that is there', false)
+    .option('--from <version>', 'the ancestor that is taken as it is', whole(0), 0)
+    .action(async ({ name, version: to }: VersionName, options: ReceiptOptions) => {
+      refuseExisting(options.out, options.force);
+      const { gatherReceipt, receiptBytes } = await import('../verify/receipt.ts');
+      const { VersionChain } = await import('../verify/verify-version.ts');
+      const receipt = await withStore(options, async (gateway) => {
+        const chain = await VersionChain.open(gateway, name);
+        return gatherReceipt(gateway, chain, { from: options.from, to, madeBy: release() });
+      });
+      const bytes = await receiptBytes(receipt);
+      await mkdir(dirname(options.out), { recursive: true });
+      await writeFile(options.out, bytes);
+      const { versions } = receipt.contents;
+      const about = {
+        file: options.out,
+        bytes: bytes.length,
+        versions: versions.length,
+        sha256: receipt.sha256,
+      };
+      if (options.json) return printJson({ kind: 'receipt', policy: name, version: to, ...about });
+      print(
+        `${options.out}: ${megabytes(bytes.length)}, ${versions.length} versions of ${name} after version ${options.from}. Receipt ${receipt.sha256}`,
+      );
+      print(`Whoever has the file checks it: npx rollmesh policy check ${options.out}`);
+    });
+}
+
+export function addCheck(parent: Command): void {
+  subcommand(parent, 'check', 'trains the versions of a receipt again: exits with 1 if a byte differs')
+    .argument('<file>', 'a file that `policy receipt` wrote')
+    .addOption(
+      new Option('--device <name>', 'where to train: the kind of device that trained the version')
+        .choices(['auto', 'cpu', 'webgpu'])
+        .default('auto'),
+    )
+    .option('--threads <n>', 'threads of the CPU device (default: as many as trained the version)', whole(1))
+    .option('--recipe <module>', 'a recipe of your own, where the version is of it (repeat)', collect, [])
+    .action(async (file: string, options: Omit<VerifyOptions, 'from' | 'mesh'>) => {
+      const began = performance.now();
+      const { meshOfReceipt, readReceipt } = await import('../verify/receipt.ts');
+      const { VersionChain } = await import('../verify/verify-version.ts');
+      const { trainAgain } = await import('../verify/verify.ts');
+      const bytes = await readBytes(file, LARGEST_RECEIPT);
+      const { contents, sha256, objects } = await readReceipt(bytes);
+      const { policy, versions, from, madeBy } = contents;
+      const last = versions.at(-1) ?? from;
+      const trainedMs = contents.rounds.reduce((sum, { report }) => sum + (report?.learnerMs ?? 0), 0);
+      const groups = versions.reduce(
+        (sum, version) => sum + (contents.manifests[`${policy.name}@${version}`]?.groups.length ?? 0),
+        0,
+      );
+      if (!options.json) {
+        print(`Receipt ${sha256}`);
+        print(
+          `${policy.name}@${last}, written by rollmesh ${madeBy}: ${versions.length} versions are trained again from version ${from} on ${groups} groups (${megabytes(bytes.length)}). Their training took ${duration(trainedMs)} where it was done.`,
+        );
+      }
+      const mesh = meshOfReceipt({ contents, sha256, objects });
+      const chain = await VersionChain.open(mesh, policy.name);
+      const same = await trainAgain(mesh, chain, chain.since(from, last), {
+        ...options,
+        meshKey: process.env.MESH_KEY,
+        keep: mesh.keep,
+      });
+      const all = same === versions.length;
+      const about = { policy: policy.name, version: last, from, versions: versions.length, same, madeBy };
+      if (options.json)
+        printJson({ kind: 'checked', receipt: sha256, manifest: chain.row(last).manifestSha256, ...about });
+      else {
+        print(
+          all
+            ? `These weights follow from these samples: ${same} of ${versions.length} versions have the committed bytes (${duration(performance.now() - began)}).`
+            : `Version ${versions[same]} does not follow from its records; ${versions.length - same - 1} later versions were not trained.`,
+        );
+        print(`Manifest of ${policy.name}@${last}: ${chain.row(last).manifestSha256}`);
+        if (!all && madeBy !== release())
+          print(
+            `Release ${madeBy} wrote the receipt; this is ${release()}. Another release may train otherwise: check it with that one.`,
+          );
+      }
+      if (!all) process.exitCode = 1;
+    });
+}
