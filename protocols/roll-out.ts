@@ -45,14 +45,15 @@ export function answer(
   );
 }
 
+/** `count`: answers of the role to each task. */
 export async function rollOut(
   { family }: { readonly family: TaskFamily },
   context: RoundContext,
   tasks: readonly AdmittedTask[],
   role = 'solver',
+  count = context.round.settings.groupSize,
 ): Promise<RolloutGroup[]> {
   const { round } = context;
-  const count = round.settings.groupSize;
   const samples = await answer(
     family,
     context,

@@ -110,7 +110,7 @@ export function solverAndVerifier(game: SolverVerifierGame): RoundShape {
     freezable: [SOLVER, JUDGE],
     propose: async (context) => tasks(context),
     rollOut: (context, admitted) =>
-      rollOut({ family }, withGroup(context, shape(context.round).solutions), admitted),
+      rollOut({ family }, context, admitted, SOLVER, shape(context.round).solutions),
     judge: (context, groups) => judgeAll(game, context, groups),
     evaluate: (context) =>
       evaluateVerifier(context, { family, solver: SOLVER, judge: JUDGE, voted: VOTED, answers }),
@@ -121,12 +121,6 @@ export function solverAndVerifier(game: SolverVerifierGame): RoundShape {
     },
   };
 }
-
-/** The context of a stage with another group size. */
-export const withGroup = (context: RoundContext, groupSize: number): RoundContext => ({
-  ...context,
-  round: { ...context.round, settings: { ...context.round.settings, groupSize } },
-});
 
 async function judgeAll(
   { family, shape }: SolverVerifierGame,

@@ -1,4 +1,4 @@
-/** Which role is trained in which rounds, and how many completions each role samples in a round. */
+/** Which role is trained in which rounds. */
 import { phaseAt, type Schedule } from '../../core/round/phases.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 
@@ -30,30 +30,3 @@ export const VARIANTS = {
 } as const;
 
 export const phaseOf = ({ index }: Pick<RoundSpec, 'index'>): Phase => phaseAt(SCHEDULE, index).phase;
-
-export interface Shape {
-  /** Proofs of each task. */
-  readonly proofs: number;
-  /** Analyses of each proof by the verifier. */
-  readonly analyses: number;
-  /** Meta-verdicts on each analysis: on the verifier's or, in `prove`, on the prover's own. */
-  readonly metaVerdicts: number;
-}
-
-export function shapeOf(round: RoundSpec): Shape {
-  const { groupSize, variant } = round.settings;
-  // A meta-verifier whose verdict changes no reward is not asked.
-  const checks = variant === 'score-only' || variant === 'coin-meta' ? 0 : 1;
-  switch (phaseOf(round)) {
-    case 'score':
-      return { proofs: 1, analyses: groupSize, metaVerdicts: 0 };
-    case 'meta':
-      return { proofs: 1, analyses: 2, metaVerdicts: groupSize * checks };
-    case 'verify':
-      return { proofs: 1, analyses: groupSize, metaVerdicts: checks };
-    case 'prove':
-      return { proofs: groupSize, analyses: 2, metaVerdicts: checks };
-    case 'label':
-      return { proofs: 1, analyses: groupSize, metaVerdicts: 3 * checks };
-  }
-}

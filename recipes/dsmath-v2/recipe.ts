@@ -1,5 +1,6 @@
 /** DeepSeekMath-V2: a prover that analyses its own proofs, a verifier that names issues, and a meta-verifier that checks them. The method is described below, as data. */
 import type { Recipe } from '../../core/recipe/recipe.ts';
+import { inPhases, type PhasePlay } from '../../core/round/in-phases.ts';
 import { familyTasks } from '../../protocols/drawn-tasks.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 import { JUDGE, OPTIMIZER } from '../../protocols/solver-verifier.ts';
@@ -11,13 +12,21 @@ import {
   PROOF_TOKENS,
 } from '../../worlds/chains/analysis.ts';
 import { evaluate } from './evaluate.ts';
-import { learn, META_SET, VERIFIER_SET } from './learn.ts';
-import { VARIANTS } from './phases.ts';
-import { judgeProofs, META_JUDGE, writeProofs } from './proof-groups.ts';
+import { learnIn, META_SET, VERIFIER_SET } from './learn.ts';
+import { type Phase, phaseOf, VARIANTS } from './phases.ts';
+import { JUDGING, judgeProofs, META_JUDGE, writeProofs } from './proof-groups.ts';
 import { rewards } from './rewards.ts';
 
 const optimizer = { ...OPTIMIZER, warmup: 2 };
 const tasksOf = familyTasks(analysedProofs);
+
+/** A phase in which each task has one proof. */
+const training = (phase: Phase): PhasePlay => ({
+  propose: async (context) => tasksOf(context),
+  rollOut: (context, tasks) => writeProofs(context, tasks, 1),
+  judge: (context, groups) => judgeProofs(JUDGING[phase], context, groups),
+  learn: learnIn(phase),
+});
 
 export const dsmathV2: Recipe = {
   name: 'dsmath-v2',
@@ -104,10 +113,13 @@ export const dsmathV2: Recipe = {
     },
   },
   freezable: [SOLVER, JUDGE, META_JUDGE],
-  propose: async (context) => tasksOf(context),
-  rollOut: writeProofs,
-  judge: judgeProofs,
-  learn,
+  ...inPhases(phaseOf, {
+    score: training('score'),
+    meta: training('meta'),
+    verify: training('verify'),
+    prove: { ...training('prove'), rollOut: (context, tasks) => writeProofs(context, tasks) },
+    label: training('label'),
+  }),
   evaluate,
   describe: {
     difficulty: (task) => analysedProofs.difficulty(task),

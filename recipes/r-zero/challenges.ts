@@ -7,12 +7,14 @@ import type { Game } from '../../core/game/game.ts';
 import type { TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
+import type { RewardInfo } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { TaskFamily } from '../../core/recipe/task-family.ts';
-import type { AdmittedTask, Proposals, RolloutGroup } from '../../core/schema/sample.ts';
+import type { Proposals, RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
+import { type AnswerEvidence, payAnswers } from '../../protocols/answer-rewards.ts';
 import { admitTasks } from '../../protocols/drawn-tasks.ts';
 import { admit, passed, requestsLike, writeTasks } from '../../protocols/proposals.ts';
-import { rollOut } from '../../protocols/roll-out.ts';
+import { rewardNamed } from '../../protocols/solver.ts';
 import { type Vote, vote, voteFigures } from '../../protocols/votes.ts';
 
 export const CHALLENGER = 'challenger';
@@ -20,8 +22,7 @@ export const CHALLENGER = 'challenger';
 export const labelledSet = v.array(vote);
 
 /** The set that the solver is trained on, which the last collection left. */
-export const labelledOf = (recipeState: unknown): readonly Vote[] =>
-  readState(labelledSet, recipeState) ?? [];
+const labelledOf = (recipeState: unknown): readonly Vote[] => readState(labelledSet, recipeState) ?? [];
 
 /** Asks the challenger for `count` questions; each that parses and is not held out becomes a task. */
 export async function challenge(
@@ -43,25 +44,34 @@ export async function challenge(
 }
 
 /** Distinct questions of the set, as many as a round has tasks; a smaller set makes a smaller round. */
-export const drawLabelled = ({ round }: Pick<RoundContext, 'round'>, set: readonly Vote[]): Proposals =>
+export const drawLabelled = async ({ round, recipeState }: RoundContext): Promise<Proposals> =>
   admitTasks(
     round,
     new Random(`${round.id}/questions`)
-      .shuffle(set)
+      .shuffle(labelledOf(await recipeState()))
       .slice(0, round.settings.tasks)
       .map(({ task }) => task),
   );
 
-/** Samples `count` attempts at each task, whatever the round's group size is. */
-export const attempt = (
+/** The rewards of a solver's attempts at a question [samples], by the label that votes gave it. */
+export interface LabelReward extends RewardInfo {
+  readonly pay: (evidence: AnswerEvidence, label: string | null) => readonly (number | null)[];
+}
+
+/** Attempts are paid by the label of their question. */
+export async function payByLabel(
   family: TaskFamily,
+  rewards: Readonly<Record<string, LabelReward>>,
   context: RoundContext,
-  tasks: readonly AdmittedTask[],
-  count: number,
-): Promise<RolloutGroup[]> => {
-  const settings = { ...context.round.settings, groupSize: count };
-  return rollOut({ family }, { ...context, round: { ...context.round, settings } }, tasks);
-};
+  groups: readonly RolloutGroup[],
+): Promise<ScoredGroup[]> {
+  const reward = rewardNamed(rewards, context.round.settings.rewardFunction);
+  const labels = new Map(labelledOf(await context.recipeState()).map(({ task, label }) => [task, label]));
+  return groups.map((group) => {
+    const label = labels.get(group.task) ?? null;
+    return payAnswers(family, { ...reward, pay: (evidence) => reward.pay(evidence, label) }, context, group);
+  });
+}
 
 /** The plan of a round that collects: nothing is trained, and the labelled questions that `keeps` admits become the set of the coming rounds. */
 export function collection(

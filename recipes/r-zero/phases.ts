@@ -1,8 +1,7 @@
 /** When r-zero trains its challenger, collects questions and trains its solver. */
 import { cycleOf, phaseAt, type Schedule } from '../../core/round/phases.ts';
-import type { Phase } from './challenge-play.ts';
 
-const SCHEDULE: Schedule<Phase> = {
+const SCHEDULE: Schedule<'challenge' | 'collect' | 'train'> = {
   cycle: [
     { phase: 'challenge', rounds: 7 },
     { phase: 'collect', rounds: 1 },
@@ -12,4 +11,4 @@ const SCHEDULE: Schedule<Phase> = {
 /** Rounds of an iteration. */
 export const ITERATION = cycleOf(SCHEDULE);
 
-export const phaseOf = (index: number): Phase => phaseAt(SCHEDULE, index).phase;
+export const phaseOf = (index: number) => phaseAt(SCHEDULE, index).phase;

@@ -1,29 +1,53 @@
 /** r-zero: a challenger and a solver, copies of one policy, train in turns on questions that the solver's votes label. The method is described below, as data. */
 import type { Game } from '../../core/game/game.ts';
-import type {
-  LearnTools,
-  PolicyPart,
-  ProposalTools,
-  RoundRecords,
-  TrainingPlan,
-} from '../../core/plan/training-plan.ts';
+import type { PolicyPart, ProposalTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { rendered } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { clusterShares } from '../../core/rl/measures/average-linkage.ts';
 import { bandPass } from '../../core/rl/rewards/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
+import { inPhases, type PhasePlay } from '../../core/round/in-phases.ts';
+import { evaluation } from '../../core/schema/evaluation.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { charBleu } from '../../core/text/bleu.ts';
-import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import {
+  exactReward,
+  formatReward,
+  majorityReward,
+  payAnswers,
+  randomReward,
+} from '../../protocols/answer-rewards.ts';
+import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { familyGame, freely } from '../../protocols/game.ts';
-import { groupItems, SOLVER, smallSteps, trainedSolver, withAdvantages } from '../../protocols/solver.ts';
+import { rollOut } from '../../protocols/roll-out.ts';
+import {
+  groupItems,
+  policyUpdate,
+  SOLVER,
+  smallSteps,
+  trainedSolver,
+  withAdvantages,
+} from '../../protocols/solver.ts';
 import { voteFigures, votesOf } from '../../protocols/votes.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
-import { challengePlay, type LabelReward, type Phase } from './challenge-play.ts';
-import { CHALLENGER, challenge, collection, labelledSet } from './challenges.ts';
+import {
+  CHALLENGER,
+  challenge,
+  collection,
+  drawLabelled,
+  type LabelReward,
+  labelledSet,
+  payByLabel,
+} from './challenges.ts';
 import { phaseOf } from './phases.ts';
 
+/** Attempts that vote on a question. */
+const ATTEMPTS = 10;
+/** How many questions are asked for while collecting, for each task of a solver's round. */
+const COLLECTED = 3;
+/** Samples of each held-out task behind the sampled accuracy, which are several because arms differ by a few points. */
+const DRAWS = 5;
 /** The number of the challenger's questions that share a baseline. */
 const CHALLENGE_GROUP = 4;
 /** A question is kept if its label has a share within this band, bounds included. */
@@ -59,30 +83,26 @@ const agreement: Pick<LabelReward, 'usesGold' | 'pay'> = {
 };
 
 /** `kl`: weight of the KL divergence to the start policy. */
-const plan = (role: string, set: string, kl: number, items: PolicyPart['items']): TrainingPlan['updates'] => [
-  {
+const plan = (role: string, set: string, kl: number, items: PolicyPart['items']): TrainingPlan['updates'] =>
+  policyUpdate(
+    role,
+    items,
+    {
+      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.3, dualClip: 3 },
+      aggregation: { mode: 'token-mean' },
+      kl: { weight: kl, estimator: 'k3', reference: { set, version: 0 } },
+    },
     set,
-    parts: [
-      {
-        kind: 'policy',
-        role,
-        weight: 1,
-        items,
-        objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.3, dualClip: 3 },
-        aggregation: { mode: 'token-mean' },
-        kl: { weight: kl, estimator: 'k3', reference: { set, version: 0 } },
-      },
-    ],
-  },
-];
+  );
 
-/** The rewards of the challenger, and what each phase trains, on the questions of a game. */
-function challengeMethod({
-  family: given,
-  said,
-}: Pick<Game, 'family' | 'said'>): Pick<Recipe, 'payProposals' | 'learn'> {
+/** The phases on the questions of a game. */
+function challengePlay(
+  game: Game<'solve' | 'propose'>,
+  rewards: Readonly<Record<string, LabelReward>>,
+): Required<PhasePlay> {
+  const { family, said } = game;
   const votes = (groups: RoundRecords['groups'], tools: ProposalTools) =>
-    votesOf(rendered(given, tools), groups, tools.decode);
+    votesOf(rendered(family, tools), groups, tools.decode);
 
   /** The share of the batch in the cluster of each question [proposals]. */
   const repeatedShares = ({ samples }: RoundRecords['proposals'], tools: ProposalTools) =>
@@ -91,48 +111,61 @@ function challengeMethod({
       charBleu,
     );
 
-  const challenge = ({ proposals, groups }: RoundRecords, tools: LearnTools): TrainingPlan => {
-    const paid = proposals.samples.map(({ rewards }) => rewards.reward ?? null);
-    const baselines = paid.map((_, i) => Math.floor(i / CHALLENGE_GROUP));
-    return {
-      updates: plan(CHALLENGER, CHALLENGER, 0.01, withAdvantages(proposals.samples, grpo(paid, baselines))),
-      figures: {
-        ...voteFigures(given, votes(groups, tools)),
-        repeated: mean(repeatedShares(proposals, tools)),
+  /** Attempts are votes, which have no reward. */
+  const voting: Pick<PhasePlay, 'rollOut' | 'judge'> = {
+    rollOut: (context, tasks) => rollOut({ family }, context, tasks, SOLVER, ATTEMPTS),
+    judge: async (context, groups) =>
+      groups.map((group) => payAnswers(family, majorityReward, context, group)),
+  };
+
+  return inPhases(({ index }) => phaseOf(index), {
+    challenge: {
+      ...voting,
+      propose: (context) => challenge(game, context, context.round.settings.tasks),
+      payProposals: ({ round, proposals, groups }, tools) => {
+        const voted = votes(groups, tools);
+        const shares = new Map(groups.map(({ proposal }, i) => [proposal, voted[i]!.share]));
+        const repeated = round.settings.variant === 'no-penalty' ? [] : repeatedShares(proposals, tools);
+        return new Map(
+          proposals.samples.map(({ id, outcome }, i) => [
+            id,
+            // A held-out question has no reward, and neither has one whose attempts are missing.
+            outcome === 'held-out' || (outcome === 'ok' && !shares.has(id))
+              ? null
+              : challengerReward(shares.get(id) ?? null, repeated[i] ?? 0),
+          ]),
+        );
       },
-    };
-  };
-
-  const plans: Readonly<Record<Phase, (records: RoundRecords, tools: LearnTools) => TrainingPlan>> = {
-    challenge,
-    collect: ({ round: { settings }, groups }, tools) =>
-      collection(
-        given,
-        votes(groups, tools),
-        ({ share }) => settings.variant === 'no-filter' || inBand(share),
-      ),
-    train: ({ groups }) => ({ updates: plan(SOLVER, MAIN_SET, 0.1, groupItems(groups, grpo)) }),
-  };
-
-  return {
-    learn: (records, tools) => plans[phaseOf(records.round.index)](records, tools),
-    /** Questions have a reward only in the challenger's phase. */
-    payProposals: ({ round, proposals, groups }, tools) => {
-      if (phaseOf(round.index) !== 'challenge') return undefined;
-      const voted = votes(groups, tools);
-      const shares = new Map(groups.map(({ proposal }, i) => [proposal, voted[i]!.share]));
-      const repeated = round.settings.variant === 'no-penalty' ? [] : repeatedShares(proposals, tools);
-      return new Map(
-        proposals.samples.map(({ id, outcome }, i) => [
-          id,
-          // A held-out question has no reward, and neither has one whose attempts are missing.
-          outcome === 'held-out' || (outcome === 'ok' && !shares.has(id))
-            ? null
-            : challengerReward(shares.get(id) ?? null, repeated[i] ?? 0),
-        ]),
-      );
+      learn: ({ proposals, groups }, tools) => {
+        const paid = proposals.samples.map(({ rewards }) => rewards.reward ?? null);
+        const baselines = paid.map((_, i) => Math.floor(i / CHALLENGE_GROUP));
+        const items = withAdvantages(proposals.samples, grpo(paid, baselines));
+        return {
+          updates: plan(CHALLENGER, CHALLENGER, 0.01, items),
+          figures: {
+            ...voteFigures(family, votes(groups, tools)),
+            repeated: mean(repeatedShares(proposals, tools)),
+          },
+        };
+      },
     },
-  };
+    collect: {
+      ...voting,
+      propose: (context) => challenge(game, context, COLLECTED * context.round.settings.tasks),
+      learn: ({ round: { settings }, groups }, tools) =>
+        collection(
+          family,
+          votes(groups, tools),
+          ({ share }) => settings.variant === 'no-filter' || inBand(share),
+        ),
+    },
+    train: {
+      propose: drawLabelled,
+      rollOut: (context, tasks) => rollOut({ family }, context, tasks),
+      judge: (context, groups) => payByLabel(family, rewards, context, groups),
+      learn: ({ groups }) => ({ updates: plan(SOLVER, MAIN_SET, 0.1, groupItems(groups, grpo)) }),
+    },
+  });
 }
 
 /** The rewards of the solver that need no oracle. */
@@ -199,27 +232,45 @@ const written: RecipeOver<'solve' | 'propose'> = {
   // The answers are read by the evaluation alone.
   needs: { verbs: ['solve', 'propose'], data: ['answer'] },
   over: (game) => {
-    const { family, tests = (asked) => family.heldOut(asked) } = game;
+    const { family, tests } = game;
+    // To the questions that the challenger writes after an example nobody knows the answers.
+    const rewards = game.byExample
+      ? LABEL_REWARDS
+      : {
+          votes: LABEL_REWARDS.votes,
+          oracle: weighed('upper bound: the exact answer instead of the label', exactReward),
+          format: LABEL_REWARDS.format,
+          random: LABEL_REWARDS.random,
+        };
     return {
       ...described,
-      ...challengeMethod(game),
-      ...challengePlay({
-        family,
-        challenge: (context, count) => challenge(game, context, count),
-        phaseOf,
-        attempts: 10,
-        collected: 3,
-        examined: tests,
-        // To the questions that the challenger writes after an example nobody knows the answers.
-        rewards: game.byExample
-          ? LABEL_REWARDS
-          : {
-              votes: LABEL_REWARDS.votes,
-              oracle: weighed('upper bound: the exact answer instead of the label', exactReward),
-              format: LABEL_REWARDS.format,
-              random: LABEL_REWARDS.random,
-            },
-      }),
+      taskName: family.name,
+      ...(family.stop ? { stop: family.stop } : {}),
+      rewards,
+      roles: {
+        [CHALLENGER]: {
+          description: 'writes questions, from one fixed prompt',
+          speaksAs: 'proposer',
+          set: CHALLENGER,
+          sampling: { maxNew: family.maxNew.proposer, temperature: 1 },
+        },
+        [SOLVER]: {
+          description: 'answers them, with or without steps, and labels them by its votes',
+          sampling: { maxNew: family.maxNew.solver, temperature: 1 },
+        },
+      },
+      freezable: [CHALLENGER, SOLVER],
+      ...challengePlay(game, rewards),
+      evaluate: async (context) => {
+        const tasks = tests(context.evaluationTasks);
+        return evaluation(
+          await evaluateSolver(context, { family, role: SOLVER, temperature: 1, draws: DRAWS, tasks }),
+        );
+      },
+      describe: {
+        difficulty: (task) => family.difficulty(task),
+        ...(family.workedPrefix ? { worked: (text: string) => text.startsWith(family.workedPrefix) } : {}),
+      },
     };
   },
   elsewhere: {

@@ -6,6 +6,7 @@ import type { Recipe } from '../../core/recipe/recipe.ts';
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
+import { inPhases } from '../../core/round/in-phases.ts';
 import { phaseAt } from '../../core/round/phases.ts';
 import { proposalId, rolloutId } from '../../core/round/sample-ids.ts';
 import type { Evaluation } from '../../core/schema/evaluation.ts';
@@ -79,7 +80,6 @@ const VARIANTS = {
   'coin-preferences': 'a coin says which of two responses is preferred',
 } as const;
 
-const evolves = ({ index }: Pick<RoundSpec, 'index'>): boolean => phaseAt(SCHEDULE, index).phase === 'evolve';
 /** Only where the library is paid is it edited; elsewhere the same rounds go by. */
 const edits = ({ settings }: Pick<RoundSpec, 'settings'>): boolean =>
   settings.rewardFunction === 'library' && settings.variant !== 'start-library';
@@ -255,9 +255,8 @@ function evolveLibrary(
   };
 }
 
-function learn(records: RoundRecords, tools: LearnTools): TrainingPlan {
-  const { round, groups } = records;
-  if (evolves(round)) return evolveLibrary(records, tools);
+/** The training plan of a round that trains the responder. */
+function trainResponder({ groups }: RoundRecords, tools: LearnTools): TrainingPlan {
   const items = groupItems(groups, grpo);
   const points = pointsOfRound(groups, tools.decode);
   const paid = groups.flatMap(({ samples }) => samples.flatMap(({ rewards }) => rewards.reward ?? []));
@@ -386,14 +385,21 @@ export const rewardHarness: Recipe = {
     },
   },
   freezable: [],
-  propose: async (context) =>
-    evolves(context.round) ? proposeEdits(context) : drawnTasks(context, (random) => randomStyleTask(random)),
-  rollOut: (context, tasks) => (evolves(context.round) ? applyRules : respond)(context, tasks),
-  judge: async (context, groups) =>
-    evolves(context.round)
-      ? rated(groups, new Map(groups.flatMap(({ samples }) => samples.map(({ id }) => [id, null]))))
-      : payResponses(context, groups),
-  learn,
+  ...inPhases(({ index }) => phaseAt(SCHEDULE, index).phase, {
+    evolve: {
+      propose: proposeEdits,
+      rollOut: applyRules,
+      judge: async (_, groups) =>
+        rated(groups, new Map(groups.flatMap(({ samples }) => samples.map(({ id }) => [id, null])))),
+      learn: evolveLibrary,
+    },
+    train: {
+      propose: async (context) => drawnTasks(context, (random) => randomStyleTask(random)),
+      rollOut: respond,
+      judge: payResponses,
+      learn: trainResponder,
+    },
+  }),
   evaluate,
   describe: { difficulty: styleDifficulty },
 };

@@ -9,7 +9,7 @@ import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { groupItems, solverUpdate } from '../../protocols/solver.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import { readVerified, stepReader } from '../../protocols/step-credit.ts';
-import { familyOf, type ProcessGame, phaseOf } from './proofs.ts';
+import { familyOf, type ProcessGame } from './proofs.ts';
 import { selectiveAdvantage } from './rewards.ts';
 
 export const VERIFIER_SET = 'verifier';
@@ -50,7 +50,8 @@ function verdictsOf(game: ProcessGame, { task, samples, judgments }: ScoredGroup
   });
 }
 
-function imitate(game: ProcessGame, { groups }: RoundRecords, tools: LearnTools): TrainingPlan {
+/** The verifier is fine-tuned on the verdicts that were chosen. */
+export function imitate(game: ProcessGame, { groups }: RoundRecords, tools: LearnTools): TrainingPlan {
   const verdicts = groups.flatMap((group) => verdictsOf(game, group, tools));
   const chosen = verdicts.filter(({ sample }) => sample.rewards.chosen === 1);
   const items = chosen.map(({ sample: { prompt, ids } }) => ({ prompt, ids }));
@@ -106,7 +107,8 @@ function lineFigures(
     : {};
 }
 
-const reinforce = (game: ProcessGame, records: RoundRecords, tools: LearnTools): TrainingPlan => ({
+/** The solver is reinforced by the verifier's verdicts. */
+export const reinforce = (game: ProcessGame, records: RoundRecords, tools: LearnTools): TrainingPlan => ({
   updates: solverUpdate(itemsOf(game, records, tools), {
     objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
     aggregation: { mode: 'token-mean' },
@@ -114,6 +116,3 @@ const reinforce = (game: ProcessGame, records: RoundRecords, tools: LearnTools):
   }),
   figures: lineFigures(game, records.groups, tools),
 });
-
-export const learn = (game: ProcessGame, records: RoundRecords, tools: LearnTools): TrainingPlan =>
-  phaseOf(records.round) === 'label' ? imitate(game, records, tools) : reinforce(game, records, tools);

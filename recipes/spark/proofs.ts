@@ -12,8 +12,8 @@ import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core
 import type { Answer } from '../../protocols/ask.ts';
 import { besideOracle, coinOf, sealedGold } from '../../protocols/gold.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
-import { rewardNamed } from '../../protocols/solver.ts';
-import { JUDGE, withGroup } from '../../protocols/solver-verifier.ts';
+import { rewardNamed, SOLVER } from '../../protocols/solver.ts';
+import { JUDGE } from '../../protocols/solver-verifier.ts';
 import { parseGroup, verify } from '../../protocols/verify.ts';
 import { type Consensus, chosenVerdict } from './labels.ts';
 import { processReward, stepAugmentedReward } from './rewards.ts';
@@ -62,33 +62,68 @@ export const familyOf = (
   { settings: { variant } }: RoundSpec,
 ): TaskFamily => (variant === 'no-gate' ? ungated! : family);
 
-/** In the first phase, each task has half as many solutions as in the second. */
-export const writeSolutions = (
+/** Of each task half as many solutions as are written later: they are labelled. */
+export const writeLabelled = (
   game: ProcessGame,
   context: RoundContext,
   tasks: readonly AdmittedTask[],
-): Promise<RolloutGroup[]> => {
-  const { groupSize } = context.round.settings;
-  const count = phaseOf(context.round) === 'label' ? Math.ceil(groupSize / 2) : groupSize;
-  return rollOut({ family: familyOf(game, context.round) }, withGroup(context, count), tasks);
-};
+): Promise<RolloutGroup[]> =>
+  rollOut(
+    { family: familyOf(game, context.round) },
+    context,
+    tasks,
+    SOLVER,
+    Math.ceil(context.round.settings.groupSize / 2),
+  );
 
-export async function judgeSolutions(
+/** Verdicts of the labeller, of which the majority is what is imitated. */
+export const labelSolutions = (
   game: ProcessGame,
   context: RoundContext,
   groups: readonly RolloutGroup[],
+): Promise<ScoredGroup[]> => {
+  const consensus = consensusOf(context.round);
+  const votes = consensus === 'single' ? 1 : VOTES;
+  return judged(game, context, groups, { role: LABELLER, votes, consensus, pay: () => ({}) });
+};
+
+/** A verdict of the verifier, which pays the solver. */
+export const paySolutions = (
+  game: ProcessGame,
+  context: RoundContext,
+  groups: readonly RolloutGroup[],
+): Promise<ScoredGroup[]> =>
+  judged(game, context, groups, {
+    role: JUDGE,
+    votes: 1,
+    consensus: null,
+    pay: (...evidence) => ({ reward: payOf(context, ...evidence) }),
+  });
+
+interface Judging {
+  readonly role: string;
+  /** Verdicts on each solution. */
+  readonly votes: number;
+  readonly consensus: Consensus | null;
+  readonly pay: (
+    sample: Sample,
+    solution: ParseResult<Solution>,
+    verdict: ParseResult<Judgment> | undefined,
+    answerExact: boolean | null,
+  ) => Sample['rewards'];
+}
+
+async function judged(
+  game: ProcessGame,
+  context: RoundContext,
+  groups: readonly RolloutGroup[],
+  { role, votes, consensus, pay }: Judging,
 ): Promise<ScoredGroup[]> {
   const { round } = context;
   rewardNamed(rewards, round.settings.rewardFunction);
   const family = familyOf(game, round);
-  const consensus = consensusOf(round);
-  const labels = phaseOf(round) === 'label';
   const solutionsGS = groups.map((group) => parseGroup(family, context, group));
-  const verdictsGSV = await verify(context, groups, solutionsGS, {
-    family,
-    role: labels ? LABELLER : JUDGE,
-    votes: labels && consensus !== 'single' ? VOTES : 1,
-  });
+  const verdictsGSV = await verify(context, groups, solutionsGS, { family, role, votes });
   return groups.map((group, g): ScoredGroup => {
     const { task } = group;
     const solutions = solutionsGS[g]!;
@@ -100,14 +135,10 @@ export async function judgeSolutions(
       ...group,
       samples: group.samples.map((sample, s) => ({
         ...sample,
-        rewards: labels
-          ? {}
-          : {
-              reward: payOf(context, sample, solutions[s]!, verdictsGSV[g]![s]![0]?.parsed, answersExact[s]!),
-            },
+        rewards: pay(sample, solutions[s]!, verdictsGSV[g]![s]![0]?.parsed, answersExact[s]!),
       })),
       judgments: group.samples.flatMap((_, s) =>
-        recorded(verdictsGSV[g]![s]!, labels ? consensus : null, solutionsExact[s]!),
+        recorded(verdictsGSV[g]![s]!, consensus, solutionsExact[s]!),
       ),
       answersExact,
       solutionsExact,

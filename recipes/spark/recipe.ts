@@ -4,12 +4,24 @@
  */
 import { readTags } from '../../core/recipe/reading.ts';
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { inPhases } from '../../core/round/in-phases.ts';
 import { evaluateVerifier, VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
+import { rollOut } from '../../protocols/roll-out.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 import { JUDGE, OPTIMIZER } from '../../protocols/solver-verifier.ts';
 import { proofs } from './chains.ts';
-import { learn, VERIFIER_SET } from './learn.ts';
-import { judgeSolutions, LABELLER, type ProcessGame, rewards, VARIANTS, writeSolutions } from './proofs.ts';
+import { imitate, reinforce, VERIFIER_SET } from './learn.ts';
+import {
+  familyOf,
+  LABELLER,
+  labelSolutions,
+  type ProcessGame,
+  paySolutions,
+  phaseOf,
+  rewards,
+  VARIANTS,
+  writeLabelled,
+} from './proofs.ts';
 
 const optimizer = { ...OPTIMIZER, warmup: 2 };
 /** How many held-out tasks are voted on, and how many answers each has. */
@@ -89,10 +101,21 @@ const written: RecipeOver<'solve' | 'verify'> = {
           sampling: { maxNew: words.verify.maxNew, temperature: 1 },
         },
       },
-      propose: async (context) => tasks(context),
-      rollOut: (context, admitted) => writeSolutions(game, context, admitted),
-      judge: (context, groups) => judgeSolutions(game, context, groups),
-      learn: (records, tools) => learn(game, records, tools),
+      ...inPhases(phaseOf, {
+        label: {
+          propose: async (context) => tasks(context),
+          rollOut: (context, admitted) => writeLabelled(game, context, admitted),
+          judge: (context, groups) => labelSolutions(game, context, groups),
+          learn: (records, tools) => imitate(game, records, tools),
+        },
+        solve: {
+          propose: async (context) => tasks(context),
+          rollOut: (context, admitted) =>
+            rollOut({ family: familyOf(game, context.round) }, context, admitted),
+          judge: (context, groups) => paySolutions(game, context, groups),
+          learn: (records, tools) => reinforce(game, records, tools),
+        },
+      }),
       evaluate: (context) => evaluateVerifier(context, { family, solver: SOLVER, judge: JUDGE, ...EXAMINED }),
       describe: {
         difficulty: (task) => family.difficulty(task),

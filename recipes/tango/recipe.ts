@@ -16,15 +16,22 @@ import { readState } from '../../core/recipe/recipe-state.ts';
 import type { TaskFamily } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { exponentialDecay, mixStreams } from '../../core/rl/rewards/index.ts';
+import { inPhases } from '../../core/round/in-phases.ts';
 import { phaseAt, type Schedule } from '../../core/round/phases.ts';
 import type { Outcome } from '../../core/schema/outcome.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
 import { familyGame } from '../../protocols/game.ts';
-import { SOLVER } from '../../protocols/solver.ts';
-import { JUDGE, OPTIMIZER, solverAndVerifier } from '../../protocols/solver-verifier.ts';
+import { policyUpdate, SOLVER } from '../../protocols/solver.ts';
+import {
+  JUDGE,
+  OPTIMIZER,
+  type SolverVerifierGame,
+  solverAndVerifier,
+} from '../../protocols/solver-verifier.ts';
 import {
   APPROVAL_FIGURES,
   approvalFigures,
@@ -47,6 +54,7 @@ const SCHEDULE: Schedule<'verifier' | 'generator'> = {
 /** The number of generator updates over which α falls. */
 const FALL = 48;
 const VOTES = 5;
+const VERIFIER_SET = 'verifier';
 const FORMAT_WEIGHT = 0.8;
 /** The format score of a verdict by its outcome; outcomes that are not listed have none. */
 const FORMAT: Readonly<Partial<Record<Outcome, number>>> = { ok: 1, contradiction: 1, 'verdict-count': 0.2 };
@@ -60,16 +68,22 @@ export const turnOf = (index: number) => phaseAt(SCHEDULE, index);
 export const alphaOf = (variant: string | undefined, before: number): number =>
   variant === 'outcome' ? 0 : variant === 'constant' ? 0.5 : exponentialDecay(0.1, 1e-3, before, FALL);
 
-/** Whether a round trains nothing, which a verifier's round does where the verifier is frozen or its verdicts are not used. */
-const idle = ({ index, settings: { freeze, variant } }: RoundSpec) =>
-  turnOf(index).phase === 'verifier' && (freeze.includes(JUDGE) || variant === 'outcome');
-
-function shape(round: RoundSpec) {
-  const { groupSize, variant } = round.settings;
-  if (turnOf(round.index).phase === 'verifier')
-    return { solutions: 1, shown: idle(round) ? 0 : 1, votes: VOTES };
-  return { solutions: groupSize, shown: variant === 'outcome' ? 0 : groupSize, votes: 1 };
+/** A verifier's round rests where the verifier is frozen or its verdicts are not used. */
+function phaseOf({ index, settings: { freeze, variant } }: RoundSpec): 'verifier' | 'generator' | 'rest' {
+  const { phase } = turnOf(index);
+  return phase === 'verifier' && (freeze.includes(JUDGE) || variant === 'outcome') ? 'rest' : phase;
 }
+
+/** What a round of each phase samples. */
+const SHAPES: Readonly<Record<ReturnType<typeof phaseOf>, SolverVerifierGame['shape']>> = {
+  verifier: () => ({ solutions: 1, shown: 1, votes: VOTES }),
+  generator: ({ settings: { groupSize, variant } }) => ({
+    solutions: groupSize,
+    shown: variant === 'outcome' ? 0 : groupSize,
+    votes: 1,
+  }),
+  rest: () => ({ solutions: 1, shown: 0, votes: VOTES }),
+};
 
 export function solutionsWithAdvantages(
   verified: readonly Verified[],
@@ -95,47 +109,39 @@ export function solutionsWithAdvantages(
 export const verdictReward = ({ outcome, rewards }: Pick<Sample, 'outcome' | 'rewards'>): number =>
   rewards.agreement! + FORMAT_WEIGHT * (FORMAT[outcome] ?? 0);
 
-const update = (set: string, role: string, items: readonly PolicyItem[]): Update => ({
-  set,
-  parts: [
+const update = (set: string, role: string, items: readonly PolicyItem[]): Update[] =>
+  policyUpdate(
+    role,
+    items,
     {
-      kind: 'policy',
-      role,
-      weight: 1,
-      items,
       objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
       aggregation: { mode: 'token-mean' },
       kl: { weight: 1e-3, estimator: 'k3', reference: { set, version: 0 } },
       entropy: 1e-3,
     },
-  ],
-});
+    set,
+  );
 
-function planTraining(
+function generatorPlan(family: TaskFamily, { round, groups }: RoundRecords, tools: LearnTools): TrainingPlan {
+  const verified = readVerified(family, groups, tools);
+  const alpha = alphaOf(round.settings.variant, turnOf(round.index).before);
+  const items = solutionsWithAdvantages(verified, alpha, stepReader(family, tools.encode));
+  return { updates: update(MAIN_SET, SOLVER, items), figures: approvalFigures(verified) };
+}
+
+function verifierPlan(
   family: TaskFamily,
-  { round, groups, recipeState }: RoundRecords,
+  { groups, recipeState }: RoundRecords,
   tools: LearnTools,
 ): TrainingPlan {
-  if (idle(round)) return { updates: [] };
-  const { phase, before } = turnOf(round.index);
-  const verified = readVerified(family, groups, tools);
-  const figures = approvalFigures(verified);
-  if (phase === 'generator') {
-    const items = solutionsWithAdvantages(
-      verified,
-      alphaOf(round.settings.variant, before),
-      stepReader(family, tools.encode),
-    );
-    return { updates: [update('main', SOLVER, items)], figures };
-  }
-  const { items, counts } = classWeightedVerdicts(
-    groups,
-    readState(classCounts, recipeState) ?? [],
-    verdictReward,
-  );
+  const before = readState(classCounts, recipeState) ?? [];
   // Where no solution parses there is no verdict.
-  const updates = items.length ? [update('verifier', JUDGE, items)] : [];
-  return { updates, recipeState: counts, figures };
+  const { items, counts } = classWeightedVerdicts(groups, before, verdictReward);
+  return {
+    updates: update(VERIFIER_SET, JUDGE, items),
+    recipeState: counts,
+    figures: approvalFigures(readVerified(family, groups, tools)),
+  };
 }
 
 const described = {
@@ -173,24 +179,38 @@ const described = {
   },
   variants: VARIANTS,
   state: classCounts,
-  sets: { main: { optimizer: { ...OPTIMIZER, learningRate: 1e-4 } }, verifier: { optimizer: OPTIMIZER } },
+  sets: {
+    [MAIN_SET]: { optimizer: { ...OPTIMIZER, learningRate: 1e-4 } },
+    [VERIFIER_SET]: { optimizer: OPTIMIZER },
+  },
 } satisfies Described;
 
 const written: RecipeOver<'solve' | 'verify'> = {
   needs: { verbs: ['solve', 'verify'], data: ['answer'] },
-  over: ({ family, tasks, readVerdict }) => ({
-    ...described,
-    ...solverAndVerifier({
-      family,
-      tasks,
-      ...(readVerdict ? { readVerdict } : {}),
-      judgeSet: 'verifier',
-      shape,
-      answers: 4,
-      placement: 'step',
-    }),
-    learn: (records, tools) => planTraining(family, records, tools),
-  }),
+  over: ({ family, tasks, readVerdict }) => {
+    const playing = (phase: keyof typeof SHAPES) =>
+      solverAndVerifier({
+        family,
+        tasks,
+        ...(readVerdict ? { readVerdict } : {}),
+        judgeSet: VERIFIER_SET,
+        shape: SHAPES[phase],
+        answers: 4,
+        placement: 'step',
+      });
+    return {
+      ...described,
+      ...playing('generator'),
+      ...inPhases(phaseOf, {
+        generator: {
+          ...playing('generator'),
+          learn: (records, tools) => generatorPlan(family, records, tools),
+        },
+        verifier: { ...playing('verifier'), learn: (records, tools) => verifierPlan(family, records, tools) },
+        rest: { ...playing('rest'), learn: () => ({ updates: [] }) },
+      }),
+    };
+  },
   ownReward: 'the word that pays its generator is what its verifier has to say',
 };
 
