@@ -116,9 +116,11 @@ export function compareSample(
     recorded.role === expected.role &&
       recorded.of === expected.of &&
       recorded.turn === expected.turn &&
-      recorded.episode === expected.episode,
+      recorded.episode === expected.episode &&
+      recorded.about === expected.about,
     at('provenance'),
-    () => `It is a ${recorded.role} sample of ${recorded.of ?? 'no other'}, turn ${recorded.turn ?? 'none'}.`,
+    () =>
+      `It is a ${recorded.role} sample of ${recorded.of ?? 'no other'}, turn ${recorded.turn ?? 'none'}, about ${JSON.stringify(recorded.about ?? null).slice(0, 80)}.`,
   );
   ledger.check(
     sameJson(recorded.policy, expected.policy),

@@ -200,6 +200,9 @@ const inOneSample =
 /** As if the sample stood at another place of its episode. */
 const turn = inOneSample((sample) => ({ turn: (sample.turn ?? 0) + 1 }));
 
+/** What a sample was asked about says which task a recipe credits, and so who is paid. */
+const about = inOneSample((sample) => ({ about: `${sample.about ?? ''}+1` }));
+
 /** Certainty is a log-probability of 0; above it there is nothing, and an importance ratio gains by it. */
 const impossible = inOneSample((sample) => ({ logprobs: [0.5, ...sample.logprobs.slice(1)] }));
 
@@ -286,6 +289,7 @@ export const FORGERIES: readonly {
   { name: 'oracle’s word on a judgment', needsModel: false, forge: oracle },
   { name: 'oracle’s word taken away', needsModel: false, forge: noOracle },
   { name: 'turn', needsModel: false, forge: turn },
+  { name: 'what it was asked about', needsModel: false, forge: about },
   { name: 'log-probability above 0', needsModel: false, forge: impossible },
   { name: 'stop flag', needsModel: false, forge: stopFlag },
   { name: 'tokens after the end', needsModel: false, forge: afterTheEnd },
