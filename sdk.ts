@@ -112,6 +112,7 @@ export { paidEarly } from './protocols/paid-early.ts';
 export { answer, rollOut, rolloutIds, type WantedAnswers } from './protocols/roll-out.ts';
 export { type SampledPrompt, samplePrompts } from './protocols/sample-prompts.ts';
 export {
+  creditedItems,
   groupItems,
   rewardNamed,
   SOLVER,

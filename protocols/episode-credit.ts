@@ -4,9 +4,9 @@ import type { PolicyItem } from '../core/plan/training-plan.ts';
 import { Random } from '../core/random.ts';
 import { discountedReturns, grpo } from '../core/rl/estimators/index.ts';
 import { groupsOfLargestDeviation } from '../core/rl/selection/index.ts';
-import { deviation, mean } from '../core/rl/statistics.ts';
-import type { Key, Maybe } from '../core/rl/types.ts';
+import { deviation, mean, present } from '../core/rl/statistics.ts';
 import type { Sample, ScoredGroup } from '../core/schema/sample.ts';
+import type { GroupEstimator } from './solver.ts';
 
 /** Writes an episode's reward on each of its turns; null is missing. */
 export const returnOf = (turns: readonly Sample[]): number | null => turns[0]!.rewards.reward ?? null;
@@ -20,18 +20,27 @@ export const spread = (turns: readonly Sample[], advantage: number): PolicyItem[
  */
 export function episodeItems(
   groups: readonly Pick<ScoredGroup, 'group' | 'samples'>[],
-  estimator: (returns: Maybe[], groups: Key[]) => Maybe[],
+  estimator: GroupEstimator,
 ): PolicyItem[] {
   const episodes = groups.flatMap(({ group, samples }) =>
     episodesOf(samples).map((turns) => ({ group, turns })),
   );
-  const advantages = estimator(
-    episodes.map(({ turns }) => returnOf(turns)),
-    episodes.map(({ group }) => group),
-  );
-  return episodes.flatMap(({ turns }, i) => {
-    const advantage = advantages[i] ?? null;
-    return advantage === null ? [] : spread(turns, advantage);
+  const tokens = (turns: readonly Sample[]) => turns.reduce((sum, { ids }) => sum + ids.length, 0);
+  const of = {
+    rewards: episodes.map(({ turns }) => returnOf(turns)),
+    groups: episodes.map(({ group }) => group),
+    lengths: episodes.map(({ turns }) => tokens(turns)),
+  };
+  const advantages = estimator([...of.rewards], [...of.groups]);
+  return episodes.flatMap(({ turns }, at) => {
+    const advantage = advantages[at] ?? null;
+    return advantage === null
+      ? []
+      : turns.map((sample, t) => ({
+          sample,
+          advantage,
+          credit: { of, at, ...(t ? { from: tokens(turns.slice(0, t)) } : {}) },
+        }));
   });
 }
 
@@ -44,7 +53,8 @@ export const rewardsToGo = <G extends Pick<ScoredGroup, 'samples'>>(groups: read
     const toGo = new Map<string, number>();
     for (const turns of episodesOf(group.samples)) {
       const total = returnOf(turns);
-      if (total === null) continue;
+      // What a turn was paid is not known: the episode's reward stays that of each of its turns.
+      if (total === null || turns.some(({ rewards }) => rewards.turn === null)) continue;
       const own = turns.map(({ rewards }) => rewards.turn ?? 0);
       own[own.length - 1]! += total - own.reduce((sum, reward) => sum + reward, 0);
       const returns = discountedReturns(own, { gamma: 1 });
@@ -104,14 +114,7 @@ export function echoSigns(
   );
   return {
     success: mean(succeeded),
-    returnSpread: mean(
-      byGroup.map((episodes) =>
-        deviation(
-          episodes.map((turns) => returnOf(turns) ?? 0),
-          0,
-        ),
-      ),
-    ),
+    returnSpread: mean(byGroup.map((episodes) => deviation(present(episodes.map(returnOf)), 0))),
     variety: mean(variety),
     turns: mean(byGroup.flat().map((turns) => turns.length)),
   };

@@ -5,6 +5,7 @@
 import * as v from 'valibot';
 import { RollmeshError, wrongInput } from '../core/errors.ts';
 import type {
+  Compared,
   OptimizerSettings,
   PolicyItem,
   PolicyPart,
@@ -29,8 +30,6 @@ import {
   whitenBatch,
 } from '../core/rl/estimators/index.ts';
 import type { PolicyObjectiveSpec } from '../core/rl/objective.ts';
-import type { Key, Maybe } from '../core/rl/types.ts';
-import type { Sample } from '../core/schema/sample.ts';
 import { canonicalJson } from '../core/text/canonical-json.ts';
 
 /** Every objective with the options that it takes and their defaults; null = off. */
@@ -45,14 +44,6 @@ const OBJECTIVES = {
   'decoupled-ppo': { clipLow: 0.2, clipHigh: 0.2, dualClip: null, cap: 5 },
   reinforce: {},
 } as const satisfies Record<Exclude<PolicyObjectiveSpec['kind'], 'module'>, Record<string, number | null>>;
-
-interface Rewarded {
-  readonly rewards: readonly Maybe[];
-  /** The group of each reward. */
-  readonly groups: readonly Key[];
-  /** The length, in tokens, of the completion that earned each reward. */
-  readonly lengths: readonly number[];
-}
 
 /** Every estimator that needs only one reward for each rollout: rewards [n] -> advantages [n], one for each rollout or one for each token. */
 const ESTIMATORS = {
@@ -69,7 +60,7 @@ const ESTIMATORS = {
     reinforcePlusPlus(rewards.map((reward, i) => ({ reward, mask: new Array<number>(lengths[i]!).fill(1) }))),
 } satisfies Record<
   string,
-  (of: Rewarded, convention: ConventionName) => readonly (PolicyItem['advantage'] | null)[]
+  (of: Compared, convention: ConventionName) => readonly (PolicyItem['advantage'] | null)[]
 >;
 
 const AGGREGATIONS = [
@@ -217,61 +208,28 @@ const groupsOf = ({ groups }: Pick<RoundRecords, 'groups'>): ReadonlyMap<string,
     ),
   );
 
-/** An advantage that is the same for all of a rollout's tokens; undefined where it is not. */
-function wholeAdvantage({ advantage }: PolicyItem): number | undefined {
-  if (typeof advantage === 'number') return advantage;
-  return advantage.every((one) => one === advantage[0]) ? advantage[0] : undefined;
-}
-
-/** A rollout that is paid as a whole. */
-const isWhole = ({ of, turn, rewards }: Sample): boolean =>
-  of === undefined && turn === undefined && typeof rewards.reward === 'number';
-
-/** What rollouts are compared by: those of a group of the round that one role gave to the same prompt. */
-const comparedBy = (group: string, { role, prompt }: Sample): string => `${group} ${role} ${prompt.join()}`;
-
 /**
- * The items with advantages by another estimator, over all rollouts that they are compared with, also those that the recipe does not train on.
- * It needs rollouts with one reward each and a recipe that credits them by it alone. So the result is undefined, and the items are left as they
- * are, for turns of an episode and judgments of other samples, for credit by the token, and where two rollouts of the same comparison and reward
- * have different advantages: their recipe credits something else beside the reward.
+ * The items with advantages by another estimator, over the same rewards and groups. Undefined, so that the items are left as they are, where a recipe
+ * credits anything but one reward a rollout.
  */
 function estimated(
   items: readonly PolicyItem[],
-  { groups }: Pick<RoundRecords, 'groups'>,
   { estimator, convention = 'verl' }: LossSettings,
 ): PolicyItem[] | undefined {
-  if (estimator === undefined) return undefined;
-  const keys = new Map<string, string>();
-  const whole: { readonly sample: Sample; readonly key: string }[] = [];
-  for (const { group, samples, judgments } of groups)
-    for (const sample of [...samples, ...judgments].filter(isWhole)) {
-      const key = comparedBy(group, sample);
-      keys.set(sample.id, key);
-      whole.push({ sample, key });
-    }
-  const credit = new Map<string, number>();
-  for (const item of items) {
-    const [key, own] = [keys.get(item.sample.id), wholeAdvantage(item)];
-    if (key === undefined || own === undefined) return undefined;
-    const paid = `${key} ${item.sample.rewards.reward}`;
-    if (Math.abs((credit.get(paid) ?? own) - own) > 1e-9) return undefined;
-    credit.set(paid, own);
-  }
-  const trained = new Set(items.map(({ sample }) => keys.get(sample.id)));
-  const compared = whole.filter(({ key }) => trained.has(key));
-  const advantages = ESTIMATORS[estimator](
-    {
-      rewards: compared.map(({ sample }) => sample.rewards.reward!),
-      groups: compared.map(({ key }) => key),
-      lengths: compared.map(({ sample }) => sample.ids.length),
-    },
-    convention,
-  );
-  const byId = new Map(compared.map(({ sample }, i) => [sample.id, advantages[i] ?? null]));
+  if (estimator === undefined || items.some(({ credit }) => !credit)) return undefined;
+  const made = new Map<Compared, ReturnType<(typeof ESTIMATORS)[typeof estimator]>>();
+  const advantagesOf = (of: Compared) => {
+    const advantages = made.get(of) ?? ESTIMATORS[estimator](of, convention);
+    made.set(of, advantages);
+    return advantages;
+  };
   return items.flatMap((item) => {
-    const advantage = byId.get(item.sample.id) ?? null;
-    return advantage === null ? [] : [{ ...item, advantage }];
+    const { of, at, from = 0 } = item.credit!;
+    const advantage = advantagesOf(of)[at] ?? null;
+    if (advantage === null) return [];
+    const own =
+      typeof advantage === 'number' ? advantage : advantage.slice(from, from + item.sample.ids.length);
+    return [{ ...item, advantage: own }];
   });
 }
 
@@ -300,7 +258,7 @@ function changedPlan(
   const changed = (part: Update['parts'][number], set: string): Update['parts'][number] => {
     if (part.kind !== 'policy' || part.items.length === 0) return part;
     policyParts++;
-    const items = estimated(part.items, records, settings);
+    const items = estimated(part.items, settings);
     if (items) estimatedParts++;
     const next = items ? { ...part, items } : part;
     const { aggregation, kl, entropy } = settings;
@@ -331,7 +289,7 @@ function changedPlan(
   if (settings.estimator && policyParts > 0 && estimatedParts === 0)
     throw noUse(
       recipe.name,
-      `rewards more than whole rollouts (turns, steps, tokens or verdicts), so that the estimator ${settings.estimator}, which needs one reward a rollout, means nothing`,
+      `credits more than one reward a rollout (steps, tokens or verdicts), so that the estimator ${settings.estimator}, which needs one reward a rollout, means nothing`,
     );
   return { ...plan, updates };
 }

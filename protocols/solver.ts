@@ -111,13 +111,20 @@ export const trainedSolver = (change?: Partial<OptimizerSettings>): Recipe['sets
   [MAIN_SET]: { optimizer: smallSteps(change) },
 });
 
+/** A policy objective on samples of a role, as a part of an update. */
+export const policyPart = (
+  role: string,
+  items: readonly PolicyItem[],
+  how: Omit<PolicyPart, 'kind' | 'role' | 'weight' | 'items'>,
+): PolicyPart => ({ kind: 'policy', role, weight: 1, items, ...how });
+
 /** One update of a set by a policy objective on the samples of a role; no update where no sample carries a signal. */
 export const policyUpdate = (
   role: string,
   items: readonly PolicyItem[],
   how: Omit<PolicyPart, 'kind' | 'role' | 'weight' | 'items'>,
   set: string = MAIN_SET,
-): Update[] => (items.length ? [{ set, parts: [{ kind: 'policy', role, weight: 1, items, ...how }] }] : []);
+): Update[] => (items.length ? [{ set, parts: [policyPart(role, items, how)] }] : []);
 
 /** The same on the solver's samples. */
 export const solverUpdate = (
@@ -132,13 +139,33 @@ export const withAdvantages = (samples: readonly Sample[], advantages: readonly 
     return advantage === null ? [] : [{ sample, advantage }];
   });
 
+/** Advantages [n] from rewards [n] that are compared within groups [n]. */
+export type GroupEstimator = (rewards: Maybe[], groups: Key[]) => Maybe[];
+
+/** Samples [n] with advantages by an estimator over their rewards [n] and groups [n]. One without a reward has no advantage, and is left out. */
+export function creditedItems(
+  samples: readonly Sample[],
+  rewards: readonly Maybe[],
+  groups: readonly Key[],
+  estimator: GroupEstimator,
+): PolicyItem[] {
+  const of = { rewards, groups, lengths: samples.map(({ ids }) => ids.length) };
+  const advantages = estimator([...rewards], [...groups]);
+  return samples.flatMap((sample, at) => {
+    const advantage = advantages[at] ?? null;
+    return advantage === null ? [] : [{ sample, advantage, credit: { of, at } }];
+  });
+}
+
+/** The reward that a sample has for its whole text; null = missing, which is never 0. */
+export const rewardOf = ({ rewards: { reward } }: Pick<Sample, 'rewards'>): Maybe => reward ?? null;
+
 /** The training items of some groups, with advantages by an estimator over their rewards [n] and groups [n]. */
 export function groupItems(
   groups: readonly Pick<ScoredGroup, 'group' | 'samples'>[],
-  estimator: (rewards: Maybe[], groups: Key[]) => Maybe[],
+  estimator: GroupEstimator,
 ): PolicyItem[] {
   const samples = groups.flatMap((group) => group.samples);
   const groupOf = groups.flatMap((group) => group.samples.map(() => group.group));
-  const rewards = samples.map(({ rewards: { reward } }) => reward ?? null);
-  return withAdvantages(samples, estimator(rewards, groupOf));
+  return creditedItems(samples, samples.map(rewardOf), groupOf, estimator);
 }

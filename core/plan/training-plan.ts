@@ -7,6 +7,7 @@ import type { Renderer } from '../renderer/renderer.ts';
 import type { Aggregation } from '../rl/aggregation.ts';
 import type { KlEstimator } from '../rl/corrections/index.ts';
 import type { PolicyObjectiveSpec } from '../rl/objective.ts';
+import type { Key, Maybe } from '../rl/types.ts';
 import type { RoundSpec } from '../schema/round.ts';
 import type { Proposals, Sample, ScoredGroup } from '../schema/sample.ts';
 
@@ -38,10 +39,29 @@ interface Part {
   readonly weight: number;
 }
 
+/** The rewards that an estimator made advantages of, one for each rollout [rollouts]; an episode of several turns is one rollout. */
+export interface Compared {
+  readonly rewards: readonly Maybe[];
+  /** The group that each is compared within. */
+  readonly groups: readonly Key[];
+  /** The tokens of each. */
+  readonly lengths: readonly number[];
+}
+
+/** What the advantage of a sample was estimated from: number `at` of the rollouts that were compared. */
+export interface Credit {
+  readonly of: Compared;
+  readonly at: number;
+  /** Tokens of the rollout before the sample, which is a later turn of an episode; default 0. */
+  readonly from?: number;
+}
+
 /** A sample with its advantage: one for all its tokens, or one per token [tokens]. */
 export interface PolicyItem {
   readonly sample: Sample;
   readonly advantage: number | readonly number[];
+  /** Absent where the advantage is more than an estimator makes of one reward a rollout: such credit cannot be estimated in another way. */
+  readonly credit?: Credit;
   /** Which of its tokens are trained, 1 or 0 each [tokens]; default all. The others do not count, neither in the loss nor in its normaliser. */
   readonly mask?: readonly number[];
   /** Between which entropies (nats) the part's `entropyBand` leaves its trained tokens alone; absent = it has no band. */

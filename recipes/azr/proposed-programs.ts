@@ -67,7 +67,7 @@ export async function proposePrograms(
     Array.from({ length: each }, (_, i) => {
       const shown = referenced || kind === 'induction' ? references(random, known, kind) : [];
       const prompt = proposerPromptWith(kind, shown);
-      return { kind, shown, prompt, sampleIds: [deriveId(round.id, PROPOSER, kind, i)] };
+      return { kind, about: kind, shown, prompt, sampleIds: [deriveId(round.id, PROPOSER, kind, i)] };
     }),
   );
   const proposed = await proposeThrough(context, PROPOSER, asked, {
@@ -86,9 +86,6 @@ export async function proposePrograms(
     tasks: admit(round, chosen),
   };
 }
-
-/** The kind of question that was asked for, from the text of the proposal's prompt. */
-export const proposedKind = (prompt: string): QuestionKind | null => kindOf(prompt.replace('<propose>', ''));
 
 /** Figures of a round's valid questions and of the buffer, for the report; no reward reads them. */
 export function programFigures(

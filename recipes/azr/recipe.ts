@@ -1,26 +1,19 @@
 /** azr: one set of weights proposes questions about programs and solves them; an interpreter is the only teacher. The method is described below, as data. */
 
-import type { LearnTools, PolicyPart, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
+import type { PolicyPart, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { taskRelative } from '../../core/rl/estimators/index.ts';
 import { interiorDifficulty } from '../../core/rl/rewards/index.ts';
-import { mean } from '../../core/rl/statistics.ts';
+import { mean, present } from '../../core/rl/statistics.ts';
 import type { Outcome } from '../../core/schema/outcome.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import type { AnswerReward } from '../../protocols/answer-rewards.ts';
 import { coinOf } from '../../protocols/gold.ts';
-import { SOLVER, withAdvantages } from '../../protocols/solver.ts';
+import { creditedItems, policyPart, rewardOf, SOLVER } from '../../protocols/solver.ts';
 import { KINDS, kindOf } from '../../worlds/programs/family.ts';
 import { programPlay } from './program-play.ts';
-import {
-  bufferOf,
-  grown,
-  PROPOSER,
-  programBuffer,
-  programFigures,
-  proposedKind,
-} from './proposed-programs.ts';
+import { bufferOf, grown, PROPOSER, programBuffer, programFigures } from './proposed-programs.ts';
 
 /** The reward of an answer that parses, by whether it is right. */
 const composite = (right: boolean): number => (right ? 1 : -0.5);
@@ -58,9 +51,11 @@ const shape = (variant?: string) => ({
   referenced: variant !== 'no-references',
 });
 
-/** The share of a task's attempts whose reward says that they are right; null without attempts. */
-export const solveRate = (attempts: readonly Sample[]): number | null =>
-  attempts.length ? mean(attempts.map((attempt) => Number(attempt.rewards.reward === 1))) : null;
+/** The share of a task's attempts whose reward says that they are right, of those that have one; null where none has. */
+export function solveRate(attempts: readonly Sample[]): number | null {
+  const paid = present(attempts.map(rewardOf));
+  return paid.length ? mean(paid.map((reward) => Number(reward === 1))) : null;
+}
 
 function payProposals({ proposals, groups }: RoundRecords): ReadonlyMap<string, number | null> {
   const rates = new Map(groups.map(({ proposal, samples }) => [proposal, solveRate(samples)]));
@@ -69,36 +64,21 @@ function payProposals({ proposals, groups }: RoundRecords): ReadonlyMap<string, 
   );
 }
 
-function learn({ round, proposals, groups, recipeState }: RoundRecords, tools: LearnTools): TrainingPlan {
+function learn({ round, proposals, groups, recipeState }: RoundRecords): TrainingPlan {
   const { variant } = round.settings;
-  const proposed = proposals.samples.map((sample) => ({
-    sample,
-    stream: `${PROPOSER}/${proposedKind(tools.decode(sample.prompt))}`,
-    reward: sample.rewards.reward ?? null,
-  }));
-  const solved = groups.flatMap(({ task, samples }) =>
-    samples.map((sample) => ({
-      sample,
-      stream: `${SOLVER}/${kindOf(task)}`,
-      reward: sample.rewards.reward ?? null,
-    })),
-  );
-  const all = [...proposed, ...solved];
-  const advantages = taskRelative(
-    all.map(({ reward }) => reward),
-    all.map(({ stream }) => (variant === 'pooled' ? 'all' : stream)),
-  );
-  const part = (role: string, from: number, samples: readonly { sample: Sample }[]): PolicyPart => ({
-    kind: 'policy',
-    role,
-    weight: 1,
-    items: withAdvantages(
-      samples.map(({ sample }) => sample),
-      advantages.slice(from, from + samples.length),
-    ),
-    objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.28 },
-    aggregation: { mode: 'token-mean' },
-  });
+  const all = [
+    ...proposals.samples.map((sample) => ({ sample, kind: sample.about })),
+    ...groups.flatMap(({ task, samples }) => samples.map((sample) => ({ sample, kind: kindOf(task) }))),
+  ];
+  const samples = all.map(({ sample }) => sample);
+  const streams = all.map(({ sample, kind }) => (variant === 'pooled' ? 'all' : `${sample.role}/${kind}`));
+  const items = creditedItems(samples, samples.map(rewardOf), streams, taskRelative);
+  const part = (role: string): PolicyPart =>
+    policyPart(
+      role,
+      items.filter(({ sample }) => sample.role === role),
+      { objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.28 }, aggregation: { mode: 'token-mean' } },
+    );
   const fresh = groups.filter(({ proposal }) => proposal !== null);
   const interior = fresh.map(({ samples }) => Number(interiorDifficulty(solveRate(samples) ?? 0) > 0));
   const buffer = grown(
@@ -107,7 +87,7 @@ function learn({ round, proposals, groups, recipeState }: RoundRecords, tools: L
     shape(variant).kinds,
   );
   return {
-    updates: [{ set: MAIN_SET, parts: [part(PROPOSER, 0, proposed), part(SOLVER, proposed.length, solved)] }],
+    updates: [{ set: MAIN_SET, parts: [part(PROPOSER), part(SOLVER)] }],
     recipeState: buffer,
     figures: { ...programFigures(proposals, fresh, buffer), interior: mean(interior) },
   };

@@ -103,9 +103,9 @@ async function learn(game: ToldGame, records: RoundRecords, tools: LearnTools): 
   const evidence = new Map(attempts.map(({ sample }, i) => [sample.id, evidences[i]!]));
   const withWeights = (item: PolicyItem): PolicyItem => {
     const deltas = evidence.get(item.sample.id);
-    return deltas
-      ? { ...item, advantage: weighted(item.advantage as number, deltas, lambdaOf(round.index)) }
-      : item;
+    if (!deltas) return item;
+    const { credit: _, ...others } = item;
+    return { ...others, advantage: weighted(item.advantage as number, deltas, lambdaOf(round.index)) };
   };
   const decided = attempts.flatMap(({ sample, exact, told }, i): Decided[] => {
     const apartFrom = exact ? told.rejected : told.right;

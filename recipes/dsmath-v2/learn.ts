@@ -5,7 +5,7 @@ import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { policyUpdate, SOLVER, withAdvantages } from '../../protocols/solver.ts';
+import { creditedItems, policyUpdate, rewardOf, SOLVER } from '../../protocols/solver.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import { exactAnalysis, parseAnalysedProof, parseAnalysis } from '../../worlds/chains/analysis.ts';
 import { analysisFigures, selfError } from './figures.ts';
@@ -23,13 +23,9 @@ function reinforced(
   samples: readonly Sample[],
   groups: readonly string[],
 ): Update[] {
-  const advantages = grpo(
-    samples.map(({ rewards }) => rewards.reward ?? null),
-    groups,
-  );
   return policyUpdate(
     role,
-    withAdvantages(samples, advantages),
+    creditedItems(samples, samples.map(rewardOf), groups, grpo),
     {
       objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
       aggregation: { mode: 'token-mean' },

@@ -28,7 +28,7 @@ import { episodeItems, returnOf, rewardsToGo } from '../../protocols/episode-cre
 import { type Curriculum, withCurriculum } from '../../protocols/questions/curriculum.ts';
 import { QUESTION_FIGURES, type Questions, questionRound } from '../../protocols/questions/round.ts';
 import { REWARD_FIGURES, rewardFigures } from '../../protocols/questions/weighted-reward.ts';
-import { groupItems, smallSteps } from '../../protocols/solver.ts';
+import { groupItems, policyPart, rewardOf, smallSteps } from '../../protocols/solver.ts';
 import { agentRound, ONE_SEAT, setOf, trainedSeats } from './agent-round.ts';
 import { type Estimator, GRPO, type Method, type RunningBaseline, VARIANTS } from './variants.ts';
 
@@ -76,10 +76,10 @@ export function methodOf(variant: string | undefined): Method {
 
 /** The samples whose reward is known, each with its reward. */
 const rewarded = ({ groups }: Pick<RoundRecords, 'groups'>) =>
-  groups.flatMap(({ samples }) =>
+  groups.flatMap(({ group, samples }) =>
     samples.flatMap((sample) => {
-      const reward = sample.rewards.reward ?? null;
-      return reward === null || sample.ids.length === 0 ? [] : [{ sample, reward }];
+      const reward = rewardOf(sample);
+      return reward === null || sample.ids.length === 0 ? [] : [{ group, sample, reward }];
     }),
   );
 
@@ -89,7 +89,12 @@ function whitenedReturns(records: Pick<RoundRecords, 'groups'>): PolicyItem[] {
   const advantages = reinforcePlusPlus(
     samples.map(({ sample, reward }) => ({ reward, mask: sample.ids.map(() => 1) })),
   );
-  return samples.map(({ sample }, i) => ({ sample, advantage: advantages[i]! }));
+  const of = {
+    rewards: samples.map(({ reward }) => reward),
+    groups: samples.map(({ group }) => group),
+    lengths: samples.map(({ sample: { ids } }) => ids.length),
+  };
+  return samples.map(({ sample }, at) => ({ sample, advantage: advantages[at]!, credit: { of, at } }));
 }
 
 /** Token advantages by a critic, and what the critic is fitted to: the returns. */
@@ -205,8 +210,7 @@ export async function planTraining(
     if (targets.length) critic.push({ kind: 'value', role, weight: 1, items: targets });
     if (items.length === 0) continue;
     const near = kl ? { kl: { ...kl, reference: { ...kl.reference, set } } } : {};
-    const part: UpdatePart = { kind: 'policy', role, weight: 1, items, ...how, ...near };
-    policy.set(set, [...(policy.get(set) ?? []), part]);
+    policy.set(set, [...(policy.get(set) ?? []), policyPart(role, items, { ...how, ...near })]);
   }
   return {
     updates: [

@@ -9,7 +9,7 @@ import { evaluation } from '../../core/schema/evaluation.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
-import { describedBy, trainedSolver, withAdvantages } from '../../protocols/solver.ts';
+import { creditedItems, describedBy, policyPart, rewardOf, trainedSolver } from '../../protocols/solver.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { ratingParts } from '../../worlds/arithmetic/ratings.ts';
 import { evaluateRatings } from './evaluate.ts';
@@ -44,15 +44,18 @@ export function ratingValue(rewardFunction: string, { rating, exact, coin }: Rat
 }
 
 /** The part that trains a role on its own samples and rewards; samples without a reward are left out. */
-const part = (role: string, samples: readonly Sample[]): PolicyPart => ({
-  kind: 'policy',
-  role,
-  weight: 1,
-  items: withAdvantages(samples, whitenBatch(samples.map(({ rewards: { reward } }) => reward ?? null))),
-  objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.28, dualClip: 3 },
-  aggregation: { mode: 'token-mean' },
-  entropy: 1e-3,
-});
+const part = (role: string, samples: readonly Sample[]): PolicyPart => {
+  const together = samples.map(() => role);
+  return policyPart(
+    role,
+    creditedItems(samples, samples.map(rewardOf), together, (paid) => whitenBatch(paid)),
+    {
+      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.28, dualClip: 3 },
+      aggregation: { mode: 'token-mean' },
+      entropy: 1e-3,
+    },
+  );
+};
 
 const gateOf = ({ settings }: RoundRecords['round']) => (settings.variant === 'no-gate' ? 0 : QUALITY_GATE);
 

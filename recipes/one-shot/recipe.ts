@@ -35,7 +35,7 @@ function learn({ round: { settings }, groups }: RoundRecords): TrainingPlan {
   const items = groupItems(groups, grpo);
   const quiet = settings.variant === 'entropy-only';
   return {
-    updates: solverUpdate(quiet ? items.map((item) => ({ ...item, advantage: 0 })) : items, {
+    updates: solverUpdate(quiet ? items.map(({ sample }) => ({ sample, advantage: 0 })) : items, {
       objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
       aggregation: { mode: 'token-mean' },
       kl: { weight: KL, estimator: 'k3', reference: { set: MAIN_SET, version: 0 } },

@@ -22,12 +22,13 @@ import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { familyGame, freely } from '../../protocols/game.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
 import {
+  creditedItems,
   groupItems,
   policyUpdate,
+  rewardOf,
   SOLVER,
   smallSteps,
   trainedSolver,
-  withAdvantages,
 } from '../../protocols/solver.ts';
 import { voteFigures, votesOf } from '../../protocols/votes.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
@@ -137,9 +138,9 @@ function challengePlay(
         );
       },
       learn: ({ proposals, groups }, tools) => {
-        const paid = proposals.samples.map(({ rewards }) => rewards.reward ?? null);
-        const baselines = paid.map((_, i) => Math.floor(i / CHALLENGE_GROUP));
-        const items = withAdvantages(proposals.samples, grpo(paid, baselines));
+        const { samples } = proposals;
+        const baselines = samples.map((_, i) => Math.floor(i / CHALLENGE_GROUP));
+        const items = creditedItems(samples, samples.map(rewardOf), baselines, grpo);
         return {
           updates: plan(CHALLENGER, CHALLENGER, 0.01, items),
           figures: {

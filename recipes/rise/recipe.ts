@@ -8,24 +8,32 @@ import type { Sample } from '../../core/schema/sample.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
 import { familyGame } from '../../protocols/game.ts';
-import { SOLVER } from '../../protocols/solver.ts';
+import { policyPart, SOLVER } from '../../protocols/solver.ts';
 import { JUDGE, OPTIMIZER, solverAndVerifier } from '../../protocols/solver-verifier.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { slippingTask } from '../../worlds/arithmetic/step-slips.ts';
 
 /** The same rule pays solutions and verdicts. */
-export const grade = ({ outcome }: Pick<Sample, 'outcome'>, hit: number | null | undefined): number =>
+export const grade = ({ outcome }: Pick<Sample, 'outcome'>, hit: number): number =>
   outcome === 'ok' ? (hit ? 1 : -0.5) : -1;
 
+/** What a solution earned, or how a verdict agrees with the label; null = missing. */
+const hitOf = ({ rewards: { reward, agreement } }: Sample): number | null => reward ?? agreement ?? null;
+
 async function learn({ groups }: RoundRecords, { score, values }: LearnTools): Promise<TrainingPlan> {
-  const samples = groups.flatMap((group) => [...group.samples, ...group.judgments]);
-  const scores = samples.map((sample) => grade(sample, sample.rewards.reward ?? sample.rewards.agreement));
+  const rated = groups
+    .flatMap((group) => [...group.samples, ...group.judgments])
+    .flatMap((sample) => {
+      const hit = hitOf(sample);
+      return hit === null ? [] : [{ sample, score: grade(sample, hit) }];
+    });
+  const samples = rated.map(({ sample }) => sample);
   const start = await score('main', samples, 0);
   const worth = await values('critic', samples);
   const credit = samples.map(({ logprobs }, i) => {
     const mask = logprobs.map(() => 1);
     const kl = logprobs.map((logprob, t) => logprob - start[i]![t]!);
-    const rewards = klShapedRewards({ reward: scores[i]!, mask, kl }, 0.01);
+    const rewards = klShapedRewards({ reward: rated[i]!.score, mask, kl }, 0.01);
     return gae({ rewards, values: worth[i]! }, { gamma: 1, lambda: 1 });
   });
   const advantages = whiten(credit.flatMap((tokens) => tokens.advantages));
@@ -34,14 +42,11 @@ async function learn({ groups }: RoundRecords, { score, values }: LearnTools): P
     return { sample: samples[i]!, advantage, targets: returns };
   });
   const of = (role: string) => items.filter(({ sample }) => sample.role === role);
-  const policy = (role: string): UpdatePart => ({
-    kind: 'policy',
-    role,
-    weight: 1,
-    items: of(role),
-    objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-    aggregation: { mode: 'token-mean' },
-  });
+  const policy = (role: string): UpdatePart =>
+    policyPart(role, of(role), {
+      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
+      aggregation: { mode: 'token-mean' },
+    });
   const value = (role: string): UpdatePart => ({
     kind: 'value',
     role,

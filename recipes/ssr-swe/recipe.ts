@@ -13,7 +13,7 @@ import type {
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { penalisedDifficulty } from '../../core/rl/rewards/index.ts';
-import { mean } from '../../core/rl/statistics.ts';
+import { mean, present } from '../../core/rl/statistics.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
 import type { Outcome } from '../../core/schema/outcome.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
@@ -22,7 +22,15 @@ import { type AnswerReward, payAnswers } from '../../protocols/answer-rewards.ts
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { coinOf } from '../../protocols/gold.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
-import { groupItems, rewardNamed, SOLVER, smallSteps, withAdvantages } from '../../protocols/solver.ts';
+import {
+  creditedItems,
+  groupItems,
+  policyPart,
+  rewardNamed,
+  rewardOf,
+  SOLVER,
+  smallSteps,
+} from '../../protocols/solver.ts';
 import { repair } from '../../worlds/programs/repair.ts';
 import { INJECTOR, injectBugs, ssrState, stateAfter, stateOf } from './bugs.ts';
 
@@ -61,8 +69,11 @@ export function injectorReward(outcome: Outcome, rate: number | null): number | 
   return rate === null ? null : penalisedDifficulty(rate);
 }
 
-const solveRate = (repairs: readonly Sample[]): number =>
-  mean(repairs.map(({ rewards: { reward } }) => Number(reward === 1)));
+/** The share of the repairs that pass, of those that have a reward; null where none has. */
+function solveRate(repairs: readonly Sample[]): number | null {
+  const paid = present(repairs.map(rewardOf));
+  return paid.length ? mean(paid.map((reward) => Number(reward === 1))) : null;
+}
 
 function payProposals({ proposals, groups }: RoundRecords): ReadonlyMap<string, number | null> {
   const rates = new Map(groups.map(({ proposal, samples }) => [proposal, solveRate(samples)]));
@@ -74,14 +85,10 @@ function payProposals({ proposals, groups }: RoundRecords): ReadonlyMap<string, 
 const part = (role: string, items: readonly PolicyItem[]): PolicyPart[] =>
   items.length
     ? [
-        {
-          kind: 'policy',
-          role,
-          weight: 1,
-          items,
+        policyPart(role, items, {
           objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
           aggregation: { mode: 'token-mean' },
-        },
+        }),
       ]
     : [];
 
@@ -89,16 +96,12 @@ function learn(
   { round, proposals, groups, recipeState }: RoundRecords,
   { decode }: LearnTools,
 ): TrainingPlan {
-  const injected = withAdvantages(
-    proposals.samples,
-    grpo(
-      proposals.samples.map(({ rewards: { reward } }) => reward ?? null),
-      proposals.samples.map(({ prompt }) => prompt.join()),
-    ),
-  );
+  const { samples } = proposals;
+  const prompts = samples.map(({ prompt }) => prompt.join());
+  const injected = creditedItems(samples, samples.map(rewardOf), prompts, grpo);
   const parts = [...part(INJECTOR, injected), ...part(SOLVER, groupItems(groups, grpo))];
   const fresh = groups.filter(({ proposal }) => proposal !== null);
-  const rates = fresh.map(({ samples }) => solveRate(samples));
+  const rates = fresh.flatMap(({ samples }) => solveRate(samples) ?? []);
   const state = stateAfter(stateOf(recipeState), groups, decode, round.settings.variant !== 'first-order');
   return {
     updates: parts.length ? [{ set: MAIN_SET, parts }] : [],
@@ -107,7 +110,7 @@ function learn(
       ...(proposals.samples.length
         ? { valid: mean(proposals.samples.map(({ outcome }) => Number(outcome === 'ok'))) }
         : {}),
-      ...(fresh.length
+      ...(rates.length
         ? {
             repaired: mean(rates),
             interior: mean(rates.map((rate) => Number(rate > 0 && rate < 1))),

@@ -6,13 +6,20 @@ import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import type { EvaluationTasks } from '../../core/recipe/split.ts';
 import { rendered, type TaskFamily } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
-import { mean } from '../../core/rl/statistics.ts';
+import { mean, present } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { admitTasks, fixedTasks, nextTasks } from '../../protocols/drawn-tasks.ts';
 import { candidatesOf } from '../../protocols/evaluate/best-of-n.ts';
 import { familyGame } from '../../protocols/game.ts';
-import { groupItems, SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
+import {
+  groupItems,
+  policyPart,
+  rewardOf,
+  SOLVER,
+  solverAlone,
+  trainedSolver,
+} from '../../protocols/solver.ts';
 import { referenceSolution } from '../../worlds/arithmetic/aided.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
@@ -64,22 +71,17 @@ function comparedIn(scored: ScoredGroup): Compared[] {
   ];
 }
 
-const rewardsOf = ({ samples }: Pick<Compared, 'samples'>) =>
-  samples.map(({ rewards: paid }) => paid.reward ?? null);
-
 /** GRPO for a role, where rewards differ. */
 function reinforced(role: string, compared: readonly Compared[]): PolicyPart[] {
-  const differing = compared.filter((one) => one.role === role && new Set(rewardsOf(one)).size > 1);
+  const differing = compared.filter(
+    (one) => one.role === role && new Set(one.samples.map(rewardOf)).size > 1,
+  );
   if (differing.length === 0) return [];
   return [
-    {
-      kind: 'policy',
-      role,
-      weight: 1,
-      items: groupItems(differing, grpo),
+    policyPart(role, groupItems(differing, grpo), {
       objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.28 },
       aggregation: { mode: 'token-mean' },
-    },
+    }),
   ];
 }
 
@@ -95,7 +97,7 @@ function variationFigures(
   const solveRates = groups.flatMap((group) =>
     comparedIn(group)
       .filter(({ role, task }) => role === SOLVER && task !== group.task)
-      .map((attempts) => rewardsOf(attempts).flatMap((reward) => reward ?? []))
+      .map(({ samples }) => present(samples.map(rewardOf)))
       .filter((rated) => rated.length > 0)
       .map(mean),
   );

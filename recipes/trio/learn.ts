@@ -9,13 +9,11 @@ import { balancedPick } from '../../core/rl/selection/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { withAdvantages } from '../../protocols/solver.ts';
+import { creditedItems, rewardOf as earned, policyPart, withAdvantages } from '../../protocols/solver.ts';
 import { proposerReward, rewardOf } from './rewards.ts';
 
 /** The number of judgments in a round that the judge is trained on, half of them on right solutions. */
 const JUDGMENTS_TRAINED = 256;
-
-const earned = (sample: Sample) => sample.rewards.reward ?? null;
 
 /** The share of a group's rollouts that count as passed; null where no rollout has a reward. */
 function passRate({ samples }: ScoredGroup): number | null {
@@ -40,13 +38,18 @@ export function payProposals(
 
 /** The proposer's rewards, whitened over the round. */
 const proposerItems = (samples: readonly Sample[]): PolicyItem[] =>
-  withAdvantages(samples, whitenBatch(samples.map(earned)));
+  creditedItems(
+    samples,
+    samples.map(earned),
+    samples.map(() => 'proposer'),
+    (rewards) => whitenBatch(rewards),
+  );
 
 /** The solver's rewards, centred by group and scaled by the batch. */
 function solverItems(groups: readonly ScoredGroup[]): PolicyItem[] {
   const samples = groups.flatMap((group) => group.samples);
   const groupOf = groups.flatMap((group) => group.samples.map(() => group.group));
-  return withAdvantages(samples, groupCentredBatchScaled(samples.map(earned), groupOf));
+  return creditedItems(samples, samples.map(earned), groupOf, groupCentredBatchScaled);
 }
 
 /** The judge's agreement with its labels, balanced over right and wrong solutions. `seed` keys the random choice of judgments. */
@@ -73,15 +76,12 @@ function judgeItems(groups: readonly ScoredGroup[], seed: string): PolicyItem[] 
 /** One update of the shared weights: the clipped objectives of the three roles, each over its own tokens, and the KL divergence to version 0. */
 export function learn({ round, proposals, groups }: RoundRecords): TrainingPlan {
   const { kl } = rewardOf(round.settings.rewardFunction);
-  const part = (role: string, items: readonly PolicyItem[]): PolicyPart => ({
-    kind: 'policy',
-    role,
-    weight: 1,
-    items,
-    objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.28 },
-    aggregation: { mode: 'token-mean' },
-    ...(kl > 0 ? { kl: { weight: kl, estimator: 'k3', reference: { set: MAIN_SET, version: 0 } } } : {}),
-  });
+  const part = (role: string, items: readonly PolicyItem[]): PolicyPart =>
+    policyPart(role, items, {
+      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.28 },
+      aggregation: { mode: 'token-mean' },
+      ...(kl > 0 ? { kl: { weight: kl, estimator: 'k3', reference: { set: MAIN_SET, version: 0 } } } : {}),
+    });
   const parts = [
     part('proposer', proposerItems(proposals.samples)),
     part('solver', solverItems(groups)),

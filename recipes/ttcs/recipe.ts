@@ -18,13 +18,14 @@ import { admitTasks, drawnTasks, nextTests } from '../../protocols/drawn-tasks.t
 import { familyGame } from '../../protocols/game.ts';
 import { admit, passed, writeTasks } from '../../protocols/proposals.ts';
 import {
+  creditedItems,
   groupItems,
   policyUpdate,
+  rewardOf,
   smallSteps,
   solverAlone,
   solverUpdate,
   trainedSolver,
-  withAdvantages,
 } from '../../protocols/solver.ts';
 import { type Vote, voteFigures, votesOf } from '../../protocols/votes.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
@@ -141,12 +142,11 @@ const CLIPPED = {
 const synthesizerUpdate = ({ samples }: Proposals): TrainingPlan['updates'] =>
   policyUpdate(
     SYNTHESIZER,
-    withAdvantages(
+    creditedItems(
       samples,
-      grpo(
-        samples.map(({ rewards: { reward } }) => reward ?? null),
-        samples.map(({ about }) => about!),
-      ),
+      samples.map(rewardOf),
+      samples.map(({ about }) => about!),
+      grpo,
     ),
     CLIPPED,
     SYNTHESIZER,

@@ -66,7 +66,7 @@ test('a reward that is declared gold-free and reads gold is an error', () => {
 });
 
 test('a sample without a reward is not trained on, and enters no mean', () => {
-  const samples = [1, 0, null].map((reward, i) => ({ id: `s${i}`, rewards: { reward } }));
+  const samples = [1, 0, null].map((reward, i) => ({ id: `s${i}`, ids: [i], rewards: { reward } }));
   const items = groupItems([{ group: 'g', samples } as never], (rewards, groups) => {
     expect(groups).toEqual(['g', 'g', 'g']);
     return rewards.map((r) => (r === null ? null : r - 0.5));

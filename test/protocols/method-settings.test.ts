@@ -6,11 +6,11 @@ import type {
   RoundRecords,
   TrainingPlan,
 } from '../../core/plan/training-plan.ts';
-import { meanCentred } from '../../core/rl/estimators/index.ts';
+import { meanCentred, raw } from '../../core/rl/estimators/index.ts';
 import { withSettings } from '../../core/runs/set-path.ts';
-import type { Sample } from '../../core/schema/sample.ts';
+import { episodeItems } from '../../protocols/episode-credit.ts';
 import { methodSettings, withMethod } from '../../protocols/method-settings.ts';
-import { groupItems, solverUpdate } from '../../protocols/solver.ts';
+import { creditedItems, groupItems, solverUpdate } from '../../protocols/solver.ts';
 import { recipes, shipped } from '../../recipes/index.ts';
 import { recordsOf, solved, verdict } from '../recipes/records.ts';
 
@@ -94,74 +94,69 @@ test('every estimator is reached by its name, worked by hand', async () => {
   expect((await advantages('estimator=reinforce-plus-plus'))[1]).toEqual(close([-4 / 3, -4 / 3]));
 });
 
-/** What the estimator mean-centred makes of one group, whose rollouts a recipe credits in its own way. */
-async function estimatedItems(samples: readonly Sample[], items: readonly PolicyItem[]) {
+/** What an estimator makes of the items that a recipe's plan has. */
+async function estimatedItems(items: readonly PolicyItem[], estimator = 'mean-centred') {
   const own = {
     ...base,
     learn: (): TrainingPlan => ({
       updates: solverUpdate(items, { objective: { kind: 'reinforce' }, aggregation: { mode: 'token-mean' } }),
     }),
   };
-  const { updates } = await withMethod(own, set('estimator=mean-centred')).learn(
-    recordsOf('ttrl', [{ group: 'a', samples: [...samples] }]),
-    tools,
-  );
+  const { updates } = await withMethod(own, set(`estimator=${estimator}`)).learn(records, tools);
   const part = updates[0]!.parts[0]!;
   if (part.kind !== 'policy') throw new Error('the part is the policy’s');
   return part.items;
 }
 
-test('an estimator keeps which tokens a recipe trains, and compares with all of a group', async () => {
+test('an estimator keeps which tokens a recipe trains, and compares with all that the recipe compared', async () => {
   const samples = [solved('123', 1), solved('12', 0), solved('1', 0)];
-  const [right, wrong] = samples as [Sample, Sample];
-  const [masked, other, ...none] = await estimatedItems(samples, [
-    { sample: right, advantage: 2, mask: [1, 0, 0], band: { low: 0, high: 1 } },
-    // The same number for every token is one number.
-    { sample: wrong, advantage: [-1, -1] },
-  ]);
+  const [right, wrong] = creditedItems(samples, [1, 0, 0], ['a', 'a', 'a'], raw);
+  const items = [{ ...right!, mask: [1, 0, 0], band: { low: 0, high: 1 } }, wrong!];
+  const [masked, other, ...none] = await estimatedItems(items);
   // Mean 1/3 over three rollouts, of which two are trained.
-  expect(masked).toEqual({
-    sample: right,
+  expect(masked).toMatchObject({
+    sample: samples[0],
     advantage: expect.closeTo(2 / 3),
     mask: [1, 0, 0],
     band: { low: 0, high: 1 },
   });
-  expect(other).toEqual({ sample: wrong, advantage: expect.closeTo(-1 / 3) });
+  expect(other).toMatchObject({ sample: samples[1], advantage: expect.closeTo(-1 / 3) });
   expect(none).toEqual([]);
 });
 
-test('an estimator compares the answers to one prompt, not those of a group that has several', async () => {
-  const [a, b] = [solved('1', 1), solved('2', 0)];
-  const [c, d] = [solved('3', 1), solved('4', 1)].map((sample) => ({ ...sample, prompt: [7] })) as [
-    Sample,
-    Sample,
-  ];
+test('an estimator compares within the groups that the recipe compares within, and a missing reward with none', async () => {
+  const samples = ['1', '2', '3', '4', '5'].map((text) => solved(text, 1));
   const items = await estimatedItems(
-    [a, b, c, d],
-    [
-      { sample: a, advantage: 1 },
-      { sample: b, advantage: -1 },
-      { sample: c, advantage: 0 },
-      { sample: d, advantage: 0 },
-    ],
+    creditedItems(samples, [1, 0, 1, null, 0], ['a', 'a', 'b', 'b', 'b'], raw),
   );
-  expect(items.map(({ advantage }) => advantage)).toEqual(close([1 / 2, -1 / 2, 0, 0]));
+  expect(items.map(({ sample }) => sample)).toEqual([0, 1, 2, 4].map((i) => samples[i]));
+  expect(items.map(({ advantage }) => advantage)).toEqual(close([1 / 2, -1 / 2, 1 / 2, -1 / 2]));
 });
 
-test.each<[string, (first: Sample, second: Sample) => PolicyItem[]]>([
-  ['tokens', (first) => [{ sample: first, advantage: [1, 2] }]],
-  [
-    'more than the reward',
-    (first, second) => [
-      { sample: first, advantage: 1 },
-      { sample: second, advantage: 1.1 },
-    ],
-  ],
-  ['turns', (first) => [{ sample: { ...first, turn: 0 }, advantage: 1 }]],
-])('an estimator is refused where a recipe credits %s', async (_, items) => {
-  const [first, second] = [solved('12', 1), solved('34', 1)];
-  const given = items(first, second);
-  await expect(estimatedItems([given[0]!.sample, second], given)).rejects.toThrow(
+test('the turns of an episode have its advantage, and of one for each token their own part', async () => {
+  const turns = (texts: readonly string[], reward: number) =>
+    texts.map((text, turn) => ({
+      ...solved(text, reward),
+      turn,
+      ...(turn ? { of: `${reward}`.repeat(32) } : { id: `${reward}`.repeat(32) }),
+    }));
+  const samples = [...turns(['12', '1'], 1), ...turns(['1'], 0)];
+  const items = episodeItems([{ group: 'a', samples }], raw);
+  expect((await estimatedItems(items)).map(({ advantage }) => advantage)).toEqual(
+    close([1 / 2, 1 / 2, -1 / 2]),
+  );
+  // Returns 1 1 1 and 0: mean 3/4, variance 4·(3/4)(1/4)/3 = 1/4.
+  expect((await estimatedItems(items, 'reinforce-plus-plus')).map(({ advantage }) => advantage)).toEqual([
+    close([1 / 2, 1 / 2]),
+    close([1 / 2]),
+    close([-3 / 2]),
+  ]);
+});
+
+test('an estimator is refused where a recipe credits more than one reward a rollout', async () => {
+  const [first] = creditedItems([solved('12', 1)], [1], ['a'], raw);
+  const { credit: _, ...byToken } = { ...first!, advantage: [1, 2] };
+  await expect(estimatedItems([byToken])).rejects.toThrow(
     /the estimator mean-centred, which needs one reward a rollout, means nothing/,
   );
 });

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { proposedKind } from '../../recipes/azr/proposed-programs.ts';
 import { azr, proposerReward, solveRate } from '../../recipes/azr/recipe.ts';
 import { playSolver } from './play-solver.ts';
 
@@ -16,11 +15,9 @@ test('a solve rate counts what was paid as right', () => {
   const attempts = [1, -0.5, -1, 1].map((reward) => ({ rewards: { reward } }));
   expect(solveRate(attempts as never)).toBe(0.5);
   expect(solveRate([])).toBeNull();
-});
-
-test('a proposal’s kind is read from its prompt', () => {
-  expect(proposedKind('<propose>d:rev;sort<sep>')).toBe('deduction');
-  expect(proposedKind('<propose>i:<sep>')).toBe('induction');
+  // An attempt whose reward is missing is no failure.
+  expect(solveRate([1, null, -0.5].map((reward) => ({ rewards: { reward } })) as never)).toBe(0.5);
+  expect(solveRate([{ rewards: { reward: null } }] as never)).toBeNull();
 });
 
 /** Two proposals of each kind: of the deductions one is no program, of the abductions one is solved by nobody. */
@@ -48,6 +45,10 @@ test('a round without a buffer: all are shown the first program, the interpreter
     'ok',
     'ok',
   ]);
+  // What kind was asked for stands in the record.
+  expect(proposed.samples.map(({ about }) => about)).toEqual(
+    ['deduction', 'abduction', 'induction'].flatMap((kind) => [kind, kind]),
+  );
   expect(groups.map(({ task }) => task)).toEqual([
     'd:+1;1 2',
     'a:rev;1 2',

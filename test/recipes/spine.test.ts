@@ -70,7 +70,7 @@ test('without the band, and as TTRL', async () => {
   expect(none.items[0]!.mask).toEqual((await play()).part.items[0]!.mask);
   const all = (await play({ variant: 'all-tokens' })).part;
   expect(all.entropyBand).toBeUndefined();
-  for (const item of all.items) expect(Object.keys(item).sort()).toEqual(['advantage', 'sample']);
+  for (const item of all.items) expect(Object.keys(item).sort()).toEqual(['advantage', 'credit', 'sample']);
 });
 
 test('random fifth: as many tokens of each answer, drawn anew for each, the same ones each time', async () => {
