@@ -4,6 +4,7 @@
  */
 
 import type { LearnTools, Sequence } from '../core/plan/training-plan.ts';
+import type { RewardInfo } from '../core/recipe/role.ts';
 import { type RoundContext, sampleOf } from '../core/recipe/round-context.ts';
 import { mean } from '../core/rl/statistics.ts';
 import { rolloutId } from '../core/round/sample-ids.ts';
@@ -15,6 +16,12 @@ export const RESPONDER = 'responder';
 /** The longest demonstrated response has about forty characters. */
 export const RESPONSE_TOKENS = 48;
 export const STYLE_POINTS = 5;
+
+/** The two controls that what responses are worth must beat. */
+export const RESPONSE_CONTROLS = {
+  format: { description: 'control: any well-formed response is worth as much as another', usesGold: false },
+  random: { description: 'control: a coin says what a response is worth', usesGold: false },
+} as const satisfies Readonly<Record<string, RewardInfo>>;
 
 /** The parsed response; null where the text is none. */
 export const responseOf = (

@@ -21,6 +21,7 @@ import { admit, proposeThrough } from '../../protocols/proposals.ts';
 import {
   pointsOfRound,
   RESPONDER,
+  RESPONSE_CONTROLS,
   RESPONSE_FIGURES,
   RESPONSE_TOKENS,
   rated,
@@ -361,8 +362,7 @@ export const rewardHarness: Recipe = {
       usesGold: true,
     },
     rubric: { description: 'upper bound: the points of the rubric', usesGold: true },
-    format: { description: 'control: any well-formed response is worth as much as another', usesGold: false },
-    random: { description: 'control: a coin says what a response is worth', usesGold: false },
+    ...RESPONSE_CONTROLS,
   },
   variants: VARIANTS,
   sets: {

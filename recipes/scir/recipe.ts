@@ -14,6 +14,7 @@ import { worthOfResponses } from '../../protocols/judged-responses.ts';
 import {
   pointsOfRound,
   RESPONDER,
+  RESPONSE_CONTROLS,
   RESPONSE_FIGURES,
   RESPONSE_TOKENS,
   rated,
@@ -194,8 +195,7 @@ export const scir: Recipe = {
   rewards: {
     judge: { description: 'scores that the policy writes of its own responses', usesGold: false },
     rubric: { description: 'upper bound: the points of the rubric', usesGold: true },
-    format: { description: 'control: any well-formed response is worth as much as another', usesGold: false },
-    random: { description: 'control: a coin says what a response is worth', usesGold: false },
+    ...RESPONSE_CONTROLS,
   },
   roles: {
     [RESPONDER]: { description: 'responds', sampling: { maxNew: RESPONSE_TOKENS, temperature: 1 } },

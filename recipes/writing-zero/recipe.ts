@@ -15,6 +15,7 @@ import { meanScore, worthOfResponses } from '../../protocols/judged-responses.ts
 import {
   pointsOfRound,
   RESPONDER,
+  RESPONSE_CONTROLS,
   RESPONSE_FIGURES,
   RESPONSE_TOKENS,
   rated,
@@ -184,8 +185,7 @@ export const writingZero: Recipe = {
   rewards: {
     judge: { description: 'scores of a judge that does not learn and likes long responses', usesGold: false },
     rubric: { description: 'upper bound: the points of the rubric', usesGold: true },
-    format: { description: 'control: any well-formed response is worth as much as another', usesGold: false },
-    random: { description: 'control: a coin says what a response is worth', usesGold: false },
+    ...RESPONSE_CONTROLS,
   },
   roles: {
     [RESPONDER]: { description: 'responds', sampling: { maxNew: RESPONSE_TOKENS, temperature: 1 } },
