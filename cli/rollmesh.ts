@@ -94,6 +94,18 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     description: 'makes, lists and revokes the tokens of nodes',
     load: () => import('./node-token/command.ts'),
   },
+  serve: {
+    description: 'runs the mesh and its learner as a service of a server',
+    load: () => import('./serve/command.ts'),
+  },
+  backup: {
+    description: 'writes the state of a mesh to a file, also while it runs',
+    load: () => import('./backup/command.ts'),
+  },
+  restore: {
+    description: 'makes the state folder of a mesh from such a file',
+    load: () => import('./restore/command.ts'),
+  },
   deploy: { description: 'deploys the mesh to Cloudflare', load: () => import('./deploy/command.ts') },
   pretrain: {
     description: 'trains a start policy from random weights',

@@ -12,7 +12,7 @@ import { type Seat, seats, USUAL_TURNS } from '../core/schema/agent.ts';
 import { environmentSetTask } from '../core/schema/openenv.ts';
 import { FEWEST_QUESTIONS, fewWords } from '../core/statistics/change.ts';
 import { moduleFile } from '../local/mesh/installation.ts';
-import { ensureRewardSecret } from '../local/mesh/secrets.ts';
+import { ensureSecret } from '../local/mesh/secrets.ts';
 import { DEFAULT_START_POLICY } from '../local/starts.ts';
 import { readTexts } from '../protocols/questions/texts.ts';
 import { distilData, distilFrom, distilSettings } from '../recipes/distil/from-data.ts';
@@ -126,7 +126,7 @@ function expectSize(data: object): void {
 
 /** Makes the secret with which requests to a service are signed, where there is none yet. */
 function expectRewardSecret(url: string): void {
-  if (ensureRewardSecret('.'))
+  if (ensureSecret('.', 'REWARD_SECRET'))
     console.error(
       `A new REWARD_SECRET is in .dev.vars: it signs the requests to ${url}, which can check them by it (docs/tasks.md).`,
     );

@@ -44,6 +44,8 @@ export interface StartOptions {
   readonly revectorize: boolean;
   readonly auditFraction: number;
   readonly nodes: number;
+  /** The origin by which a proxy in front is reached. */
+  readonly outside?: string | undefined;
   /** The address of an environment that a Worker of the mesh plays. */
   readonly environment?: string;
   readonly environmentTurns?: number;

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeF
 import { join, resolve } from 'node:path';
 import { wrongInput } from '../../core/errors.ts';
 
-const MARKER = 'rollmesh-state';
+export const STATE_MARKER = 'rollmesh-state';
 /** The folder's mode: no other account of the machine should read its databases. */
 const OWNER_ONLY = 0o700;
 
@@ -72,7 +72,7 @@ function refuseForeign(path: string, folder: string): boolean {
       expected: 'a folder for all local state',
       next: CHOOSE,
     });
-  const ours = existsSync(join(folder, MARKER));
+  const ours = existsSync(join(folder, STATE_MARKER));
   const empty = !existsSync(folder) || readdirSync(folder).length === 0;
   if (!ours && !empty)
     throw wrongInput('state.folder', `The folder ${path} holds something else than rollmesh's state.`, {
@@ -89,7 +89,7 @@ function prepare(path: string, folder: string, fresh: boolean): string {
   // An earlier version of the program made it, or it existed and was empty.
   if ((statSync(folder).mode & 0o777) !== OWNER_ONLY) chmodSync(folder, OWNER_ONLY);
   writeFileSync(
-    join(folder, MARKER),
+    join(folder, STATE_MARKER),
     'Local state of rollmesh: D1, R2, queues, logs. Safe to delete while nothing runs.\n',
   );
   return folder;

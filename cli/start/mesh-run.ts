@@ -79,6 +79,7 @@ export async function runInMesh(
   const own = await startSharedMesh({
     stateDir,
     port: options.port,
+    ...(options.outside === undefined ? {} : { outside: options.outside }),
     recipes: modules.map(({ file }) => file),
     vars: { ...(options.nodes ? LOCAL_NODES : {}), ...environmentVars(options) },
     secrets: key === undefined ? {} : { ORS_API_KEY: key },
@@ -103,7 +104,7 @@ export async function runInMesh(
     heartbeat.waitFor(null);
     if (options.serve || options.resume) {
       await watched(takeUp(options, mesh, gateway, printer));
-      if (options.serve) printer.waiting(mesh.url);
+      if (options.serve) printer.waiting(options.outside ?? mesh.url);
     } else
       await watched(
         playRun(options, registry, mesh, gateway, heartbeat, (text) => plain.status(text), signal, began),

@@ -37,29 +37,32 @@ function isOfForeignPage(headers: Caller['headers']): boolean {
 
 /**
  * Why a request is refused; null if it is accepted. `hosts` are the names and addresses of this machine, as URLs write them; `pages` are the
- * origins whose pages may call the model endpoints.
+ * origins whose pages may call the model endpoints; `outside` is the origin by which a proxy in front is reached, such as https://mesh.example.org.
  */
 export function foreignCaller(
   { url, headers }: Caller,
   hosts: readonly string[],
   pages: readonly string[] = [],
+  outside?: string,
 ): Refusal | null {
   const host = headers.get('host') ?? new URL(url).host;
+  const own = isFromOutside(host, outside) ? outside : `http://${host}`;
   const asked = [hostnameOf(host), new URL(url).hostname];
-  if (!asked.every((name) => name !== null && hosts.includes(name)))
+  const known = outside === undefined ? hosts : [...hosts, new URL(outside).hostname];
+  if (!asked.every((name) => name !== null && known.includes(name)))
     return {
       code: 'host.foreign',
       message: `The request is for the host ${host.slice(0, 100)}, and the local mesh answers for this machine alone.`,
-      expected: `one of ${hosts.join(', ')}`,
+      expected: `one of ${known.join(', ')}`,
       next: `Open http://${hosts[0]} with the port of the mesh.`,
     };
   const origin = headers.get('origin');
   const isNamed = origin !== null && pages.includes(origin) && isOpenToPages(new URL(url).pathname);
-  if (origin !== null && origin !== `http://${host}` && !isNamed)
+  if (origin !== null && origin !== own && !isNamed)
     return {
       code: 'origin.foreign',
       message: `The request comes from a page of ${origin.slice(0, 100)}, and the local mesh answers its own page alone.`,
-      expected: `no Origin header, or http://${host}`,
+      expected: `no Origin header, or ${own}`,
       next: 'Call the mesh from a program, or from its own page; CORS_ORIGINS in .dev.vars names pages that may call its model endpoints.',
     };
   if (!isNamed && isOfForeignPage(headers))
@@ -70,6 +73,18 @@ export function foreignCaller(
       next: 'Open the mesh’s page in a tab of its own.',
     };
   return null;
+}
+
+/** Was the request addressed to the proxy in front? */
+const isFromOutside = (host: string, outside: string | undefined): boolean =>
+  outside !== undefined && host === new URL(outside).host;
+
+/** The address that the caller used: behind a proxy that ends TLS, the mesh hears http and the name alone. */
+export function askedUrl({ url, headers }: Caller, outside?: string): string {
+  const host = headers.get('host') ?? new URL(url).host;
+  if (!isFromOutside(host, outside)) return url;
+  const { pathname, search } = new URL(url);
+  return `${outside}${pathname}${search}`;
 }
 
 /** The headers without those that control Miniflare (`MF-…`) and the one in which Cloudflare gives the caller’s address. */

@@ -3,7 +3,7 @@
  * from a foreign page, so that a web site whose name resolves to 127.0.0.1 (DNS rebinding) gets nothing. It also removes the headers
  * with which a caller could pose as Cloudflare or Miniflare. In a deployed mesh, Cloudflare's edge takes its place.
  */
-import { foreignCaller, trustedHeaders } from './door-rules.ts';
+import { askedUrl, foreignCaller, trustedHeaders } from './door-rules.ts';
 
 interface Env {
   readonly INNER: Fetcher;
@@ -11,12 +11,16 @@ interface Env {
   readonly HOSTS: readonly string[];
   /** Origins whose pages may call the model endpoints. */
   readonly PAGES: readonly string[];
+  /** The origin of a proxy in front; empty where there is none. */
+  readonly OUTSIDE: string;
 }
 
 export default {
   fetch(request, env) {
-    const refusal = foreignCaller(request, env.HOSTS, env.PAGES);
+    const outside = env.OUTSIDE || undefined;
+    const refusal = foreignCaller(request, env.HOSTS, env.PAGES, outside);
     if (refusal) return Response.json(refusal, { status: 403, headers: { connection: 'close' } });
-    return env.INNER.fetch(new Request(request, { headers: trustedHeaders(request.headers) }));
+    const asked = new Request(askedUrl(request, outside), request);
+    return env.INNER.fetch(new Request(asked, { headers: trustedHeaders(request.headers) }));
   },
 } satisfies ExportedHandler<Env>;

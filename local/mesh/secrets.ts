@@ -59,11 +59,15 @@ export function ensureSecrets(root: string): Secrets {
 
 const missingOf = (vars: ReadonlyMap<string, string>) => SECRET_NAMES.filter((name) => !vars.get(name));
 
-/** The secret that signs requests to reward services; it is made where `.dev.vars` has none. @returns whether it was made */
-export function ensureRewardSecret(root: string): boolean {
+/**
+ * A secret that not every mesh needs: REWARD_SECRET, which signs requests to reward services, or READ_TOKEN. It is made where `.dev.vars` has none.
+ *
+ * @returns whether it was made
+ */
+export function ensureSecret(root: string, name: 'REWARD_SECRET' | 'READ_TOKEN'): boolean {
   const path = join(root, '.dev.vars');
-  if (readVars(path).get(REWARD_SECRET)) return false;
-  alone(path, () => withMissing(path, [REWARD_SECRET]));
+  if (readVars(path).get(name)) return false;
+  alone(path, () => withMissing(path, [name]));
   return true;
 }
 

@@ -33,6 +33,8 @@ export interface MeshOptions {
   /** The folder of .dev.vars and, if it has one, of wrangler.toml; default: the working directory. */
   readonly root?: string;
   readonly host?: string;
+  /** The origin by which a proxy in front is reached from outside, such as https://mesh.example.org. Reading needs a READ_TOKEN then. */
+  readonly outside?: string;
   /** The gateway's port; 0 means any free port. */
   readonly port?: number;
   readonly pullPort?: number;
@@ -114,6 +116,7 @@ async function doorOptions(
   pages: readonly string[],
   host: string = LOOPBACK,
   port: number = 0,
+  outside: string = '',
 ): Promise<WorkerOptions> {
   const bundle = await bundleWorker(moduleFile('local/mesh/door.worker'));
   return {
@@ -121,7 +124,11 @@ async function doorOptions(
     compatibilityDate: '2026-04-01',
     modulesRoot: bundle.root,
     modules: bundle.modules,
-    bindings: { HOSTS: [...new Set([LOOPBACK, 'localhost', '[::1]', host])], PAGES: [...pages] },
+    bindings: {
+      HOSTS: [...new Set([LOOPBACK, 'localhost', '[::1]', host])],
+      PAGES: [...pages],
+      OUTSIDE: outside,
+    },
     serviceBindings: { INNER: worker },
     unsafeDirectSockets: [{ host, port }],
   };
@@ -156,7 +163,7 @@ export async function startMesh(options: MeshOptions = {}): Promise<Mesh> {
   const [own, ...others] = await Promise.all([
     workerOptions(settings),
     pullQueueOptions(secrets, options),
-    doorOptions(GATEWAY, pages, options.host, options.port),
+    doorOptions(GATEWAY, pages, options.host, options.port, options.outside),
     doorOptions(PULL_QUEUE, [], options.host, options.pullPort),
     doorOptions(CONTROL, []),
   ]);

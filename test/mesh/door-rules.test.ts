@@ -1,6 +1,6 @@
 /** The rules of the door, by hand-made requests: who is let in and what is taken off. */
 import { expect, test } from 'vitest';
-import { foreignCaller, trustedHeaders } from '../../local/mesh/door-rules.ts';
+import { askedUrl, foreignCaller, trustedHeaders } from '../../local/mesh/door-rules.ts';
 
 const HOSTS = ['127.0.0.1', 'localhost', '[::1]'];
 const caller = (headers: Record<string, string>, url = 'http://127.0.0.1:8787/') => ({
@@ -54,6 +54,26 @@ test('a page that is named may call the model endpoints, and nothing else', () =
     expect(asked(path, 'https://page.example')?.code).toBe('origin.foreign');
   for (const origin of ['https://page.example:1', 'http://page.example', 'https://page.example.evil', 'null'])
     expect(asked('/v1/models', origin)?.code).toBe('origin.foreign');
+});
+
+test('behind a proxy: its name and the pages of its origin beside those of the machine, and the address that the caller used', () => {
+  const outside = 'https://mesh.example';
+  const at = (headers: Record<string, string>) =>
+    foreignCaller(caller(headers), HOSTS, [], outside)?.code ?? null;
+  expect(at({ host: 'mesh.example' })).toBeNull();
+  expect(at({ host: 'mesh.example', origin: outside })).toBeNull();
+  expect(at({ host: '127.0.0.1:8787', origin: 'http://127.0.0.1:8787' })).toBeNull();
+  for (const host of ['other.example', 'mesh.example.evil', 'xmesh.example'])
+    expect(at({ host }), host).toBe('host.foreign');
+  for (const origin of ['http://mesh.example', 'https://mesh.example:8', 'https://evil.example', 'null'])
+    expect(at({ host: 'mesh.example', origin }), origin).toBe('origin.foreign');
+  // A page of the proxy's has no business at the machine's own address.
+  expect(at({ host: '127.0.0.1:8787', origin: outside })).toBe('origin.foreign');
+  expect(foreignCaller(caller({ host: 'mesh.example' }), HOSTS)?.code).toBe('host.foreign');
+  const asked = (host: string, by?: string) => askedUrl(caller({ host }, `http://${host}/agents/x?a=1`), by);
+  expect(asked('mesh.example', outside)).toBe('https://mesh.example/agents/x?a=1');
+  expect(asked('127.0.0.1:8787', outside)).toBe('http://127.0.0.1:8787/agents/x?a=1');
+  expect(asked('mesh.example')).toBe('http://mesh.example/agents/x?a=1');
 });
 
 /** What Chromium sends for what a page does, by the page's site. */

@@ -406,8 +406,7 @@ export const GUARDS: readonly Guard[] = [
     GUARDS_FILE,
     "settings.local ? undefined : c.req.header('cf-connecting-ip')",
     "c.req.header('cf-connecting-ip')",
-    'mesh/rate-limit',
-    'mesh/door-rules',
+    'workers/callers',
   ),
   guard(
     'a web page',

@@ -134,3 +134,20 @@ test('the learner reads objects of rounds and policies, and no other key is aske
     expect(await statusOf(key), key).toBe(422);
   expect(asked).toEqual(kept);
 });
+
+test('only Cloudflare’s edge is believed which address a caller has', async () => {
+  const counted = async (local: boolean): Promise<string[]> => {
+    const keys: string[] = [];
+    const hooks = {
+      limit: async ({ key }: { key: string }) => {
+        keys.push(key);
+        return { success: false };
+      },
+    };
+    const headers = { 'cf-connecting-ip': '203.0.113.7', authorization: `Bearer ${LEARNER}` };
+    await answered(`/api/samples/${'0'.repeat(32)}`, { headers }, { hooks, local });
+    return keys;
+  };
+  expect(await counted(true)).toEqual(['samples:local']);
+  expect(await counted(false)).toEqual(['samples:203.0.113.7']);
+});

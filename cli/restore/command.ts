@@ -1,0 +1,59 @@
+/** `npx rollmesh restore FILE`: the state folder of a mesh from a file of `npx rollmesh backup`. */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { Command } from 'commander';
+import { wrongInput } from '../../core/errors.ts';
+import { refuseDamaged } from '../../local/mesh/sqlite-files.ts';
+import { tar } from '../backup/command.ts';
+import { calledAs } from '../called-as.ts';
+import { printable } from '../printable.ts';
+import { STATE_MARKER } from '../shared/state-folder.ts';
+
+const VARS = '.dev.vars';
+
+export const command = (): Command =>
+  new Command(calledAs('restore'))
+    .description('Makes a state folder, and .dev.vars, from a file of `npx rollmesh backup`.')
+    .argument('<file>', 'the file')
+    .option('--state <dir>', 'folder to make; it must not be there, or be empty', '.rollmesh')
+    .action(restore);
+
+async function restore(file: string, { state }: { readonly state: string }): Promise<void> {
+  if (!existsSync(file))
+    throw wrongInput('file.missing', `There is no file ${file}.`, {
+      expected: 'a file of `npx rollmesh backup`',
+    });
+  const target = resolve(state);
+  if (existsSync(target) && readdirSync(target).length)
+    throw wrongInput('state.exists', `The folder ${state} holds something.`, {
+      expected: 'a folder that is empty or missing',
+      next: 'Move it away, or choose another with --state DIR.',
+    });
+  const stage = mkdtempSync(join(dirname(target), '.rollmesh-restore-'));
+  try {
+    tar(['--extract', '--gzip', '--file', resolve(file), '--directory', stage, '--no-same-owner']);
+    if (!existsSync(join(stage, STATE_MARKER)))
+      throw wrongInput('backup.foreign', `${file} holds no state of a mesh.`, {
+        expected: 'a file of `npx rollmesh backup`',
+      });
+    await refuseDamaged(stage);
+    const vars = join(stage, VARS);
+    if (existsSync(vars)) {
+      if (existsSync(VARS) && readFileSync(VARS, 'utf8') !== readFileSync(vars, 'utf8'))
+        throw wrongInput('secrets.differ', `${VARS} here has other secrets than the mesh in ${file}.`, {
+          expected: `no ${VARS}, or the same one: what is stored is sealed with the mesh’s own`,
+          next: `Move ${VARS} away, or restore in another folder.`,
+        });
+      renameSync(vars, VARS);
+    }
+    if (existsSync(target)) rmdirSync(target);
+    renameSync(stage, target);
+  } finally {
+    rmSync(stage, { recursive: true, force: true });
+  }
+  console.log(
+    printable(
+      `${state} is that of ${file}. Start it as before: runs that were open go on with \`npx rollmesh serve\`, or with \`npx rollmesh start --resume\`.`,
+    ),
+  );
+}

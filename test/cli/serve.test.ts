@@ -1,0 +1,133 @@
+/**
+ * A mesh as a service: it says when it takes orders, goes on with open runs when it is started again, and a backup that was taken while it ran goes on, in
+ * another folder, to the same versions.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import type { Manifest } from '../../core/schema/policy.ts';
+import { nodeArguments } from '../../local/mesh/installation.ts';
+import { storedObjects } from '../faults/stored-files.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'rollmesh-serve-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** How many rounds are played, and from how many backups the run goes on: `BACKUP_ROUNDS=8 BACKUPS=20` tries more. */
+const ROUNDS = Number(process.env.BACKUP_ROUNDS ?? 3);
+const TRIED = Number(process.env.BACKUPS ?? 1);
+
+class Service {
+  readonly #child;
+  readonly #heard = new EventTarget();
+  text = '';
+
+  constructor(cwd: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+    this.#child = spawn(process.execPath, [...nodeArguments('cli/rollmesh'), ...args], {
+      cwd,
+      env: { ...process.env, NO_COLOR: '1', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [this.#child.stdout, this.#child.stderr])
+      stream.on('data', (chunk: Uint8Array) => {
+        this.text += new TextDecoder().decode(chunk);
+        this.#heard.dispatchEvent(new Event('text'));
+      });
+  }
+
+  async says(pattern: RegExp): Promise<RegExpExecArray> {
+    const ended = once(this.#child, 'close').then(() => {
+      throw new Error(`It ended: ${this.text}`);
+    });
+    ended.catch(() => undefined);
+    for (;;) {
+      const found = pattern.exec(this.text);
+      if (found) return found;
+      await Promise.race([once(this.#heard, 'text'), ended]);
+    }
+  }
+
+  async ends(): Promise<number | null> {
+    const [code] = this.#child.exitCode === null ? await once(this.#child, 'close') : [this.#child.exitCode];
+    return code;
+  }
+
+  async stop(): Promise<number | null> {
+    this.#child.kill('SIGTERM');
+    return this.ends();
+  }
+}
+
+const project = (name: string): string => {
+  const cwd = join(folder, name);
+  mkdirSync(cwd);
+  return cwd;
+};
+const serve = (cwd: string, env: Readonly<Record<string, string>> = {}) =>
+  new Service(cwd, ['serve', '--port', '0', '--state', 'state', '--threads', '1'], env);
+
+async function called(
+  cwd: string,
+  ...args: readonly string[]
+): Promise<{ code: number | null; text: string }> {
+  const command = new Service(cwd, args);
+  return { code: await command.ends(), text: command.text };
+}
+
+/** The hashes of the files of all versions that were trained. */
+const trained = (state: string) =>
+  Object.fromEntries(
+    [...storedObjects(state)].flatMap(([key, path]) => {
+      if (!key.endsWith('/manifest.json')) return [];
+      const { policy, version, files } = JSON.parse(readFileSync(path, 'utf8')) as Manifest;
+      const hashes = Object.entries(files).map(([file, { sha256 }]) => [file, sha256]);
+      return version > 0 ? [[`${policy}@${version}`, Object.fromEntries(hashes)]] : [];
+    }),
+  );
+
+test('backups of a running service go on to the same versions, and systemd hears when it is ready', async () => {
+  const cwd = project('first');
+  const bin = project('bin');
+  writeFileSync(join(bin, 'systemd-notify'), `#!/bin/sh\necho "$@" >"${bin}/heard"\n`, { mode: 0o755 });
+  const service = serve(cwd, { NOTIFY_SOCKET: 'any', PATH: `${bin}:${process.env.PATH}` });
+  const [, url] = await service.says(/The mesh is up at (\S+) and takes webhooks/);
+  await expect.poll(() => readFileSync(join(bin, 'heard'), 'utf8'), { timeout: 20_000 }).toBe('--ready\n');
+  const order = ['--recipe', 'trio', '--tasks-per-round', '2', '--group-size', '2', '--engine', 'kernels'];
+  const ordered = await called(cwd, 'trigger', url!, ...order, '--rounds', `${ROUNDS}`);
+  expect(ordered, ordered.text).toMatchObject({ code: 0 });
+  const last = new RegExp(`^ *${ROUNDS}/${ROUNDS} `, 'm');
+  const backups: string[] = [];
+  do {
+    const file = join(folder, `${backups.length}.tgz`);
+    const made = await called(cwd, 'backup', file, '--state', 'state');
+    expect(made, made.text).toMatchObject({ code: 0 });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    backups.push(file);
+  } while (!last.test(service.text));
+  expect(await service.stop(), service.text).toBe(0);
+  const wanted = trained(join(cwd, 'state'));
+  expect(Object.keys(wanted)).toHaveLength(ROUNDS);
+  // Spread over the run, the first of them in its middle where there is one alone.
+  const tried = Array.from(
+    { length: Math.min(TRIED, backups.length) },
+    (_, i) => backups[Math.floor(((i + 0.5) * backups.length) / Math.min(TRIED, backups.length))]!,
+  );
+  for (const [i, file] of tried.entries()) {
+    const other = project(`restored-${i}`);
+    const restored = await called(other, 'restore', file, '--state', 'state');
+    expect(restored, restored.text).toMatchObject({ code: 0 });
+    const before = Object.keys(trained(join(other, 'state'))).length;
+    const again = serve(other);
+    if (before < ROUNDS) await again.says(last);
+    expect(await again.stop(), again.text).toBe(0);
+    expect(trained(join(other, 'state')), `${file}, taken with ${before} versions`).toEqual(wanted);
+    if (process.env.BACKUPS) console.log(`backup ${file}: ${before} of ${ROUNDS} versions when it was taken`);
+  }
+  // What is there is not written over, and other secrets are not taken for these.
+  expect((await called(cwd, 'restore', tried[0]!, '--state', 'state')).text).toContain('state.exists');
+  const stranger = project('stranger');
+  writeFileSync(join(stranger, '.dev.vars'), 'MESH_KEY=other\n');
+  expect((await called(stranger, 'restore', tried[0]!)).text).toContain('secrets.differ');
+}, 300_000);
