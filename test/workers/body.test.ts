@@ -1,13 +1,15 @@
 /** Bodies of requests: what is too large is not read to its end, whatever the length header says. */
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
+
+let readBytes: (request: Request, limit: number) => Promise<Uint8Array>;
+beforeAll(async () => {
+  // Not by its literal name, since the Workers are compiled against other types than the tests.
+  const module: string = '../../workers/gateway/body.ts';
+  ({ readBytes } = (await import(module)) as { readBytes: typeof readBytes });
+}, 60_000);
 
 /** The status of the refusal, and how many chunks of 100 bytes were read; null = the body was taken. */
 async function read(chunks: number, limit: number, headers: Record<string, string> = {}) {
-  // Not by its literal name, since the Workers are compiled against other types than the tests.
-  const module: string = '../../workers/gateway/body.ts';
-  const { readBytes } = (await import(module)) as {
-    readBytes: (request: Request, limit: number) => Promise<Uint8Array>;
-  };
   let pulled = 0;
   const body = new ReadableStream({
     type: 'bytes',

@@ -1,5 +1,12 @@
 /** Who may cause work at the model endpoints, and who may listen to the stream of news. */
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
+
+let gatewayApp: (services: object) => { request: (path: string, init: object) => Promise<Response> };
+beforeAll(async () => {
+  // Not by its literal name, since the Workers are compiled against other types than the tests.
+  const app: string = '../../workers/gateway/app.ts';
+  ({ gatewayApp } = (await import(app)) as { gatewayApp: typeof gatewayApp });
+}, 60_000);
 
 const LEARNER = 'the-learners-token'.padEnd(64, '0');
 
@@ -15,11 +22,6 @@ async function answered(
     bucket?: object;
   },
 ) {
-  // Not by its literal name, since the Workers are compiled against other types than the tests.
-  const app: string = '../../workers/gateway/app.ts';
-  const { gatewayApp } = (await import(app)) as {
-    gatewayApp: (services: object) => { request: (path: string, init: object) => Promise<Response> };
-  };
   const free = { limit: async () => ({ success: true }) };
   const services = {
     settings: { local: more.local ?? false },
