@@ -5,7 +5,7 @@ import { openAudit } from '../../learner/loop/auditor.ts';
 import { Evaluator } from '../../learner/loop/evaluator.ts';
 import { runLearner } from '../../learner/loop/loop.ts';
 import { TrainingDevice } from '../../learner/loop/training-device.ts';
-import { objectiveModules } from '../../learner/train/objective-modules.ts';
+import { objectiveModules } from '../../learner/train/node-objectives.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { PullQueue } from '../../workers/api/pull-client.ts';

@@ -5,7 +5,7 @@ import { identityOf } from '../../core/audit/work-seal.ts';
 import { wrongInput } from '../../core/errors.ts';
 import { SMALLER_WEIGHTS } from '../../core/policy/policy.ts';
 import { CLOSE_ENGINES, isCloseEngine, type LeaseOrder, NODE_ENGINES } from '../../core/schema/work.ts';
-import { loadNative } from '../../infer/ort-native.ts';
+import { loadNative } from '../../infer/node-ort-native.ts';
 import { askingServer, shapeOnly } from '../../local/node/ask-server.ts';
 import { lend } from '../../local/node/lend.ts';
 import { WorkClient } from '../../workers/api/work-client.ts';

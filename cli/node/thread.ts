@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { SamplingRequest } from '../../core/schema/work.ts';
 import type { SharedMemory } from '../../infer/kernels/shared-weights.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
-import { nativeEngines } from '../../infer/ort-native.ts';
+import { nativeEngines } from '../../infer/node-ort-native.ts';
 import { type ComputeAnswer, Computer, failureOf, READY } from '../../local/node/compute.ts';
 import type { Held } from '../../local/node/weight-memories.ts';
 import type { ThreadCall, ThreadData } from './threads.ts';

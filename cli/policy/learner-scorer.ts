@@ -1,6 +1,7 @@
 /** Scores by the learner's forward pass on the CPU device, so that it can be compared with the engine of the rollouts. */
 import type { Policy, TokenIds, TokenScores } from '../../core/policy/policy.ts';
-import { type Device, openDevice } from '../../learner/device/device.ts';
+import type { Device } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import { microBatches, packSequences } from '../../learner/nn/pack.ts';
 import { type ParamSet, paramsFrom } from '../../learner/nn/params.ts';
 import { tokenLogProbs } from '../../learner/nn/token-log-probs.ts';

@@ -10,7 +10,7 @@ import { sha256Hex } from '../../core/random.ts';
 import type { Manifest } from '../../core/schema/policy.ts';
 import { characterTokenizer } from '../../core/text/characters.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
-import { openDevice } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import { paramsFrom } from '../../learner/nn/params.ts';
 import { configOf } from '../../learner/train/frozen-sets.ts';
 import {

@@ -14,7 +14,7 @@ import {
   resultOf,
 } from '../../core/runs/sweep.ts';
 import type { Summary } from '../../core/schema/summary.ts';
-import type { RunListener } from '../../local/run/in-process.ts';
+import type { RunListener } from '../../local/run/play.ts';
 import { calledAs } from '../called-as.ts';
 import { lineChart } from '../charts/line-chart.ts';
 import { printable } from '../printable.ts';

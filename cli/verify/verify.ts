@@ -1,6 +1,7 @@
 /** Verifies the versions that a command names, and prints what became of each. */
-import { type Device, openDevice } from '../../learner/device/device.ts';
-import { objectiveModules } from '../../learner/train/objective-modules.ts';
+import type { Device } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
+import { objectiveModules } from '../../learner/train/node-objectives.ts';
 import { readSecrets } from '../../local/mesh/secrets.ts';
 import { printable } from '../printable.ts';
 import { openRecipesOf } from '../recipe-modules.ts';

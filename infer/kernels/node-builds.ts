@@ -3,7 +3,7 @@
  * and the products come out right.
  */
 import { readFileSync } from 'node:fs';
-import { compilePaired } from '../../kernels/revectorizer.ts';
+import { compilePaired } from '../../kernels/node-revectorizer.ts';
 import type { Build, Builds } from './builds.ts';
 import { Heap } from './heap.ts';
 import { importingShared } from './importing-shared.ts';

@@ -1,5 +1,5 @@
 /**
- * Tries the products of a build in which pairs of 128-bit operations run as one (`revectorizer.ts`), in every tile: in float32 against chains of single
+ * Tries the products of a build in which pairs of 128-bit operations run as one (`node-revectorizer.ts`), in every tile: in float32 against chains of single
  * multiply-adds of the same build, so that each rounding must agree, and in integers against products worked out in JavaScript.
  */
 import type { KernelInstance } from './kernels.ts';

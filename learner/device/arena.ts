@@ -20,6 +20,8 @@ export class Arena {
   readonly #used = new Map<number, number>();
   /** Free blocks, sorted by address; no two are adjacent. */
   readonly #free: Block[] = [];
+  /** Called when the memory has grown: views of its former buffer may be empty. */
+  onGrown: () => void = () => {};
   #top: number;
   #bytes = 0;
   #peak = 0;
@@ -104,6 +106,7 @@ export class Arena {
     } catch (error) {
       throw this.#outOfMemory(pages * PAGE_BYTES, error); // the system has no more
     }
+    this.onGrown();
   }
 
   #outOfMemory(size: number, cause?: unknown): RollmeshError {

@@ -5,7 +5,8 @@
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import asc from 'assemblyscript/asc';
-import { type KernelVariant, kernelFile } from './kernel-files.ts';
+import type { KernelVariant } from './host.ts';
+import { kernelFile } from './node-kernel-files.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -2,9 +2,9 @@
  * Opens the device that the learner computes on: the CPU through SIMD kernels, or a GPU through WebGPU. One device is open at a time,
  * because tfjs has one active backend; opening another one closes the first and disposes its tensors.
  */
-import { availableParallelism } from 'node:os';
 import { wrongInput } from '../../core/errors.ts';
 import * as tf from '../tfjs.ts';
+import type { DeviceHost } from './host.ts';
 import { KernelRuntime } from './kernel-runtime.ts';
 import { registerSimdKernels } from './simd/index.ts';
 import { SIMD } from './simd/register.ts';
@@ -19,7 +19,7 @@ const GPU_BYTES = 4 * 1024 ** 3;
 
 export interface DeviceSettings {
   device: 'cpu' | 'webgpu';
-  /** Threads of the CPU device; default: as many as the machine offers, at most 8. */
+  /** Threads of the CPU device; default: the host's, which in Node are as many as the machine offers, at most 8. */
   threads?: number;
   /** Fused multiply-add on the CPU device where the engine has it; default true. */
   fma?: boolean;
@@ -53,10 +53,10 @@ export interface Device {
 
 let open: Device | undefined;
 
-async function openCpu(settings: DeviceSettings): Promise<Device> {
-  const { threads = Math.min(8, availableParallelism()), fma = true } = settings;
+async function openCpu(host: DeviceHost, settings: DeviceSettings): Promise<Device> {
+  const { threads = host.threads, fma = true } = settings;
   const { revectorize = true, shareCycles = SHARE_CYCLES } = settings;
-  const runtime = await KernelRuntime.start({ threads, fma, revectorize, shareCycles });
+  const runtime = await KernelRuntime.start(host, { threads, fma, revectorize, shareCycles });
   registerSimdKernels();
   tf.registerBackend(SIMD, () => new SimdBackend(runtime));
   await tf.setBackend(SIMD);
@@ -80,9 +80,8 @@ async function openCpu(settings: DeviceSettings): Promise<Device> {
   return device;
 }
 
-async function openGpu({ gpuFeatures }: DeviceSettings): Promise<Device> {
-  const { openGpuBackend } = await import('./webgpu/index.ts');
-  const opened = await openGpuBackend(gpuFeatures);
+async function openGpu(host: DeviceHost, { gpuFeatures }: DeviceSettings): Promise<Device> {
+  const opened = await host.openGpu(gpuFeatures);
   if (typeof opened === 'string')
     throw wrongInput('learner.no-gpu', `The learner cannot use a GPU: ${opened}`, {
       next: 'Use the CPU device, or install a driver.',
@@ -126,9 +125,9 @@ async function openGpu({ gpuFeatures }: DeviceSettings): Promise<Device> {
  * Opens a device and makes it the one that tfjs computes on. Throws `wrong-input` where a GPU is asked for and there is none; a software
  * driver counts as one. Which device is faster for a policy is found by learner/nn/device-trial.ts.
  */
-export async function openDevice(settings: DeviceSettings): Promise<Device> {
+export async function openDeviceOn(host: DeviceHost, settings: DeviceSettings): Promise<Device> {
   open?.close();
-  open = settings.device === 'webgpu' ? await openGpu(settings) : await openCpu(settings);
+  open = settings.device === 'webgpu' ? await openGpu(host, settings) : await openCpu(host, settings);
   return open;
 }
 

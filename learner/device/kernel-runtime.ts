@@ -1,8 +1,8 @@
 /** Runs the kernels: it holds their module, memory and threads, and the scratch area that attention and matrix products need. */
 import { wrongInput } from '../../core/errors.ts';
-import { enableRevectorizer } from '../../kernels/revectorizer.ts';
 import { Arena } from './arena.ts';
-import { type KernelVariant, loadKernels } from './kernel-files.ts';
+import type { DeviceHost, KernelVariant } from './host.ts';
+import { importingOwn } from './importing-own.ts';
 import { type KernelFunction, ThreadPool } from './thread-pool.ts';
 import { wideTilesPay } from './wide-tiles.ts';
 
@@ -31,6 +31,7 @@ export class KernelRuntime {
   readonly variant: KernelVariant;
   /** True where pairs of vector operations run as one. */
   readonly wideTiles: boolean;
+  readonly #host: DeviceHost;
   readonly #kernels: Record<string, KernelFunction>;
   readonly #pool: ThreadPool;
   readonly #shareCycles: number;
@@ -38,6 +39,7 @@ export class KernelRuntime {
   #scratchBytes = 0;
 
   private constructor(
+    host: DeviceHost,
     memory: WebAssembly.Memory,
     variant: KernelVariant,
     wideTiles: boolean,
@@ -45,6 +47,7 @@ export class KernelRuntime {
     pool: ThreadPool,
     shareCycles: number,
   ) {
+    this.#host = host;
     this.memory = memory;
     this.arena = new Arena(memory, HEAP_START, MAX_PAGES);
     this.variant = variant;
@@ -55,15 +58,17 @@ export class KernelRuntime {
     this.#ensureScratch(this.call('gemmScratchBytes'));
   }
 
-  static async start(settings: RuntimeSettings): Promise<KernelRuntime> {
+  static async start(host: DeviceHost, settings: RuntimeSettings): Promise<KernelRuntime> {
     const { threads, fma, revectorize, shareCycles } = settings;
     if (!Number.isInteger(threads) || threads < 1 || threads > 64)
       throw wrongInput('learner.threads', `The CPU device cannot run on ${threads} threads.`, {
         expected: 'an integer from 1 to 64',
       });
-    const paired = revectorize && enableRevectorizer();
-    const { module, variant } = loadKernels(fma);
-    const memory = new WebAssembly.Memory({ initial: 64, maximum: MAX_PAGES, shared: true });
+    const paired = revectorize && host.pairOperations();
+    const { binary, variant } = host.kernels(fma);
+    const shared = threads > 1;
+    const module = new WebAssembly.Module(shared ? binary : importingOwn(binary));
+    const memory = new WebAssembly.Memory({ initial: 64, maximum: MAX_PAGES, shared });
     const abort = () => {
       throw new Error('internal: a kernel aborted.');
     };
@@ -75,8 +80,8 @@ export class KernelRuntime {
     );
     const wideTiles = paired && wideTilesPay(kernels, memory, HEAP_START);
     kernels.setWideTiles!(Number(wideTiles));
-    const pool = await ThreadPool.start({ module, memory, kernels, workers: threads - 1, wideTiles });
-    return new KernelRuntime(memory, variant, wideTiles, kernels, pool, shareCycles);
+    const pool = await ThreadPool.start({ host, module, memory, kernels, workers: threads - 1, wideTiles });
+    return new KernelRuntime(host, memory, variant, wideTiles, kernels, pool, shareCycles);
   }
 
   get threads(): number {
@@ -86,7 +91,7 @@ export class KernelRuntime {
   /** Bytes that further arrays can take. What memory has grown to and does not use now is there again, whatever the system has left. */
   roomBytes(): number {
     const { bytes, mostBytes } = this.arena;
-    return Math.min(mostBytes, this.memory.buffer.byteLength + process.availableMemory()) - bytes;
+    return Math.min(mostBytes, this.memory.buffer.byteLength + this.#host.availableBytes()) - bytes;
   }
 
   /** Number of shares for a kernel of about so many cycles: one where waking threads would cost more than it saves. */

@@ -2,7 +2,7 @@
  * Worker threads that run one kernel together. Each takes the next share until none is left, so a descheduled thread delays only one
  * share. The calling thread takes shares too and blocks until all are done, so a kernel is an ordinary synchronous call.
  */
-import { Worker } from 'node:worker_threads';
+import type { DeviceHost } from './host.ts';
 
 /** A function that the kernel module exports; its arguments and result are numbers. */
 export type KernelFunction = (...args: number[]) => number;
@@ -20,9 +20,8 @@ const MAX_ARGUMENTS = 24;
 /** Number of polls before a waiting thread sleeps; they take less time than the gap between two kernels of a training step. */
 const SPINS = 20000;
 
-// The worker is plain JavaScript in a string, because a file would have to be found and compiled under tsx, vitest and node alike.
-const WORKER_SOURCE = `
-const { workerData: w, parentPort } = require('node:worker_threads');
+// The thread is plain JavaScript in a string, because a file would have to be found and compiled under tsx, vitest, node and a browser alike.
+const THREAD_SOURCE = `
 const abort = () => { throw new Error('abort'); };
 const { exports } = new WebAssembly.Instance(w.module, { env: { memory: w.memory, abort } });
 const kernels = w.names.map((name) => exports[name]);
@@ -30,7 +29,7 @@ const control = new Int32Array(w.control, 0, ${CONTROL_BYTES / 4});
 const values = new Float64Array(w.control, ${CONTROL_BYTES});
 exports.setWideTiles(w.wideTiles);
 let seen = Atomics.load(control, ${SEQUENCE});
-parentPort.postMessage('ready');
+ready();
 for (;;) {
   for (let s = 0; s < ${SPINS} && Atomics.load(control, ${SEQUENCE}) === seen; s++);
   while (Atomics.load(control, ${SEQUENCE}) === seen) Atomics.wait(control, ${SEQUENCE}, seen);
@@ -49,6 +48,7 @@ for (;;) {
 }`;
 
 export interface PoolSettings {
+  host: DeviceHost;
   module: WebAssembly.Module;
   memory: WebAssembly.Memory;
   /** Exported kernels by name, instantiated on the calling thread. */
@@ -61,37 +61,39 @@ export interface PoolSettings {
 export class ThreadPool {
   readonly #kernels: Record<string, KernelFunction>;
   readonly #names: string[];
-  readonly #workers: Worker[];
+  /** Worker threads besides the caller. */
+  readonly #workers: number;
   readonly #control: Int32Array;
   readonly #values: Float64Array;
 
-  private constructor(kernels: Record<string, KernelFunction>, workers: Worker[], shared: SharedArrayBuffer) {
+  private constructor(
+    kernels: Record<string, KernelFunction>,
+    workers: number,
+    control: ArrayBuffer | SharedArrayBuffer,
+  ) {
     this.#kernels = kernels;
     this.#names = Object.keys(kernels);
     this.#workers = workers;
-    this.#control = new Int32Array(shared, 0, CONTROL_BYTES / 4);
-    this.#values = new Float64Array(shared, CONTROL_BYTES);
+    this.#control = new Int32Array(control, 0, CONTROL_BYTES / 4);
+    this.#values = new Float64Array(control, CONTROL_BYTES);
   }
 
-  static async start({ module, memory, kernels, workers, wideTiles }: PoolSettings): Promise<ThreadPool> {
-    const control = new SharedArrayBuffer(CONTROL_BYTES + 8 * (MAX_ARGUMENTS + workers));
+  static async start(settings: PoolSettings): Promise<ThreadPool> {
+    const { host, module, memory, kernels, workers, wideTiles } = settings;
+    const bytes = CONTROL_BYTES + 8 * (MAX_ARGUMENTS + workers);
+    // A page that is not isolated from others has no SharedArrayBuffer, and one thread needs none.
+    const control = workers === 0 ? new ArrayBuffer(bytes) : new SharedArrayBuffer(bytes);
     const names = Object.keys(kernels);
-    const started = Array.from({ length: workers }, async (_, thread) => {
-      const workerData = { module, memory, control, names, thread, workers, wideTiles: Number(wideTiles) };
-      // execArgv is empty, because the worker must not start a loader of the caller (tsx).
-      const worker = new Worker(WORKER_SOURCE, { eval: true, execArgv: [], workerData });
-      await new Promise<void>((ready, failed) => {
-        worker.once('message', () => ready());
-        worker.once('error', failed);
-      });
-      worker.unref();
-      return worker;
+    const started = Array.from({ length: workers }, (_, thread) => {
+      const data = { module, memory, control, names, thread, workers, wideTiles: Number(wideTiles) };
+      return host.startThread(THREAD_SOURCE, data);
     });
-    return new ThreadPool(kernels, await Promise.all(started), control);
+    await Promise.all(started);
+    return new ThreadPool(kernels, workers, control);
   }
 
   get threads(): number {
-    return this.#workers.length + 1;
+    return this.#workers + 1;
   }
 
   /** Gives each worker its private work area (addresses in the kernels' memory). */
@@ -102,7 +104,7 @@ export class ThreadPool {
   /** Runs a kernel in `parts` shares on all threads and returns when the last is done. */
   run(name: string, args: readonly number[], parts: number): void {
     const kernel = this.#kernels[name]!;
-    const others = this.#workers.length;
+    const others = this.#workers;
     if (others === 0 || parts === 1) {
       for (let part = 0; part < parts; part++) kernel(...args, part, parts);
       return;
@@ -129,6 +131,7 @@ export class ThreadPool {
 
   /** Ends the workers; the pool must not be used afterwards. */
   stop(): void {
+    if (this.#workers === 0) return;
     this.#control[KERNEL] = -1;
     Atomics.add(this.#control, SEQUENCE, 1);
     Atomics.notify(this.#control, SEQUENCE);

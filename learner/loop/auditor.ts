@@ -3,7 +3,7 @@
  * groups and proposals is sampled again from the versions that the round names. A group that differs is refused with the reason; the
  * rest is trained.
  */
-import { randomBytes } from 'node:crypto';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { checkNodeSeals, closeSamples, type NodeAudit, redrawNodes } from '../../core/audit/audit-nodes.ts';
 import { redrawRound, rereadRound } from '../../core/audit/audit-round.ts';
 import { deviationOf, mayBeByChance } from '../../core/audit/chance.ts';
@@ -33,7 +33,7 @@ export interface AuditSettings {
  * alone. MESH_KEY cannot serve as the secret, because the judge holds it and could forge only groups that will not be sampled again.
  */
 export function openAudit(fraction: number): AuditSettings {
-  const secret = randomBytes(32).toString('hex');
+  const secret = bytesToHex(crypto.getRandomValues(new Uint8Array(32)));
   return { fraction, seedOf: (round) => deriveId('audit draw', secret, round) };
 }
 

@@ -4,7 +4,8 @@
  */
 import { parameterCount, tensorShapes } from '../../model/checkpoint.ts';
 import type { ModelConfig } from '../../model/config.ts';
-import { type Device, type DeviceSettings, openDevice } from '../device/device.ts';
+import type { Device, DeviceSettings } from '../device/device.ts';
+import { openDevice } from '../device/node-host.ts';
 import * as tf from '../tfjs.ts';
 import { AdamW } from './adamw.ts';
 import { disposeResult, lossAndGrads } from './loss-and-grads.ts';

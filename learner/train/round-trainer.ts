@@ -18,7 +18,7 @@ import type { ModelConfig } from '../../model/config.ts';
 import { microBatchTokens } from '../nn/activations.ts';
 import { configOf, FrozenSets, type LoadVersion } from './frozen-sets.ts';
 import { HeldSets } from './held-sets.ts';
-import { type LoadObjective, objectiveModules, withObjectives } from './objective-modules.ts';
+import { type LoadObjective, noObjectives, withObjectives } from './objective-modules.ts';
 import { type PlannedUpdate, planSteps } from './plan.ts';
 import type { Model } from './readouts.ts';
 import { RoundScores } from './scores.ts';
@@ -76,7 +76,7 @@ export class RoundTrainer {
    */
   constructor({
     tokenBudget,
-    objectives = objectiveModules([]),
+    objectives = noObjectives,
     open = async () => {},
   }: {
     tokenBudget?: number;

@@ -1,10 +1,9 @@
 /** The thread of a node in a browser tab: one of its engines in a Web Worker. It stores nothing. */
 import { SMALLER_WEIGHTS } from '../../core/policy/policy.ts';
 import type { LeaseOrder, SamplingRequest } from '../../core/schema/work.ts';
+import { browserEngines } from '../../infer/browser-engines.ts';
 import type { Engines } from '../../infer/engines.ts';
-import { BUILDS, type Build } from '../../infer/kernels/builds.ts';
-import { ARITHMETIC, type Form } from '../../infer/kernels/forms.ts';
-import { openKernels } from '../../infer/kernels/open-kernels.ts';
+import type { Build } from '../../infer/kernels/builds.ts';
 import { type ComputeAnswer, type ComputeCall, Computer, failureOf } from './compute.ts';
 import { gpuEngines, wasmEngines } from './tab-runtimes.ts';
 
@@ -25,31 +24,17 @@ interface Opened {
 /** What a policy may take of a tab's memory, of which a browser tells nothing that can be relied on. */
 const TAB_BYTES = 512 * 1024 * 1024;
 
-async function compiled(build: Build): Promise<WebAssembly.Module | null> {
+async function fetchBuild(build: Build): Promise<ArrayBuffer> {
   const response = await fetch(`/node/infer-${build}.wasm`, { cache: 'no-store' });
-  const bytes = await response.arrayBuffer();
-  return response.ok && WebAssembly.validate(bytes) ? WebAssembly.compile(bytes) : null;
+  if (!response.ok) throw new Error(`This mesh does not serve infer-${build}.wasm.`);
+  return response.arrayBuffer();
 }
 
 /** The project's own kernels, in the forms of arithmetic that this browser computes with the bits of every other host. */
 async function openOwnKernels(): Promise<Opened> {
-  const modules = await Promise.all(BUILDS.map(async (build) => [build, await compiled(build)] as const));
-  const builds = Object.fromEntries(modules.filter(([, module]) => module !== null)) as ReturnType<
-    Engines['kernels']
-  >;
-  const forms = (Object.keys(ARITHMETIC) as Form[]).filter((form) => {
-    try {
-      return Boolean(openKernels(builds, form));
-    } catch {
-      return false;
-    }
-  });
+  const { engines, forms } = await browserEngines(fetchBuild, TAB_BYTES);
   return {
-    engines: {
-      kernels: () => builds,
-      kernelBytes: TAB_BYTES,
-      onnx: () => Promise.reject(new Error('internal: this thread has no ONNX Runtime')),
-    },
+    engines,
     order: {
       engines: [
         ...(forms.includes('fused') ? (['kernels'] as const) : []),

@@ -4,7 +4,7 @@
  * and recomputation are those that the learner chooses.
  */
 import { createInterface } from 'node:readline';
-import { openDevice } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import {
   adapterTokens,
   mayKeepLogits,

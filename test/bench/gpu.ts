@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { wrongInput } from '../../core/errors.ts';
 import { sha256Hex } from '../../core/random.ts';
 import { HELD_OUT } from '../../core/recipe/split.ts';
-import { openDevice } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import { multiply } from '../../learner/device/webgpu/gemm.ts';
 import type { GpuBackend } from '../../learner/device/webgpu/gpu-backend.ts';
 import { AdamW } from '../../learner/nn/adamw.ts';

@@ -3,7 +3,7 @@
  * one line of JSON. Arguments: config name, then JSON of DeviceSettings and step options.
  */
 import { createInterface } from 'node:readline';
-import { openDevice } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import { AdamW } from '../../learner/nn/adamw.ts';
 import {
   accumulate,

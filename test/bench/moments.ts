@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { Random } from '../../core/random.ts';
 import { characterTokenizer } from '../../core/text/characters.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
-import { openDevice } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import { AdamW } from '../../learner/nn/adamw.ts';
 import { disposeResult, lossAndGrads } from '../../learner/nn/loss-and-grads.ts';
 import { packSequences } from '../../learner/nn/pack.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { superviseLearner } from '../../cli/learner/learner-process.ts';
 import { wrongInput } from '../../core/errors.ts';
-import { openDevice } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import { Evaluator } from '../../learner/loop/evaluator.ts';
 import { thisMachine } from '../../local/machine.ts';
 import { startMesh } from '../../local/mesh/start.ts';

@@ -1,6 +1,7 @@
 /** What a training step is said to keep on the device, held to what the arena counts; and steps that recompute where there is little room. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type Device, openDevice } from '../../learner/device/device.ts';
+import type { Device } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import {
   activationBytes,
   adapterTokens,

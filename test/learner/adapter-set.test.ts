@@ -7,7 +7,7 @@ import { roundOf } from '../../core/schema/round.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { openStreamed, openVersion } from '../../infer/open-version.ts';
-import { openDevice } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import { type RoundToTrain, RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { folded, readAdapter } from '../../model/adapter.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';

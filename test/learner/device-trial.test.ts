@@ -1,7 +1,8 @@
 /** `auto`: the device is chosen by a timed step of the policy's size, and a GPU that is slow is not waited for. */
 import { existsSync } from 'node:fs';
 import { afterEach, expect, test, vi } from 'vitest';
-import { type Device, openDevice } from '../../learner/device/device.ts';
+import type { Device } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import { missingGpu } from '../../learner/device/webgpu/adapter.ts';
 import { chooseDevice, fasterOf, openIfOnly, stepMs } from '../../learner/nn/device-trial.ts';
 import { IN_THE_NIGHT, NIGHT } from '../night.ts';

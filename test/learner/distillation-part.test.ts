@@ -5,7 +5,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { DistillationPart, Sequence } from '../../core/plan/training-plan.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
-import { openDevice } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import { paramsFrom } from '../../learner/nn/params.ts';
 import * as tf from '../../learner/tfjs.ts';
 import { unitsOf } from '../../learner/train/parts/index.ts';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Device, openDevice } from '../../learner/device/device.ts';
+import type { Device } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import { REFERENCE_MODELS } from './engine-checkpoints.ts';
 import { expectReferenceGradients } from './engine-reference-check.ts';
 

@@ -3,9 +3,10 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Random } from '../../core/random.ts';
 import { Arena } from '../../learner/device/arena.ts';
 import { compileKernels } from '../../learner/device/compile-kernels.ts';
-import { type Device, openDevice } from '../../learner/device/device.ts';
-import { kernelFile } from '../../learner/device/kernel-files.ts';
+import type { Device } from '../../learner/device/device.ts';
 import { KernelRuntime } from '../../learner/device/kernel-runtime.ts';
+import { nodeHost, openDevice } from '../../learner/device/node-host.ts';
+import { kernelFile } from '../../learner/device/node-kernel-files.ts';
 import { SimdBackend } from '../../learner/device/simd-backend.ts';
 import { causalAttention } from '../../learner/ops/causal-attention.ts';
 import { tokenLogProb } from '../../learner/ops/token-log-prob.ts';
@@ -33,7 +34,12 @@ test.each(['simd', 'fma'] as const)(
 );
 
 test('the bits of a product do not depend on the shape of its tiles', async () => {
-  const runtime = await KernelRuntime.start({ fma: true, threads: 1, revectorize: false, shareCycles: 1 });
+  const runtime = await KernelRuntime.start(nodeHost, {
+    fma: true,
+    threads: 1,
+    revectorize: false,
+    shareCycles: 1,
+  });
   const { arena, memory } = runtime;
   const random = new Random('tiles');
   // Edges of both shapes in rows and columns, and sums in two blocks of k, the second added to the first.
@@ -58,7 +64,12 @@ test('the bits of a product do not depend on the shape of its tiles', async () =
 });
 
 test('a product by few columns, and one by bfloat16, have the bits of the general product of the same values', async () => {
-  const runtime = await KernelRuntime.start({ fma: true, threads: 1, revectorize: false, shareCycles: 1 });
+  const runtime = await KernelRuntime.start(nodeHost, {
+    fma: true,
+    threads: 1,
+    revectorize: false,
+    shareCycles: 1,
+  });
   const { arena, memory } = runtime;
   const random = new Random('thin');
   const floats = (address: number, size: number) => new Float32Array(memory.buffer, address, size);
@@ -124,7 +135,7 @@ describe('products', () => {
     { fma: false, threads: 2, wide: false },
     { fma: true, threads: 1, wide: true },
   ])('every shape and transposition agrees with plain loops: %o', async ({ fma, threads, wide }) => {
-    const runtime = await KernelRuntime.start({ fma, threads, revectorize: false, shareCycles: 1 });
+    const runtime = await KernelRuntime.start(nodeHost, { fma, threads, revectorize: false, shareCycles: 1 });
     if (wide) runtime.call('setWideTiles', 1); // as an engine with 256-bit pairs would
     const { arena, memory } = runtime;
     const random = new Random('products');

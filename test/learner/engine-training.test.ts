@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Device, openDevice } from '../../learner/device/device.ts';
+import type { Device } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import { AdamW, type AdamWSettings } from '../../learner/nn/adamw.ts';
 import { createHead } from '../../learner/nn/heads.ts';
 import { createLora, type Lora } from '../../learner/nn/lora.ts';

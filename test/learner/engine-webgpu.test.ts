@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { Random } from '../../core/random.ts';
-import { type Device, openDevice } from '../../learner/device/device.ts';
+import type { Device } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import { multiply, multiplyAll } from '../../learner/device/webgpu/gemm.ts';
 import type { GpuBackend } from '../../learner/device/webgpu/gpu-backend.ts';
 import { AdamW } from '../../learner/nn/adamw.ts';

@@ -1,6 +1,7 @@
 /** Frozen weights in bfloat16: the bits of a step are those of the same values in float32, in half the memory; and the gradients of an adapter. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Device, openDevice } from '../../learner/device/device.ts';
+import type { Device } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import { placeHalf } from '../../learner/device/place-half.ts';
 import { createLora } from '../../learner/nn/lora.ts';
 import { disposeResult, lossAndGrads } from '../../learner/nn/loss-and-grads.ts';

@@ -5,7 +5,8 @@
 import { existsSync } from 'node:fs';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { Random } from '../../core/random.ts';
-import { type Device, openDevice } from '../../learner/device/device.ts';
+import type { Device } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import { placeHalf } from '../../learner/device/place-half.ts';
 import { GPU_FEATURES, type GpuFeature, requestGpu } from '../../learner/device/webgpu/adapter.ts';
 import type { GpuBackend } from '../../learner/device/webgpu/gpu-backend.ts';

@@ -21,7 +21,7 @@ const ASKS_DAWN = `
   process.exit(0);`;
 
 const OPENS_A_DEVICE = `
-  const { openDevice } = await import(${JSON.stringify(fileOf('learner/device/device.ts'))});
+  const { openDevice } = await import(${JSON.stringify(fileOf('learner/device/node-host.ts'))});
   console.log((await openDevice({ device: 'auto', threads: 1 })).kind);
   process.exit(0);`;
 

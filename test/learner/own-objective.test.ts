@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
 import type { TrainingPlan } from '../../core/plan/training-plan.ts';
 import type { PolicyObjectiveSpec } from '../../core/rl/objective.ts';
-import { openDevice } from '../../learner/device/device.ts';
-import { objectiveModules } from '../../learner/train/objective-modules.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
+import { objectiveModules } from '../../learner/train/node-objectives.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { sampleOf, sequences, teach, version } from './plan-fixture.ts';
 

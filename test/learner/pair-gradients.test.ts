@@ -13,7 +13,7 @@ import type {
   UpdatePart,
 } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import { openDevice } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import type { AdamW } from '../../learner/nn/adamw.ts';
 import { backward } from '../../learner/nn/backward.ts';
 import { paramsFrom } from '../../learner/nn/params.ts';

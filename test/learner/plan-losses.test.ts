@@ -10,7 +10,7 @@ import type {
   UpdatePart,
 } from '../../core/plan/training-plan.ts';
 import type { Aggregation } from '../../core/rl/aggregation.ts';
-import { openDevice } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import { sampleOf, scoresOf, sequences, sum, teach, tensorsOf, trained, version } from './plan-fixture.ts';
 
 const versions = [version('start'), version('now')];

@@ -9,7 +9,7 @@ import type {
   Update,
 } from '../../core/plan/training-plan.ts';
 import type { VersionFile, VersionFiles } from '../../core/schema/policy.ts';
-import { openDevice } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import * as tf from '../../learner/tfjs.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { scoresOf, sequences, sum, teach, tensorsOf, text, trained, version } from './plan-fixture.ts';

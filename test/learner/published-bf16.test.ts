@@ -1,7 +1,8 @@
 /** Weights and adapters that are published in bfloat16: training goes on in float32, whether or not the sets were loaded from their files between. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { VersionFiles } from '../../core/schema/policy.ts';
-import { type Device, openDevice } from '../../learner/device/device.ts';
+import type { Device } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import { FrozenSets } from '../../learner/train/frozen-sets.ts';
 import { folded, readAdapter } from '../../model/adapter.ts';
 import { toBfloat16 } from '../../model/half.ts';

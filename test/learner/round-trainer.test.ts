@@ -10,7 +10,7 @@ import { keys, type RoundSpec, roundOf } from '../../core/schema/round.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { openVersion } from '../../infer/open-version.ts';
-import { openDevice } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import { trainRound } from '../../learner/loop/train-round.ts';
 import * as tf from '../../learner/tfjs.ts';
 import { type RoundToTrain, RoundTrainer } from '../../learner/train/round-trainer.ts';

@@ -2,7 +2,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { OptimizerSettings, SetSettings, TrainingPlan } from '../../core/plan/training-plan.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
-import { openDevice } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import { sequences, teach, trained, version } from './plan-fixture.ts';
 
 beforeAll(async () => {

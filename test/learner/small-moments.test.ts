@@ -1,7 +1,8 @@
 /** Moments in 8 bits: the codes against numbers worked by hand, and that a run goes on as one that was loaded from its files. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { VersionFiles } from '../../core/schema/policy.ts';
-import { type Device, openDevice } from '../../learner/device/device.ts';
+import type { Device } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import { readOptimizer, writeOptimizer } from '../../learner/train/optimizer-file.ts';
 import { BLOCK, fromSmall, toSmall } from '../../learner/train/small-moments.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';

@@ -7,7 +7,7 @@ import { orderOf, type StartOptions, startCommand } from '../../cli/shared/run-o
 import { runInOneProcess } from '../../cli/start/process-run.ts';
 import type { RunPrinter } from '../../cli/start/run-printer.ts';
 import { HELD_OUT } from '../../core/recipe/split.ts';
-import { openDevice } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { shipped } from '../../recipes/index.ts';
 import { runOf } from '../../recipes/run-order.ts';

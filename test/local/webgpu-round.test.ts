@@ -10,7 +10,7 @@ import { runInOneProcess } from '../../cli/start/process-run.ts';
 import type { RunPrinter } from '../../cli/start/run-printer.ts';
 import { HELD_OUT } from '../../core/recipe/split.ts';
 import type { Summary } from '../../core/schema/summary.ts';
-import { openDevice } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import { readSafetensors, type Tensors } from '../../model/safetensors.ts';
 import { openScene, temporaryFolder } from '../mesh/scene.ts';
 import { IN_THE_NIGHT, NIGHT } from '../night.ts';

@@ -19,7 +19,7 @@ import type { Message } from '../../core/renderer/message.ts';
 import { textOf } from '../../core/renderer/policy-text.ts';
 import type { EpisodeAnswer } from '../../core/schema/agent.ts';
 import type { ReadableSample } from '../../core/schema/answers.ts';
-import { objectiveModules } from '../../learner/train/objective-modules.ts';
+import { objectiveModules } from '../../learner/train/node-objectives.ts';
 import { ensureShipped, importPolicy } from '../../local/starts.ts';
 import { toHfConfig } from '../../model/hf-config.ts';
 import { writeSafetensors } from '../../model/safetensors.ts';

@@ -5,7 +5,7 @@ import { HELD_OUT } from '../../core/recipe/split.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { OpenPolicies } from '../../infer/open-policies.ts';
-import { openDevice } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { MemoryRunStore } from '../../local/run/run-store.ts';
 import { progressOf, runInProcess } from '../../local/run/single-process.ts';

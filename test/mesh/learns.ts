@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { vi } from 'vitest';
 import type { Recipe } from '../../core/recipe/recipe.ts';
-import { openDevice } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import { openAudit } from '../../learner/loop/auditor.ts';
 import { runLearner } from '../../learner/loop/loop.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';

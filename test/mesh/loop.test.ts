@@ -13,7 +13,7 @@ import { type RoundLine, summarize } from '../../core/schema/summary.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { OpenPolicies } from '../../infer/open-policies.ts';
-import { openDevice } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import { Evaluator } from '../../learner/loop/evaluator.ts';
 import { runLearner } from '../../learner/loop/loop.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';

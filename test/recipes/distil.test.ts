@@ -6,7 +6,7 @@ import { registry } from '../../core/recipe/registry.ts';
 import { textOf } from '../../core/renderer/policy-text.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { OpenPolicies } from '../../infer/open-policies.ts';
-import { openDevice } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { playInProcess } from '../../local/run/in-process.ts';
 import { MemoryRunStore } from '../../local/run/run-store.ts';

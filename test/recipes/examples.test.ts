@@ -6,7 +6,7 @@ import { textOf } from '../../core/renderer/policy-text.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { OpenPolicies } from '../../infer/open-policies.ts';
-import { openDevice } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { MemoryRunStore } from '../../local/run/run-store.ts';
 import { runInProcess } from '../../local/run/single-process.ts';

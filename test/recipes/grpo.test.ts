@@ -9,7 +9,7 @@ import type { RunSettings } from '../../core/schema/round.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { OpenPolicies } from '../../infer/open-policies.ts';
-import { openDevice } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { MemoryRunStore } from '../../local/run/run-store.ts';
 import { runInProcess } from '../../local/run/single-process.ts';

@@ -10,7 +10,7 @@ import type { Random } from '../../core/random.ts';
 import type { Registry } from '../../core/recipe/registry.ts';
 import { MAIN_SET, type Manifest, weightsFile } from '../../core/schema/policy.ts';
 import { keys } from '../../core/schema/round.ts';
-import { openDevice } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import { readStart } from '../../local/find-start.ts';
 import { type RunOrder, runOf } from '../../recipes/run-order.ts';
 import { type Damage, type DamageTarget, damageFile, fileOf, isDatabase } from '../faults/damage.ts';

@@ -7,7 +7,7 @@ import { RollmeshError } from '../../core/errors.ts';
 import { Random } from '../../core/random.ts';
 import type { Registry } from '../../core/recipe/registry.ts';
 import type { VersionFile } from '../../core/schema/policy.ts';
-import { openDevice } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import { moduleFile } from '../../local/mesh/installation.ts';
 import { readStart } from '../../local/find-start.ts';
 import { ensureShipped } from '../../local/starts.ts';

@@ -7,7 +7,7 @@ import { type Apart, apart, redrawFarthest } from '../../core/audit/suspects.ts'
 import { keys } from '../../core/schema/round.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import type { RoundWork } from '../../core/schema/work.ts';
-import { openDevice } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import { trainRound } from '../../learner/loop/train-round.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { shipped } from '../../recipes/index.ts';

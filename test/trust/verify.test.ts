@@ -25,9 +25,10 @@ import { keys, roundOf } from '../../core/schema/round.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { openVersion } from '../../infer/open-version.ts';
-import { type Device, openDevice } from '../../learner/device/device.ts';
+import type { Device } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import { trainRound } from '../../learner/loop/train-round.ts';
-import { objectiveModules } from '../../learner/train/objective-modules.ts';
+import { objectiveModules } from '../../learner/train/node-objectives.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { distilFrom } from '../../recipes/distil/from-data.ts';
@@ -49,7 +50,7 @@ import {
 } from './stored-round.ts';
 
 // The devices that are opened are counted; they are the real ones.
-vi.mock('../../learner/device/device.ts', { spy: true });
+vi.mock('../../learner/device/node-host.ts', { spy: true });
 
 const how = { recipes: shipped, meshKey: MESH_KEY, objectives: objectiveModules([]) };
 let device: Device;

@@ -8,7 +8,7 @@
  * value in C, of its row and of its column; `ldc` is the length of C's rows in bytes. Tiles for few rows keep eight chains or more under
  * way at once, which hides the latency of a multiply-add: in float32 they are wider; in integers, whose sums are exact in any order, they sum
  * neighbouring steps apart, and read B from one place after the other, which is faster where B comes from memory.
- * Two neighbouring vectors of a row can run as one of 256 bits (`revectorizer.ts`), but V8 takes only this form: both are loaded and stored one after
+ * Two neighbouring vectors of a row can run as one of 256 bits (`node-revectorizer.ts`), but V8 takes only this form: both are loaded and stored one after
  * the other, at immediate offsets of one address; one branch in place of a choice for each value; and no call that takes vectors, so what ends a
  * tile is in functions that are small enough to be inlined.
  */

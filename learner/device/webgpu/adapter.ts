@@ -3,7 +3,7 @@
  * lower limits and ignore validation errors, after which tensors silently hold zeros.
  */
 import { RollmeshError } from '../../../core/errors.ts';
-import { probeAdapter } from './probe.ts';
+import { probeAdapter } from './node-probe.ts';
 
 /** The limits that the ops need; tfjs' own device leaves maxStorageBuffersPerShaderStage at 8. */
 const LIMITS = [

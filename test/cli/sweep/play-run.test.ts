@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { checkRun, endedRun, playRun } from '../../../cli/sweep/play-run.ts';
 import { sha256Hex } from '../../../core/random.ts';
-import { openDevice } from '../../../learner/device/device.ts';
+import { openDevice } from '../../../learner/device/node-host.ts';
 import { readStart } from '../../../local/find-start.ts';
 import { readPolicyFolder } from '../../../model/policy-folder.ts';
 import { shipped } from '../../../recipes/index.ts';

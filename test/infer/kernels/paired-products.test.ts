@@ -5,7 +5,7 @@ import { BUILDS } from '../../../infer/kernels/builds.ts';
 import { instantiate, type KernelInstance, type Kernels } from '../../../infer/kernels/kernels.ts';
 import { buildFile, loadBuilds, unpaired } from '../../../infer/kernels/node-builds.ts';
 import { areProductsRight, wideTilesPay } from '../../../infer/kernels/paired-products.ts';
-import { compilePaired } from '../../../kernels/revectorizer.ts';
+import { compilePaired } from '../../../kernels/node-revectorizer.ts';
 
 const compile = (build: (typeof BUILDS)[number]) => instantiate(unpaired(build));
 

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
 import type { PolicyObjectiveSpec } from '../../../core/rl/objective.ts';
-import { openDevice } from '../../../learner/device/device.ts';
+import { openDevice } from '../../../learner/device/node-host.ts';
 import { classHead } from '../../../learner/losses/class-head.ts';
 import { decoupledPpo } from '../../../learner/losses/decoupled-ppo.ts';
 import { distillation } from '../../../learner/losses/distillation.ts';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
 import type { Divergence, DivergenceOver } from '../../../core/plan/training-plan.ts';
 import { Random } from '../../../core/random.ts';
-import { openDevice } from '../../../learner/device/device.ts';
+import { openDevice } from '../../../learner/device/node-host.ts';
 import { backward } from '../../../learner/nn/backward.ts';
 import { distilStates, rowsOfBlock } from '../../../learner/nn/distil-states.ts';
 import * as tf from '../../../learner/tfjs.ts';

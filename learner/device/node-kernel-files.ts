@@ -4,8 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
-
-export type KernelVariant = 'simd' | 'fma';
+import type { DeviceHost, KernelVariant } from './host.ts';
 
 export const kernelFile = (variant: KernelVariant): URL =>
   new URL(`../../kernels/learner${variant === 'fma' ? '-fma' : ''}.wasm`, import.meta.url);
@@ -25,8 +24,7 @@ function hasFusedMultiplyAdd(): boolean {
   return WebAssembly.validate(binary);
 }
 
-/** Compiles the best variant, or plain SIMD where `fma` is false. */
-export function loadKernels(fma: boolean): { module: WebAssembly.Module; variant: KernelVariant } {
+export const readKernels: DeviceHost['kernels'] = (fma) => {
   const variant = fma && hasFusedMultiplyAdd() ? 'fma' : 'simd';
-  return { module: new WebAssembly.Module(readFileSync(kernelFile(variant))), variant };
-}
+  return { binary: readFileSync(kernelFile(variant)), variant };
+};
