@@ -1,7 +1,7 @@
 /** Deploys the mesh that the folder's files describe. */
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
-import { ensureNodeTab } from '../../local/mesh/node-tab.ts';
+import { ensureTabPages } from '../../local/mesh/tab-pages.ts';
 import { openRecipes } from '../recipe-modules.ts';
 import { DeployFiles } from './deploy-files.ts';
 import { workerTag } from './fingerprint.ts';
@@ -21,7 +21,7 @@ export async function deployFromHere(dryRun: boolean, recipes: readonly string[]
     console.log(
       `Beside the shipped recipes: ${modules.map(({ recipe }) => recipe.name).join(', ')}. Name them at the next deployment, too.`,
     );
-  await ensureNodeTab();
+  await ensureTabPages();
   const wanted = await readWanted(root);
   const files = new DeployFiles(
     root,

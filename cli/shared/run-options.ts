@@ -2,6 +2,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { ENGINES, type Engine, SMALLER_WEIGHTS, type SmallerWeights } from '../../core/policy/policy.ts';
 import { LARGEST_GROUP, MOST_AHEAD, MOST_ROUNDS, MOST_TASKS } from '../../core/schema/round.ts';
+import { FLAGSHIP } from '../../recipes/flagship.ts';
 import type { RunOrder } from '../../recipes/run-order.ts';
 import { calledAs } from '../called-as.ts';
 
@@ -171,7 +172,7 @@ export const aheadOption = () =>
 export const startCommand = (): Command =>
   withOptions(new Command(calledAs('start')), orderNumbers())
     .description('Runs the local mesh, the learner and a recipe: no account and no GPU needed.')
-    .addOption(recipeOption().default('trio'))
+    .addOption(recipeOption().default(FLAGSHIP))
     .option(
       '--rounds <n>',
       'rounds of the run; it ends by itself (default 40, and the page stays up)',

@@ -13,11 +13,11 @@ import { CONTROL, openControl } from './control.ts';
 import { installed, moduleFile } from './installation.ts';
 import { readMeshConfig } from './mesh-config.ts';
 import { migrate } from './migrate.ts';
-import { ensureNodeTab } from './node-tab.ts';
 import { openPrivateSockets } from './private-sockets.ts';
 import { withRoomyBuffers } from './roomy-buffers.ts';
 import { ensureSecrets, type Secrets } from './secrets.ts';
 import { refuseDamaged } from './sqlite-files.ts';
+import { ensureTabPages } from './tab-pages.ts';
 import { installV8Flags } from './v8-flags.ts';
 import { workerOptions } from './workers.ts';
 
@@ -159,7 +159,7 @@ export async function startMesh(options: MeshOptions = {}): Promise<Mesh> {
     around: options.around,
   };
   const pages = originsOf(options.vars?.CORS_ORIGINS ?? secrets.CORS_ORIGINS);
-  await ensureNodeTab();
+  await ensureTabPages();
   const [own, ...others] = await Promise.all([
     workerOptions(settings),
     pullQueueOptions(secrets, options),

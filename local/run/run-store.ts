@@ -14,10 +14,16 @@ export interface RunStore {
   getRecord(key: string): Promise<unknown>;
 }
 
-/** A store in memory, for short runs and tests. Nothing outlives the process. */
+/** A store in memory, for short runs, tests and the page /try. Nothing outlives the process. */
 export class MemoryRunStore implements RunStore {
-  readonly #versions = new Map<string, VersionFiles[]>();
+  readonly #versions = new Map<string, (VersionFiles | undefined)[]>();
   readonly #records = new Map<string, string>();
+  readonly #newest: number;
+
+  /** `newest`: how many of a policy's newest versions are kept beside version 0; by default all. */
+  constructor(newest = Number.POSITIVE_INFINITY) {
+    this.#newest = newest;
+  }
 
   loadVersion({ name, version }: PolicyRef): Promise<VersionFiles> {
     const files = this.#versions.get(name)?.[version];
@@ -38,7 +44,8 @@ export class MemoryRunStore implements RunStore {
           expected: `version ${versions.length}, the next one`,
         }),
       );
-    this.#versions.set(name, [...versions, files]);
+    const dropped = version - this.#newest;
+    this.#versions.set(name, [...versions.map((one, i) => (i > 0 && i <= dropped ? undefined : one)), files]);
     return Promise.resolve();
   }
 
@@ -49,6 +56,11 @@ export class MemoryRunStore implements RunStore {
   putRecord(key: string, value: unknown): Promise<void> {
     this.#records.set(key, JSON.stringify(value));
     return Promise.resolve();
+  }
+
+  /** All records as lines of JSON, each with its key, in the order in which they were first put. */
+  recordLines(): string[] {
+    return [...this.#records].map(([key, value]) => `{"key":${JSON.stringify(key)},"value":${value}}\n`);
   }
 
   getRecord(key: string): Promise<unknown> {

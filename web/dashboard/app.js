@@ -4,8 +4,8 @@
  */
 import { ApiError, getJson, keepToken, RoundHistory, recipeNamed } from './api.js';
 import { showDeadLetters, showVersions } from './catalogue.js';
-import { Chart, Cursor } from './chart.js';
-import { curvesOf, meaningsOf, plotOf } from './curves.js';
+import { CurveWall } from './curve-wall.js';
+import { curvesOf } from './curves.js';
 import { byId, fill, h } from './dom.js';
 import { csv, download } from './download.js';
 import { HeldOutView } from './held-out-view.js';
@@ -36,9 +36,7 @@ let asked = 0;
 /** The place that the page showed last; a change of it moves the focus. */
 let shownPlace = '';
 
-const cursor = new Cursor();
-/** By title: a chart is made when it first has something to draw. @type {Map<string, Chart>} */
-const charts = new Map();
+const curves = new CurveWall(byId('curves'));
 const roundsTable = new RoundsTable((round) => address({ run: round.run, round: round.index }));
 const roundView = new RoundView((round, task) => address({ run: round.run, round: round.index, task }));
 const runsView = new RunsView(() => {
@@ -100,27 +98,6 @@ async function comparedRuns(run, points, against) {
 }
 
 /**
- * @param {readonly Point[]} points
- * @param {number} target
- * @param {readonly Compared[]} families
- * @param {Readonly<Record<string, string>>} [meanings]
- */
-function showCharts(points, target, families, meanings) {
-  const curves = curvesOf([points, ...families.flatMap(({ runs: of }) => of)].flat(), meanings);
-  const shown = curves.map((curve) => {
-    const chart = charts.get(curve.title) ?? new Chart({ ...curve, cursor });
-    charts.set(curve.title, chart);
-    return { curve, chart };
-  });
-  const elements = shown.map(({ chart }) => chart.element);
-  const box = byId('curves');
-  if (elements.length !== box.children.length || elements.some((element, i) => element !== box.children[i]))
-    box.replaceChildren(...elements);
-  for (const { curve, chart } of shown)
-    chart.show(plotOf(curve, points, target, families), meaningsOf(curve, families));
-}
-
-/**
  * @param {Run} run
  * @param {readonly Round[]} rounds
  * @param {readonly string[]} against
@@ -143,7 +120,7 @@ async function showOverview(run, rounds, against, recipe) {
         h('a', { href: address({ run: run.id, against: [] }) }, 'This run alone'),
       ),
   );
-  showCharts(points, Math.max(run.target, newest?.index ?? 0), families, recipe?.figures);
+  curves.show(points, Math.max(run.target, newest?.index ?? 0), families, recipe?.figures);
   roundsTable.show(rounds);
   const spent = rounds.reduce((sum, { usage }) => sum + (usage?.cost.total ?? 0), 0);
   fill(
@@ -160,8 +137,7 @@ function saveRounds(rounds) {
   const link = h('a', { href: '#', role: 'button' }, 'Download as CSV');
   link.addEventListener('click', (event) => {
     event.preventDefault();
-    const curves = curvesOf(pointsOf(rounds));
-    const lines = curves.flatMap((curve) =>
+    const lines = curvesOf(pointsOf(rounds)).flatMap((curve) =>
       curve
         .lines(pointsOf(rounds))
         .map(([name, read]) => /** @type {const} */ ([`${curve.title}: ${name}`, read])),

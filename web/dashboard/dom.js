@@ -95,13 +95,16 @@ export function fill(element, ...children) {
   if (!same) element.replaceChildren(...next.childNodes);
 }
 
+/** Where the page's host has the glossary. */
+const glossary = () => document.documentElement.dataset.glossary ?? '/glossary/';
+
 /**
  * A term with a link to the glossary; the text alone where the glossary has no such term.
  * @param {string} text
  * @param {string | undefined} [place] its place in the glossary, where that is not the usual one of this text
  */
 export const term = (text, place = placeOf(text)) =>
-  place ? h('a', { class: 'term', href: `/glossary/#${place}` }, text) : text;
+  place ? h('a', { class: 'term', href: `${glossary()}#${place}` }, text) : text;
 
 /**
  * Its caption is for screen readers: a heading or a sentence beside it says the same to the eye.

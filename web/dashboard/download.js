@@ -3,7 +3,7 @@
 /**
  * @param {string} name
  * @param {string} type
- * @param {string} content
+ * @param {BlobPart} content
  */
 export function download(name, type, content) {
   const link = document.createElement('a');

@@ -1,4 +1,4 @@
-/** `npm run site [FOLDER]`: writes the documentation as a static site; FOLDER is `dist-site` by default. A link that leads nowhere ends it with an error. */
+/** `npm run site [FOLDER]`: writes the documentation as a static site, with the page /try; FOLDER is `dist-site` by default. A link that leads nowhere ends it with an error. */
 import {
   copyFileSync,
   existsSync,
@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { buildTryPage } from '../../local/mesh/tab-pages.ts';
 import { documentOf, type Link, type NavigationSection, type Page, renderPage } from './pages.ts';
 
 const inFolder = (folder: string, ending: string) =>
@@ -77,7 +78,7 @@ export function buildSite(): {
   };
 }
 
-function write(folder: string): void {
+async function write(folder: string): Promise<void> {
   const { files, copied, broken } = buildSite();
   for (const { page, target, anchor } of broken)
     console.error(`${page}: ${target}${anchor && `#${anchor}`} leads nowhere`);
@@ -90,7 +91,9 @@ function write(folder: string): void {
   for (const [path, html] of files) writeFileSync(place(path), html);
   for (const path of copied) copyFileSync(path, place(path));
   copyFileSync('web/site/site.css', place('site.css'));
-  console.log(`${files.size} pages are in ${folder}.`);
+  await buildTryPage(join(folder, 'try'), '../docs/glossary.html');
+  console.log(`${files.size} pages and the page /try are in ${folder}.`);
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) write(process.argv[2] ?? 'dist-site');
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)
+  await write(process.argv[2] ?? 'dist-site');

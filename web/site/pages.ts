@@ -125,7 +125,7 @@ export function documentOf(
 <link rel="stylesheet" href="${to('site.css')}">
 </head>
 <body>
-<nav aria-label="Documentation">${navigation.join('')}</nav>
+<nav aria-label="Documentation"><p><a href="${to('try/index.html')}">Train in this tab</a></p>${navigation.join('')}</nav>
 <main>
 ${page.html}
 <footer>From <code>${escapeHtml(page.source)}</code>.</footer>

@@ -5,13 +5,23 @@ import type { GatewayTypes } from './services.ts';
 
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-/** The page /node also compiles its kernels, in a thread of its own. */
-const NODE_POLICY = `${PAGE_POLICY.replace("script-src 'self'", "script-src 'self' 'wasm-unsafe-eval'")}; worker-src 'self'`;
+/** The pages /node and /try also compile kernels, in threads of their own. */
+const COMPUTING_POLICY = `${PAGE_POLICY.replace("script-src 'self'", "script-src 'self' 'wasm-unsafe-eval'")}; worker-src 'self'`;
+
+const isUnder = (page: string, path: string) => path === page || path.startsWith(`${page}/`);
+
+/** The page /try is isolated from others, so that its learner may share memory between threads, whose code it makes itself. */
+const ISOLATED = {
+  'content-security-policy': `${COMPUTING_POLICY} blob:`,
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-embedder-policy': 'require-corp',
+};
 
 /** The headers of every answer. Nothing of the page /node is kept by the browser. */
 export const securityHeaders = (path: string): Readonly<Record<string, string>> => ({
-  'content-security-policy': /^\/node(?:\/|$)/.test(path) ? NODE_POLICY : PAGE_POLICY,
-  ...(/^\/node(?:\/|$)/.test(path) ? { 'cache-control': 'no-store' } : {}),
+  'content-security-policy': isUnder('/node', path) ? COMPUTING_POLICY : PAGE_POLICY,
+  ...(isUnder('/node', path) ? { 'cache-control': 'no-store' } : {}),
+  ...(isUnder('/try', path) ? ISOLATED : {}),
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cross-origin-resource-policy': 'same-origin',

@@ -1,0 +1,192 @@
+/**
+ * Bundles the pages /node and /try: their modules from local/node/ and local/try/, with the compiled kernels beside them, into the folders of the pages'
+ * files. The package brings them; from a checkout they are made when a mesh starts or is deployed, and made again when a source has changed.
+ */
+import {
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import { fileEntries } from '../../core/schema/policy.ts';
+import { BUILDS } from '../../infer/kernels/builds.ts';
+import { buildFile } from '../../infer/kernels/node-builds.ts';
+import { FLAGSHIP } from '../../recipes/flagship.ts';
+import { shipped } from '../../recipes/index.ts';
+import { readStart } from '../find-start.ts';
+import { RUNTIME_FILES } from '../node/tab-files.ts';
+import { BUILT, INSTALLATION, installed, moduleFile } from './installation.ts';
+
+/** The list of the sources that were bundled; it is written last. */
+const INPUTS = 'tab.inputs.json';
+/** What the names of parts begin with that several modules share, or that are loaded when they are needed. */
+const CHUNK = 'part-';
+const NODE_FOLDER = installed('web/dashboard', 'node');
+const TRY_FOLDER = installed('web/dashboard', 'try');
+const INFER_KERNELS = BUILDS.map((one) => fileURLToPath(buildFile(one)));
+
+const LEARNER_KERNELS = ['learner', 'learner-fma'].map((name) =>
+  fileURLToPath(new URL(`../../kernels/${name}.wasm`, import.meta.url)),
+);
+
+/** A page whose code is bundled: its modules and styles, and the files that lie beside them. */
+interface TabPage {
+  readonly entries: Readonly<Record<string, string>>;
+  readonly beside: readonly string[];
+}
+
+const NODE_PAGE: TabPage = {
+  entries: { tab: moduleFile('local/node/tab'), 'tab-thread': moduleFile('local/node/tab-thread') },
+  beside: INFER_KERNELS,
+};
+const TRY_PAGE: TabPage = {
+  entries: {
+    page: moduleFile('local/try/page'),
+    thread: moduleFile('local/try/thread'),
+    style: join(TRY_FOLDER, 'try.css'),
+  },
+  beside: [...INFER_KERNELS, ...LEARNER_KERNELS],
+};
+
+/** Writes to a name of its own first: several meshes may start at once. */
+function place(file: string, write: (path: string) => void): void {
+  const own = `${file}.${process.pid}`;
+  write(own);
+  renameSync(own, file);
+}
+
+function isCurrent(folder: string): boolean {
+  const list = join(folder, INPUTS);
+  if (!existsSync(list)) return false;
+  const made = statSync(list).mtimeMs;
+  const inputs = JSON.parse(readFileSync(list, 'utf8')) as string[];
+  return inputs.every(
+    (file) => existsSync(join(INSTALLATION, file)) && statSync(join(INSTALLATION, file)).mtimeMs < made,
+  );
+}
+
+/** @returns the sources */
+async function bundle({ entries, beside }: TabPage, folder: string): Promise<string[]> {
+  mkdirSync(folder, { recursive: true });
+  const { outputFiles, metafile } = await build({
+    entryPoints: { ...entries },
+    absWorkingDir: INSTALLATION,
+    outdir: folder,
+    write: false,
+    bundle: true,
+    splitting: true,
+    chunkNames: `${CHUNK}[hash]`,
+    minify: true,
+    format: 'esm',
+    target: 'es2024',
+    platform: 'browser',
+    metafile: true,
+    logLevel: 'silent',
+    external: ['onnxruntime-web'],
+    // The package's other build wants Node's Buffer.
+    alias: { 'csv-parse/sync': 'csv-parse/browser/esm/sync' },
+  });
+  for (const { path, contents } of outputFiles)
+    place(join(folder, basename(path)), (own) => writeFileSync(own, contents));
+  const made = outputFiles.map(({ path }) => basename(path));
+  for (const old of readdirSync(folder))
+    if (old.startsWith(CHUNK) && !made.includes(old)) rmSync(join(folder, old));
+  for (const file of beside) place(join(folder, basename(file)), (own) => copyFileSync(file, own));
+  return Object.keys(metafile.inputs);
+}
+
+/** Where a file of ONNX Runtime lies: in its own package, or in rollmesh's, which brings the WebAssembly build alone. */
+function runtimeFile(name: string): string {
+  if (!BUILT) return join(dirname(createRequire(import.meta.url).resolve('onnxruntime-web/wasm')), name);
+  const { code } = RUNTIME_FILES.wasm;
+  return installed('dist', 'infer', 'onnxruntime', name === code ? 'wasm.mjs' : name);
+}
+
+/** Links, which takes no room, and copies where the file system cannot. */
+function linkOrCopy(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch {
+    copyFileSync(from, to, constants.COPYFILE_FICLONE);
+  }
+}
+
+/**
+ * Lays ONNX Runtime's files beside the page's own. Where one is not there, or in an installation that may not be written to, the page does
+ * without and says so.
+ */
+function placeRuntimes(): void {
+  for (const name of Object.values(RUNTIME_FILES).flatMap(({ code, wasm }) => [code, wasm])) {
+    const [file, source] = [join(NODE_FOLDER, name), runtimeFile(name)];
+    if (!existsSync(source)) continue;
+    if (existsSync(file) && statSync(file).size === statSync(source).size) continue;
+    place(file, (own) => linkOrCopy(source, own));
+  }
+}
+
+/** Does what writes into the installation, where it may be written to. */
+async function whereWritable(write: () => void | Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    if (!['EACCES', 'EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
+}
+
+/** The start policies that the page /try offers: that of the flagship. */
+const TRIED = [shipped.find(FLAGSHIP).startPolicy];
+
+/** Lays the start policies beside the page /try, and the list of them. */
+async function placeStarts(folder: string): Promise<void> {
+  const starts: Record<string, readonly string[]> = {};
+  for (const name of TRIED) {
+    const files = fileEntries(await readStart(name));
+    starts[name] = files.map(([file]) => file);
+    mkdirSync(join(folder, 'starts', name), { recursive: true });
+    for (const [file, bytes] of files)
+      place(join(folder, 'starts', name, file), (own) => writeFileSync(own, bytes));
+  }
+  place(join(folder, 'starts.json'), (own) => writeFileSync(own, JSON.stringify(starts)));
+}
+
+/** Makes the page /try in a folder of any static site. `glossary`: where the site has the glossary, as an address relative to the folder. */
+export async function buildTryPage(folder: string, glossary: string): Promise<void> {
+  await bundle(TRY_PAGE, folder);
+  await placeStarts(folder);
+  const html = readFileSync(join(TRY_FOLDER, 'index.html'), 'utf8');
+  writeFileSync(
+    join(folder, 'index.html'),
+    html.replace('data-glossary="../glossary/"', `data-glossary="${glossary}"`),
+  );
+}
+
+/** Makes the files of the pages /node and /try where they are missing or older than their sources. */
+export async function ensureTabPages(): Promise<void> {
+  if (!BUILT) await buildTabPages((folder) => !isCurrent(folder));
+  await whereWritable(placeRuntimes);
+  await whereWritable(() => placeStarts(TRY_FOLDER));
+}
+
+async function buildTabPages(isDue: (folder: string) => boolean): Promise<void> {
+  for (const [page, folder] of [
+    [NODE_PAGE, NODE_FOLDER],
+    [TRY_PAGE, TRY_FOLDER],
+  ] as const) {
+    if (!isDue(folder)) continue;
+    const inputs = await bundle(page, folder);
+    place(join(folder, INPUTS), (own) => writeFileSync(own, JSON.stringify(inputs)));
+  }
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await buildTabPages(() => true);

@@ -1,0 +1,277 @@
+/**
+ * The page /try as a static host serves it: from a subfolder, without a header. A run in the tab comes to the bytes of a run in Node, on one thread and,
+ * where the host isolates the page, on several. What cannot be played is said on the page.
+ */
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readStart } from '../../local/find-start.ts';
+import { buildTryPage } from '../../local/mesh/tab-pages.ts';
+import { playInProcess } from '../../local/run/in-process.ts';
+import { MemoryRunStore } from '../../local/run/run-store.ts';
+import { FLAGSHIP } from '../../recipes/flagship.ts';
+import { shipped } from '../../recipes/index.ts';
+import { runOf } from '../../recipes/run-order.ts';
+import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../bench/browser/chromium.ts';
+import { IN_THE_NIGHT, NIGHT } from '../night.ts';
+import { complaintsOf } from './complaints.ts';
+
+const MOST_COMPRESSED = 1.5e6;
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html',
+  '.css': 'text/css',
+  '.js': 'text/javascript',
+};
+const ISOLATED = {
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-embedder-policy': 'require-corp',
+};
+
+const folder = mkdtempSync(join(tmpdir(), 'rollmesh-try-'));
+const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+const filesIn = (from: string): string[] =>
+  readdirSync(from, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+
+let browser: Browser | undefined;
+const servers: Server[] = [];
+
+/** Serves the folder under /some/where/try/. `before` is put before the code of the page's thread: what another browser would do. */
+async function serve(headers: Record<string, string> = {}, before = ''): Promise<string> {
+  const server = createServer(({ url = '' }, answer) => {
+    const path = url.replace(/^\/some\/where\/try\//, '').replace(/^$/, 'index.html');
+    try {
+      const body = readFileSync(join(folder, path));
+      answer.writeHead(200, {
+        'content-type': TYPES[extname(path)] ?? 'application/octet-stream',
+        ...headers,
+      });
+      answer.end(path === 'thread.js' ? before + body : body);
+    } catch {
+      answer.writeHead(404).end();
+    }
+  });
+  servers.push(server);
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  return `http://127.0.0.1:${(server.address() as { port: number }).port}/some/where/try/`;
+}
+
+beforeAll(async () => {
+  await buildTryPage(folder, '../glossary.html');
+  if (chromiumPath) browser = await openBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  for (const server of servers) server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Size {
+  readonly recipe?: string;
+  readonly rounds: number;
+  readonly tasks: number;
+  readonly group: number;
+}
+const SMALL: Size = { rounds: 3, tasks: 12, group: 4 };
+
+/** The SHA-256 of the weights of every version that a run in Node's one process makes, and its records. */
+async function inNode({ recipe = FLAGSHIP, rounds, tasks, group }: Size): Promise<string[]> {
+  const order = { recipe, rounds, tasks, groupSize: group, seed: 3, freeze: [], engine: 'kernels' } as const;
+  const run = runOf(shipped, { ...order, freeze: [] });
+  const store = new MemoryRunStore();
+  const { policy } = run.settings;
+  await store.commitVersion({ name: policy, version: 0 }, await readStart(run.recipe.startPolicy));
+  const listener = { started() {}, evaluatedStart() {}, round() {}, finished() {} };
+  const device = { device: 'cpu', threads: 1, revectorize: true, evalEvery: rounds } as const;
+  await playInProcess(run, device, store, listener, { heldOut: true, most: 4 });
+  return Promise.all(
+    Array.from({ length: rounds + 1 }, async (_, version) =>
+      sha256((await store.loadVersion({ name: policy, version }))['model.safetensors']!),
+    ),
+  );
+}
+
+async function open(url: string, { recipe = FLAGSHIP, ...size } = SMALL): Promise<Page> {
+  const page = await browser!.newPage();
+  const hash = new URLSearchParams({ recipe, seed: '3' });
+  for (const [name, value] of Object.entries(size)) hash.set(name, String(value));
+  await page.goto(`${url}#${hash}`);
+  return page;
+}
+const said = (page: Page) => page.textContent('#say');
+const troubleOf = (page: Page) => page.textContent('#trouble');
+const shaOf = (page: Page) => page.textContent('#sha256');
+
+async function started(page: Page): Promise<void> {
+  await expect.poll(() => page.isEnabled('#start'), { timeout: 60_000 }).toBe(true);
+  await page.click('#start');
+}
+const ended = (page: Page) =>
+  expect.poll(() => said(page), { timeout: 110_000 }).toContain('The run has its');
+
+/** The bytes of the file that a button gives. */
+async function given(page: Page, selector: string): Promise<Buffer> {
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click(selector)]);
+  return readFileSync(await download.path());
+}
+
+test('what a reader loads of the page is at most 1.5 MB when it is compressed', () => {
+  const files = filesIn(folder);
+  expect(files.map((file) => file.slice(folder.length + 1))).toContain('thread.js');
+  const compressed = files.reduce((sum, file) => sum + gzipSync(readFileSync(file)).length, 0);
+  expect(compressed).toBeLessThan(MOST_COMPRESSED);
+});
+
+describe.runIf(chromiumPath)(`in Chromium${CHROMIUM_NEEDED}`, () => {
+  test('a run comes to the bytes of a run in Node, and can be paused, saved and gone on with', async () => {
+    const versions = await inNode({ ...SMALL, rounds: 4 });
+    const page = await open(await serve());
+    const complaints = complaintsOf(page);
+    await started(page);
+    await expect.poll(() => page.locator('#curves svg').count(), { timeout: 60_000 }).toBeGreaterThan(0);
+    await page.click('#pause');
+    await expect.poll(() => said(page), { timeout: 60_000 }).toContain('Paused');
+    await page.click('#pause');
+    await ended(page);
+    expect(await shaOf(page)).toBe(versions[3]);
+    const saved = await given(page, '#save');
+    expect(sha256(saved)).toBe(versions[3]);
+    const records = (await given(page, '#records'))
+      .toString()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(records.filter(({ key }) => key.endsWith('/proposals.json'))).toHaveLength(3);
+    expect(records.filter(({ key }) => key.endsWith('/scored.json'))).toHaveLength(3 * SMALL.tasks);
+    expect(await page.locator('#words dt').allTextContents()).toEqual(
+      Object.keys(shipped.find(FLAGSHIP).roles).map((role) => expect.stringContaining(role)),
+    );
+    await page.click('#settings summary');
+    await page.fill('#rounds', '1');
+    await page.click('#pause');
+    await expect.poll(() => shaOf(page), { timeout: 60_000 }).toBe(versions[4]);
+    await ended(page);
+    // The link and the command are those of all rounds.
+    expect(new URL(page.url()).hash).toContain('rounds=4');
+    expect(await page.textContent('#same')).toContain('--rounds 4 ');
+    // What was saved begins another run.
+    await page.click('#own summary');
+    await page.setInputFiles('#checkpoint', {
+      name: 'saved.safetensors',
+      mimeType: 'application/octet-stream',
+      buffer: saved,
+    });
+    await page.click('#start');
+    await expect
+      .poll(() => page.textContent('#version'), { timeout: 60_000 })
+      .toContain(`Version 0: SHA-256 of its weights ${versions[3]}`);
+    await ended(page);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  test('on a page that its host isolates the learner takes more threads, to the same bytes', async () => {
+    const page = await open(await serve(ISOLATED), { ...SMALL, rounds: 1 });
+    const threads = Math.min(8, await page.evaluate(() => navigator.hardwareConcurrency));
+    await started(page);
+    await ended(page);
+    expect(await page.textContent('#bits')).toContain(`CPU, ${threads} thread${threads === 1 ? '' : 's'}`);
+    expect(await shaOf(page)).toBe((await inNode({ ...SMALL, rounds: 1 }))[1]);
+    await page.close();
+  });
+
+  test.each([
+    ['no SIMD', 'WebAssembly.validate = () => false;', 'no WebAssembly SIMD', false],
+    [
+      'no memory',
+      "WebAssembly.Memory.prototype.grow = () => { throw new RangeError('WebAssembly.Memory.grow(): Unable to grow instance memory'); };",
+      'gives this tab no more memory',
+      true,
+    ],
+  ])('a browser with %s is told so', async (_, before, why, starts) => {
+    const page = await open(await serve({}, before));
+    if (starts) await started(page);
+    await expect.poll(() => troubleOf(page), { timeout: 60_000 }).toContain(why);
+    expect(await page.isDisabled('#start')).toBe(!starts);
+    await page.close();
+  });
+
+  test('a page that was suspended says so, and its run comes to the same bytes', async () => {
+    const page = await open(await serve(), { ...SMALL, rounds: 1 });
+    await started(page);
+    // Headless Chromium suspends no page: these are the events by which a browser says that it did.
+    for (const event of ['freeze', 'resume'])
+      await page.evaluate((name) => document.dispatchEvent(new Event(name)), event);
+    await expect.poll(() => page.textContent('#hidden-note')).toContain('suspended');
+    await ended(page);
+    expect(await shaOf(page)).toBe((await inNode({ ...SMALL, rounds: 1 }))[1]);
+    await page.close();
+  });
+
+  test('files from disk: what is no checkpoint is refused, a checkpoint and questions are played, and nothing is sent', async () => {
+    const url = await serve();
+    const page = await open(url, { rounds: 1, tasks: 2, group: 2 });
+    const asked = new Set<string>();
+    page.on('request', (request) => asked.add(`${request.method()} ${new URL(request.url()).host}`));
+    const choose = async (...files: { name: string; buffer: Buffer }[]) => {
+      await expect.poll(() => page.isEnabled('#start'), { timeout: 60_000 }).toBe(true);
+      const given = files.map((file) => ({ ...file, mimeType: 'application/octet-stream' }));
+      await page.setInputFiles('#checkpoint', given);
+      await page.click('#start');
+    };
+    const model = (name: string) => (file: string) => ({
+      name: file,
+      buffer: readFileSync(join('models', name, file)),
+    });
+    await choose({ name: 'notes.safetensors', buffer: Buffer.from('these are my notes, and no weights') });
+    await expect
+      .poll(() => troubleOf(page), { timeout: 60_000 })
+      .toContain('notes.safetensors is no checkpoint');
+    // Weights of another model do not fit the configuration of the page's own.
+    await choose(model('words')('model.safetensors'));
+    await expect.poll(() => troubleOf(page), { timeout: 60_000 }).toContain('choose its config.json');
+    await page.setInputFiles('#questions', {
+      name: 'sums.jsonl',
+      mimeType: 'application/jsonl',
+      buffer: Buffer.from(
+        Array.from(
+          { length: 20 },
+          (_, i) => `${JSON.stringify({ question: `${i} plus 1`, answer: `${i + 1}` })}\n`,
+        ).join(''),
+      ),
+    });
+    await page.click('#settings summary');
+    await page.selectOption('#recipe', 'grpo');
+    await choose(
+      ...['config.json', 'tokenizer.json', 'tokenizer_config.json', 'model.safetensors'].map(model('words')),
+    );
+    await ended(page);
+    expect(await troubleOf(page)).toBe('');
+    expect(await page.locator('#curves svg').count()).toBeGreaterThan(0);
+    // Nothing was sent, and nothing asked of another host.
+    expect([...asked]).toEqual([`GET ${new URL(url).host}`]);
+    await page.close();
+  });
+
+  test.runIf(NIGHT)(
+    `twelve rounds of every recipe that the page offers come to Node’s bytes${IN_THE_NIGHT}`,
+    { timeout: 1_800_000 },
+    async () => {
+      const { startPolicy } = shipped.find(FLAGSHIP);
+      for (const { name } of shipped.recipes.filter((recipe) => recipe.startPolicy === startPolicy)) {
+        const size = { recipe: name, rounds: 12, tasks: 32, group: 8 };
+        const page = await open(await serve(), size);
+        await started(page);
+        await expect.poll(() => said(page), { timeout: 600_000 }).toContain('The run has its');
+        expect([name, await shaOf(page)]).toEqual([name, (await inNode(size))[12]]);
+        await page.close();
+      }
+    },
+  );
+});
