@@ -120,8 +120,20 @@ describe.skipIf(!chromiumPath)(`the page of the real mesh${CHROMIUM_NEEDED}`, ()
     await page.close();
   });
 
+  test('the page /try is served whole, and isolated so that its learner may use more threads', async () => {
+    const page = await browser.newPage();
+    const complaints = complaintsOf(page);
+    await page.goto(new URL('/try', mesh.url).href);
+    await expect.poll(() => page.isEnabled('#start'), { timeout: 60_000 }).toBe(true);
+    expect(await page.evaluate(() => crossOriginIsolated)).toBe(true);
+    await page.click('#start');
+    await expect.poll(() => page.locator('#curves svg').count(), { timeout: 60_000 }).toBeGreaterThan(0);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
   test('every file of the page and of the API comes under the security policy', async () => {
-    for (const path of ['/', '/app.js', '/style.css', '/api/runs', '/nowhere']) {
+    for (const path of ['/', '/try/', '/app.js', '/style.css', '/api/runs', '/nowhere']) {
       const { headers } = await fetch(new URL(path, mesh.url));
       expect(headers.get('content-security-policy'), path).toContain("default-src 'none'; script-src 'self'");
       expect(headers.get('x-content-type-options'), path).toBe('nosniff');

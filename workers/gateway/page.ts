@@ -29,7 +29,9 @@ export const securityHeaders = (path: string): Readonly<Record<string, string>> 
 
 /** Answers GET for a file of the dashboard; anything else is not found. */
 export const page = createMiddleware<GatewayTypes>(async function page(c) {
-  const found = await c.var.services.assets.fetch(new Request(c.req.url, { headers: c.req.raw.headers }));
+  // A folder's address without its last slash is redirected: the files beside the page are found by the address that the browser has.
+  const asked = new Request(c.req.url, { headers: c.req.raw.headers, redirect: 'manual' });
+  const found = await c.var.services.assets.fetch(asked);
   if (found.status === 404) throw notFound('route', c.req.path);
   return new Response(found.body, found);
 });
