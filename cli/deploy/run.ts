@@ -5,7 +5,7 @@ import { apply, type Surroundings } from './apply.ts';
 import type { Environment } from './mesh-parts.ts';
 import { type Account, chooseAccount, observe } from './observe.ts';
 import { type MeshState, NOTHING, type Plan, plan } from './plan.ts';
-import { closingWords, planWords } from './words.ts';
+import { closingWords, factWords, planWords } from './words.ts';
 import type { ConnectWrangler } from './wrangler.ts';
 
 export interface Deployment
@@ -24,6 +24,7 @@ export async function deploy(deployment: Deployment, dryRun: boolean): Promise<P
   const state = account ? await look(deployment, account) : { ...NOTHING, known: files.knownSecrets };
   const due = plan(wanted, state);
   if (account) say(`Account ${account.name} (${account.id})`);
+  if (dryRun) for (const line of factWords(state.secrets.gateway.includes('READ_TOKEN'))) say(line);
   for (const line of planWords(due)) say(line);
   if (dryRun || !account) return due;
   await apply(due.steps, { ...deployment, run: connect(account.id), account: account.id });

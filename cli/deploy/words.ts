@@ -1,4 +1,5 @@
 /** The texts of a deployment: its steps, and what the operator does next with the running mesh. They name files and show no secret. */
+import { PRICES } from '../../core/cost/prices.ts';
 import { LEARNER_FILE, SECRETS_FILE } from './deploy-files.ts';
 import { PULL_CONSUMER } from './mesh-parts.ts';
 import type { Plan, Step } from './plan.ts';
@@ -23,6 +24,15 @@ export function stepWords(step: Step): string {
       return 'upload the start policy through the gateway, unless it is there';
   }
 }
+
+/** What an owner asks before anything else: which plan it takes, what it costs, and who can read. The state of the account's plan cannot be read with wrangler. */
+export const factWords = (hasReadToken: boolean): string[] => [
+  'Plan   Workers Paid, $5 a month: an account on the free plan ends a Worker after 10 ms of CPU time, and sampling takes seconds.',
+  `Price  beyond what the plan includes: CPU time $${PRICES.perMillion.cpuMs} per million ms, R2 writes $${PRICES.perMillion.r2ClassA}, queue operations $${PRICES.perMillion.queueOperations}, D1 rows written $${PRICES.perMillion.d1RowsWritten} per million (docs/deploy.md); a learner that waits costs about $6 a month.`,
+  hasReadToken
+    ? 'Reads  by whoever has READ_TOKEN, the learner and verifiers.'
+    : 'Reads  by the learner and verifiers alone: the gateway shows readers nothing until it has a READ_TOKEN (npx wrangler secret put READ_TOKEN --env gateway).',
+];
 
 export function planWords({ steps, notes }: Plan): string[] {
   const list = steps.map((step, i) => `  ${i + 1}. ${stepWords(step)}`);

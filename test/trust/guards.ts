@@ -354,7 +354,7 @@ export const GUARDS: readonly Guard[] = [
     'learner/loop/auditor.ts',
     'if (mayBeByChance(sums)) return null;',
     'return null;',
-    'nodes/close',
+    'learner/chance-nodes',
   ),
   guard("a verifier's token", WORK, 'if (row.verifies)', 'if (false)', 'nodes/refusals'),
   guard(
@@ -411,7 +411,7 @@ export const GUARDS: readonly Guard[] = [
   guard(
     'a web page',
     'local/mesh/door-rules.ts',
-    'if (!asked.every((name) => name !== null && hosts.includes(name)))',
+    'if (!asked.every((name) => name !== null && known.includes(name)))',
     'if (false)',
     'mesh/door-rules',
   ),

@@ -197,6 +197,11 @@ test('a dry run changes nothing, and blind it plans for an empty account', async
   const mesh = new DeployedMesh();
   const whole = await mesh.run({ dryRun: true });
   expect(whole.steps).toHaveLength(FIRST.length + 1);
+  // First what an owner asks first.
+  const facts = mesh.said.slice(0, mesh.said.indexOf('The plan:')).join('\n');
+  expect(facts).toMatch(
+    /^Plan {3}Workers Paid, \$5 a month[\s\S]*^Price {2}.*\$0\.02 per million ms.*[\s\S]*^Reads {2}.*shows readers nothing until it has a READ_TOKEN/m,
+  );
   mesh.wrangler.loggedIn = false;
   expect((await mesh.run({ dryRun: true })).steps).toEqual(whole.steps);
   mesh.wrangler.online = false;
