@@ -9,11 +9,13 @@ import { type Checker, LONGEST_ANSWER, shown, wrongReference } from './checker.t
 import { plain } from './exact.ts';
 import { unwrapped } from './wrappers.ts';
 
-const LETTER = /^[([{]?\s*([A-Za-z])\s*(?:[)\].:}]+|[,;!]?$)\s*(.*)$/s;
+const LETTER = /^[([{]?\s*([A-Za-z])\s*(?:[)\].:}、：]+|[,;!]?$|\s[-–—](?=\s))\s*(.*)$/s;
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 /** Words before the letter. */
 const INTRODUCTION =
-  /^(?:(?:so|thus|therefore|hence),?\s+)?(?:(?:the|my|i choose|i pick)\s+)?(?:(?:final|correct|right|best|most likely)\s+){0,2}(?:answer|option|choice|letter)(?:\s+(?:is|would be|should be|choice))?\s*[:=]?\s*(?:(?:option|choice|letter)\s+)?/i;
+  /^(?:(?:so|thus|therefore|hence),?\s+)?(?:(?:the|my)\s+)?(?:(?:final|correct|right|best|most likely)\s+){0,2}(?:answer|option|choice|letter)(?:\s+(?:is|would be|should be|choice))?\s*[:=]?\s*(?:(?:option|choice|letter)\s+)?/i;
+const CHOOSING =
+  /^(?:(?:so|thus|therefore|hence),?\s+)?i(?:\s+would|\s+will|['’](?:d|ll))?\s+(?:choose|pick|select|go with)\s+(?:(?:the\s+)?(?:answer|option|choice|letter)\s+)?/i;
 /** Another letter beside the first: "B) or C". */
 const SECOND_LETTER = /^(?:or|and|&|\/|,)\s*[([]?[A-Za-z](?![A-Za-z])/i;
 
@@ -53,7 +55,14 @@ function optionNamed(given: string, options: Options | null): number | null | un
   const text = unwrapped(given);
   const byText = options?.texts.indexOf(fold(text)) ?? -1;
   if (byText >= 0) return byText;
-  const introduced = INTRODUCTION.exec(text)?.[0];
+  const [first = '', ...later] = text.split('\n').filter((line) => line.trim() !== '');
+  if (later.length > 0) {
+    // Lines after the answer explain it, unless one is an answer, too.
+    const named = optionNamed(first, options);
+    if (named !== undefined)
+      return later.every((line) => [undefined, named].includes(optionNamed(line, options))) ? named : null;
+  }
+  const introduced = INTRODUCTION.exec(text)?.[0] || CHOOSING.exec(text)?.[0];
   if (introduced) return optionNamed(text.slice(introduced.length), options);
   const match = LETTER.exec(text);
   if (!match) return undefined;

@@ -92,7 +92,8 @@ function afterHashes(text: string): string | null {
 
 /** Thousands with their separators, or digits alone. */
 const THOUSANDS = String.raw`\d{1,3}(?:(?:,|\{,\}|,?\\[!,;: ]\s?|[ \u00a0\u2009\u202f'’_])\d{3}(?!\d))+`;
-const WHOLE = String.raw`(?:\d{1,2}(?:,\d{2})+,\d{3}(?!\d)|${THOUSANDS}|\d+)`;
+const EUROPEAN = String.raw`\d{1,3}(?:\.\d{3}){2,}(?!\d)(?:,\d+(?!\d))?`;
+const WHOLE = String.raw`(?:${EUROPEAN}|\d{1,2}(?:,\d{2})+,\d{3}(?!\d)|${THOUSANDS}|\d+)`;
 const DECIMAL = String.raw`(?:${WHOLE}(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?`;
 const EXPONENT = String.raw`\s?\^\s?(?:\{\s?[-+−]?\d+\s?\}|[-+−]?\d+)|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+`;
 const POWER_OF_TEN = String.raw`\s?(?:[×·*x]|\\times|\\cdot)\s?10(?:${EXPONENT})`;

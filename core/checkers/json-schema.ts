@@ -105,7 +105,7 @@ function withNames(schema: unknown, names: readonly string[]): unknown {
 
 const usesPatterns = (schema: unknown): boolean => JSON.stringify(schema).includes('"patternProperties"');
 
-const FENCED = /```[A-Za-z]*\s([\s\S]*?)```/g;
+const FENCED = /(?:```|~~~)[A-Za-z]*\s([\s\S]*?)(?:```|~~~)/g;
 
 /** The JSON of an answer: all of it, or the last fenced part. */
 function jsonIn(given: string): ParseResult<unknown, string> {

@@ -2,7 +2,8 @@
  * The checker `number`: the same value, compared as exact fractions. It reads
  *
  *     whole and decimal numbers   -7  +3.50  .5  1e-3
- *     thousands separators        1,234,567.8  1 234 567  1_000  1'000  12,34,567
+ *     thousands separators        1,234,567.8  1 234 567  1_000  1'000  12,34,567  1.234.567
+ *     decimal commas              3,14  1.234,5
  *     fractions, mixed numbers    3/4  -1 1/2  ½  \frac{3}{4}
  *     powers of whole numbers     10^5  1.2 × 10^5
  *     percent                     12.5% (the value 0.125; to a reference in percent 12.5 is right as well, and 20% to a reference of 20)
@@ -126,12 +127,29 @@ function wholePower(base: Expression, exponent: Expression): Fraction | string {
   return whole.n === 0n && times <= 0 ? 'no-number' : whole.pow(power)!;
 }
 
+/** A comma that cannot stand between thousands, and points that can: 3,14 and 1.234,5. */
+const DECIMAL_COMMA = /(?<![\d.,])(\d{1,3}(?:\.\d{3})+|\d+(?=,(?:\d\d?|\d{4,})(?!\d))),(\d+)(?![\d.,]*\d)/;
+
+/** As `parseNumber`, where a text is one number and no list: with a comma before its decimals, too. */
+function parseOneNumber(text: string): ParseResult<WrittenNumber, string> {
+  const parsed = parseNumber(text);
+  if (parsed.ok || text.length > LONGEST) return parsed;
+  const pointed = text.replace(
+    DECIMAL_COMMA,
+    (_, whole: string, decimals: string) => `${whole.replaceAll('.', '')}.${decimals}`,
+  );
+  return pointed === text ? parsed : parseNumber(pointed);
+}
+
 export interface NumberSettings {
   /** Largest difference that still counts as right, as a share of the reference; default 0. For a reference of 0 it is the difference itself. */
   readonly tolerance?: number;
+  /** Whether texts with a comma may be lists, so that it is read as no decimal comma; default false. */
+  readonly lists?: boolean;
 }
 
-export function numberChecker({ tolerance = 0 }: NumberSettings = {}): Checker {
+export function numberChecker({ tolerance = 0, lists = false }: NumberSettings = {}): Checker {
+  const parse = lists ? parseNumber : parseOneNumber;
   const close = (value: Fraction, expected: Fraction): boolean => {
     if (value.equals(expected)) return true;
     if (tolerance === 0) return false;
@@ -143,7 +161,7 @@ export function numberChecker({ tolerance = 0 }: NumberSettings = {}): Checker {
     description:
       'The same value: whole and decimal numbers, thousands separators, fractions, percent, k, million and the like.',
     prepare: ({ answer }) => {
-      const reference = parseNumber(answer);
+      const reference = parse(answer);
       if (!reference.ok)
         throw wrongReference(
           'number',
@@ -152,7 +170,7 @@ export function numberChecker({ tolerance = 0 }: NumberSettings = {}): Checker {
         );
       const { value, percent } = reference.value;
       return (given) => {
-        const parsed = parseNumber(given);
+        const parsed = parse(given);
         if (!parsed.ok) return parsed;
         const said = parsed.value;
         if (close(said.value, value)) return ok(true);

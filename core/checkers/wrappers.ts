@@ -17,12 +17,17 @@ const PAIRS: readonly (readonly [string, string])[] = [
   ["'", "'"],
   ['“', '”'],
 ];
+/** HTML that sets a text in a type. */
+const TAGS = /<\/?(?:b|strong|i|em|u|code|mark|span|p)>/gi;
 /** Commands that may stand in one another. */
 const DEEPEST = 4;
 
 /** The text inside its wrappers, trimmed. */
 export function unwrapped(text: string): string {
-  let inner = text.trim();
+  let inner = text
+    .trim()
+    .replace(/^#{1,6}\s+/, '')
+    .replace(TAGS, '');
   for (let depth = 0; depth < DEEPEST; depth++) {
     const next = inner
       .replace(TYPE, '$1')

@@ -24,16 +24,18 @@ export const math: Checker = {
         expectedForms,
       );
     const expected = parsed.value;
-    const asNumber = parseNumber(answer).ok ? numberChecker().prepare({ answer, metadata }) : null;
+    const asNumber = parseNumber(answer).ok
+      ? numberChecker({ lists: true }).prepare({ answer, metadata })
+      : null;
     const check: Check = (given) => {
       // Two plain numbers are compared as numbers, units of thousands included.
       const sameNumber = asNumber?.(given);
       if (sameNumber?.ok) return sameNumber;
       const parsed = parseMath(given);
       if (!parsed.ok) return parsed;
-      if (parsed.value.kind === 'text' && expected.kind !== 'text') return invalid('no-expression');
       const same = equalAnswers(expected, parsed.value);
       if (same === true) return ok(true);
+      if (parsed.value.kind === 'text' && expected.kind !== 'text') return invalid('no-expression');
       // "100,200" is a number, and the elements of a list where the reference is one.
       const asList = expected.kind === 'list' ? parseMath(given, true) : null;
       if (asList?.ok && equalAnswers(expected, asList.value) === true) return ok(true);

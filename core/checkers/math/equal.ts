@@ -100,9 +100,15 @@ function equalSides(a: Side, b: Side): boolean {
   return a.label !== null && a.label === b.label;
 }
 
+/** Is one chain the other, read from its end? */
+const isTurned = (a: Related, b: Related): boolean =>
+  a.relations.every((sign, i) => sign === REVERSED[b.relations.at(-1 - i)!]) &&
+  a.sides.every((side, i) => equalSides(side, b.sides.at(-1 - i)!));
+
 function equalRelations(a: Related, b: Related): boolean {
   const same = a.sides.length === b.sides.length && a.relations.every((sign, i) => sign === b.relations[i]);
   if (same && a.sides.every((side, i) => equalSides(side, b.sides[i]!))) return true;
+  if (a.sides.length > 2 && b.sides.length === a.sides.length && isTurned(a, b)) return true;
   if (a.sides.length === 2 && b.sides.length === 2 && equalConditions(a, b)) return true;
   // Two true equations between constants, and two that name the same thing, say their values.
   const [x, y] = [given(a), given(b)];
@@ -152,6 +158,10 @@ function plainItems({ items }: List): readonly MathAnswer[] {
   return value ? [value, ...rest] : items;
 }
 
+/** The element of a set of one; null of other lists. */
+const onlyElement = ({ brackets, items }: List): MathAnswer | null =>
+  brackets === '{}' && items.length === 1 ? items[0]! : null;
+
 function equalLists(a: List, b: List): boolean {
   const inOrder = (x: readonly MathAnswer[], y: readonly MathAnswer[]) =>
     x.length === y.length && x.every((item, i) => equalAnswers(item, y[i]!) === true);
@@ -166,6 +176,16 @@ function equalLists(a: List, b: List): boolean {
       inOrder(x.items, y.items)
     );
   }
+  const [oneA, oneB] = [onlyElement(a), onlyElement(b)];
+  if (oneA && !oneB) return equalAnswers(oneA, b) === true;
+  if (oneB && !oneA) return equalAnswers(a, oneB) === true;
+  // Two numbers in square brackets are an interval; others are a list as programs write it.
+  const isProgrammed = (one: List, other: List) =>
+    one.brackets === '[]' &&
+    one.items.length !== 2 &&
+    other.brackets === '' &&
+    one.items.length === other.items.length;
+  if (isProgrammed(a, b) || isProgrammed(b, a)) return equalInAnyOrder(a.items, b.items);
   const ordered = isOrdered(a);
   if (ordered !== isOrdered(b) || (ordered && a.brackets !== b.brackets)) return false;
   if (ordered) return inOrder(a.items, b.items);
@@ -211,6 +231,8 @@ function equalRatios(a: Ratio, b: Ratio): boolean {
 const quotientOf = ({ parts, clock }: Ratio): Expression | null =>
   clock === null && parts.length === 2 ? { op: 'divide', left: parts[0]!, right: parts[1]! } : null;
 
+const EMPTY: MathAnswer = { kind: 'value', node: { op: 'symbol', name: '∅' } };
+
 /** What one answer says where the other is of another kind: the value that an equation gives, the quotient of a ratio, the one element of a list. */
 function plainer(answer: MathAnswer): MathAnswer | null {
   if (answer.kind === 'relation') return given(answer);
@@ -218,6 +240,8 @@ function plainer(answer: MathAnswer): MathAnswer | null {
     const node = quotientOf(answer);
     return node && { kind: 'value', node };
   }
+  if (answer.kind === 'list') return onlyElement(answer);
+  if (answer.kind === 'text' && /^no (?:real )?solution$/.test(answer.text)) return EMPTY;
   return null;
 }
 

@@ -504,8 +504,17 @@ function textOf(tokens: readonly Token[]): MathAnswer {
   if (!tokens.some(({ kind }) => kind === 'word') || !tokens.every(readable))
     return fail(tokens.some(({ kind }) => kind === 'command') ? 'unknown-command' : undefined);
   const texts = tokens.filter(({ kind }) => kind !== 'mark').map(({ text }) => text.toLowerCase());
-  return { kind: 'text', text: texts.join(' ') };
+  return { kind: 'text', text: plainWords(texts.join(' ')) };
 }
+
+/** Ways of saying that there is no value, as one. */
+const plainWords = (text: string): string =>
+  text
+    .replace(
+      /^(?:(?:there )?(?:is|are) )?no (real )?(?:solution|root|answer)s?(?: exists?)?$/,
+      'no $1solution',
+    )
+    .replace(/^(?:it |the limit )?(?:does not|doesn t) exist$/, 'dne');
 
 /** A name of what a value is given for: AB, ∠A, f(x), P(A ∪ B), S_{ABC}, f^{-1}(x), dy/dx, words. null where it may be something else. */
 function labelOf(tokens: readonly Token[]): string | null {
@@ -687,12 +696,12 @@ function based(tokens: readonly Token[]): MathAnswer | null {
 const CLOCK = /^\d{1,2}(?::[0-5]\d){1,2}$/;
 const HALVES_OF_DAY = /^[ap]m$/;
 
-/** Parts with colons between them: a ratio, or a time of day. */
+/** Parts with colons, or the word "to", between them: a ratio, or a time of day. */
 function ratio(tokens: readonly Token[]): MathAnswer | null {
   const last = tokens.at(-1);
   const half = last && HALVES_OF_DAY.test(last.text) ? last.text : '';
   const own = half ? tokens.slice(0, -1) : tokens;
-  const cuts = topLevel(own, [':']);
+  const cuts = topLevel(own, [':', 'to']);
   if (cuts.length === 0) return null;
   const parts = split(own, cuts);
   const written = joined(own);
@@ -752,7 +761,11 @@ function withoutIntroduction(tokens: readonly Token[]): readonly Token[] {
 }
 
 function answerOf(given: readonly Token[]): MathAnswer {
-  const tokens = withoutIntroduction(given);
+  const introduced = withoutIntroduction(given);
+  const tokens =
+    introduced[0]?.kind === 'word' && /^(?:either|both)$/.test(introduced[0].text)
+      ? introduced.slice(1)
+      : introduced;
   if (allWords(tokens)) return textOf(tokens);
   const cuts = topLevel(tokens, SEPARATORS);
   if (cuts.length === 0) return item(tokens);

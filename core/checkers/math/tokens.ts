@@ -91,13 +91,13 @@ const SPLIT_LETTERS = new RegExp(`${INNER.join('|')}|[A-Za-z]`, 'g');
 /** Words of at most three letters, which would be products of letters otherwise. */
 const SHORT_WORDS = new Set(
   (
-    'or and no yes not is are the of per all any day odd one two six ten red cup min sec hrs hr lbs lb oz ft cm mm km nm kg mg ml dm ' +
+    'or and to no yes not is are the of per all any day odd one two six ten red cup min sec hrs hr lbs lb oz ft cm mm km nm kg mg ml dm ' +
     'sq cu mi yd in mph kph kmh km/h rad hz khz kw kwh kj mol atm pa kpa usd eur gbp inr rs th st nd rd dne if for pm am men mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec cc mA mV kV kN'
   ).split(' '),
 );
 /** Those of them that are words only after a number: alone they are products. */
 const UNITS_ONLY = new Set(
-  'in am pm th st nd rd cc cm mm km nm kg mg ml dm sq cu mi yd hr oz lb ft rs pa kw kj hz'.split(' '),
+  'in to am pm th st nd rd cc cm mm km nm kg mg ml dm sq cu mi yd hr oz lb ft rs pa kw kj hz'.split(' '),
 );
 
 /** Is a run of letters in plain text a word, and no product of its letters? `after`: does a number stand before it? */
@@ -232,6 +232,8 @@ const DIGITS = String.raw`\d`;
 const GROUP_MARK = String.raw`(?:\{,\}|(?:\\!\s*)*,(?:\\!\s*)+|(?:\\!\s*)+,|\\[,;: ]|~|[\u00a0\u2009\u202f]|['’]|_)`;
 /** Thousands that no list could mean; then those with commas or spaces. */
 const CERTAIN_THOUSANDS = new RegExp(`${DIGITS}{1,3}(?:${GROUP_MARK}${DIGITS}{3})+(?!${DIGITS})`, 'y');
+/** As in most of Europe: points between thousands, and a comma before decimals. A single point could be that of a decimal number. */
+const EUROPEAN = /(\d{1,3}(?:\.\d{3}){2,})(?:,(\d+))?(?![\d.,]\d|\d)/y;
 const COMMAS = /\d+(?:,\d+)+/y;
 const WESTERN = /^\d{1,3}(?:,\d{3})+$/;
 const INDIAN = /^\d{1,2}(?:,\d{2})+,\d{3}$/;
@@ -239,6 +241,8 @@ const SPACES = /\d{1,3}(?: \d{3})+(?!\d|\s*\/|\s+\d)/y;
 const WHOLE = /\d+/y;
 const DECIMALS = /\.(\d*)/y;
 const REPEATING = /\s*\\(?:overline|bar|dot)\s*\{\s*(\d+)\s*\}|\((\d+)\)/y;
+/** Dots that say that the digits before them go on as they have repeated. */
+const AND_SO_ON = /\s*(?:\.{3}|…|\\(?:ldots|dots|cdots)(?![A-Za-z]))/y;
 const EXPONENT = /[eE]([+-]?\d{1,9})(?![\d.])/y;
 /** A larger exponent is a power, which is not multiplied out. */
 const LARGEST_EXPONENT = 400;
@@ -251,12 +255,44 @@ const tenTo = (power: number) => new Fraction(10n ** BigInt(power));
 const scaled = (value: Fraction, power: number): Fraction =>
   power < 0 ? value.div(tenTo(-power)) : value.mul(tenTo(power));
 
+/** Where the brace around a position opens or closes, outside of which `step` leads; the end of the text where there is none. */
+function groupEdge(text: string, from: number, step: 1 | -1): number {
+  let depth = 0;
+  for (let i = from; i >= 0 && i < text.length; i += step) {
+    if ((text[i] !== '{' && text[i] !== '}') || text[i - 1] === '\\') continue;
+    depth += (text[i] === '{') === (step === 1) ? 1 : -1;
+    if (depth < 0) return i;
+  }
+  return step === 1 ? text.length : -1;
+}
+
+const INFIX = /\\(over|choose)(?![A-Za-z])/;
+/** Each costs the length of the text; a text with more is left as it is, and is not read. */
+const MOST_INFIXES = 50;
+
+/** TeX’s signs between two parts of a group, `{a \over b}` and `{n \choose k}`, as commands with two arguments. */
+function withoutInfixes(text: string): string {
+  let rest = text;
+  for (let i = 0; i < MOST_INFIXES; i++) {
+    const sign = INFIX.exec(rest);
+    if (!sign) return rest;
+    const [start, end] = [
+      groupEdge(rest, sign.index - 1, -1) + 1,
+      groupEdge(rest, sign.index + sign[0].length, 1),
+    ];
+    const [above, below] = [rest.slice(start, sign.index), rest.slice(sign.index + sign[0].length, end)];
+    const command = sign[1] === 'over' ? 'frac' : 'binom';
+    rest = `${rest.slice(0, start)}\\${command}{${above}}{${below}}${rest.slice(end)}`;
+  }
+  return rest;
+}
+
 /** Bold, italics and code of markdown around a value. */
 function withoutMarkdown(text: string): string {
   return text
     .replace(/`+([^`]*)`+/g, '$1')
     .replace(/(^|[\s=:(])(\*\*|__)(?=\S)((?:(?!\2).)*)\2(?=$|[\s.,;:!?)])/gs, '$1$3')
-    .replace(/^\s*\*(?=\S)([^*]*)\*\s*$/s, '$1');
+    .replace(/^\s*([*_])(?=\S)((?:(?!\1).)*)\1\s*$/s, '$2');
 }
 
 class Scanner {
@@ -319,7 +355,27 @@ class Scanner {
     return found?.[0].replace(/\D/g, '') ?? '';
   }
 
+  #european(): boolean {
+    const found = this.#match(EUROPEAN);
+    if (!found || (found[2] !== undefined && this.#inList)) return false;
+    const [written, whole, decimals = ''] = found;
+    const digits = new Fraction(BigInt(`${whole!.replaceAll('.', '')}${decimals}`));
+    this.#at += written.length;
+    this.#push('number', written, { value: scaled(digits, -decimals.length), bare: false });
+    return true;
+  }
+
+  /** The digits that repeat without end, as in 0.1666…; undefined where nothing says so. */
+  #period(decimals: string): string | undefined {
+    const repeated = /(\d+?)\1+$/.exec(decimals);
+    const dots = repeated && repeated[0].length >= 3 ? this.#match(AND_SO_ON) : null;
+    if (!dots) return undefined;
+    this.#at += dots[0].length;
+    return repeated![1];
+  }
+
   #number(): void {
+    if (this.#european()) return;
     const start = this.#at;
     const whole = this.#wholePart();
     const point = this.#match(DECIMALS);
@@ -327,7 +383,7 @@ class Scanner {
     const repeats = point && this.#match(REPEATING, this.#at + point[0].length);
     if (point) this.#at += point[0].length + (repeats?.[0].length ?? 0);
     let value = scaled(new Fraction(BigInt(`${whole}${decimals}` || '0')), -decimals.length);
-    const period = repeats?.[1] ?? repeats?.[2];
+    const period = repeats?.[1] ?? repeats?.[2] ?? this.#period(decimals);
     if (period !== undefined) {
       const nines = 10n ** BigInt(period.length) - 1n;
       value = value.add(scaled(new Fraction(BigInt(period), nines), -decimals.length));
@@ -342,6 +398,12 @@ class Scanner {
   }
 
   #letters(): void {
+    const percent = this.#match(/per\s+cent(?![A-Za-z])/iy);
+    if (percent) {
+      this.#at += percent[0].length;
+      this.#push('mark', '%');
+      return;
+    }
     const run = this.#match(/[A-Za-z]+/y)![0];
     const after = this.#last?.kind === 'number';
     // A multiplication sign as people type it: 1.2 x 10^5.
@@ -416,7 +478,7 @@ class Scanner {
     else if (ACCENTS.test(name)) {
       const under = this.#argument().replace(/[\s\\{}]/g, '');
       this.#push('letter', `${name === 'Bbb' ? 'mathbb' : name}(${under})`);
-    } else if (LAYOUT.test(name)) {
+    } else if (LAYOUT.test(name) || name === '') {
       // An invisible fence.
       if (/^(?:left|right)$/.test(name) && this.#text[this.#at] === '.') this.#at++;
       this.#space = true;
@@ -531,7 +593,7 @@ function withDegrees(tokens: readonly Token[]): Token[] {
 /** The tokens of an answer. `commasSeparate`: digits with commas between them are read as a list, though they could be thousands. */
 export function tokensOf(text: string, commasSeparate = false): Token[] {
   const tokens = withDegrees(
-    new Scanner(withoutMarkdown(text.normalize('NFC')), false, commasSeparate).tokens(),
+    new Scanner(withoutInfixes(withoutMarkdown(text.normalize('NFC'))), false, commasSeparate).tokens(),
   );
   while (ENDINGS.includes(tokens.at(-1)?.text ?? '')) tokens.pop();
   return tokens;
