@@ -16,12 +16,17 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isCurrent, OLDEST_NODE } from './node-version.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const modules = join(here, '../../node_modules');
+const installation = join(here, '../..');
+/** Of a clone its own folder; of an installed package the folder that it lies in, where the project's npm and npx look. */
+const modules =
+  basename(dirname(installation)) === 'node_modules'
+    ? dirname(installation)
+    : join(installation, 'node_modules');
 const folder = join(modules, '.node');
 const link = join(modules, '.bin/node');
 

@@ -74,6 +74,9 @@ async function withChatTemplate(folder: string, config: Config | undefined): Pro
   return { ...config, chat_template: [...kept, ...additional] };
 }
 
+/** In the stored config.json: what an export writes again as it came, `eos_token_id` of config.json and the whole of generation_config.json. */
+export const AS_IMPORTED = 'as_imported';
+
 /** Tokens that end an answer and are named in generation_config.json alone, as Qwen's are, are kept in config.json. */
 async function withEnds(folder: string, config: object): Promise<object> {
   const path = join(folder, 'generation_config.json');
@@ -81,10 +84,19 @@ async function withEnds(folder: string, config: object): Promise<object> {
   const generation = v.safeParse(ends, bytes ? parseJson(bytes, path) : {});
   const own = v.safeParse(ends, config);
   if (!generation.success || !own.success) return config;
+  if (!bytes) return config;
   const ids = [...new Set([own.output, generation.output].flatMap(({ eos_token_id: id }) => id ?? []))];
-  return generation.output.eos_token_id === undefined || !ids.length
-    ? config
-    : { ...config, eos_token_id: ids.length === 1 ? ids[0] : ids };
+  const { eos_token_id } = own.output;
+  return {
+    ...config,
+    ...(generation.output.eos_token_id === undefined || !ids.length
+      ? {}
+      : { eos_token_id: ids.length === 1 ? ids[0] : ids }),
+    [AS_IMPORTED]: {
+      ...(eos_token_id === undefined ? {} : { eos_token_id }),
+      generation_config: generation.output,
+    },
+  };
 }
 
 async function readConfig(folder: string): Promise<{ json: object; config: ModelConfig }> {

@@ -39,6 +39,7 @@ import {
 } from '../../model/safetensors.ts';
 import { streamSafetensors } from '../../model/safetensors-stream.ts';
 import type { GatewayClient } from '../../workers/api/gateway-client.ts';
+import { AS_IMPORTED } from './checkpoint-folder.ts';
 import { errnoOf } from './files.ts';
 import { placeWeights } from './graph-place.ts';
 import { withDtype } from './hf-dtype.ts';
@@ -57,6 +58,8 @@ export interface Exported {
   readonly folder: string;
   readonly dtype: StorageType;
   readonly files: readonly string[];
+  /** Of an adapter: the version whose whole checkpoint it is loaded onto. */
+  readonly base?: PolicyRef;
 }
 
 /** Throws `export.folder` where the path is not a folder or the folder is not empty. */
@@ -161,7 +164,20 @@ const storedTypeOf = (file: Uint8Array): StorageType => {
   return first?.dtype ?? 'F32';
 };
 
-type Written = Pick<Exported, 'dtype' | 'files'>;
+type Written = Pick<Exported, 'dtype' | 'files' | 'base'>;
+
+interface StoredConfig {
+  readonly eos_token_id?: unknown;
+  readonly [AS_IMPORTED]?: { readonly eos_token_id?: unknown; readonly generation_config: object };
+}
+
+/** config.json and, where there was one, generation_config.json, as they were imported. */
+function asItCame({ [AS_IMPORTED]: came, ...config }: StoredConfig): { config: object; generation?: object } {
+  if (!came) return { config };
+  const { eos_token_id: _, ...others } = config;
+  const { generation_config: generation, ...ends } = came;
+  return { config: { ...others, ...ends }, generation };
+}
 
 /** Writes the folder; the manifest with the hashes of the files comes last. */
 async function writeExport(
@@ -180,8 +196,9 @@ async function writeExport(
   try {
     const tensors = await fetchWeights(gateway, manifest, temporary, adapterOf(files));
     if (dtype === 'F16') await checkHalf(config, tensors);
-    const hf = JSON.parse(new TextDecoder().decode(files['config.json'])) as object;
+    const { config: hf, generation } = asItCame(JSON.parse(new TextDecoder().decode(files['config.json'])));
     await folder.write('config.json', encode(withDtype(hf, dtype)));
+    if (generation) await folder.write('generation_config.json', encode(generation));
     for (const name of ['tokenizer.json', 'tokenizer_config.json'] as const)
       if (files[name]) await folder.write(name, files[name]);
     const weights = storedFile(config, tensors, dtype);
@@ -212,6 +229,7 @@ async function writePeft(
   ref: PolicyRef,
   path: string,
   wanted: StorageType | undefined,
+  basePath: string | undefined,
 ): Promise<Written> {
   const { manifest, files } = await fetchVersion(gateway, ref, [adapterFile()]);
   const adapter = adapterOf(files);
@@ -224,10 +242,13 @@ async function writePeft(
   const dtype = wanted ?? storedTypeOf(files[adapterFile()]!);
   const folder = new Folder(path);
   try {
-    await folder.write('adapter_config.json', encode(peftConfig(adapter, `${base.name}@${base.version}`)));
+    await folder.write(
+      'adapter_config.json',
+      encode(peftConfig(adapter, basePath ?? `${base.name}@${base.version}`)),
+    );
     await folder.write('adapter_model.safetensors', writeSafetensors(peftTensors(adapter), dtype));
     await folder.write('manifest.json', encode({ ...manifest, files: folder.entries }));
-    return { dtype, files: Object.keys(folder.entries) };
+    return { dtype, files: Object.keys(folder.entries), base };
   } catch (error) {
     await folder.clear();
     throw error;
@@ -235,7 +256,7 @@ async function writePeft(
 }
 
 /**
- * With `adapter` only the adapter, as PEFT has it. Without a type weights are float32, and an adapter is what it is stored as.
+ * With `adapter` only the adapter, as PEFT has it; `base` is where its loader finds the base model. Without a type weights are float32, and an adapter is what it is stored as.
  * @throws RollmeshError `export.*`, `policy.missing` or `version.missing`
  */
 export async function exportCheckpoint(
@@ -243,13 +264,15 @@ export async function exportCheckpoint(
   ref: PolicyRef,
   folder: string,
   dtype: StorageType | undefined,
-  adapter = false,
+  { adapter = false, base }: { readonly adapter?: boolean; readonly base?: string | undefined } = {},
 ): Promise<Exported> {
   await checkEmpty(folder);
   let made: string | undefined;
   try {
     made = await mkdir(folder, { recursive: true });
-    const written = await (adapter ? writePeft : writeExport)(gateway, ref, folder, dtype);
+    const written = adapter
+      ? await writePeft(gateway, ref, folder, dtype, base)
+      : await writeExport(gateway, ref, folder, dtype);
     return { policy: ref.name, version: ref.version, folder, ...written };
   } catch (error) {
     if (made !== undefined) await rm(made, { recursive: true, force: true });

@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { readFile, realpath, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { downloadFileToCacheDir, HubApiError, modelInfo, pathsInfo } from '@huggingface/hub';
+import { downloadFileToCacheDir, HubApiError, listFiles, modelInfo, pathsInfo } from '@huggingface/hub';
 import * as v from 'valibot';
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
 import { errnoOf, parseJson } from './files.ts';
@@ -16,8 +16,13 @@ const TEXTS = [
   'generation_config.json',
   'tokenizer.json',
   'tokenizer_config.json',
+  'special_tokens_map.json',
   'chat_template.jinja',
 ];
+/** A folder with a file for each further template, and the most of them that are fetched. */
+const TEMPLATES = 'additional_chat_templates';
+const TEMPLATE = /^additional_chat_templates\/[\w.-]{1,100}\.jinja$/;
+const MOST_TEMPLATES = 32;
 const WEIGHTS = 'model.safetensors';
 const INDEX = 'model.safetensors.index.json';
 const HUB = 'https://huggingface.co';
@@ -75,14 +80,18 @@ export async function fetchCheckpoint(model: HubModel, { env, say }: HubOptions)
       say(`${repository}: ${path}`);
       return quietly(() => downloadFileToCacheDir({ ...at, path }));
     };
-    const found = await pathsInfo({ ...at, paths: [...TEXTS, WEIGHTS, INDEX] });
+    const found = await pathsInfo({ ...at, paths: [...TEXTS, TEMPLATES, WEIGHTS, INDEX] });
     const has = (path: string) => found.some((file) => file.path === path);
     if (!has('config.json') || !(has(WEIGHTS) || has(INDEX)))
       throw wrongInput('hub.files', `${repository} has no ${has('config.json') ? WEIGHTS : 'config.json'}.`, {
         expected: `a checkpoint with config.json, tokenizer.json and ${WEIGHTS}, or its shards`,
         next: 'Choose a repository in that form: GGUF and PyTorch files are not read.',
       });
-    for (const path of TEXTS.filter(has)) await get(path);
+    const templates: string[] = [];
+    if (has(TEMPLATES))
+      for await (const { type, path } of listFiles({ ...at, path: TEMPLATES }))
+        if (type === 'file' && TEMPLATE.test(path) && templates.length < MOST_TEMPLATES) templates.push(path);
+    for (const path of [...TEXTS.filter(has), ...templates]) await get(path);
     const weights = has(WEIGHTS) ? [WEIGHTS] : await shardsOf(await get(INDEX));
     const hashes = await pathsInfo({ ...at, paths: weights });
     let folder = '';

@@ -1,6 +1,8 @@
 /** The commands on stored versions: import, export, list, rollback, prune. */
 import { type Command, Option } from 'commander';
 import type { PolicyVersions } from '../../core/schema/answers.ts';
+import { parameterCount } from '../../model/checkpoint.ts';
+import { parseConfig } from '../../model/config.ts';
 import type { StorageType } from '../../model/safetensors.ts';
 import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { remoteMesh } from '../shared/mesh-access.ts';
@@ -19,7 +21,7 @@ import {
 import { checkEmpty, exportCheckpoint } from './export-checkpoint.ts';
 import type { Fetched } from './hub.ts';
 import { type HubModel, hubModel } from './hub-model.ts';
-import { checkName, readImport, storeImport } from './import-checkpoint.ts';
+import { type Checkpoint, checkName, readImport, storeImport } from './import-checkpoint.ts';
 import { type PruneRule, prune } from './prune.ts';
 import { rollBack } from './roll-back.ts';
 import { heading, pruneLines, versionColumns, versionRows } from './tables.ts';
@@ -29,6 +31,25 @@ const DTYPES: readonly StorageType[] = ['F32', 'F16', 'BF16'];
 async function fetchModel(model: HubModel): Promise<Fetched> {
   const { fetchCheckpoint } = await import('./hub.ts');
   return fetchCheckpoint(model, { env: process.env, say: (line) => console.error(line) });
+}
+
+const ARCHITECTURES = { llama: 'Llama', qwen2: 'Qwen2', qwen3: 'Qwen3' } as const;
+const SHORT = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
+
+/** What a checkpoint is: "Llama, 156K parameters, 265 tokens, chat template". */
+export function modelWords({ files }: Pick<Checkpoint, 'files'>): string {
+  const textOf = (file: 'config.json' | 'tokenizer_config.json') =>
+    files[file] && new TextDecoder().decode(files[file]);
+  const config = parseConfig(JSON.parse(textOf('config.json')!));
+  const { chat_template: template } = JSON.parse(textOf('tokenizer_config.json') ?? '{}') as {
+    readonly chat_template?: unknown;
+  };
+  const tokenizer = files['tokenizer.json']
+    ? template
+      ? 'chat template'
+      : 'no chat template'
+    : 'no tokenizer';
+  return `${ARCHITECTURES[config.architecture]}, ${SHORT.format(parameterCount(config))} parameters, ${config.vocabSize} tokens, ${tokenizer}`;
 }
 
 export function addImport(parent: Command): void {
@@ -49,7 +70,7 @@ export function addImport(parent: Command): void {
       });
       const done = await withStore(options, (gateway) => storeImport(gateway, checkpoint), true);
       if (options.json) return printJson(done);
-      print(`${done.policy} 0: ${done.bytes} bytes${done.tokenizer ? '' : ', without a tokenizer'}`);
+      print(`imported ${done.policy}@0: ${modelWords(checkpoint)}`);
     });
 }
 
@@ -63,22 +84,32 @@ export function addExport(parent: Command): void {
       ).choices(DTYPES),
     )
     .option('--adapter', 'only the adapter that the version has, in the layout of PEFT', false)
+    .addOption(
+      new Option(
+        '--base <path>',
+        'with --adapter: where its loader finds the base model, a folder or a name on the Hub',
+      ).implies({ adapter: true }),
+    )
     .action(
       async (
         name: string,
         version: number,
         dir: string,
-        options: Common & { dtype?: StorageType; adapter: boolean },
+        options: Common & { dtype?: StorageType; adapter: boolean; base?: string },
       ) => {
         checkName(name);
         await checkEmpty(dir);
         const work = { name, version };
-        const { dtype, adapter } = options;
+        const { dtype, adapter, base } = options;
         const done = await withStore(options, (gateway) =>
-          exportCheckpoint(gateway, work, dir, dtype, adapter),
+          exportCheckpoint(gateway, work, dir, dtype, { adapter, base }),
         );
         if (options.json) return printJson(done);
         print(`${name} ${version} as ${done.dtype} in ${dir}: ${done.files.join(', ')}`);
+        if (done.base && base === undefined)
+          print(
+            `The base is ${done.base.name}@${done.base.version}. A PEFT loader finds it once \`npx rollmesh policy export ${done.base.name} ${done.base.version} PATH\` has written it and this adapter is exported with --base PATH.`,
+          );
       },
     );
 }

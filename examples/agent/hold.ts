@@ -34,16 +34,28 @@ async function post(to: string, key: string | undefined, body: object): Promise<
   return (await response.json()) as Episode;
 }
 
+let ended = 0;
+
 async function hold(work: (episode: Episode) => Promise<object>): Promise<void> {
   for (;;) {
     const episode = await post(`${url}/episodes`, token, { key: crypto.randomUUID() });
     if (episode.state === 'over') return;
     if (episode.state === 'wait') await new Promise((resolve) => setTimeout(resolve, 1000 * episode.seconds));
-    else await post(episode.rewardURL, episode.apiKey, await work(episode));
+    else {
+      const worth = await work(episode);
+      await post(episode.rewardURL, episode.apiKey, worth);
+      console.log(`episode ${++ended}: ${JSON.stringify(worth)}`);
+    }
   }
 }
 
 /** Holds episodes, eight at a time. `work` resolves to what is posted at the end of one, such as `{ reward: 1 }`. */
 export async function holdEpisodes(work: (episode: Episode) => Promise<object>): Promise<void> {
-  await Promise.all(Array.from({ length: 8 }, () => hold(work)));
+  try {
+    await Promise.all(Array.from({ length: 8 }, () => hold(work)));
+    console.log('The run is over.');
+  } catch (error) {
+    if (!(error instanceof TypeError) || error.message !== 'fetch failed') throw error;
+    console.log(`The mesh at ${url} does not answer any more: this agent ends.`);
+  }
 }

@@ -29,16 +29,16 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const at = (...path: string[]) => join(folder, 'node_modules', ...path);
 
-/** Runs the script; `npm` is the body of the stand-in. */
-function install(oldest: string, npm: string) {
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ engines: { node: `>=${oldest}` } }));
+/** Runs the script; `npm` is the body of the stand-in. `home`: where the package lies. */
+function install(oldest: string, npm: string, home = folder) {
+  writeFileSync(join(home, 'package.json'), JSON.stringify({ engines: { node: `>=${oldest}` } }));
   const standIn = join(folder, 'npm-cli.js');
   const noted = join(folder, 'calls');
   writeFileSync(
     standIn,
     `const fs = require('node:fs'); fs.appendFileSync(${JSON.stringify(noted)}, process.argv.slice(2).join(' ') + '\\n'); ${npm}`,
   );
-  const { status, signal, stderr } = spawnSync(process.execPath, [join(folder, 'cli/install/node.mjs')], {
+  const { status, signal, stderr } = spawnSync(process.execPath, [join(home, 'cli/install/node.mjs')], {
     encoding: 'utf8',
     env: { ...process.env, npm_execpath: standIn },
   });
@@ -131,6 +131,14 @@ test('what may be brought is current, exact, and named with its hash', () => {
   }
 });
 
+test('in a project that has the package, the Node is put where the project’s npm and npx look', () => {
+  const home = at('rollmesh');
+  cpSync('cli/install', join(home, 'cli/install'), { recursive: true });
+  expect(install('999.0', GOOD, home)).toMatchObject({ status: 0 });
+  expect(linked()).toBe('v999.1.0');
+  expect(existsSync(join(home, 'node_modules'))).toBe(false);
+});
+
 test('every command of the program says so where its Node is too old', () => {
   // As Node 20 is: older, and without a cache for what it compiles.
   const old = `import m from 'node:module';
@@ -143,6 +151,7 @@ test('every command of the program says so where its Node is too old', () => {
     { encoding: 'utf8' },
   );
   expect(stderr).toMatch(/^node\.old: This is Node v20\.20\.2 \(.*\)\. Expected Node \d+\.\d+ or later\./);
+  expect(stderr).toContain('run `node cli/install/node.mjs` first.');
   expect(stderr).not.toContain('    at ');
   expect(stdout).toBe('');
   expect(status).toBe(1);

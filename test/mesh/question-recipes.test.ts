@@ -151,7 +151,7 @@ test.each(SHAPES)(
     expect(mesh['tokenizer_config.json']).toBeDefined();
 
     const folder = join(root, `${policy}-out`);
-    await exportCheckpoint(playing.gateway, { name: policy, version: ROUNDS }, folder, 'F32', false);
+    await exportCheckpoint(playing.gateway, { name: policy, version: ROUNDS }, folder, 'F32');
     const { files } = await readImport(folder, 'again', { tokenizer: true });
     const exported = { ...files, 'model.safetensors': await bytesOf(files) } as VersionFiles;
     for (const file of ['model.safetensors', 'tokenizer.json', 'tokenizer_config.json'] as const)

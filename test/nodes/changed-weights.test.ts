@@ -130,10 +130,10 @@ test.each(FORMS)(
     const merged = join(root, `merged-${form}`);
     const peft = join(root, `peft-${form}`);
     await exportCheckpoint(gateway, { name, version: 2 }, merged, 'F32');
-    const done = await exportCheckpoint(gateway, { name, version: 2 }, peft, undefined, true);
+    const done = await exportCheckpoint(gateway, { name, version: 2 }, peft, undefined, { adapter: true });
     expect(done.dtype).toBe(form);
     await expect(
-      exportCheckpoint(gateway, { name, version: 0 }, join(root, `none-${form}`), 'F32', true),
+      exportCheckpoint(gateway, { name, version: 0 }, join(root, `none-${form}`), 'F32', { adapter: true }),
     ).rejects.toMatchObject({ code: 'export.no-adapter' });
     const score = async (of: VersionFiles) => {
       const opened = await openVersion(nodeEngines, { name, version: 2, engine: 'kernels' }, of);

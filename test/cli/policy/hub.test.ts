@@ -65,8 +65,19 @@ beforeAll(async () => {
         : json({ _id: '1', id: 'small/base', sha: fault === 'no commit' ? '../../main' : COMMIT });
     if (path === `/api/models/small/base/paths-info/${COMMIT}`) {
       const { paths } = JSON.parse(body) as { paths: string[] };
-      return json(paths.filter((file) => file in files).map(entryOf));
+      const folders = paths.filter((path) => Object.keys(files).some((file) => file.startsWith(`${path}/`)));
+      return json([
+        ...paths.filter((file) => file in files).map(entryOf),
+        ...folders.map((path) => ({ type: 'directory', path, size: 0, oid: sha256(new Uint8Array()) })),
+      ]);
     }
+    const [, folder] = new RegExp(`^/api/models/small/base/tree/${COMMIT}/(.+)$`).exec(path) ?? [];
+    if (folder !== undefined)
+      return json(
+        Object.keys(files)
+          .filter((file) => file.startsWith(`${folder}/`))
+          .map(entryOf),
+      );
     const bytes = files[path.replace(`/small/base/resolve/${COMMIT}/`, '')];
     if (!bytes) return json({ error: 'not found' }, 404);
     const [, from, to] = /bytes=(\d+)-(\d+)/.exec(request.headers.range ?? '') ?? [];
@@ -111,6 +122,27 @@ test('what an import reads is fetched at one commit, checked, and taken from the
   const before = downloads().length;
   expect((await fetched('hf:small/base@main')).folder).toBe(folder);
   expect(downloads()).toHaveLength(before);
+});
+
+test('special tokens and further templates come with a checkpoint that has them', async () => {
+  const text = (value: string) => new TextEncoder().encode(value);
+  Object.assign(files, {
+    'special_tokens_map.json': text('{"bos_token": "<s>"}'),
+    'chat_template.jinja': text('{{ messages[0].content }}'),
+    'additional_chat_templates/tool_use.jinja': text('{{ tools }}'),
+    'additional_chat_templates/notes.txt': text('no template'),
+  });
+  const { folder } = await fetched('hf:small/base');
+  expect(readdirSync(join(folder, 'additional_chat_templates'))).toEqual(['tool_use.jinja']);
+  const read = await readImport(folder, 'fine', { tokenizer: true });
+  const config = JSON.parse(new TextDecoder().decode(read.files['tokenizer_config.json']));
+  expect(config).toMatchObject({
+    bos_token: '<s>',
+    chat_template: [
+      { name: 'default', template: '{{ messages[0].content }}' },
+      { name: 'tool_use', template: '{{ tools }}' },
+    ],
+  });
 });
 
 test('shards are those that the index names, and a token goes to the Hub', async () => {

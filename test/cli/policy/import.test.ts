@@ -74,6 +74,10 @@ test('a template and ends of their own files become part of the version', async 
     chat_template: '{{ messages[0].content }}',
   });
   expect(json('config.json').eos_token_id).toEqual([12, 7]);
+  expect(json('config.json').as_imported.generation_config).toEqual({
+    eos_token_id: [12, 7],
+    temperature: 0.7,
+  });
 });
 
 type Break = (folder: string) => Promise<unknown>;

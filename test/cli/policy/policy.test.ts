@@ -187,11 +187,17 @@ describe('export', () => {
     expect(readFileSync(join(folder, 'tokenizer.json'), 'utf8')).toBe(
       readFileSync('models/arithmetic-base/tokenizer.json', 'utf8'),
     );
+    const own = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8')) as { eos_token_id: number };
+    const generation = { eos_token_id: [own.eos_token_id, 3], temperature: 0.7 };
+    await writeFile(join(folder, 'generation_config.json'), JSON.stringify(generation));
     await writeFile(join(folder, 'tokenizer_config.json'), '{"model_max_length": 256}');
     await mesh.import(folder, 'seed-again', true);
     const again = mesh.path('seed-out-again');
     await exportCheckpoint(mesh.gateway, { name: 'seed-again', version: 0 }, again, 'F32');
     expect(readFileSync(join(again, 'tokenizer_config.json'), 'utf8')).toBe('{"model_max_length": 256}');
+    const json = (file: string) => JSON.parse(readFileSync(join(again, file), 'utf8'));
+    expect(json('config.json')).toEqual(own);
+    expect(json('generation_config.json')).toEqual(generation);
   });
 
   test('refuses a folder that holds something, and numbers that a half cannot hold', async () => {
