@@ -9,7 +9,7 @@ import { mean } from '../core/rl/statistics.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../core/schema/sample.ts';
 import { plainProofs } from '../worlds/chains/analysis.ts';
 import { chainWith, rewrittenLine } from '../worlds/chains/slips.ts';
-import { isInteger } from '../worlds/worked.ts';
+import { isInteger, parseWorked, STOP, writeSolution } from '../worlds/worked.ts';
 import { type Answer, ask, type Question } from './ask.ts';
 import { prefixOf } from './continue-prefixes.ts';
 import { besideOracle } from './gold.ts';
@@ -36,10 +36,11 @@ export function parseRewrite(task: string, text: string): ParseResult<Solution> 
   return isInteger(said) ? ok(chainWith(task, rewrittenLine(task), said)) : invalid('off-grammar');
 }
 
-/** The solution that a verifier was shown, from its prompt. */
-export function solutionShown(prompt: string): Solution {
-  const steps = prompt.slice('<judge>'.length, prompt.indexOf('<sep>')).split('=').slice(0, -1);
-  return { steps, answer: steps.at(-1) ?? '' };
+/** The solution that a verdict is about. */
+export function solutionJudged({ id, about }: Pick<Sample, 'id' | 'about'>): Solution {
+  const parsed = parseWorked(`${about}${STOP}`, { step: isInteger, answer: isInteger });
+  if (parsed.ok) return parsed.value;
+  throw new Error(`internal: verdict ${id} is about no solution`);
 }
 
 /** `round.settings.groupSize` lines for each task. */
@@ -114,18 +115,19 @@ export async function judgeRewrites(
   const shownGS = groups.map(({ task, samples }) => samples.map((sample) => shownFor(task, sample)));
   const rightKey = (group: string) => deriveId(group, 'right');
   const asked = groups.flatMap(({ group, task, samples }, g): (Question<Judgment> & Shown)[] => {
-    const about = (of: string, key: string, solution: Solution) => ({
+    const asking = (of: string, key: string, solution: Solution) => ({
       of,
       key,
       task,
       solution,
+      about: writeSolution(solution),
       prompt: plainProofs.judgePrompt(task, solution),
       parse: (text: string) => plainProofs.parseJudgment(solution, text),
     });
-    const right = besideRight ? [about(samples[0]!.id, rightKey(group), chainWith(task))] : [];
+    const right = besideRight ? [asking(samples[0]!.id, rightKey(group), chainWith(task))] : [];
     const rewritten = samples.flatMap(({ id }, s) => {
       const shown = shownGS[g]![s]!;
-      return shown.ok ? [about(id, id, shown.value)] : [];
+      return shown.ok ? [asking(id, id, shown.value)] : [];
     });
     return [...right, ...rewritten];
   });

@@ -5,7 +5,7 @@ import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import { reinforcedByPrompt } from '../../protocols/reinforced.ts';
-import { GENERATOR, parseRewrite, solutionShown } from '../../protocols/rewritten-lines.ts';
+import { GENERATOR, parseRewrite, solutionJudged } from '../../protocols/rewritten-lines.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import { plainProofs } from '../../worlds/chains/analysis.ts';
 import { chainWith, rewrittenLine } from '../../worlds/chains/slips.ts';
@@ -49,9 +49,9 @@ function figuresOf({ groups }: RoundRecords, decode: LearnTools['decode']): Reco
     });
   });
   const verdicts = groups.flatMap(({ task, judgments }) =>
-    judgments.flatMap(({ prompt, ids }) => {
-      const solution = solutionShown(decode(prompt));
-      const verdict = plainProofs.parseJudgment(solution, decode(ids));
+    judgments.flatMap((judgment) => {
+      const solution = solutionJudged(judgment);
+      const verdict = plainProofs.parseJudgment(solution, decode(judgment.ids));
       if (!verdict.ok) return [];
       const { steps, right } = plainProofs.exactJudgment(task, solution);
       return [

@@ -115,8 +115,13 @@ async function learn(records: RoundRecords, tools: LearnTools): Promise<Training
   const { round, groups } = records;
   const { variant } = round.settings;
   const episodes = groups.flatMap((group) =>
-    episodesOf(group.samples).map((turns): Played => ({ group, turns, reward: returnOf(turns) ?? 0 })),
+    episodesOf(group.samples).flatMap((turns): Played[] => {
+      const reward = returnOf(turns);
+      // A return that is missing is not a return of 0: nothing is learnt from the episode.
+      return reward === null ? [] : [{ group, turns, reward }];
+    }),
   );
+  if (episodes.length === 0) return { updates: [] };
   const judged = variant === 'outcome' ? null : await byCritic(records, episodes, tools);
   const outcomes = grpo(
     episodes.map(({ reward }) => reward),

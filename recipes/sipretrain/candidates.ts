@@ -4,16 +4,9 @@ import type { LearnTools } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { bestAgainstWorst } from '../../core/rl/selection/index.ts';
-import type { RolloutGroup } from '../../core/schema/sample.ts';
+import type { RolloutGroup, Sample } from '../../core/schema/sample.ts';
 import { coinOf, sealedGold } from '../../protocols/gold.ts';
-import {
-  documentJudgePrompt,
-  parseContinuation,
-  parseMarks,
-  prefixOf,
-  suffixOf,
-  truthOf,
-} from '../../worlds/documents/family.ts';
+import { parseContinuation, parseMarks, prefixOf, suffixOf, truthOf } from '../../worlds/documents/family.ts';
 import { STOP } from '../../worlds/worked.ts';
 
 export const AUTHOR = 'author';
@@ -49,17 +42,15 @@ export const candidatesOf = (
 /** What the judge said of documents: the share of sentences that it calls right, by the document; null where its text is no judgment. */
 export type Judged = ReadonlyMap<string, number | null>;
 
-/** Reads a group's judgments, each from its prompt and its text. */
+/** Reads a group's judgments, each of which is about a document. */
 export function judgedOf(
-  judgments: readonly { readonly prompt: readonly number[]; readonly ids: readonly number[] }[],
+  judgments: readonly Pick<Sample, 'about' | 'ids'>[],
   { decode }: { readonly decode: (ids: readonly number[]) => string },
 ): Judged {
-  const [before, after] = documentJudgePrompt('|').split('|') as [string, string];
   return new Map(
-    judgments.map(({ prompt, ids }) => {
-      const document = decode(prompt).slice(before.length, -after.length);
-      const parsed = parseMarks(document, decode(ids));
-      return [document, parsed.ok ? parsed.value : null] as const;
+    judgments.map(({ about, ids }) => {
+      const parsed = parseMarks(about!, decode(ids));
+      return [about!, parsed.ok ? parsed.value : null] as const;
     }),
   );
 }

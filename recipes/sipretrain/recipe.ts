@@ -13,9 +13,9 @@ import { type RoundContext, sampleOf } from '../../core/recipe/round-context.ts'
 import { mean } from '../../core/rl/statistics.ts';
 import { rolloutId } from '../../core/round/sample-ids.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
-import { tallyOfShares } from '../../core/statistics/change.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { AdmittedTask, RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
+import { tallyOfShares } from '../../core/statistics/change.ts';
 import { ask } from '../../protocols/ask.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { rated } from '../../protocols/respond.ts';
@@ -98,6 +98,7 @@ async function judge(context: RoundContext, groups: readonly RolloutGroup[]): Pr
       return {
         of: samples[Math.max(0, writer - 1)]!.id,
         key: deriveId(group, 'judged', document),
+        about: document,
         prompt: documentJudgePrompt(document),
         parse: (text: string) => parseMarks(document, text),
       };

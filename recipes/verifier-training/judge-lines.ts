@@ -14,7 +14,7 @@ import {
 } from '../../protocols/rewritten-lines.ts';
 import { rewardNamed } from '../../protocols/solver.ts';
 import { isUnseenSlip, rewrittenLine } from '../../worlds/chains/slips.ts';
-import { phaseOf } from './phases.ts';
+import type { Phase } from './phases.ts';
 
 /** What pays the verifier. Each uses gold, since a generator’s line is paid only where it is wrong. */
 export const rewards: Readonly<Record<string, RewardInfo>> = {
@@ -23,38 +23,41 @@ export const rewards: Readonly<Record<string, RewardInfo>> = {
   random: { description: 'control: a fair coin pays the verifier', usesGold: true },
 };
 
-/** Verdicts on each solution. */
-const VOTES = { teach: 4, attack: 2 } as const;
-
-/** What the verifier is shown in the place of a sample. While it is taught, it is shown no flaw of a kind that it is examined on. */
-export function shownFor(
-  { round, tokenizer }: Pick<RoundContext, 'round' | 'tokenizer'>,
+/** What the verifier is shown in the place of a sample: the solution that its line makes. */
+const made = (
+  { tokenizer }: Pick<RoundContext, 'tokenizer'>,
   task: string,
   { ids, outcome }: Pick<Sample, 'ids' | 'outcome'>,
-): ParseResult<Solution> {
-  const shown = outcome === 'ok' ? parseRewrite(task, tokenizer.decode(ids)) : invalid(outcome);
-  if (!shown.ok || phaseOf(round) === 'attack') return shown;
-  const line = rewrittenLine(task);
-  return isUnseenSlip(task, line, shown.value.steps[line - 1]!) ? invalid('held-out') : shown;
-}
+): ParseResult<Solution> => (outcome === 'ok' ? parseRewrite(task, tokenizer.decode(ids)) : invalid(outcome));
 
-export async function judgeLines(
-  context: RoundContext,
-  groups: readonly RolloutGroup[],
-): Promise<ScoredGroup[]> {
-  const { rewardFunction } = context.round.settings;
-  rewardNamed(rewards, rewardFunction);
-  const phase = phaseOf(context.round);
-  return judgeRewrites(context, groups, {
-    votes: VOTES[phase],
-    besideRight: phase === 'teach',
-    shownFor: (task, sample) => shownFor(context, task, sample),
-    payVerdict: ({ task, solution }, { sample: { id }, parsed }) => {
-      if (rewardFunction === 'format') return Number(parsed.ok);
-      if (rewardFunction === 'random') return Number(coinOf(id));
-      return Number(marksExactly(task, solution, parsed));
-    },
-    payLine: (task, _sample, shown, verdicts) =>
-      lineReward(shown.ok ? !isExact(task, shown.value) : null, passedShare(task, verdicts)),
-  });
-}
+/** The same while it is taught: no flaw of a kind that it is examined on. */
+const unexamined: typeof made = (stage, task, sample) => {
+  const shown = made(stage, task, sample);
+  const line = rewrittenLine(task);
+  return shown.ok && isUnseenSlip(task, line, shown.value.steps[line - 1]!) ? invalid('held-out') : shown;
+};
+
+/** Verdicts on each solution, whether the right one is among them, and what is shown, by phase. */
+const SHOWN = {
+  teach: { votes: 4, besideRight: true, shown: unexamined },
+  attack: { votes: 2, besideRight: false, shown: made },
+} as const;
+
+export const judgeLines =
+  (phase: Phase) =>
+  (context: RoundContext, groups: readonly RolloutGroup[]): Promise<ScoredGroup[]> => {
+    const { rewardFunction } = context.round.settings;
+    rewardNamed(rewards, rewardFunction);
+    const { shown, ...how } = SHOWN[phase];
+    return judgeRewrites(context, groups, {
+      ...how,
+      shownFor: (task, sample) => shown(context, task, sample),
+      payVerdict: ({ task, solution }, { sample: { id }, parsed }) => {
+        if (rewardFunction === 'format') return Number(parsed.ok);
+        if (rewardFunction === 'random') return Number(coinOf(id));
+        return Number(marksExactly(task, solution, parsed));
+      },
+      payLine: (task, _sample, line, verdicts) =>
+        lineReward(line.ok ? !isExact(task, line.value) : null, passedShare(task, verdicts)),
+    });
+  };

@@ -5,11 +5,10 @@ import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { reinforcedByPrompt } from '../../protocols/reinforced.ts';
-import { GENERATOR, solutionShown } from '../../protocols/rewritten-lines.ts';
+import { GENERATOR, solutionJudged } from '../../protocols/rewritten-lines.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import { exactSums, plainProofs } from '../../worlds/chains/analysis.ts';
 import { writeSums } from '../../worlds/chains/family.ts';
-import { phaseOf } from './phases.ts';
 
 export const GENERATOR_SET = 'generator';
 
@@ -19,46 +18,30 @@ export const VARIANTS = {
     'the verifier is fine-tuned on exact verdicts that a script writes, one in the place of each of its own',
 } as const;
 
-interface Verdict {
-  readonly task: string;
-  readonly sample: Sample;
-}
-
-const imitated = (verdicts: readonly Verdict[]) =>
-  verdicts
-    .filter(({ sample }) => sample.rewards.reward === 1)
-    .map(({ sample: { prompt, ids } }) => ({ prompt, ids }));
+const imitated = (verdicts: readonly Sample[]) =>
+  verdicts.filter(({ rewards }) => rewards.reward === 1).map(({ prompt, ids }) => ({ prompt, ids }));
 
 /** Under a control, the script does not know the sums and copies what stands there. */
 const written = (
-  verdicts: readonly Verdict[],
+  groups: readonly Pick<ScoredGroup, 'task' | 'judgments'>[],
   exact: boolean,
-  { decode, encode }: Pick<LearnTools, 'decode' | 'encode'>,
+  { encode }: Pick<LearnTools, 'encode'>,
 ) =>
-  verdicts.map(({ task, sample: { prompt } }) => {
-    const solution = solutionShown(decode(prompt));
-    const found = exact ? exactSums(task, solution) : solution.steps;
-    return { prompt, ids: encode(writeSums(solution, found) + plainProofs.stop) };
-  });
+  groups.flatMap(({ task, judgments }) =>
+    judgments.map((judgment) => {
+      const solution = solutionJudged(judgment);
+      const found = exact ? exactSums(task, solution) : solution.steps;
+      return { prompt: judgment.prompt, ids: encode(writeSums(solution, found) + plainProofs.stop) };
+    }),
+  );
 
 /** The update part of the verifier in a round; none where there is nothing to train it on. */
-function verifierPart(
-  verdicts: readonly Verdict[],
-  { round }: RoundRecords,
-  tools: LearnTools,
-): UpdatePart[] {
+function verifierPart({ round, groups }: RoundRecords, tools: LearnTools): UpdatePart[] {
   const { variant, rewardFunction } = round.settings;
-  if (variant === undefined)
-    return verdicts.length
-      ? [
-          reinforcedByPrompt(
-            JUDGE,
-            verdicts.map(({ sample }) => sample),
-          ),
-        ]
-      : [];
+  const verdicts = groups.flatMap(({ judgments }) => judgments);
+  if (variant === undefined) return verdicts.length ? [reinforcedByPrompt(JUDGE, verdicts)] : [];
   const items =
-    variant === 'imitation' ? imitated(verdicts) : written(verdicts, rewardFunction === 'marks', tools);
+    variant === 'imitation' ? imitated(verdicts) : written(groups, rewardFunction === 'marks', tools);
   return items.length ? [{ kind: 'sft', role: JUDGE, weight: 1, items }] : [];
 }
 
@@ -78,14 +61,20 @@ function figuresOf(groups: readonly ScoredGroup[]): Record<string, number> {
   };
 }
 
-export function learn(records: RoundRecords, tools: LearnTools): TrainingPlan {
-  const { round, groups } = records;
-  const figures = figuresOf(groups);
-  if (phaseOf(round) === 'attack') {
-    const lines = groups.flatMap(({ samples }) => samples);
-    return { updates: [{ set: GENERATOR_SET, parts: [reinforcedByPrompt(GENERATOR, lines)] }], figures };
-  }
-  const verdicts = groups.flatMap(({ task, judgments }) => judgments.map((sample) => ({ task, sample })));
-  const parts = verifierPart(verdicts, records, tools);
-  return { updates: parts.length ? [{ set: MAIN_SET, parts }] : [], figures };
+/** The verifier is taught and the generator rests. */
+export function teach(records: RoundRecords, tools: LearnTools): TrainingPlan {
+  const parts = verifierPart(records, tools);
+  return {
+    updates: parts.length ? [{ set: MAIN_SET, parts }] : [],
+    figures: figuresOf(records.groups),
+  };
 }
+
+/** The generator learns against the verifier, which rests. */
+export const attack = ({ groups }: RoundRecords): TrainingPlan => {
+  const lines = groups.flatMap(({ samples }) => samples);
+  return {
+    updates: [{ set: GENERATOR_SET, parts: [reinforcedByPrompt(GENERATOR, lines)] }],
+    figures: figuresOf(groups),
+  };
+};

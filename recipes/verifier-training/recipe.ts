@@ -1,6 +1,8 @@
 /** A study: a verifier of steps, trained by rewards or by fine-tuning, and a generator that then learns to get past it. The method is told below, as data. */
 import { readTags } from '../../core/recipe/reading.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
+import { inPhases } from '../../core/round/in-phases.ts';
 import { familyTasks } from '../../protocols/drawn-tasks.ts';
 import { DETECTION_FIGURES } from '../../protocols/evaluate/detection.ts';
 import { GENERATOR, rewriteLines } from '../../protocols/rewritten-lines.ts';
@@ -10,10 +12,11 @@ import { plainProofs } from '../../worlds/chains/analysis.ts';
 import { chainMarks, STEP_TOKENS } from '../../worlds/chains/family.ts';
 import { evaluate } from './evaluate.ts';
 import { judgeLines, rewards } from './judge-lines.ts';
-import { GENERATOR_SET, learn, VARIANTS } from './learn.ts';
-import { TAUGHT } from './phases.ts';
+import { attack, GENERATOR_SET, teach, VARIANTS } from './learn.ts';
+import { phaseOf, TAUGHT } from './phases.ts';
 
 const tasksOf = familyTasks(plainProofs);
+const lines = { propose: async (context: RoundContext) => tasksOf(context), rollOut: rewriteLines };
 
 export const verifierTraining: Recipe = {
   name: 'verifier-training',
@@ -73,10 +76,10 @@ export const verifierTraining: Recipe = {
     },
   },
   freezable: [GENERATOR, JUDGE],
-  propose: async (context) => tasksOf(context),
-  rollOut: rewriteLines,
-  judge: judgeLines,
-  learn,
+  ...inPhases(phaseOf, {
+    teach: { ...lines, judge: judgeLines('teach'), learn: teach },
+    attack: { ...lines, judge: judgeLines('attack'), learn: attack },
+  }),
   evaluate,
   describe: {
     difficulty: (task) => plainProofs.difficulty(task),

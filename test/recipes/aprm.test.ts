@@ -11,11 +11,13 @@ import {
   parseRewrite,
   passedShare,
   rewritePrompt,
-  solutionShown,
+  solutionJudged,
 } from '../../protocols/rewritten-lines.ts';
 import { aprm } from '../../recipes/aprm/recipe.ts';
 import { plainProofs } from '../../worlds/chains/analysis.ts';
 import { chainWith, flawed, rewrittenLine, slipAt, UNSEEN } from '../../worlds/chains/slips.ts';
+import { writeSolution } from '../../worlds/worked.ts';
+import { solutionShown } from './shown-chain.ts';
 
 /** 3 + 4 = 7, 7 - 9 = -2, -2 + 5 = 3, 3 + 1 = 4. */
 const TASK = '3+4-9+5+1';
@@ -68,7 +70,10 @@ test('a generator goes on with what is right, and its line ends at a tag', () =>
   expect(parseRewrite(TASK, '12<answer>')).toEqual(ok(rewritten('12')));
   expect(parseRewrite(TASK, '12')).toEqual(invalid('off-grammar'));
   expect(parseRewrite(TASK, '1-2<step>')).toEqual(invalid('off-grammar'));
+  const about = writeSolution(rewritten('12'));
+  expect(solutionJudged({ id: 'v', about })).toEqual(rewritten('12'));
   expect(solutionShown(plainProofs.judgePrompt(TASK, rewritten('12')))).toEqual(rewritten('12'));
+  expect(() => solutionJudged({ id: 'v' })).toThrow('verdict v is about no solution');
 });
 
 test('a line is paid where it is wrong and passes, and pays where it is right or unreadable', () => {

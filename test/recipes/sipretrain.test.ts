@@ -3,7 +3,7 @@ import type { LearnTools, PreferencePart, SftPart, TrainingPlan } from '../../co
 import { playWritten } from '../../local/testing/index.ts';
 import { bestAndWorst, type Candidate } from '../../recipes/sipretrain/candidates.ts';
 import { examined, sipretrain } from '../../recipes/sipretrain/recipe.ts';
-import { documentJudgePrompt, truthOf } from '../../worlds/documents/family.ts';
+import { truthOf } from '../../worlds/documents/family.ts';
 import { recordsOf, solved, tokenizer, verdict } from './records.ts';
 
 const FACTS = 'be3 da7 ko2 mi5 tu1';
@@ -18,7 +18,7 @@ const judged = (of: ReturnType<typeof solved>, text: string, right: number) => {
   const marks = told.split(' ').map((s, i) => `${s.slice(0, 2)}${i < right ? '<right>' : '<wrong>'}`);
   return {
     ...verdict(of, `${marks.join('')}<eos>`, 1),
-    prompt: tokenizer.encode(documentJudgePrompt(`${FACTS}:${told}`)),
+    about: `${FACTS}:${told}`,
   };
 };
 

@@ -3,11 +3,11 @@ import type { PolicyPart, SftPart } from '../../core/plan/training-plan.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { admitTasks } from '../../protocols/drawn-tasks.ts';
-import { solutionShown } from '../../protocols/rewritten-lines.ts';
 import { phaseOf, TAUGHT } from '../../recipes/verifier-training/phases.ts';
 import { verifierTraining } from '../../recipes/verifier-training/recipe.ts';
 import { writeSums } from '../../worlds/chains/family.ts';
 import { isUnseenSlip, rewrittenLine } from '../../worlds/chains/slips.ts';
+import { solutionShown } from './shown-chain.ts';
 
 /** 3 + 4 = 7, 7 - 9 = -2, -2 + 5 = 3, 3 + 1 = 4. */
 const TASK = '3+4-9+5+1';
