@@ -41,7 +41,7 @@ const writtenOf = (recipe: string): RecipeOver => {
 export function refuseQuestions({ name, needsOfTasks }: Pick<Recipe, 'name' | 'needsOfTasks'>): never {
   throw wrongInput(
     'run.tasks',
-    `Recipe ${name} takes no files of tasks${needsOfTasks ? `: it needs ${needsOfTasks}` : ''}.`,
+    `Recipe ${name} takes no files of tasks${needsOfTasks ? `: it needs ${needsOfTasks.which} (${needsOfTasks.datum})` : ''}.`,
     {
       expected: `one of ${['grpo', 'distil', ...QUESTION_RECIPES].join(', ')}, which train on questions, or sft, dpo and spin, which train on conversations and pairs`,
       next: 'Choose another --recipe, or leave the files out.',

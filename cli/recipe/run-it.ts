@@ -36,7 +36,7 @@ export function runIt(recipe: Recipe, reference: string, onFiles: boolean): stri
     ...(onFiles
       ? []
       : [
-          `Needs: the start policy ${startPolicy}.${needs === undefined ? '' : ` It does not run on a file of questions, since it needs ${needs}.`}`,
+          `Needs: the start policy ${startPolicy}.${needs === undefined ? '' : ` It does not run on a file of questions, since it needs ${needs.which} (${needs.datum}).`}`,
         ]),
     `A round: ${tasks} tasks (${taskName}) with ${groupSize === 1 ? 'one rollout' : `${groupSize} rollouts`} each.`,
   ];

@@ -30,7 +30,9 @@ export const neededOfFiles = ({ name, written }: Recipe): readonly Datum[] | nul
 /** "questions with a worked solution to each task", or what keeps the recipe in its own world. */
 export function runsOn(recipe: Recipe): string {
   const needs = neededOfFiles(recipe);
-  if (!needs) return `its own world: it needs ${recipe.needsOfTasks ?? 'tasks of its own family'}`;
+  const { datum, which } = recipe.needsOfTasks ?? {};
+  if (!needs)
+    return `its own world: it needs ${which === undefined ? 'tasks of its own family' : `${which} (${datum})`}`;
   if (needs.includes('conversations') || needs.includes('pairs')) return `files of ${inWords(needs)}`;
   return `questions with ${inWords(needs)}`;
 }

@@ -26,7 +26,7 @@ const rowOf = (recipe: Recipe): string => {
   const cells = [
     `\`${name}\``,
     title,
-    needsOfTasks === undefined ? 'yes' : `no: ${needsOfTasks}`,
+    needsOfTasks === undefined ? 'yes' : `no: ${needsOfTasks.which} (${needsOfTasks.datum})`,
     paperOf(recipe),
   ];
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;

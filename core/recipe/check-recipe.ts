@@ -1,6 +1,7 @@
 /** Checks that a value is a recipe. Every module that a user brings is checked, so that a field with a wrong name is reported by its name. */
 import * as v from 'valibot';
 import { wrongInput } from '../errors.ts';
+import { DATA } from '../game/verbs.ts';
 import { seatName } from '../schema/agent.ts';
 import { setName } from '../schema/policy.ts';
 import { name } from '../schema/sample.ts';
@@ -35,7 +36,9 @@ const FIELDS = {
       'an object with six texts',
     ),
   ),
-  needsOfTasks: v.optional(text),
+  needsOfTasks: v.optional(
+    v.strictObject({ datum: v.picklist(Object.keys(DATA)), which: text }, 'a type of data and which'),
+  ),
   differences: v.array(text, 'a list of texts'),
   startPolicy: name,
   written: v.optional(v.looseObject({ over: work }, 'a recipe over games')),

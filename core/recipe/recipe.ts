@@ -8,7 +8,7 @@
 import type { AgentSeats } from '../episodes/agent-episode.ts';
 import type { HostedEnvironment } from '../episodes/hosted-environment.ts';
 import type { Game } from '../game/game.ts';
-import type { Needs, Verb } from '../game/verbs.ts';
+import type { Datum, Needs, Verb } from '../game/verbs.ts';
 import type {
   LearnTools,
   ProposalTools,
@@ -103,8 +103,8 @@ export interface Recipe extends StageRecipe {
   readonly method?: Method;
   /** Where it differs from the paper, and why. */
   readonly differences: readonly string[];
-  /** What it needs of a task that a question of a file does not have: why it takes no files of tasks. Absent where it takes them, and where nobody has said. */
-  readonly needsOfTasks?: string;
+  /** What it needs of a task that a question of a file does not have, as a type of data and as a phrase: why it takes no files of tasks. Absent where it takes them, and where nobody has said. */
+  readonly needsOfTasks?: { readonly datum: Datum; readonly which: string };
   /**
    * What each figure that the recipe reports beside the usual ones means, of a round (`TrainingPlan.figures`) or of an evaluation: one sentence by the
    * figure's name, with its unit, that the page shows beside the figure. A name explains the names that continue it after a dot, too.

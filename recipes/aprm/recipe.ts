@@ -39,7 +39,10 @@ export const aprm: Recipe = {
     schedule:
       'In each round both are updated from the same records. Their steps are optimistic AdamW: twice along the direction of the new gradient and once back along the last one.',
   },
-  needsOfTasks: 'solutions of which a checker can say line by line what is right',
+  needsOfTasks: {
+    datum: 'checker',
+    which: 'solutions of which a checker can say line by line what is right',
+  },
   differences: [
     'Payoffs, weights of KL and entropy, step sizes and how many updates either player has could not be checked against the paper’s; each round updates both.',
     'The generator is not shown the line that it replaces: it writes one in its place, as a solver would, whose weights it starts from.',

@@ -117,7 +117,7 @@ export const azr: Recipe = {
     schedule:
       'Each round proposes, solves and makes one update of the shared weights. The round’s valid questions enter the buffer, which keeps the newest 1,024 of a kind.',
   },
-  needsOfTasks: 'programs that the policy writes and an interpreter runs',
+  needsOfTasks: { datum: 'interpreter', which: 'programs that the policy writes and an interpreter runs' },
   differences: [
     'The solver trains on the attempts that price the proposals, a group each; the paper draws one further answer to each task.',
     'Three references instead of six, as many as fit; an induction hides four of eight examples, has to get the four shown ones right as well, and carries no message. A buffer holds 1,024 questions of a kind, not 16,384; a stream has 16 prompts a round, not 64.',

@@ -176,7 +176,7 @@ export const cosplay: Recipe = {
       'There is none. The chosen program is the one that passes the most tests; of those that pass as many, one of the largest group that puts out the same on their inputs.',
     schedule: 'Every round draws fresh problems. No round changes the weights.',
   },
-  needsOfTasks: 'problems whose programs and tests an interpreter runs',
+  needsOfTasks: { datum: 'interpreter', which: 'problems whose programs and tests an interpreter runs' },
   differences: [
     'How the pass matrix is scored in the paper is not known to us; here programs are compared by the number of tests that they pass, and a test is dropped where no program passes it.',
     'The paper first explores ideas for a solution; here programs are sampled straight from the statement.',

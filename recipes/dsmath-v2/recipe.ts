@@ -52,7 +52,7 @@ export const dsmathV2: Recipe = {
     schedule:
       'For one round the verifier learns from exact scores alone, for two the meta-verifier from the exact quality of analyses, for three the verifier from exact scores and the meta-verifier. Then the prover learns for three rounds from a verifier that rests, and in every fourth its new proofs are labelled by many analyses, from which the verifier learns. A label is the lowest score among the analyses that report issues and that most of three meta-verdicts approve of, if two of them give it; 1 if there is none; otherwise the proof has no label. No exact score is read after the sixth round.',
   },
-  needsOfTasks: 'proofs of which a checker can say line by line what is right',
+  needsOfTasks: { datum: 'checker', which: 'proofs of which a checker can say line by line what is right' },
   differences: [
     'Proofs are chains of sums. The experts of the first phases are an exact checker of their lines, and so is the judge of everything that is measured.',
     'A meta-verifier is shown the issues and the score of an analysis, and not its sums.',

@@ -162,7 +162,10 @@ export const evoenv: Recipe = {
     schedule:
       'Each round writes, solves, reviews and makes one update of the shared weights. What passed all layers joins the pool; an environment of the pool that is always or never solved in a round leaves it, but for the ten that are given.',
   },
-  needsOfTasks: 'environments that the policy writes as programs and an interpreter runs',
+  needsOfTasks: {
+    datum: 'interpreter',
+    which: 'environments that the policy writes as programs and an interpreter runs',
+  },
   differences: [
     'Environments are pairs of programs in a small language; the paper’s are Python classes with a sampler, a solver, a renderer and a scorer. The instance and the reference are shown as they are, in place of a rendered question.',
     'The language has neither chance nor state, so that the layer that checks for determinism would refuse nothing and is left out. A scorer’s contract is that it refuses a copy of what the solver is shown.',

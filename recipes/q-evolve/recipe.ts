@@ -204,7 +204,7 @@ export const qEvolve: Recipe = {
     schedule:
       'Each round trains first the critic, in two passes over its episodes, then the policy in one. Advantages are those of the critic that the rounds before left.',
   },
-  needsOfTasks: 'an environment of several turns',
+  needsOfTasks: { datum: 'turns', which: 'an environment of several turns' },
   differences: [
     'Values alone are learnt: worlds here have no chance, so that the Q of a turn is its reward and the value of the state that it led to. The paper learns Q beside them.',
     'The form of the paper’s weights could not be checked: here a turn weighs 1 + R·0.5ⁿ, with R the episode’s return and n the turns after it. Nor could its τ, γ and λ.',

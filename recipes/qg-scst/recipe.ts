@@ -151,7 +151,10 @@ export const qgScst: Recipe = {
       'REINFORCE as a mean over tokens, with weight 0.9, and the negative log-likelihood of the references with weight 0.1.',
     schedule: 'Each round goes once over its batch, in four optimiser steps.',
   },
-  needsOfTasks: 'documents with an answer marked in them, about which a question is written',
+  needsOfTasks: {
+    datum: 'documents',
+    which: 'documents with an answer marked in them, about which a question is written',
+  },
   differences: [
     'Passages, answers and questions have a notation of their own, in which the meaning of a question is computed exactly: the names that answer it. The paper measures meaning by learned evaluators, which can be wrong and can be gamed.',
     'Overlap in words is the arithmetic mean of two precisions, since questions have two words; BLEU is a geometric mean of four, with a penalty for brevity.',

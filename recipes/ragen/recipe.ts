@@ -105,7 +105,7 @@ export const ragen: Recipe = {
     schedule:
       'Each round goes once over the chosen worlds. Optimiser steps have the same size whatever share of the worlds is trained on.',
   },
-  needsOfTasks: 'an environment of several turns',
+  needsOfTasks: { datum: 'turns', which: 'an environment of several turns' },
   differences: [
     'The worlds are lakes of 4 x 4 whose ice does not slip; no bandit, no Sokoban, no WebShop.',
     'Answers have no thoughts: at this size they would be templates from the first.',

@@ -79,7 +79,7 @@ export const realTg: Recipe = {
       'A clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens. There is no KL term.',
     schedule: 'Each round goes once over its batch, in four optimiser steps.',
   },
-  needsOfTasks: 'graphs whose links have times',
+  needsOfTasks: { datum: 'graphs', which: 'graphs whose links have times' },
   differences: [
     'Graphs are drawn, and their links follow a rule, so that every question has one answer. The paper’s are of real interactions, of which no model foresees all.',
     'Walks’ ends are computed exactly rather than sampled; of the paper’s α and β, the probabilities of ending and of older links, the values could not be checked.',

@@ -330,7 +330,10 @@ export const rewardHarness: Recipe = {
     schedule:
       'The library evolves in three rounds, in which no weights change. Every round after them trains on fresh tasks under the library as it is then, in four optimiser steps.',
   },
-  needsOfTasks: 'rules of which a program can say whether they hold for a response',
+  needsOfTasks: {
+    datum: 'rules',
+    which: 'rules of which a program can say whether they hold for a response',
+  },
   differences: [
     'Responses are words of a source in an order, and preferences those of a rubric of five points, so that an oracle can say what a library leaves out; the paper’s are edits of images, and preferences those of people.',
     'A rule is one of 75 checks; the paper’s library holds skills in free text, and tools. The library is read one rule at a time, since a policy of this size does not apply several at once.',

@@ -172,7 +172,10 @@ export const rlp: Recipe = {
     schedule:
       'Each round thinks before 32 digits and makes one pass over the thoughts, in four optimiser steps; then the average follows.',
   },
-  needsOfTasks: 'documents in which some characters can be computed from those before them',
+  needsOfTasks: {
+    datum: 'documents',
+    which: 'documents in which some characters can be computed from those before them',
+  },
   differences: [
     'Documents of some thirty tokens in a notation of their own, whose digits can be worked out or cannot be; the paper pretrains on web text and textbooks.',
     'Eight thoughts of 16 tokens at most instead of sixteen of 2,048, before one digit of a document; digits that can be worked out are half of all, and no other tokens are thought about.',

@@ -152,7 +152,7 @@ export const ssrSwe: Recipe = {
     schedule:
       'Each round injects, repairs and makes one update of the shared weights. Bugs of earlier rounds take the places of those that were refused; up to a quarter of the tasks are failed repairs of the round before, which are not followed up a second time.',
   },
-  needsOfTasks: 'programs with tests that an interpreter runs',
+  needsOfTasks: { datum: 'interpreter', which: 'programs with tests that an interpreter runs' },
   differences: [
     'Repositories are programs of one to three instructions with four tests; the paper has containers of real ones, and agents with tools.',
     'An artefact is a bug and one test, which is taken out of the suite; the paper’s has a test script, a parser and patches of several files, and gates for each. Here the tests are given.',

@@ -45,7 +45,7 @@ export const stp: Recipe = {
     schedule:
       'Each round conjectures, proves and makes one pass over its own examples and those of the two rounds before it.',
   },
-  needsOfTasks: 'statements whose proofs a checker reads',
+  needsOfTasks: { datum: 'checker', which: 'statements whose proofs a checker reads' },
   differences: [
     'Statements are derivations in string rewriting systems; the paper proves in Lean and Isabelle.',
     'The shared lemma is the rule system: the conjecturer is given the rules and no proved theorem, which the start policy was not taught to read, and a conjecture in them uses them by construction.',

@@ -124,7 +124,7 @@ export const sws: Recipe = {
     schedule:
       'In the first six rounds the solver meets each task three times. A task is failed if fewer than half of its answers were right at every visit, and the shares do not rise. From the seventh round on half of a round’s tasks are new, their depths drawn in the shares that depths have among the failed tasks. Each round goes once over its batch, in four optimiser steps.',
   },
-  needsOfTasks: 'a generator of new tasks of every kind',
+  needsOfTasks: { datum: 'generator', which: 'a generator of new tasks of every kind' },
   differences: [
     'New tasks come from a generator that is told a depth; in the paper a larger language model extracts concepts of the failed problems and writes problems on combinations of them.',
     'The generator knows the answers. The paper labels each problem by the majority of a teacher’s answers, and drops those on which teacher and student agree too seldom.',

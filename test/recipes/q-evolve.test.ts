@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { episodesOf } from '../../core/episodes/play-episodes.ts';
 import type { LearnTools, PolicyPart, Sequence, ValuePart } from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { deviation, mean, whiten } from '../../core/rl/statistics.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import {
@@ -94,10 +95,10 @@ function roomOf(prompt: string): PushWorld {
 }
 
 /** In each room one agent goes a shortest way, one move a turn, and another says five times what is not understood. */
-async function play(more: WriteOptions = {}) {
+async function play(more: WriteOptions = {}, recipe: Recipe = qEvolve) {
   const begun = new Set<string>();
   const { plan, groups } = await playWritten(
-    qEvolve,
+    recipe,
     (prompt) => {
       const lost = prompt.includes('x') || begun.has(prompt);
       begun.add(prompt);
@@ -194,4 +195,26 @@ test('variants and controls: no experts, means in place of expectiles', async ()
     const paid = groups.flatMap(({ samples }) => samples.map(({ rewards }) => rewards.reward));
     expect(paid.every((reward) => reward === 0 || reward === 1)).toBe(true);
   }
+});
+
+test('an episode whose return is missing teaches nobody, as if it had not been played', async () => {
+  const unpaid = (groups: number): Recipe => ({
+    ...qEvolve,
+    judge: async (context, rolled) =>
+      (await qEvolve.judge(context, rolled)).map((group, g) =>
+        g < groups
+          ? { ...group, samples: group.samples.map((sample) => ({ ...sample, rewards: { reward: null } })) }
+          : group,
+      ),
+  });
+  const { groups, policy, critic } = await play({}, unpaid(1));
+  // Two episodes and both experts.
+  expect(critic!.items).toHaveLength(4);
+  expect(policy.items.map(({ sample }) => sample)).toEqual(groups[1]!.samples);
+  const { plan } = await playWritten(unpaid(1), () => 'x<eos>', {
+    tasks: 1,
+    groupSize: 2,
+    tools: { values },
+  });
+  expect(plan.updates).toEqual([]);
 });
