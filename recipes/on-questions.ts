@@ -123,9 +123,15 @@ export const questionRecipeData = v.strictObject({
 });
 export type QuestionRecipeData = v.InferOutput<typeof questionRecipeData>;
 
+/** The most characters of the name that its environment is served under, and those that tell the recipe's data from other data. */
+const NAME = 32;
+const TOLD_BY = 10;
+
 /** The same data gives the same name. */
-export const questionRecipeName = (data: QuestionRecipeData): string =>
-  `${data.recipe}-${deriveId(data.recipe, JSON.stringify(data)).slice(0, 10)}`;
+export function questionRecipeName(data: QuestionRecipeData): string {
+  const left = NAME - data.recipe.length - 1;
+  return `${data.recipe}-${deriveId(data.recipe, JSON.stringify(data)).slice(0, Math.min(TOLD_BY, left))}`;
+}
 
 /**
  * `modules`: the reward modules that the data names, by their hashes. Throws where the data does not fit the schema, because another version of

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { taskRecipe } from '../../cli/task-recipe.ts';
+import { checkRecipe } from '../../core/recipe/check-recipe.ts';
 import { playRounds } from '../../local/testing/index.ts';
 import { QUESTION_RECIPES } from '../../recipes/on-questions.ts';
 import { anybody } from './anybody.ts';
@@ -32,6 +33,8 @@ test.each(QUESTION_RECIPES)('%s', { timeout: 60_000 }, async (name) => {
     set: ['maxNew=8'],
   });
   const { recipe } = made!;
+  // What a mesh asks of the module that is written for it.
+  checkRecipe(recipe, name);
   const { lines, version } = await playRounds(recipe, {
     start: anybody,
     policy: 'anybody',
