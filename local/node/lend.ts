@@ -33,6 +33,8 @@ export interface NodeEvents {
   readonly answered: (done: { readonly samples: number; readonly tokens: number }) => void;
   /** An answer that was refused, or a mesh that is away; the node goes on. */
   readonly trouble: (error: RollmeshError) => void;
+  /** The mesh had nothing that this node takes. */
+  readonly idle?: () => void;
 }
 
 export interface Lending {
@@ -122,6 +124,7 @@ export async function lend({
           hold(lane, leased, leased.lease);
           continue;
         }
+        events.idle?.();
         soonSince = leased.soon ? (soonSince ?? Date.now()) : undefined;
         if (soonSince !== undefined) pause = Math.max(FIRST_IDLE_MS, SOON_SHARE * (Date.now() - soonSince));
       } catch (error) {

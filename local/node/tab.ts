@@ -12,6 +12,11 @@ import { type Compute, lend } from './lend.ts';
 import type { TabReady } from './tab-thread.ts';
 
 const IDLE_MS = 500;
+/** After so long without work the page says what that may mean, ms. */
+const QUIET_MS = 10_000;
+const COMPUTES = 'This tab computes for the mesh. Closing it ends that, and leaves nothing behind.';
+const WAITS =
+  'The mesh has no work for this tab now: no round is sampling, or its run asks for another engine. A run without --engine takes ONNX Runtime, one with --engine kernels the kernels. This tab keeps asking.';
 /** What helps a tab whose engine fails. */
 const OTHER_ENGINE = 'Load this page again, or choose another engine.';
 
@@ -92,7 +97,8 @@ async function run(signal: AbortSignal): Promise<void> {
       counters[name].textContent = total[name].toLocaleString('en');
   };
   show();
-  status.textContent = 'This tab computes for the mesh. Closing it ends that, and leaves nothing behind.';
+  status.textContent = COMPUTES;
+  let workedAt = Date.now();
   try {
     await lend({
       client: new WorkClient({ url: location.origin, token: identity.token }),
@@ -101,6 +107,8 @@ async function run(signal: AbortSignal): Promise<void> {
       threads: [thread.compute],
       events: {
         answered: ({ samples, tokens }) => {
+          workedAt = Date.now();
+          if (status.textContent === WAITS) status.textContent = COMPUTES;
           total.requests++;
           total.samples += samples;
           total.tokens += tokens;
@@ -108,6 +116,9 @@ async function run(signal: AbortSignal): Promise<void> {
         },
         trouble: ({ message }) => {
           status.textContent = message;
+        },
+        idle: () => {
+          if (Date.now() - workedAt > QUIET_MS) status.textContent = WAITS;
         },
       },
       signal,

@@ -109,7 +109,7 @@ async function playMixed(open: OpenMesh, order: RunOrder, notice: (text: string)
     browser = await openBrowser();
     const page = await browser.newPage();
     page.on('pageerror', ({ message }) => notice(`the tab: ${message}`));
-    await lendTab(page, mesh.url, (await gateway.makeNode('tab')).token);
+    await lendTab(page, mesh.url, (await gateway.makeNode('tab')).token, 'kernels');
     await joined(gateway, 2);
     const chromium = browser.version();
     const rounds = await play(open, order);

@@ -136,7 +136,11 @@ test('an agent that asks again seconds after its last reward still hears that th
       }
     }
     await sleep(5000);
-    return open();
+    for (;;) {
+      const answer = await open();
+      if (answer.state !== 'wait') return answer;
+      await sleep(1000 * answer.seconds);
+    }
   };
   const state = mkdtempSync(join(folder, 'state-'));
   let begin = () => {};

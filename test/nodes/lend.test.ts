@@ -104,6 +104,7 @@ test('a node of many threads asks one question at a time, and less and less ofte
 
 test('a node that hears of work soon asks again within a quarter of the time that it has waited', async () => {
   const PROPOSED_MS = 900;
+  let idle = 0;
   const stop = new AbortController();
   const askedAt: number[] = [];
   const { token } = await makeNodeKeys(id(1));
@@ -124,10 +125,11 @@ test('a node that hears of work soon asks again within a quarter of the time tha
     identity: await identityOf(token),
     order: { kind: 'process', engines: ['onnx'], weights: [] },
     threads: [async () => []],
-    events: { answered: () => {}, trouble: () => {} },
+    events: { answered: () => {}, trouble: () => {}, idle: () => idle++ },
     signal: stop.signal,
     idleMs: 60_000,
   });
+  expect(idle).toBe(askedAt.length);
   // Without it: after 750 and 1550 ms.
   expect(askedAt.at(-1)!).toBeLessThan(PROPOSED_MS + 600);
   // The pauses grow, so that proposals that take long are not asked for all the time.

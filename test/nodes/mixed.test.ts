@@ -40,7 +40,7 @@ test.skipIf(!chromiumPath)(
     const problems: string[] = [];
     page.on('pageerror', (error) => problems.push(error.message));
     page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
-    const opened = await lendTab(page, url, tab.token);
+    const opened = await lendTab(page, url, tab.token, 'kernels');
     expect(opened.headers()['content-security-policy']).toMatch(
       /^default-src 'none'; script-src 'self' 'wasm-unsafe-eval';/,
     );
