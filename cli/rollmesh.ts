@@ -107,6 +107,10 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     load: () => import('./restore/command.ts'),
   },
   deploy: { description: 'deploys the mesh to Cloudflare', load: () => import('./deploy/command.ts') },
+  conformance: {
+    description: 'checks what the mesh assumes of its platform',
+    load: () => import('./conformance/command.ts'),
+  },
   pretrain: {
     description: 'trains a start policy from random weights',
     load: () => import('./pretrain/command.ts'),

@@ -198,7 +198,7 @@ export async function startMesh(options: MeshOptions = {}): Promise<Mesh> {
 }
 
 /** Starts Miniflare with the changes that v8-flags.ts, private-sockets.ts and roomy-buffers.ts explain. */
-async function startMiniflare(options: MiniflareOptions) {
+export async function startMiniflare(options: MiniflareOptions) {
   installV8Flags();
   const sockets = await openPrivateSockets();
   let crash = () => {};
