@@ -10,4 +10,6 @@ export interface Demonstration {
   readonly weight?: number;
   /** How much the tokens of its prompt count beside those of the completion; default 0: they are read and not learnt. */
   readonly promptWeight?: number;
+  /** Stretches of the completion, in characters from its start, that are read and not learnt; tokens begin and end at their bounds. */
+  readonly given?: readonly (readonly [from: number, to: number])[];
 }

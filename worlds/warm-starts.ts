@@ -82,6 +82,8 @@ export interface WarmStart {
   readonly optimizer?: { readonly betas: readonly [number, number]; readonly weightDecay: number };
   /** Stages in their order, in place of steps, batch and step size; `demonstrate` then draws what any of them shows. */
   readonly stages?: readonly Stage[];
+  /** Type of its weights in the file, to which they are rounded before the policy is asked anything; default F32. */
+  readonly storage?: 'F32' | 'BF16';
   /** What the policy must be able to do before rewards can teach it anything: whoever makes one that cannot is told which of these it misses. */
   readonly gates?: (policy: AskedPolicy) => Promise<readonly Gate[]>;
   /** How much more a role's tokens count than others'; a demonstration's own weight comes before it. Default 1. */
@@ -283,7 +285,7 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     batch: 44,
     learningRate: 2.5e-3,
   },
-  // Applies every function, walks along calls, and composes hardly ever, so that training by rewards can teach it to.
+  // Applies every function, walks along calls, and composes two or three calls now and then, so that training by rewards has something to begin from.
   composition: {
     demonstrate: demonstrateComposition,
     shape: 'calls',
@@ -291,6 +293,7 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     tokenizer: compositionTokenizer,
     stages: compositionStages,
     optimizer: { betas: [0.9, 0.98], weightDecay: 0.05 },
+    storage: 'BF16',
     gates: compositionGates,
   },
   // Learns to read a solution beside the question, for recipes with a teacher that is told one.

@@ -140,7 +140,7 @@ async function pretrain({ name, seed, threads, saveEvery, ...options }: Pretrain
     'config.json': json(toHfConfig(config)),
     'tokenizer.json': json(tokenizerFiles.json),
     ...(tokenizerFiles.config ? { 'tokenizer_config.json': json(tokenizerFiles.config) } : {}),
-    'model.safetensors': writeSafetensors(await params.toTensors()),
+    'model.safetensors': writeSafetensors(await params.toTensors(), start.storage),
   });
   const write = async (folder: string) =>
     writePolicy(

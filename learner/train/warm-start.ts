@@ -123,6 +123,15 @@ export async function warmStart(
   }
 }
 
+/** The completion in stretches, with how much the tokens of each count. */
+function partsOf({ completion, given = [] }: Demonstration): { text: string; share: number }[] {
+  const bounds = [0, ...given.flat(), completion.length];
+  return bounds
+    .slice(1)
+    .map((to, i) => ({ text: completion.slice(bounds[i], to), share: 1 - (i % 2) }))
+    .filter(({ text }) => text);
+}
+
 function trainStep(
   params: ParamSet,
   optimizer: AdamW,
@@ -131,18 +140,27 @@ function trainStep(
   roleWeights: NonNullable<WarmStart['weights']> = {},
   rate: number,
 ): { loss: tf.Scalar; count: number } {
-  const sequences = demonstrations.map(({ prompt, completion, promptWeight }) => {
-    const prompted = tokenizer.encode(prompt);
-    const ids = [...prompted, ...tokenizer.encode(completion)];
-    return { ids, from: promptWeight ? 1 : prompted.length, prompted: prompted.length };
+  const sequences = demonstrations.map((demonstration) => {
+    const { prompt, promptWeight = 0 } = demonstration;
+    const parts = [{ text: prompt, share: promptWeight }, ...partsOf(demonstration)].map(
+      ({ text, share }) => ({
+        ids: tokenizer.encode(text),
+        share,
+      }),
+    );
+    return {
+      ids: parts.flatMap(({ ids }) => ids),
+      from: promptWeight ? 1 : parts[0]!.ids.length,
+      shares: parts.flatMap(({ ids, share }) => ids.map(() => share)),
+    };
   });
   const batch = packSequences(sequences);
-  const shares = demonstrations.flatMap(({ role, weight = roleWeights[role] ?? 1, promptWeight = 0 }, i) => {
-    const { ids, from, prompted } = sequences[i]!;
-    return ids.slice(from).map((_, at) => weight * (from + at < prompted ? promptWeight : 1));
+  const shares = demonstrations.flatMap(({ role, weight = roleWeights[role] ?? 1 }, i) => {
+    const { from, shares } = sequences[i]!;
+    return shares.slice(from).map((share) => weight * share);
   });
-  // Prompt tokens that count for little do not make the others count for less.
-  const divisor = demonstrations.some(({ promptWeight }) => promptWeight)
+  // Tokens that count for little do not make the others count for less.
+  const divisor = demonstrations.some(({ promptWeight, given }) => promptWeight || given)
     ? shares.reduce((a, b) => a + b, 0)
     : shares.length;
   const weights = shares.map((share) => share / divisor);

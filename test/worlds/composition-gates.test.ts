@@ -23,37 +23,48 @@ const scripted = (says: (prompt: string, sample: number) => string): AskedPolicy
     ),
 });
 
-/** Every part without fault; the whole of three calls once in eleven samples. */
-const able = scripted((prompt, sample) => {
-  if (prompt.includes('Write a task')) return `${'f01 of '.repeat(1 + (sample % 3))}abcd<eos>`;
-  const [, verb, task] = /^<start>(What is|Read out) (.*)\? $/.exec(prompt)!;
-  if (verb === 'Read out') return `${readOut(task!)}<eos>`;
-  const calls = task!.split(' of ').length - 1;
-  const solves = calls === 1 || sample % (calls === 2 ? 4 : 11) === 3;
-  return solves ? `${writeSolution(exactSolution(task!))}<eos>` : 'Answer: aaaa<eos>';
-});
+/** Is it a task's turn at this sample? At one of every `of` in a row, not the same one for every task. */
+const turn = (task: string, sample: number, of: number) =>
+  [...task].reduce((sum, letter) => sum + letter.codePointAt(0)!, sample) % of === 0;
 
-test('a policy with every part and hardly the whole meets every gate but those of which it does too much', async () => {
-  const measured = await gates(able);
+/** Every part without fault; two calls once in four samples, three once in `three`. */
+const able = (three: number) =>
+  scripted((prompt, sample) => {
+    if (prompt.includes('Write a task')) return `${'f01 of '.repeat(1 + (sample % 3))}abcd<eos>`;
+    const [, verb, task] = /^<start>(What is|Read out) (.*)\? $/.exec(prompt)!;
+    if (verb === 'Read out') return `${readOut(task!)}<eos>`;
+    const calls = task!.split(' of ').length - 1;
+    const solves = calls === 1 || turn(task!, sample, calls === 2 ? 4 : three);
+    return solves ? `${writeSolution(exactSolution(task!))}<eos>` : 'Answer: aaaa<eos>';
+  });
+
+test('a policy with every part and hardly the whole meets every gate', async () => {
+  const policy = able(16);
+  const measured = await gates(policy);
   const value = Object.fromEntries(measured.map((gate) => [gate.description, gate.value]));
   expect(value['one call, greedy']).toBe(1);
-  // One of four samples, and one of eleven: the 4th, 15th, 26th, 37th, 48th and 59th of sixty-four.
   expect(value['two calls of functions never shown nested, sampled']).toBe(0.25);
-  expect(value['three calls of such functions, sampled']).toBeCloseTo(6 / 64);
+  // Four of sixty-four.
+  expect(value['three calls of functions never shown nested, sampled']).toBe(1 / 16);
   expect(value['three calls of such functions, pass@64']).toBe(1);
   expect(value['proposals that are tasks']).toBe(1);
   expect(value['proposals of three calls']).toBeCloseTo(1365 / 4096);
-  // The fourth of four samples is right.
-  expect(value['three calls of functions shown nested, sampled']).toBe(0.25);
-  expect(measured.filter((gate) => !isMet(gate)).map(({ description }) => description)).toEqual([
+  expect(measured.filter((gate) => !isMet(gate))).toEqual([]);
+  expect(await isReady(policy)).toBe(true);
+});
+
+test('a policy that does the whole already misses the gates that leave something to teach', async () => {
+  const policy = able(4);
+  expect((await gates(policy)).filter((gate) => !isMet(gate)).map(({ description }) => description)).toEqual([
     'three calls of functions shown nested, sampled',
+    'three calls of functions never shown nested, sampled',
   ]);
-  expect(await isReady(able)).toBe(true);
+  expect(await isReady(policy)).toBe(true);
 });
 
 test('a policy that says nothing meets only the gates that ask for little', async () => {
   const silent = scripted(() => '<eos>');
   const met = (await gates(silent)).filter(isMet).map(({ description }) => description);
-  expect(met).toEqual(['three calls of such functions, sampled']);
+  expect(met).toEqual(['three calls of functions never shown nested, sampled']);
   expect(await isReady(silent)).toBe(false);
 });

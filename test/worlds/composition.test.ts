@@ -203,19 +203,19 @@ test('tasks to train on and tasks to measure share neither string nor calls, and
   expect(Math.max(...pilot.map(depthOf))).toBe(DEEPEST_TRAINED);
 });
 
-test('what is demonstrated uses neither held-out strings nor held-out calls, and applies no more than two calls, two of one half alone', () => {
+test('what is demonstrated asks of no held-out string, and solves no question of several calls', () => {
   const random = new Random('composition/shown');
   const tokenizer = openTokenizer(compositionTokenizer().json);
-  const mix = { one: 4, two: 4, orders: 2, readOuts: 4, some: 4, steps: 4, proposals: 4, judgments: 4 };
+  const mix = { solutions: 4, steps: 4, readOuts: 4, proposals: 4, judgments: 4 };
   const shown = Array.from({ length: 40 }, () => demonstrateMix(random, mix)).flat();
   const strings = new Set<string>();
-  for (const { role, prompt, completion } of shown) {
+  for (const { role, prompt, completion, given } of shown) {
     const ids = tokenizer.encode(prompt + completion);
     expect(tokenizer.decode(ids)).toBe(prompt + completion);
     expect([...tokenizer.encode(prompt), ...tokenizer.encode(completion)]).toEqual(ids);
     if (role === 'proposer') {
       const proposed = composition.parseProposal(completion);
-      expect(proposed.ok && depthOf(proposed.value) <= 2 && !composition.isHeldOut(proposed.value)).toBe(
+      expect(proposed.ok && depthOf(proposed.value) <= 3 && !composition.isHeldOut(proposed.value)).toBe(
         true,
       );
       continue;
@@ -231,18 +231,26 @@ test('what is demonstrated uses neither held-out strings nor held-out calls, and
       expect(completion).toBe(`${words}<eos>`);
       continue;
     }
-    if (rest) {
-      // A single step: what the call before it makes of the string before that.
-      const [, before, call] = /(?:([a-h]{4})\. )?(f\d\d) gives $/.exec(rest)!;
-      expect(completion).toBe(answerOf(`${call} of ${before ?? task!.slice(-4)}`));
+    if (given) {
+      // Steps: the calls are read, and what each makes of the string before it is learnt, wherever it stands.
+      const calls = given.map(([from, to]) => /^(f\d\d) gives $/.exec(completion.slice(from, to))![1]!);
+      const learnt = given.map(([, to], i) => completion.slice(to, given[i + 1]?.[0]));
+      let before = task!.slice(-4);
+      calls.forEach((call, i) => {
+        expect(learnt[i]).toBe(`${answerOf(`${call} of ${before}`)}. `);
+        before = learnt[i]!.slice(0, 4);
+      });
+      expect(calls).toHaveLength(DEEPEST_TRAINED);
       continue;
     }
-    const applied = [...completion.matchAll(/(f\d\d) gives/g)].map(([, name]) => name!);
-    expect(applied.length).toBeLessThanOrEqual(2);
-    if (applied.length === 2) expect(applied.every((name) => NESTED.includes(name))).toBe(true);
-    if (verb !== 'What is') continue;
+    const walked = [...completion.matchAll(/(f\d\d) (?:keeps|gives)/g)].map(([, name]) => name!);
+    expect(walked).toEqual(names.reverse());
+    if (verb !== 'What is') {
+      expect(completion).not.toContain('gives');
+      continue;
+    }
+    expect(names).toHaveLength(1);
     expect(composition.isHeldOut(task!)).toBe(false);
-    expect(applied).toEqual(names.reverse());
     const parsed = parseSolution(completion);
     expect(parsed.ok && composition.exactJudgment(task!, parsed.value).right).toBe(true);
   }

@@ -1,7 +1,6 @@
 /**
- * What a policy is shown of compositions before any reward, in the order in which it learns: each function alone; the walk along the calls of a
- * question, which applies nothing (read-outs); two nested calls of one half of the functions. Nothing deeper is shown solved, and the other half is
- * never shown nested. Without read-outs that are learnt without fault, training by rewards composes nothing deeper than two.
+ * What a policy is shown of compositions before any reward: each function alone; steps of any calls, so that a function works at every place of a solution; and the
+ * walk along the calls of a question, which applies nothing (read-outs). A solver is shown no question of two or more calls solved.
  */
 import type { Random } from '../../core/random.ts';
 import { drawUntil } from '../../core/recipe/split.ts';
@@ -14,7 +13,6 @@ import {
   exactSolution,
   isHeldOutString,
   randomCalls,
-  randomString,
   randomTask,
 } from './family.ts';
 import { apply, FUNCTIONS, NESTED } from './functions.ts';
@@ -30,33 +28,23 @@ const shown = (role: string, prompt: string, completion: string): Demonstration 
   promptWeight: PROMPT_WEIGHT,
 });
 
-/** A task and its worked solution. */
-export function demonstrateSolution(random: Random, depth: 1 | 2): Demonstration {
-  const task = randomTask(random, depth, depth === 1 ? FUNCTIONS : NESTED);
+/** A task of one call and its worked solution. */
+function demonstrateSolution(random: Random): Demonstration {
+  const task = randomTask(random, 1);
   return shown('solver', composition.solverPrompt(task), writeSolution(exactSolution(task)));
 }
 
-const trainedString = (random: Random) =>
+const anyCalls = (random: Random, depth: number) =>
   drawUntil(
-    () => randomString(random),
-    (text) => !isHeldOutString(text),
-  );
-
-const anyCalls = (random: Random, depth: number, functions = FUNCTIONS) =>
-  drawUntil(
-    () => randomCalls(random, depth, functions),
+    () => randomCalls(random, depth, FUNCTIONS),
     (task) => !isHeldOutString(readTask(task)!.text),
   );
 
-/** The calls of a question in the layout of a worked solution. Those at the indices `applied`, the innermost first, are applied; the others keep the string. */
-export function readOut(task: string, applied: readonly number[] = []): string {
+/** The calls of a question in the layout of a worked solution, without applying any. */
+export function readOut(task: string): string {
   const { calls, text } = readTask(task)!;
-  let now = text;
-  const steps = [...calls].reverse().map((call, i) => {
-    if (applied.includes(i)) now = apply(call, now);
-    return `${call} ${applied.includes(i) ? 'gives' : 'keeps'} ${now}. `;
-  });
-  return `${steps.join('')}Answer: ${now}`;
+  const steps = [...calls].reverse().map((call) => `${call} keeps ${text}. `);
+  return `${steps.join('')}Answer: ${text}`;
 }
 
 const anyDepth = (random: Random) => 1 + random.int(DEEPEST_TRAINED);
@@ -67,48 +55,27 @@ function demonstrateReadOut(random: Random): Demonstration {
 }
 
 /**
- * The walk with one call applied, or two of those that are shown nested, whichever. Without it every step after the second is a copy in all that is shown, whatever
- * the question asks and the verb says, and a solution of three calls turns into a read-out.
+ * As many steps as the deepest question has, each of a call by lot: only what it makes of the string before is learnt, not which call comes next nor when to
+ * stop, for the calls are not those of the question. So a function works at every place of a solution, however much stands before it.
  */
-function demonstrateSomeApplied(random: Random): Demonstration {
-  const depth = anyDepth(random);
-  const two = depth > 1 && random.bool();
-  const task = anyCalls(random, depth, two ? NESTED : FUNCTIONS);
-  const applied = random.shuffle(Array.from({ length: depth }, (_, i) => i)).slice(0, two ? 2 : 1);
-  return shown('solver', ask('Apply some of', task), readOut(task, applied));
-}
-
-/**
- * One step of a solution, alone: the steps before it have strings by lot, and neither they nor the call are learnt, but what the call makes of the string before. So a
- * function works at every step, and what is left to learn of a deep question is which call comes next and when to stop.
- */
-function demonstrateStep(random: Random): Demonstration {
+function demonstrateSteps(random: Random): Demonstration {
   const task = anyCalls(random, anyDepth(random));
-  const { calls, text } = readTask(task)!;
-  const at = random.int(calls.length);
-  const inOrder = [...calls].reverse();
-  const before = inOrder.slice(0, at).map((call) => ({ call, string: trainedString(random) }));
-  const steps = before.map(({ call, string }) => `${call} gives ${string}. `).join('');
-  const call = inOrder[at]!;
-  return {
-    role: 'solver',
-    prompt: `${composition.solverPrompt(task)}${steps}${call} gives `,
-    completion: apply(call, before.at(-1)?.string ?? text),
-  };
-}
-
-/** The calls of a question by name, the innermost first. */
-export function demonstrateOrder(random: Random, depth: number): Demonstration {
-  const task = anyCalls(random, depth);
-  return shown(
-    'solver',
-    ask('Name the calls of', task),
-    `${[...readTask(task)!.calls].reverse().join(', ')}.`,
-  );
+  let now = readTask(task)!.text;
+  let completion = '';
+  const given: [from: number, to: number][] = [];
+  for (let i = 0; i < DEEPEST_TRAINED; i++) {
+    const call = random.pick(FUNCTIONS);
+    now = apply(call, now);
+    const from = completion.length;
+    completion += `${call} gives `;
+    given.push([from, completion.length]);
+    completion += `${now}. `;
+  }
+  return { ...shown('solver', composition.solverPrompt(task), completion), completion, given };
 }
 
 /** A mistake that a solver could make: another result of a call, another call, an end too soon, or another answer; what follows from it is right. */
-export function flawedSolution(random: Random, task: string): Solution {
+function flawedSolution(random: Random, task: string): Solution {
   const { calls, text } = readTask(task)!;
   const inOrder = [...calls].reverse();
   const kind = random.pick(['result', 'call', ...(calls.length > 1 ? ['end'] : []), 'answer']);
@@ -130,7 +97,7 @@ export function flawedSolution(random: Random, task: string): Solution {
 }
 
 /** A solution of one or two calls with its exact verdicts. What the judge reads is not learnt: it would teach mistakes. */
-export function demonstrateJudgment(random: Random): Demonstration {
+function demonstrateJudgment(random: Random): Demonstration {
   const depth = 1 + random.int(2);
   const task = randomTask(random, depth, depth === 1 ? FUNCTIONS : NESTED);
   const solution = random.bool() ? exactSolution(task) : flawedSolution(random, task);
@@ -138,42 +105,35 @@ export function demonstrateJudgment(random: Random): Demonstration {
   return { role: 'judge', prompt: composition.judgePrompt(task, solution), completion: verdicts + STOP };
 }
 
-/** Share of two calls among the tasks that the proposer is shown; none of more calls are. */
-const TWO_PROPOSED = 0.2;
+/** Shares of tasks of one, two and three calls that the proposer is shown; none of more calls are. */
+const PROPOSED = [0.75, 0.22, 0.03];
 
-export function demonstrateProposal(random: Random): Demonstration {
-  const [depth, functions] = random.bool(TWO_PROPOSED) ? ([2, NESTED] as const) : ([1, FUNCTIONS] as const);
-  return shown('proposer', composition.proposerPrompt(), randomTask(random, depth, functions));
+function demonstrateProposal(random: Random): Demonstration {
+  const depth = 1 + random.weighted(PROPOSED);
+  const task = randomTask(random, depth, depth === 1 ? FUNCTIONS : NESTED);
+  return shown('proposer', composition.proposerPrompt(), task);
 }
 
 /** Demonstrations of a step, by kind. */
 export interface Mix {
-  /** Worked solutions of one and of two calls. */
-  readonly one: number;
-  readonly two: number;
-  readonly orders?: number;
-  readonly readOuts?: number;
-  /** Walks with one or two calls applied. */
-  readonly some?: number;
-  /** Single steps. */
-  readonly steps?: number;
-  readonly proposals?: number;
-  readonly judgments?: number;
+  /** Worked solutions of one call. */
+  readonly solutions: number;
+  /** Steps of any calls. */
+  readonly steps: number;
+  readonly readOuts: number;
+  readonly proposals: number;
+  readonly judgments: number;
 }
 
 export function demonstrateMix(random: Random, mix: Mix): Demonstration[] {
-  const { one, two, orders = 0, readOuts = 0, some = 0, steps = 0, proposals = 0, judgments = 0 } = mix;
-  const times = (count: number, demonstrate: () => Demonstration) =>
-    Array.from({ length: count }, demonstrate);
-  const orderDepth = 2 + random.int(DEEPEST_TRAINED - 1);
+  const { solutions, steps, readOuts, proposals, judgments } = mix;
+  const times = (count: number, demonstrate: (random: Random) => Demonstration) =>
+    Array.from({ length: count }, () => demonstrate(random));
   return [
-    ...times(one, () => demonstrateSolution(random, 1)),
-    ...times(two, () => demonstrateSolution(random, 2)),
-    ...times(orders, () => demonstrateOrder(random, orderDepth)),
-    ...times(readOuts, () => demonstrateReadOut(random)),
-    ...times(some, () => demonstrateSomeApplied(random)),
-    ...times(steps, () => demonstrateStep(random)),
-    ...times(proposals, () => demonstrateProposal(random)),
-    ...times(judgments, () => demonstrateJudgment(random)),
+    ...times(solutions, demonstrateSolution),
+    ...times(steps, demonstrateSteps),
+    ...times(readOuts, demonstrateReadOut),
+    ...times(proposals, demonstrateProposal),
+    ...times(judgments, demonstrateJudgment),
   ];
 }

@@ -17,7 +17,7 @@ const places =
 
 type Rule = (text: string) => string;
 
-/** By number: `f00`, `f01`, … The first half are those whose calls a warm start shows nested, two deep; the other half it never shows nested. */
+/** By number: `f00`, `f01`, … The first half are those that a warm start nests in tasks that a proposer writes; the other half it never nests so. */
 const RULES: readonly Rule[] = [
   places(2, 3, 0, 1),
   (text) => [...text].map((letter) => shift(letter, -1)).join(''),
@@ -38,7 +38,7 @@ const RULES: readonly Rule[] = [
 ];
 
 export const FUNCTIONS: readonly string[] = RULES.map((_, i) => `f${String(i).padStart(2, '0')}`);
-/** Functions whose calls a warm start shows nested, and functions that it shows alone. */
+/** Functions that the proposals of a warm start nest, and functions that they never do. */
 export const NESTED = FUNCTIONS.slice(0, FUNCTIONS.length / 2);
 export const ALONE = FUNCTIONS.slice(FUNCTIONS.length / 2);
 

@@ -1,4 +1,4 @@
-/** What a start of the world `composition` must be able to do: every part of a composition without fault, and the whole hardly ever. */
+/** What a start of the world `composition` must be able to do: every part of a composition without fault, and the whole not too often, so that rewards have something to teach. */
 import { mean } from '../../core/rl/statistics.ts';
 import { passAtK } from '../../core/statistics/pass-at-k.ts';
 import type { AskedPolicy, Gate } from '../gate.ts';
@@ -57,18 +57,12 @@ async function readOutsOf(policy: AskedPolicy, depth: number): Promise<number> {
   return mean(texts.map(([text], t) => Number(text === readOut(tasks[t]!) + STOP)));
 }
 
-/** Least share of read-outs without a fault. */
+/** Least share of what every start must do without fault. */
 const FAULTLESS = 0.95;
 
-/** Share of solutions of three calls that have every step right, sampled: of functions that were shown nested, two deep. */
-const threeOf = async (policy: AskedPolicy): Promise<number> =>
-  mean(await rightOf(policy, tasksOf(3, NESTED), 1, 4)) / 4;
-
-/** Least and most of it: training by rewards needs something to begin from, and something to add. */
-const [LEAST_THREE, MOST_THREE] = [0.02, 0.2];
-
-/** Least shares of proposals that are tasks, and that are a call deeper than what was shown. */
-const [LEAST_WELL_FORMED, LEAST_DEEPER] = [0.95, 0.001];
+/** Share of solutions that have every step right, greedy or of `draws` samples of each task. */
+const solved = async (policy: AskedPolicy, tasks: readonly string[], draws?: number): Promise<number> =>
+  mean(await rightOf(policy, tasks, draws ? 1 : 0, draws)) / (draws ?? 1);
 
 /** What the proposer writes: the shares that are tasks, whether or not they may be used, and that have three calls. */
 async function proposalsOf(policy: AskedPolicy) {
@@ -81,56 +75,56 @@ async function proposalsOf(policy: AskedPolicy) {
   };
 }
 
-export async function gates(policy: AskedPolicy): Promise<Gate[]> {
-  const share = (rights: readonly number[], draws = 1) => mean(rights) / draws;
-  const deep = await rightOf(policy, tasksOf(3, ALONE).slice(0, TASKS / 4), 1, PASSES);
-  const proposals = await proposalsOf(policy);
-  const readOuts: Gate[] = [];
-  for (let depth = 1; depth <= DEEPEST_TRAINED; depth++)
-    readOuts.push({
+/** Measures one thing after the other: whoever wants to know whether all are met may stop at the first that is not. */
+async function* measured(policy: AskedPolicy): AsyncGenerator<Gate> {
+  // The deepest are learnt last.
+  for (let depth = DEEPEST_TRAINED; depth > 0; depth--)
+    yield {
       description: `read-outs of ${depth} calls, greedy`,
       value: await readOutsOf(policy, depth),
       least: FAULTLESS,
-    });
-  return [
-    {
-      description: 'one call, greedy',
-      value: share(await rightOf(policy, tasksOf(1, FUNCTIONS), 0)),
-      least: 0.95,
-    },
-    ...readOuts,
-    {
-      description: 'two calls of functions never shown nested, sampled',
-      value: share(await rightOf(policy, tasksOf(2, ALONE), 1, 4), 4),
-      least: 0.1,
-      most: 0.3,
-    },
-    { description: 'three calls of such functions, sampled', value: share(deep, PASSES), most: 0.1 },
-    {
-      description: `three calls of such functions, pass@${PASSES}`,
-      value: mean(deep.map((right) => passAtK(PASSES, right, PASSES))),
-      least: 1 / deep.length,
-    },
-    {
-      description: 'three calls of functions shown nested, sampled',
-      value: await threeOf(policy),
-      least: LEAST_THREE,
-      most: MOST_THREE,
-    },
-    { description: 'proposals that are tasks', value: proposals.wellFormed, least: LEAST_WELL_FORMED },
-    { description: 'proposals of three calls', value: proposals.three, least: LEAST_DEEPER },
-  ];
+    };
+  yield {
+    description: 'one call, greedy',
+    value: await solved(policy, tasksOf(1, FUNCTIONS)),
+    least: FAULTLESS,
+  };
+  const { wellFormed, three } = await proposalsOf(policy);
+  yield { description: 'proposals that are tasks', value: wellFormed, least: 0.95 };
+  yield { description: 'proposals of three calls', value: three, least: 0.001 };
+  yield {
+    description: 'two calls of functions never shown nested, sampled',
+    value: await solved(policy, tasksOf(2, ALONE), 4),
+    least: 0.1,
+    most: 0.3,
+  };
+  yield {
+    description: 'three calls of functions shown nested, sampled',
+    value: await solved(policy, tasksOf(3, NESTED), 4),
+    least: 0.02,
+    most: 0.2,
+  };
+  const deep = await rightOf(policy, tasksOf(3, ALONE).slice(0, TASKS / 4), 1, PASSES);
+  yield {
+    description: 'three calls of functions never shown nested, sampled',
+    value: mean(deep) / PASSES,
+    most: 0.1,
+  };
+  yield {
+    description: `three calls of such functions, pass@${PASSES}`,
+    value: mean(deep.map((right) => passAtK(PASSES, right, PASSES))),
+    least: 1 / deep.length,
+  };
 }
 
-/** Least of three calls at which a policy is taught no more. */
-const TAUGHT_THREE = 0.05;
+export async function gates(policy: AskedPolicy): Promise<Gate[]> {
+  const all: Gate[] = [];
+  for await (const gate of measured(policy)) all.push(gate);
+  return all;
+}
 
-/** Has it been taught enough: are three calls solved now and then, are proposals tasks, and are read-outs faultless, the deepest of which come last? */
+/** Can it do as much as it must of everything? Of what it can put together it may do more already. */
 export async function isReady(policy: AskedPolicy): Promise<boolean> {
-  if ((await threeOf(policy)) < TAUGHT_THREE) return false;
-  const { wellFormed, three } = await proposalsOf(policy);
-  if (wellFormed < LEAST_WELL_FORMED || three < LEAST_DEEPER) return false;
-  for (let depth = DEEPEST_TRAINED; depth > 0; depth--)
-    if ((await readOutsOf(policy, depth)) < FAULTLESS) return false;
+  for await (const { value, least = 0 } of measured(policy)) if (value < least) return false;
   return true;
 }

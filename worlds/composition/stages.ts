@@ -19,24 +19,13 @@ const stage = (
 });
 
 /**
- * One to two million tokens. Two nested calls go from a guess to a skill within a hundred steps of the third stage. The fourth adds the roles that do not solve, and
- * walks with some calls applied, and single steps at every place; it goes on until read-outs are faultless at every depth and three calls are solved now and then.
+ * About a million tokens of every part at once. Parts that are taught one after the other stay apart: after a stage of single calls alone, read-outs get stuck at three calls.
+ * It ends as soon as every part is without fault, for what was taught apart joins by itself from then on, and leaves less and less for rewards to teach.
  */
 const STAGES = [
-  stage(600, 3e-3, [540, 900], { one: 48, two: 2, orders: 4 }),
-  stage(160, 1.5e-3, [100, 200], { one: 24, two: 4, readOuts: 10 }),
-  stage(480, 2e-3, [384, 640], { one: 16, two: 6, readOuts: 10 }),
   {
-    ...stage(1600, 1.2e-3, [1600, 1600], {
-      one: 6,
-      two: 3,
-      readOuts: 10,
-      some: 4,
-      steps: 10,
-      proposals: 6,
-      judgments: 4,
-    }),
-    until: { every: 40, holds: isReady },
+    ...stage(900, 3e-3, [350, 800], { solutions: 20, steps: 14, readOuts: 10, proposals: 4, judgments: 3 }),
+    until: { every: 20, holds: isReady },
   },
 ];
 export const compositionStages: readonly Stage[] = STAGES;

@@ -5,8 +5,6 @@
  *     question   What is f07 of f12 of bdca?
  *     solution   f12 gives acdb. f07 gives bdca. Answer: bdca
  *     read-out   Read out f07 of f12 of bdca?    f12 keeps bdca. f07 keeps bdca. Answer: bdca
- *     the same   Apply some of f07 of f12 of bdca? f12 keeps bdca. f07 gives bdac. Answer: bdac
- *     order      Name the calls of f07 of f12 of bdca?    f12, f07.
  */
 import { invalid, ok, type ParseResult, type Solution } from '../../core/recipe/task-family.ts';
 import { withoutStop } from '../worked.ts';
@@ -17,8 +15,6 @@ export const START = '<start>';
 export const WORDS = [
   'What is ',
   'Read out ',
-  'Apply some of ',
-  'Name the calls of ',
   'Write a task: ',
   'Check ',
   ' of ',
@@ -26,8 +22,6 @@ export const WORDS = [
   ' gives ',
   ' keeps ',
   '. ',
-  ', ',
-  '.',
   'Answer: ',
 ] as const;
 export const VERDICTS = ['<ok>', '<bad>', '<right>', '<wrong>'] as const;
@@ -57,10 +51,7 @@ export function readTask(task: string): Composition | null {
   return { calls: parts.slice(0, -1), text: parts.at(-1)! };
 }
 
-export const ask = (
-  verb: 'What is' | 'Read out' | 'Apply some of' | 'Name the calls of',
-  task: string,
-): string => `${START}${verb} ${task}? `;
+export const ask = (verb: 'What is' | 'Read out', task: string): string => `${START}${verb} ${task}? `;
 
 export const writeSolution = ({ steps, answer }: Solution): string =>
   `${steps.map((step) => `${step}. `).join('')}Answer: ${answer}`;
