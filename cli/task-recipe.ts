@@ -1,47 +1,43 @@
 /** Makes a recipe from files of tasks: reads and checks them, splits them, and writes a module that every process of a run loads. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { type Command, InvalidArgumentError } from 'commander';
 import * as v from 'valibot';
-import { EXTRACTIONS, type Extraction, parseExtractions } from '../core/checkers/extract.ts';
 import { wrongInput } from '../core/errors.ts';
+import { DATA } from '../core/game/verbs.ts';
 import type { Recipe } from '../core/recipe/recipe.ts';
 import type { BoundedModule } from '../core/recipe/reward-function.ts';
 import { withSettings } from '../core/runs/set-path.ts';
-import { type Seat, seats, USUAL_TURNS } from '../core/schema/agent.ts';
+import { USUAL_TURNS } from '../core/schema/agent.ts';
 import { environmentSetTask } from '../core/schema/openenv.ts';
 import { FEWEST_QUESTIONS, fewWords } from '../core/statistics/change.ts';
 import { moduleFile } from '../local/mesh/installation.ts';
 import { ensureSecret } from '../local/mesh/secrets.ts';
 import { DEFAULT_START_POLICY } from '../local/starts.ts';
 import { readTexts } from '../protocols/questions/texts.ts';
-import { distilData, distilFrom, distilSettings } from '../recipes/distil/from-data.ts';
-import { dpoFrom, dpoSettings } from '../recipes/dpo/recipe.ts';
-import { type GrpoData, grpoData, grpoFrom, grpoName, grpoSettings } from '../recipes/grpo/from-data.ts';
+import { distilData, distilSettings } from '../recipes/distil/from-data.ts';
+import { dpoSettings } from '../recipes/dpo/recipe.ts';
+import { type GrpoData, grpoData, grpoSettings } from '../recipes/grpo/from-data.ts';
 import {
   expectSum,
   isQuestionRecipe,
   needsOnQuestions,
-  type QuestionRecipeData,
   questionRecipeData,
   questionRecipeFrom,
-  questionRecipeName,
   questionRecipeSettings,
   refuseQuestions,
 } from '../recipes/on-questions.ts';
-import { sftFrom, sftSettings } from '../recipes/sft/recipe.ts';
-import { spinFrom, spinSettings } from '../recipes/spin/from-data.ts';
+import { sftSettings } from '../recipes/sft/recipe.ts';
+import { spinSettings } from '../recipes/spin/from-data.ts';
 import { exampleIdentity, readConversations, readPairs } from '../worlds/file/read-examples.ts';
 import type { PlacedTask } from '../worlds/file/task.ts';
 import { type HeldOutBy, reportLines, type TaskSet, taskSet } from '../worlds/file/task-set.ts';
 import { isWordsPolicy, WORDS, wordsTaskSet } from '../worlds/words/task-set.ts';
+import { type FileRecipe, FROM_FILES } from './file-recipes.ts';
 import { readJson } from './policy/files.ts';
 import {
-  addTaskFileOptions,
   type LeftOut,
   leftOutLines,
   readTaskFiles,
-  type TaskFileOptions,
   taskFileBytes,
   taskFileSettings,
 } from './policy/task-file-options.ts';
@@ -49,45 +45,19 @@ import { openRecipes } from './recipe-modules.ts';
 import { type BundledReward, bundleReward, loadReward, tryReward } from './rewards/reward-module.ts';
 import { parseRewards } from './rewards/reward-option.ts';
 import { readRubric } from './rewards/rubric-file.ts';
+import {
+  expectAgentOptions,
+  expectWorldAlone,
+  type TaskRecipeOptions,
+  type TrainingTaskOptions,
+} from './training-task-options.ts';
 
-export interface TaskRecipeOptions extends TaskFileOptions {
-  /** Paths, each with its weight where it has one: `FILE` or `FILE@3`. */
-  readonly tasks: readonly string[];
-  /** A share from 0 to 1, or the path of a file. */
-  readonly heldOut: string;
-  /** The field whose equal values go to the same side of the split. */
-  readonly splitBy?: string;
-  readonly extract: readonly Extraction[];
-  /** Assignments `path=value`. */
-  readonly set: readonly string[];
-  /** Settings that `--adapter` names. */
-  readonly adapter?: readonly string[];
-  /** Settings that `--publish` names. */
-  readonly publish?: readonly string[];
-  /** The name of one reward, or a weighted sum of several. */
-  readonly reward?: string;
-  /** Path of a file of prompts, by verb. */
-  readonly prompts?: string;
-  /** Agents hold the episodes, and post the rewards. */
-  readonly agent?: boolean;
-  /** The environment in which a Worker of the mesh holds them, in place of an agent of one's own. */
-  readonly environment?: string;
-  readonly environmentTurns?: number;
-  readonly answerTool?: string;
-  /** The seats of their episodes, where they are not the solver's alone. */
-  readonly seats?: readonly Seat[];
-  readonly start: string;
-}
-
-/** A recipe's data with the reward modules that it names. */
-export interface TaskRecipeData<D = GrpoData> {
-  readonly data: D;
-  readonly bundles: readonly BundledReward[];
-  /** By their hashes. */
-  readonly modules: Readonly<Record<string, BoundedModule>>;
-  /** Sentences on the tasks that were left out. */
-  readonly report: readonly string[];
-}
+/** The recipes that are written over games, from data. */
+const ON_QUESTIONS = {
+  from: questionRecipeFrom,
+  name: 'questionRecipeFrom',
+  module: 'recipes/on-questions',
+} as const;
 
 /** The most bytes of tasks in a run: they are part of every Worker's code, which may have 10 MB on the platform. */
 const MOST_BYTES = 6 * 1024 * 1024;
@@ -229,23 +199,19 @@ function expectNoSum(recipe: string, { reward }: Pick<TaskRecipeOptions, 'reward
 const tasksOf = ({ sources }: Pick<NamedTasks, 'sources'>): PlacedTask[] =>
   sources.flatMap(({ tasks }) => tasks);
 
-/** Data of a recipe other than grpo. */
-async function readQuestionRecipe(
-  recipe: QuestionRecipeData['recipe'],
-  options: TaskRecipeOptions,
-): Promise<TaskRecipeData<QuestionRecipeData>> {
+/** A recipe that is written over games, on the questions. */
+async function questionRecipe(recipe: string, options: TaskRecipeOptions): Promise<TaskRecipe> {
   if (options.reward !== undefined && parseRewards(options.reward)) expectSum(recipe);
   const prompts = await promptsOf(recipe, options);
   const { report, ...questions } = await readQuestions(questionRecipeSettings, options);
-  const { rewards, bundles, modules } = await readRewards(options.reward, tasksOf(questions));
+  const { rewards, ...read } = await readRewards(options.reward, tasksOf(questions));
   const data = v.parse(questionRecipeData, {
     recipe,
     ...questions,
     ...(rewards.length ? { rewards } : {}),
     ...(prompts ? { prompts } : {}),
   });
-  expectSize(data);
-  return { data, bundles, modules, report };
+  return made(ON_QUESTIONS, data, { ...read, report, isWeighted: rewards.length > 0 });
 }
 
 /** The texts of `--prompts`, checked; undefined without the option. */
@@ -259,16 +225,7 @@ async function promptsOf(recipe: string, { prompts: path }: Pick<TaskRecipeOptio
 async function distilRecipe(options: TaskRecipeOptions): Promise<TaskRecipe> {
   expectNoSum(DISTIL, options);
   const { report, ...questions } = await readQuestions(distilSettings, options);
-  const data = v.parse(distilData, questions);
-  expectSize(data);
-  const recipe = distilFrom(data);
-  const maker = { name: 'distilFrom', module: 'recipes/distil/from-data' };
-  return {
-    recipe,
-    report,
-    isWeighted: false,
-    write: (folder) => writeRecipe(folder, { name: recipe.name, maker, data, bundles: [] }),
-  };
+  return made(FROM_FILES.distil, v.parse(distilData, questions), { report });
 }
 
 /** Throws where a task is from nowhere that an environment knows: nobody would hold its episodes. */
@@ -297,11 +254,11 @@ function heldAs({
   return Object.keys(held).length ? held : undefined;
 }
 
-/** Without files: the questions that are generated for the policy `words`. Throws where the files, the rewards or the settings are wrong. */
-export async function readTaskRecipe(options: TaskRecipeOptions): Promise<TaskRecipeData> {
+/** The recipe `grpo` over the files, or over generated questions for the policy `words`. */
+async function grpoRecipe(options: TaskRecipeOptions): Promise<TaskRecipe> {
   const { report, ...questions } = await readQuestions(grpoSettings, options);
   if (options.environment !== undefined) expectSetByEnvironment(options.environment, tasksOf(questions));
-  const { rewards, bundles, modules } = await readRewards(options.reward, tasksOf(questions));
+  const { rewards, ...read } = await readRewards(options.reward, tasksOf(questions));
   const environment = heldAs(options);
   const data = v.parse(grpoData, {
     ...questions,
@@ -310,21 +267,41 @@ export async function readTaskRecipe(options: TaskRecipeOptions): Promise<TaskRe
     ...(environment ? { environment } : {}),
     ...(options.seats ? { seats: options.seats } : {}),
   });
-  expectSize(data);
-  return { data, bundles, modules, report };
+  return made(FROM_FILES.grpo, data, { ...read, report, isWeighted: rewards.length > 0 });
 }
 
-/** A recipe that a function of this program makes from data. */
-interface WrittenRecipe {
-  readonly name: string;
-  /** The function, and its module by the path without an extension. */
-  readonly maker: { readonly name: string; readonly module: string };
-  readonly data: object;
-  readonly bundles: readonly BundledReward[];
+/** What a recipe's data were read with. */
+interface ReadWith extends Pick<TaskRecipe, 'report'>, Partial<Pick<TaskRecipe, 'isWeighted'>> {
+  readonly bundles?: readonly BundledReward[];
+  /** The reward modules by their hashes. */
+  readonly modules?: Readonly<Record<string, BoundedModule>>;
+}
+
+/** The recipe that a function of this program makes from data. Throws `tasks.size` where the data are too large for a Worker. */
+export function made(
+  maker: Omit<FileRecipe, 'needs'>,
+  data: object,
+  { report, isWeighted = false, bundles = [], modules }: ReadWith,
+): TaskRecipe {
+  expectSize(data);
+  const recipe = maker.from(data, modules);
+  return {
+    recipe,
+    report,
+    isWeighted,
+    data,
+    write: (folder) => writeRecipe(folder, recipe.name, maker, data, bundles),
+  };
 }
 
 /** Writes the recipe under `folder` and returns the path of its module. Equal data gives the same path. */
-async function writeRecipe(folder: string, { name, maker, data, bundles }: WrittenRecipe): Promise<string> {
+async function writeRecipe(
+  folder: string,
+  name: string,
+  maker: Omit<FileRecipe, 'needs'>,
+  data: object,
+  bundles: readonly BundledReward[],
+): Promise<string> {
   const into = resolve(folder);
   await mkdir(into, { recursive: true });
   const file = join(into, `${name}.mjs`);
@@ -345,48 +322,18 @@ async function writeRecipe(folder: string, { name, maker, data, bundles }: Writt
   return file;
 }
 
-/** Writes the recipe of `grpo` over files under `folder` and returns the path of its module. */
-export const writeTaskRecipe = (
-  folder: string,
-  { data, bundles }: Pick<TaskRecipeData, 'data' | 'bundles'>,
-): Promise<string> =>
-  writeRecipe(folder, {
-    name: grpoName(data),
-    maker: { name: 'grpoFrom', module: 'recipes/grpo/from-data' },
-    data,
-    bundles,
-  });
-
-/** The recipes over examples: what they read, and how they are made from data. */
+/** The recipes over examples: how their files are read, and their settings. */
 const EXAMPLES = {
-  sft: {
-    wanted: 'files of conversations',
-    read: readConversations,
-    settings: sftSettings,
-    from: sftFrom,
-    maker: { name: 'sftFrom', module: 'recipes/sft/recipe' },
-  },
-  dpo: {
-    wanted: 'files of pairs of answers',
-    read: readPairs,
-    settings: dpoSettings,
-    from: dpoFrom,
-    maker: { name: 'dpoFrom', module: 'recipes/dpo/recipe' },
-  },
-  spin: {
-    wanted: 'files of conversations',
-    read: readConversations,
-    settings: spinSettings,
-    from: spinFrom,
-    maker: { name: 'spinFrom', module: 'recipes/spin/from-data' },
-  },
+  sft: { read: readConversations, settings: sftSettings },
+  dpo: { read: readPairs, settings: dpoSettings },
+  spin: { read: readConversations, settings: spinSettings },
 } as const;
 type ExampleRecipe = keyof typeof EXAMPLES;
 const isExampleRecipe = (recipe: string): recipe is ExampleRecipe => Object.hasOwn(EXAMPLES, recipe);
 
 /** The recipe over examples of the files. Throws where the files or the settings are wrong. */
 async function exampleRecipe(kind: ExampleRecipe, options: TaskRecipeOptions): Promise<TaskRecipe> {
-  const { read, settings, from, maker } = EXAMPLES[kind];
+  const { read, settings } = EXAMPLES[kind];
   if (options.reward !== undefined)
     throw wrongInput(
       'run.reward',
@@ -402,158 +349,11 @@ async function exampleRecipe(kind: ExampleRecipe, options: TaskRecipeOptions): P
     start: options.start,
     settings: withSettings<Examining>(settings, {}, options.set),
   };
-  expectSize(data);
-  const recipe = from(data);
-  return {
-    recipe,
-    report: [...report, ...fewHeldOut(set, data.settings)],
-    isWeighted: false,
-    write: (folder) => writeRecipe(folder, { name: recipe.name, maker, data, bundles: [] }),
-  };
+  return made(FROM_FILES[kind], data, { report: [...report, ...fewHeldOut(set, data.settings)] });
 }
 
 /** The recipe that learns from another policy. */
 const DISTIL = 'distil';
-
-/** The options of a command that trains on files. */
-export interface TrainingTaskOptions extends Omit<TaskRecipeOptions, 'tasks' | 'start'> {
-  readonly recipe: string;
-  readonly policy?: string;
-  /** Path of a world of the user's. */
-  readonly world?: string;
-  /** Files. */
-  readonly tasks?: readonly string[];
-  readonly inProcess?: boolean;
-}
-
-/** `--adapter rank=16,alpha=32` as settings of the recipe, which check the numbers. */
-function adapterOption(text: string): readonly string[] {
-  const parts = text.split(',');
-  if (
-    !parts.every((part) => /^(?:rank|alpha)=[^=]+$/.test(part)) ||
-    !parts.some((part) => part.startsWith('rank='))
-  )
-    throw new InvalidArgumentError('Expected rank=R or rank=R,alpha=A, as in rank=16,alpha=32.');
-  return parts.map((part) => `adapter.${part}`);
-}
-
-/** `--publish bf16` as a setting of the recipe. */
-function publishOption(text: string): readonly string[] {
-  if (text !== 'bf16')
-    throw new InvalidArgumentError('Expected bf16; without the option versions have float32 weights.');
-  return ['optimizer.publish=bf16'];
-}
-
-/** `--seats white,black=words@0,judge=own`: each by its name, one that is not trained with the version that plays it, and which have weights of their own. */
-function seatsOption(text: string): readonly Seat[] {
-  const listed = text.split(',').map((seat) => {
-    const [, called, own, named, version] = /^([^=]*)(?:=(?:(own)|(.+)@(\d+)))?$/.exec(seat) ?? ['', seat];
-    return {
-      name: called,
-      ...(own === undefined ? {} : { own: true }),
-      ...(named === undefined ? {} : { policy: { name: named, version: Number(version) } }),
-    };
-  });
-  const { success, output, issues } = v.safeParse(seats, listed);
-  if (success) return output;
-  throw new InvalidArgumentError(
-    `${issues[0].message}. As in proposer,solver; NAME=own for a seat with weights of its own, NAME=POLICY@VERSION for one that is not trained.`,
-  );
-}
-
-const several = (value: string, before: readonly string[]): string[] => [...before, value];
-
-export const addTrainingTaskOptions = (command: Command): Command =>
-  addTaskFileOptions(command)
-    .option(
-      '--held-out <share or file>',
-      'share of the tasks that is held out, or a file of held-out tasks',
-      '0.1',
-    )
-    .option('--split-by <field>', 'field of the metadata whose equal values go to the same side of the split')
-    .option(
-      '--extract <where>',
-      `where the answer stands in the text, tried in order (${EXTRACTIONS.join(', ')})`,
-      parseExtractions,
-      parseExtractions('boxed,answer,whole'),
-    )
-    .option(
-      '--world <module>',
-      'play the recipe in a world of your own: a module as `rollmesh init --world` writes one (docs/worlds.md)',
-    )
-    .option(
-      '--prompts <file>',
-      'JSON with what the recipe says to the policy, by verb (recipe show NAME --prompts writes one to begin with)',
-    )
-    .option(
-      '--set <path=value>',
-      'a setting of the recipe, such as optimizer.learningRate=3e-5 or objective.kind=gspo (repeat)',
-      several,
-      [],
-    )
-    .option(
-      '--adapter <rank=R,alpha=A>',
-      'train a low-rank adapter (LoRA) in place of all weights; short for --set adapter.rank=R --set adapter.alpha=A',
-      adapterOption,
-    )
-    .option(
-      '--publish <bf16>',
-      'train in float32 and publish in bf16: all weights, by deltas where few of them change, or the adapter; short for --set optimizer.publish=bf16',
-      publishOption,
-    )
-    .option(
-      '--agent',
-      'programs of your own hold the episodes by way of an OpenAI endpoint and post the rewards (docs/agents.md)',
-    )
-    .option(
-      '--seats <names>',
-      'with --agent: the seats of an episode, as in proposer,solver; each has a history and rewards of its own. NAME=own has weights of its own, too; NAME=POLICY@VERSION is played by that version and not trained',
-      seatsOption,
-    );
-
-/** Throws where agents cannot hold the episodes of such a run. */
-function expectAgentOptions({
-  agent,
-  environment,
-  seats,
-  recipe,
-  reward,
-  inProcess,
-}: TrainingTaskOptions): void {
-  const refuse = (what: string, expected: string) => wrongInput('run.agent', what, { expected });
-  if (seats && !agent)
-    throw refuse('Seats are held by agents, and --agent is not given.', '--seats with --agent');
-  if (!agent) return;
-  if (seats && environment !== undefined)
-    throw refuse(
-      'In an environment one policy acts, and --seats is given.',
-      '--environment without --seats, or --seats with an agent of your own',
-    );
-  if (recipe !== 'grpo')
-    throw refuse(`Recipe ${recipe} is not played by agents.`, '--recipe grpo with --agent, or no --agent');
-  if (reward !== undefined)
-    throw refuse(
-      `Agents post the reward of an episode, and --reward ${reward} is given.`,
-      'one of --agent and --reward',
-    );
-  if (inProcess)
-    throw refuse('Agents reach a run through its mesh, and --in-process has none.', 'no --in-process');
-}
-
-/** Throws where a world is named together with what belongs to files or agents; null otherwise. */
-function expectWorldAlone({ tasks = [], prompts, reward, agent }: TrainingTaskOptions): null {
-  const others = {
-    '--tasks': tasks.length > 0,
-    '--prompts': prompts !== undefined,
-    '--agent': agent === true,
-    '--reward': reward !== undefined && parseRewards(reward) !== null,
-  };
-  const other = Object.entries(others).find(([, given]) => given);
-  if (!other) return null;
-  throw wrongInput('run.world', `A world has its own tasks, prompts and rewards, and ${other[0]} is given.`, {
-    expected: `one of --world and ${other[0]}`,
-  });
-}
 
 /** A recipe names a shipped start; a run on files names its policy, so that this one is not asked for. */
 const START = DEFAULT_START_POLICY;
@@ -565,6 +365,8 @@ export interface TaskRecipe {
   readonly report: readonly string[];
   /** Is its default reward the weighted sum that the options name? */
   readonly isWeighted: boolean;
+  /** The plain data that it is made from; absent where it is another recipe, changed. */
+  readonly data?: object;
   /** Writes the module that the run's other processes load, and returns its path. */
   readonly write: (folder: string) => Promise<string>;
 }
@@ -595,7 +397,9 @@ export async function taskRecipe(options: TrainingTaskOptions): Promise<TaskReci
   }
   if (files.length === 0 && (isOnExamples || !isWordsPolicy(policy)))
     throw wrongInput('run.tasks', `Recipe ${recipe} has no tasks.`, {
-      expected: isOnExamples ? EXAMPLES[recipe].wanted : 'files of questions with their answers',
+      expected: isOnExamples
+        ? `files of ${FROM_FILES[recipe].needs.map((datum) => DATA[datum]).join(' and ')}`
+        : 'files of questions with their answers',
       next: `Name them with --tasks FILE.jsonl (repeat for several)${isOnExamples ? '' : `, or train --policy ${WORDS}, for which questions are generated`}.`,
     });
   if (policy === undefined)
@@ -606,22 +410,5 @@ export async function taskRecipe(options: TrainingTaskOptions): Promise<TaskReci
   const asked = { ...options, tasks: files, start: files.length ? START : policy };
   if (isOnExamples) return exampleRecipe(recipe, asked);
   if (recipe === DISTIL) return distilRecipe(asked);
-  if (isOnQuestions) {
-    const { data, bundles, modules, report } = await readQuestionRecipe(recipe, asked);
-    const made = questionRecipeFrom(data, modules);
-    const maker = { name: 'questionRecipeFrom', module: 'recipes/on-questions' };
-    return {
-      recipe: made,
-      report,
-      isWeighted: data.rewards !== undefined,
-      write: (folder) => writeRecipe(folder, { name: questionRecipeName(data), maker, data, bundles }),
-    };
-  }
-  const read = await readTaskRecipe(asked);
-  return {
-    recipe: grpoFrom(read.data, read.modules),
-    report: read.report,
-    isWeighted: read.data.rewards !== undefined,
-    write: (folder) => writeTaskRecipe(folder, read),
-  };
+  return isOnQuestions ? questionRecipe(recipe, asked) : grpoRecipe(asked);
 }

@@ -6,6 +6,7 @@ import type { Recipe } from '../../core/recipe/recipe.ts';
 import { dataOf } from '../../protocols/questions/game.ts';
 import { lackedIn } from '../../protocols/world.ts';
 import { readConversations, readPairs } from '../../worlds/file/read-examples.ts';
+import { type FileRecipe, FROM_FILES } from '../file-recipes.ts';
 import {
   readTaskFiles,
   type TaskFileOptions,
@@ -14,18 +15,9 @@ import {
 } from '../policy/task-file-options.ts';
 import { openWorld } from '../recipe-modules.ts';
 
-/** Recipes that are made from files by themselves, with what each needs of one. */
-const FROM_FILES: Readonly<Record<string, readonly Datum[]>> = {
-  grpo: ['answer'],
-  distil: ['answer'],
-  sft: ['conversations'],
-  dpo: ['pairs'],
-  spin: ['conversations'],
-};
-
 /** What every line of a file must have for the recipe; null where it runs on no file. */
 export const neededOfFiles = ({ name, written }: Recipe): readonly Datum[] | null =>
-  written?.needs.data ?? FROM_FILES[name] ?? null;
+  written?.needs.data ?? (FROM_FILES as Readonly<Record<string, FileRecipe>>)[name]?.needs ?? null;
 
 /** "questions with a worked solution to each task", or what keeps the recipe in its own world. */
 export function runsOn(recipe: Recipe): string {

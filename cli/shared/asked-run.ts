@@ -1,7 +1,8 @@
 /** The recipe and the options of a run that a command line asks for: a shipped recipe, one of a module, one on files of tasks, one in a world of the user's, or one with settings changed. */
 import { changedRecipe } from '../changed-recipe.ts';
 import { type OpenRecipes, openRecipes, withRecipe } from '../recipe-modules.ts';
-import { type TaskRecipe, type TrainingTaskOptions, taskRecipe } from '../task-recipe.ts';
+import { type TaskRecipe, taskRecipe } from '../task-recipe.ts';
+import type { TrainingTaskOptions } from '../training-task-options.ts';
 import { type AskedStartOptions, FASTEST, type StartOptions } from './run-options.ts';
 
 export interface AskedRun {

@@ -20,7 +20,7 @@ import {
 } from '../shared/run-options.ts';
 import { refuseBusy, refuseShared } from '../shared/state-access.ts';
 import { DEFAULT_STATE, openStateFolder } from '../shared/state-folder.ts';
-import { addTrainingTaskOptions, type TrainingTaskOptions } from '../task-recipe.ts';
+import { addTrainingTaskOptions, type TrainingTaskOptions } from '../training-task-options.ts';
 import { columnsHelp } from './progress.ts';
 import { jsonPrinter, textPrinter } from './run-printer.ts';
 

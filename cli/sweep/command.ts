@@ -20,7 +20,7 @@ import { lineChart } from '../charts/line-chart.ts';
 import { printable } from '../printable.ts';
 import { duration, percent } from '../shared/figures.ts';
 import { startCommand, whole } from '../shared/run-options.ts';
-import { addTrainingTaskOptions } from '../task-recipe.ts';
+import { addTrainingTaskOptions } from '../training-task-options.ts';
 import { checkRun, endedRun, playRun } from './play-run.ts';
 
 export { withConfig as prepare } from '../run-config-file.ts';

@@ -18,7 +18,7 @@ import { fetchVersion, missingPolicy } from '../policy/stored-version.ts';
 import { openRecipes } from '../recipe-modules.ts';
 import { askedRun } from '../shared/asked-run.ts';
 import { type AskedStartOptions, FASTEST, orderOf, startCommand } from '../shared/run-options.ts';
-import { addTrainingTaskOptions, type TrainingTaskOptions } from '../task-recipe.ts';
+import { addTrainingTaskOptions, type TrainingTaskOptions } from '../training-task-options.ts';
 import { FolderRunStore } from './folder-store.ts';
 
 /** A finished run, with what was asked for; `examined` is the bound on held-out tasks, null for all. */

@@ -65,11 +65,15 @@ export async function injectBugs(context: RoundContext): Promise<Proposals> {
   const proposed = await proposeThrough(
     context,
     INJECTOR,
-    repositories.map((repository, r) => ({
-      repository,
-      prompt: proposerPromptWith('deduction', [repository.split(';')[0]!]),
-      sampleIds: Array.from({ length: EACH }, (_, i) => proposalId(round.id, INJECTOR, r * EACH + i)),
-    })),
+    repositories.map((repository, r) => {
+      const program = repository.split(';')[0]!;
+      return {
+        repository,
+        about: program,
+        prompt: proposerPromptWith('deduction', [program]),
+        sampleIds: Array.from({ length: EACH }, (_, i) => proposalId(round.id, INJECTOR, r * EACH + i)),
+      };
+    }),
     {
       parse: (text, { repository }) => parseInjection(repository, text),
       isHeldOut: repair.isHeldOut,

@@ -97,8 +97,8 @@ function learn(
   { decode }: LearnTools,
 ): TrainingPlan {
   const { samples } = proposals;
-  const prompts = samples.map(({ prompt }) => prompt.join());
-  const injected = creditedItems(samples, samples.map(rewardOf), prompts, grpo);
+  const programs = samples.map(({ about }) => about!);
+  const injected = creditedItems(samples, samples.map(rewardOf), programs, grpo);
   const parts = [...part(INJECTOR, injected), ...part(SOLVER, groupItems(groups, grpo))];
   const fresh = groups.filter(({ proposal }) => proposal !== null);
   const rates = fresh.flatMap(({ samples }) => solveRate(samples) ?? []);

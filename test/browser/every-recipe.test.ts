@@ -7,7 +7,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readTaskRecipe } from '../../cli/task-recipe.ts';
+import { taskRecipe } from '../../cli/task-recipe.ts';
 import { episodesOf } from '../../core/episodes/play-episodes.ts';
 import { registry } from '../../core/recipe/registry.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
@@ -26,18 +26,11 @@ import { storeRun } from './recorded-mesh/store.ts';
 const roundsOf = (recipe: string) => (recipe === 'trio' ? 3 : 1);
 const SHOTS = process.env.ROLLMESH_SCREENSHOTS;
 /** GRPO on a file of questions, as `npx rollmesh start --policy words --tasks FILE` makes it. */
-const onQuestions = grpoFrom(
-  (
-    await readTaskRecipe({
-      tasks: ['examples/reasoning-gym/chain_sum.easy.jsonl'],
-      heldOut: '0.2',
-      checker: 'number',
-      extract: ['whole'],
-      set: ['maxNew=64'],
-      start: 'words',
-    })
-  ).data,
-);
+const made = await taskRecipe({
+  ...{ recipe: 'grpo', policy: 'words', tasks: ['examples/reasoning-gym/chain_sum.easy.jsonl'] },
+  ...{ heldOut: '0.2', checker: 'number', extract: ['whole'], set: ['maxNew=64'] },
+});
+const onQuestions = grpoFrom({ ...made!.data, start: 'words' });
 const recipes = [...chosenPages(), onQuestions];
 const known = registry([...shipped.recipes, onQuestions]);
 /** The tokenizer of a run's start policy. */

@@ -40,8 +40,8 @@ beforeAll(async () => {
   const files: string[] = [];
   for (const [name, { tasks, ...more }] of Object.entries(ASKED)) {
     const asked = { recipe: 'grpo', agent: true, tasks: [tasks], heldOut: '0.2', checker: 'auto' };
-    const options = { ...asked, extract: ['whole'], set: [], ...more };
-    const made = (await taskRecipe(options as unknown as Parameters<typeof taskRecipe>[0]))!;
+    const options = { ...asked, extract: ['whole' as const], set: [], ...more };
+    const made = (await taskRecipe(options))!;
     recipes.set(name as Example, made.recipe);
     files.push(await made.write(join(folder, 'recipes')));
   }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { changedRecipe } from '../../cli/changed-recipe.ts';
 import { askedRun } from '../../cli/shared/asked-run.ts';
 import { startCommand } from '../../cli/shared/run-options.ts';
-import { addTrainingTaskOptions } from '../../cli/task-recipe.ts';
+import { addTrainingTaskOptions } from '../../cli/training-task-options.ts';
 
 const parsed = (...args: string[]) =>
   addTrainingTaskOptions(startCommand())

@@ -9,7 +9,7 @@ import { bundleReward, loadReward, tryReward } from '../../cli/rewards/reward-mo
 import { parseRewards } from '../../cli/rewards/reward-option.ts';
 import { readRubric } from '../../cli/rewards/rubric-file.ts';
 import { countSteps, STEP } from '../../cli/rewards/step-counting.ts';
-import { readTaskRecipe, writeTaskRecipe } from '../../cli/task-recipe.ts';
+import { taskRecipe } from '../../cli/task-recipe.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { type RewardRollout, type RewardTask, scoreByModule } from '../../core/recipe/reward-function.ts';
 import { payByReward, rewardFigures, TOTAL } from '../../protocols/questions/weighted-reward.ts';
@@ -37,7 +37,8 @@ const asked = {
   checker: 'number',
   extract: ['whole' as const],
   set: [],
-  start: 'arithmetic-base',
+  recipe: 'grpo',
+  policy: 'mine',
 };
 
 describe('steps', () => {
@@ -231,12 +232,12 @@ describe('sums', () => {
         }),
       );
     const named = async (path: string, judge: string) => {
-      const { data } = await readTaskRecipe({
+      const made = await taskRecipe({
         tasks: [tasks],
         ...asked,
         reward: `checker=1,${path}@${judge}=0.5`,
       });
-      return grpoFrom(data).name;
+      return made!.recipe.name;
     };
     const first = await named(rubric('Kind?'), 'words@0');
     expect(await named(rubric('Kind?'), 'words@0')).toBe(first);
@@ -292,18 +293,18 @@ describe('sums', () => {
       ).join(''),
     );
     const module = write('brief.ts', 'export default ({ tokens }: { tokens: number }) => -tokens / 100;');
-    const read = (reward?: string) =>
-      readTaskRecipe({
+    const read = async (reward?: string) =>
+      (await taskRecipe({
         tasks: [tasks],
         ...asked,
         ...(reward === undefined ? {} : { reward }),
-      });
+      }))!;
     const made = await read(`checker=1,${module}=0.2`);
-    const path = await writeTaskRecipe(join(root, 'recipes'), made);
+    const path = await made.write(join(root, 'recipes'));
     // Correcting the file afterwards changes nothing of the run.
     write('brief.ts', 'export default () => 0;');
     const { default: recipe } = (await import(pathToFileURL(path).href)) as { default: Recipe };
-    expect(recipe.name).toBe(grpoFrom(made.data, made.modules).name);
+    expect(recipe.name).toBe(made.recipe.name);
     expect(Object.keys(recipe.rewards)).toEqual(['weighted', 'checker', 'majority', 'format', 'random']);
     expect(recipe.rewards.weighted).toMatchObject({
       description: '1 × checker + 0.2 × brief',
@@ -311,12 +312,11 @@ describe('sums', () => {
     });
     const plain = await read('majority');
     expect(plain.data).not.toHaveProperty('rewards');
-    expect(grpoFrom(plain.data).name).toBe(grpoFrom((await read()).data).name);
+    expect(plain.recipe.name).toBe((await read()).recipe.name);
     const names = await Promise.all(
-      [undefined, `checker=1,${module}=0.2`, `checker=1,${module}=0.3`].map(async (reward) => {
-        const { data, modules } = await read(reward);
-        return grpoFrom(data, modules).name;
-      }),
+      [undefined, `checker=1,${module}=0.2`, `checker=1,${module}=0.3`].map(
+        async (reward) => (await read(reward)).recipe.name,
+      ),
     );
     expect(new Set([...names, recipe.name]).size).toBe(4);
     expect(() => grpoFrom(made.data)).toThrow(/reward module brief .* was not passed in/);

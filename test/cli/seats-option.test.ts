@@ -1,14 +1,15 @@
 /** `--seats`: which seats it stands for, and what it refuses. */
 import { expect, test } from 'vitest';
 import { startCommand } from '../../cli/shared/run-options.ts';
-import { addTrainingTaskOptions, taskRecipe } from '../../cli/task-recipe.ts';
+import { taskRecipe } from '../../cli/task-recipe.ts';
+import { addTrainingTaskOptions, type TrainingTaskOptions } from '../../cli/training-task-options.ts';
 
 const parsed = (...args: string[]) =>
   addTrainingTaskOptions(startCommand())
     .exitOverride()
     .configureOutput({ writeErr: () => undefined })
     .parse(args, { from: 'user' })
-    .opts();
+    .opts<TrainingTaskOptions>();
 
 test('each seat has a name, and one that is not trained the version that plays it', () => {
   expect(parsed().seats).toBeUndefined();
@@ -43,7 +44,7 @@ test('what is no list of seats is refused, and says what is wrong', () => {
 
 test('without --agent it is refused', async () => {
   const options = { ...parsed('--recipe', 'grpo', '--policy', 'words', '--seats', 'a,b') };
-  await expect(taskRecipe(options as unknown as Parameters<typeof taskRecipe>[0])).rejects.toMatchObject({
+  await expect(taskRecipe(options)).rejects.toMatchObject({
     code: 'run.agent',
   });
 });

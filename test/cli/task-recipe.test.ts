@@ -3,19 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import * as v from 'valibot';
 import { afterAll, expect, test } from 'vitest';
 import { openRecipesOf, writtenRecipes } from '../../cli/recipe-modules.ts';
 import { tasksOption } from '../../cli/shared/run-options.ts';
-import {
-  readTaskRecipe,
-  type TaskRecipeOptions,
-  taskRecipe,
-  weighted,
-  writeTaskRecipe,
-} from '../../cli/task-recipe.ts';
+import { taskRecipe, weighted } from '../../cli/task-recipe.ts';
+import type { TrainingTaskOptions } from '../../cli/training-task-options.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { registry } from '../../core/recipe/registry.ts';
-import { grpoFrom } from '../../recipes/grpo/from-data.ts';
+import { grpoData, grpoFrom } from '../../recipes/grpo/from-data.ts';
 import { recipes } from '../../recipes/index.ts';
 import { isQuestionRecipe, QUESTION_RECIPES } from '../../recipes/on-questions.ts';
 import { runOf } from '../../recipes/run-order.ts';
@@ -30,16 +26,15 @@ function file(name: string, rows: readonly unknown[]): string {
 }
 const sums = (count: number, from = 0) =>
   Array.from({ length: count }, (_, i) => ({ question: `${from + i} + 1`, answer: from + i + 1 }));
-const read = (tasks: readonly string[], more: Partial<TaskRecipeOptions> = {}) =>
-  readTaskRecipe({
-    tasks,
-    heldOut: '0.2',
-    checker: 'number',
-    extract: ['whole'],
-    set: [],
-    start: 'arithmetic-base',
+/** The recipe grpo over files, and its data. */
+async function read(tasks: readonly string[], more: Partial<TrainingTaskOptions> = {}) {
+  const made = await taskRecipe({
+    ...{ recipe: 'grpo', policy: 'mine', tasks },
+    ...{ heldOut: '0.2', checker: 'number', extract: ['whole'], set: [] },
     ...more,
   });
+  return { ...made!, data: v.parse(grpoData, made!.data) };
+}
 
 test('files become a recipe whose name says which data and settings it has', async () => {
   const [a, b] = [file('a.jsonl', sums(40)), file('b.jsonl', sums(20, 100))];
@@ -79,7 +74,7 @@ test('a second file is held out, and what stands in both is left out of training
 test('a round’s recipe is found where `npx rollmesh start` wrote it, without --recipe; a name that leads elsewhere opens nothing', async () => {
   const state = join(root, 'state');
   const made = await read([file('again.jsonl', sums(12))]);
-  const path = await writeTaskRecipe(writtenRecipes(state), made);
+  const path = await made.write(writtenRecipes(state));
   const { name } = grpoFrom(made.data);
   const { registry, modules } = await openRecipesOf(['trio', name], state, []);
   expect(registry.find(name).name).toBe(name);
@@ -97,8 +92,8 @@ test('a round’s recipe is found where `npx rollmesh start` wrote it, without -
 test('the module that is written is the recipe, in Node and in a Worker’s bundle', async () => {
   const made = await read([file('c.jsonl', sums(30))]);
   const { data } = made;
-  const path = await writeTaskRecipe(join(root, 'recipes'), made);
-  expect(await writeTaskRecipe(join(root, 'recipes'), made)).toBe(path);
+  const path = await made.write(join(root, 'recipes'));
+  expect(await made.write(join(root, 'recipes'))).toBe(path);
   const { default: recipe } = (await import(pathToFileURL(path).href)) as { default: Recipe };
   expect(recipe.name).toBe(grpoFrom(data).name);
   const { outputFiles } = await build({
@@ -216,7 +211,7 @@ test('with --agent agents hold the episodes, in a recipe of its own name; what d
       extract: ['whole'],
       set: [],
       ...more,
-    } as Parameters<typeof taskRecipe>[0]);
+    });
   const [plain, agent] = [(await asked({}))!, (await asked({ agent: true }))!];
   expect(plain.recipe.agent).toBeUndefined();
   expect(agent.recipe.agent?.seats).toEqual(['solver']);
@@ -237,7 +232,7 @@ test('a Worker plays tasks that an environment sets, and no others, for the same
       ],
       set: [],
       ...more,
-    } as unknown as Parameters<typeof taskRecipe>[0]);
+    });
   const environment = 'http://localhost:8080';
   for (const [name, place] of [
     ['ors.jsonl', (index: number) => ({ environment: 'sums', split: 'train', index })],

@@ -56,7 +56,7 @@ export function withAgents(): void {
       extract: ['whole' as const],
       set: ['maxNew=24'],
     };
-    const made = (await taskRecipe(asked as unknown as Parameters<typeof taskRecipe>[0]))!;
+    const made = (await taskRecipe(asked))!;
     recipe = made.recipe;
     const { modules } = await openRecipes([await made.write(join(root, 'recipes'))]);
     recipes = modules.map((module) => module.file);

@@ -68,14 +68,14 @@ beforeAll(async () => {
       { name: 'opponent', policy: { name: OTHER, version: 0 } },
     ],
   };
-  const made = (await taskRecipe(asked as unknown as Parameters<typeof taskRecipe>[0]))!;
+  const made = (await taskRecipe(asked))!;
   recipe = made.recipe;
   const two = (await taskRecipe({
     ...asked,
     policy: PAIR,
     set: ['maxNew=12', 'optimizer.weightDecay=0', 'optimizer.warmup=0', 'optimizer.learningRate=1e-3'],
     seats: [{ name: 'proposer' }, { name: 'solver', own: true }],
-  } as unknown as Parameters<typeof taskRecipe>[0]))!;
+  }))!;
   apart = two.recipe;
   const { modules } = await openRecipes([
     await made.write(join(root, 'recipes')),

@@ -82,7 +82,7 @@ beforeAll(async () => {
       ...{ recipe: 'grpo', policy, agent: true, tasks: [file], heldOut: '0.2' },
       ...{ checker: 'auto', extract: ['whole' as const], set: [`maxNew=${maxNew}`] },
     };
-    const made = (await taskRecipe(asked as unknown as Parameters<typeof taskRecipe>[0]))!;
+    const made = (await taskRecipe(asked))!;
     recipes.set(name, made.recipe);
     files.push(await made.write(join(root, 'recipes')));
   };

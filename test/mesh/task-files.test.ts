@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { changedRecipe } from '../../cli/changed-recipe.ts';
+import { FROM_FILES } from '../../cli/file-recipes.ts';
 import { openRecipes } from '../../cli/recipe-modules.ts';
-import { taskRecipe, writeTaskRecipe } from '../../cli/task-recipe.ts';
+import { made as madeOf, taskRecipe } from '../../cli/task-recipe.ts';
 import type { Registry } from '../../core/recipe/registry.ts';
 import type { ReadableSample } from '../../core/schema/answers.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
@@ -197,10 +198,7 @@ async function ratedModule(): Promise<string> {
       },
     ],
   };
-  return await writeTaskRecipe(folder, {
-    data: v.parse(grpoData, data),
-    bundles: [],
-  });
+  return await madeOf(FROM_FILES.grpo, v.parse(grpoData, data), { report: [] }).write(folder);
 }
 
 /** The recipes of the tests by what they show; their modules are bundled into one mesh. */
