@@ -6,18 +6,18 @@ import { shipped } from 'rollmesh/recipes';
 import { playRounds } from 'rollmesh/testing';
 import world from './world.ts';
 
-test('the product is right, and no other number', () => {
-  assert.equal(world.isRight('12 * 3', '36'), true);
-  assert.equal(world.isRight('12 * 3', '37'), false);
+test('the sum is right, and no other number', () => {
+  assert.equal(world.isRight('3+4-9+2', '0'), true);
+  assert.equal(world.isRight('3+4-9+2', '1'), false);
 });
 
-test('an answer is read from its tags alone', () => {
-  const read = (text: string) => world.words.solve.read(text, { task: '12 * 3' });
-  assert.deepEqual(read('12 * 3 is <answer>36</answer>'), {
+test('an answer is read from the end of the text alone', () => {
+  const read = (text: string) => world.words.solve.read(text, { task: '3+4-9+2' });
+  assert.deepEqual(read('<step>7<step>-2<answer>0'), {
     ok: true,
-    value: { steps: ['12 * 3 is <answer>36</answer>'], answer: '36' },
+    value: { steps: ['7', '-2', '0'], answer: '0' },
   });
-  assert.equal(read('36').ok, false);
+  assert.equal(read('0').ok, false);
 });
 
 test('a round of dapo is played and evaluated', async () => {

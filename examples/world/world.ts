@@ -1,45 +1,30 @@
 /**
- * my-run: products of two numbers, in the policy's own messages. A world says what is asked (`words`) and what is right (`isRight`); every recipe whose
- * verbs it says plays in it. Replace the tasks and the texts by your own.
+ * my-run: sums of four digits. A world draws tasks, says what is right, and asks in its own words; every recipe plays in it whose verbs it says. Replace the
+ * tasks and the texts by your own, and add verbs such as `verify` or `propose` to open more recipes.
  */
 import { defineWorld, invalid, ok } from 'rollmesh';
 
-/** What stands in the last answer tags; null where nothing does. */
-const answerIn = (text: string): string | null =>
-  [...text.matchAll(/<answer>([^<]*)<\/answer>/g)].at(-1)?.[1]?.trim() ?? null;
-
-const product = (task: string): number => task.split(' * ').reduce((all, factor) => all * Number(factor), 1);
-
-const asked = (task: string): string =>
-  `Solve the following multiplication: ${task}. Give only the result as your final answer.`;
+/** The sum of a chain such as 3+4-9+2. */
+const sumOf = (task: string): number =>
+  (task.match(/[+-]?\d/g) ?? []).reduce((total, number) => total + Number(number), 0);
 
 export default defineWorld({
   name: 'my-run',
-  // A shipped policy that is asked in messages. One of your own: --policy NAME.
-  start: 'words',
-  draw: (random) => `${1 + random.int(99)} * ${1 + random.int(99)}`,
-  isRight: (task, answer) => answer === String(product(task)),
-  question: asked,
+  // The small policy of the package. It is asked by the task alone, and answers <answer>0 with or without steps before it.
+  // One of your own, with a chat template, is asked in the user's message: --policy NAME.
+  start: 'arithmetic-base',
+  draw: (random) =>
+    [0, 1, 2].reduce((task) => task + (random.bool() ? '+' : '-') + random.int(10), String(random.int(10))),
+  isRight: (task, answer) => answer === String(sumOf(task)),
   words: {
     solve: {
-      maxNew: 96,
-      ask: ({ task }) => asked(task),
+      maxNew: 26,
+      ask: ({ task }) => task,
+      // A policy writes anything: what does not say an answer is `invalid`, and never an exception.
       read: (text) => {
-        const answer = answerIn(text);
-        return answer === null || !/^\d+$/.test(answer)
-          ? invalid('off-grammar')
-          : ok({ steps: [text], answer });
-      },
-    },
-    verify: {
-      maxNew: 96,
-      ask: ({ task, solution }) =>
-        `${asked(task)}\n\nProposed solution:\n${solution.steps.join('\n')}\n\nIs this solution right? Check it, then answer yes or no in <answer> tags.`,
-      read: (text, { solution }) => {
-        const verdict = answerIn(text);
-        if (verdict !== 'yes' && verdict !== 'no') return invalid('off-grammar');
-        const right = verdict === 'yes';
-        return ok({ steps: solution.steps.map(() => right), right });
+        const answer = /<answer>(-?\d+)$/.exec(text)?.[1];
+        const steps = text.split(/<\w+>/).filter((step) => step !== '');
+        return answer === undefined ? invalid('off-grammar') : ok({ steps, answer });
       },
     },
   },

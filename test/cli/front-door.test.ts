@@ -128,7 +128,7 @@ test('a project with a world: its recipe begins, and a recipe that needs more is
   const refused = await called(folder, 'start', '--recipe', 'trio', '--world', './world.ts', '--in-process');
   expect(refused).toMatchObject({
     code: 1,
-    said: expect.stringMatching(/Recipe trio needs the verb propose, and the world their-products/),
+    said: expect.stringMatching(/Recipe trio needs the verbs propose, verify, and the world their-products/),
   });
   expect(readdirSync(folder)).toHaveLength(written.length);
 });
