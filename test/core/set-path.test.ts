@@ -7,6 +7,8 @@ test('edits between names, by hand', () => {
   expect(editDistance('kitten', 'sitting')).toBe(3);
   expect(editDistance('', 'abc')).toBe(3);
   expect(editDistance('same', 'same')).toBe(0);
+  expect(editDistance('grop', 'grpo')).toBe(1);
+  expect(editDistance('ca', 'abc')).toBe(3);
   expect(nearest('learningrate', ['warmup', 'learningRate'])).toBe('learningRate');
   expect(nearest('zzzzzz', ['warmup', 'learningRate'])).toBeUndefined();
 });
