@@ -39,8 +39,8 @@ export function addReceipt(parent: Command): void {
     .option('--from <version>', 'the ancestor that is taken as it is', whole(0), 0)
     .action(async ({ name, version: to }: VersionName, options: ReceiptOptions) => {
       refuseExisting(options.out, options.force);
-      const { gatherReceipt, receiptBytes } = await import('../verify/receipt.ts');
-      const { VersionChain } = await import('../verify/verify-version.ts');
+      const { gatherReceipt, receiptBytes } = await import('../../local/verify/receipt.ts');
+      const { VersionChain } = await import('../../local/verify/verify-version.ts');
       const receipt = await withStore(options, async (gateway) => {
         const chain = await VersionChain.open(gateway, name);
         return gatherReceipt(gateway, chain, { from: options.from, to, madeBy: release() });
@@ -75,42 +75,46 @@ export function addCheck(parent: Command): void {
     .option('--recipe <module>', 'a recipe of your own, where the version is of it (repeat)', collect, [])
     .action(async (file: string, options: Omit<VerifyOptions, 'from' | 'mesh'>) => {
       const began = performance.now();
-      const { meshOfReceipt, readReceipt } = await import('../verify/receipt.ts');
-      const { VersionChain } = await import('../verify/verify-version.ts');
+      const { aboutReceipt, meshOfReceipt, readReceipt } = await import('../../local/verify/receipt.ts');
+      const { VersionChain } = await import('../../local/verify/verify-version.ts');
       const { trainAgain } = await import('../verify/verify.ts');
       const bytes = await readBytes(file, LARGEST_RECEIPT);
-      const { contents, sha256, objects } = await readReceipt(bytes);
-      const { policy, versions, from, madeBy } = contents;
-      const last = versions.at(-1) ?? from;
-      const trainedMs = contents.rounds.reduce((sum, { report }) => sum + (report?.learnerMs ?? 0), 0);
-      const groups = versions.reduce(
-        (sum, version) => sum + (contents.manifests[`${policy.name}@${version}`]?.groups.length ?? 0),
-        0,
-      );
+      const receipt = await readReceipt(bytes);
+      const { policy, from, to, versions, groups, trainedMs, madeBy } = aboutReceipt(receipt);
       if (!options.json) {
-        print(`Receipt ${sha256}`);
+        print(`Receipt ${receipt.sha256}`);
         print(
-          `${policy.name}@${last}, written by rollmesh ${madeBy}: ${versions.length} versions are trained again from version ${from} on ${groups} groups (${megabytes(bytes.length)}). Their training took ${duration(trainedMs)} where it was done.`,
+          `${policy}@${to}, written by rollmesh ${madeBy}: ${versions} versions are trained again from version ${from} on ${groups} groups (${megabytes(bytes.length)}). Their training took ${duration(trainedMs)} where it was done.`,
         );
       }
-      const mesh = meshOfReceipt({ contents, sha256, objects });
-      const chain = await VersionChain.open(mesh, policy.name);
-      const same = await trainAgain(mesh, chain, chain.since(from, last), {
+      const mesh = meshOfReceipt(receipt);
+      const chain = await VersionChain.open(mesh, policy);
+      const same = await trainAgain(mesh, chain, chain.since(from, to), {
         ...options,
         meshKey: process.env.MESH_KEY,
         keep: mesh.keep,
       });
-      const all = same === versions.length;
-      const about = { policy: policy.name, version: last, from, versions: versions.length, same, madeBy };
+      const all = same === versions;
+      const manifest = chain.row(to).manifestSha256;
       if (options.json)
-        printJson({ kind: 'checked', receipt: sha256, manifest: chain.row(last).manifestSha256, ...about });
+        printJson({
+          kind: 'checked',
+          receipt: receipt.sha256,
+          policy,
+          version: to,
+          manifest,
+          from,
+          versions,
+          same,
+          madeBy,
+        });
       else {
         print(
           all
-            ? `These weights follow from these samples: ${same} of ${versions.length} versions have the committed bytes (${duration(performance.now() - began)}).`
-            : `Version ${versions[same]} does not follow from its records; ${versions.length - same - 1} later versions were not trained.`,
+            ? `These weights follow from these samples: ${same} of ${versions} versions have the committed bytes (${duration(performance.now() - began)}).`
+            : `Version ${receipt.contents.versions[same]} does not follow from its records; ${versions - same - 1} later versions were not trained.`,
         );
-        print(`Manifest of ${policy.name}@${last}: ${chain.row(last).manifestSha256}`);
+        print(`Manifest of ${policy}@${to}: ${manifest}`);
         if (!all && madeBy !== release())
           print(
             `Release ${madeBy} wrote the receipt; this is ${release()}. Another release may train otherwise: check it with that one.`,

@@ -3,11 +3,6 @@ import type { Device } from '../../learner/device/device.ts';
 import { openDevice } from '../../learner/device/node-host.ts';
 import { objectiveModules } from '../../learner/train/node-objectives.ts';
 import { readSecrets } from '../../local/mesh/secrets.ts';
-import { printable } from '../printable.ts';
-import { openRecipesOf } from '../recipe-modules.ts';
-import { duration } from '../shared/figures.ts';
-import { openMesh, verifiersMesh } from '../shared/mesh-access.ts';
-import type { VersionName } from '../shared/version-name.ts';
 import {
   nothingBetween,
   type VerifiedMesh,
@@ -15,7 +10,12 @@ import {
   type VerifySettings,
   VersionChain,
   verifyVersion,
-} from './verify-version.ts';
+} from '../../local/verify/verify-version.ts';
+import { printable } from '../printable.ts';
+import { openRecipesOf } from '../recipe-modules.ts';
+import { duration } from '../shared/figures.ts';
+import { openMesh, verifiersMesh } from '../shared/mesh-access.ts';
+import type { VersionName } from '../shared/version-name.ts';
 
 export interface VerifyOptions {
   readonly from?: number;

@@ -6,9 +6,9 @@ import { HELD_OUT } from '../../core/recipe/split.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import type { RoundLine, Summary } from '../../core/schema/summary.ts';
 import { type RunOrder, runOf } from '../../recipes/run-order.ts';
+import { readStart } from '../find-start.ts';
 import { playInProcess } from '../run/in-process.ts';
 import { MemoryRunStore } from '../run/run-store.ts';
-import { readStart } from '../find-start.ts';
 
 export interface PlayOptions extends Partial<Omit<RunOrder, 'recipe'>> {
   /** File URL of the recipe's module; needed where the recipe has an objective of its own. */

@@ -3,7 +3,11 @@ import { wrongInput } from '../../core/errors.ts';
 import type { UserFiles } from './told.ts';
 
 /** The most bytes of a file that a tab takes. Training holds four copies of the weights, and WebAssembly's memory ends at 4 GiB. */
-export const MOST_BYTES = { checkpoint: 256 * 1024 * 1024, questions: 32 * 1024 * 1024 } as const;
+export const MOST_BYTES = {
+  checkpoint: 256 * 1024 * 1024,
+  questions: 32 * 1024 * 1024,
+  receipt: 256 * 1024 * 1024,
+} as const;
 
 const inMegabytes = (bytes: number) => `${Math.ceil(bytes / 1024 ** 2)} MB`;
 
@@ -18,7 +22,7 @@ export async function readChosen(
   if (large)
     throw wrongInput('try.size', `The file ${large.name} has ${inMegabytes(large.size)}.`, {
       expected: `at most ${inMegabytes(most)}, which is what a tab holds`,
-      next: 'Train it outside the browser: `npx rollmesh start`.',
+      next: 'Use it outside the browser: `npx rollmesh start`, or `npx rollmesh policy check` for a receipt.',
     });
   const read = files.map(async (file) => [file.name, new Uint8Array(await file.arrayBuffer())] as const);
   return Object.fromEntries(await Promise.all(read));

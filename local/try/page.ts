@@ -8,6 +8,7 @@ import { download } from '../../web/dashboard/download.js';
 import { decimal, duration } from '../../web/dashboard/figures.js';
 import { showFigures } from '../../web/dashboard/overview.js';
 import { partsView } from '../../web/dashboard/parts.js';
+import type { VerifiedVersion } from '../verify/verify-version.ts';
 import { readChosen } from './chosen-files.ts';
 import { hashOf, settingsIn, type TrySettings } from './settings.ts';
 import type { Asked, LastWords, OfferedRecipe, Told, UserFiles } from './told.ts';
@@ -34,6 +35,7 @@ const fields = {
 };
 const [start, pause] = [button('start'), button('pause')];
 const files = { checkpoint: input('checkpoint'), questions: input('questions') };
+const receipt = input('receipt');
 const curves = new CurveWall(byId('curves'));
 
 const say = (text: string): void => {
@@ -80,7 +82,13 @@ function showState(): void {
       : state === 'pausing'
         ? 'Pausing'
         : 'Continue';
-  for (const field of [...Object.values(fields), ...Object.values(files), button('forget')])
+  for (const field of [
+    ...Object.values(fields),
+    ...Object.values(files),
+    receipt,
+    button('forget'),
+    button('check-receipt'),
+  ])
     field.disabled = !idle;
 }
 
@@ -151,6 +159,55 @@ async function play(more: boolean): Promise<void> {
     checkpoint,
     questions: file && { name: file[0], bytes: file[1] },
   });
+}
+
+/** The receipt that is checked: what it says of itself, and the version and manifest that were trained again last. */
+let checking:
+  | { readonly about: Extract<Told, { kind: 'receipt' }>; same: number; manifest: string }
+  | undefined;
+
+async function check(): Promise<void> {
+  trouble('');
+  state = 'running';
+  pause.hidden = true;
+  showState();
+  pause.hidden = true;
+  say('Reading the receipt.');
+  byId('checked').replaceChildren();
+  checking = undefined;
+  began = performance.now();
+  try {
+    const [bytes] = Object.values((await readChosen([...(receipt.files ?? [])], 'receipt')) ?? {});
+    if (bytes) ask({ kind: 'check', receipt: bytes }, [bytes.buffer]);
+  } catch (error) {
+    stopped(error instanceof Error ? error.message : String(error), false);
+  }
+}
+
+function showVerified({ version, same, files: compared, groups, wallMs }: VerifiedVersion): void {
+  const differing = compared.filter(({ committed, trainedAgain }) => committed !== trainedAgain);
+  byId('checked').append(
+    h(
+      'li',
+      {},
+      `Version ${version}, trained on ${groups} groups: `,
+      same
+        ? `the same bytes (${duration(wallMs)})`
+        : h('strong', { class: 'bad' }, `other bytes in ${differing.map(({ file }) => file).join(', ')}`),
+    ),
+  );
+}
+
+function endCheck(): void {
+  state = 'idle';
+  showState();
+  if (!checking) return;
+  const { about, same, manifest } = checking;
+  say(
+    same === about.versions
+      ? `These weights follow from these samples: all ${about.versions} versions of ${about.policy} have the committed bytes, in ${duration(performance.now() - began)}. Manifest of version ${about.to}: ${manifest}.`
+      : `Version ${about.from + same + 1} of ${about.policy} does not follow from its records. Later ones were not trained. A version that a GPU or another release (${about.madeBy}) trained may differ in its last bits.`,
+  );
 }
 
 /** Says why nothing is played any more; `forGood`: nor can be. */
@@ -255,6 +312,24 @@ function hear(told: Told): void {
       say(`Round ${round} of ${played?.rounds} took ${duration(wallMs)}: ${paceOf(round)}.`);
       break;
     }
+    case 'receipt': {
+      checking = { about: told, same: 0, manifest: '' };
+      say(
+        `${told.policy}@${told.to}: ${told.versions} versions are trained again from version ${told.from} on ${told.groups} groups. That took ${duration(told.trainedMs)} where they were made.`,
+      );
+      break;
+    }
+    case 'verified': {
+      if (checking && told.version.same) {
+        checking.same++;
+        checking.manifest = told.manifest;
+      }
+      showVerified(told.version);
+      break;
+    }
+    case 'checked':
+      endCheck();
+      break;
     case 'finished': {
       state = 'idle';
       if (played) showLink(played);
@@ -288,6 +363,10 @@ asking.onerror = ({ message }) =>
 element('play', HTMLFormElement).addEventListener('submit', (event) => {
   event.preventDefault();
   void play(false);
+});
+element('check', HTMLFormElement).addEventListener('submit', (event) => {
+  event.preventDefault();
+  void check();
 });
 pause.addEventListener('click', () => {
   if (state === 'idle') void play(true);

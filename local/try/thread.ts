@@ -15,6 +15,7 @@ import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts
 import { type BrowserEngines, browserEngines } from '../../infer/browser-engines.ts';
 import { browserHost } from '../../learner/device/browser-host.ts';
 import { openDeviceOn } from '../../learner/device/device.ts';
+import { noObjectives } from '../../learner/train/objective-modules.ts';
 import { FLAGSHIP } from '../../recipes/flagship.ts';
 import { shipped } from '../../recipes/index.ts';
 import { type OrderedRun, runOf } from '../../recipes/run-order.ts';
@@ -267,6 +268,33 @@ async function give(kind: 'save' | 'records'): Promise<void> {
   tell({ kind: 'saved', name: `${policy}-${version}.safetensors`, bytes }, [bytes.buffer]);
 }
 
+/** Trains the versions of a receipt again, oldest first, up to the first that has other bytes. */
+async function check(file: Uint8Array<ArrayBuffer>): Promise<void> {
+  const { kernels } = await place;
+  const [{ aboutReceipt, meshOfReceipt, readReceipt }, { VersionChain, verifyVersion }] = await Promise.all([
+    import('../verify/receipt.ts'),
+    import('../verify/verify-version.ts'),
+  ]);
+  const receipt = await readReceipt(file);
+  const about = aboutReceipt(receipt);
+  tell({ kind: 'receipt', sha256: receipt.sha256, ...about });
+  const mesh = meshOfReceipt(receipt);
+  const chain = await VersionChain.open(mesh, about.policy);
+  const device = await openDeviceOn(browserHost(kernels), { device: 'cpu', revectorize: false });
+  const how = { recipes: shipped, meshKey: undefined, objectives: noObjectives, keep: mesh.keep };
+  try {
+    for (const version of chain.since(about.from, about.to)) {
+      await breathe();
+      const verified = await verifyVersion(mesh, chain, version, how);
+      tell({ kind: 'verified', version: verified, manifest: chain.row(version).manifestSha256 });
+      if (!verified.same) break;
+    }
+    tell({ kind: 'checked' });
+  } finally {
+    device.close();
+  }
+}
+
 const sentenceOf = (error: unknown): string => {
   if (error instanceof RollmeshError) return error.message;
   const what = error instanceof Error ? error.message : String(error);
@@ -281,6 +309,7 @@ const fail = (fatal: boolean) => (error: unknown) =>
 addEventListener('message', ({ data }: MessageEvent<Asked>) => {
   if (data.kind === 'play') void play(data).catch(fail(false));
   else if (data.kind === 'save' || data.kind === 'records') void give(data.kind).catch(fail(false));
+  else if (data.kind === 'check') void check(data.receipt).catch(fail(false));
   else if (data.kind === 'pause') begun?.store.pause();
   else begun?.store.resume();
 });

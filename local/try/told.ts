@@ -3,6 +3,7 @@ import type { Part } from '../../core/recipe/reading.ts';
 import type { RecipeAnswer } from '../../core/schema/answers.ts';
 import type { EvaluationReport } from '../../core/schema/report.ts';
 import type { RoundLine } from '../../core/schema/summary.ts';
+import type { VerifiedVersion } from '../verify/verify-version.ts';
 import type { TrySettings } from './settings.ts';
 
 /** A recipe that the page offers: what a reader must know of it, and the sizes of its rounds. */
@@ -27,6 +28,8 @@ export type Asked =
       /** Questions in place of the recipe's world. */
       readonly questions?: { readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> } | undefined;
     }
+  /** Trains the versions of a receipt again. */
+  | { readonly kind: 'check'; readonly receipt: Uint8Array<ArrayBuffer> }
   | { readonly kind: 'pause' | 'resume' | 'save' | 'records' };
 
 /** What a role read and wrote last in a round. */
@@ -64,6 +67,20 @@ export type Told =
       readonly words: readonly LastWords[];
       readonly sha256: string;
     }
+  /** A receipt is whole; its versions are trained again from here on. `trainedMs`: how long that took where they were made. */
+  | {
+      readonly kind: 'receipt';
+      readonly policy: string;
+      readonly from: number;
+      readonly to: number;
+      readonly versions: number;
+      readonly groups: number;
+      readonly trainedMs: number;
+      readonly sha256: string;
+      readonly madeBy: string;
+    }
+  | { readonly kind: 'verified'; readonly version: VerifiedVersion; readonly manifest: string }
+  | { readonly kind: 'checked' }
   | { readonly kind: 'finished' | 'paused' }
   | { readonly kind: 'saved'; readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: 'records'; readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> }

@@ -10,15 +10,22 @@ import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { manifestSha256 } from '../../core/schema/policy.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
 import { readStart } from '../../local/find-start.ts';
 import { buildTryPage } from '../../local/mesh/tab-pages.ts';
 import { playInProcess } from '../../local/run/in-process.ts';
 import { MemoryRunStore } from '../../local/run/run-store.ts';
+import { gatherReceipt, receiptBytes } from '../../local/verify/receipt.ts';
+import { VersionChain } from '../../local/verify/verify-version.ts';
 import { FLAGSHIP } from '../../recipes/flagship.ts';
 import { shipped } from '../../recipes/index.ts';
 import { runOf } from '../../recipes/run-order.ts';
 import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../bench/browser/chromium.ts';
 import { IN_THE_NIGHT, NIGHT } from '../night.ts';
+import { playHonestRound } from '../trust/honest-round.ts';
+import { storeRound } from '../trust/stored-round.ts';
+import { meshOf, trainStored } from '../trust/trained-round.ts';
 import { complaintsOf } from './complaints.ts';
 
 const MOST_COMPRESSED = 1.5e6;
@@ -256,6 +263,39 @@ describe.runIf(chromiumPath)(`in Chromium${CHROMIUM_NEEDED}`, () => {
     expect(await page.locator('#curves svg').count()).toBeGreaterThan(0);
     // Nothing was sent, and nothing asked of another host.
     expect([...asked]).toEqual([`GET ${new URL(url).host}`]);
+    await page.close();
+  });
+
+  test('a receipt is trained again to the same bytes, and one with a changed bit is refused', async () => {
+    const device = await openDevice({ device: 'cpu', threads: 1 });
+    const round = storeRound(await playHonestRound(1, 3, 4, { engine: 'kernels' }));
+    const manifest = await trainStored(round, shipped, device.description);
+    device.close();
+    const mesh = meshOf([{ round, manifest }]);
+    const chain = await VersionChain.open(mesh, manifest.policy);
+    const receipt = Buffer.from(
+      await receiptBytes(await gatherReceipt(mesh, chain, { from: 0, to: 1, madeBy: '0.1.0' })),
+    );
+    const page = await open(await serve());
+    const check = async (buffer: Buffer) => {
+      await expect.poll(() => page.isEnabled('#check-receipt'), { timeout: 60_000 }).toBe(true);
+      await page.setInputFiles('#receipt', { name: 'a.receipt', mimeType: 'application/gzip', buffer });
+      await page.click('#check-receipt');
+    };
+    await expect.poll(() => page.isEnabled('#start'), { timeout: 60_000 }).toBe(true);
+    await page.click('#check summary');
+    await check(receipt);
+    await expect
+      .poll(() => said(page), { timeout: 60_000 })
+      .toContain('These weights follow from these samples');
+    expect(await said(page)).toContain(manifestSha256(manifest));
+    expect(await page.textContent('#checked')).toContain('the same bytes');
+    const changed = Buffer.from(receipt);
+    changed[changed.length >> 1]! ^= 1;
+    await check(changed);
+    await expect
+      .poll(() => troubleOf(page), { timeout: 60_000 })
+      .toContain('The receipt is not as it was written');
     await page.close();
   });
 

@@ -4,6 +4,21 @@
  */
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { trainAgain, type VerifyOptions, verifiedLines, verifyIn } from '../../cli/verify/verify.ts';
+import type { PolicyRef } from '../../core/policy/policy.ts';
+import { Random, sha256Hex } from '../../core/random.ts';
+import { registry } from '../../core/recipe/registry.ts';
+import { openRoundContext } from '../../core/recipe/round-context.ts';
+import { textOf } from '../../core/renderer/policy-text.ts';
+import { playStages } from '../../core/round/play-stages.ts';
+import type { Manifest } from '../../core/schema/policy.ts';
+import { keys, roundOf } from '../../core/schema/round.ts';
+import type { ScoredGroup } from '../../core/schema/sample.ts';
+import { nodeEngines } from '../../infer/node-engines.ts';
+import { openVersion } from '../../infer/open-version.ts';
+import type { Device } from '../../learner/device/device.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
+import { objectiveModules } from '../../learner/train/node-objectives.ts';
 import {
   gatherReceipt,
   meshOfReceipt,
@@ -11,25 +26,8 @@ import {
   readReceipt,
   receiptBytes,
   receiptOf,
-} from '../../cli/verify/receipt.ts';
-import { trainAgain, type VerifyOptions, verifiedLines, verifyIn } from '../../cli/verify/verify.ts';
-import { type VerifiedMesh, VersionChain, verifyVersion } from '../../cli/verify/verify-version.ts';
-import type { PolicyRef } from '../../core/policy/policy.ts';
-import { Random, sha256Hex } from '../../core/random.ts';
-import { type Registry, registry } from '../../core/recipe/registry.ts';
-import { openRoundContext } from '../../core/recipe/round-context.ts';
-import { textOf } from '../../core/renderer/policy-text.ts';
-import { playStages } from '../../core/round/play-stages.ts';
-import { type Manifest, manifestSha256 } from '../../core/schema/policy.ts';
-import { keys, roundOf } from '../../core/schema/round.ts';
-import type { ScoredGroup } from '../../core/schema/sample.ts';
-import { nodeEngines } from '../../infer/node-engines.ts';
-import { openVersion } from '../../infer/open-version.ts';
-import type { Device } from '../../learner/device/device.ts';
-import { openDevice } from '../../learner/device/node-host.ts';
-import { trainRound } from '../../learner/loop/train-round.ts';
-import { objectiveModules } from '../../learner/train/node-objectives.ts';
-import { RoundTrainer } from '../../learner/train/round-trainer.ts';
+} from '../../local/verify/receipt.ts';
+import { type VerifiedMesh, VersionChain, verifyVersion } from '../../local/verify/verify-version.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { distilFrom } from '../../recipes/distil/from-data.ts';
 import { shipped } from '../../recipes/index.ts';
@@ -39,15 +37,13 @@ import { playHonestRound } from './honest-round.ts';
 import {
   gatewayOf,
   MESH_KEY,
-  messagesOf,
-  type PolicyRows,
   putVersion,
   type StoredRound,
   sealAll,
-  stateOf,
   storeRound,
   versionRow,
 } from './stored-round.ts';
+import { meshOf, rowOf, rowsOf, start, type Trained, trainStored } from './trained-round.ts';
 
 // The devices that are opened are counted; they are the real ones.
 vi.mock('../../learner/device/node-host.ts', { spy: true });
@@ -58,75 +54,17 @@ let stored: StoredRound;
 let manifest: Manifest;
 let name: string;
 
-/** Has the learner train a stored round, and returns the manifest of the version that it makes. `rows`: of the policy before. */
-async function trainStored(round: StoredRound, recipes: Registry, rows?: PolicyRows): Promise<Manifest> {
-  const { gateway, committed } = gatewayOf(round, rows);
-  const trainer = new RoundTrainer();
-  await trainRound(gateway, trainer, stateOf(round), round.rows, messagesOf(round), {
-    recipes,
-    meshKey: MESH_KEY,
-    maxStaleness: 1,
-    leaseMs: 1,
-    longestIdleMs: 1,
-    device: device.description,
-  });
-  trainer.dispose();
-  return committed()!;
-}
-
 beforeAll(async () => {
   device = await openDevice({ device: 'cpu', threads: 1 });
   stored = storeRound(await playHonestRound(1, 3, 4));
   name = stored.spec.settings.policy;
-  manifest = await trainStored(stored, shipped);
+  manifest = await trainStored(stored, shipped, device.description);
 }, 120_000);
 afterAll(() => device.close());
-
-/** A round, and the version that was made of it. */
-interface Trained {
-  readonly round: StoredRound;
-  readonly manifest: Manifest;
-}
 
 /** The mesh after the commit, with some of its answers replaced. */
 const meshWith = (changes: Partial<VerifiedMesh> = {}): VerifiedMesh =>
   meshOf([{ round: stored, manifest }], changes);
-
-/** After the commits of versions 1, 2, …; the objects of all are those of the last round. */
-function meshOf(trained: readonly Trained[], changes: Partial<VerifiedMesh> = {}): VerifiedMesh {
-  const name = trained[0]!.manifest.policy;
-  const of = (id: string) => gatewayOf(trained.find(({ round }) => round.spec.id === id)!.round).gateway;
-  const { gateway } = gatewayOf(trained.at(-1)!.round);
-  const policy = {
-    name,
-    next: trained.length + 1,
-    ...rowsOf(
-      trained.map((one) => one.manifest),
-      trained[0]!.round,
-    ),
-  };
-  return {
-    getPolicy: (asked) => Promise.resolve(asked === name ? policy : null),
-    listPolicies: () => Promise.resolve([name]),
-    getManifest: (ref) => gateway.getManifest(ref),
-    getVersion: (...asked) => gateway.getVersion(...asked),
-    getRound: (id) => of(id).getRound(id),
-    getGroups: (id) => of(id).getGroups(id),
-    getObject: (...asked) => gateway.getObject(...asked),
-    ...changes,
-  };
-}
-
-/** The rows of version 0 and of a version with this manifest. */
-const start = (round = stored, more: Partial<PolicyRows['versions'][number]> = {}) =>
-  versionRow(0, { manifestSha256: round.manifests['0']!, ...more });
-const rowOf = (of: Manifest) => versionRow(of.version, { manifestSha256: manifestSha256(of) });
-
-/** What the database keeps after commits of versions 1, 2, … */
-const rowsOf = (made: readonly Manifest[], round = stored): PolicyRows => ({
-  current: made.length,
-  versions: [start(round), ...made.map(rowOf)].reverse(),
-});
 
 async function verified(version: number, changes: Partial<VerifiedMesh> = {}) {
   const mesh = meshWith(changes);
@@ -206,7 +144,7 @@ test('a version that was trained otherwise is told by file, with what may have m
   };
   const result = await verified(1, {
     getManifest: () => Promise.resolve(other),
-    getPolicy: () => Promise.resolve({ name, current: 1, next: 2, versions: [rowOf(other), start()] }),
+    getPolicy: () => Promise.resolve({ name, current: 1, next: 2, versions: [rowOf(other), start(stored)] }),
   });
   expect(result.same).toBe(false);
   const lines = verifiedLines(result, name, 'CPU, 1 thread, SIMD');
@@ -257,7 +195,7 @@ test('a version that another policy taught is trained again with the teacher tha
   const teacher = await readPolicyFolder('models/arithmetic-chains');
   taught.manifests['taught@0'] = putVersion(taught, teacher, 'taught');
   sealAll(taught);
-  const made = await trainStored(taught, recipes);
+  const made = await trainStored(taught, recipes, device.description);
   const again = async () => {
     const mesh = meshOf([{ round: taught, manifest: made }]);
     return verifyVersion(mesh, await VersionChain.open(mesh, 'student'), 1, { ...how, recipes });
@@ -293,7 +231,7 @@ describe('a chain of two versions, trained on other devices', () => {
     const round = storeRound(await playHonestRound(2, 2, 2, { engine: 'kernels' }));
     for (const [key, bytes] of stored.objects) round.objects.set(key, bytes);
     device = await openDevice({ device: 'cpu', threads: 2 });
-    const second = await trainStored(round, shipped, rowsOf([manifest]));
+    const second = await trainStored(round, shipped, device.description, rowsOf([manifest], stored));
     expect(second).toMatchObject({ version: 2, parent: 1 });
     expect(second.files['model.safetensors']!.sha256).not.toBe(manifest.files['model.safetensors']!.sha256);
     chain = [
@@ -324,7 +262,7 @@ describe('a chain of two versions, trained on other devices', () => {
     const mesh = meshOf(chain);
     const files = { ...manifest.files, 'optimizer.safetensors': { sha256: 'b'.repeat(64), bytes: 1 } };
     const other = { ...manifest, files, settings: { ...manifest.settings, device: 'WebGPU, some GPU' } };
-    const versions = [rowOf(chain[1]!.manifest), rowOf(other), start()];
+    const versions = [rowOf(chain[1]!.manifest), rowOf(other), start(stored)];
     const changed: VerifiedMesh = {
       ...mesh,
       getPolicy: () => Promise.resolve({ name, current: 2, next: 3, versions }),

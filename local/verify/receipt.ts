@@ -185,6 +185,22 @@ const notOne = (why: string) =>
     next: 'A receipt of another format is read by the release that wrote it.',
   });
 
+/** What a reader is told of a receipt before its versions are trained again. `trainedMs`: how long that took where they were made. */
+export const aboutReceipt = ({
+  contents: { policy, from, versions, manifests, rounds, madeBy },
+}: Receipt) => ({
+  policy: policy.name,
+  from,
+  to: versions.at(-1) ?? from,
+  versions: versions.length,
+  groups: versions.reduce(
+    (sum, version) => sum + (manifests[refOf({ name: policy.name, version })]?.groups.length ?? 0),
+    0,
+  ),
+  trainedMs: rounds.reduce((sum, { report }) => sum + (report?.learnerMs ?? 0), 0),
+  madeBy,
+});
+
 /** A receipt as the mesh that it was read from. Versions of the chain are there from when they are trained again. */
 export function meshOfReceipt({
   contents,
