@@ -10,8 +10,11 @@ import { pathToFileURL } from 'node:url';
 const OPTIONAL = ['c12', 'drizzle-orm', 'hono', 'miniflare', 'wrangler'];
 /** Whoever wants a learner on a GPU installs this beside the package: it is large. */
 const PEER = ['webgpu'];
-/** The package brings the part of these that it uses, see `.ci/build`. */
-const BUNDLED = ['cloudflare', 'onnxruntime-web'];
+/** The package brings the part of it that it uses, see `.ci/build`. */
+const BUNDLED = ['cloudflare'];
+/** The package depends on a workspace that has the build which is used, at the same version. */
+const WHOLE = 'onnxruntime-web';
+const PART = 'rollmesh-onnxruntime';
 
 /** Nodes that compute with native code install this beside the package, at the version of the wasm build: no clone has it. */
 const NATIVE = 'onnxruntime-node';
@@ -22,7 +25,7 @@ const KEPT = 'package.json.clone';
 
 export function packedManifest(manifest) {
   const taken = (names) => Object.fromEntries(names.map((name) => [name, manifest.dependencies[name]]));
-  const gone = new Set([...OPTIONAL, ...PEER, ...BUNDLED]);
+  const gone = new Set([...OPTIONAL, ...PEER, ...BUNDLED, WHOLE]);
   for (const name of gone)
     if (!manifest.dependencies[name]) throw new Error(`package.json has no dependency ${name}.`);
   const { workspaces: _, ...own } = manifest;
@@ -36,11 +39,12 @@ export function packedManifest(manifest) {
         return [path, packed];
       }),
     ),
-    dependencies: Object.fromEntries(
-      Object.entries(manifest.dependencies).filter(([name]) => !gone.has(name)),
-    ),
+    dependencies: {
+      ...Object.fromEntries(Object.entries(manifest.dependencies).filter(([name]) => !gone.has(name))),
+      [PART]: manifest.dependencies[WHOLE],
+    },
     optionalDependencies: taken(OPTIONAL),
-    peerDependencies: { ...taken(PEER), [NATIVE]: manifest.dependencies['onnxruntime-web'] },
+    peerDependencies: { ...taken(PEER), [NATIVE]: manifest.dependencies[WHOLE] },
     peerDependenciesMeta: Object.fromEntries([...PEER, NATIVE].map((name) => [name, { optional: true }])),
   };
 }

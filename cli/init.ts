@@ -50,40 +50,50 @@ interface PackageJson {
   readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
-/** The file that this package was installed from, as a dependency; null where it came from a registry. */
-export function installedFrom(installation: string = INSTALLATION): string | null {
+/** The file that this package, or one beside it, was installed from, as a dependency; null where it came from a registry. */
+export function installedFrom(installation: string = INSTALLATION, name = 'rollmesh'): string | null {
   const modules = dirname(installation);
   const lock = join(modules, '.package-lock.json');
   if (!existsSync(lock)) return null;
   const { packages } = JSON.parse(readFileSync(lock, 'utf8')) as {
     readonly packages?: Readonly<Record<string, { readonly resolved?: string }>>;
   };
-  const resolved = packages?.[PACKAGE]?.resolved;
+  const resolved = packages?.[`node_modules/${name}`]?.resolved;
   return resolved?.startsWith('file:')
     ? `file:${resolve(dirname(modules), resolved.slice('file:'.length))}`
     : null;
 }
 
+/** What the package itself depends on and is packed with it. */
+const PACKED_WITH = 'rollmesh-onnxruntime';
+
 /**
- * What a project depends on: in a clone the package that `npm pack` makes of it, in the project's folder; otherwise the file or the release that
- * the package was installed from.
+ * What a project depends on: in a clone the packages that `npm pack` makes of it, in the project's folder; otherwise the files or the release that
+ * the package was installed from. Only a release finds what it depends on by itself.
  */
-const packageOf = (version: string): string =>
-  BUILT ? (installedFrom() ?? `^${version}`) : `file:rollmesh-${version}.tgz`;
+function packagesOf({ version, dependencies = {} }: PackageJson): Readonly<Record<string, string>> {
+  if (!BUILT)
+    return {
+      rollmesh: `file:rollmesh-${version}.tgz`,
+      [PACKED_WITH]: `file:${PACKED_WITH}-${dependencies['onnxruntime-web']}.tgz`,
+    };
+  const file = installedFrom(INSTALLATION, PACKED_WITH);
+  return { rollmesh: installedFrom() ?? `^${version}`, ...(file && { [PACKED_WITH]: file }) };
+}
 
 /** The template's dependencies at the versions that this installation has or was made with. */
 function withVersions(template: string): string {
   const own = JSON.parse(readFileSync(installed('package.json'), 'utf8')) as PackageJson;
-  const versions: Readonly<Record<string, string>> = {
-    rollmesh: packageOf(own.version),
-    ...own.devDependencies,
-    ...own.dependencies,
-  };
+  const versions: Readonly<Record<string, string>> = { ...own.devDependencies, ...own.dependencies };
   const pinned = (wanted: Readonly<Record<string, string>> = {}) =>
     Object.fromEntries(Object.keys(wanted).map((name) => [name, versions[name] ?? '*']));
   const project = JSON.parse(template) as PackageJson;
   const { dependencies, devDependencies } = project;
-  const done = { ...project, dependencies: pinned(dependencies), devDependencies: pinned(devDependencies) };
+  const done = {
+    ...project,
+    dependencies: { ...pinned(dependencies), ...packagesOf(own) },
+    devDependencies: pinned(devDependencies),
+  };
   return `${JSON.stringify(done, null, 2)}\n`;
 }
 
@@ -142,6 +152,8 @@ export const command = (): Command =>
       const template = tasks ? 'tasks' : world ? 'world' : 'guest';
       for (const file of writeProject(folder, template)) console.log(join(folder, file));
       const quoted = /\s/.test(folder) ? `"${folder}"` : folder;
-      const pack = BUILT ? '' : `npm pack --pack-destination ${quoted} && `;
+      const pack = BUILT
+        ? ''
+        : `npm pack --workspace ${PACKED_WITH} --include-workspace-root --pack-destination ${quoted} && `;
       console.log(`\nNext: ${pack}cd ${quoted} && npm install && npm test && npm start`);
     });

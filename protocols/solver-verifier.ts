@@ -3,7 +3,6 @@
  * rollouts solves each, and some of the solutions are verified. The run's reward function decides what counts as right, for the solver's reward and
  * for the verifier's alike. The recipe decides what a round trains.
  */
-import { wrongInput } from '../core/errors.ts';
 import type { OptimizerSettings } from '../core/plan/training-plan.ts';
 import { type Part, readTags } from '../core/recipe/reading.ts';
 import type { RoundShape } from '../core/recipe/recipe.ts';
@@ -15,7 +14,7 @@ import type { Proposals, RolloutGroup, Sample, ScoredGroup } from '../core/schem
 import { evaluateVerifier } from './evaluate/verifier.ts';
 import { besideOracle, coinOf, sealedGold } from './gold.ts';
 import { rollOut } from './roll-out.ts';
-import { SOLVER } from './solver.ts';
+import { rewardNamed, SOLVER } from './solver.ts';
 import { parseGroup, verify } from './verify.ts';
 
 /** The verifier's role, as the monitors know it. */
@@ -127,7 +126,7 @@ async function judgeAll(
   context: RoundContext,
   groups: readonly RolloutGroup[],
 ): Promise<ScoredGroup[]> {
-  const { right } = labelNamed(context.round.settings.rewardFunction);
+  const { right } = rewardNamed(LABELS, context.round.settings.rewardFunction);
   const { votes, shown } = shape(context.round);
   const solutionsGS = groups.map((group) => parseGroup(family, context, group));
   const verdicts = await verify(context, groups, solutionsGS, { family, role: JUDGE, votes, shown });
@@ -156,13 +155,5 @@ async function judgeAll(
       answersExact,
       solutionsExact: solutions.map((s) => (s.ok ? family.exactJudgment(group.task, s.value).right : null)),
     };
-  });
-}
-
-function labelNamed(name: string): Label {
-  const label = LABELS[name];
-  if (label) return label;
-  throw wrongInput('recipe.reward', `There is no reward ${JSON.stringify(name)}.`, {
-    expected: `one of ${Object.keys(LABELS).join(', ')}`,
   });
 }

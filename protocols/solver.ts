@@ -87,13 +87,20 @@ export const describedBy = (family: TaskFamily): RoundDescription => ({
   ...(family.workedPrefix ? { worked: (text: string) => text.startsWith(family.workedPrefix) } : {}),
 });
 
-export function rewardNamed<T>(rewards: Readonly<Record<string, T>>, name: string): T {
-  const reward = rewards[name];
-  if (reward) return reward;
-  throw wrongInput('recipe.reward', `There is no reward ${JSON.stringify(name)}.`, {
-    expected: `one of ${Object.keys(rewards).join(', ')}`,
+/** The entry of a recipe's table. Throws `recipe.reward` or `recipe.variant` where there is none of that name. */
+export function entryNamed<T>(
+  kind: 'reward' | 'variant',
+  entries: Readonly<Record<string, T>>,
+  name: string,
+): T {
+  if (Object.hasOwn(entries, name)) return entries[name]!;
+  throw wrongInput(`recipe.${kind}`, `There is no ${kind} ${JSON.stringify(name)}.`, {
+    expected: `one of ${Object.keys(entries).join(', ')}`,
   });
 }
+
+export const rewardNamed = <T>(rewards: Readonly<Record<string, T>>, name: string): T =>
+  entryNamed('reward', rewards, name);
 
 /** The optimiser of small policies, with a step size at which they keep their skill. */
 export const smallSteps = (change: Partial<OptimizerSettings> = {}): OptimizerSettings => ({

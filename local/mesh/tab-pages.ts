@@ -106,12 +106,14 @@ async function bundle({ entries, beside }: TabPage, folder: string): Promise<str
   return Object.keys(metafile.inputs);
 }
 
-/** Where a file of ONNX Runtime lies: in its own package, or in rollmesh's, which brings the WebAssembly build alone. */
-function runtimeFile(name: string): string {
-  if (!BUILT) return join(dirname(createRequire(import.meta.url).resolve('onnxruntime-web/wasm')), name);
-  const { code } = RUNTIME_FILES.wasm;
-  return installed('dist', 'infer', 'onnxruntime', name === code ? 'wasm.mjs' : name);
-}
+/** Where a file of ONNX Runtime lies: in its own package, or in the one that an installation has, which is the WebAssembly build alone. */
+const runtimeFile = (name: string): string =>
+  join(
+    dirname(
+      createRequire(import.meta.url).resolve(`${BUILT ? 'rollmesh-onnxruntime' : 'onnxruntime-web'}/wasm`),
+    ),
+    name,
+  );
 
 /** Links, which takes no room, and copies where the file system cannot. */
 function linkOrCopy(from: string, to: string): void {

@@ -10,7 +10,7 @@ import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core
 import { type Answer, ask } from '../../protocols/ask.ts';
 import { besideOracle, coinOf, sealedGold } from '../../protocols/gold.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
-import { SOLVER } from '../../protocols/solver.ts';
+import { rewardNamed, SOLVER } from '../../protocols/solver.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import {
   type AnalysedProof,
@@ -27,7 +27,7 @@ import {
 } from '../../worlds/chains/analysis.ts';
 import { chains } from '../../worlds/chains/family.ts';
 import type { Phase } from './phases.ts';
-import { analysisReward, expectReward, labelOf, meanScore, metaReward, proofReward } from './rewards.ts';
+import { analysisReward, labelOf, meanScore, metaReward, proofReward, rewards } from './rewards.ts';
 
 /** The meta-verifier's role. */
 export const META_JUDGE = 'meta-judge';
@@ -238,7 +238,7 @@ export async function judgeProofs(
 ): Promise<ScoredGroup[]> {
   const { round } = context;
   const { rewardFunction } = round.settings;
-  expectReward(rewardFunction);
+  rewardNamed(rewards, rewardFunction);
   const judging = rewardFunction === 'format' ? byFormat(given) : given;
   const proofsG = groups.map((group) => proofsOf(context, group));
   const analyses = await analyse(context, proofsG.flat(), judging.analyses(round));

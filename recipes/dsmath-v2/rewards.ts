@@ -1,5 +1,4 @@
 /** Rewards of proofs, analyses and meta-verdicts, by the paper's formulas; and how many analyses label a proof in place of an expert. */
-import { wrongInput } from '../../core/errors.ts';
 import type { RewardInfo } from '../../core/recipe/role.ts';
 import type { ParseResult } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -24,14 +23,6 @@ export const rewards: Readonly<Record<string, RewardInfo>> = {
   random: { description: 'control: scores of proofs and analyses are drawn at random', usesGold: false },
   format: { description: 'control: whatever is well-formed is paid', usesGold: false },
 };
-
-/** Throws `wrong-input` where there is no such reward. */
-export function expectReward(name: string): void {
-  if (Object.hasOwn(rewards, name)) return;
-  throw wrongInput('recipe.reward', `There is no reward ${JSON.stringify(name)}.`, {
-    expected: `one of ${Object.keys(rewards).join(', ')}`,
-  });
-}
 
 const closeness = (score: number, other: number): number => 1 - Math.abs(score - other);
 

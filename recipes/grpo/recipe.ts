@@ -4,7 +4,6 @@
  */
 import * as v from 'valibot';
 import { episodesOf } from '../../core/episodes/play-episodes.ts';
-import { wrongInput } from '../../core/errors.ts';
 import type {
   AdapterSettings,
   LearnTools,
@@ -28,7 +27,7 @@ import { episodeItems, returnOf, rewardsToGo } from '../../protocols/episode-cre
 import { type Curriculum, withCurriculum } from '../../protocols/questions/curriculum.ts';
 import { QUESTION_FIGURES, type Questions, questionRound } from '../../protocols/questions/round.ts';
 import { REWARD_FIGURES, rewardFigures } from '../../protocols/questions/weighted-reward.ts';
-import { groupItems, policyPart, rewardOf, smallSteps } from '../../protocols/solver.ts';
+import { entryNamed, groupItems, policyPart, rewardOf, smallSteps } from '../../protocols/solver.ts';
 import { agentRound, ONE_SEAT, setOf, trainedSeats } from './agent-round.ts';
 import { type Estimator, GRPO, type Method, type RunningBaseline, VARIANTS } from './variants.ts';
 
@@ -65,14 +64,8 @@ export interface GrpoSettings {
   readonly turnRewards?: TurnCredit;
 }
 
-export function methodOf(variant: string | undefined): Method {
-  if (variant === undefined) return GRPO;
-  const method = VARIANTS[variant];
-  if (method) return method;
-  throw wrongInput('recipe.variant', `Recipe grpo has no variant ${JSON.stringify(variant)}.`, {
-    expected: `one of ${Object.keys(VARIANTS).join(', ')}`,
-  });
-}
+export const methodOf = (variant: string | undefined): Method =>
+  variant === undefined ? GRPO : entryNamed('variant', VARIANTS, variant);
 
 /** The samples whose reward is known, each with its reward. */
 const rewarded = ({ groups }: Pick<RoundRecords, 'groups'>) =>

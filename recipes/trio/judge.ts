@@ -9,8 +9,9 @@ import { majority } from '../../core/rl/rewards/index.ts';
 import type { RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { tieOf } from '../../protocols/answer-rewards.ts';
 import { besideOracle, coinOf, sealedGold } from '../../protocols/gold.ts';
+import { rewardNamed } from '../../protocols/solver.ts';
 import { parseGroup, verify } from '../../protocols/verify.ts';
-import { judgeReward, rewardOf } from './rewards.ts';
+import { judgeReward, rewards } from './rewards.ts';
 
 /** Whether each solution gives the majority answer of its task; null where it gives none. */
 function majorityLabels({ group }: RolloutGroup, solutions: readonly ParseResult<Solution>[]) {
@@ -25,7 +26,7 @@ export async function judge(
   context: RoundContext,
   groups: readonly RolloutGroup[],
 ): Promise<ScoredGroup[]> {
-  const reward = rewardOf(context.round.settings.rewardFunction);
+  const reward = rewardNamed(rewards, context.round.settings.rewardFunction);
   const solutionsGS = groups.map((group) => parseGroup(family, context, group));
   const verdicts = await verify(context, groups, solutionsGS, {
     family,

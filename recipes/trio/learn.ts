@@ -9,8 +9,8 @@ import { balancedPick } from '../../core/rl/selection/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { creditedItems, rewardOf as earned, policyPart, withAdvantages } from '../../protocols/solver.ts';
-import { proposerReward, rewardOf } from './rewards.ts';
+import { creditedItems, rewardOf as earned, policyPart, rewardNamed, withAdvantages } from '../../protocols/solver.ts';
+import { proposerReward, rewards } from './rewards.ts';
 
 /** The number of judgments in a round that the judge is trained on, half of them on right solutions. */
 const JUDGMENTS_TRAINED = 256;
@@ -75,7 +75,7 @@ function judgeItems(groups: readonly ScoredGroup[], seed: string): PolicyItem[] 
 
 /** One update of the shared weights: the clipped objectives of the three roles, each over its own tokens, and the KL divergence to version 0. */
 export function learn({ round, proposals, groups }: RoundRecords): TrainingPlan {
-  const { kl } = rewardOf(round.settings.rewardFunction);
+  const { kl } = rewardNamed(rewards, round.settings.rewardFunction);
   const part = (role: string, items: readonly PolicyItem[]): PolicyPart =>
     policyPart(role, items, {
       objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.28 },

@@ -1,5 +1,4 @@
 /** The rewards of the three roles: one of six for the solver, always the same for the proposer, and for the judge agreement with its label. */
-import { wrongInput } from '../../core/errors.ts';
 import type { RewardInfo } from '../../core/recipe/role.ts';
 import type { Judgment, ParseResult, Solution } from '../../core/recipe/task-family.ts';
 import { learnability } from '../../core/rl/rewards/index.ts';
@@ -19,7 +18,7 @@ export interface SolverEvidence {
   readonly coin: boolean;
 }
 
-export interface SolverReward extends RewardInfo {
+interface SolverReward extends RewardInfo {
   /** The number of judgments that are sampled for each solution. */
   readonly votes: number;
   /** Weight of the k3 estimate of KL to version 0, added to the loss. 0 = off. */
@@ -107,15 +106,6 @@ export const rewards: Readonly<Record<string, SolverReward>> = {
     passed: coin,
   },
 };
-
-/** Throws `wrong-input` where there is no such reward. */
-export function rewardOf(name: string): SolverReward {
-  const reward = rewards[name];
-  if (reward) return reward;
-  throw wrongInput('recipe.reward', `There is no reward ${JSON.stringify(name)}.`, {
-    expected: `one of ${Object.keys(rewards).join(', ')}`,
-  });
-}
 
 /** The reward of a proposal, by its outcome and the pass rate of the group that it became; null is missing data. */
 export function proposerReward(outcome: Outcome, passRate: number | null): number | null {

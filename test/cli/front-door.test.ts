@@ -98,11 +98,17 @@ test('a new project: every file, under the name of its folder', async () => {
     dependencies: Record<string, string>;
     devDependencies: Record<string, string>;
   };
-  const { rollmesh, ...others } = { ...dependencies, ...devDependencies };
+  const {
+    rollmesh,
+    'rollmesh-onnxruntime': onnxruntime,
+    ...others
+  } = { ...dependencies, ...devDependencies };
   for (const version of Object.values(others)) expect(version).toMatch(/^\^?\d/);
   // No release is on the registry for a clone: it depends on the package that `npm pack` makes of it.
-  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
-  expect(rollmesh).toBe(`file:rollmesh-${version}.tgz`);
+  const versionIn = (folder: string) =>
+    (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }).version;
+  expect(rollmesh).toBe(`file:rollmesh-${versionIn('.')}.tgz`);
+  expect(onnxruntime).toBe(`file:rollmesh-onnxruntime-${versionIn('infer/onnxruntime')}.tgz`);
   const { mains, workers } = await readMeshConfig(folder);
   expect(mains).toEqual(
     Object.fromEntries([

@@ -59,7 +59,9 @@ test('a clone leaves nothing out that an old npm or Node may skip, and the packa
   const { cloudflare, 'onnxruntime-web': bundled, ...others } = manifest.dependencies;
   expect([cloudflare, bundled]).not.toContain(undefined);
   // The native build is of the same release, and npm installs no peer that is optional.
-  expect(all).toEqual({ ...others, 'onnxruntime-node': bundled });
+  expect(all).toEqual({ ...others, 'onnxruntime-node': bundled, 'rollmesh-onnxruntime': bundled });
+  const part = JSON.parse(readFileSync('infer/onnxruntime/package.json', 'utf8'));
+  expect([part.version, part.dependencies]).toEqual([bundled, { 'onnxruntime-common': bundled }]);
   const optional = { optional: true };
   expect(peerDependenciesMeta).toEqual({ webgpu: optional, 'onnxruntime-node': optional });
   expect(Object.keys(optionalDependencies).sort()).toEqual([
