@@ -107,10 +107,10 @@ export { admitTasks, drawnTasks, familyTasks } from './protocols/drawn-tasks.ts'
 export { evaluateSolver, type Solver } from './protocols/evaluate/solver.ts';
 export { evaluateVerifier } from './protocols/evaluate/verifier.ts';
 export { besideOracle, coinOf, sealedGold } from './protocols/gold.ts';
-export { type ContextOf, ownContext, scoreInContexts } from './protocols/other-context.ts';
-export { paidEarly } from './protocols/paid-early.ts';
+export { paidEarly } from './protocols/reward-first-stage.ts';
 export { answer, rollOut, rolloutIds, type WantedAnswers } from './protocols/roll-out.ts';
 export { type SampledPrompt, samplePrompts } from './protocols/sample-prompts.ts';
+export { type ContextOf, ownContext, scoreInContexts } from './protocols/score-in-other-prompt.ts';
 export {
   creditedItems,
   groupItems,

@@ -20,7 +20,7 @@ const ALONE = [
   'test/infer/distribution.test.ts',
   'test/infer/kernels/{bits,shared-weights}.test.ts',
   'test/learner/{device-trial,engine-webgpu,gpu-features,pair-gradients}.test.ts',
-  'test/mesh/{roomy-buffers,v8-flags}.test.ts',
+  'test/mesh/{faster-miniflare-start,v8-flags}.test.ts',
   'test/nodes/close.test.ts',
   'test/local/webgpu-round.test.ts',
   'test/trust/{paused-and-repeated,verify}.test.ts',

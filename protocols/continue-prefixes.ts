@@ -6,7 +6,7 @@ import { deriveId } from '../core/random.ts';
 import type { RoundContext } from '../core/recipe/round-context.ts';
 import { invalid, type ParseResult, type Solution, type TaskFamily } from '../core/recipe/task-family.ts';
 import type { RolloutGroup, Sample } from '../core/schema/sample.ts';
-import { ask } from './ask.ts';
+import { ask } from './ask-about-samples.ts';
 
 /** The continuations of a group's solutions. */
 export interface Continued {

@@ -5,7 +5,7 @@ import type { RoundShape } from '../core/recipe/recipe.ts';
 import type { RoundContext } from '../core/recipe/round-context.ts';
 import type { RoundSpec } from '../core/schema/round.ts';
 import type { RolloutGroup, ScoredGroup } from '../core/schema/sample.ts';
-import { ask } from './ask.ts';
+import { ask } from './ask-about-samples.ts';
 import { SOLVER } from './solver.ts';
 
 const CRITIC = 'critic';

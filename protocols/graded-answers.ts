@@ -8,7 +8,7 @@ import type { RoundContext } from '../core/recipe/round-context.ts';
 import { mean } from '../core/rl/statistics.ts';
 import type { RolloutGroup, ScoredGroup } from '../core/schema/sample.ts';
 import { exactReward, formatReward, payAnswers, randomReward } from './answer-rewards.ts';
-import { ask } from './ask.ts';
+import { ask } from './ask-about-samples.ts';
 import { rewardNamed, solverAlone } from './solver.ts';
 
 export type GradedGame = Game<'solve' | 'rate'>;

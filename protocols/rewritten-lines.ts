@@ -10,7 +10,7 @@ import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../core/sc
 import { plainProofs } from '../worlds/chains/analysis.ts';
 import { chainWith, rewrittenLine } from '../worlds/chains/slips.ts';
 import { isInteger, parseWorked, STOP, writeSolution } from '../worlds/worked.ts';
-import { type Answer, ask, type Question } from './ask.ts';
+import { type Answer, ask, type Question } from './ask-about-samples.ts';
 import { prefixOf } from './continue-prefixes.ts';
 import { besideOracle } from './gold.ts';
 import { rolloutIds } from './roll-out.ts';

@@ -12,7 +12,7 @@ import {
   type TaskFamily,
 } from '../core/recipe/task-family.ts';
 import type { RolloutGroup } from '../core/schema/sample.ts';
-import { type Answer, ask } from './ask.ts';
+import { type Answer, ask } from './ask-about-samples.ts';
 
 /** What a group's samples say [samples]. */
 export const parseGroup = (

@@ -3,7 +3,7 @@
 import type { PreferencePair } from '../core/plan/training-plan.ts';
 import { bestAgainstWorst, winRates } from '../core/rl/selection/index.ts';
 import type { ScoredGroup } from '../core/schema/sample.ts';
-import { sequenceOf } from './respond.ts';
+import { sequenceOf } from './style-responder.ts';
 
 /** The probability that a response is preferred to another, by their rewards. */
 const preferred = (reward: number, other: number): number =>

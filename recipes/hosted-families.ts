@@ -5,7 +5,7 @@ import type { TaskFamily } from '../core/recipe/task-family.ts';
 import { heldOutStyle } from '../protocols/evaluate/responder.ts';
 import { hostedFamily, hostedQuestions, hostedTexts } from '../protocols/hosted-answers.ts';
 import { hostedGame } from '../protocols/hosted-games.ts';
-import { STYLE_POINTS } from '../protocols/respond.ts';
+import { STYLE_POINTS } from '../protocols/style-responder.ts';
 import { arithmetic } from '../worlds/arithmetic/family.ts';
 import { chains } from '../worlds/chains/family.ts';
 import { cipher } from '../worlds/cipher/family.ts';

@@ -4,7 +4,7 @@ import { DEPLOY_CONFIG, type DeployFiles } from './deploy-files.ts';
 import { type Environment, PULL_CONSUMER, type Wanted } from './mesh-parts.ts';
 import { databaseId, queueId } from './observe.ts';
 import type { Step } from './plan.ts';
-import { stepWords } from './words.ts';
+import { stepWords } from './plan-text.ts';
 import { must, type RunWrangler } from './wrangler.ts';
 
 export interface Surroundings {

@@ -5,7 +5,7 @@ import { apply, type Surroundings } from './apply.ts';
 import type { Environment } from './mesh-parts.ts';
 import { type Account, chooseAccount, observe } from './observe.ts';
 import { type MeshState, NOTHING, type Plan, plan } from './plan.ts';
-import { closingWords, factWords, planWords } from './words.ts';
+import { closingWords, factWords, planWords } from './plan-text.ts';
 import type { ConnectWrangler } from './wrangler.ts';
 
 export interface Deployment

@@ -24,7 +24,7 @@ import {
   withStore,
 } from './command-line.ts';
 import { type EvalRequest, type Evaluated, evaluateTasks } from './evaluate.ts';
-import { evaluationLines } from './evaluation-words.ts';
+import { evaluationLines } from './format-evaluation.ts';
 import { checkName } from './import-checkpoint.ts';
 import { type GenerateRequest, generateLines, scoreLines } from './run-tokens.ts';
 import { heading, SAMPLES, SCORES, sampleRows, scoreRow } from './tables.ts';

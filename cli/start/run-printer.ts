@@ -4,8 +4,8 @@ import type { RoundLine, Summary } from '../../core/schema/summary.ts';
 import { printable, printableLines } from '../printable.ts';
 import { paintFor, plain } from '../shared/colour.ts';
 import { wrap } from '../shared/wrap.ts';
-import { closingWords } from './closing-words.ts';
 import { explainStart, noticeLines, roundLines, type Start, startLine, stoppedLine } from './progress.ts';
+import { closingWords } from './run-summary.ts';
 
 export interface RunPrinter {
   started(start: Start): void;

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Runtime } from 'miniflare';
-import { withGuardedChildren } from './die-together.ts';
+import { withGuardedChildren } from './kill-workerd-with-parent.ts';
 
 interface Sockets {
   /** The path of the socket on which workerd reaches this process. */

@@ -10,11 +10,11 @@ import { originsOf } from '../../core/net/cross-origin.ts';
 import { OPEN_ROUNDS, PULLED_QUEUE } from '../../core/round/stages.ts';
 import { bundleWorker } from './bundle.ts';
 import { CONTROL, openControl } from './control.ts';
+import { withRoomyBuffers } from './faster-miniflare-start.ts';
 import { installed, moduleFile } from './installation.ts';
 import { readMeshConfig } from './mesh-config.ts';
 import { migrate } from './migrate.ts';
 import { openPrivateSockets } from './private-sockets.ts';
-import { withRoomyBuffers } from './roomy-buffers.ts';
 import { ensureSecrets, type Secrets } from './secrets.ts';
 import { refuseDamaged } from './sqlite-files.ts';
 import { ensureTabPages } from './tab-pages.ts';
@@ -110,7 +110,7 @@ const PAUSE_ALL = `UPDATE runs SET state = 'paused' WHERE state = 'open' AND del
 
 const doorOf = (worker: string) => `${worker}-door`;
 
-/** The options of the Worker in front of another one at a port of this machine; see local/mesh/door.worker.ts. */
+/** The options of the Worker in front of another one at a port of this machine; see local/mesh/access-check.worker.ts. */
 async function doorOptions(
   worker: string,
   pages: readonly string[],
@@ -118,7 +118,7 @@ async function doorOptions(
   port: number = 0,
   outside: string = '',
 ): Promise<WorkerOptions> {
-  const bundle = await bundleWorker(moduleFile('local/mesh/door.worker'));
+  const bundle = await bundleWorker(moduleFile('local/mesh/access-check.worker'));
   return {
     name: doorOf(worker),
     compatibilityDate: '2026-04-01',
@@ -197,7 +197,7 @@ export async function startMesh(options: MeshOptions = {}): Promise<Mesh> {
   };
 }
 
-/** Starts Miniflare with the changes that v8-flags.ts, private-sockets.ts and roomy-buffers.ts explain. */
+/** Starts Miniflare with the changes that v8-flags.ts, private-sockets.ts and faster-miniflare-start.ts explain. */
 export async function startMiniflare(options: MiniflareOptions) {
   installV8Flags();
   const sockets = await openPrivateSockets();

@@ -15,7 +15,7 @@ import {
   styleScore,
   wordsOf,
 } from '../../worlds/style/family.ts';
-import { RESPONDER, responseOf, STYLE_POINTS } from '../respond.ts';
+import { RESPONDER, responseOf, STYLE_POINTS } from '../style-responder.ts';
 
 /** The first held-out tasks of the family, up to 400. */
 export const heldOutStyle = heldOutTasks(

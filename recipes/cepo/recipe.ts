@@ -7,9 +7,9 @@ import { type Described, played, type Recipe, type RecipeOver } from '../../core
 import { grpo } from '../../core/rl/estimators/index.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { ownContext, scoreInContexts } from '../../protocols/other-context.ts';
+import { attemptOf } from '../../protocols/privileged-teacher.ts';
+import { ownContext, scoreInContexts } from '../../protocols/score-in-other-prompt.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
-import { attemptOf } from '../../protocols/taught-attempts.ts';
 import { aidedSums } from '../../protocols/toy-worlds.ts';
 import { type Decided, evidenceFigures, evidenceOf, lambdaOf, partsAt, weighted } from './evidence.ts';
 

@@ -7,7 +7,7 @@ import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { invalid, type ParseResult } from '../../core/recipe/task-family.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { type Answer, ask } from '../../protocols/ask.ts';
+import { type Answer, ask } from '../../protocols/ask-about-samples.ts';
 import { besideOracle, coinOf, sealedGold } from '../../protocols/gold.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
 import { rewardNamed, SOLVER } from '../../protocols/solver.ts';

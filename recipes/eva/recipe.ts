@@ -23,6 +23,7 @@ import { answers, examined } from '../../protocols/evaluate/responder.ts';
 import { type GradedGame, gradedSolver, UNGRADED, ungraded } from '../../protocols/graded-answers.ts';
 import { ratedWithoutJudge } from '../../protocols/judged-responses.ts';
 import { admit, passed, writeTasks } from '../../protocols/proposals.ts';
+import { groupItems, policyUpdate, SOLVER, smallSteps } from '../../protocols/solver.ts';
 import {
   pointsOfRound,
   RESPONDER,
@@ -30,8 +31,7 @@ import {
   RESPONSE_TOKENS,
   respond,
   STYLE_POINTS,
-} from '../../protocols/respond.ts';
-import { groupItems, policyUpdate, SOLVER, smallSteps } from '../../protocols/solver.ts';
+} from '../../protocols/style-responder.ts';
 import { winRatePairs, withWinRates } from '../../protocols/win-rates.ts';
 import {
   isHeldOutStyle,

@@ -2,7 +2,7 @@
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { AdmittedTask, RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import { type AnswerReward, payAnswers } from '../../protocols/answer-rewards.ts';
-import { ask } from '../../protocols/ask.ts';
+import { ask } from '../../protocols/ask-about-samples.ts';
 import { besideOracle } from '../../protocols/gold.ts';
 import { answer } from '../../protocols/roll-out.ts';
 import { SOLVER } from '../../protocols/solver.ts';

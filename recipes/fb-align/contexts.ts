@@ -4,7 +4,7 @@
 import type { Game } from '../../core/game/game.ts';
 import type { LearnTools } from '../../core/plan/training-plan.ts';
 import { critiqueOf } from '../../protocols/critic.ts';
-import { type AidFor, attemptOf, isPaid } from '../../protocols/taught-attempts.ts';
+import { type AidFor, attemptOf, isPaid } from '../../protocols/privileged-teacher.ts';
 
 /**
  * - aligned: the right steps of the attempt, word for word, and the first wrong one corrected; the whole solution where that is the last one

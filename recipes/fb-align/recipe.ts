@@ -4,13 +4,13 @@ import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/tra
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { besideCritic } from '../../protocols/critic.ts';
-import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import {
   rewardsAlone,
   TAUGHT_FIGURES,
   taughtAlone,
   taughtAttempts,
-} from '../../protocols/taught-attempts.ts';
+} from '../../protocols/privileged-teacher.ts';
+import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { slowTeacher, TEACHER_RATE, TEACHER_SET } from '../../protocols/teacher-pass.ts';
 import { aidedSums } from '../../protocols/toy-worlds.ts';
 import { type Context, contextAid, type FeedbackGame } from './contexts.ts';

@@ -4,7 +4,7 @@ import { Random } from '../../core/random.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { AdmittedTask, RolloutGroup, Sample } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { paidEarly } from '../../protocols/paid-early.ts';
+import { paidEarly } from '../../protocols/reward-first-stage.ts';
 import { answer, rollOut } from '../../protocols/roll-out.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 

@@ -3,7 +3,7 @@
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
-import { exactShare, writtenBy } from '../../protocols/by-role.ts';
+import { exactShare, writtenBy } from '../../protocols/samples-of-role.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { aidedSums } from '../../protocols/toy-worlds.ts';
 import { DRAFTER, draftAndAttempt, rewards, VARIANTS } from './drafts.ts';

@@ -13,11 +13,13 @@ import type { Evaluation } from '../../core/schema/evaluation.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { AdmittedTask, Proposals, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { ask } from '../../protocols/ask.ts';
+import { ask } from '../../protocols/ask-about-samples.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { answers, examined, heldOutStyle } from '../../protocols/evaluate/responder.ts';
 import { coinOf, sealedGold } from '../../protocols/gold.ts';
 import { admit, proposeThrough } from '../../protocols/proposals.ts';
+import { samplePrompts } from '../../protocols/sample-prompts.ts';
+import { groupItems, policyUpdate, smallSteps } from '../../protocols/solver.ts';
 import {
   pointsOfRound,
   RESPONDER,
@@ -28,9 +30,7 @@ import {
   respond,
   responseOf,
   STYLE_POINTS,
-} from '../../protocols/respond.ts';
-import { samplePrompts } from '../../protocols/sample-prompts.ts';
-import { groupItems, policyUpdate, smallSteps } from '../../protocols/solver.ts';
+} from '../../protocols/style-responder.ts';
 import { randomStyleTask, styleDifficulty, styleScore } from '../../worlds/style/family.ts';
 import {
   type Edit,

@@ -15,10 +15,11 @@ import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, payAnswers, randomReward } from '../../protocols/answer-rewards.ts';
-import { ask } from '../../protocols/ask.ts';
+import { ask } from '../../protocols/ask-about-samples.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { type Answered, answers, examined, heldOutStyle } from '../../protocols/evaluate/responder.ts';
 import { coinOf, sealedGold } from '../../protocols/gold.ts';
+import { rewardNamed, SOLVER, smallSteps, solverAlone } from '../../protocols/solver.ts';
 import {
   pointsOfRound,
   RESPONDER,
@@ -28,8 +29,7 @@ import {
   respond,
   responseOf,
   sequenceOf,
-} from '../../protocols/respond.ts';
-import { rewardNamed, SOLVER, smallSteps, solverAlone } from '../../protocols/solver.ts';
+} from '../../protocols/style-responder.ts';
 import { parseResponse, randomStyleTask } from '../../worlds/style/family.ts';
 import { damage, unformed } from '../../worlds/style/planted.ts';
 import { withWordMarked } from '../../worlds/style/word-tokens.ts';

@@ -6,7 +6,7 @@ import { asking, type Game } from '../../core/game/game.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, payAnswers, randomReward } from '../../protocols/answer-rewards.ts';
-import { paidEarly } from '../../protocols/paid-early.ts';
+import { paidEarly } from '../../protocols/reward-first-stage.ts';
 import { answer, rollOut, rolloutIds } from '../../protocols/roll-out.ts';
 import { samplePrompts } from '../../protocols/sample-prompts.ts';
 import { rewardNamed, SOLVER } from '../../protocols/solver.ts';

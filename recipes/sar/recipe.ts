@@ -8,7 +8,7 @@ import { mean } from '../../core/rl/statistics.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { familyGame } from '../../protocols/game.ts';
-import { ownContext, scoreInContexts } from '../../protocols/other-context.ts';
+import { ownContext, scoreInContexts } from '../../protocols/score-in-other-prompt.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { verboseArithmetic } from '../../worlds/arithmetic/verbose.ts';
 import { selfAlignment } from './alignment.ts';

@@ -11,6 +11,7 @@ import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { answers, examined, heldOutStyle } from '../../protocols/evaluate/responder.ts';
 import { gradedSolver } from '../../protocols/graded-answers.ts';
 import { worthOfResponses } from '../../protocols/judged-responses.ts';
+import { SOLVER, smallSteps } from '../../protocols/solver.ts';
 import {
   pointsOfRound,
   RESPONDER,
@@ -20,8 +21,7 @@ import {
   rated,
   respond,
   sequenceOf,
-} from '../../protocols/respond.ts';
-import { SOLVER, smallSteps } from '../../protocols/solver.ts';
+} from '../../protocols/style-responder.ts';
 import { parseResponse, randomStyleTask, styleScore } from '../../worlds/style/family.ts';
 import { STOP } from '../../worlds/worked.ts';
 import { implicitMargins, judgedPairs, type PointsOf, pointMargins, rightShare } from './pairs.ts';

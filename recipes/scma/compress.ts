@@ -11,7 +11,7 @@ import { rendered, solutionOf } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, payAnswers, randomReward } from '../../protocols/answer-rewards.ts';
-import { ask } from '../../protocols/ask.ts';
+import { ask } from '../../protocols/ask-about-samples.ts';
 import { rewardNamed } from '../../protocols/solver.ts';
 import { parseGroup } from '../../protocols/verify.ts';
 

@@ -12,8 +12,6 @@ import { readState } from '../../core/recipe/recipe-state.ts';
 import { inPhases } from '../../core/round/in-phases.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import { exactShare, writtenBy } from '../../protocols/by-role.ts';
-import { SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import {
   type AidFor,
   isPaid,
@@ -21,7 +19,9 @@ import {
   TAUGHT_FIGURES,
   taughtAlone,
   taughtAttempts,
-} from '../../protocols/taught-attempts.ts';
+} from '../../protocols/privileged-teacher.ts';
+import { exactShare, writtenBy } from '../../protocols/samples-of-role.ts';
+import { SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { aidedSums } from '../../protocols/toy-worlds.ts';
 import {
   attemptAndRevise,

@@ -10,7 +10,7 @@ import { count } from '../../core/schema/numbers.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { AdmittedTask, RolloutGroup } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { paidEarly } from '../../protocols/paid-early.ts';
+import { paidEarly } from '../../protocols/reward-first-stage.ts';
 import { answer } from '../../protocols/roll-out.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 

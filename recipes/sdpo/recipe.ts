@@ -7,7 +7,6 @@ import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/tra
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import {
   rewardsAlone,
   SIBLINGS_ALONE,
@@ -17,7 +16,8 @@ import {
   type Told,
   taughtAlone,
   taughtAttempts,
-} from '../../protocols/taught-attempts.ts';
+} from '../../protocols/privileged-teacher.ts';
+import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { slowTeacher, TEACHER_RATE, TEACHER_SET } from '../../protocols/teacher-pass.ts';
 import { aidedSums } from '../../protocols/toy-worlds.ts';
 

@@ -4,8 +4,8 @@ import { bestAgainstWorst } from '../../core/rl/selection/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { ungraded } from '../../protocols/graded-answers.ts';
-import { sequenceOf } from '../../protocols/respond.ts';
 import { SOLVER } from '../../protocols/solver.ts';
+import { sequenceOf } from '../../protocols/style-responder.ts';
 
 /** By reward; a group of equal rewards makes no pair. */
 export const pairsOf = (groups: readonly ScoredGroup[]) =>

@@ -9,7 +9,7 @@ import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { invalid, type ParseResult, rendered, type Solution } from '../../core/recipe/task-family.ts';
 import { rolloutId } from '../../core/round/sample-ids.ts';
 import type { AdmittedTask, RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
-import { ask } from '../../protocols/ask.ts';
+import { ask } from '../../protocols/ask-about-samples.ts';
 import { besideOracle, coinOf, sealedGold } from '../../protocols/gold.ts';
 import { type Rewriting, rewrite, rewritten } from '../../protocols/rewrites.ts';
 import { samplePrompts } from '../../protocols/sample-prompts.ts';

@@ -16,10 +16,10 @@ import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { AdmittedTask, RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import { tallyOfShares } from '../../core/statistics/change.ts';
-import { ask } from '../../protocols/ask.ts';
+import { ask } from '../../protocols/ask-about-samples.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
-import { rated } from '../../protocols/respond.ts';
 import { smallSteps } from '../../protocols/solver.ts';
+import { rated } from '../../protocols/style-responder.ts';
 import {
   CONTINUATION_TOKENS,
   corpusDocument,

@@ -9,7 +9,7 @@ import type { Judgment, ParseResult, Solution, TaskFamily } from '../../core/rec
 import { phaseAt, type Schedule } from '../../core/round/phases.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import type { Answer } from '../../protocols/ask.ts';
+import type { Answer } from '../../protocols/ask-about-samples.ts';
 import { besideOracle, coinOf, sealedGold } from '../../protocols/gold.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
 import { rewardNamed, SOLVER } from '../../protocols/solver.ts';

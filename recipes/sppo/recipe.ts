@@ -18,6 +18,7 @@ import { exactReward, formatReward, majorityReward, randomReward } from '../../p
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { answers, examined } from '../../protocols/evaluate/responder.ts';
 import { coinOf, sealedGold } from '../../protocols/gold.ts';
+import { SOLVER, solverAlone } from '../../protocols/solver.ts';
 import {
   pointsOfRound,
   RESPONDER,
@@ -26,8 +27,7 @@ import {
   rated,
   respond,
   responseOf,
-} from '../../protocols/respond.ts';
-import { SOLVER, solverAlone } from '../../protocols/solver.ts';
+} from '../../protocols/style-responder.ts';
 import { winRatePairs, withWinRates } from '../../protocols/win-rates.ts';
 import { isHeldOutStyle } from '../../worlds/style/family.ts';
 import { STOP } from '../../worlds/worked.ts';

@@ -6,14 +6,14 @@ import { grpo } from '../../core/rl/estimators/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import {
   SIBLINGS_ALONE,
   siblingOrFeedback,
   type TaughtAttempt,
   type TaughtGame,
   taughtAttempts,
-} from '../../protocols/taught-attempts.ts';
+} from '../../protocols/privileged-teacher.ts';
+import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { slowTeacher, TEACHER_RATE, TEACHER_SET, teacherPass } from '../../protocols/teacher-pass.ts';
 import { aidedSums } from '../../protocols/toy-worlds.ts';
 

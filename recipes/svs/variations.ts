@@ -10,8 +10,8 @@ import { mean } from '../../core/rl/statistics.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
 import { exactReward, formatReward, payAnswers, randomReward } from '../../protocols/answer-rewards.ts';
-import { paidEarly } from '../../protocols/paid-early.ts';
 import { type TaskRequest, writeTasks } from '../../protocols/proposals.ts';
+import { paidEarly } from '../../protocols/reward-first-stage.ts';
 import { answer, rollOut, rolloutIds } from '../../protocols/roll-out.ts';
 import { rewardNamed, SOLVER } from '../../protocols/solver.ts';
 

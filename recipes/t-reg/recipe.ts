@@ -15,6 +15,7 @@ import { exactReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { answers, examined, heldOutStyle } from '../../protocols/evaluate/responder.ts';
 import { ratedWithoutJudge } from '../../protocols/judged-responses.ts';
+import { SOLVER, smallSteps, solverAlone } from '../../protocols/solver.ts';
 import {
   pointsOfRound,
   RESPONDER,
@@ -22,8 +23,7 @@ import {
   RESPONSE_TOKENS,
   respond,
   sequenceOf,
-} from '../../protocols/respond.ts';
-import { SOLVER, smallSteps, solverAlone } from '../../protocols/solver.ts';
+} from '../../protocols/style-responder.ts';
 import { wishPrompt } from '../../worlds/style/contrast.ts';
 import { parseResponse, randomStyleTask, stylePrompt } from '../../worlds/style/family.ts';
 import { unformed } from '../../worlds/style/planted.ts';

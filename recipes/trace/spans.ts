@@ -5,7 +5,7 @@ import type { LearnTools } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { critiqueOf } from '../../protocols/critic.ts';
-import { attemptOf, isPaid } from '../../protocols/taught-attempts.ts';
+import { attemptOf, isPaid } from '../../protocols/privileged-teacher.ts';
 import type { TaughtSample } from '../../protocols/teacher-pass.ts';
 import { firstCorrected, linesOfTokens } from './lines.ts';
 

@@ -12,6 +12,7 @@ import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { answers, examined, heldOutStyle } from '../../protocols/evaluate/responder.ts';
 import { gradedSolver, UNGRADED, ungraded } from '../../protocols/graded-answers.ts';
 import { meanScore, worthOfResponses } from '../../protocols/judged-responses.ts';
+import { groupItems, policyUpdate, SOLVER, smallSteps } from '../../protocols/solver.ts';
 import {
   pointsOfRound,
   RESPONDER,
@@ -21,8 +22,7 @@ import {
   rated,
   respond,
   STYLE_POINTS,
-} from '../../protocols/respond.ts';
-import { groupItems, policyUpdate, SOLVER, smallSteps } from '../../protocols/solver.ts';
+} from '../../protocols/style-responder.ts';
 import {
   parseResponse,
   parseScore,

@@ -4,8 +4,8 @@
  * used, or it proves nothing.
  */
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { RESPONDER } from '../../protocols/respond.ts';
 import { SOLVER } from '../../protocols/solver.ts';
+import { RESPONDER } from '../../protocols/style-responder.ts';
 import { recipes } from '../../recipes/index.ts';
 import { checkedArithmetic } from '../../worlds/arithmetic/checking.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';

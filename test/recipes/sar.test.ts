@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PolicyPart, Sequence } from '../../core/plan/training-plan.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
-import { scoreInContexts } from '../../protocols/other-context.ts';
+import { scoreInContexts } from '../../protocols/score-in-other-prompt.ts';
 import { perplexity, selfAlignment } from '../../recipes/sar/alignment.ts';
 import { sar } from '../../recipes/sar/recipe.ts';
 import { runningTotals } from '../../worlds/arithmetic/family.ts';

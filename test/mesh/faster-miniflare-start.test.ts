@@ -1,7 +1,7 @@
 /** With room in its buffers Miniflare hands workerd a configuration of the same length, and workerd takes it. */
 import { Miniflare, Runtime } from 'miniflare';
 import { afterEach, expect, test, vi } from 'vitest';
-import { withoutRoom, withRoomyBuffers } from '../../local/mesh/roomy-buffers.ts';
+import { withoutRoom, withRoomyBuffers } from '../../local/mesh/faster-miniflare-start.ts';
 
 afterEach(() => vi.restoreAllMocks());
 

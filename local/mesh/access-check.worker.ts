@@ -3,7 +3,7 @@
  * from a foreign page, so that a web site whose name resolves to 127.0.0.1 (DNS rebinding) gets nothing. It also removes the headers
  * with which a caller could pose as Cloudflare or Miniflare. In a deployed mesh, Cloudflare's edge takes its place.
  */
-import { askedUrl, foreignCaller, trustedHeaders } from './door-rules.ts';
+import { askedUrl, foreignCaller, trustedHeaders } from './access-rules.ts';
 
 interface Env {
   readonly INNER: Fetcher;

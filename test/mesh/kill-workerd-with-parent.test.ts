@@ -6,7 +6,7 @@ import { NODE_FLAGS } from '../../local/mesh/installation.ts';
 
 const SCRIPT = `
   import childProcess from 'node:child_process';
-  import { withGuardedChildren } from '${pathToFileURL('local/mesh/die-together.ts')}';
+  import { withGuardedChildren } from '${pathToFileURL('local/mesh/kill-workerd-with-parent.ts')}';
   const guarded = await withGuardedChildren(async () => childProcess.spawn('sleep', ['60'], { stdio: 'ignore' }));
   console.log(guarded.pid);
   setInterval(() => {}, 1000);

@@ -7,7 +7,7 @@ import type { Summary } from '../../core/schema/summary.ts';
 import { type Change, fewWords, LEVEL, pWords } from '../../core/statistics/change.ts';
 import { decimal, dollars, percent, points } from '../shared/figures.ts';
 import { wrap } from '../shared/wrap.ts';
-import { collapseSentence } from './collapse-words.ts';
+import { collapseSentence } from './collapse-warning.ts';
 import { ends } from './windows.ts';
 
 type HeldOut = Summary['heldout'][number];

@@ -1,6 +1,6 @@
 /** The rules of the door, by hand-made requests: who is let in and what is taken off. */
 import { expect, test } from 'vitest';
-import { askedUrl, foreignCaller, trustedHeaders } from '../../local/mesh/door-rules.ts';
+import { askedUrl, foreignCaller, trustedHeaders } from '../../local/mesh/access-rules.ts';
 
 const HOSTS = ['127.0.0.1', 'localhost', '[::1]'];
 const caller = (headers: Record<string, string>, url = 'http://127.0.0.1:8787/') => ({

@@ -1,7 +1,7 @@
 /** What is said of runs that lost something, against summaries written by hand. */
 import { expect, test } from 'vitest';
-import { closingWords } from '../../../cli/start/closing-words.ts';
-import { collapseSentence } from '../../../cli/start/collapse-words.ts';
+import { collapseSentence } from '../../../cli/start/collapse-warning.ts';
+import { closingWords } from '../../../cli/start/run-summary.ts';
 import type { MonitorPoint, Summary } from '../../../core/schema/summary.ts';
 import { sinceBest, tallyOf } from '../../../core/statistics/change.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { closingWords as wrappedWords } from '../../../cli/start/closing-words.ts';
+import { closingWords as wrappedWords } from '../../../cli/start/run-summary.ts';
 import { costOf } from '../../../core/cost/cost.ts';
 import { NOTHING_USED } from '../../../core/cost/usage.ts';
 import { evaluation } from '../../../core/schema/evaluation.ts';
