@@ -31,10 +31,10 @@ const submit = (answer: object, more: Readonly<Record<string, object>> = {}): Ho
   },
 });
 
-/** `worth`: from 0, wrong, to 1, right. */
-const said = (worth: number, why = worth === 0 ? 'Wrong.' : `Worth ${worth} of 1.`) => ({
-  text: worth === 1 ? 'Right.' : why,
-  reward: worth,
+/** `score`: from 0, wrong, to 1, right. */
+const said = (score: number, why = score === 0 ? 'Wrong.' : `Worth ${score} of 1.`) => ({
+  text: score === 1 ? 'Right.' : why,
+  reward: score,
   finished: true,
 });
 
@@ -80,7 +80,7 @@ export function hostedFamily(name: string, family: TaskFamily, rules: string): H
       const task = taskOf(family, split, index);
       const question = untagged(family.solverPrompt(task));
       return {
-        told: { question },
+        taskView: { question },
         prompt: [rules, question],
         after: (calls) => {
           const { answer, steps = [] } = calls.at(-1)!.input as { answer: string; steps?: readonly string[] };
@@ -98,7 +98,7 @@ export interface HostedTexts extends Drawn {
   /** The task as whoever answers may know it. */
   readonly question: (task: string) => string;
   /** What a text is worth, from 0 to 1; null where it is no answer to the task. */
-  readonly worth: (task: string, text: string) => number | null;
+  readonly score: (task: string, text: string) => number | null;
 }
 
 const TEXT = submit(BETWEEN_TAGS);
@@ -113,11 +113,11 @@ export function hostedTexts(name: string, texts: HostedTexts, rules: string): Ho
       const task = taskOf(texts, split, index);
       const question = texts.question(task);
       return {
-        told: { question },
+        taskView: { question },
         prompt: [rules, question],
         after: (calls) => {
-          const worth = texts.worth(task, String(calls.at(-1)!.input.answer));
-          return worth === null ? said(0, 'Not an answer to this task.') : said(worth);
+          const score = texts.score(task, String(calls.at(-1)!.input.answer));
+          return score === null ? said(0, 'Not an answer to this task.') : said(score);
         },
       };
     },
@@ -155,7 +155,7 @@ export function hostedQuestions(name: string, given: () => HostedQuestions): Hos
       const check = checker.prepare(task);
       const question = shownQuestion(task.messages);
       return {
-        told: { question, ...(split === 'train' ? { answer: task.answer } : {}) },
+        taskView: { question, ...(split === 'train' ? { answer: task.answer } : {}) },
         prompt: [question],
         after: (calls) => {
           const text = String(calls.at(-1)!.input.answer);

@@ -62,7 +62,7 @@ export function hostedGame<State>({ game, rules, opponent }: HostedGame<State>):
     };
     const { seat, start } = begin();
     return {
-      told: { player: seat + 1 },
+      taskView: { player: seat + 1 },
       prompt: [rules, start.situation.observation],
       after: (calls) => {
         const { answered, start: first } = begin();

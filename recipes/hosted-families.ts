@@ -114,7 +114,7 @@ export const hostedFamilies: readonly HostedEnvironment[] = [
       heldOut: heldOutStyle,
       isHeldOut: isHeldOutStyle,
       question: (task) => task,
-      worth: (task, text) => {
+      score: (task, text) => {
         const response = parseResponse(`<answer>${text}${STOP}`);
         return response.ok ? styleScore(task, response.value) / STYLE_POINTS : null;
       },
@@ -129,7 +129,7 @@ export const hostedFamilies: readonly HostedEnvironment[] = [
       heldOut: heldOutDocuments,
       isHeldOut: isHeldOutDocument,
       question: prefixOf,
-      worth: (document, text) => {
+      score: (document, text) => {
         const told = parseContinuation(document, text + STOP);
         return told.ok ? truthOf(prefixOf(document) + told.value) : null;
       },
@@ -142,7 +142,7 @@ export const hostedFamilies: readonly HostedEnvironment[] = [
       ...questions,
       heldOut: () => questions.heldOut(),
       question: (task) => task.slice(0, task.indexOf('?')),
-      worth: exactText(questions),
+      score: exactText(questions),
     },
     'The text before the colon is five names with a number each, and after it stands one of the names. The answer is a question to which this name alone is the answer: has and a number, or after or before and another name, as in has 2 or after da.',
   ),
@@ -154,7 +154,7 @@ export const hostedFamilies: readonly HostedEnvironment[] = [
       heldOut: heldOutPositions,
       isHeldOut: isHeldOutPosition,
       question: (task) => parsePosition(task).before,
-      worth: (task, text) => Number(text === parsePosition(task).next),
+      score: (task, text) => Number(text === parsePosition(task).next),
     },
     'A text of sums, and of names with a number that means nothing. It ends in a sum, whose result is one digit. The answer is this digit.',
   ),
@@ -164,7 +164,7 @@ export const hostedFamilies: readonly HostedEnvironment[] = [
       ...cipher,
       heldOut: () => cipher.heldOut(),
       question: (sentence) => sentence,
-      worth: exactText(cipher),
+      score: exactText(cipher),
     },
     'A sentence of one of two invented languages, six words of a letter each; those of the other language are capital where these are small. The answer is the sentence in the other language. The last word of the small one stands first in the capital one, and no word means the one that looks like it.',
   ),

@@ -14,7 +14,7 @@ export interface AgentSeats {
   /** Roles of the recipe, one or more. Each has a history, a version and a reward of its own. */
   readonly seats: readonly string[];
   /** A task as an agent gets it, as JSON. */
-  readonly told: (task: string) => unknown;
+  readonly taskView: (task: string) => unknown;
 }
 
 /** One question of an agent to a policy. */

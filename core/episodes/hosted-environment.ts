@@ -30,7 +30,7 @@ export interface HostedOutput {
 
 export interface HostedTask {
   /** What anybody may know of the task before it is played. The reference answer, if there is one, is told of `train` alone. */
-  readonly told: Readonly<Record<string, unknown>>;
+  readonly taskView: Readonly<Record<string, unknown>>;
   /** What the policy reads first: the rules, then the situation. */
   readonly prompt: readonly string[];
   /** What the last of these calls gave. `calls`: at least one, of the environment's own tools; none before it finished the episode. */

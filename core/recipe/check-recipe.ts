@@ -60,7 +60,7 @@ const FIELDS = {
   staleness: v.optional(count(0)),
   agent: v.optional(
     v.looseObject(
-      { seats: v.pipe(v.array(seatName), v.minLength(1, 'at least one seat')), told: work },
+      { seats: v.pipe(v.array(seatName), v.minLength(1, 'at least one seat')), taskView: work },
       'seats and what they are told',
     ),
   ),

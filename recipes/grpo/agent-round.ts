@@ -146,7 +146,7 @@ export function agentRound(
     ...(fixed.length ? { bindings: () => Object.fromEntries(fixed) } : {}),
     agent: {
       seats: seats.map(({ name }) => name),
-      told: (task) => {
+      taskView: (task) => {
         const { messages, answer, metadata } = readTask(task);
         return { messages, answer, metadata };
       },

@@ -46,7 +46,7 @@ export const hostedGrid = (kind: GridKind): HostedEnvironment => ({
     const game = openGrid(world, split === 'test');
     const start = game.start();
     return {
-      told: { world },
+      taskView: { world },
       prompt: [RULES[kind], start.observation],
       after: (calls) => {
         const end = calls.reduce(

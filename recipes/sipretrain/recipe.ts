@@ -89,10 +89,10 @@ async function write(context: RoundContext, tasks: readonly AdmittedTask[]): Pro
 async function judge(context: RoundContext, groups: readonly RolloutGroup[]): Promise<ScoredGroup[]> {
   const { tokenizer } = context;
   const candidates = groups.map((group) => candidatesOf(group, tokenizer));
-  const heard = context.round.settings.rewardFunction === 'judge';
+  const usesJudge = context.round.settings.rewardFunction === 'judge';
   const questions = groups.flatMap(({ group, samples }, g) => {
     const documents = candidates[g]!.flatMap(({ document }) => (document === null ? [] : [document]));
-    return [...new Set(heard ? documents : [])].map((document) => {
+    return [...new Set(usesJudge ? documents : [])].map((document) => {
       // The document's own continuation is no sample: its judgment is kept beside the rewrite of it.
       const writer = candidates[g]!.findIndex((one) => one.by !== 'document' && one.document === document);
       return {

@@ -53,7 +53,7 @@ export const hostedSearch: HostedEnvironment = {
     const question = questionsOf(split)[index]!;
     const right = answerOf(theWorld(), question);
     return {
-      told: { question, ...(split === 'train' ? { answer: right } : {}) },
+      taskView: { question, ...(split === 'train' ? { answer: right } : {}) },
       prompt: [RULES, question],
       after: (calls) => {
         const { name, input } = calls.at(-1)!;

@@ -60,9 +60,9 @@ async function judge(context: RoundContext, groups: readonly RolloutGroup[]): Pr
   const verdicts = await verify(context, groups, solutionsGS, { family: cipher, role: JUDGE, votes: 1 });
   return groups.map((group, g): ScoredGroup => {
     const scores = verdicts[g]!.map(([verdict]) => scoreOf(verdict?.parsed));
-    const heard =
+    const usedScores =
       variant === 'chance-judge' ? new Random(`${group.group}/scores`).shuffle([...scores]) : scores;
-    const paid = payAnswers(cipher, rewardNamed(rewardsBy(heard), rewardFunction), context, group);
+    const paid = payAnswers(cipher, rewardNamed(rewardsBy(usedScores), rewardFunction), context, group);
     return {
       ...paid,
       judgments: verdicts[g]!.flatMap((each, s) =>

@@ -208,7 +208,7 @@ test('without a mesh no agent is there', async () => {
 });
 
 test('agents are told the task with its answer, and where they cannot play the recipe is what it was', () => {
-  expect(recipe.agent!.told(JSON.stringify(task(3)))).toEqual({
+  expect(recipe.agent!.taskView(JSON.stringify(task(3)))).toEqual({
     messages: [{ role: 'user', content: 'Task 3' }],
     answer: '3',
     metadata: {},

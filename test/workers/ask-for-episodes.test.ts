@@ -21,8 +21,13 @@ async function sent(seats: readonly string[], ...places: readonly (keyof typeof 
   const batches: { readonly body: unknown }[][] = [];
   const queue = { sendBatch: async (batch: { body: unknown }[]) => void batches.push(batch) };
   const tasks = places.map((task, i) => ({ group: `${i}`.repeat(32), index: i, task }) as AdmittedTask);
-  const told = (task: string) => ({ metadata: PLACES[task as keyof typeof PLACES] });
-  await askForEpisodes({ queue, environment } as unknown as EpisodeRequests, round, { seats, told }, tasks);
+  const taskView = (task: string) => ({ metadata: PLACES[task as keyof typeof PLACES] });
+  await askForEpisodes(
+    { queue, environment } as unknown as EpisodeRequests,
+    round,
+    { seats, taskView },
+    tasks,
+  );
   return batches.map((batch) => batch.map(({ body }) => body));
 }
 

@@ -289,7 +289,7 @@ export const agentRoutes = new Hono<GatewayTypes>()
       ...(again ? { again } : {}),
       run: run.id,
       round: round.index,
-      task: agent.told(group.task),
+      task: agent.taskView(group.task),
       ...access,
       rewardURL: `${own}/reward`,
       apiKey: episodeToken(secret, episode),

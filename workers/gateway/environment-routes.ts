@@ -192,7 +192,7 @@ export const environmentRoutes = new Hono<GatewayTypes>()
   })
   .post('/:environment/task', async (c) => {
     const { split, index } = await readJsonBody(c.req.raw, taskOrder, ORDER_LIMIT);
-    return c.json({ task: taskOf(environmentOf(c), splitOf(split), index).told });
+    return c.json({ task: taskOf(environmentOf(c), splitOf(split), index).taskView });
   })
   .get('/:environment/task_tools', async (c) => c.json({ tools: (await openSession(c)).environment.tools }))
   .get('/:environment/prompt', async (c) => c.json(blocksOf((await openSession(c)).task.prompt)))

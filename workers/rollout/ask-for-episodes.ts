@@ -48,7 +48,7 @@ export const environmentOf = ({
 export async function askForEpisodes(
   { queue, environment }: EpisodeRequests,
   { spec }: RoundRow,
-  { seats, told }: AgentSeats,
+  { seats, taskView }: AgentSeats,
   tasks: readonly AdmittedTask[],
 ): Promise<void> {
   if (seats.length > 1) return;
@@ -57,7 +57,7 @@ export async function askForEpisodes(
     queue,
     'episode',
     tasks
-      .filter(({ task }) => v.is(environmentSetTask, told(task)))
+      .filter(({ task }) => v.is(environmentSetTask, taskView(task)))
       .flatMap(({ group }) =>
         Array.from({ length: groupSize }, (_, sample) => ({
           v: 1 as const,
