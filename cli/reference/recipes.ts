@@ -1,4 +1,5 @@
-/** The page docs/recipes.md: a row for each recipe, made from the recipes themselves. */
+/** The page docs/recipes.md: a row for each recipe, made from the recipes themselves and from the verdicts of the lab. */
+import { readFileSync } from 'node:fs';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { recipes } from '../../recipes/index.ts';
 import { FILE_RECIPES } from '../file-recipes.ts';
@@ -11,9 +12,19 @@ const HEAD = [
   '',
   '“On my questions” is *yes* where `--policy NAME --tasks FILE.jsonl` trains your own policy on your own file ([tasks.md](tasks.md)). Otherwise the column says what the recipe needs that a question with its answer does not have.',
   '',
-  '| recipe | what it is | on my questions | paper |',
-  '|---|---|---|---|',
+  '“Evidence” is the verdict on what the paper says, as this project measured it in small runs on its toy worlds: [the lab](../lab/README.md) has the runs and the rule. A dash: nothing was registered.',
+  '',
+  '| recipe | what it is | on my questions | evidence | paper |',
+  '|---|---|---|---|---|',
 ];
+
+/** The verdicts by the names of recipes: the lines of the lab’s file that have no number. */
+const verdicts = (): Map<string, string> =>
+  new Map(
+    [...readFileSync('lab/verdicts.txt', 'utf8').matchAll(/^([a-z0-9-]+): (.+)$/gm)].map(
+      ([, name, verdict]) => [name!, verdict!] as const,
+    ),
+  );
 
 /** The paper, with a link where it is on arXiv. */
 const paperOf = (recipe: Recipe): string => {
@@ -21,16 +32,20 @@ const paperOf = (recipe: Recipe): string => {
   return id ? `[${recipe.paper.title}, ${recipe.paper.year}](https://arxiv.org/abs/${id})` : cite(recipe);
 };
 
-const rowOf = (recipe: Recipe): string => {
+const rowOf = (recipe: Recipe, evidence: string | undefined): string => {
   const { name, title, needsOfTasks } = recipe;
   const cells = [
     `\`${name}\``,
     title,
     needsOfTasks === undefined ? 'yes' : `no: ${needsOfTasks.which} (${needsOfTasks.datum})`,
+    evidence ?? '–',
     paperOf(recipe),
   ];
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 };
 
-export const recipesPage = (): string =>
-  `${[...HEAD, ...[...FILE_RECIPES, ...recipes].map(rowOf)].join('\n')}\n`;
+export function recipesPage(): string {
+  const evidence = verdicts();
+  const rows = [...FILE_RECIPES, ...recipes].map((recipe) => rowOf(recipe, evidence.get(recipe.name)));
+  return `${[...HEAD, ...rows].join('\n')}\n`;
+}

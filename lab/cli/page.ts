@@ -263,7 +263,7 @@ function countedVerdicts(records: readonly Judged[]): string {
 
 /** The table of all claims: one line per claim, with a link to its section of `page`. */
 export const overview = (records: readonly Judged[], page = ''): string[] => [
-  '| recipe | verdict | headline: what was asked, and measured | attempts | skill | sharpening | reward − gold |',
+  '| recipe | verdict | headline: what was asked, and measured | attempts | greedy Δ | sampled Δ − greedy Δ | reward − gold |',
   '|---|---|---|---|---|---|---|',
   ...records.map((record) => {
     const { recipe, verdict, arms, gap } = record;
@@ -292,8 +292,8 @@ improves, ends no lower than another, or ends above a coin or a form control add
 A claim is registered before its one run of eight seeds is played. Each section lists earlier attempts: those that were not registered are older than that rule and have three or five seeds. Held-out tasks are never proposed or trained on, except by ttrl, spine and ttcs, whose method it is to train on the
 test set’s questions without their answers.
 
-In the table, of each claim’s first arm, from start to end with the 95 % interval of the change, in percent: **skill** is the accuracy of greedy answers, with their steps forced where
-answers have steps, so that the choice to write steps is left out. **Sharpening** is by how many points more the accuracy of sampled answers rose than skill did: what training made likelier
+In the table, of each claim’s first arm, from start to end with the 95 % interval of the change, in percent: **greedy Δ** (skill) is the accuracy of greedy answers, with their steps forced where
+answers have steps, so that the choice to write steps is left out. **Sampled Δ − greedy Δ** (sharpening) is by how many points more the accuracy of sampled answers rose than that of greedy ones: what training made likelier
 rather than possible. **Reward − gold** is what the solver is paid minus the share of its answers that are exact, in the first three rounds that pay it and in the last five.
 Where it grows the reward may be hacked, unless words behind it say what else the growth means; where a claim has none, words say why, and its section says it in a sentence. So does the section of a claim without
 sampled accuracy, which has no sharpening.

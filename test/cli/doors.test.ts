@@ -64,7 +64,7 @@ test.each<[string, () => string[], string, RegExp]>([
     'a start policy that is nowhere',
     () => ['--recipe', moduleWith('nowhere', "startPolicy: 'nowhere'")],
     'start.unknown',
-    /"nowhere".*shipped ones/,
+    /"nowhere".*the folder .*models.nowhere, or one of: .*arithmetic-base/,
   ],
   [
     'a start policy that cannot speak the family',

@@ -42,6 +42,36 @@ describe('a recipe of unknown origin', () => {
     expect(checkRecipe(recipe, 'it')).toBe(recipe);
   });
 
+  /** What a recipe has had to have since 0.1.0: another field that it must have would refuse the modules of users. */
+  const REQUIRED = [
+    ...['name', 'title', 'paper', 'summary', 'differences', 'startPolicy', 'taskName', 'tasks', 'groupSize'],
+    ...[
+      'rewards',
+      'variants',
+      'sets',
+      'roles',
+      'freezable',
+      'propose',
+      'rollOut',
+      'judge',
+      'learn',
+      'evaluate',
+    ],
+  ] as const;
+  test('needs the fields of 0.1.0 and no other', () => {
+    const own = Object.fromEntries(REQUIRED.map((field) => [field, dapo[field]]));
+    expect(checkRecipe(own, 'it')).toBe(own);
+  });
+  test.each(REQUIRED)('without %s is refused by that name', (field) => {
+    const { [field]: _, ...others } = dapo;
+    expect(() => checkRecipe(others, 'own.ts')).toThrow(
+      expect.objectContaining({
+        code: 'recipe.invalid',
+        message: expect.stringMatching(new RegExp(`^own.ts is not a recipe: it lacks \`${field}\``)),
+      }),
+    );
+  });
+
   test('without a method section it still is', () => {
     const { method: _, ...own } = dapo;
     expect(checkRecipe(own, 'it')).toBe(own);
