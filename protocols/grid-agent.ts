@@ -7,8 +7,8 @@ import type { EvaluationTasks } from '../core/recipe/split.ts';
 import { mean } from '../core/rl/statistics.ts';
 import { rolloutId } from '../core/round/sample-ids.ts';
 import { type Evaluation, evaluation } from '../core/schema/evaluation.ts';
-import { shareOf, tallyOf } from '../core/statistics/change.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../core/schema/sample.ts';
+import { shareOf, tallyOf } from '../core/statistics/change.ts';
 import { agentPrompt, parseActions } from '../worlds/environment.ts';
 import {
   agentSees,

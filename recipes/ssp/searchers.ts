@@ -8,8 +8,8 @@ import { deriveId, Random } from '../../core/random.ts';
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
-import { tallyOfShares } from '../../core/statistics/change.ts';
 import type { Sample } from '../../core/schema/sample.ts';
+import { tallyOfShares } from '../../core/statistics/change.ts';
 import {
   answerOf,
   type Knowledge,

@@ -9,7 +9,13 @@ import { balancedPick } from '../../core/rl/selection/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { creditedItems, rewardOf as earned, policyPart, rewardNamed, withAdvantages } from '../../protocols/solver.ts';
+import {
+  creditedItems,
+  rewardOf as earned,
+  policyPart,
+  rewardNamed,
+  withAdvantages,
+} from '../../protocols/solver.ts';
 import { proposerReward, rewards } from './rewards.ts';
 
 /** The number of judgments in a round that the judge is trained on, half of them on right solutions. */
