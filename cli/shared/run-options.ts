@@ -122,7 +122,7 @@ export const collect = (value: string, before: readonly string[]) => [
 ];
 
 const WEIGHTS =
-  'hold the weights that sample in fewer bits, for models that an isolate has no room for; evaluations stay in float32';
+  'quantize the weights that sample, so that larger models fit a Worker; evaluations stay in float32';
 
 export const weightsOption = () => new Option('--weights <form>', WEIGHTS).choices(SMALLER_WEIGHTS);
 

@@ -31,7 +31,7 @@ const busy = (stateDir: string, { pid, url }: Owner) =>
     'state.busy',
     `Process ${pid} runs a mesh on ${stateDir}${url ? ` at ${url}` : ''}.`,
     {
-      expected: 'one mesh a state folder',
+      expected: 'only one mesh on a state folder at a time',
       next: `Wait for it or end it, or choose another folder with --state DIR. If no such process is rollmesh's, remove ${lockPath(stateDir)}.`,
     },
   );

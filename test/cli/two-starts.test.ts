@@ -64,7 +64,7 @@ test('one state folder: the second is told which process has it', async () => {
   expect(both.map(({ wasUp }) => wasUp).sort()).toEqual([false, true]);
   const refused = both.find(({ wasUp }) => !wasUp)!;
   expect(refused.said).toMatch(
-    /^state\.busy: Process \d+ runs a mesh on .* Expected one mesh a state folder\./m,
+    /^state\.busy: Process \d+ runs a mesh on .* Expected only one mesh on a state folder at a time\./m,
   );
   expect(refused.said).not.toMatch(INTERNALS);
   expect(refused.code).toBe(1);
