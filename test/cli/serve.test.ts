@@ -4,10 +4,10 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, afterEach, expect, test } from 'vitest';
 import type { Manifest } from '../../core/schema/policy.ts';
 import { nodeArguments } from '../../local/mesh/installation.ts';
 import { storedObjects } from '../faults/stored-files.ts';
@@ -18,6 +18,13 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 /** How many rounds are played, and from how many backups the run goes on: `BACKUP_ROUNDS=8 BACKUPS=20` tries more. */
 const ROUNDS = Number(process.env.BACKUP_ROUNDS ?? 3);
 const TRIED = Number(process.env.BACKUPS ?? 1);
+
+/** What was started; a test that fails leaves nothing running. */
+const started = new Set<Service>();
+afterEach(async () => {
+  for (const service of started) await service.stop();
+  started.clear();
+});
 
 class Service {
   readonly #child;
@@ -30,6 +37,7 @@ class Service {
       env: { ...process.env, NO_COLOR: '1', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    started.add(this);
     for (const stream of [this.#child.stdout, this.#child.stderr])
       stream.on('data', (chunk: Uint8Array) => {
         this.text += new TextDecoder().decode(chunk);
@@ -60,11 +68,8 @@ class Service {
   }
 }
 
-const project = (name: string): string => {
-  const cwd = join(folder, name);
-  mkdirSync(cwd);
-  return cwd;
-};
+/** A new folder; another one where a test is repeated. */
+const project = (name: string): string => mkdtempSync(join(folder, `${name}-`));
 const serve = (cwd: string, env: Readonly<Record<string, string>> = {}) =>
   new Service(cwd, ['serve', '--port', '0', '--state', 'state', '--threads', '1'], env);
 
@@ -87,47 +92,52 @@ const trained = (state: string) =>
     }),
   );
 
-test('backups of a running service go on to the same versions, and systemd hears when it is ready', async () => {
-  const cwd = project('first');
-  const bin = project('bin');
-  writeFileSync(join(bin, 'systemd-notify'), `#!/bin/sh\necho "$@" >"${bin}/heard"\n`, { mode: 0o755 });
-  const service = serve(cwd, { NOTIFY_SOCKET: 'any', PATH: `${bin}:${process.env.PATH}` });
-  const [, url] = await service.says(/The mesh is up at (\S+) and takes webhooks/);
-  await expect.poll(() => readFileSync(join(bin, 'heard'), 'utf8'), { timeout: 20_000 }).toBe('--ready\n');
-  const order = ['--recipe', 'trio', '--tasks-per-round', '2', '--group-size', '2', '--engine', 'kernels'];
-  const ordered = await called(cwd, 'trigger', url!, ...order, '--rounds', `${ROUNDS}`);
-  expect(ordered, ordered.text).toMatchObject({ code: 0 });
-  const last = new RegExp(`^ *${ROUNDS}/${ROUNDS} `, 'm');
-  const backups: string[] = [];
-  do {
-    const file = join(folder, `${backups.length}.tgz`);
-    const made = await called(cwd, 'backup', file, '--state', 'state');
-    expect(made, made.text).toMatchObject({ code: 0 });
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-    backups.push(file);
-  } while (!last.test(service.text));
-  expect(await service.stop(), service.text).toBe(0);
-  const wanted = trained(join(cwd, 'state'));
-  expect(Object.keys(wanted)).toHaveLength(ROUNDS);
-  // Spread over the run, the first of them in its middle where there is one alone.
-  const tried = Array.from(
-    { length: Math.min(TRIED, backups.length) },
-    (_, i) => backups[Math.floor(((i + 0.5) * backups.length) / Math.min(TRIED, backups.length))]!,
-  );
-  for (const [i, file] of tried.entries()) {
-    const other = project(`restored-${i}`);
-    const restored = await called(other, 'restore', file, '--state', 'state');
-    expect(restored, restored.text).toMatchObject({ code: 0 });
-    const before = Object.keys(trained(join(other, 'state'))).length;
-    const again = serve(other);
-    if (before < ROUNDS) await again.says(last);
-    expect(await again.stop(), again.text).toBe(0);
-    expect(trained(join(other, 'state')), `${file}, taken with ${before} versions`).toEqual(wanted);
-    if (process.env.BACKUPS) console.log(`backup ${file}: ${before} of ${ROUNDS} versions when it was taken`);
-  }
-  // What is there is not written over, and other secrets are not taken for these.
-  expect((await called(cwd, 'restore', tried[0]!, '--state', 'state')).text).toContain('state.exists');
-  const stranger = project('stranger');
-  writeFileSync(join(stranger, '.dev.vars'), 'MESH_KEY=other\n');
-  expect((await called(stranger, 'restore', tried[0]!)).text).toContain('secrets.differ');
-}, 300_000);
+test(
+  'backups of a running service go on to the same versions, and systemd hears when it is ready',
+  async () => {
+    const cwd = project('first');
+    const bin = project('bin');
+    writeFileSync(join(bin, 'systemd-notify'), `#!/bin/sh\necho "$@" >"${bin}/heard"\n`, { mode: 0o755 });
+    const service = serve(cwd, { NOTIFY_SOCKET: 'any', PATH: `${bin}:${process.env.PATH}` });
+    const [, url] = await service.says(/The mesh is up at (\S+) and takes webhooks/);
+    await expect.poll(() => readFileSync(join(bin, 'heard'), 'utf8'), { timeout: 20_000 }).toBe('--ready\n');
+    const order = ['--recipe', 'trio', '--tasks-per-round', '2', '--group-size', '2', '--engine', 'kernels'];
+    const ordered = await called(cwd, 'trigger', url!, ...order, '--rounds', `${ROUNDS}`);
+    expect(ordered, ordered.text).toMatchObject({ code: 0 });
+    const last = new RegExp(`^ *${ROUNDS}/${ROUNDS} `, 'm');
+    const backups: string[] = [];
+    do {
+      const file = join(cwd, `${backups.length}.tgz`);
+      const made = await called(cwd, 'backup', file, '--state', 'state');
+      expect(made, made.text).toMatchObject({ code: 0 });
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+      backups.push(file);
+    } while (!last.test(service.text));
+    expect(await service.stop(), service.text).toBe(0);
+    const wanted = trained(join(cwd, 'state'));
+    expect(Object.keys(wanted)).toHaveLength(ROUNDS);
+    // Spread over the run, the first of them in its middle where there is one alone.
+    const tried = Array.from(
+      { length: Math.min(TRIED, backups.length) },
+      (_, i) => backups[Math.floor(((i + 0.5) * backups.length) / Math.min(TRIED, backups.length))]!,
+    );
+    for (const [i, file] of tried.entries()) {
+      const other = project(`restored-${i}`);
+      const restored = await called(other, 'restore', file, '--state', 'state');
+      expect(restored, restored.text).toMatchObject({ code: 0 });
+      const before = Object.keys(trained(join(other, 'state'))).length;
+      const again = serve(other);
+      if (before < ROUNDS) await again.says(last);
+      expect(await again.stop(), again.text).toBe(0);
+      expect(trained(join(other, 'state')), `${file}, taken with ${before} versions`).toEqual(wanted);
+      if (process.env.BACKUPS)
+        console.error(`backup ${file}: ${before} of ${ROUNDS} versions when it was taken`);
+    }
+    // What is there is not written over, and other secrets are not taken for these.
+    expect((await called(cwd, 'restore', tried[0]!, '--state', 'state')).text).toContain('state.exists');
+    const stranger = project('stranger');
+    writeFileSync(join(stranger, '.dev.vars'), 'MESH_KEY=other\n');
+    expect((await called(stranger, 'restore', tried[0]!)).text).toContain('secrets.differ');
+  },
+  300_000 * Math.max(1, TRIED / 2),
+);
