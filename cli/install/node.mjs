@@ -11,6 +11,7 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -95,7 +96,8 @@ if (isClone && process.platform === 'win32') {
   writeFileSync(`${program}.cmd`, '@node "%~dp0\\..\\..\\cli\\install\\rollmesh.mjs" %*\r\n');
 } else if (isClone) linkTo(join(here, 'rollmesh.mjs'), program);
 
-const isOurs = process.execPath.startsWith(folder);
+// `execPath` has no links in it; `node_modules` may be one.
+const isOurs = existsSync(folder) && process.execPath.startsWith(realpathSync(folder));
 if (isCurrent(process.version) && !isOurs) {
   // What an older Node once brought: the machine has its own now.
   rmSync(folder, { recursive: true, force: true });

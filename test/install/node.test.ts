@@ -3,7 +3,18 @@
  * asking for a later one than there is, which only the stand-in's answers to `--version`.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  constants,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -29,8 +40,8 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const at = (...path: string[]) => join(folder, 'node_modules', ...path);
 
-/** Runs the script; `npm` is the body of the stand-in. `home`: where the package lies. */
-function install(oldest: string, npm: string, home = folder) {
+/** Runs the script; `npm` is the body of the stand-in. `home`: where the package lies; `node`: by which Node. */
+function install(oldest: string, npm: string, home = folder, node = process.execPath) {
   writeFileSync(join(home, 'package.json'), JSON.stringify({ engines: { node: `>=${oldest}` } }));
   const standIn = join(folder, 'npm-cli.js');
   const noted = join(folder, 'calls');
@@ -38,7 +49,7 @@ function install(oldest: string, npm: string, home = folder) {
     standIn,
     `const fs = require('node:fs'); fs.appendFileSync(${JSON.stringify(noted)}, process.argv.slice(2).join(' ') + '\\n'); ${npm}`,
   );
-  const { status, signal, stderr } = spawnSync(process.execPath, [join(home, 'cli/install/node.mjs')], {
+  const { status, signal, stderr } = spawnSync(node, [join(home, 'cli/install/node.mjs')], {
     encoding: 'utf8',
     env: { ...process.env, npm_execpath: standIn },
   });
@@ -103,6 +114,16 @@ test('once the machine has a current Node, what was brought goes', () => {
   expect(install('22.19', GOOD)).toMatchObject({ status: 0 });
   expect(existsSync(at('.node'))).toBe(false);
   expect(spawnSync('ls', ['-l', at('.bin/node')]).status).not.toBe(0);
+});
+
+test('what was brought stays while it runs the script itself, also where node_modules is a link', () => {
+  const elsewhere = join(folder, 'elsewhere');
+  rmSync(at(), { recursive: true });
+  mkdirSync(join(elsewhere, '.node'), { recursive: true });
+  symlinkSync(elsewhere, at());
+  copyFileSync(process.execPath, at('.node/node'), constants.COPYFILE_FICLONE);
+  expect(install('22.19', GOOD, folder, at('.node/node'))).toMatchObject({ status: 0, calls: [] });
+  expect(existsSync(at('.node/node'))).toBe(true);
 });
 
 test.each([
