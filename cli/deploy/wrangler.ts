@@ -89,7 +89,7 @@ export function wranglerFailure(
       next: `See that this machine has a connection. ${AGAIN}`,
     });
   if (NOT_LOGGED_IN.test(said))
-    return new RollmeshError('wrong-input', 'deploy.login', 'Wrangler may not act for you on Cloudflare.', {
+    return new RollmeshError('wrong-input', 'deploy.login', 'You are not logged in to Cloudflare.', {
       expected: '`npx wrangler login`, or CLOUDFLARE_API_TOKEN with the permissions listed in docs/deploy.md',
       next: `${args[0] === 'whoami' ? '' : `It refused \`wrangler ${args.join(' ')}\`: ${scrub(cause(answer), hidden)}. `}${AGAIN}`,
     });

@@ -114,7 +114,7 @@ function chartOf(
 }
 
 const PRINTER: Omit<RunListener, 'finished'> = {
-  started: ({ done }) => done && console.log(`  goes on after round ${done}`),
+  started: ({ done }) => done && console.log(`  resuming after round ${done}`),
   evaluatedStart: ({ heldOut }) => console.log(`  start: greedy ${percent(heldOut.accuracy, 1)}`),
   round: ({ round, report }) =>
     report.evaluation &&
