@@ -79,7 +79,7 @@ test('killed at four moments, the next import stores the version', async () => {
   const all = objectsIn(join(folder, 'reference'));
   const reference = await withMesh(join(folder, 'reference'));
   expect(reference['model.safetensors']).toMatch(/^[0-9a-f]{64}$/);
-  expect(whole.said).toContain('qwen3 0:');
+  expect(whole.said).toContain('imported qwen3@0:');
   expect(whole.status).toBe(0);
   expect(all).toBeGreaterThanOrEqual(3);
   let completed = 0;
@@ -93,8 +93,8 @@ test('killed at four moments, the next import stores the version', async () => {
       const second = await importing(state);
       // Where the first was killed after its commit, its version is there and whole.
       const taken = isWhole ? '|^policy\\.taken: There is a policy qwen3 already' : '';
-      expect(second.said).toMatch(new RegExp(`^qwen3 0:${taken}`, 'm'));
-      if (second.said.includes('qwen3 0:')) completed++;
+      expect(second.said).toMatch(new RegExp(`^imported qwen3@0:${taken}`, 'm'));
+      if (second.said.includes('imported qwen3@0:')) completed++;
     });
     expect(kept).toEqual(reference);
   }
