@@ -6,26 +6,10 @@
  *
  * A recipe (docs/write-a-recipe.md) has the same steps as functions, so that Workers can sample and a learner can train elsewhere.
  */
-import {
-  arithmetic,
-  deriveId,
-  drawUntil,
-  grpo,
-  mean,
-  Random,
-  type Sample,
-  solverUpdate,
-  trainedSolver,
-} from 'rollmesh';
-import {
-  nodeEngines,
-  OpenPolicies,
-  openDevice,
-  RoundTrainer,
-  readPolicyFolder,
-  roundOf,
-  textOf,
-} from 'rollmesh/local';
+import { arithmetic, deriveId, drawUntil, grpo, mean, Random, type Sample } from 'rollmesh';
+import { solverUpdate, trainedSolver } from 'rollmesh';
+import { nodeEngines, OpenPolicies, openDevice, RoundTrainer } from 'rollmesh/local';
+import { readPolicyFolder, roundOf, textOf } from 'rollmesh/local';
 
 const [ROUNDS, TASKS, GROUP] = [8, 64, 8];
 /** What the rounds are made of; their ids, and from these all random numbers, are derived from it. */
