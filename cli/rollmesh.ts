@@ -1,11 +1,10 @@
 #!/usr/bin/env node
 /** The program `rollmesh`: one command a subject, each loaded only when it is called. The npm scripts of the repository are calls of it. */
-import { readFileSync } from 'node:fs';
 import nodeModule from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Command } from 'commander';
-import { CACHES, installed } from '../local/mesh/installation.ts';
+import { CACHES, installed, release } from '../local/mesh/installation.ts';
 import { fail } from './shared/fail.ts';
 import { subcommandFirst } from './shared/subcommand-first.ts';
 
@@ -121,11 +120,6 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   },
 };
 
-function version(): string {
-  const { version } = JSON.parse(readFileSync(installed('package.json'), 'utf8')) as { version: string };
-  return version;
-}
-
 /** Loads only the command that is named; commander parses the rest of the line. */
 async function run(args: readonly string[]): Promise<void> {
   // Runs before any command is loaded, so that a user with an old Node gets a clear message.
@@ -144,7 +138,7 @@ async function run(args: readonly string[]): Promise<void> {
     .description(
       'A serverless rollout mesh for self-play and generator-verifier co-training of language models.',
     )
-    .version(version())
+    .version(release())
     .addHelpText('after', '\nEach command explains itself: rollmesh COMMAND --help');
   for (const [name, { description }] of Object.entries(COMMANDS))
     program.command(name).description(description).helpOption(false);

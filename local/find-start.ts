@@ -3,7 +3,7 @@
  * `rollmesh-starts` and in the folder or at the URL that `ROLLMESH_STARTS` names, in this order. All but the user's own have to be the ones that
  * `start-hashes.ts` knows.
  */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import * as v from 'valibot';
@@ -175,10 +175,16 @@ async function fetchStart(name: string, wanted: string, folder: string, url: str
   expectFiles(name, url, listed, files, next);
   mkdirSync(dirname(folder), { recursive: true });
   const written = mkdtempSync(`${folder}-`);
-  for (const [file, bytes] of Object.entries({ ...files, [MANIFEST]: manifest }))
-    writeFileSync(join(written, file), bytes);
-  // Another process may have been faster.
-  if (!existsSync(folder)) renameSync(written, folder);
+  try {
+    for (const [file, bytes] of Object.entries({ ...files, [MANIFEST]: manifest }))
+      writeFileSync(join(written, file), bytes);
+    renameSync(written, folder);
+  } catch (error) {
+    // Another process was faster, with the same files.
+    if (!existsSync(folder)) throw error;
+  } finally {
+    rmSync(written, { recursive: true, force: true });
+  }
 }
 
 /**

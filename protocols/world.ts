@@ -248,10 +248,18 @@ const triedTasks = (name: string, draw: World['draw']): string[] => {
   return Array.from({ length: TRIED }, () => draw(random));
 };
 
+/** What a function of a world returns. Throws `world.task` where it throws. */
+function returned<T>(called: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw failed('task', `${called} throws: ${why(error)}.`, 'a value for every task and every text');
+  }
+}
+
 /** Tries a world: its tasks, its oracle, and every verb on each kind of text. */
 function tryWorld({ name, draw, isRight, reference, words }: World): void {
-  const tasks = triedTasks(name, draw);
-  const again = triedTasks(name, draw);
+  const [tasks, again] = returned('draw', () => [triedTasks(name, draw), triedTasks(name, draw)]);
   for (const [i, task] of tasks.entries()) {
     if (typeof task !== 'string' || task === '')
       throw failed('task', `draw returns ${shown(task)}.`, 'a text that is not empty');
@@ -261,14 +269,16 @@ function tryWorld({ name, draw, isRight, reference, words }: World): void {
         `draw returns ${shown(task)}, then ${shown(again[i])} from the same state of random.`,
         'no other source of chance than `random`',
       );
-    for (const text of TEXTS)
-      if (typeof isRight(task, text) !== 'boolean')
+    for (const text of TEXTS) {
+      const verdict = returned(`isRight(${shown(task)}, ${shown(text)})`, () => isRight(task, text));
+      if (typeof verdict !== 'boolean')
         throw failed(
           'task',
-          `isRight returns ${shown(isRight(task, text))} for ${shown(task)} and ${shown(text)}.`,
+          `isRight returns ${shown(verdict)} for ${shown(task)} and ${shown(text)}.`,
           'true or false',
         );
-    const solution = reference?.(task);
+    }
+    const solution = returned(`reference(${shown(task)})`, () => reference?.(task));
     if (solution && !(v.is(SAYS.solve, solution) && isRight(task, solution.answer)))
       throw failed(
         'task',

@@ -1,7 +1,6 @@
 /** `npx rollmesh backup FILE`: what a mesh needs to go on elsewhere, as one file; the mesh may run meanwhile. */
 import { spawnSync } from 'node:child_process';
 import {
-  chmodSync,
   copyFileSync,
   cpSync,
   existsSync,
@@ -12,12 +11,14 @@ import {
   renameSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { Command } from 'commander';
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
 import { databasesIn, openSqlite } from '../../local/mesh/sqlite-files.ts';
 import { calledAs } from '../called-as.ts';
+import { refuseExisting } from '../policy/files.ts';
 import { printable } from '../printable.ts';
 import { writtenRecipes } from '../recipe-modules.ts';
 import { STATE_MARKER, seeStateFolder } from '../shared/state-folder.ts';
@@ -49,23 +50,22 @@ async function backUp(file: string, { state, force }: BackupOptions): Promise<vo
       expected: 'the folder of a mesh that has run',
       next: 'Check --state DIR.',
     });
-  if (existsSync(file) && !force)
-    throw wrongInput('file.exists', `The file ${file} is there already.`, {
-      next: 'Choose another, or write over it with --force.',
-    });
+  refuseExisting(file, force);
   const target = resolve(file);
   mkdirSync(dirname(target), { recursive: true });
   // Beside the state, so that objects are linked and not copied.
+  const archive = `${target}.${process.pid}`;
   const stage = mkdtempSync(join(dirname(stateDir), '.rollmesh-backup-'));
   try {
     await copyState(stateDir, stage);
     if (existsSync('.dev.vars')) copyFileSync('.dev.vars', join(stage, '.dev.vars'));
-    const archive = `${target}.part`;
+    // Made here, so that nobody else can read it while it is written.
+    writeFileSync(archive, '', { mode: OWNER_ONLY });
     tar(['--create', '--gzip', '--file', archive, '--directory', stage, '.']);
-    chmodSync(archive, OWNER_ONLY);
     renameSync(archive, target);
   } finally {
     rmSync(stage, { recursive: true, force: true });
+    rmSync(archive, { force: true });
   }
   console.log(
     printable(

@@ -37,7 +37,7 @@ export async function readBytes(path: string, most = LARGEST_TEXT): Promise<Uint
 export function refuseExisting(out: string, force: boolean): void {
   if (!existsSync(out) || force) return;
   throw wrongInput('file.exists', `The file ${out} is there already.`, {
-    next: 'Choose another with --out, or write over it with --force.',
+    next: 'Choose another, or write over it with --force.',
   });
 }
 

@@ -1,18 +1,14 @@
 /** The commands on receipts: `policy receipt` writes one, `policy check` trains the versions in it again. */
-import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Command, Option } from 'commander';
-import { installed } from '../../local/mesh/installation.ts';
+import { release } from '../../local/mesh/installation.ts';
 import { duration } from '../shared/figures.ts';
 import { collect, whole } from '../shared/run-options.ts';
 import { type VersionName, versionName } from '../shared/version-name.ts';
 import type { VerifyOptions } from '../verify/verify.ts';
 import { type Common, print, printJson, subcommand, withStore, withUrl } from './command-line.ts';
 import { readBytes, refuseExisting } from './files.ts';
-
-const release = (): string =>
-  (JSON.parse(readFileSync(installed('package.json'), 'utf8')) as { version: string }).version;
 
 /** Largest receipt that is read, bytes. It is in memory with what it unpacks to. */
 const LARGEST_RECEIPT = 2 ** 31 - 1;

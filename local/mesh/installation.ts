@@ -2,7 +2,7 @@
  * Finds the files of this installation (policies, migrations, page, modules), whatever the working directory. The user's own files are
  * found from the working directory. The same code runs from its TypeScript sources and from the built package.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -20,6 +20,10 @@ export const BUILT = import.meta.url.endsWith('.js');
 
 /** A file or folder of the installation that is not a module, such as `models` or `wrangler.toml`. */
 export const installed = (...parts: readonly string[]): string => join(INSTALLATION, ...parts);
+
+/** The release of this installation, such as `0.1.0`. */
+export const release = (): string =>
+  (JSON.parse(readFileSync(installed('package.json'), 'utf8')) as { version: string }).version;
 
 /** The folder of caches: a package's is beside the package, as those of other tools are; a checkout's is in its own `node_modules`. */
 export const CACHES = BUILT ? join(dirname(INSTALLATION), '.cache') : installed('node_modules', '.cache');

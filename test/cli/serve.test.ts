@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
@@ -134,6 +134,17 @@ test(
       if (process.env.BACKUPS)
         console.error(`backup ${file}: ${before} of ${ROUNDS} versions when it was taken`);
     }
+    // While it is written nobody else reads it, and nothing of one that fails stays.
+    const half = `#!/bin/sh\nshift 3\necho half >"$1"\nstat -c %a "$1" >"${bin}/mode"\nexit 1\n`;
+    writeFileSync(join(bin, 'tar'), half, { mode: 0o755 });
+    const files = readdirSync(cwd);
+    const cut = new Service(cwd, ['backup', 'cut.tgz', '--state', 'state'], {
+      PATH: `${bin}:${process.env.PATH}`,
+    });
+    expect(await cut.ends()).toBe(1);
+    expect(cut.text).toContain('backup.tar');
+    expect(readFileSync(join(bin, 'mode'), 'utf8')).toBe('600\n');
+    expect(readdirSync(cwd)).toEqual(files);
     // What is there is not written over, and other secrets are not taken for these.
     expect((await called(cwd, 'restore', tried[0]!, '--state', 'state')).text).toContain('state.exists');
     const stranger = project('stranger');

@@ -118,6 +118,12 @@ test('what a URL sent is kept, and read again without it', async () => {
   expect(await read(from)).toBe('style model.safetensors');
 });
 
+test('what several processes fetch at once is kept once', async () => {
+  const from = { ...places, own: 'none', shipped: 'none', packaged: undefined, named: url() };
+  await Promise.all(Array.from({ length: 4 }, () => read(from)));
+  expect(readdirSync(from.cache)).toHaveLength(1);
+});
+
 test('a file of more bytes than the manifest says is not read to its end', async () => {
   const from = { ...places, own: 'none', shipped: 'none', packaged: undefined, named: url() };
   writeFileSync(join(served, 'style', 'model.safetensors'), Buffer.alloc(1_000_000));

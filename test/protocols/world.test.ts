@@ -94,6 +94,17 @@ test.each<[string, unknown, string, RegExp]>([
     'world.task',
     /reference returns/,
   ],
+  ...(['draw', 'isRight', 'reference'] as const).map((called): [string, unknown, string, RegExp] => [
+    `throws in ${called}`,
+    {
+      ...base,
+      [called]: () => {
+        throw new Error('no such thing');
+      },
+    },
+    'world.task',
+    new RegExp(`^${called}.* throws: no such thing`),
+  ]),
   ['asks nothing', solving({ ask: () => ' ' }), 'world.ask', /words\.solve\.ask returns " "/],
   [
     'returns no prompt',
