@@ -30,6 +30,16 @@ export {
   type PlaySettings,
   playEpisodes,
 } from './core/episodes/play-episodes.ts';
+export {
+  type Ended,
+  playSeats,
+  type Reading,
+  type Seated,
+  type SeatsBeginning,
+  type SeatsPlayed,
+  type SeatsRules,
+  type Written,
+} from './core/episodes/play-seats.ts';
 export { type FailureKind, kindOf, RollmeshError, wrongInput } from './core/errors.ts';
 export type { Datum, Verb, Verbs } from './core/game/verbs.ts';
 export type * from './core/plan/training-plan.ts';

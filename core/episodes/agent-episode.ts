@@ -6,8 +6,7 @@
 
 import type { Score } from '../net/reward-service.ts';
 import type { TokenIds } from '../policy/policy.ts';
-import { rolloutId } from '../round/sample-ids.ts';
-import { turnId } from './episode.ts';
+import { rolloutId, turnId } from '../round/sample-ids.ts';
 
 /** The seats that agents hold, and what they are told of a task. */
 export interface AgentSeats {
@@ -45,4 +44,4 @@ export type EpisodesOf = (group: string) => Promise<readonly AgentEpisode[]>;
 
 /** The id of the sample that answers a call: it keys the draws. */
 export const callSampleId = (group: string, role: string, sample: number, turn: number): string =>
-  turnId({ id: rolloutId(group, role, sample), turns: turn });
+  turnId(rolloutId(group, role, sample), turn);

@@ -14,6 +14,9 @@ export const proposalId = (round: string, role: string, index: number, attempt?:
 /** Rollout number `index` of a group. */
 export const rolloutId = (group: string, role: string, index: number): string => deriveId(group, role, index);
 
+/** Turn number `turn` of an episode, whose seat there has the id `seat`: that of its rollout. */
+export const turnId = (seat: string, turn: number): string => deriveId(seat, 'turn', turn);
+
 /** Judgment number `vote` of a sample by a role. */
 export const judgmentId = (sample: string, role: string, vote: number): string =>
   deriveId(sample, role, vote);

@@ -3,11 +3,10 @@
  * computed and compared, and only the object that holds the sample is read.
  */
 import type { R2Bucket } from '@cloudflare/workers-types';
-import { turnId } from '../../core/episodes/episode.ts';
 import { episodesOf, proposalKey } from '../../core/episodes/play-episodes.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { Registry } from '../../core/recipe/registry.ts';
-import { judgmentId, proposalId, rolloutId } from '../../core/round/sample-ids.ts';
+import { judgmentId, proposalId, rolloutId, turnId } from '../../core/round/sample-ids.ts';
 import type { FoundSample, GroupContent, ProposalListing } from '../../core/schema/answers.ts';
 import { OUTCOMES } from '../../core/schema/outcome.ts';
 import { keys } from '../../core/schema/round.ts';
@@ -146,8 +145,7 @@ function isDerivedFrom(group: string, { spec }: RoundRow, wanted: string): boole
     for (let i = 0; i < spec.settings.groupSize; i++) {
       const rollout = rolloutId(group, role, i);
       if (rollout === wanted) return true;
-      for (let turns = 0; turns < MOST_TURNS; turns++)
-        if (turnId({ id: rollout, turns }) === wanted) return true;
+      for (let turn = 0; turn < MOST_TURNS; turn++) if (turnId(rollout, turn) === wanted) return true;
       for (const judge of roles.filter((other) => other !== role))
         for (let vote = 0; vote < MOST_VOTES; vote++)
           if (judgmentId(rollout, judge, vote) === wanted) return true;

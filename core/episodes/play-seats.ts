@@ -1,0 +1,258 @@
+/**
+ * Plays episodes in which several seats write by turns or at once. The state of a world says who is to write and what each reads first. Every seat has
+ * a history of its own, as token ids, and is played by a role: that decides its version and its weights. The record has one sample per turn, whose
+ * prompt is all that its seat has read and written: only what the seat itself wrote can carry a loss.
+ */
+
+import { RollmeshError } from '../errors.ts';
+import type { GeneratePrompt, SamplingSettings, TokenIds } from '../policy/policy.ts';
+import { type RoundContext, sampleOf, samplingOf } from '../recipe/round-context.ts';
+import type { Message } from '../renderer/message.ts';
+import type { PolicyText } from '../renderer/policy-text.ts';
+import type { Dialogue } from '../renderer/renderer.ts';
+import { turnId } from '../round/sample-ids.ts';
+import type { Outcome } from '../schema/outcome.ts';
+import type { Sample } from '../schema/sample.ts';
+
+/** Who plays a seat in an episode. */
+export interface Seated {
+  readonly role: string;
+  /** Keys the random numbers of its turns; no other seat and no other episode has it. */
+  readonly id: string;
+}
+
+export interface SeatsBeginning<World> {
+  /** By the name of the seat. */
+  readonly seats: Readonly<Record<string, Seated>>;
+  /** Its number among the rollouts of its task. */
+  readonly episode?: number;
+  readonly world: World;
+}
+
+/** A seat that is to write. */
+export interface Reading {
+  readonly seat: string;
+  /** What it reads first, after what it has read and written: text as the policy reads it, or messages for the policy's chat template. */
+  readonly reads: string | readonly Message[];
+  /** It reads this alone: what it read and wrote before is not in its prompt. */
+  readonly anew?: true;
+}
+
+/** What a seat wrote. */
+export interface Written {
+  readonly seat: string;
+  /** With the token that ended it. */
+  readonly text: string;
+  /** How the policy that wrote it reads and writes. */
+  readonly speaker: PolicyText;
+}
+
+export interface SeatsRules<World> {
+  /** The seats that write now: one, or several that do not see each other's texts. None: the episode is over. */
+  readonly next: (world: World) => readonly Reading[];
+  /** What becomes of the world, and of each text that was asked for, in the order of `next`. An outcome is `ok`, or why the text is no valid turn. */
+  readonly answer: (
+    world: World,
+    texts: readonly Written[],
+  ) => { readonly world: World; readonly outcomes: readonly Outcome[] };
+  /** Turns of an episode at most, over all seats. */
+  readonly maxTurns: number;
+  /** Tokens at most that all seats together write in an episode; no turn begins that could go beyond. Default: as many as fit. */
+  readonly maxTokens?: number;
+  readonly sampling?: Partial<SamplingSettings>;
+}
+
+/** Why an episode ended: the world says so, its turns or tokens were used up, or a seat's history leaves no room for a turn. */
+export type Ended = 'over' | 'turns' | 'tokens' | 'no-room';
+
+export interface SeatsPlayed<World> {
+  readonly world: World;
+  /** In the order written, those of all seats. */
+  readonly turns: readonly Sample[];
+  readonly ended: Ended;
+}
+
+/** What a seat has read and written. */
+interface History {
+  readonly ids: TokenIds;
+  /** Where it is asked in messages. */
+  readonly dialogue?: Dialogue | undefined;
+}
+
+interface Running<World> {
+  readonly beginning: SeatsBeginning<World>;
+  world: World;
+  readonly turns: Sample[];
+  readonly histories: Map<string, History>;
+  /** The first sample of each seat. */
+  readonly firsts: Map<string, string>;
+  ended?: Ended;
+}
+
+/** A turn that is to be sampled. */
+interface Asked extends Seated {
+  readonly seat: string;
+  readonly turn: number;
+  readonly prompt: History;
+}
+
+/** Plays all episodes side by side, in the order given. An episode gets the same turns whatever is played in the same call. */
+export async function playSeats<World>(
+  context: RoundContext,
+  beginnings: readonly SeatsBeginning<World>[],
+  rules: SeatsRules<World>,
+): Promise<SeatsPlayed<World>[]> {
+  const speakers = await speakersOf(context, beginnings);
+  const all = beginnings.map(
+    (beginning): Running<World> => ({
+      beginning,
+      world: beginning.world,
+      turns: [],
+      histories: new Map(),
+      firsts: new Map(),
+    }),
+  );
+  for (;;) {
+    const asked = all.map((running) => (running.ended ? [] : nextTurns(context, speakers, running, rules)));
+    if (asked.every((turns) => turns.length === 0)) break;
+    const samples = await sampled(context, asked.flat(), rules.sampling);
+    for (const [e, turns] of asked.entries())
+      if (turns.length) take(all[e]!, turns, samples, speakers, rules);
+  }
+  return all.map(({ world, turns, ended }) => ({ world, turns, ended: ended! }));
+}
+
+/** How the policies of all roles that play read and write. */
+async function speakersOf(
+  { textOf }: RoundContext,
+  beginnings: readonly Pick<SeatsBeginning<unknown>, 'seats'>[],
+): Promise<ReadonlyMap<string, PolicyText>> {
+  const roles = new Set(beginnings.flatMap(({ seats }) => Object.values(seats).map(({ role }) => role)));
+  const speakers = new Map<string, PolicyText>();
+  for (const role of roles) speakers.set(role, await textOf(role));
+  return speakers;
+}
+
+/** The turns that an episode goes on with; none where it has ended, which is written down. */
+function nextTurns<World>(
+  context: RoundContext,
+  speakers: ReadonlyMap<string, PolicyText>,
+  running: Running<World>,
+  { next, maxTurns, maxTokens = Number.POSITIVE_INFINITY, sampling }: SeatsRules<World>,
+): Asked[] {
+  const readings = next(running.world);
+  const asked = readings.map(({ seat, reads, anew }, i): Asked => {
+    const seated = heldSeat(running.beginning.seats, seat);
+    if (readings.findIndex((one) => one.seat === seat) !== i)
+      throw new RollmeshError(
+        'give-up',
+        'episode.seat',
+        `The seat ${JSON.stringify(seat)} is to write twice at once.`,
+        {
+          expected: 'each seat at most once among those that write now',
+        },
+      );
+    const history = anew ? undefined : running.histories.get(seat);
+    const prompt = grown(speakers.get(seated.role)!, history, reads);
+    return { seat, ...seated, turn: running.turns.length + i, prompt };
+  });
+  const longest = ({ role }: Asked) => sampling?.maxNew ?? samplingOf(context, role).maxNew;
+  const written = running.turns.reduce((sum, { ids }) => sum + ids.length, 0);
+  if (asked.length === 0) running.ended = 'over';
+  else if (running.turns.length + asked.length > maxTurns) running.ended = 'turns';
+  else if (asked.reduce((sum, one) => sum + longest(one), written) > maxTokens) running.ended = 'tokens';
+  else if (asked.some((one) => one.prompt.ids.length + longest(one) > speakers.get(one.role)!.contextLength))
+    running.ended = 'no-room';
+  return running.ended ? [] : asked;
+}
+
+/** Throws `episode.seat` where nobody holds the seat. */
+function heldSeat(seats: Readonly<Record<string, Seated>>, seat: string): Seated {
+  if (Object.hasOwn(seats, seat)) return seats[seat]!;
+  throw new RollmeshError('give-up', 'episode.seat', `Nobody holds the seat ${JSON.stringify(seat)}.`, {
+    expected: `one of ${Object.keys(seats).join(', ')}`,
+  });
+}
+
+/** A history with what its seat reads next. */
+function grown(
+  { tokenizer, renderer }: PolicyText,
+  history: History | undefined,
+  reads: Reading['reads'],
+): History {
+  if (typeof reads === 'string') return { ids: [...(history?.ids ?? []), ...tokenizer.encode(reads)] };
+  const dialogue = history?.dialogue ? goneOn(renderer(), history.dialogue, reads) : renderer().begin(reads);
+  return { ids: dialogue.ids, dialogue };
+}
+
+/** The dialogue after further messages. A template that rewrites what was said before is asked the whole of it again. */
+function goneOn(renderer: ReturnType<PolicyText['renderer']>, dialogue: Dialogue, reads: readonly Message[]) {
+  try {
+    return renderer.ask(dialogue, reads);
+  } catch (error) {
+    if (!(error instanceof RollmeshError && error.code === 'renderer.history')) throw error;
+    return renderer.begin([...dialogue.messages, ...reads]);
+  }
+}
+
+/** Samples turns by their ids, role by role. Equal prompts of a role share the computation of them. */
+async function sampled(
+  context: RoundContext,
+  asked: readonly Asked[],
+  sampling: Partial<SamplingSettings> = {},
+): Promise<ReadonlyMap<string, Sample>> {
+  const byRole = new Map<string, Map<string, { ids: TokenIds; sampleIds: string[] }>>();
+  for (const { role, id, turn, prompt } of asked) {
+    const prompts = byRole.get(role) ?? new Map<string, { ids: TokenIds; sampleIds: string[] }>();
+    byRole.set(role, prompts);
+    const key = prompt.ids.join();
+    const alike = prompts.get(key) ?? { ids: prompt.ids, sampleIds: [] };
+    prompts.set(key, alike);
+    alike.sampleIds.push(turnId(id, turn));
+  }
+  const samples = new Map<string, Sample>();
+  for (const [role, alike] of byRole) {
+    const prompts: GeneratePrompt[] = [...alike.values()];
+    const completions = await context.generate(role, prompts, sampling);
+    for (const [p, { ids, sampleIds }] of prompts.entries())
+      for (const [i, id] of sampleIds.entries())
+        samples.set(id, sampleOf(context, role, id, ids, completions[p]![i]!, 'ok'));
+  }
+  return samples;
+}
+
+/** Writes the turns down and tells the world of them. */
+function take<World>(
+  running: Running<World>,
+  asked: readonly Asked[],
+  samples: ReadonlyMap<string, Sample>,
+  speakers: ReadonlyMap<string, PolicyText>,
+  { answer }: SeatsRules<World>,
+): void {
+  const { seats, episode } = running.beginning;
+  const own = asked.map(({ id, turn }) => samples.get(turnId(id, turn))!);
+  const texts = asked.map(({ seat, role }, i): Written => {
+    const speaker = speakers.get(role)!;
+    return { seat, text: speaker.tokenizer.decode(own[i]!.ids), speaker };
+  });
+  const { world, outcomes } = answer(running.world, texts);
+  running.world = world;
+  for (const [i, { seat, role, turn, prompt }] of asked.entries()) {
+    const sample = own[i]!;
+    const { dialogue } = prompt;
+    running.histories.set(seat, {
+      ids: [...prompt.ids, ...sample.ids],
+      dialogue: dialogue && speakers.get(role)!.renderer().answer(dialogue, sample.ids),
+    });
+    const first = running.firsts.get(seat);
+    running.turns.push({
+      ...sample,
+      outcome: sample.stopped ? outcomes[i]! : 'cut-off',
+      turn,
+      ...(first === undefined ? {} : { of: first }),
+      // An episode of one seat is known by its first sample.
+      ...(episode !== undefined && Object.keys(seats).length > 1 ? { episode } : {}),
+    });
+    running.firsts.set(seat, first ?? sample.id);
+  }
+}
