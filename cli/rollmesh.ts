@@ -59,6 +59,10 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     description: 'exports prompts and completions as JSONL or Parquet',
     load: () => import('./trajectories/command.ts'),
   },
+  mcp: {
+    description: 'serves a mesh to an agent as tools, by the Model Context Protocol',
+    load: () => import('./mcp/command.ts'),
+  },
   doctor: {
     description: 'checks Node, GPU and memory, and says which devices rollmesh will use',
     load: () => import('./doctor/command.ts'),

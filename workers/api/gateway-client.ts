@@ -29,6 +29,7 @@ import {
   policyListing,
   policyVersions,
   pruned,
+  type RedrawnSample,
   type Replayed,
   type RoundAnswer,
   type RoundFailure,
@@ -36,6 +37,7 @@ import {
   type RunDeleted,
   type RunLabel,
   type RunState,
+  redrawnSample,
   refusal,
   replayed,
   replayListing,
@@ -256,6 +258,12 @@ export class GatewayClient {
       yield* page.groups;
       from = page.next;
     }
+  }
+
+  /** Has the mesh draw a recorded sample of a round again, and compares. */
+  redrawSample(round: string, sample: string): Promise<RedrawnSample> {
+    const asked = { param: { id: sample }, query: { round } };
+    return read(redrawnSample, this.#api.samples[':id'].redraw.$post(asked));
   }
 
   async getGroups(round: string): Promise<GroupStates> {
