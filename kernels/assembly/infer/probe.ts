@@ -1,6 +1,6 @@
 /** Exposes what the two relaxed instructions compute on a host, for the self-test. */
 import { madd } from '../shared/vector';
-import { dot } from './tiles';
+import { dot } from './operands';
 
 /** a * b + c as the products compute it: rounded once if the multiply-add is fused. */
 export function probeMadd(a: f32, b: f32, c: f32): f32 {

@@ -1,19 +1,8 @@
 /** Computes C (+)= A B for a right side B that is laid out in panels: weights, or the keys and values of a cache. */
 import { pack } from '../shared/panels';
 import { bytes } from '../shared/vector';
-import {
-  planes,
-  setScales,
-  tile1,
-  tile1Deep,
-  tile1x32,
-  tile2,
-  tile2Deep,
-  tile2x16,
-  tile4,
-  tile4x16,
-  tile6,
-} from './tiles';
+import { planes, setScales } from './operands';
+import { tile1, tile1Deep, tile1x32, tile2, tile2Deep, tile2x16, tile4, tile4x16, tile6 } from './tiles';
 
 /** The address of the area for the left side of a product in panels. */
 let scratch: usize = 0;
