@@ -16,6 +16,9 @@ const BUNDLED = ['cloudflare'];
 const WHOLE = 'onnxruntime-web';
 const PART = 'rollmesh-onnxruntime';
 
+/** The start policies that the package does not bring, a workspace with a version of its own: who plays recipes in their toy worlds needs them, and no learner does. */
+const STARTS = 'rollmesh-starts';
+
 /** Nodes that compute with native code install this beside the package, at the version of the wasm build: no clone has it. */
 const NATIVE = 'onnxruntime-node';
 
@@ -23,14 +26,19 @@ const MANIFEST = 'package.json';
 /** The clone's own file meanwhile. */
 const KEPT = 'package.json.clone';
 
+/** A clone has no `bin`: npx would install the clone into its cache for it, and runs the link that `cli/install/node.mjs` makes where there is none. */
+const PROGRAM = { rollmesh: 'dist/cli/rollmesh.js' };
+
 export function packedManifest(manifest) {
   const taken = (names) => Object.fromEntries(names.map((name) => [name, manifest.dependencies[name]]));
   const gone = new Set([...OPTIONAL, ...PEER, ...BUNDLED, WHOLE]);
   for (const name of gone)
     if (!manifest.dependencies[name]) throw new Error(`package.json has no dependency ${name}.`);
   const { workspaces: _, ...own } = manifest;
+  const { version: starts } = JSON.parse(readFileSync('models/package.json', 'utf8'));
   return {
     ...own,
+    bin: PROGRAM,
     // A clone resolves its own exports to the sources, which the package does not have.
     exports: Object.fromEntries(
       Object.entries(manifest.exports).map(([path, to]) => {
@@ -43,7 +51,7 @@ export function packedManifest(manifest) {
       ...Object.fromEntries(Object.entries(manifest.dependencies).filter(([name]) => !gone.has(name))),
       [PART]: manifest.dependencies[WHOLE],
     },
-    optionalDependencies: taken(OPTIONAL),
+    optionalDependencies: { ...taken(OPTIONAL), [STARTS]: starts },
     peerDependencies: { ...taken(PEER), [NATIVE]: manifest.dependencies[WHOLE] },
     peerDependenciesMeta: Object.fromEntries([...PEER, NATIVE].map((name) => [name, { optional: true }])),
   };

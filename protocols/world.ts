@@ -39,7 +39,7 @@ export interface Spoken<V extends Verb> {
 
 export interface World {
   readonly name: string;
-  /** The shipped policy that runs begin from where no --policy is named. Default `words`, which is asked in messages (in the package rollmesh-starts). */
+  /** The shipped policy that runs begin from where no --policy is named. Default `words`, which is asked in messages. */
   readonly start?: string;
   /** Draws a task, as text: the same one from the same state of `random`. A tenth of all tasks is held out, by their text. */
   readonly draw: (random: Random) => string;

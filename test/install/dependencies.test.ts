@@ -59,7 +59,13 @@ test('a clone leaves nothing out that an old npm or Node may skip, and the packa
   const { cloudflare, 'onnxruntime-web': bundled, ...others } = manifest.dependencies;
   expect([cloudflare, bundled]).not.toContain(undefined);
   // The native build is of the same release, and npm installs no peer that is optional.
-  expect(all).toEqual({ ...others, 'onnxruntime-node': bundled, 'rollmesh-onnxruntime': bundled });
+  const starts = JSON.parse(readFileSync('models/package.json', 'utf8')).version;
+  expect(all).toEqual({
+    ...others,
+    'onnxruntime-node': bundled,
+    'rollmesh-onnxruntime': bundled,
+    'rollmesh-starts': starts,
+  });
   const part = JSON.parse(readFileSync('infer/onnxruntime/package.json', 'utf8'));
   expect([part.version, part.dependencies]).toEqual([bundled, { 'onnxruntime-common': bundled }]);
   const optional = { optional: true };
@@ -69,8 +75,14 @@ test('a clone leaves nothing out that an old npm or Node may skip, and the packa
     'drizzle-orm',
     'hono',
     'miniflare',
+    'rollmesh-starts',
     'wrangler',
   ]);
+});
+
+test('the package has the built program, and a clone none that could hide the link to its sources', () => {
+  expect(manifest).not.toHaveProperty('bin');
+  expect(packedManifest(manifest).bin).toEqual({ rollmesh: 'dist/cli/rollmesh.js' });
 });
 
 test('each export of a clone is a source, that of the package what was built of it; the types of a clone come from the same sources', () => {
