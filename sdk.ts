@@ -113,7 +113,6 @@ export {
   payAnswers,
   randomReward,
 } from './protocols/answer-rewards.ts';
-export { admitTasks, drawnTasks, familyTasks } from './protocols/drawn-tasks.ts';
 export { evaluateSolver, type Solver } from './protocols/evaluate/solver.ts';
 export { evaluateVerifier } from './protocols/evaluate/verifier.ts';
 export { besideOracle, coinOf, sealedGold } from './protocols/gold.ts';
@@ -149,15 +148,16 @@ export {
   teacherPass,
 } from './protocols/teacher-pass.ts';
 export { verify } from './protocols/verify.ts';
-export { defineWorld, inWorld, type Spoken, type World } from './protocols/world.ts';
 // Task families: generate, render, parse strictly, verify exactly.
 export { arithmetic } from './worlds/arithmetic/family.ts';
 export { chains } from './worlds/chains/family.ts';
+export { admitTasks, drawnTasks, familyTasks } from './worlds/drawn-tasks.ts';
 export { type Environment, playTurn, type Situation } from './worlds/environment.ts';
 export { equations } from './worlds/equations/family.ts';
 export { kuhn } from './worlds/games/kuhn.ts';
 export { ticTacToe } from './worlds/games/tic-tac-toe.ts';
 export { lake } from './worlds/grids/lake.ts';
 export { boxPush } from './worlds/grids/push.ts';
+export { defineWorld, inWorld, type Spoken, type World } from './worlds/own-world.ts';
 export { programs } from './worlds/programs/family.ts';
 export { rewriting } from './worlds/rewriting/family.ts';

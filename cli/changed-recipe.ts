@@ -7,7 +7,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { withSettings } from '../core/runs/set-path.ts';
 import { moduleFile } from '../local/mesh/installation.ts';
 import { methodSettings, withMethod } from '../protocols/method-settings.ts';
-import { inWorld } from '../protocols/world.ts';
+import { inWorld } from '../worlds/own-world.ts';
 import { openRecipes, openWorld } from './recipe-modules.ts';
 import type { TaskRecipe } from './task-recipe.ts';
 
@@ -48,7 +48,7 @@ export async function changedRecipe(
           : `import { shipped } from ${literal(moduleFile('recipes/index'))};`,
         ...(place
           ? [
-              `import { inWorld } from ${literal(moduleFile('protocols/world'))};`,
+              `import { inWorld } from ${literal(moduleFile('worlds/own-world'))};`,
               `import world from ${literal(place.file)};`,
             ]
           : []),

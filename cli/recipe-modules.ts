@@ -11,8 +11,8 @@ import { checkRecipe } from '../core/recipe/check-recipe.ts';
 import type { Recipe } from '../core/recipe/recipe.ts';
 import { type Registry, registry } from '../core/recipe/registry.ts';
 import { name as recipeName } from '../core/schema/sample.ts';
-import { defineWorld, type World } from '../protocols/world.ts';
 import { recipes, shipped } from '../recipes/index.ts';
+import { defineWorld, type World } from '../worlds/own-world.ts';
 import { unknownRecipe } from './file-recipes.ts';
 import { readTypeScript } from './typescript-modules.ts';
 

@@ -6,10 +6,9 @@ import type { Game } from '../core/game/game.ts';
 import type { AboutOf, TaskVerb } from '../core/game/verbs.ts';
 import { type RoundContext, sampleOf } from '../core/recipe/round-context.ts';
 import type { ParseResult } from '../core/recipe/task-family.ts';
-import { groupId, proposalId } from '../core/round/sample-ids.ts';
+import { proposalId } from '../core/round/sample-ids.ts';
 import type { InvalidOutcome, Outcome } from '../core/schema/outcome.ts';
-import type { RoundSpec } from '../core/schema/round.ts';
-import type { AdmittedTask, Sample } from '../core/schema/sample.ts';
+import type { Sample } from '../core/schema/sample.ts';
 
 /** A prompt for the proposer, which is answered once for each id. */
 export interface Request {
@@ -116,20 +115,3 @@ export function requestsLike(
 /** The proposals that passed the gates, as tasks to admit. */
 export const passed = (proposals: readonly Proposal<Request>[]): { task: string; proposal: string }[] =>
   proposals.flatMap(({ task, sample }) => (sample.outcome === 'ok' ? [{ task, proposal: sample.id }] : []));
-
-/** Refuses a task that comes a second time, or that is among `known`. */
-export function refuseRepeated(known: Iterable<string> = []): (task: string) => InvalidOutcome | null {
-  const seen = new Set(known);
-  return (task) => {
-    if (seen.has(task)) return 'duplicate';
-    seen.add(task);
-    return null;
-  };
-}
-
-/** Tasks of a round in their order, each with the proposal that it came from; null where nobody proposed it. */
-export const admit = (
-  { id }: Pick<RoundSpec, 'id'>,
-  tasks: readonly Pick<AdmittedTask, 'task' | 'proposal'>[],
-): AdmittedTask[] =>
-  tasks.map(({ task, proposal }, index) => ({ group: groupId(id, index), index, task, proposal }));

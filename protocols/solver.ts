@@ -14,8 +14,8 @@ import type { Key, Maybe } from '../core/rl/types.ts';
 import { evaluation } from '../core/schema/evaluation.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
 import type { Proposals, Sample, ScoredGroup } from '../core/schema/sample.ts';
+import { familyTasks } from '../worlds/drawn-tasks.ts';
 import { type AnswerReward, payAnswers } from './answer-rewards.ts';
-import { familyTasks } from './drawn-tasks.ts';
 import { evaluateSolver } from './evaluate/solver.ts';
 import { rollOut } from './roll-out.ts';
 

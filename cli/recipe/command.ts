@@ -1,9 +1,9 @@
 /** `npx rollmesh recipe list | show NAME`: lists the recipes with their papers, or explains one in words. */
 import { Command } from 'commander';
 import type { Recipe } from '../../core/recipe/recipe.ts';
-import { textsOf } from '../../protocols/questions/texts.ts';
 import { recipes } from '../../recipes/index.ts';
 import { needsOnQuestions } from '../../recipes/on-questions.ts';
+import { textsOf } from '../../worlds/questions/texts.ts';
 import { calledAs } from '../called-as.ts';
 import { FILE_RECIPES } from '../file-recipes.ts';
 import { addTaskFileOptions, type TaskFileOptions } from '../policy/task-file-options.ts';

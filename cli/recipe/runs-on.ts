@@ -3,9 +3,9 @@ import { basename } from 'node:path';
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
 import { DATA, type Datum } from '../../core/game/verbs.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
-import { dataOf } from '../../protocols/questions/game.ts';
-import { lackedIn } from '../../protocols/world.ts';
 import { readConversations, readPairs } from '../../worlds/file/read-examples.ts';
+import { lackedIn } from '../../worlds/own-world.ts';
+import { dataOf } from '../../worlds/questions/game.ts';
 import { type FileRecipe, FROM_FILES } from '../file-recipes.ts';
 import {
   readTaskFiles,

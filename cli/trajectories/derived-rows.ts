@@ -2,8 +2,8 @@
 import { wrongInput } from '../../core/errors.ts';
 import type { Message } from '../../core/renderer/message.ts';
 import type { Trajectory, Turn } from '../../core/runs/trajectories.ts';
-import { readTask } from '../../protocols/questions/task-text.ts';
 import type { FileTask } from '../../worlds/file/task.ts';
+import { readTask } from '../../worlds/questions/task-text.ts';
 
 export const KINDS = ['rollouts', 'tasks', 'pairs', 'conversations'] as const;
 export type Kind = (typeof KINDS)[number];

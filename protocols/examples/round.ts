@@ -14,11 +14,11 @@ import { rolloutId } from '../../core/round/sample-ids.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import type { RunSettings } from '../../core/schema/round.ts';
 import type { AdmittedTask, RolloutGroup, Sample } from '../../core/schema/sample.ts';
+import { admitTasks } from '../../worlds/drawn-tasks.ts';
 import { drawFileTasks } from '../../worlds/file/sampler.ts';
 import type { FileTask } from '../../worlds/file/task.ts';
 import type { TaskSet } from '../../worlds/file/task-set.ts';
-import { admitTasks } from '../drawn-tasks.ts';
-import { readTask, writeTask } from '../questions/task-text.ts';
+import { readTask, writeTask } from '../../worlds/questions/task-text.ts';
 import { SOLVER } from '../solver.ts';
 
 export interface Examples {

@@ -18,8 +18,8 @@ import type { PolicyText } from '../../core/renderer/policy-text.ts';
 import type { Renderer } from '../../core/renderer/renderer.ts';
 import { judgmentId } from '../../core/round/sample-ids.ts';
 import type { RolloutGroup, Sample } from '../../core/schema/sample.ts';
+import { readTask } from '../../worlds/questions/task-text.ts';
 import { sealedGold } from '../gold.ts';
-import { readTask } from './task-text.ts';
 
 /** What is asked about answers. */
 export interface RubricAsked {

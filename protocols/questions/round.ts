@@ -3,8 +3,7 @@
  * them, a group of samples answers each, and the reward follows from what a named checker says of each answer. There is neither a proposer nor a
  * judge.
  */
-import type { Checker } from '../../core/checkers/checker.ts';
-import { type Extraction, extractAnswer } from '../../core/checkers/extract.ts';
+import { extractAnswer } from '../../core/checkers/extract.ts';
 import type { Recipe, RoundShape } from '../../core/recipe/recipe.ts';
 import { type EvaluationContext, type RoundContext, sampleOf } from '../../core/recipe/round-context.ts';
 import { usesReference } from '../../core/recipe/rubric.ts';
@@ -13,32 +12,23 @@ import { rolloutId } from '../../core/round/sample-ids.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { tallyOf } from '../../core/statistics/change.ts';
-import type { TaskSet } from '../../worlds/file/task-set.ts';
+import { drawQuestions } from '../../worlds/questions/draw.ts';
+import type { QuestionSet } from '../../worlds/questions/family.ts';
+import { questionTitle, readTask } from '../../worlds/questions/task-text.ts';
 import { figuresOf } from '../evaluate/figures.ts';
 import { answerQuestions, checkAnswer, fitting } from '../evaluate/questions.ts';
 import { sealedGold } from '../gold.ts';
 import { rewardNamed, SOLVER } from '../solver.ts';
 import type { DrawingContext } from './curriculum.ts';
-import { drawQuestions } from './draw.ts';
 import { expectRoom, type Judged, judgeByRubrics, judgeRole, type RubricJudge } from './judged-reward.ts';
 import type { QuestionReward } from './rewards.ts';
-import { questionTitle, readTask } from './task-text.ts';
 import { judgesOf, payByReward, type WeightedReward } from './weighted-reward.ts';
 
-export interface Questions {
-  /** Name of the set, for reports. */
-  readonly name: string;
-  readonly tasks: Pick<TaskSet, 'sources' | 'heldOut'>;
-  readonly checker: Checker;
-  /** Where to look for the answer in the text, in this order. */
-  readonly extract: readonly Extraction[];
-  /** Longest answer in tokens, its end included. */
-  readonly maxNew: number;
+/** At most 500 held-out questions are in an evaluation unless `examined` says otherwise. */
+export interface Questions extends QuestionSet {
   readonly temperature?: number;
   /** The first is the default. */
   readonly rewards: Readonly<Record<string, QuestionReward | WeightedReward>>;
-  /** The largest number of held-out questions in an evaluation; the first ones are used. Default 500. */
-  readonly examined?: number;
 }
 
 const EXAMINED = 500;

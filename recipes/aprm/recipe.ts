@@ -1,13 +1,13 @@
 /** APRM: a generator of wrong steps and a verifier of steps in a game, each trained against the other. The method is described below, as data. */
 import { readTags } from '../../core/recipe/reading.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
-import { familyTasks } from '../../protocols/drawn-tasks.ts';
 import { DETECTION_FIGURES } from '../../protocols/evaluate/detection.ts';
 import { GENERATOR, rewriteLines } from '../../protocols/rewritten-lines.ts';
 import { SOLVER, smallSteps } from '../../protocols/solver.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import { plainProofs } from '../../worlds/chains/analysis.ts';
 import { chainMarks, STEP_TOKENS } from '../../worlds/chains/family.ts';
+import { familyTasks } from '../../worlds/drawn-tasks.ts';
 import { evaluate } from './evaluate.ts';
 import { judgeLines, rewards } from './judge-lines.ts';
 import { GENERATOR_SET, learn } from './learn.ts';

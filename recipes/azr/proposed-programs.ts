@@ -7,8 +7,9 @@ import { deriveId, Random } from '../../core/random.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
+import { admit } from '../../core/round/admit.ts';
 import type { Proposals, ScoredGroup } from '../../core/schema/sample.ts';
-import { admit, passed, proposeThrough } from '../../protocols/proposals.ts';
+import { passed, proposeThrough } from '../../protocols/proposals.ts';
 import {
   behaviourOfTask,
   kindOf,

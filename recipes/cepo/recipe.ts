@@ -10,7 +10,7 @@ import { exactReward, formatReward, randomReward } from '../../protocols/answer-
 import { attemptOf } from '../../protocols/privileged-teacher.ts';
 import { ownContext, scoreInContexts } from '../../protocols/score-in-other-prompt.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
-import { aidedSums } from '../../protocols/toy-worlds.ts';
+import { aidedSums } from '../../worlds/toy-worlds.ts';
 import { type Decided, evidenceFigures, evidenceOf, lambdaOf, partsAt, weighted } from './evidence.ts';
 
 const VARIANTS = {

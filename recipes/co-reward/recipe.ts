@@ -6,12 +6,12 @@ import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import { drawnTasks } from '../../protocols/drawn-tasks.ts';
-import { familyGame } from '../../protocols/game.ts';
 import { rewriterRole } from '../../protocols/rewrites.ts';
 import { writtenBy } from '../../protocols/samples-of-role.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { drawnTasks } from '../../worlds/drawn-tasks.ts';
+import { familyGame } from '../../worlds/family-game.ts';
 import { drawReorderable, reordered } from './reorder.ts';
 import { answerBoth, answersOf, halvesOf, payBoth, rephrasing, rewards } from './two-phrasings.ts';
 

@@ -16,12 +16,12 @@ import {
   formatReward,
   randomReward,
 } from '../../protocols/answer-rewards.ts';
-import { drawnTasks } from '../../protocols/drawn-tasks.ts';
-import { familyGame } from '../../protocols/game.ts';
 import { SUM } from '../../protocols/questions/paid-by-sum.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { verboseArithmetic } from '../../worlds/arithmetic/verbose.ts';
+import { drawnTasks } from '../../worlds/drawn-tasks.ts';
+import { familyGame } from '../../worlds/family-game.ts';
 
 /** Tasks rolled out for each task that is trained on, as many as in the paper's first wave. */
 const OVER_GENERATION = 3;

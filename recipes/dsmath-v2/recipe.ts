@@ -1,7 +1,6 @@
 /** DeepSeekMath-V2: a prover that analyses its own proofs, a verifier that names issues, and a meta-verifier that checks them. The method is described below, as data. */
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { inPhases, type PhasePlay } from '../../core/round/in-phases.ts';
-import { familyTasks } from '../../protocols/drawn-tasks.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 import { JUDGE, OPTIMIZER } from '../../protocols/solver-verifier.ts';
 import {
@@ -11,6 +10,7 @@ import {
   META_TOKENS,
   PROOF_TOKENS,
 } from '../../worlds/chains/analysis.ts';
+import { familyTasks } from '../../worlds/drawn-tasks.ts';
 import { evaluate } from './evaluate.ts';
 import { learnIn, META_SET, VERIFIER_SET } from './learn.ts';
 import { type Phase, phaseOf, VARIANTS } from './phases.ts';

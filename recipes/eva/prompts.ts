@@ -6,7 +6,7 @@ import { drawUntil } from '../../core/recipe/split.ts';
 import { mean, present } from '../../core/rl/statistics.ts';
 import { finite } from '../../core/schema/numbers.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import { fixedTasks } from '../../protocols/drawn-tasks.ts';
+import { fixedTasks } from '../../worlds/drawn-tasks.ts';
 import {
   isHeldOutStyle,
   MAX_WORDS,

@@ -15,14 +15,14 @@ import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { heldOutTasks } from '../../core/recipe/split.ts';
 import { rloo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
+import { admit } from '../../core/round/admit.ts';
 import { proposalId } from '../../core/round/sample-ids.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Proposals } from '../../core/schema/sample.ts';
-import { admitTasks, nextTasks } from '../../protocols/drawn-tasks.ts';
 import { answers, examined } from '../../protocols/evaluate/responder.ts';
 import { type GradedGame, gradedSolver, UNGRADED, ungraded } from '../../protocols/graded-answers.ts';
 import { ratedWithoutJudge } from '../../protocols/judged-responses.ts';
-import { admit, passed, writeTasks } from '../../protocols/proposals.ts';
+import { passed, writeTasks } from '../../protocols/proposals.ts';
 import { groupItems, policyUpdate, SOLVER, smallSteps } from '../../protocols/solver.ts';
 import {
   pointsOfRound,
@@ -33,6 +33,7 @@ import {
   STYLE_POINTS,
 } from '../../protocols/style-responder.ts';
 import { winRatePairs, withWinRates } from '../../protocols/win-rates.ts';
+import { admitTasks, nextTasks } from '../../worlds/drawn-tasks.ts';
 import {
   isHeldOutStyle,
   parseStyleTask,

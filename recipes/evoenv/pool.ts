@@ -5,10 +5,11 @@ import { Random } from '../../core/random.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
+import { admit } from '../../core/round/admit.ts';
 import { proposalId } from '../../core/round/sample-ids.ts';
 import type { InvalidOutcome } from '../../core/schema/outcome.ts';
 import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { admit, passed, proposeThrough } from '../../protocols/proposals.ts';
+import { passed, proposeThrough } from '../../protocols/proposals.ts';
 import {
   drawSeeds,
   environmentOfTask,

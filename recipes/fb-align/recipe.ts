@@ -12,7 +12,7 @@ import {
 } from '../../protocols/privileged-teacher.ts';
 import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { slowTeacher, TEACHER_RATE, TEACHER_SET } from '../../protocols/teacher-pass.ts';
-import { aidedSums } from '../../protocols/toy-worlds.ts';
+import { aidedSums } from '../../worlds/toy-worlds.ts';
 import { type Context, contextAid, type FeedbackGame } from './contexts.ts';
 
 const rewards = { exact: exactReward, format: formatReward, random: randomReward };

@@ -7,13 +7,13 @@ import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import type { Solution } from '../../core/recipe/task-family.ts';
 import type { Evaluation } from '../../core/schema/evaluation.ts';
 import { exactReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { BEST_OF_N_FIGURES, evaluateBestOfN } from '../../protocols/evaluate/best-of-n.ts';
 import { VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
 import { SOLVER, solverAlone } from '../../protocols/solver.ts';
 import { OPTIMIZER, solverAndVerifier } from '../../protocols/solver-verifier.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { slippingTask } from '../../worlds/arithmetic/step-slips.ts';
+import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import {
   CHECK_TOKENS,
   checkOf,

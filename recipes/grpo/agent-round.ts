@@ -11,12 +11,12 @@ import { type RoundContext, sampleOf } from '../../core/recipe/round-context.ts'
 import type { Seat } from '../../core/schema/agent.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { admitTasks } from '../../protocols/drawn-tasks.ts';
 import type { DrawingContext } from '../../protocols/questions/curriculum.ts';
 import { type Questions, questionRound } from '../../protocols/questions/round.ts';
-import { readTask, writeTask } from '../../protocols/questions/task-text.ts';
 import { SOLVER } from '../../protocols/solver.ts';
+import { admitTasks } from '../../worlds/drawn-tasks.ts';
 import { drawFileTasks } from '../../worlds/file/sampler.ts';
+import { readTask, writeTask } from '../../worlds/questions/task-text.ts';
 
 const REWARDS = {
   posted: {

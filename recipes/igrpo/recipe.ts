@@ -5,7 +5,7 @@ import { type Described, played, type Recipe, type RecipeOver } from '../../core
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { exactShare, writtenBy } from '../../protocols/samples-of-role.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
-import { aidedSums } from '../../protocols/toy-worlds.ts';
+import { aidedSums } from '../../worlds/toy-worlds.ts';
 import { DRAFTER, draftAndAttempt, rewards, VARIANTS } from './drafts.ts';
 
 function learn({ groups }: RoundRecords): TrainingPlan {

@@ -17,7 +17,6 @@ import { mean } from '../../core/rl/statistics.ts';
 import { finite } from '../../core/schema/numbers.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { familyGame } from '../../protocols/game.ts';
 import {
   groupItems,
   SOLVER,
@@ -27,6 +26,7 @@ import {
   withAdvantages,
 } from '../../protocols/solver.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { familyGame } from '../../worlds/family-game.ts';
 import { BETA, scoreFigures, scoresOf, withSelfScores } from './self-score.ts';
 
 /** Weight of the regression beside the policy objective. */

@@ -7,7 +7,7 @@ import type { PolicyObjectiveSpec } from '../../core/rl/objective.ts';
 import type { RunSettings } from '../../core/schema/round.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
-import { sums } from '../../protocols/toy-worlds.ts';
+import { sums } from '../../worlds/toy-worlds.ts';
 
 const MAX_RATIO = 2;
 const DELAYS = [0, 1, 4, 16];

@@ -2,11 +2,11 @@
 import { Random } from '../../core/random.ts';
 import { ok, type ParseResult } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import { familyGame } from '../../protocols/game.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { parseQuestion, proposalPrompt, soundness } from '../../worlds/arithmetic/questions.ts';
 import { answerPrompt, normalised, parseRating, questionPrompt } from '../../worlds/arithmetic/ratings.ts';
+import { familyGame } from '../../worlds/family-game.ts';
 import { isInteger, parseWorked } from '../../worlds/worked.ts';
 import type { Appraised } from './question-store.ts';
 import type { RatedGame } from './rated-questions.ts';

@@ -19,7 +19,6 @@ import {
   payAnswers,
   randomReward,
 } from '../../protocols/answer-rewards.ts';
-import { fixedTasks, nextTasks } from '../../protocols/drawn-tasks.ts';
 import { rollOut, rolloutIds } from '../../protocols/roll-out.ts';
 import { samplePrompts } from '../../protocols/sample-prompts.ts';
 import { rewardNamed, SOLVER } from '../../protocols/solver.ts';
@@ -27,6 +26,7 @@ import { referenceSolution } from '../../worlds/arithmetic/aided.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { type Puzzle, puzzleFrom, puzzlePrompt } from '../../worlds/arithmetic/puzzles.ts';
+import { fixedTasks, nextTasks } from '../../worlds/drawn-tasks.ts';
 
 /** Sums of every task. */
 export const SUMS = 5;

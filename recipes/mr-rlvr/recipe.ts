@@ -7,10 +7,10 @@ import { rendered, solutionOf } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import { admitTasks } from '../../protocols/drawn-tasks.ts';
-import { familyGame } from '../../protocols/game.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { admitTasks } from '../../worlds/drawn-tasks.ts';
+import { familyGame } from '../../worlds/family-game.ts';
 import {
   hasPuzzles,
   type Pose,

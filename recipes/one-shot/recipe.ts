@@ -10,9 +10,9 @@ import {
   formatReward,
   randomReward,
 } from '../../protocols/answer-rewards.ts';
-import { admitTasks } from '../../protocols/drawn-tasks.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
-import { sums } from '../../protocols/toy-worlds.ts';
+import { admitTasks } from '../../worlds/drawn-tasks.ts';
+import { sums } from '../../worlds/toy-worlds.ts';
 
 /**
  * Of 50 drawn chains of five operators, the one on which the start policy depends most on its steps: right in nine of ten samples that write them,

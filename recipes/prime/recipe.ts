@@ -26,11 +26,11 @@ import { groupsInBand } from '../../core/rl/selection/index.ts';
 import { mean, whiten } from '../../core/rl/statistics.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { drawnTasks } from '../../protocols/drawn-tasks.ts';
-import { familyGame } from '../../protocols/game.ts';
 import { solverAlone, solverUpdate } from '../../protocols/solver.ts';
 import { OPTIMIZER } from '../../protocols/solver-verifier.ts';
 import { chains, freshChain } from '../../worlds/chains/family.ts';
+import { drawnTasks } from '../../worlds/drawn-tasks.ts';
+import { familyGame } from '../../worlds/family-game.ts';
 import { tokenRewardFigures } from './token-reward-figures.ts';
 
 const PRM = 'prm';

@@ -14,7 +14,6 @@ import { areaUnderRoc } from '../../core/rl/measures/area-under-roc.ts';
 import { mean, whiten } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { returnOf } from '../../protocols/episode-credit.ts';
 import {
   AGENT,
@@ -24,6 +23,7 @@ import {
   rollGrid,
   TURN_TOKENS,
 } from '../../protocols/grid-agent.ts';
+import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { expertPush } from '../../worlds/grids/demonstrations.ts';
 import { gridTask, openGrid, usefulTurns } from '../../worlds/grids/play.ts';
 import { PUSH_CELLS } from '../../worlds/grids/push.ts';

@@ -2,7 +2,6 @@
 
 import { readTags } from '../../core/recipe/reading.ts';
 import type { Described, Recipe, RecipeOver } from '../../core/recipe/recipe.ts';
-import { familyTasks } from '../../protocols/drawn-tasks.ts';
 import { BEST_OF_N_FIGURES, evaluateBestOfN } from '../../protocols/evaluate/best-of-n.ts';
 import { VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
@@ -10,6 +9,7 @@ import { SOLVER } from '../../protocols/solver.ts';
 import { JUDGE, OPTIMIZER, solverAndVerifier } from '../../protocols/solver-verifier.ts';
 import { plainProofs } from '../../worlds/chains/analysis.ts';
 import { chainMarks } from '../../worlds/chains/family.ts';
+import { familyTasks } from '../../worlds/drawn-tasks.ts';
 import { COMPLETER, labelSolutions, rewards } from './labels.ts';
 import { learn } from './learn.ts';
 import { learnWhole, PRM_SET, WHOLE_VARIANTS } from './whole-answers.ts';

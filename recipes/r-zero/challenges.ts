@@ -10,12 +10,13 @@ import { readState } from '../../core/recipe/recipe-state.ts';
 import type { RewardInfo } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { TaskFamily } from '../../core/recipe/task-family.ts';
+import { admit } from '../../core/round/admit.ts';
 import type { Proposals, RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import { type AnswerEvidence, payAnswers } from '../../protocols/answer-rewards.ts';
-import { admitTasks } from '../../protocols/drawn-tasks.ts';
-import { admit, passed, requestsLike, writeTasks } from '../../protocols/proposals.ts';
+import { passed, requestsLike, writeTasks } from '../../protocols/proposals.ts';
 import { rewardNamed } from '../../protocols/solver.ts';
 import { type Vote, vote, voteFigures } from '../../protocols/votes.ts';
+import { admitTasks } from '../../worlds/drawn-tasks.ts';
 
 export const CHALLENGER = 'challenger';
 

@@ -19,7 +19,6 @@ import {
   randomReward,
 } from '../../protocols/answer-rewards.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
-import { familyGame, freely } from '../../protocols/game.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
 import {
   creditedItems,
@@ -32,6 +31,7 @@ import {
 } from '../../protocols/solver.ts';
 import { voteFigures, votesOf } from '../../protocols/votes.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { familyGame, freely } from '../../worlds/family-game.ts';
 import {
   CHALLENGER,
   challenge,

@@ -3,7 +3,6 @@
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { deriveId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
-import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import {
   ECHO_SIGNS,
   echoSigns,
@@ -19,6 +18,7 @@ import {
   rollGrid,
   TURN_TOKENS,
 } from '../../protocols/grid-agent.ts';
+import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { LAKE_CELLS } from '../../worlds/grids/lake.ts';
 import { gridTask } from '../../worlds/grids/play.ts';
 import { gridEnding, gridParts, gridTitle } from '../../worlds/grids/reading.ts';

@@ -6,6 +6,7 @@ import type { Recipe } from '../../core/recipe/recipe.ts';
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
+import { admit } from '../../core/round/admit.ts';
 import { inPhases } from '../../core/round/in-phases.ts';
 import { phaseAt } from '../../core/round/phases.ts';
 import { proposalId, rolloutId } from '../../core/round/sample-ids.ts';
@@ -14,10 +15,9 @@ import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { AdmittedTask, Proposals, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { ask } from '../../protocols/ask-about-samples.ts';
-import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { answers, examined, heldOutStyle } from '../../protocols/evaluate/responder.ts';
 import { coinOf, sealedGold } from '../../protocols/gold.ts';
-import { admit, proposeThrough } from '../../protocols/proposals.ts';
+import { proposeThrough } from '../../protocols/proposals.ts';
 import { samplePrompts } from '../../protocols/sample-prompts.ts';
 import { groupItems, policyUpdate, smallSteps } from '../../protocols/solver.ts';
 import {
@@ -31,6 +31,7 @@ import {
   responseOf,
   STYLE_POINTS,
 } from '../../protocols/style-responder.ts';
+import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { randomStyleTask, styleDifficulty, styleScore } from '../../worlds/style/family.ts';
 import {
   type Edit,

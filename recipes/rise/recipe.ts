@@ -5,13 +5,13 @@ import { type Described, played, type Recipe, type RecipeOver } from '../../core
 import { gae, klShapedRewards } from '../../core/rl/estimators/index.ts';
 import { whiten } from '../../core/rl/statistics.ts';
 import type { Sample } from '../../core/schema/sample.ts';
-import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
-import { familyGame } from '../../protocols/game.ts';
 import { policyPart, SOLVER } from '../../protocols/solver.ts';
 import { JUDGE, OPTIMIZER, solverAndVerifier } from '../../protocols/solver-verifier.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { slippingTask } from '../../worlds/arithmetic/step-slips.ts';
+import { drawnTasks } from '../../worlds/drawn-tasks.ts';
+import { familyGame } from '../../worlds/family-game.ts';
 
 /** The same rule pays solutions and verdicts. */
 export const grade = ({ outcome }: Pick<Sample, 'outcome'>, hit: number): number =>

@@ -13,7 +13,6 @@ import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { raw, rloo } from '../../core/rl/estimators/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { coinOf } from '../../protocols/gold.ts';
 import { rolloutIds } from '../../protocols/roll-out.ts';
 import { samplePrompts } from '../../protocols/sample-prompts.ts';
@@ -28,6 +27,7 @@ import {
   THOUGHT_TOKENS,
   thoughtPrompt,
 } from '../../worlds/documents/sums.ts';
+import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { STOP } from '../../worlds/worked.ts';
 import { evaluateThoughts, THINKER } from './evaluate.ts';
 import {

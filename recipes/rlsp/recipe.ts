@@ -9,11 +9,11 @@ import { gae } from '../../core/rl/estimators/index.ts';
 import { mean, whiten } from '../../core/rl/statistics.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { drawnTasks } from '../../protocols/drawn-tasks.ts';
-import { familyGame } from '../../protocols/game.ts';
 import { SOLVER, smallSteps, solverAlone, solverUpdate } from '../../protocols/solver.ts';
 import { checkedArithmetic } from '../../worlds/arithmetic/checking.ts';
 import { slippingTask } from '../../worlds/arithmetic/step-slips.ts';
+import { drawnTasks } from '../../worlds/drawn-tasks.ts';
+import { familyGame } from '../../worlds/family-game.ts';
 import { type Search, searchFigures, searchOf } from './search.ts';
 
 /** What a check is paid, where an exact answer is paid 1. */

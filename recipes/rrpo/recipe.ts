@@ -16,7 +16,6 @@ import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, payAnswers, randomReward } from '../../protocols/answer-rewards.ts';
 import { ask } from '../../protocols/ask-about-samples.ts';
-import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { type Answered, answers, examined, heldOutStyle } from '../../protocols/evaluate/responder.ts';
 import { coinOf, sealedGold } from '../../protocols/gold.ts';
 import { rewardNamed, SOLVER, smallSteps, solverAlone } from '../../protocols/solver.ts';
@@ -30,6 +29,7 @@ import {
   responseOf,
   sequenceOf,
 } from '../../protocols/style-responder.ts';
+import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { parseResponse, randomStyleTask } from '../../worlds/style/family.ts';
 import { damage, unformed } from '../../worlds/style/planted.ts';
 import { withWordMarked } from '../../worlds/style/word-tokens.ts';

@@ -1,9 +1,9 @@
 /** Chains of five sums: the start policy fails most often on the longest ones. */
 import { Random } from '../../core/random.ts';
-import { drawnTasks } from '../../protocols/drawn-tasks.ts';
-import { aidedSums } from '../../protocols/toy-worlds.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { drawnTasks } from '../../worlds/drawn-tasks.ts';
+import { aidedSums } from '../../worlds/toy-worlds.ts';
 import type { HintedGame } from './hints.ts';
 
 const SUMS = 5;

@@ -7,10 +7,10 @@ import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { familyGame } from '../../protocols/game.ts';
 import { ownContext, scoreInContexts } from '../../protocols/score-in-other-prompt.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { verboseArithmetic } from '../../worlds/arithmetic/verbose.ts';
+import { familyGame } from '../../worlds/family-game.ts';
 import { selfAlignment } from './alignment.ts';
 
 /** Weight of the bonus, which is added to the reward of 0 or 1 for the answer. */

@@ -7,7 +7,6 @@ import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
-import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { answers, examined, heldOutStyle } from '../../protocols/evaluate/responder.ts';
 import { gradedSolver } from '../../protocols/graded-answers.ts';
 import { worthOfResponses } from '../../protocols/judged-responses.ts';
@@ -22,6 +21,7 @@ import {
   respond,
   sequenceOf,
 } from '../../protocols/style-responder.ts';
+import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { parseResponse, randomStyleTask, styleScore } from '../../worlds/style/family.ts';
 import { STOP } from '../../worlds/worked.ts';
 import { implicitMargins, judgedPairs, type PointsOf, pointMargins, rightShare } from './pairs.ts';

@@ -7,13 +7,13 @@ import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
-import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { heldOutAnswers, heldOutFigures } from '../../protocols/evaluate/solver.ts';
-import { familyGame } from '../../protocols/game.ts';
 import { groupItems, SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { beginning } from '../../worlds/arithmetic/aided.ts';
 import { isFiller, rambledArithmetic, readerWords, totalsKept } from '../../worlds/arithmetic/rambling.ts';
 import { slippingTask } from '../../worlds/arithmetic/step-slips.ts';
+import { drawnTasks } from '../../worlds/drawn-tasks.ts';
+import { familyGame } from '../../worlds/family-game.ts';
 import {
   type CompressedGame,
   judge,

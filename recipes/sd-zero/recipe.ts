@@ -22,7 +22,7 @@ import {
 } from '../../protocols/privileged-teacher.ts';
 import { exactShare, writtenBy } from '../../protocols/samples-of-role.ts';
 import { SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
-import { aidedSums } from '../../protocols/toy-worlds.ts';
+import { aidedSums } from '../../worlds/toy-worlds.ts';
 import {
   attemptAndRevise,
   presentTeacher,

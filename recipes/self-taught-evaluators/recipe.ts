@@ -10,14 +10,14 @@ import { positionsByKey } from '../../core/rl/groups.ts';
 import { balancedPick } from '../../core/rl/selection/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { drawnTasks } from '../../protocols/drawn-tasks.ts';
-import { familyGame } from '../../protocols/game.ts';
 import { rewriterRole } from '../../protocols/rewrites.ts';
 import { describedBy } from '../../protocols/solver.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { comparisonParts, pairChecks, pairWords } from '../../worlds/arithmetic/pairwise.ts';
 import { varied } from '../../worlds/arithmetic/questions.ts';
+import { drawnTasks } from '../../worlds/drawn-tasks.ts';
+import { familyGame } from '../../worlds/family-game.ts';
 import { comparePairs, type PairEvidence, varying, WRITER, writePairs } from './constructed-pairs.ts';
 import { evaluatePairs } from './evaluate.ts';
 

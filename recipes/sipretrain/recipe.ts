@@ -17,7 +17,6 @@ import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { AdmittedTask, RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import { tallyOfShares } from '../../core/statistics/change.ts';
 import { ask } from '../../protocols/ask-about-samples.ts';
-import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { smallSteps } from '../../protocols/solver.ts';
 import { rated } from '../../protocols/style-responder.ts';
 import {
@@ -35,6 +34,7 @@ import {
   truthOf,
   writeDocument,
 } from '../../worlds/documents/family.ts';
+import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { STOP } from '../../worlds/worked.ts';
 import {
   AUTHOR,

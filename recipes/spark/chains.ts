@@ -1,8 +1,8 @@
 /** Chains of sums whose solutions have a line for each operator, for verifiers that mark lines. */
 import { invalid, type TaskFamily } from '../../core/recipe/task-family.ts';
-import { familyGame } from '../../protocols/game.ts';
 import { plainProofs } from '../../worlds/chains/analysis.ts';
 import { chainMarks } from '../../worlds/chains/family.ts';
+import { familyGame } from '../../worlds/family-game.ts';
 import { isInteger, parseWorked } from '../../worlds/worked.ts';
 import type { ProcessGame } from './proofs.ts';
 

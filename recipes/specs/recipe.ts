@@ -15,14 +15,14 @@ import { grpo } from '../../core/rl/estimators/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
-import { familyGame } from '../../protocols/game.ts';
 import { coinOf } from '../../protocols/gold.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { verboseArithmetic } from '../../worlds/arithmetic/verbose.ts';
+import { drawnTasks } from '../../worlds/drawn-tasks.ts';
+import { familyGame } from '../../worlds/family-game.ts';
 import { formatPair } from './format-pairs.ts';
 
 /** Rounds of the cold start, and passes over the pairs of each. */

@@ -13,8 +13,8 @@ import { examineLikelihood, LIKELIHOOD_FIGURES } from '../../protocols/examples/
 import { conversationSpans, exampleRound, lastSpan } from '../../protocols/examples/round.ts';
 import { exampleData, exampleEntries } from '../../protocols/examples/settings.ts';
 import { expectSchedule } from '../../protocols/method-settings.ts';
-import { readTask } from '../../protocols/questions/task-text.ts';
 import { smallSteps } from '../../protocols/solver.ts';
+import { readTask } from '../../worlds/questions/task-text.ts';
 import { EPOCHS, OPPONENT, PLAYER, PUBLISHED_LAMBDA, planIteration, spin } from './recipe.ts';
 
 const positive = v.pipe(v.number(), v.minValue(Number.MIN_VALUE), v.finite());

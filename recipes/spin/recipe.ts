@@ -12,12 +12,12 @@ import { readState } from '../../core/recipe/recipe-state.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
 import { count } from '../../core/schema/numbers.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
-import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { coinOf } from '../../protocols/gold.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { workedCorpus, workedExample } from '../../worlds/arithmetic/worked-corpus.ts';
+import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { checkAnswers } from './answered-corpus.ts';
 import { goldLikelihood } from './evaluate.ts';
 

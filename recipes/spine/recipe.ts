@@ -17,11 +17,11 @@ import type { Numbers } from '../../core/rl/types.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, majorityReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { nextTests } from '../../protocols/drawn-tasks.ts';
-import { familyGame } from '../../protocols/game.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { LABEL_FIGURES, labelFigures, testTasks } from '../../protocols/test-time.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { nextTests } from '../../worlds/drawn-tasks.ts';
+import { familyGame } from '../../worlds/family-game.ts';
 import { bandBetween, countOf, forkMask, maskOf } from './forks.ts';
 
 /** The share of an answer's tokens that are its forks. */

@@ -15,7 +15,6 @@ import { winRates } from '../../core/rl/selection/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, majorityReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { answers, examined } from '../../protocols/evaluate/responder.ts';
 import { coinOf, sealedGold } from '../../protocols/gold.ts';
 import { SOLVER, solverAlone } from '../../protocols/solver.ts';
@@ -29,6 +28,7 @@ import {
   responseOf,
 } from '../../protocols/style-responder.ts';
 import { winRatePairs, withWinRates } from '../../protocols/win-rates.ts';
+import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { isHeldOutStyle } from '../../worlds/style/family.ts';
 import { STOP } from '../../worlds/worked.ts';
 import { changeOfChosen, chosenResponses, rememberChosen } from './chosen-likelihood.ts';

@@ -15,7 +15,7 @@ import {
 } from '../../protocols/privileged-teacher.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { slowTeacher, TEACHER_RATE, TEACHER_SET, teacherPass } from '../../protocols/teacher-pass.ts';
-import { aidedSums } from '../../protocols/toy-worlds.ts';
+import { aidedSums } from '../../worlds/toy-worlds.ts';
 
 /** β of the weight exp(−β·H) on a token at which the teacher's distribution has entropy H. */
 const ENTROPY_BETA = 1;

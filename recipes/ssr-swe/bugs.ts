@@ -4,10 +4,11 @@ import type { LearnTools } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
+import { admit, refuseRepeated } from '../../core/round/admit.ts';
 import { proposalId } from '../../core/round/sample-ids.ts';
 import type { InvalidOutcome } from '../../core/schema/outcome.ts';
 import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { admit, passed, proposeThrough, refuseRepeated } from '../../protocols/proposals.ts';
+import { passed, proposeThrough } from '../../protocols/proposals.ts';
 import { proposerPromptWith } from '../../worlds/programs/questions.ts';
 import {
   gate,

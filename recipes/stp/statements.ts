@@ -5,11 +5,12 @@ import { readState } from '../../core/recipe/recipe-state.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { drawUntil, heldOutTasks } from '../../core/recipe/split.ts';
 import type { TaskFamily } from '../../core/recipe/task-family.ts';
+import { admit, refuseRepeated } from '../../core/round/admit.ts';
 import { proposalId } from '../../core/round/sample-ids.ts';
 import { finite } from '../../core/schema/numbers.ts';
 import type { Proposals } from '../../core/schema/sample.ts';
-import { fixedTasks } from '../../protocols/drawn-tasks.ts';
-import { admit, passed, proposeThrough, refuseRepeated } from '../../protocols/proposals.ts';
+import { passed, proposeThrough } from '../../protocols/proposals.ts';
+import { fixedTasks } from '../../worlds/drawn-tasks.ts';
 import {
   PROPOSE,
   parseConjecture,

@@ -9,9 +9,7 @@ import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean, present } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { admitTasks, fixedTasks, nextTasks } from '../../protocols/drawn-tasks.ts';
 import { candidatesOf } from '../../protocols/evaluate/best-of-n.ts';
-import { familyGame } from '../../protocols/game.ts';
 import {
   groupItems,
   policyPart,
@@ -24,6 +22,8 @@ import { referenceSolution } from '../../worlds/arithmetic/aided.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { VARIED_SUMS, variationWords } from '../../worlds/arithmetic/variations.ts';
+import { admitTasks, fixedTasks, nextTasks } from '../../worlds/drawn-tasks.ts';
+import { familyGame } from '../../worlds/family-game.ts';
 import {
   attemptedTask,
   payVariations,

@@ -8,11 +8,11 @@ import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { Proposals, ScoredGroup } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { admitTasks, fixedTasks, nextTasks } from '../../protocols/drawn-tasks.ts';
 import { candidatesOf } from '../../protocols/evaluate/best-of-n.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { admitTasks, fixedTasks, nextTasks } from '../../worlds/drawn-tasks.ts';
 import { failures, shareOf, visited, visits, visitsIn } from './weakness.ts';
 
 /** Rounds of the first phase, and tasks to train on in it. */

@@ -22,9 +22,7 @@ import type { Outcome } from '../../core/schema/outcome.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { Sample } from '../../core/schema/sample.ts';
-import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
-import { familyGame } from '../../protocols/game.ts';
 import { policyUpdate, SOLVER } from '../../protocols/solver.ts';
 import {
   JUDGE,
@@ -41,6 +39,8 @@ import {
   type Verified,
 } from '../../protocols/step-credit.ts';
 import { chainMarks, chains, freshChain } from '../../worlds/chains/family.ts';
+import { drawnTasks } from '../../worlds/drawn-tasks.ts';
+import { familyGame } from '../../worlds/family-game.ts';
 import { classCounts, classWeightedVerdicts } from './verdict-credit.ts';
 
 /** Which of the two a round trains. */

@@ -14,7 +14,7 @@ import { exactReward, formatReward, randomReward } from '../../protocols/answer-
 import { besideCritic } from '../../protocols/critic.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { teacherPass } from '../../protocols/teacher-pass.ts';
-import { aidedSums } from '../../protocols/toy-worlds.ts';
+import { aidedSums } from '../../worlds/toy-worlds.ts';
 import { type Marking, overMarked, type RoutedGame, spansOf } from './spans.ts';
 
 const rewards = { exact: exactReward, format: formatReward, random: randomReward };

@@ -1,8 +1,9 @@
 /** The propose stage. The proposer writes tasks until enough have passed the gates. Every proposal is recorded, a rejected one with its reason. */
 import type { Game } from '../../core/game/game.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
+import { admit, refuseRepeated } from '../../core/round/admit.ts';
 import type { Proposals, Sample } from '../../core/schema/sample.ts';
-import { admit, passed, refuseRepeated, requestsLike, writeTasks } from '../../protocols/proposals.ts';
+import { passed, requestsLike, writeTasks } from '../../protocols/proposals.ts';
 
 /** The number of batches of proposals after which a round goes on with the tasks that it has. */
 const MAX_ATTEMPTS = 6;

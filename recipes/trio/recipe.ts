@@ -6,7 +6,7 @@ import { type Described, played, type Recipe, type RecipeOver } from '../../core
 import { evaluateVerifier, VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
 import { describedBy, smallSteps } from '../../protocols/solver.ts';
-import { sums } from '../../protocols/toy-worlds.ts';
+import { sums } from '../../worlds/toy-worlds.ts';
 import { evaluate } from './evaluate.ts';
 import { judge } from './judge.ts';
 import { learn, payProposals } from './learn.ts';

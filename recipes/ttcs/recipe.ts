@@ -9,14 +9,13 @@ import { rendered } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { clusterShares } from '../../core/rl/measures/average-linkage.ts';
 import { mean } from '../../core/rl/statistics.ts';
+import { admit } from '../../core/round/admit.ts';
 import { proposalId } from '../../core/round/sample-ids.ts';
 import type { RunSettings } from '../../core/schema/round.ts';
 import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { charBleu } from '../../core/text/bleu.ts';
 import { exactReward, formatReward, majorityReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { admitTasks, drawnTasks, nextTests } from '../../protocols/drawn-tasks.ts';
-import { familyGame } from '../../protocols/game.ts';
-import { admit, passed, writeTasks } from '../../protocols/proposals.ts';
+import { passed, writeTasks } from '../../protocols/proposals.ts';
 import {
   creditedItems,
   groupItems,
@@ -31,6 +30,8 @@ import { type Vote, voteFigures, votesOf } from '../../protocols/votes.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { variantPrompt } from '../../worlds/arithmetic/variants.ts';
+import { admitTasks, drawnTasks, nextTests } from '../../worlds/drawn-tasks.ts';
+import { familyGame } from '../../worlds/family-game.ts';
 import { isClose, SYNTHESIZER, variantReward } from './variants.ts';
 
 type VariedGame = Game<'solve' | 'vary'>;

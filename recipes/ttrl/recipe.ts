@@ -16,13 +16,13 @@ import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, majorityReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { nextTests } from '../../protocols/drawn-tasks.ts';
 import { heldOutAnswers } from '../../protocols/evaluate/solver.ts';
 import { generateWithin } from '../../protocols/evaluate/within-context.ts';
-import { familyGame } from '../../protocols/game.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { LABEL_FIGURES, labelFigures, testTasks } from '../../protocols/test-time.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { nextTests } from '../../worlds/drawn-tasks.ts';
+import { familyGame } from '../../worlds/family-game.ts';
 
 /** The share of a group's votes that is trained on. */
 const TRAINED_SHARE = 0.5;

@@ -12,8 +12,8 @@ import {
   majorityReward,
   randomReward,
 } from '../../protocols/answer-rewards.ts';
-import { admitTasks, drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { arithmetic, runningTotals } from '../../worlds/arithmetic/family.ts';
+import { admitTasks, drawnTasks } from '../../worlds/drawn-tasks.ts';
 
 /** How many tasks the labels are of, by the reward; the others are paid on fresh tasks in every round. */
 const POOLS: Readonly<Record<string, number>> = { few: 8, noisy: 64, majority: 64 };

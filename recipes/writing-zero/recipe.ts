@@ -8,7 +8,6 @@ import { grpo, raw } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
-import { drawnTasks } from '../../protocols/drawn-tasks.ts';
 import { answers, examined, heldOutStyle } from '../../protocols/evaluate/responder.ts';
 import { gradedSolver, UNGRADED, ungraded } from '../../protocols/graded-answers.ts';
 import { meanScore, worthOfResponses } from '../../protocols/judged-responses.ts';
@@ -23,6 +22,7 @@ import {
   respond,
   STYLE_POINTS,
 } from '../../protocols/style-responder.ts';
+import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import {
   parseResponse,
   parseScore,

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
 import { command } from '../../cli/recipe/command.ts';
 import { taskRecipe } from '../../cli/task-recipe.ts';
-import { placesOf } from '../../protocols/questions/prompts.ts';
 import { shipped } from '../../recipes/index.ts';
 import { QUESTION_RECIPES } from '../../recipes/on-questions.ts';
+import { placesOf } from '../../worlds/questions/prompts.ts';
 import { chatOf } from '../recipes/say.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'rollmesh-prompts-'));

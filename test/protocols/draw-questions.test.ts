@@ -9,10 +9,10 @@ import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { Renderer } from '../../core/renderer/renderer.ts';
 import { generateWithin } from '../../protocols/evaluate/within-context.ts';
 import { curriculumAfter, weightsBy, withCurriculum } from '../../protocols/questions/curriculum.ts';
-import { drawQuestions } from '../../protocols/questions/draw.ts';
-import { readTask, writeTask } from '../../protocols/questions/task-text.ts';
 import { drawFileTasks } from '../../worlds/file/sampler.ts';
 import type { PlacedTask } from '../../worlds/file/task.ts';
+import { drawQuestions } from '../../worlds/questions/draw.ts';
+import { readTask, writeTask } from '../../worlds/questions/task-text.ts';
 import { recordsOf, solved } from '../recipes/records.ts';
 
 const question = (text: string, line = 1): PlacedTask => ({

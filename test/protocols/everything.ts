@@ -1,7 +1,7 @@
 /** A world that says every verb, and reads every text as saying it: a policy of random weights is understood there. */
 import { SAYS, type Verb } from '../../core/game/verbs.ts';
 import { invalid, ok } from '../../core/recipe/task-family.ts';
-import { defineWorld, type Spoken, type World } from '../../protocols/world.ts';
+import { defineWorld, type Spoken, type World } from '../../worlds/own-world.ts';
 
 const solution = (text: string) => ok({ steps: [text], answer: String(text.length % 10) });
 const words = (text: string) => ok(`${text}.`);

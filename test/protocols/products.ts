@@ -1,6 +1,6 @@
 /** Products of two numbers, in the messages that the policy `words` was taught: a world of two verbs. */
 import { invalid, ok } from '../../core/recipe/task-family.ts';
-import { defineWorld } from '../../protocols/world.ts';
+import { defineWorld } from '../../worlds/own-world.ts';
 
 /** What stands in the last answer tags; null where nothing does. */
 const answerIn = (text: string): string | null =>

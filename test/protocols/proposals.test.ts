@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { openRoundContext } from '../../core/recipe/round-context.ts';
 import { invalid, ok } from '../../core/recipe/task-family.ts';
+import { admit, refuseRepeated } from '../../core/round/admit.ts';
 import { scriptedPolicy, textTokenizer } from '../../local/testing/index.ts';
-import { admit, passed, proposeThrough, refuseRepeated } from '../../protocols/proposals.ts';
+import { passed, proposeThrough } from '../../protocols/proposals.ts';
 import { stp } from '../../recipes/stp/recipe.ts';
 import { recordsOf } from '../recipes/records.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { exact } from '../../core/checkers/exact.ts';
 import { rendered } from '../../core/recipe/task-family.ts';
 import { rendererOf } from '../../core/renderer/open.ts';
-import { questionGame } from '../../protocols/questions/game.ts';
+import { questionGame } from '../../worlds/questions/game.ts';
 import { SMOLLM_TEMPLATE, versionFiles } from '../core/renderer/checkpoints.ts';
 
 const task = (question: string, answer: string) => ({

@@ -13,9 +13,9 @@ import { playStages } from '../../core/round/play-stages.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import { installed } from '../../local/mesh/installation.ts';
 import { scriptedPolicy } from '../../local/testing/index.ts';
-import { defineWorld, inWorld, lackedIn, type Spoken, type World } from '../../protocols/world.ts';
 import { recipes, shipped } from '../../recipes/index.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
+import { defineWorld, inWorld, lackedIn, type Spoken, type World } from '../../worlds/own-world.ts';
 import { anybody } from '../recipes/anybody.ts';
 import products from './products.ts';
 

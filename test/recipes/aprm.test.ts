@@ -4,7 +4,6 @@ import { Random } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { invalid, ok } from '../../core/recipe/task-family.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
-import { admitTasks } from '../../protocols/drawn-tasks.ts';
 import { examined } from '../../protocols/evaluate/detection.ts';
 import {
   lineReward,
@@ -16,6 +15,7 @@ import {
 import { aprm } from '../../recipes/aprm/recipe.ts';
 import { plainProofs } from '../../worlds/chains/analysis.ts';
 import { chainWith, flawed, rewrittenLine, slipAt, UNSEEN } from '../../worlds/chains/slips.ts';
+import { admitTasks } from '../../worlds/drawn-tasks.ts';
 import { writeSolution } from '../../worlds/worked.ts';
 import { solutionShown } from './shown-chain.ts';
 

@@ -3,13 +3,13 @@ import type { PolicyPart, SftPart, TrainingPlan } from '../../core/plan/training
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { invalid, ok } from '../../core/recipe/task-family.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
-import { admitTasks } from '../../protocols/drawn-tasks.ts';
 import { settled } from '../../recipes/dsmath-v2/evaluate.ts';
 import { analysisFigures, metaAccuracy, selfError } from '../../recipes/dsmath-v2/figures.ts';
 import { phaseOf } from '../../recipes/dsmath-v2/phases.ts';
 import { dsmathV2 } from '../../recipes/dsmath-v2/recipe.ts';
 import { analysisReward, labelOf, metaReward, proofReward } from '../../recipes/dsmath-v2/rewards.ts';
 import type { Score } from '../../worlds/chains/analysis.ts';
+import { admitTasks } from '../../worlds/drawn-tasks.ts';
 import { expectRows } from './records.ts';
 
 /** 3 + 4 = 7, 7 - 9 = -2, -2 + 5 = 3, 3 + 1 = 4. In the second proof lines 2 and 4 do not follow, in the third line 2. */

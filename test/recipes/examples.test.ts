@@ -12,7 +12,6 @@ import { MemoryRunStore } from '../../local/run/run-store.ts';
 import { runInProcess } from '../../local/run/single-process.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { conversationSpans, lastSpan, pairSpans } from '../../protocols/examples/round.ts';
-import { writeTask } from '../../protocols/questions/task-text.ts';
 import { dpoFrom, planPairs } from '../../recipes/dpo/recipe.ts';
 import { bindingsOf } from '../../recipes/run-order.ts';
 import { sftFrom } from '../../recipes/sft/recipe.ts';
@@ -20,6 +19,7 @@ import { spinFrom } from '../../recipes/spin/from-data.ts';
 import { randomTask, runningTotals } from '../../worlds/arithmetic/family.ts';
 import { exampleIdentity, readConversations, readPairs } from '../../worlds/file/read-examples.ts';
 import { taskSet } from '../../worlds/file/task-set.ts';
+import { writeTask } from '../../worlds/questions/task-text.ts';
 import { QWEN_TEMPLATE, versionFiles } from '../core/renderer/checkpoints.ts';
 import { recordsOf, solved } from './records.ts';
 

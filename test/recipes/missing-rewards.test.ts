@@ -7,8 +7,8 @@ import type { PolicyItem, TrainingPlan } from '../../core/plan/training-plan.ts'
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { playRounds } from '../../local/testing/index.ts';
-import { inWorld, lackedIn } from '../../protocols/world.ts';
 import { recipes } from '../../recipes/index.ts';
+import { inWorld, lackedIn } from '../../worlds/own-world.ts';
 import { everything } from '../protocols/everything.ts';
 import { anybody } from './anybody.ts';
 

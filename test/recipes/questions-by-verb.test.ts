@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import type { PolicyPart, PreferencePart, SftPart } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import { answerForm } from '../../protocols/questions/form.ts';
 import { differing, elsewhere } from '../../recipes/rrpo/differing.ts';
+import { answerForm } from '../../worlds/questions/form.ts';
 import { play } from './play-questions.ts';
 import { sayTask } from './say.ts';
 

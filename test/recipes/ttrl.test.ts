@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { nextTasks } from '../../protocols/drawn-tasks.ts';
 import { labelFigures, testTasks } from '../../protocols/test-time.ts';
 import { arithmetic, runningTotals } from '../../worlds/arithmetic/family.ts';
+import { nextTasks } from '../../worlds/drawn-tasks.ts';
 import { playSolver, policyPart } from './play-solver.ts';
 
 const order = { recipe: 'ttrl', tasks: 2, groupSize: 8 };

@@ -6,9 +6,9 @@ import type { EvaluationReport } from '../../../core/schema/report.ts';
 import { keys, type RoundSpec, roundOf } from '../../../core/schema/round.ts';
 import type { Proposals, ScoredGroup } from '../../../core/schema/sample.ts';
 import type { RoundLine } from '../../../core/schema/summary.ts';
+import { readStart } from '../../../local/find-start.ts';
 import { playInProcess } from '../../../local/run/in-process.ts';
 import { MemoryRunStore } from '../../../local/run/run-store.ts';
-import { readStart } from '../../../local/find-start.ts';
 import { bindingsOf, type OrderedRun, runOf } from '../../../recipes/run-order.ts';
 
 /** Held-out tasks of each family: enough that every figure of an evaluation is there. */

@@ -7,9 +7,9 @@ import { conversationRows, pairRows, taskRows } from '../../../cli/trajectories/
 import { writeRows } from '../../../cli/trajectories/write-rows.ts';
 import { findChecker } from '../../../core/checkers/registry.ts';
 import type { Trajectory, Turn } from '../../../core/runs/trajectories.ts';
-import { writeTask } from '../../../protocols/questions/task-text.ts';
 import { readConversations, readPairs } from '../../../worlds/file/read-examples.ts';
 import { readTasks } from '../../../worlds/file/read-tasks.ts';
+import { writeTask } from '../../../worlds/questions/task-text.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'rollmesh-trajectories-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

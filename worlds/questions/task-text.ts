@@ -4,7 +4,7 @@ import type { Part } from '../../core/recipe/reading.ts';
 import { shownQuestion } from '../../core/recipe/rubric.ts';
 import { type Message, message } from '../../core/renderer/message.ts';
 import { finite } from '../../core/schema/numbers.ts';
-import type { FileTask } from '../../worlds/file/task.ts';
+import type { FileTask } from '../file/task.ts';
 
 const schema = v.object({
   messages: v.array(message),

@@ -7,13 +7,12 @@ import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { shownQuestion } from '../../core/recipe/rubric.ts';
 import { invalid, ok, type ParseResult } from '../../core/recipe/task-family.ts';
 import type { InvalidOutcome } from '../../core/schema/outcome.ts';
-import { type FileTask, type PlacedTask, questionKey } from '../../worlds/file/task.ts';
+import { type FileTask, type PlacedTask, questionKey } from '../file/task.ts';
 import { saidInMessages } from '../message-family.ts';
 import { drawQuestions, fittingIn, type Room } from './draw.ts';
-import { questionFamily } from './family.ts';
+import { type QuestionSet, questionFamily } from './family.ts';
 import { answerForm } from './form.ts';
 import { conversationOf, filled, type Known, PROMPTS, type Prompt } from './prompts.ts';
-import type { Questions } from './round.ts';
 import { readTask, writeProposed, writeTask } from './task-text.ts';
 import type { Texts } from './texts.ts';
 
@@ -24,8 +23,7 @@ export type ParseProposal = (question: string) => ParseResult<{
   readonly isHeldOut: boolean;
 }>;
 
-export interface GameQuestions
-  extends Pick<Questions, 'name' | 'tasks' | 'checker' | 'extract' | 'maxNew' | 'examined'> {
+export interface GameQuestions extends QuestionSet {
   /** Computes the answers to questions that a policy writes; by default these are not known. */
   readonly parseProposal?: ParseProposal | undefined;
   readonly texts?: Texts | undefined;

@@ -7,10 +7,10 @@ import type { Fitting } from '../../core/game/game.ts';
 import { Random } from '../../core/random.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { Proposals } from '../../core/schema/sample.ts';
-import { drawFileTasks } from '../../worlds/file/sampler.ts';
-import type { PlacedTask } from '../../worlds/file/task.ts';
-import type { TaskSource } from '../../worlds/file/task-set.ts';
 import { admitTasks, withLeftOut } from '../drawn-tasks.ts';
+import { drawFileTasks } from '../file/sampler.ts';
+import type { PlacedTask } from '../file/task.ts';
+import type { TaskSource } from '../file/task-set.ts';
 import { writeTask } from './task-text.ts';
 
 type Reader = Pick<RoundContext, 'tokenizer' | 'contextLength'>;

@@ -1,9 +1,9 @@
 /** Worlds of small policies, each a family with all that its policies were taught to be asked. */
 
-import { referenceSolution } from '../worlds/arithmetic/aided.ts';
-import { aidedWords, totalsChecker } from '../worlds/arithmetic/aided-words.ts';
-import { arithmetic } from '../worlds/arithmetic/family.ts';
-import { familyGame, freely } from './game.ts';
+import { referenceSolution } from './arithmetic/aided.ts';
+import { aidedWords, totalsChecker } from './arithmetic/aided-words.ts';
+import { arithmetic } from './arithmetic/family.ts';
+import { familyGame, freely } from './family-game.ts';
 
 /** Chains of sums, which a proposer writes without an example. */
 export const sums = familyGame(arithmetic, { words: { propose: freely(arithmetic) } });

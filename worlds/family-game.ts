@@ -2,9 +2,9 @@
 import { familyWords, type Game, type Wording, type Wordings } from '../core/game/game.ts';
 import type { Datum, Verb } from '../core/game/verbs.ts';
 import type { TaskFamily } from '../core/recipe/task-family.ts';
-import { beginning } from '../worlds/arithmetic/aided.ts';
-import { writeSolution } from '../worlds/worked.ts';
+import { beginning } from './arithmetic/aided.ts';
 import { familyTasks } from './drawn-tasks.ts';
+import { writeSolution } from './worked.ts';
 
 interface FamilyGame<V extends Verb>
   extends Partial<

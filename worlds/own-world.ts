@@ -19,13 +19,13 @@ import { played, type Recipe } from '../core/recipe/recipe.ts';
 import { HELD_OUT, isHeldOutKey } from '../core/recipe/split.ts';
 import { invalid, type ParseResult, type Solution, type TaskFamily } from '../core/recipe/task-family.ts';
 import type { Message } from '../core/renderer/message.ts';
+import { refuseRepeated } from '../core/round/admit.ts';
 import { OUTCOMES } from '../core/schema/outcome.ts';
 import { name } from '../core/schema/sample.ts';
 import { nearest } from '../core/text/nearest.ts';
-import { STARTS } from '../worlds/starts.ts';
 import { familyTasks } from './drawn-tasks.ts';
 import { messageFamily, saidInMessages } from './message-family.ts';
-import { refuseRepeated } from './proposals.ts';
+import { STARTS } from './starts.ts';
 
 /** How a world says a verb. */
 export interface Spoken<V extends Verb> {

@@ -8,9 +8,9 @@ import { Random } from '../core/random.ts';
 import type { RoundContext } from '../core/recipe/round-context.ts';
 import { drawUntil } from '../core/recipe/split.ts';
 import type { TaskFamily } from '../core/recipe/task-family.ts';
+import { admit } from '../core/round/admit.ts';
 import type { RoundSpec } from '../core/schema/round.ts';
 import type { Proposals } from '../core/schema/sample.ts';
-import { admit } from './proposals.ts';
 
 /** Admits tasks that no proposer wrote, in this order; a task may come more than once, and is then a group each time. */
 export const admitTasks = (round: Pick<RoundSpec, 'id'>, tasks: readonly string[]): Proposals => ({
