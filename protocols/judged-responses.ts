@@ -7,10 +7,10 @@ import type { RoundContext } from '../core/recipe/round-context.ts';
 import type { ParseResult } from '../core/recipe/task-family.ts';
 import { mean } from '../core/rl/statistics.ts';
 import type { RolloutGroup, Sample, ScoredGroup } from '../core/schema/sample.ts';
-import { parseScore, styleJudgePrompt, styleScore } from '../worlds/style/family.ts';
+import { parseScore, STYLE_POINTS, styleJudgePrompt, styleScore } from '../worlds/style/family.ts';
 import { ask } from './ask-about-samples.ts';
 import { coinOf, sealedGold } from './gold.ts';
-import { rated, responseOf, STYLE_POINTS } from './style-responder.ts';
+import { rated, responseOf } from './style-responder.ts';
 
 /** The mean of the scores that parse, as a share of the points; null where none parses. */
 export function meanScore(scores: readonly ParseResult<number>[]): number | null {

@@ -9,13 +9,12 @@ import { type RoundContext, sampleOf } from '../core/recipe/round-context.ts';
 import { mean } from '../core/rl/statistics.ts';
 import { rolloutId } from '../core/round/sample-ids.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../core/schema/sample.ts';
-import { parseResponse, stylePrompt, styleScore } from '../worlds/style/family.ts';
+import { parseResponse, STYLE_POINTS, stylePrompt, styleScore } from '../worlds/style/family.ts';
 
 /** The role that responds. */
 export const RESPONDER = 'responder';
 /** The longest demonstrated response has about forty characters. */
 export const RESPONSE_TOKENS = 48;
-export const STYLE_POINTS = 5;
 
 /** The two controls that what responses are worth must beat. */
 export const RESPONSE_CONTROLS = {

@@ -14,12 +14,12 @@ import {
 import {
   type AnsweredQuestion,
   answerQuestions,
-  type CheckedAnswer,
   fitting,
   type QuestionSettings,
 } from '../../protocols/evaluate/questions.ts';
 import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import type { PlacedTask } from '../../worlds/file/task.ts';
+import type { CheckedAnswer } from '../../worlds/questions/check-answer.ts';
 import { configOf, openPolicy } from './live-policy.ts';
 import { fetchVersion } from './stored-version.ts';
 import { type LeftOut, readTaskFiles, type TaskFileOptions, taskFileSettings } from './task-file-options.ts';

@@ -6,7 +6,8 @@ import { clusteredInterval, type Interval, wilsonInterval } from '../../core/sta
 import { type AnswerCount, majorityAtK } from '../../core/statistics/majority-at-k.ts';
 import { type McNemar, mcNemar, pairedDifference } from '../../core/statistics/paired.ts';
 import { passAtK } from '../../core/statistics/pass-at-k.ts';
-import type { AnsweredQuestion, CheckedAnswer } from './questions.ts';
+import type { CheckedAnswer } from '../../worlds/questions/check-answer.ts';
+import type { AnsweredQuestion } from './questions.ts';
 
 /** A share of all questions with its interval. */
 export interface Share extends Interval {

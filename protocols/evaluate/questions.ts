@@ -3,11 +3,12 @@
  * its outcome, so that all figures can be computed again from the record.
  */
 import type { Checker } from '../../core/checkers/checker.ts';
-import { type Extraction, extractAnswer } from '../../core/checkers/extract.ts';
+import type { Extraction } from '../../core/checkers/extract.ts';
 import type { Completion, Policy } from '../../core/policy/policy.ts';
 import { deriveId } from '../../core/random.ts';
 import type { Renderer } from '../../core/renderer/renderer.ts';
 import type { PlacedTask } from '../../worlds/file/task.ts';
+import { type CheckedAnswer, checkAnswer } from '../../worlds/questions/check-answer.ts';
 
 export interface QuestionSettings {
   readonly checker: Checker;
@@ -22,36 +23,10 @@ export interface QuestionSettings {
   readonly seed: number;
 }
 
-/** The outcome of an answer: `right`, `wrong`, `cut-off` at the limit of tokens, or the reason why no answer could be parsed. */
-export type Outcome = string;
-
-export interface CheckedAnswer {
-  readonly text: string;
-  /** The answer that was parsed from the text; null where there is none. */
-  readonly answer: string | null;
-  readonly outcome: Outcome;
-  /** Length in tokens. */
-  readonly tokens: number;
-}
-
 export interface AnsweredQuestion {
   readonly task: PlacedTask;
   readonly greedy: CheckedAnswer;
   readonly samples: readonly CheckedAnswer[];
-}
-
-/** Parses and checks a completion. One that was cut off is not right, whatever it contains, because the model had not finished. */
-export function checkAnswer(
-  { text, ended }: { readonly text: string; readonly ended: boolean },
-  check: ReturnType<Checker['prepare']>,
-  extract: readonly Extraction[],
-): Pick<CheckedAnswer, 'answer' | 'outcome'> {
-  if (!ended) return { answer: null, outcome: 'cut-off' };
-  const found = extractAnswer(text, extract);
-  if (!found.ok) return { answer: null, outcome: found.reason };
-  const verdict = check(found.value);
-  if (!verdict.ok) return { answer: null, outcome: verdict.reason };
-  return { answer: found.value, outcome: verdict.value ? 'right' : 'wrong' };
 }
 
 /** The questions whose prompts leave room for an answer in the model's context, and how many do not. */

@@ -4,26 +4,11 @@
  */
 import { deriveId } from '../../core/random.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
-import { heldOutTasks } from '../../core/recipe/split.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import { tallyOf } from '../../core/statistics/change.ts';
-import {
-  isHeldOutStyle,
-  randomStyleTask,
-  stylePrompt,
-  styleScore,
-  wordsOf,
-} from '../../worlds/style/family.ts';
-import { RESPONDER, responseOf, STYLE_POINTS } from '../style-responder.ts';
-
-/** The first held-out tasks of the family, up to 400. */
-export const heldOutStyle = heldOutTasks(
-  'style',
-  400,
-  (random, held) => randomStyleTask(random, undefined, held),
-  isHeldOutStyle,
-);
+import { STYLE_POINTS, stylePrompt, styleScore, wordsOf } from '../../worlds/style/family.ts';
+import { RESPONDER, responseOf } from '../style-responder.ts';
 
 export interface Answered {
   readonly task: string;

@@ -30,7 +30,6 @@ import {
   RESPONSE_FIGURES,
   RESPONSE_TOKENS,
   respond,
-  STYLE_POINTS,
 } from '../../protocols/style-responder.ts';
 import { winRatePairs, withWinRates } from '../../protocols/win-rates.ts';
 import { admitTasks, nextTasks } from '../../worlds/drawn-tasks.ts';
@@ -38,6 +37,7 @@ import {
   isHeldOutStyle,
   parseStyleTask,
   randomStyleTask,
+  STYLE_POINTS,
   styleDifficulty,
 } from '../../worlds/style/family.ts';
 import { STOP } from '../../worlds/worked.ts';

@@ -10,11 +10,11 @@ import { deriveId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import type { BoundedModule } from '../../core/recipe/reward-function.ts';
 import { seats } from '../../core/schema/agent.ts';
-import { hostedQuestions } from '../../protocols/hosted-answers.ts';
 import { expectSchedule, lossEntries, withLoss } from '../../protocols/method-settings.ts';
 import { questionEntries, questionSettings } from '../../protocols/questions/data.ts';
 import { rewardSum, rewardsOf } from '../../protocols/questions/reward-data.ts';
 import { program } from '../../worlds/file/program-checker.ts';
+import { hostedQuestions } from '../../worlds/hosted/answers.ts';
 import { ONE_SEAT } from './agent-round.ts';
 import { grpoOn, TURN_CREDITS } from './recipe.ts';
 

@@ -15,7 +15,7 @@ import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { AdmittedTask, Proposals, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { ask } from '../../protocols/ask-about-samples.ts';
-import { answers, examined, heldOutStyle } from '../../protocols/evaluate/responder.ts';
+import { answers, examined } from '../../protocols/evaluate/responder.ts';
 import { coinOf, sealedGold } from '../../protocols/gold.ts';
 import { proposeThrough } from '../../protocols/proposals.ts';
 import { samplePrompts } from '../../protocols/sample-prompts.ts';
@@ -29,10 +29,15 @@ import {
   rated,
   respond,
   responseOf,
-  STYLE_POINTS,
 } from '../../protocols/style-responder.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
-import { randomStyleTask, styleDifficulty, styleScore } from '../../worlds/style/family.ts';
+import {
+  heldOutStyle,
+  randomStyleTask,
+  STYLE_POINTS,
+  styleDifficulty,
+  styleScore,
+} from '../../worlds/style/family.ts';
 import {
   type Edit,
   orchestratorPrompt,

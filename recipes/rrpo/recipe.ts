@@ -16,7 +16,7 @@ import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, payAnswers, randomReward } from '../../protocols/answer-rewards.ts';
 import { ask } from '../../protocols/ask-about-samples.ts';
-import { type Answered, answers, examined, heldOutStyle } from '../../protocols/evaluate/responder.ts';
+import { type Answered, answers, examined } from '../../protocols/evaluate/responder.ts';
 import { coinOf, sealedGold } from '../../protocols/gold.ts';
 import { rewardNamed, SOLVER, smallSteps, solverAlone } from '../../protocols/solver.ts';
 import {
@@ -30,7 +30,7 @@ import {
   sequenceOf,
 } from '../../protocols/style-responder.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
-import { parseResponse, randomStyleTask } from '../../worlds/style/family.ts';
+import { heldOutStyle, parseResponse, randomStyleTask } from '../../worlds/style/family.ts';
 import { damage, unformed } from '../../worlds/style/planted.ts';
 import { withWordMarked } from '../../worlds/style/word-tokens.ts';
 import { STOP } from '../../worlds/worked.ts';

@@ -7,7 +7,7 @@ import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
-import { answers, examined, heldOutStyle } from '../../protocols/evaluate/responder.ts';
+import { answers, examined } from '../../protocols/evaluate/responder.ts';
 import { gradedSolver } from '../../protocols/graded-answers.ts';
 import { worthOfResponses } from '../../protocols/judged-responses.ts';
 import { SOLVER, smallSteps } from '../../protocols/solver.ts';
@@ -22,7 +22,7 @@ import {
   sequenceOf,
 } from '../../protocols/style-responder.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
-import { parseResponse, randomStyleTask, styleScore } from '../../worlds/style/family.ts';
+import { heldOutStyle, parseResponse, randomStyleTask, styleScore } from '../../worlds/style/family.ts';
 import { STOP } from '../../worlds/worked.ts';
 import { implicitMargins, judgedPairs, type PointsOf, pointMargins, rightShare } from './pairs.ts';
 

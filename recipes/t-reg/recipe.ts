@@ -12,7 +12,7 @@ import { bestAgainstWorst } from '../../core/rl/selection/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { exactReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { answers, examined, heldOutStyle } from '../../protocols/evaluate/responder.ts';
+import { answers, examined } from '../../protocols/evaluate/responder.ts';
 import { ratedWithoutJudge } from '../../protocols/judged-responses.ts';
 import { SOLVER, smallSteps, solverAlone } from '../../protocols/solver.ts';
 import {
@@ -25,7 +25,7 @@ import {
 } from '../../protocols/style-responder.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { wishPrompt } from '../../worlds/style/contrast.ts';
-import { parseResponse, randomStyleTask, stylePrompt } from '../../worlds/style/family.ts';
+import { heldOutStyle, parseResponse, randomStyleTask, stylePrompt } from '../../worlds/style/family.ts';
 import { unformed } from '../../worlds/style/planted.ts';
 import { withWordMarked } from '../../worlds/style/word-tokens.ts';
 import { STOP } from '../../worlds/worked.ts';

@@ -8,7 +8,7 @@ import { grpo, raw } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
-import { answers, examined, heldOutStyle } from '../../protocols/evaluate/responder.ts';
+import { answers, examined } from '../../protocols/evaluate/responder.ts';
 import { gradedSolver, UNGRADED, ungraded } from '../../protocols/graded-answers.ts';
 import { meanScore, worthOfResponses } from '../../protocols/judged-responses.ts';
 import { groupItems, policyUpdate, SOLVER, smallSteps } from '../../protocols/solver.ts';
@@ -20,13 +20,14 @@ import {
   RESPONSE_TOKENS,
   rated,
   respond,
-  STYLE_POINTS,
 } from '../../protocols/style-responder.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import {
+  heldOutStyle,
   parseResponse,
   parseScore,
   randomStyleTask,
+  STYLE_POINTS,
   styleScore,
   wordsOf,
 } from '../../worlds/style/family.ts';

@@ -18,7 +18,7 @@ import { textOf } from '../../core/renderer/policy-text.ts';
 import type { GroupContent, ReadableSample } from '../../core/schema/answers.ts';
 import { readStart } from '../../local/find-start.ts';
 import { ensureShipped, importPolicy } from '../../local/starts.ts';
-import { hostedFamilies } from '../../recipes/hosted-families.ts';
+import { hostedFamilies } from '../../worlds/hosted/families.ts';
 import { hostedSearch } from '../../recipes/ssp/hosted.ts';
 import { openEnvServer } from '../openenv-server.ts';
 import { learns, printed } from './learns.ts';

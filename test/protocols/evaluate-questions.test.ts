@@ -5,12 +5,9 @@ import { rendererOf } from '../../core/renderer/open.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { after } from '../../core/text/token-grammar.ts';
 import { compare, figuresOf } from '../../protocols/evaluate/figures.ts';
-import {
-  type AnsweredQuestion,
-  answerQuestions,
-  type CheckedAnswer,
-} from '../../protocols/evaluate/questions.ts';
+import { type AnsweredQuestion, answerQuestions } from '../../protocols/evaluate/questions.ts';
 import type { PlacedTask } from '../../worlds/file/task.ts';
+import type { CheckedAnswer } from '../../worlds/questions/check-answer.ts';
 import { SMOLLM_TEMPLATE, versionFiles } from '../core/renderer/checkpoints.ts';
 
 const task = (question: string, answer: string, difficulty: number | null = null): PlacedTask => ({

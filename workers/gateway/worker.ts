@@ -1,7 +1,7 @@
 /** The gateway Worker: HTTP, the clock, and the dead-letter queue. This file only connects its bindings. */
 import { originsOf } from '../../core/net/cross-origin.ts';
 import { type Registry, registry } from '../../core/recipe/registry.ts';
-import { hostedFamilies } from '../../recipes/hosted-families.ts';
+import { hostedFamilies } from '../../worlds/hosted/families.ts';
 import { MAX_DELIVERIES } from '../shared/consume.ts';
 import type { StageQueue } from '../shared/messages.ts';
 import { meteredD1, meteredQueue, meteredR2 } from '../shared/metered-bindings.ts';

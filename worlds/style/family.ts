@@ -8,7 +8,7 @@
  *     judge      <judge>task<sep>response<sep> -> digit<eos>
  */
 import type { Random } from '../../core/random.ts';
-import { drawUntil, isHeldOutKey } from '../../core/recipe/split.ts';
+import { drawUntil, heldOutTasks, isHeldOutKey } from '../../core/recipe/split.ts';
 import type { ParseResult } from '../../core/recipe/task-family.ts';
 import { invalid, ok } from '../../core/recipe/task-family.ts';
 import { withoutStop } from '../worked.ts';
@@ -35,6 +35,7 @@ export interface StyleTask {
  */
 export const POINTS = ['form', 'order', 'source', 'distinct', 'length'] as const;
 export type Point = (typeof POINTS)[number];
+export const STYLE_POINTS = POINTS.length;
 export type Points = Readonly<Record<Point, boolean>>;
 
 export const MAX_WORDS = 10;
@@ -147,3 +148,11 @@ export function exemplar(random: Random, { order, least, most, words }: StyleTas
   const count = least + random.int(Math.min(most, distinct.length) - least + 1);
   return distinct.slice(0, count).sort(compare[order]).join(' ');
 }
+
+/** The first held-out tasks of the family, up to 400. */
+export const heldOutStyle = heldOutTasks(
+  'style',
+  400,
+  (random, held) => randomStyleTask(random, undefined, held),
+  isHeldOutStyle,
+);

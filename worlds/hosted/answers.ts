@@ -2,20 +2,20 @@
  * Tasks of one answer, served to policies that others train: the question, a tool that takes the answer and ends the episode, and a reward by the
  * checker that pays the same answer in a run.
  */
-import type { Checker } from '../core/checkers/checker.ts';
-import type { Extraction } from '../core/checkers/extract.ts';
+import type { Checker } from '../../core/checkers/checker.ts';
+import type { Extraction } from '../../core/checkers/extract.ts';
 import type {
   HostedEnvironment,
   HostedSplit,
   HostedTask,
   HostedTool,
-} from '../core/episodes/hosted-environment.ts';
-import { Random } from '../core/random.ts';
-import { shownQuestion } from '../core/recipe/rubric.ts';
-import { drawUntil } from '../core/recipe/split.ts';
-import type { TaskFamily } from '../core/recipe/task-family.ts';
-import type { TaskSet } from '../worlds/file/task-set.ts';
-import { checkAnswer } from './evaluate/questions.ts';
+} from '../../core/episodes/hosted-environment.ts';
+import { Random } from '../../core/random.ts';
+import { shownQuestion } from '../../core/recipe/rubric.ts';
+import { drawUntil } from '../../core/recipe/split.ts';
+import type { TaskFamily } from '../../core/recipe/task-family.ts';
+import type { TaskSet } from '../file/task-set.ts';
+import { checkAnswer } from '../questions/check-answer.ts';
 
 /** Tasks of a family's `train` split: each is drawn by its number, so that none is stored. */
 const TRAINING_TASKS = 10_000;

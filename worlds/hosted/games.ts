@@ -7,9 +7,9 @@ import type {
   HostedSplit,
   HostedTask,
   HostedTool,
-} from '../core/episodes/hosted-environment.ts';
-import { Random } from '../core/random.ts';
-import type { Environment, Situation } from '../worlds/environment.ts';
+} from '../../core/episodes/hosted-environment.ts';
+import { Random } from '../../core/random.ts';
+import type { Environment, Situation } from '../environment.ts';
 
 const COUNTS: Readonly<Record<HostedSplit, number>> = { train: 10_000, test: 150 };
 

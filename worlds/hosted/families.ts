@@ -1,14 +1,10 @@
 /** The families of tasks and the games that every mesh serves to others, whatever recipes it plays. */
-import { auto } from '../core/checkers/auto.ts';
-import type { HostedEnvironment } from '../core/episodes/hosted-environment.ts';
-import type { TaskFamily } from '../core/recipe/task-family.ts';
-import { heldOutStyle } from '../protocols/evaluate/responder.ts';
-import { hostedFamily, hostedQuestions, hostedTexts } from '../protocols/hosted-answers.ts';
-import { hostedGame } from '../protocols/hosted-games.ts';
-import { STYLE_POINTS } from '../protocols/style-responder.ts';
-import { arithmetic } from '../worlds/arithmetic/family.ts';
-import { chains } from '../worlds/chains/family.ts';
-import { cipher } from '../worlds/cipher/family.ts';
+import { auto } from '../../core/checkers/auto.ts';
+import type { HostedEnvironment } from '../../core/episodes/hosted-environment.ts';
+import type { TaskFamily } from '../../core/recipe/task-family.ts';
+import { arithmetic } from '../arithmetic/family.ts';
+import { chains } from '../chains/family.ts';
+import { cipher } from '../cipher/family.ts';
 import {
   corpusDocument,
   heldOutDocuments,
@@ -17,29 +13,33 @@ import {
   prefixOf,
   truthOf,
   writeDocument,
-} from '../worlds/documents/family.ts';
-import { questions } from '../worlds/documents/questions.ts';
+} from '../documents/family.ts';
+import { questions } from '../documents/questions.ts';
+import { drawPosition, heldOutPositions, isHeldOutPosition, parsePosition } from '../documents/sums.ts';
+import { equations } from '../equations/family.ts';
+import { kuhn } from '../games/kuhn.ts';
+import { kuhnEquilibrium } from '../games/kuhn-strategy.ts';
+import { bestMoves, ticTacToe } from '../games/tic-tac-toe.ts';
+import { environments } from '../programs/environments.ts';
+import { programs } from '../programs/family.ts';
+import { PLAIN, WITH_DIGIT } from '../programs/language.ts';
+import { repair } from '../programs/repair.ts';
+import { statementOf, statements } from '../programs/statements.ts';
+import { rewriting } from '../rewriting/family.ts';
+import { MAX_DERIVATION } from '../rewriting/system.ts';
 import {
-  drawPosition,
-  heldOutPositions,
-  isHeldOutPosition,
-  parsePosition,
-} from '../worlds/documents/sums.ts';
-import { equations } from '../worlds/equations/family.ts';
-import { kuhn } from '../worlds/games/kuhn.ts';
-import { kuhnEquilibrium } from '../worlds/games/kuhn-strategy.ts';
-import { bestMoves, ticTacToe } from '../worlds/games/tic-tac-toe.ts';
-import { environments } from '../worlds/programs/environments.ts';
-import { programs } from '../worlds/programs/family.ts';
-import { PLAIN, WITH_DIGIT } from '../worlds/programs/language.ts';
-import { repair } from '../worlds/programs/repair.ts';
-import { statementOf, statements } from '../worlds/programs/statements.ts';
-import { rewriting } from '../worlds/rewriting/family.ts';
-import { MAX_DERIVATION } from '../worlds/rewriting/system.ts';
-import { isHeldOutStyle, parseResponse, randomStyleTask, styleScore } from '../worlds/style/family.ts';
-import { temporalGraphs } from '../worlds/temporal-graphs/family.ts';
-import { wordsTaskSet } from '../worlds/words/task-set.ts';
-import { STOP } from '../worlds/worked.ts';
+  heldOutStyle,
+  isHeldOutStyle,
+  parseResponse,
+  randomStyleTask,
+  STYLE_POINTS,
+  styleScore,
+} from '../style/family.ts';
+import { temporalGraphs } from '../temporal-graphs/family.ts';
+import { wordsTaskSet } from '../words/task-set.ts';
+import { STOP } from '../worked.ts';
+import { hostedFamily, hostedQuestions, hostedTexts } from './answers.ts';
+import { hostedGame } from './games.ts';
 
 const TOTALS =
   'The question is a sum, worked out from left to right. The answer is its result, a whole number';
