@@ -85,3 +85,9 @@ export function joinCaches(caches: readonly KeyValues[], kvHeads: number, headDi
   });
   return { prompts, length, tensors };
 }
+
+/** Rows of `width` numbers each. */
+export const rowsOf = (values: Float32Array, width: number): number[][] =>
+  Array.from({ length: values.length / width }, (_, row) => [
+    ...values.subarray(row * width, (row + 1) * width),
+  ]);

@@ -10,6 +10,7 @@ import type {
   Alternative,
   Completion,
   GeneratePrompt,
+  HeadKind,
   Policy,
   PolicyRef,
   SamplingSettings,
@@ -20,6 +21,7 @@ import { uniforms } from '../core/random.ts';
 import { after } from '../core/text/token-grammar.ts';
 import { parameterCount } from '../model/checkpoint.ts';
 import type { ModelConfig } from '../model/config.ts';
+import type { HeadWeights } from '../model/head.ts';
 import { contextLength, policyGraph } from '../model/onnx/policy-graph.ts';
 import { packWeights, type WeightType } from '../model/onnx/weights.ts';
 import type { Tensors } from '../model/safetensors.ts';
@@ -32,6 +34,7 @@ import {
   groupsOf,
   joinCaches,
   padRight,
+  rowsOf,
 } from './batches.ts';
 import type { Runtime } from './runtime.ts';
 import { type Draw, type KeyValues, PolicySession } from './session.ts';
@@ -66,26 +69,39 @@ export interface PolicyOptions {
    * one row, and takes twice the weights' memory while loading. By default it is on for weights up to 32 MiB, for which an isolate has room.
    */
   readonly prepack?: boolean;
+  /** The head on the hidden states, if the parameter set has one. */
+  readonly head?: HeadWeights | undefined;
 }
 
 /** Opens a policy. If memory is short, first dispose of the policy before it: an isolate has room for one. */
 export async function createPolicy(options: PolicyOptions): Promise<OnnxPolicy> {
-  const { runtime, ref, config, weights, weightType } = options;
+  const { runtime, ref, config, weights, weightType, head } = options;
   const file = weights instanceof Uint8Array ? weights : packWeights(config, weights, weightType);
   const prepack = options.prepack ?? file.length <= MAX_PREPACKED;
-  const session = await PolicySession.create(runtime, config, policyGraph(config, weightType), file, prepack);
-  return new OnnxPolicy(ref, config, session, runtime);
+  const graph = policyGraph(config, weightType, head);
+  const session = await PolicySession.create(runtime, config, graph, file, prepack);
+  return new OnnxPolicy(ref, config, session, runtime, head);
 }
 
 export class OnnxPolicy implements Policy {
   readonly ref: PolicyRef;
   readonly parameters: number;
+  readonly head: HeadKind | undefined;
+  readonly #outputs: number;
   readonly #config: ModelConfig;
   readonly #runtime: Runtime;
   #session: PolicySession | undefined;
 
-  constructor(ref: PolicyRef, config: ModelConfig, session: PolicySession, runtime: Runtime) {
+  constructor(
+    ref: PolicyRef,
+    config: ModelConfig,
+    session: PolicySession,
+    runtime: Runtime,
+    head?: HeadWeights,
+  ) {
     this.ref = ref;
+    this.head = head?.kind;
+    this.#outputs = head?.outputs ?? 0;
     this.#runtime = runtime;
     this.parameters = parameterCount(config);
     this.#config = config;
@@ -236,7 +252,8 @@ export class OnnxPolicy implements Policy {
   async score(sequences: readonly TokenIds[]): Promise<TokenScores[]> {
     const { vocabSize } = this.#config;
     for (const ids of sequences) checkIds(ids, ids.length, vocabSize, contextLength(this.#config));
-    const items = sequences.map((ids, index) => ({ ids, index })).filter(({ ids }) => ids.length > 1);
+    const least = this.#outputs ? 1 : 2;
+    const items = sequences.map((ids, index) => ({ ids, index })).filter(({ ids }) => ids.length >= least);
     const out: TokenScores[] = sequences.map(() => ({ logprobs: [], entropy: [] }));
     for (const chunk of chunksByLength(items, ({ ids }) => ids.length, this.#bounds())) {
       const scores = await this.#scoreRows(chunk.map(({ ids }) => ids));
@@ -248,21 +265,30 @@ export class OnnxPolicy implements Policy {
   }
 
   async #scoreRows(rows: readonly TokenIds[]): Promise<TokenScores[]> {
-    // The last token is left out of the inputs, since what follows it is not scored.
-    const inputs = rows.map((ids) => ids.slice(0, -1));
+    // Without a head the last token is left out of the inputs, since what follows it is not scored.
+    const outputs = this.#outputs;
+    const inputs = outputs ? rows : rows.map((ids) => ids.slice(0, -1));
     const length = alignedLength(Math.max(...inputs.map((ids) => ids.length)));
     const picks = inputs.flatMap((ids, row) => ids.map((_, i) => row * length + i));
-    const targets = rows.flatMap((ids) => ids.slice(1));
-    const scored = await this.#open().score(padRight(inputs, length), rows.length, picks, targets);
+    const targets = rows.flatMap((ids) => (outputs ? [...ids.slice(1), 0] : ids.slice(1)));
+    const scored = await this.#open().score(
+      padRight(inputs, length),
+      rows.length,
+      picks,
+      targets,
+      outputs > 0,
+    );
     let at = 0;
-    return inputs.map((ids) => {
-      const end = at + ids.length;
-      const scores = {
-        logprobs: [...scored.logprobs.subarray(at, end)],
-        entropy: [...scored.entropy.subarray(at, end)],
+    return rows.map((ids, row) => {
+      const from = at;
+      at += inputs[row]!.length;
+      const end = from + ids.length - 1;
+      const heads = scored.heads?.subarray(from * outputs, at * outputs);
+      return {
+        logprobs: [...scored.logprobs.subarray(from, end)],
+        entropy: [...scored.entropy.subarray(from, end)],
+        ...(heads ? { heads: rowsOf(heads, outputs) } : {}),
       };
-      at = end;
-      return scores;
     });
   }
 

@@ -4,7 +4,7 @@
  */
 import type { Policy, PolicyRef } from '../core/policy/policy.ts';
 import type { VersionFiles } from '../core/schema/policy.ts';
-import { adapterFile, MAIN_SET, setFiles, weightsFile } from '../core/schema/policy.ts';
+import { adapterFile, headFile, MAIN_SET, setFiles, weightsFile } from '../core/schema/policy.ts';
 import type { Engines } from './engines.ts';
 import { openVersion } from './open-version.ts';
 
@@ -53,8 +53,10 @@ export class OpenPolicies {
     if (own[weightsFile(ref.set)]) return own;
     const start = await this.#load({ name: ref.name, version: 0 });
     const { weights, adapter } = setFiles(own, ref.set, start);
+    const head = own[headFile(ref.set)];
     return {
       ...start,
+      ...(head ? { [headFile(ref.set)]: head } : {}),
       ...(weights ? { [weightsFile(ref.set)]: weights } : {}),
       ...(adapter ? { [adapterFile(ref.set)]: adapter } : {}),
     };
@@ -75,4 +77,4 @@ export class OpenPolicies {
 
 /** The files that are needed to open a policy. */
 export const filesOf = ({ set }: PolicyRef) =>
-  ['config.json', 'tokenizer.json', weightsFile(set), adapterFile(set)] as const;
+  ['config.json', 'tokenizer.json', weightsFile(set), adapterFile(set), headFile(set)] as const;

@@ -1,10 +1,11 @@
 /** Opens a stored version's files as a live Policy. */
 import { RollmeshError } from '../core/errors.ts';
 import type { Policy, PolicyRef } from '../core/policy/policy.ts';
-import { setFiles, type VersionFiles, weightsFile } from '../core/schema/policy.ts';
+import { headFile, setFiles, type VersionFiles, weightsFile } from '../core/schema/policy.ts';
 import { type Adapter, checkAdapter, folded, foldInto, readAdapter } from '../model/adapter.ts';
 import { checkCheckpoint } from '../model/checkpoint.ts';
 import { type ModelConfig, parseConfig } from '../model/config.ts';
+import { readHead } from '../model/head.ts';
 import { readSafetensors } from '../model/safetensors.ts';
 import { streamSafetensors } from '../model/safetensors-stream.ts';
 import type { Engines } from './engines.ts';
@@ -12,31 +13,35 @@ import { loadKernelPolicy, shareKernelPolicy } from './kernels/kernel-policy.ts'
 import { isToLayOut, layOutEnded } from './kernels/shared-weights.ts';
 import { createPolicy } from './onnx-policy.ts';
 
-/**
- * Opens a policy of the kernels engine whose weights come piece by piece. `adapterBytes` is the file of its adapter, if it has one; it may still be on
- * its way, and is then waited for while the first piece comes.
- */
+/** The files that a set may have beside its weights; they may still be on their way. */
+export interface BesideWeights {
+  readonly adapter?: Uint8Array | Promise<Uint8Array> | undefined;
+  readonly head?: Uint8Array | Promise<Uint8Array> | undefined;
+}
+
+/** Opens a policy of the kernels engine whose weights come piece by piece. What is beside them is waited for while the first piece comes. */
 export async function openStreamed(
   engines: Engines,
   ref: PolicyRef,
   configFile: Uint8Array,
   weights: AsyncIterable<Uint8Array>,
-  adapterBytes?: Uint8Array | Promise<Uint8Array>,
+  beside: BesideWeights = {},
 ): Promise<OpenPolicy> {
   const config = configOf(configFile);
-  const coming = Promise.resolve(adapterBytes).then((bytes) => adapterOf(config, bytes));
-  // Where the weights fail first, nobody waits for it.
-  coming.catch(() => undefined);
+  const coming = Promise.resolve(beside.adapter).then((bytes) => adapterOf(config, bytes));
+  const head = Promise.resolve(beside.head).then((bytes) => bytes && readHead(config, bytes));
+  // Where the weights fail first, nobody waits for these.
+  for (const file of [coming, head]) file.catch(() => undefined);
   const shared = engines.shared?.(ref);
   if (shared && !isToLayOut(shared))
-    return shareKernelPolicy(engines.kernels(), ref, config, engines.kernelBytes, shared);
+    return shareKernelPolicy(engines.kernels(), ref, config, engines.kernelBytes, shared, await head);
   try {
     const loading = loadKernelPolicy(engines.kernels(), ref, config, engines.kernelBytes, shared);
     for await (const piece of streamSafetensors(weights)) {
       const adapter = await coming;
       loading.write(adapter ? foldInto(adapter, piece) : piece);
     }
-    return loading.finish();
+    return loading.finish(await head);
   } catch (error) {
     if (shared) layOutEnded(shared);
     throw error;
@@ -78,12 +83,18 @@ export async function openVersion(
       `Version ${ref.version} of ${ref.name} lacks config.json or ${weightsFile(ref.set)}.`,
     );
   // In float32 all tensors together may take twice the file, beside it and the engine's own weights.
-  if (ref.engine) return openStreamed(engines, ref, configFile, slicesOf(weightsBytes), adapterBytes);
+  const headBytes = files[headFile(ref.set)];
+  if (ref.engine)
+    return openStreamed(engines, ref, configFile, slicesOf(weightsBytes), {
+      adapter: adapterBytes,
+      head: headBytes,
+    });
   const config = configOf(configFile);
+  const head = headBytes && readHead(config, headBytes);
   const adapter = adapterOf(config, adapterBytes);
   const stored = readSafetensors(weightsBytes);
   const weights = adapter ? new Map(folded(stored, adapter)) : stored;
   checkCheckpoint(config, weights);
   const runtime = await engines.onnx();
-  return createPolicy({ runtime, ref, config, weights, weightType: ref.weights ?? 'float32' });
+  return createPolicy({ runtime, ref, config, weights, weightType: ref.weights ?? 'float32', head });
 }

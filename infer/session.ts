@@ -157,23 +157,29 @@ export class PolicySession {
 
   /**
    * The log-probabilities (nats) of `targets` after the tokens at `picks` (indices into ids [rows * length], length a multiple of
-   * ALIGNMENT), and the entropies (nats) of those distributions; [picks] each.
+   * ALIGNMENT), and the entropies (nats) of those distributions; [picks] each. `heads`: whether the graph has a head, whose outputs [picks * outputs]
+   * are then told, too.
    */
   async score(
     ids: readonly number[],
     rows: number,
     picks: readonly number[],
     targets: readonly number[],
-  ): Promise<{ logprobs: Float32Array; entropy: Float32Array }> {
+    heads: boolean,
+  ): Promise<{ logprobs: Float32Array; entropy: Float32Array; heads: Float32Array | undefined }> {
     const out = await this.#run(
       {
         ...this.#wholeRows(ids, rows),
         ...this.#picks(picks),
         targets: this.#int64(targets, [targets.length, 1]),
       },
-      ['target_logprobs', 'entropy'],
+      ['target_logprobs', 'entropy', ...(heads ? ['last_heads'] : [])],
     );
-    return { logprobs: floats(out.target_logprobs), entropy: floats(out.entropy) };
+    return {
+      logprobs: floats(out.target_logprobs),
+      entropy: floats(out.entropy),
+      heads: heads ? floats(out.last_heads) : undefined,
+    };
   }
 
   /** The logits after the tokens at `picks`, as for `score`; [picks, vocabulary]. */

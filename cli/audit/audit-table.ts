@@ -14,6 +14,7 @@ const SAYS: Readonly<Record<AuditClass, string>> = {
   prompt: 'prompts are those of their tasks',
   token: 'tokens, drawn again',
   'log-probability': 'log-probabilities, drawn or scored again',
+  measurement: 'measurements, made again',
   outcome: 'outcomes, read again',
   reward: 'rewards, computed again',
   oracle: 'exact checks, made again',

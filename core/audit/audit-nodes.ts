@@ -10,18 +10,14 @@ import { type Mismatch, NO_MISMATCH, type RoundWork } from '../schema/work.ts';
 import { type AuditTools, drawShare, type RoundRecord } from './audit-round.ts';
 import { AuditLedger, compareSample, type Finding } from './findings.ts';
 import { episodesOfRecord } from './recorded-episodes.ts';
-import { recordedPolicy } from './recorded-policy.ts';
+import { playedRound, recordedPolicy } from './recorded-policy.ts';
 import { addMismatch, scoreAgain } from './score-again.ts';
 import { completionsSha256, isSealed } from './work-seal.ts';
 
 type Answered = RoundWork['work'][number];
 
-const samplesOf = ({ proposals, groups }: RoundRecord): ReadonlyMap<string, Sample> =>
-  new Map(
-    [...proposals.samples, ...groups.flatMap(({ samples, judgments }) => [...samples, ...judgments])].map(
-      (sample) => [sample.id, sample],
-    ),
-  );
+const samplesOf = (record: RoundRecord): ReadonlyMap<string, Sample> =>
+  new Map(playedRound(record).samples.map((sample) => [sample.id, sample]));
 
 /**
  * Checks that the record holds what its nodes sealed. Where it does not, somebody changed it after the node returned it: the group is
@@ -172,13 +168,13 @@ async function redrawn(
   const { recipe, round, proposals, groups } = record;
   const ids = new Set(drawn.flatMap(({ samples }) => samples));
   const recorded = samplesOf(record);
+  const played = playedRound(record);
   const context: RoundContext = openRoundContext({
     recipe,
     round,
     ...tools,
     episodes: episodesOfRecord(record),
-    use: (ref, work) =>
-      tools.use(ref, (live) => work(recordedPolicy(ref, [...recorded.values()], { ids, live }))),
+    use: (ref, work) => tools.use(ref, (live) => work(recordedPolicy(ref, played, { ids, live }))),
   });
   const again: Sample[] = [];
   if (drawn.some(({ group }) => group === null)) again.push(...(await recipe.propose(context)).samples);

@@ -10,13 +10,20 @@ import { Random } from '../random.ts';
 import type { Recipe } from '../recipe/recipe.ts';
 import { openRoundContext, type RoundContext, type RoundContextParts } from '../recipe/round-context.ts';
 import type { PolicyText } from '../renderer/policy-text.ts';
+import { proposeStage, rollOutAndJudge } from '../round/play-stages.ts';
 import type { RoundSpec } from '../schema/round.ts';
 import type { AdmittedTask, Proposals, Sample, ScoredGroup } from '../schema/sample.ts';
 import type { Tokenizer } from '../text/tokenizer-port.ts';
-import { type AuditLedger, compareGroup, compareSample, type Depth } from './findings.ts';
+import {
+  type AuditLedger,
+  compareGroup,
+  compareMeasurements,
+  compareSample,
+  type Depth,
+} from './findings.ts';
 import { completionFault } from './read-completion.ts';
 import { episodesOfRecord } from './recorded-episodes.ts';
-import { recordedPolicy } from './recorded-policy.ts';
+import { type Played, playedGroups, recordedPolicy } from './recorded-policy.ts';
 
 export interface RoundRecord {
   readonly recipe: Recipe;
@@ -81,11 +88,13 @@ export async function redrawProposals(
   if (!samples.length) return;
   const ids = new Set(samples.map(({ id }) => id));
   // The other samples are played back, so that the stage takes the same course: which batch came after which.
-  const again = await record.recipe.propose(
+  const again = await proposeStage(
+    record.recipe,
     stageOf(record, tools, (ref, work) =>
-      tools.use(ref, (live) => work(recordedPolicy(ref, record.proposals.samples, { ids, live }))),
+      tools.use(ref, (live) => work(recordedPolicy(ref, record.proposals, { ids, live, again: true }))),
     ),
   );
+  compareMeasurements(ledger, null, record.proposals.measurements, again.measurements);
   const expected = new Map(again.samples.map((sample) => [sample.id, sample]));
   for (const sample of samples) compareSample(ledger, 'model', null, sample, expected.get(sample.id));
 }
@@ -103,16 +112,17 @@ export async function redrawGroups(
     ({ group }) => record.proposals.tasks.find((task) => task.group === group) ?? [],
   );
   if (!tasks.length) return;
-  const samples = groups.flatMap((group) => [...group.samples, ...group.judgments]);
-  const ids = new Set(samples.flatMap(({ id }) => (close.has(id) ? [] : [id])));
+  const played = playedGroups(groups);
+  const ids = new Set(played.samples.flatMap(({ id }) => (close.has(id) ? [] : [id])));
   const context = stageOf(
     record,
     tools,
-    ids.size === samples.length
+    ids.size === played.samples.length
       ? tools.use
-      : (ref, work) => tools.use(ref, (live) => work(recordedPolicy(ref, samples, { ids, live }))),
+      : (ref, work) =>
+          tools.use(ref, (live) => work(recordedPolicy(ref, played, { ids, live, again: true }))),
   );
-  const scored = await recipe.judge(context, await recipe.rollOut(context, tasks));
+  const scored = await rollOutAndJudge(recipe, context, tasks);
   const recordOf = new Map(groups.map((group) => [group.group, group]));
   // What was played back is equal by itself.
   for (const expected of scored) compareGroup(ledger, 'model', recordOf.get(expected.group)!, expected);
@@ -158,13 +168,13 @@ function replayOf(
   group: string | null,
   record: RoundRecord,
   tools: AuditTools,
-  samples: readonly Sample[],
+  played: Played,
 ): RoundContext {
   const read = (sample: Sample, settings: SamplingSettings) => {
     const fault = completionFault(sample, settings);
     if (fault) ledger.check(false, { class: fault.class, group, sample: sample.id }, () => fault.message);
   };
-  return stageOf(record, tools, (ref, work) => work(recordedPolicy(ref, samples, undefined, read)));
+  return stageOf(record, tools, (ref, work) => work(recordedPolicy(ref, played, undefined, read)));
 }
 
 const READ: Depth = 'record';
@@ -172,9 +182,10 @@ const READ: Depth = 'record';
 async function rereadProposals(ledger: AuditLedger, record: RoundRecord, tools: AuditTools): Promise<void> {
   const { recipe, proposals } = record;
   const again = await readable(ledger, null, () =>
-    recipe.propose(replayOf(ledger, null, record, tools, proposals.samples)),
+    proposeStage(recipe, replayOf(ledger, null, record, tools, proposals)),
   );
   if (!again) return;
+  compareMeasurements(ledger, null, proposals.measurements, again.measurements);
   for (let i = 0; i < Math.max(proposals.samples.length, again.samples.length); i++)
     compareSample(ledger, READ, null, proposals.samples[i], again.samples[i]);
   ledger.check(
@@ -201,10 +212,8 @@ async function rereadGroup(
     () => 'No such group was admitted.',
   );
   if (!admitted) return;
-  const context = replayOf(ledger, group.group, record, tools, [...group.samples, ...group.judgments]);
-  const again = await readable(ledger, group.group, async () =>
-    record.recipe.judge(context, await record.recipe.rollOut(context, [task!])),
-  );
+  const context = replayOf(ledger, group.group, record, tools, playedGroups([group]));
+  const again = await readable(ledger, group.group, () => rollOutAndJudge(record.recipe, context, [task!]));
   if (again) compareGroup(ledger, READ, group, again[0]!);
 }
 

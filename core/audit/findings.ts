@@ -1,4 +1,6 @@
 /** The findings of an audit: its classes of difference, each counted apart, and the bit-by-bit comparison of samples and groups. Pure. */
+import { numbersOf } from '../policy/measure.ts';
+import type { Measurements } from '../schema/measurement.ts';
 import type { Sample, ScoredGroup } from '../schema/sample.ts';
 
 /** In the order in which they are shown: what a record is, where it comes from, what was written, and what was made of it. */
@@ -12,6 +14,7 @@ export const AUDIT_CLASSES = [
   'prompt',
   'token',
   'log-probability',
+  'measurement',
   'outcome',
   'reward',
   'oracle',
@@ -152,6 +155,24 @@ export function compareSample(
     );
 }
 
+/** Measurements under the same keys have to be the same numbers, bit by bit. */
+export function compareMeasurements(
+  ledger: AuditLedger,
+  group: string | null,
+  recorded: Measurements = {},
+  expected: Measurements = {},
+): void {
+  for (const key of new Set([...Object.keys(recorded), ...Object.keys(expected)])) {
+    const [was, is] = [recorded[key], expected[key]];
+    const differs = was && is ? firstDifference(numbersOf(was), numbersOf(is)) : 0;
+    ledger.check(differs < 0, { class: 'measurement', group, sample: null }, () =>
+      was && is
+        ? `Measurement ${key} has ${numbersOf(was)[differs]} at ${differs}, measured again ${numbersOf(is)[differs]}.`
+        : `Measurement ${key} is ${was ? 'one too many' : 'missing'}.`,
+    );
+  }
+}
+
 /** Compares everything that a group holds, its samples and judgments included. */
 export function compareGroup(
   ledger: AuditLedger,
@@ -183,6 +204,7 @@ export function compareGroup(
       () => 'The exact checker says otherwise.',
     );
   }
+  compareMeasurements(ledger, group, recorded.measurements, expected.measurements);
   for (const part of ['samples', 'judgments'] as const)
     for (let i = 0; i < Math.max(recorded[part].length, expected[part].length); i++)
       compareSample(ledger, depth, group, recorded[part][i], expected[part][i]);

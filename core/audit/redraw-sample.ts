@@ -6,7 +6,7 @@ import type { RoundContext } from '../recipe/round-context.ts';
 import type { Proposals, Sample, ScoredGroup } from '../schema/sample.ts';
 import { firstDifference } from './findings.ts';
 import { recordedEpisodes } from './recorded-episodes.ts';
-import { recordedPolicy } from './recorded-policy.ts';
+import { type Played, playedGroups, recordedPolicy } from './recorded-policy.ts';
 
 /** The records in which the sample is: its group with the group's task, or the round's proposals. */
 export type RedrawnRecord = { readonly group: ScoredGroup } | { readonly proposals: Proposals };
@@ -23,8 +23,8 @@ export interface Redrawn {
   readonly same: boolean;
 }
 
-const samplesOf = (record: RedrawnRecord): readonly Sample[] =>
-  'group' in record ? [...record.group.samples, ...record.group.judgments] : record.proposals.samples;
+const playedOf = (record: RedrawnRecord): Played =>
+  'group' in record ? playedGroups([record.group]) : record.proposals;
 
 /**
  * `open` makes the round's context over `wrap`ped policies. The recipe's own stages run, so that prompt, settings and grammar of the
@@ -36,10 +36,10 @@ export async function redrawSample(
   sample: string,
   open: (wrap: (policy: Policy) => Policy) => RoundContext,
 ): Promise<Redrawn> {
-  const samples = samplesOf(record);
-  const recorded = samples.find(({ id }) => id === sample);
+  const played = playedOf(record);
+  const recorded = played.samples.find(({ id }) => id === sample);
   const ids = new Set([sample]);
-  const context = open((live) => recordedPolicy(live.ref, samples, { ids, live }));
+  const context = open((live) => recordedPolicy(live.ref, played, { ids, live }));
   const again = recorded && (await playAgain(recipe, record, context)).find(({ id }) => id === sample);
   if (!recorded || !again)
     throw new RollmeshError('wrong-input', 'sample.unknown', `The record has no sample ${sample}.`, {

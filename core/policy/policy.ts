@@ -2,6 +2,7 @@
  * The interface to a language model: sample completions, and score given tokens. It depends on no runtime:
  * `infer/` implements it over ONNX Runtime, tests implement it with uniform logits.
  */
+import type { Measurement } from '../schema/measurement.ts';
 import type { TokenGrammar } from '../text/token-grammar.ts';
 
 export type TokenIds = readonly number[];
@@ -95,6 +96,23 @@ export interface TokenScores {
   readonly logprobs: number[];
   /** Entropies (nats) of the distributions those tokens were drawn from; same length. */
   readonly entropy: number[];
+  /** What the head gives after each token, [ids][outputs]; absent where the policy has none. */
+  readonly heads?: number[][];
+}
+
+/** `value` gives one number after each token, `classes` the logits of two classes or more. */
+export type HeadKind = 'value' | 'classes';
+
+/** A sequence to be measured (core/policy/measure.ts). */
+export interface MeasuredSequence {
+  /** At least one token. */
+  readonly prompt: TokenIds;
+  /** The tokens after it that are measured. */
+  readonly ids: TokenIds;
+  /** After how many of `ids` the classes are read, such as at the end of each step; default after all of them. */
+  readonly ends?: readonly number[];
+  /** The group whose record keeps the measurement; absent in the propose stage, whose record is that of the proposals. */
+  readonly group?: string;
 }
 
 /** Sees all completions as far as they have been drawn, [prompts][samples so far]; resolves to false to end the generation there. */
@@ -104,6 +122,8 @@ export interface Policy {
   readonly ref: PolicyRef;
   /** The number of weights in this process; absent where another computes with them. */
   readonly parameters?: number;
+  /** The head on its hidden states; absent = it has none. */
+  readonly head?: HeadKind | undefined;
   /**
    * [prompts] -> [prompts][samples], in the order given. An engine that draws token by token calls `watch` after each turn; one that samples
    * inside a graph does not.
@@ -115,5 +135,7 @@ export interface Policy {
   ): Promise<Completion[][]>;
   /** Scores whole sequences at temperature 1, in the order given. */
   score(sequences: readonly TokenIds[]): Promise<TokenScores[]>;
+  /** For a policy that knows measurements instead of making them by its scores, such as one that plays a record back (core/policy/measure.ts). */
+  readonly measure?: (sequences: readonly MeasuredSequence[]) => Promise<Measurement[]>;
   dispose(): Promise<void>;
 }

@@ -2,9 +2,11 @@
 import type { EpisodesOf } from '../episodes/agent-episode.ts';
 import { RollmeshError, wrongInput } from '../errors.ts';
 import type { AskService } from '../net/reward-service.ts';
+import { measure, measurementKey } from '../policy/measure.ts';
 import type {
   Completion,
   GeneratePrompt,
+  MeasuredSequence,
   Policy,
   PolicyRef,
   SamplingSettings,
@@ -13,6 +15,7 @@ import type {
 } from '../policy/policy.ts';
 import type { PolicyText } from '../renderer/policy-text.ts';
 import type { Renderer } from '../renderer/renderer.ts';
+import type { Measurement, Measurements } from '../schema/measurement.ts';
 import type { Outcome } from '../schema/outcome.ts';
 import type { RoundSpec } from '../schema/round.ts';
 import type { Sample } from '../schema/sample.ts';
@@ -37,6 +40,13 @@ export interface RoundContext<R extends StageRecipe = StageRecipe> {
     prompts: readonly GeneratePrompt[],
     change?: Partial<SamplingSettings>,
   ) => Promise<Completion[][]>;
+  /**
+   * What the role's policy says of given sequences: log-probabilities and entropies of their tokens, and what the head of its set gives, if it has one.
+   * The record of the sequence's group keeps it; an audit takes it from there, or measures again.
+   */
+  readonly measure: (role: string, sequences: readonly MeasuredSequence[]) => Promise<Measurement[]>;
+  /** What was measured here so far for the record of a group, or, without a name, of the proposals; undefined = nothing. */
+  readonly measured: (group?: string) => Measurements | undefined;
   /** How the policy that plays the role reads and writes text, where that may be another than the one that is trained. */
   readonly textOf: (role: string) => Promise<PolicyText>;
   /** The recipe state that the last round's training plan left; undefined in the first round. */
@@ -47,7 +57,7 @@ export interface RoundContext<R extends StageRecipe = StageRecipe> {
   readonly episodes: EpisodesOf;
 }
 
-/** The round context of an evaluation: all roles at one version. Only here are scores: they are not recorded, so no audited stage may use them. */
+/** The round context of an evaluation: all roles at one version. Only here are scores of whole sequences, which no record keeps. */
 export interface EvaluationContext extends RoundContext {
   /** Scores whole sequences under the role's weights, at temperature 1. */
   readonly score: (role: string, sequences: readonly TokenIds[]) => Promise<TokenScores[]>;
@@ -140,6 +150,7 @@ export function openRoundContext<R extends StageRecipe>({
 }: RoundContextParts<R>): RoundContext<R> {
   const own: PolicyText = { tokenizer, renderer, contextLength };
   const texts = new Map<string, Promise<PolicyText>>();
+  const measured = new Map<string | undefined, Record<string, Measurement>>();
   const textOf = async (role: string): Promise<PolicyText> => {
     const { name } = refOf(round, role);
     const text = texts.get(name) ?? textOfRole({ round, ...own, textOf: textOfOther }, role);
@@ -161,6 +172,18 @@ export function openRoundContext<R extends StageRecipe>({
       const settings = { ...samplingOf({ recipe, ...(await textOf(role)) }, role), ...change };
       return use(refOf(round, role), (policy) => policy.generate(prompts, settings), role);
     },
+    measure: async (role, sequences) => {
+      if (sequences.length === 0) return [];
+      const ref = refOf(round, role);
+      const made = await use(ref, (policy) => measure(policy, sequences), role);
+      for (const [i, sequence] of sequences.entries()) {
+        const kept = measured.get(sequence.group) ?? {};
+        kept[measurementKey(ref, sequence)] = made[i]!;
+        measured.set(sequence.group, kept);
+      }
+      return made;
+    },
+    measured: (group) => measured.get(group),
   };
 }
 

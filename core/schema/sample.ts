@@ -1,6 +1,7 @@
 /** The records that stages exchange: samples, groups of them, proposals. Each has one schema, from which its type is inferred. */
 import * as v from 'valibot';
 import { KERNEL_ENGINES, SMALLER_WEIGHTS } from '../policy/policy.ts';
+import { measurements } from './measurement.ts';
 import { missingRewards } from './missing-reward.ts';
 import { count, finite } from './numbers.ts';
 import { outcome } from './outcome.ts';
@@ -81,11 +82,19 @@ export const proposals = v.object({
   tasks: v.array(admittedTask),
   /** Tasks that were drawn and are not asked, because prompt and answer could reach more tokens than the policy has positions for. */
   leftOut: v.exactOptional(v.array(v.object({ task: v.string(), tokens: count }))),
+  /** What the propose stage measured. */
+  measurements: v.exactOptional(measurements),
 });
 export type Proposals = v.InferOutput<typeof proposals>;
 
 /** A task with its G rollouts, before judging. */
-export const rolloutGroup = v.object({ round: id, ...admittedTask.entries, samples: v.array(sample) });
+export const rolloutGroup = v.object({
+  round: id,
+  ...admittedTask.entries,
+  samples: v.array(sample),
+  /** What stages measured about the group; absent = nothing. */
+  measurements: v.exactOptional(measurements),
+});
 export type RolloutGroup = v.InferOutput<typeof rolloutGroup>;
 
 /**

@@ -1,8 +1,11 @@
 /** Runs a decoder by calls of the kernels: embedding, layers and logits, for any number of tokens (rows) at once. */
+import type { HeadKind } from '../../core/policy/policy.ts';
 import type { ModelConfig } from '../../model/config.ts';
+import type { HeadWeights } from '../../model/head.ts';
+import { rowsOf } from '../batches.ts';
 import { type Heap, roundUp } from './heap.ts';
 import type { KernelInstance, Kernels } from './kernels.ts';
-import type { Matrix } from './matrix.ts';
+import { fill, type Matrix, reserve } from './matrix.ts';
 import type { LayerWeights, Weights } from './weights.ts';
 
 /** The addresses of the work areas of a pass over at most `rows` rows; each is float32 [rows, …] unless said otherwise. */
@@ -28,6 +31,15 @@ export interface Work {
   readonly attention: number;
 }
 
+/** A head in the kernels' memory. */
+export interface DecoderHead {
+  readonly kind: HeadKind;
+  readonly outputs: number;
+  readonly matrix: Matrix;
+  /** The address of the bias, as wide as the matrix. */
+  readonly bias: number;
+}
+
 /** Computes a layer's attention: adds the keys and values in `work.qkv` to a cache and writes the output for its queries to `work.input`. */
 export type Attend = (layer: number) => void;
 
@@ -39,10 +51,18 @@ export class Decoder {
   readonly qkvWidth: number;
   /** The number of values in a row of logits: the vocabulary's size, rounded up to a multiple of 8. */
   readonly logitsWidth: number;
+  readonly head: DecoderHead | undefined;
   readonly #weights: Weights;
   readonly #planes: 0 | 1 | 2;
 
-  constructor({ kernels, heap }: KernelInstance, config: ModelConfig, weights: Weights, planes: 0 | 1 | 2) {
+  /** `head` is laid out on the heap of the instance, in float32 whatever the form of the weights. */
+  constructor(
+    { kernels, heap }: KernelInstance,
+    config: ModelConfig,
+    weights: Weights,
+    planes: 0 | 1 | 2,
+    head?: HeadWeights,
+  ) {
     const { heads, kvHeads, headDim, vocabSize } = config;
     this.config = config;
     this.kernels = kernels;
@@ -51,6 +71,16 @@ export class Decoder {
     this.logitsWidth = roundUp(vocabSize, 8);
     this.#weights = weights;
     this.#planes = planes;
+    this.head = head && this.#layOut(head);
+  }
+
+  #layOut({ kind, outputs, weight, bias }: HeadWeights): DecoderHead {
+    const { kernels, heap, config } = this;
+    const matrix = reserve(heap, outputs, config.hiddenSize, false);
+    fill(kernels, heap, matrix, 0, weight);
+    const at = heap.take(4 * matrix.n);
+    heap.floats(at, outputs).set(bias);
+    return { kind, outputs, matrix, bias: at };
   }
 
   /** Takes the work areas for passes over at most `rows` tokens, or over one token of each of `samples` samples, with at most `keys` keys. */
@@ -161,6 +191,28 @@ export class Decoder {
       Number(add),
       Number(two),
     );
+  }
+
+  /** Returns the head's outputs [rows, outputs] for the first `rows` rows of `work.x`; `to` is an area of `rows` times the matrix's width. */
+  heads(
+    { outputs, matrix: { n, k, at, panel }, bias }: DecoderHead,
+    rows: number,
+    work: Work,
+    to: number,
+  ): number[][] {
+    const { kernels, heap } = this;
+    kernels.rmsNorm(
+      rows,
+      k,
+      work.x,
+      this.#weights.finalNorm,
+      work.input,
+      work.inverse,
+      this.config.rmsNormEps,
+    );
+    kernels.fillRows(rows, n, bias, to, n);
+    kernels.linear(rows, n, k, work.input, k, at, panel, to, n, 1);
+    return rowsOf(heap.floats(to, rows * n), n).map((row) => row.slice(0, outputs));
   }
 
   /** Writes the logits of the first `rows` rows of `work.x` to `logits` [rows, logitsWidth]. */

@@ -7,6 +7,7 @@ import { wrongInput } from '../../core/errors.ts';
 import type {
   Completion,
   GeneratePrompt,
+  HeadKind,
   Policy,
   PolicyRef,
   SamplingSettings,
@@ -16,6 +17,7 @@ import type {
 } from '../../core/policy/policy.ts';
 import { parameterCount } from '../../model/checkpoint.ts';
 import type { ModelConfig } from '../../model/config.ts';
+import type { HeadWeights } from '../../model/head.ts';
 import { contextLength } from '../../model/onnx/policy-graph.ts';
 import type { Tensor } from '../../model/safetensors.ts';
 import type { TensorPiece } from '../../model/safetensors-stream.ts';
@@ -48,8 +50,8 @@ const LEAST_KEPT = 2 * MIB;
 export interface KernelLoading {
   /** Takes pieces of tensors in any order; each is checked as it comes. */
   write(piece: TensorPiece): void;
-  /** Returns the policy; call it when all tensors have come. */
-  finish(): KernelPolicy;
+  /** Returns the policy; call it when all tensors have come. `head`: the head on the hidden states, if the parameter set has one. */
+  finish(head?: HeadWeights): KernelPolicy;
 }
 
 /**
@@ -69,11 +71,12 @@ export function loadKernelPolicy(
   const weights = new Weights(instance, config, planes > 0);
   return {
     write: (piece) => weights.write(piece),
-    finish: () => {
+    finish: (head) => {
       weights.complete();
-      if (!shared) return new KernelPolicy(ref, new Decoder(instance, config, weights, planes), hostBytes);
+      if (!shared)
+        return new KernelPolicy(ref, new Decoder(instance, config, weights, planes, head), hostBytes);
       layOutEnded(shared, weights.end);
-      return shareKernelPolicy(builds, ref, config, hostBytes, shared);
+      return shareKernelPolicy(builds, ref, config, hostBytes, shared, head);
     },
   };
 }
@@ -88,6 +91,7 @@ export function shareKernelPolicy(
   config: ModelConfig,
   hostBytes: number,
   shared: SharedWeights,
+  head?: HeadWeights,
 ): KernelPolicy {
   const form = formOf(ref);
   const { planes } = ARITHMETIC[form];
@@ -98,7 +102,7 @@ export function shareKernelPolicy(
   // All threads together take the weights once.
   const bytes = hostBytes + weights.end * (1 - 1 / threads);
   const batchBytes = WINDOW_SHARE * (window.end - window.start);
-  return new KernelPolicy(ref, new Decoder(instance, config, weights, planes), bytes, batchBytes);
+  return new KernelPolicy(ref, new Decoder(instance, config, weights, planes, head), bytes, batchBytes);
 }
 
 /** Opens a policy whose tensors are all in memory. */
@@ -109,10 +113,11 @@ export function createKernelPolicy(
   tensors: Iterable<readonly [name: string, tensor: Tensor]>,
   hostBytes = ISOLATE_BYTES,
   shared?: SharedWeights,
+  head?: HeadWeights,
 ): KernelPolicy {
   const loading = loadKernelPolicy(builds, ref, config, hostBytes, shared);
   for (const [name, { shape, data }] of tensors) loading.write({ name, shape, row: 0, data });
-  return loading.finish();
+  return loading.finish(head);
 }
 
 interface Batch {
@@ -124,6 +129,7 @@ interface Batch {
 export class KernelPolicy implements Policy {
   readonly ref: PolicyRef;
   readonly parameters: number;
+  readonly head: HeadKind | undefined;
   readonly #config: ModelConfig;
   readonly #batchBytes: number;
   readonly #kept: KeptTurns;
@@ -142,6 +148,7 @@ export class KernelPolicy implements Policy {
     this.parameters = parameterCount(decoder.config);
     this.#config = decoder.config;
     this.#decoder = decoder;
+    this.head = decoder.head?.kind;
     const left = hostBytes - decoder.weightBytes;
     this.#batchBytes = Math.min(batchBytes, MOST_BATCH * hostBytes, Math.max(LEAST_BATCH, left));
     this.#kept = new KeptTurns(
@@ -246,7 +253,7 @@ export class KernelPolicy implements Policy {
     const { mark } = decoder.heap;
     try {
       return sequences.map((ids) =>
-        ids.length > 1 ? scoreSequence(decoder, ids) : { logprobs: [], entropy: [] },
+        ids.length > 1 || decoder.head ? scoreSequence(decoder, ids) : { logprobs: [], entropy: [] },
       );
     } finally {
       decoder.heap.backTo(mark);

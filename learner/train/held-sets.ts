@@ -12,6 +12,7 @@ import {
   weightsFile,
 } from '../../core/schema/policy.ts';
 import { type Adapter, ranksOf, writeAdapter } from '../../model/adapter.ts';
+import { HEAD_NAMES } from '../../model/head.ts';
 import { readSafetensors, type Tensors, writeSafetensors } from '../../model/safetensors.ts';
 import { AdamW } from '../nn/adamw.ts';
 import { createHead, Head } from '../nn/heads.ts';
@@ -188,7 +189,7 @@ export class HeldSets {
 
   #head(set: string, wanted: NonNullable<SetSettings['head']>, { config }: ParamSet): Head {
     const settings = {
-      name: wanted.kind === 'value' ? 'value_head' : 'class_head',
+      name: HEAD_NAMES[wanted.kind],
       hiddenSize: config.hiddenSize,
       outputs: wanted.kind === 'value' ? 1 : wanted.count,
     };

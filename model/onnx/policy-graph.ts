@@ -9,10 +9,11 @@
 
 import { LONGEST_CONTEXT } from '../../core/policy/policy.ts';
 import type { ModelConfig } from '../config.ts';
+import type { HeadWeights } from '../head.ts';
 import { attention, type Cache, headGains, rotation, sharedCache, type Turn } from './attention.ts';
 import { DataType, type Dimension, Graph, modelBytes, type Value } from './builder.ts';
 import { decoder, headWeight } from './decoder.ts';
-import { declareWeights, type Weights } from './graph-weights.ts';
+import { declareWeights } from './graph-weights.ts';
 import { sampler } from './sampler.ts';
 import type { WeightType } from './weights.ts';
 
@@ -69,8 +70,15 @@ function declareInputs(graph: Graph, config: ModelConfig) {
   };
 }
 
-/** The .onnx file of a config. Its weights are in a file beside it, made by `packWeights` with the same type. */
-export function policyGraph(config: ModelConfig, type: WeightType = 'float32'): Uint8Array {
+/**
+ * The .onnx file of a config. Its weights are in a file beside it, made by `packWeights` with the same type; those of a head on the hidden states, whose
+ * outputs after the picked tokens are `last_heads`, are in the graph.
+ */
+export function policyGraph(
+  config: ModelConfig,
+  type: WeightType = 'float32',
+  headWeights?: HeadWeights,
+): Uint8Array {
   const { kvHeads, headDim, layers, vocabSize } = config;
   const graph = new Graph('policy');
   const inputs = declareInputs(graph, config);
@@ -94,6 +102,7 @@ export function policyGraph(config: ModelConfig, type: WeightType = 'float32'): 
     state: body.input('turn_state', INT64, ['picked', 1]),
   };
   body.input('turn_logits', FLOAT, ['earlier', 'earlier_vocab']);
+  if (headWeights) body.input('turn_heads', FLOAT, ['earlier', 'earlier_outputs']);
   const caches = pairs(cacheNames(config, 'past').map((name) => body.input(`turn_${name}`, FLOAT, own('t'))));
   const common: Turn = {
     ownShape: inputs.ownShape,
@@ -111,7 +120,8 @@ export function policyGraph(config: ModelConfig, type: WeightType = 'float32'): 
     grown.push(attended.own);
     return attended.out;
   });
-  const logits = head(body, config, [residual, added, gain], inputs.picks, weights);
+  const states = pickedStates(body, config, [residual, added, gain], inputs.picks);
+  const logits = weights.linear(body, { value: states }, headWeight(config));
   const uniform = body.op('Gather', [inputs.uniforms, turn], { axis: 0 });
   const { token, logprob } = sampler(body, vocabSize, { ...inputs, logits, uniform, state: carried.state });
   // int64 [picked, 2]: where a row's transition stands in the tables.
@@ -130,6 +140,11 @@ export function policyGraph(config: ModelConfig, type: WeightType = 'float32'): 
   const nextState = body.op('Reshape', [body.op('GatherND', [inputs.next, transition]), body.int64(-1, 1)]);
   body.output(nextState, INT64, ['picked', 1]);
   body.output(logits, FLOAT, ['picked', vocabSize]);
+  if (headWeights)
+    body.output(headOutputs(graph, body, config, states, headWeights), FLOAT, [
+      'picked',
+      headWeights.outputs,
+    ]);
   for (const value of grown.flatMap(({ key, value }) => [key, value]))
     body.output(value, FLOAT, own('next_t'));
   body.output(body.op('Identity', [token]), INT64, ['picked', 1]);
@@ -144,6 +159,7 @@ export function policyGraph(config: ModelConfig, type: WeightType = 'float32'): 
     'last_alive',
     'last_state',
     'last_logits',
+    ...(headWeights ? ['last_heads'] : []),
   ];
   const emptyCaches = new Array<Value>(2 * layers).fill(emptyCache(graph, config, inputs.ownShape));
   graph.node(
@@ -157,7 +173,9 @@ export function policyGraph(config: ModelConfig, type: WeightType = 'float32'): 
       inputs.widths,
       inputs.alive,
       inputs.state,
-      graph.constant(FLOAT, [0, 0], new Float32Array(0)),
+      ...(headWeights ? ['logits', 'heads'] : ['logits']).map(() =>
+        graph.constant(FLOAT, [0, 0], new Float32Array(0)),
+      ),
       ...emptyCaches,
     ],
     // Carried values need names even where no node reads them; the runtime fails otherwise.
@@ -166,6 +184,7 @@ export function policyGraph(config: ModelConfig, type: WeightType = 'float32'): 
   );
   score(graph, 'last_logits', inputs.targets);
   graph.output('last_logits', FLOAT, ['picked', vocabSize]);
+  if (headWeights) graph.output('last_heads', FLOAT, ['picked', headWeights.outputs]);
   graph.output('tokens', INT64, ['turns', 'picked', 1]);
   graph.output('logprobs', FLOAT, ['turns', 'picked', 1]);
   graph.output('target_logprobs', FLOAT, ['picked', 1]);
@@ -181,19 +200,36 @@ function emptyCache(graph: Graph, config: ModelConfig, ownShape: Value): Value {
   return graph.op('ConstantOfShape', [dims]);
 }
 
-/** Logits [picked, vocab] of the picked tokens of residual + added [P, N, hidden]. */
-function head(
+/** The normed hidden states [picked, hidden] of the picked tokens of residual + added [P, N, hidden]. */
+function pickedStates(
   graph: Graph,
   config: ModelConfig,
   [residual, added, gain]: readonly [Value, Value, Value],
   picks: Value,
-  weights: Weights,
 ): Value {
   const normed = graph.op('com.microsoft:SkipSimplifiedLayerNormalization', [residual, added, gain], {
     epsilon: { float: config.rmsNormEps },
   });
   const flat = graph.op('Reshape', [normed, graph.int64(-1, config.hiddenSize)]);
-  return weights.linear(graph, { value: graph.op('Gather', [flat, picks], { axis: 0 }) }, headWeight(config));
+  return graph.op('Gather', [flat, picks], { axis: 0 });
+}
+
+/** The outputs [picked, outputs] of a head on the states of the picked tokens; its weights are constants of the main graph. */
+function headOutputs(
+  graph: Graph,
+  body: Graph,
+  { hiddenSize }: ModelConfig,
+  states: Value,
+  { outputs, weight, bias }: HeadWeights,
+): Value {
+  const product = body.op(
+    'com.microsoft:FusedMatMul',
+    [states, graph.constant(FLOAT, [outputs, hiddenSize], weight)],
+    {
+      transB: 1,
+    },
+  );
+  return body.op('Add', [product, graph.constant(FLOAT, [outputs], bias)]);
 }
 
 /** Adds the outputs `target_logprobs` and `entropy` (nats), [picked, 1] each. */

@@ -49,7 +49,7 @@ const described = {
     'Rounds on fresh solutions instead of one corpus of half a million; the model is asked about them before it learns from them, which stands in for ProcessBench.',
     'Lines are sums, and the judge is a small policy that often copies; a 72B model in the paper.',
     'The classifier’s head is one linear layer on the trunk; the paper has two.',
-    'A head cannot be asked outside training: what the model finds is measured on fresh tasks of the training side.',
+    'What the model finds is measured on fresh tasks of the training side, where `learn` asks it.',
     'No format control: by their form all lines of a well-formed solution are right, and no solution has a first error to find.',
   ],
   figures: {
@@ -92,7 +92,7 @@ const written: RecipeOver<'solve' | 'verify'> = {
     differences: [
       'A whole solution counts as one step, so that its label is that of its answer: nothing is continued, and the checker stands in the place of continuations.',
       'The judge is the policy itself; a 72B model in the paper.',
-      'Rounds on fresh solutions instead of one corpus of half a million; the classifier is asked about them before it learns from them, since a head cannot be asked outside training.',
+      'Rounds on fresh solutions instead of one corpus of half a million; the classifier is asked about them before it learns from them.',
       'The classifier’s head is one linear layer on the trunk; the paper has two.',
     ],
   },

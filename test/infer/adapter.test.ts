@@ -121,7 +121,7 @@ test.each([
   expect(await computer.compute([request], fetched)).toEqual([wanted]);
 
   if (!('engine' in form)) return;
-  const isolate = await openStreamed(nodeEngines, ref, config, chunks(weights), file);
+  const isolate = await openStreamed(nodeEngines, ref, config, chunks(weights), { adapter: file });
   expect(await isolate.generate(prompts, settings)).toEqual(wanted);
   await isolate.dispose();
 

@@ -5,6 +5,7 @@ import { loadOrt } from '../../infer/ort.ts';
 import { parseConfig } from '../../model/config.ts';
 import type { WeightType } from '../../model/onnx/weights.ts';
 import type { WorkerRequest } from './generate.worker.ts';
+import { randomHead } from './heads.ts';
 
 const bytesOf = async (url: string): Promise<ArrayBuffer> => (await fetch(url)).arrayBuffer();
 
@@ -15,12 +16,14 @@ async function generate(
   { prompts, settings, sequences }: WorkerRequest,
 ): Promise<string> {
   ort.env.wasm.wasmBinary = await bytesOf('/ort.wasm');
+  const parsed = parseConfig(config);
   const policy = await createPolicy({
     runtime: await loadOrt(),
     ref: { name: 'test', version: 0 },
-    config: parseConfig(config),
+    config: parsed,
     weights: new Uint8Array(await bytesOf(`/${weightType}.bin`)),
     weightType,
+    head: randomHead(parsed, 2),
   });
   const completions = await policy.generate(prompts, settings);
   const scores = await policy.score(sequences);

@@ -4,6 +4,7 @@ import { createPolicy, type OnnxPolicy } from '../../infer/onnx-policy.ts';
 import { loadOrt } from '../../infer/ort-workerd.ts';
 import { parseConfig } from '../../model/config.ts';
 import type { WeightType } from '../../model/onnx/weights.ts';
+import { randomHead } from './heads.ts';
 
 export interface WorkerRequest {
   readonly prompts: readonly GeneratePrompt[];
@@ -20,12 +21,14 @@ export default {
     if (opened) {
       const { config, weightType }: { config: unknown; weightType: WeightType } = JSON.parse(opened);
       await policy?.dispose();
+      const parsed = parseConfig(config);
       policy = await createPolicy({
         runtime,
         ref: { name: 'test', version: 0 },
-        config: parseConfig(config),
+        config: parsed,
         weights: new Uint8Array(await request.arrayBuffer()),
         weightType,
+        head: randomHead(parsed, 2),
       });
       return Response.json({ heapBytes: runtime.heapBytes() });
     }

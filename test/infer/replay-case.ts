@@ -4,6 +4,7 @@ import { loadOrt } from '../../infer/ort.ts';
 import { packWeights, type WeightType } from '../../model/onnx/weights.ts';
 import { randomTensors, smallConfig } from '../model/checkpoints.ts';
 import type { WorkerRequest } from './generate.worker.ts';
+import { randomHead } from './heads.ts';
 
 export const config = smallConfig();
 /** In float32, and with rounded activations, whose rounding must be the same everywhere, too. */
@@ -26,6 +27,7 @@ export async function inNode(weightType: WeightType): Promise<{ completions: unk
     config,
     weights: weightsOf(weightType),
     weightType,
+    head: randomHead(config, 2),
   });
   const completions = await policy.generate(request.prompts, request.settings);
   const scores = await policy.score(request.sequences);

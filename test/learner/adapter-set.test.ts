@@ -125,7 +125,8 @@ test.each([{}, { engine: 'kernels' }, { engine: 'kernels', weights: 'int8' }] as
       await openVersion(nodeEngines, ref, first),
       await openVersion(nodeEngines, ref, { 'config.json': config, 'model.safetensors': merged }),
     ];
-    if (ref.engine) opened.push(await openStreamed(nodeEngines, ref, config, chunks(weights), adapterBytes));
+    if (ref.engine)
+      opened.push(await openStreamed(nodeEngines, ref, config, chunks(weights), { adapter: adapterBytes }));
     const ids = [[5, 17, 3, 40, 8, 21, 2, 33]];
     const [whole, ...others] = await Promise.all(opened.map((policy) => policy.score(ids)));
     for (const other of others) expect(other).toEqual(whole);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type RoundRecord, redrawRound, rereadRound } from '../../core/audit/audit-round.ts';
 import { AuditLedger } from '../../core/audit/findings.ts';
-import { recordedPolicy } from '../../core/audit/recorded-policy.ts';
+import { playedRound, recordedPolicy } from '../../core/audit/recorded-policy.ts';
 import { Random } from '../../core/random.ts';
 import { NIGHT } from '../night.ts';
 import { FORGERIES, type Scene } from './forgeries.ts';
@@ -20,10 +20,7 @@ let remembered: Scene['tools'];
 beforeAll(async () => {
   const { record, tools } = await playHonestRound(1, GROUPS, 2, { engine: 'kernels' });
   scene = { record, tools, other: (await playHonestRound(2, 4, 4, { engine: 'kernels' })).record };
-  const all = [
-    ...record.proposals.samples,
-    ...record.groups.flatMap(({ samples, judgments }) => [...samples, ...judgments]),
-  ];
+  const all = playedRound(record);
   remembered = { ...tools, use: (ref, work) => work(recordedPolicy(ref, all)) };
 });
 

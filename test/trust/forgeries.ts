@@ -50,7 +50,7 @@ function playingBack(
   const said = new Map(samples.map((sample) => [sample.id, sample]));
   const any = groups.flatMap(({ judgments }) => judgments)[0]!;
   const policy = (ref: PolicyRef): Policy => ({
-    ...recordedPolicy(ref, []),
+    ...recordedPolicy(ref, { samples: [] }),
     generate: async (prompts) =>
       prompts.map(({ sampleIds }) =>
         sampleIds.map((id) => {

@@ -122,6 +122,9 @@ const ROW_MS = 10;
 const POISON = '2+1';
 /** A task before which the judge, which sees gold, is asked for two hints. */
 const HINTED = '3+1';
+/** A task of which three sequences of five tokens are measured before anything is sampled. */
+const MEASURED = '0+1';
+let measures = false;
 /** The temperature of the hints. */
 let hintsAt = 1;
 const hintIds = (group: string) => [0, 1].map((i) => deriveId('hint', group, i));
@@ -139,6 +142,11 @@ const recipes = registry([
     rollOut: async (context, tasks) => {
       const { id: round } = context.round;
       const ask = ({ group }: { group: string }) => ({ ids: [1], sampleIds: sampleIds(round, group) });
+      const read = measures ? tasks.filter(({ task }) => task === MEASURED) : [];
+      await context.measure(
+        'solver',
+        read.flatMap(({ group }) => [2, 3, 4].map((id) => ({ group, prompt: [1], ids: [id, 5, 6, 0] }))),
+      );
       const hinted = tasks.filter(({ task }) => task === HINTED);
       const hints = hinted.map(({ group }) => ({ ids: [1], sampleIds: hintIds(group) }));
       await context.generate('judge', hints, { ...change, temperature: hintsAt });
@@ -173,6 +181,7 @@ interface Options {
 /** An invocation of a stage: what it sampled, and what it sent to which queue. */
 function invocation({ budgetMs = 1e6, meanwhile, noRoom = false }: Options = {}) {
   const sampled: string[] = [];
+  const measured: (readonly number[])[] = [];
   const sent = {
     judge: [] as JudgeMessage[],
     rollout: [] as RolloutMessage[],
@@ -197,7 +206,13 @@ function invocation({ budgetMs = 1e6, meanwhile, noRoom = false }: Options = {})
         return ids.map(() => made);
       });
     },
-    score: () => Promise.reject(new Error('not asked for')),
+    score: async (sequences) => {
+      measured.push(...sequences);
+      return sequences.map((ids) => ({
+        logprobs: ids.slice(1).map(() => -1),
+        entropy: ids.slice(1).map(() => 2),
+      }));
+    },
     dispose: () => Promise.resolve(),
   });
   const mesh = {
@@ -221,7 +236,7 @@ function invocation({ budgetMs = 1e6, meanwhile, noRoom = false }: Options = {})
     scored: queue('scored'),
     meshKey: 'k',
   } as unknown as RolloutMesh & JudgeMesh & ProposerMesh;
-  return { mesh, sampled, sent };
+  return { mesh, sampled, measured, sent };
 }
 
 const REQUEST: SamplingRequest = {
@@ -268,6 +283,35 @@ test('a result that cannot be read is no answer: its request is open again, and 
   });
   await rollOutGroups(mesh, round.id, messages);
   expect(sent.judge).toHaveLength(1);
+});
+
+test('isolates measure while nodes sample; what their budget leaves is measured later, and nothing twice', async () => {
+  measures = true;
+  try {
+    const { round, messages } = await rollingOut(1);
+    const { group } = messages[0]!;
+    await seen(NOW);
+    const first = invocation({ budgetMs: 11 });
+    await rollOutGroups({ ...first.mesh, besideNodes: false }, round.id, messages);
+    expect(first.measured.map(([, second]) => second)).toEqual([2, 3]);
+    expect(first.sent.rollout).toMatchObject([{ group, begun: true }]);
+    expect(await rowsOf(round.id, 'rollout', group)).toEqual([]);
+    const second = invocation({ budgetMs: 11 });
+    await rollOutGroups({ ...second.mesh, besideNodes: false }, round.id, first.sent.rollout);
+    expect(second.measured.map(([, second]) => second)).toEqual([4]);
+    expect(second.sampled).toEqual([]);
+    expect(await leasesAndAnswers(HONEST, round.id, group)).toBe(2);
+    const third = invocation();
+    const begun = messages.map((message) => ({ ...message, begun: true as const }));
+    await rollOutGroups({ ...third.mesh, besideNodes: false }, round.id, begun);
+    expect([third.measured, third.sampled]).toEqual([[], []]);
+    const rolled = await store.bucket.get(keys.rollouts(round.id, group, 0));
+    const { measurements } = (await rolled!.json()) as { measurements: object };
+    const each = { logProbabilities: [-1, -1, -1, -1], entropies: [2, 2, 2, 2] };
+    expect(Object.values(measurements)).toEqual([each, each, each]);
+  } finally {
+    measures = false;
+  }
 });
 
 /** Has a node lease whatever a group has open, and answer it. @returns how many requests that were */

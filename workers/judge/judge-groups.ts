@@ -2,6 +2,7 @@
 import type { R2Bucket } from '@cloudflare/workers-types';
 import { provenanceMac } from '../../core/audit/provenance.ts';
 import { RollmeshError } from '../../core/errors.ts';
+import { judgeStage } from '../../core/round/play-stages.ts';
 import { type JudgeMessage, keys } from '../../core/schema/round.ts';
 import { type AdmittedTask, type RolloutGroup, rolloutGroup } from '../../core/schema/sample.ts';
 import { type StageQueue, sendAll } from '../shared/messages.ts';
@@ -54,7 +55,7 @@ async function judgeOpened(
     name: 'judge',
     items: rolled,
     begun: begunOf(messages),
-    work: (context, some) => context.recipe.judge(context, some),
+    work: (context, some) => judgeStage(context.recipe, context, some),
   });
   const waiting = () => (paused.length ? [touchRound(mesh.db, round, mesh.now())] : []);
   const goOn = () => sendAll(mesh.judgments, 'judge', goingOn(messages, paused));

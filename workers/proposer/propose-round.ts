@@ -1,5 +1,6 @@
 /** Handles one propose message: writes the round's tasks once and sends a rollout message for each. */
 import { proposalOutcomes } from '../../core/episodes/play-episodes.ts';
+import { proposeStage } from '../../core/round/play-stages.ts';
 import { keys, type ProposeMessage } from '../../core/schema/round.ts';
 import { type Proposals, proposals } from '../../core/schema/sample.ts';
 import { type StageQueue, sendAll } from '../shared/messages.ts';
@@ -78,7 +79,7 @@ async function writeProposals(
         name: 'propose',
         items: [{ group: PROPOSALS, index: 0 }],
         begun: new Set(begun ? [PROPOSALS] : []),
-        work: async (context) => [await context.recipe.propose(context)],
+        work: async (context) => [await proposeStage(context.recipe, context)],
       });
       if (paused.length) await sendAll(mesh.proposals, 'propose', [{ v: 1, round, begun: true }]);
       if (!done.length) return paused.length ? 'paused' : 'waits';

@@ -1,8 +1,9 @@
 /** Handles the rollout messages of one round: rolls out the groups that are not done yet in one call, then sends them to the judge. */
+import { rollOutStage } from '../../core/round/play-stages.ts';
 import { keys, type RolloutMessage } from '../../core/schema/round.ts';
 import type { AdmittedTask } from '../../core/schema/sample.ts';
 import { answeredCalls } from '../shared/agent-episodes.ts';
-import type { PartialCompletions } from '../shared/cpu-budget.ts';
+import type { PartialRecord } from '../shared/cpu-budget.ts';
 import { type StageQueue, sendAll } from '../shared/messages.ts';
 import { type Opening, ofAttempt, openStage } from '../shared/open-stage.ts';
 import { type StageMesh, stageParts } from '../shared/stage-mesh.ts';
@@ -28,7 +29,7 @@ export interface RolloutMesh extends StageMesh {
 async function readyTasks(
   mesh: RolloutMesh,
   { row, versions, tasks }: Opening,
-): Promise<{ readonly tasks: readonly AdmittedTask[]; readonly known?: PartialCompletions }> {
+): Promise<{ readonly tasks: readonly AdmittedTask[]; readonly known?: PartialRecord }> {
   if (tasks.length === 0) return { tasks };
   const { agent } = mesh.recipes.find(row.spec.settings.recipe);
   if (!agent) return { tasks };
@@ -80,7 +81,7 @@ async function rollOutOpened(
     items: tasks,
     begun: begunOf(messages),
     known,
-    work: (context, some) => context.recipe.rollOut(context, some),
+    work: (context, some) => rollOutStage(context.recipe, context, some),
   });
   await Promise.all(
     rolled.map((group) => putJson(mesh.bucket, keys.rollouts(round, group.group, row.attempt), group)),

@@ -14,7 +14,7 @@ import type { Database } from '../store/database.ts';
 import { callKey, type EpisodeRow, getEpisode, heldEpisodes } from '../store/episodes.ts';
 import { readJson } from '../store/objects.ts';
 import { getRound, type RoundRow } from '../store/rounds.ts';
-import { keysOf, type PartialCompletions } from './cpu-budget.ts';
+import { keysOf, type PartialRecord } from './cpu-budget.ts';
 
 interface Store {
   readonly db: Database;
@@ -106,7 +106,7 @@ export async function answeredCalls(
   mesh: Store,
   parts: Omit<RoundContextParts<Recipe>, 'use'>,
   groups: readonly string[],
-): Promise<PartialCompletions> {
+): Promise<PartialRecord> {
   const { recipe, round } = parts;
   const how = new Map(
     await Promise.all(
@@ -116,7 +116,7 @@ export async function answeredCalls(
       }),
     ),
   );
-  const known: PartialCompletions = {};
+  const known: PartialRecord = {};
   for (const group of groups)
     for (const { row, calls } of await storedEpisodes(mesh, group))
       for (const { role, turn, prompt, maxNew, completion } of calls) {

@@ -4,13 +4,16 @@
  * A completion depends on the prompt, the sample, the sampling settings and the version alone, so postponed work gives the same bits.
  */
 import * as v from 'valibot';
+import { measure, measurementKey } from '../../core/policy/measure.ts';
 import type {
   Completion,
   GeneratePrompt,
+  MeasuredSequence,
   Policy,
   PolicyRef,
   SamplingSettings,
 } from '../../core/policy/policy.ts';
+import { type Measurement, measurement } from '../../core/schema/measurement.ts';
 import { completion } from '../../core/schema/work.ts';
 import { grammarKey } from '../../core/text/token-grammar.ts';
 
@@ -78,26 +81,35 @@ export class CpuBudget {
 
 /** The completions of a sampling request, in the order asked. */
 export const workResults = v.array(completion);
-export const partialCompletions = v.record(v.string(), completion);
-export type PartialCompletions = v.InferOutput<typeof partialCompletions>;
+/** What an invocation left of a group: completions and measurements, by their keys. */
+export const partialRecord = v.record(v.string(), v.union([completion, measurement]));
+export type PartialRecord = v.InferOutput<typeof partialRecord>;
 
-/** Completions that were made already, by a key of everything that they depend on. */
+/** Completions and measurements that were made already, by a key of everything that they depend on. */
 export class PartialResults {
-  readonly #all = new Map<string, Completion>();
-  #touched: Record<string, Completion> = {};
+  readonly #all = new Map<string, Completion | Measurement>();
+  #touched: Record<string, Completion | Measurement> = {};
 
-  add(completions: PartialCompletions): void {
-    for (const [key, value] of Object.entries(completions)) this.#all.set(key, value);
+  add(results: PartialRecord): void {
+    for (const [key, value] of Object.entries(results)) this.#all.set(key, value);
   }
 
-  get(key: string): Completion | undefined {
+  #get(key: string): Completion | Measurement | undefined {
     const found = this.#all.get(key);
     if (found) this.#touched[key] = found;
     return found;
   }
 
-  /** Returns the completions that were looked up and found since the last call. */
-  takeTouched(): PartialCompletions {
+  completion(key: string): Completion | undefined {
+    return this.#get(key) as Completion | undefined;
+  }
+
+  measurement(ref: PolicyRef, sequence: MeasuredSequence): Measurement | undefined {
+    return this.#get(measurementKey(ref, sequence)) as Measurement | undefined;
+  }
+
+  /** Returns what was looked up and found since the last call. */
+  takeTouched(): PartialRecord {
     const touched = this.#touched;
     this.#touched = {};
     return touched;
@@ -126,7 +138,7 @@ export function lookUp(
   settings: SamplingSettings,
 ) {
   const keys = prompts.map((prompt) => keysOf(ref, prompt, settings));
-  const found = keys.map((row) => row.map((key) => kept.get(key)));
+  const found = keys.map((row) => row.map((key) => kept.completion(key)));
   const missing = found.flatMap((row, p) => row.flatMap((had, s) => (had ? [] : [{ p, s }])));
   return { keys, found, missing };
 }
@@ -148,6 +160,7 @@ export function budgeted(policy: Policy, kept: PartialResults, cpuBudget: CpuBud
   return {
     ref: policy.ref,
     score: (sequences) => policy.score(sequences),
+    measure: (sequences) => measureWithin(policy, kept, sequences, cpuBudget),
     dispose: () => policy.dispose(),
     async generate(prompts, settings) {
       const { keys, found, missing } = lookUp(kept, policy.ref, prompts, settings);
@@ -173,6 +186,27 @@ export function budgeted(policy: Policy, kept: PartialResults, cpuBudget: CpuBud
       return found as Completion[][];
     },
   };
+}
+
+/** Measures what is not kept yet while the budget lasts. Throws BudgetExceeded if anything is left. */
+export async function measureWithin(
+  policy: Policy,
+  kept: PartialResults,
+  sequences: readonly MeasuredSequence[],
+  cpuBudget: CpuBudget | null,
+): Promise<Measurement[]> {
+  const { ref } = policy;
+  // The same sequence may be asked for twice.
+  const unknown = sequences.filter((sequence) => !kept.measurement(ref, sequence));
+  const byKey = new Map(unknown.map((sequence) => [measurementKey(ref, sequence), sequence]));
+  const missing = [...byKey.values()];
+  const longest = Math.max(0, ...missing.map(({ prompt, ids }) => prompt.length + ids.length));
+  const now = missing.slice(0, cpuBudget?.take(missing.length, rowMs(policy, longest)) ?? 0);
+  const made = now.length ? await measure(policy, now) : [];
+  now.forEach((sequence, i) => void kept.add({ [measurementKey(ref, sequence)]: made[i]! }));
+  const found = sequences.map((sequence) => kept.measurement(ref, sequence));
+  if (now.length < missing.length) throw new BudgetExceeded();
+  return found as Measurement[];
 }
 
 /** Estimated CPU time of a row, in ms; 0 for a policy whose weights are elsewhere, since it takes none of this Worker's time. */

@@ -4,6 +4,7 @@ import {
   adapterFile,
   deltasOf,
   type FileEntry,
+  headFile,
   type Manifest,
   setFiles,
   type VersionFile,
@@ -72,15 +73,24 @@ export async function openStored(engines: Engines, store: VersionStore, ref: Pol
   const deltas = deltasOf(weights.file, weights.entry, weights.of.version);
   const deltaBytes = deltas.reduce((sum, delta) => sum + delta.bytes, 0);
   expectRoom(parseConfig(JSON.parse(new TextDecoder().decode(config))), ref, deltaBytes);
+  const head = filesIn(manifest)[headFile(ref.set)];
   const load = ({ of, file, entry }: NamedFile) => loadFile(bucket, of, file, entry);
   if (ref.engine) {
     const pieces = fileBytes(bucket, weights.of, weights.file, weights.entry);
-    return openStreamed(engines, ref, config, pieces, adapter && load(adapter));
+    return openStreamed(engines, ref, config, pieces, {
+      adapter: adapter && load(adapter),
+      head: head && load(head),
+    });
   }
-  const [weightsBytes, adapterBytes] = await Promise.all([load(weights), adapter && load(adapter)]);
+  const [weightsBytes, adapterBytes, headBytes] = await Promise.all([
+    load(weights),
+    adapter && load(adapter),
+    head && load(head),
+  ]);
   return openVersion(engines, ref, {
     'config.json': config,
     [weightsFile(ref.set)]: weightsBytes,
     ...(adapterBytes ? { [adapterFile(ref.set)]: adapterBytes } : {}),
+    ...(headBytes ? { [headFile(ref.set)]: headBytes } : {}),
   });
 }

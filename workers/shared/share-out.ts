@@ -9,7 +9,13 @@
 
 import { completionsSha256 } from '../../core/audit/work-seal.ts';
 import { RollmeshError } from '../../core/errors.ts';
-import type { GeneratePrompt, Policy, PolicyRef, SamplingSettings } from '../../core/policy/policy.ts';
+import type {
+  GeneratePrompt,
+  MeasuredSequence,
+  Policy,
+  PolicyRef,
+  SamplingSettings,
+} from '../../core/policy/policy.ts';
 import { deriveLongId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { openRoundContext, type RoundContext, roleOf } from '../../core/recipe/round-context.ts';
@@ -38,7 +44,17 @@ import {
   workOf,
 } from '../store/work.ts';
 import { loadCommitted, manifestOf } from './committed.ts';
-import { keysOf, lookUp, type PartialResults, promptsOf, rowMs, workResults } from './cpu-budget.ts';
+import {
+  BudgetExceeded,
+  keysOf,
+  lookUp,
+  measureWithin,
+  type PartialRecord,
+  type PartialResults,
+  promptsOf,
+  rowMs,
+  workResults,
+} from './cpu-budget.ts';
 import { hasNoRoom, needsGoldNode } from './isolate-size.ts';
 import { log } from './log.ts';
 import type { Opening } from './open-stage.ts';
@@ -149,8 +165,14 @@ function keep(kept: PartialResults, request: SamplingRequest, results: Completio
     for (const key of keysOf(policy, prompt, settings)) kept.add({ [key]: results[at++]! });
 }
 
-/** Thrown where a completion is not known yet. */
-class NotSampled extends Error {}
+/** Thrown where a completion or a measurement is not known yet. */
+class NotKnown extends Error {}
+
+/** Sequences that a stage wants measured: isolates do that, beside what nodes sample. */
+interface Unmeasured {
+  readonly ref: PolicyRef;
+  readonly sequences: readonly MeasuredSequence[];
+}
 
 interface Asked {
   readonly ref: PolicyRef;
@@ -166,7 +188,12 @@ export const seesGold = (
 ): boolean => roleOf(recipes.find(spec.settings.recipe), role).seesGold === true;
 
 /** A policy that answers from what is known, and else notes what is asked. No weights are opened for it. */
-const knownPolicy = (ref: PolicyRef, kept: PartialResults, ask: (asked: Asked) => void): Policy => ({
+const knownPolicy = (
+  ref: PolicyRef,
+  kept: PartialResults,
+  ask: (asked: Asked) => void,
+  askMeasured: (unmeasured: Unmeasured) => void,
+): Policy => ({
   ref,
   async generate(prompts, settings) {
     const { found, missing } = lookUp(kept, ref, prompts, settings);
@@ -177,7 +204,13 @@ const knownPolicy = (ref: PolicyRef, kept: PartialResults, ask: (asked: Asked) =
       const some = all.slice(at, at + REQUEST_ROWS).filter(({ had }) => !had);
       if (some.length) ask({ ref, prompts: promptsOf(prompts, some).map(({ prompt }) => prompt), settings });
     }
-    throw new NotSampled();
+    throw new NotKnown();
+  },
+  async measure(sequences) {
+    const found = sequences.map((sequence) => kept.measurement(ref, sequence));
+    if (found.every((one) => one !== undefined)) return found;
+    askMeasured({ ref, sequences });
+    throw new NotKnown();
   },
   score: () => Promise.reject(new Error('internal: a stage does not score')),
   dispose: () => Promise.resolve(),
@@ -191,37 +224,61 @@ export async function shareOut<In extends Item, Out>(
   kept: PartialResults,
   /** Adds what an earlier invocation stored before there were nodes. Returns whether it found anything; a second call finds nothing more. */
   addEarlier: () => Promise<boolean>,
+  /** Stores what is known of a group for a later invocation. */
+  store: (group: string, known: PartialRecord) => Promise<void>,
   items: readonly In[],
   work: (context: RoundContext<Recipe>, items: readonly In[]) => Promise<readonly Out[]>,
 ): Promise<{ done: readonly Out[]; paused: readonly string[] }> {
   const done: Out[] = [];
   const parts = await stageParts(mesh, row, versions);
   const finished = new Set<In>();
+  /** Groups with sequences that the CPU budget no longer lets this invocation measure. */
+  const unaffordable = new Set<string>();
   let left = items;
   // What nodes may not lease would wait for nobody.
   let taken: Part = mesh.besideNodes || !list.exact ? 'all' : list.exactGold ? 'nothing' : 'gold';
   for (;;) {
     const wanted: NewWork[] = [];
+    const unmeasured: (Unmeasured & { readonly group: string; readonly known: PartialRecord })[] = [];
     for (const item of left) {
       const asked: (Asked & { readonly gold: boolean })[] = [];
+      const toMeasure: Unmeasured[] = [];
+      kept.takeTouched();
       const context = openRoundContext({
         ...parts,
         use: (ref, run, role) => {
           const gold = seesGold(mesh, row, role);
-          return run(knownPolicy(ref, kept, (one) => asked.push({ ...one, gold })));
+          return run(
+            knownPolicy(
+              ref,
+              kept,
+              (one) => asked.push({ ...one, gold }),
+              (one) => toMeasure.push(one),
+            ),
+          );
         },
       });
       try {
         done.push(...(await work(context, [item])));
         finished.add(item);
       } catch (error) {
-        if (!(error instanceof NotSampled)) throw error;
+        if (!(error instanceof NotKnown)) throw error;
+        const known = kept.takeTouched();
+        unmeasured.push(...toMeasure.map((one) => ({ ...one, group: item.group, known })));
         for (const one of asked) wanted.push(await newWork(mesh, row, list.stage, item, one));
       }
     }
     left = left.filter((item) => !finished.has(item));
     if (!left.length) break;
     if (await addEarlier()) continue;
+    let measured = false;
+    for (const { group, known, ...asked } of unmeasured) {
+      kept.takeTouched();
+      if (await measureHere(mesh, asked, kept)) measured = true;
+      else unaffordable.add(group);
+      await store(group, { ...known, ...kept.takeTouched() });
+    }
+    if (measured) continue;
     await putUp(mesh.db, row.id, list.stage, wanted, mesh.now(), row.attempt);
     // What nodes have answered meanwhile is told by a message of its own.
     if (taken === 'nothing') break;
@@ -239,7 +296,7 @@ export async function shareOut<In extends Item, Out>(
   await list.close([...finished]);
   const open = list.waiting(taken);
   // What nodes hold is continued by their answer, or by the clock.
-  const paused = left.flatMap(({ group }) => (open.has(group) ? [group] : []));
+  const paused = left.flatMap(({ group }) => (open.has(group) || unaffordable.has(group) ? [group] : []));
   if (left.length)
     log('info', `${list.stage}.shared`, {
       round: row.id,
@@ -249,6 +306,22 @@ export async function shareOut<In extends Item, Out>(
     });
   return { done, paused };
 }
+
+/** Measures sequences in this isolate. @returns false where the CPU budget does not suffice for all */
+const measureHere = (
+  { session, cpuBudget }: StageMesh,
+  { ref, sequences }: Unmeasured,
+  kept: PartialResults,
+): Promise<boolean> =>
+  session.use(ref, async (policy) => {
+    try {
+      await measureWithin(policy, kept, sequences, cpuBudget);
+      return true;
+    } catch (error) {
+      if (!(error instanceof BudgetExceeded)) throw error;
+      return false;
+    }
+  });
 
 async function newWork(
   mesh: StageMesh,

@@ -9,9 +9,9 @@ import {
   BudgetExceeded,
   budgeted,
   type CpuBudget,
-  type PartialCompletions,
+  type PartialRecord,
   PartialResults,
-  partialCompletions,
+  partialRecord,
 } from './cpu-budget.ts';
 import { needsGoldNode } from './isolate-size.ts';
 import { log } from './log.ts';
@@ -26,7 +26,7 @@ export interface Work<In, Out> {
   /** The groups of those items that an earlier invocation began. */
   readonly begun: ReadonlySet<string>;
   /** Completions that were made elsewhere, by their keys. */
-  readonly known?: PartialCompletions | undefined;
+  readonly known?: PartialRecord | undefined;
   /** Processes some items; processing each alone gives the same results. */
   readonly work: (context: RoundContext<Recipe>, items: readonly In[]) => Promise<readonly Out[]>;
 }
@@ -81,7 +81,7 @@ export async function withinBudget<In extends { readonly group: string; readonly
     const asked = unread;
     unread = [];
     for (const group of asked) {
-      const found = await readJson(mesh.bucket, keyOf(group), partialCompletions);
+      const found = await readJson(mesh.bucket, keyOf(group), partialRecord);
       if (!found) continue;
       kept.add(found);
       stored.add(group);
@@ -92,7 +92,13 @@ export async function withinBudget<In extends { readonly group: string; readonly
   await list.load(kept);
   // A message that an answer sent also says that the group was begun, and mostly there is nothing else of it: what is stored is read where
   // the answers do not suffice.
-  if (list.live) return { ...(await shareOut(mesh, opening, list, kept, addEarlier, items, work)), stored };
+  if (list.live) {
+    const store = async (group: string, known: PartialRecord) => {
+      await putJson(mesh.bucket, keyOf(group), known);
+      stored.add(group);
+    };
+    return { ...(await shareOut(mesh, opening, list, kept, addEarlier, store, items, work)), stored };
+  }
   // What is sampled here nobody else samples meanwhile: the record would hold other tokens than those that a close node has sealed.
   if (await list.close(items)) {
     await list.load(kept);
