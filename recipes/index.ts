@@ -16,6 +16,8 @@ import { igrpo } from './igrpo/recipe.ts';
 import { laser } from './laser/recipe.ts';
 import { llamaRl } from './llama-rl/recipe.ts';
 import { mae } from './mae/recipe.ts';
+import { maporl } from './maporl/recipe.ts';
+import { marti } from './marti/recipe.ts';
 import { mrRlvr } from './mr-rlvr/recipe.ts';
 import { oneShot } from './one-shot/recipe.ts';
 import { prime } from './prime/recipe.ts';
@@ -121,6 +123,8 @@ export const recipes: readonly Recipe[] = [
   qgScst,
   ttcs,
   eva,
+  maporl,
+  marti,
 ];
 
 /** Every recipe of the project, in the form in which Workers, learner and commands take them. */

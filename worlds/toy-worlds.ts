@@ -2,6 +2,7 @@
 
 import { referenceSolution } from './arithmetic/aided.ts';
 import { aidedWords, totalsChecker } from './arithmetic/aided-words.ts';
+import { debatingWords } from './arithmetic/debating.ts';
 import { arithmetic } from './arithmetic/family.ts';
 import { familyGame, freely } from './family-game.ts';
 
@@ -10,7 +11,7 @@ export const sums = familyGame(arithmetic, { words: { propose: freely(arithmetic
 
 /** Chains of sums for policies that read drafts, hints, solutions and corrections beside a task. */
 export const aidedSums = familyGame(arithmetic, {
-  words: aidedWords,
+  words: { ...aidedWords, ...debatingWords },
   data: ['solution', 'steps'],
   steps: totalsChecker,
   reference: referenceSolution,

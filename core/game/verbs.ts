@@ -13,6 +13,12 @@ interface About {
   readonly task: string;
 }
 
+/** What somebody is shown of what was said before: an answer of his own or of another, or what a critic said of the answer before it. */
+export interface Remark {
+  readonly by: 'self' | 'other' | 'critic';
+  readonly text: string;
+}
+
 /** Each verb with what it is asked about and what the text says that comes back. */
 export interface Verbs {
   /** Answers a task. */
@@ -28,6 +34,18 @@ export interface Verbs {
   readonly retell: { readonly about: About & { readonly solution: string }; readonly says: Solution };
   /** Answers a task beside what was said about an attempt. */
   readonly correct: { readonly about: About & { readonly feedback: string }; readonly says: Solution };
+  /** Answers a task after it has read what was said of it before, in that order. */
+  readonly debate: {
+    readonly about: About & { readonly remarks: readonly Remark[] };
+    readonly says: Solution;
+  };
+  /** Says what is right and what is wrong in an attempt, without knowing the solution. */
+  readonly review: { readonly about: About & { readonly attempt: string }; readonly says: string };
+  /** Says what an answer is worth beside what a critic said of it, 0 to 1. */
+  readonly score: {
+    readonly about: About & { readonly response: string; readonly review: string };
+    readonly says: number;
+  };
   /** Writes a hint from the reference solution. `level` from 1, the least, to `levels`. */
   readonly hint: {
     readonly about: About & { readonly level: number; readonly levels: number };
@@ -99,7 +117,10 @@ export const SAYS: { readonly [V in Verb]: v.GenericSchema<unknown, SaysOf<V>> }
   follow: solution,
   retell: solution,
   correct: solution,
+  debate: solution,
   wish: solution,
+  review: words,
+  score: share,
   hint: words,
   critique: words,
   propose: words,
@@ -130,6 +151,8 @@ export const aboutTexts = <V extends Verb>(verb: V, task: string, text: string, 
     solution: verb === 'retell' ? told : { steps: [text], answer: text },
     feedback: text,
     response: text,
+    remarks: (['self', 'other', 'critic'] as const).map((by) => ({ by, text })),
+    review: text,
     first: text,
     second: text,
     level: 1,

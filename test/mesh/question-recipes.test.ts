@@ -82,11 +82,13 @@ const ROUNDS = 2;
 
 /** Recipes whose policy writes questions, plays against itself or teaches itself. */
 const ASKING = ['trio', 'mae', 'r-zero', 'sppo', 'sdpo'] as const;
-/** A recipe of each further protocol: a critic, questions in other words, verdicts on two answers, and grades. */
-const FURTHER = ['trace', 'co-reward', 'self-taught-evaluators', 'self-rewarding'] as const;
+/** A recipe of each further protocol: a critic, questions in other words, verdicts on two answers, grades, and debates. */
+const FURTHER = ['trace', 'co-reward', 'self-taught-evaluators', 'self-rewarding', 'maporl'] as const;
 const isFurther = (recipe: string): boolean => FURTHER.some((name) => name === recipe);
 /** Random weights write no verdict that can be read, and then these train nothing: what is compared is what was sampled and audited. */
 const UNREAD: readonly string[] = ['self-taught-evaluators', 'self-rewarding'];
+/** The second round reads what the first one left: sppo's curriculum, sdpo's teacher, the weights of both who debate. */
+const TWICE: readonly string[] = ['sppo', 'sdpo', 'maporl'];
 /** What a round of them changes besides, or in place of, the policy's own weights. */
 const CHANGED: Readonly<Record<string, `${string}.safetensors`>> = {
   'r-zero': 'challenger.safetensors',
@@ -177,8 +179,7 @@ test.each([...ASKING, ...FURTHER])(
     const order = {
       recipe: named.get(recipe)!,
       seed: 0,
-      // The second round reads what the first one left: sppo's curriculum, sdpo's teacher.
-      rounds: recipe === 'sppo' || recipe === 'sdpo' ? 2 : 1,
+      rounds: TWICE.includes(recipe) ? 2 : 1,
       freeze: [],
       ...(isFurther(recipe) ? { tasks: 2, groupSize: 2 } : { tasks: 4, groupSize: 4 }),
       policy,

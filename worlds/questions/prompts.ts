@@ -4,7 +4,7 @@
  * because that is how what comes back is read.
  */
 import { extractAnswer } from '../../core/checkers/extract.ts';
-import type { AboutOf, SaysOf, Verb } from '../../core/game/verbs.ts';
+import type { AboutOf, Remark, SaysOf, Verb } from '../../core/game/verbs.ts';
 import { invalid, ok, type ParseResult } from '../../core/recipe/task-family.ts';
 import type { Message } from '../../core/renderer/message.ts';
 
@@ -86,6 +86,15 @@ const newQuestion = (written: string, { task }: AboutTask, known: Known) => know
 
 const numbered = (items: readonly string[]): string => items.map((item, i) => `${i + 1}. ${item}`).join('\n');
 
+const SAID_BY: Readonly<Record<Remark['by'], string>> = {
+  self: 'Your own answer',
+  other: 'Another’s answer',
+  critic: 'What a critic said of the answer above',
+};
+
+const remarksIn = (remarks: readonly Remark[]): string =>
+  remarks.map(({ by, text }) => `${SAID_BY[by]}:\n${text.trim() || '(nothing)'}`).join('\n\n');
+
 /** Every verb once. */
 export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
   solve: {
@@ -125,6 +134,26 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
     shown: 1,
     places: (about, known) => ({ ...asked(about, known), feedback: about.feedback }),
     read: (written, _, known) => known.answer(written),
+  },
+  debate: {
+    text: '{{question}}\n\nThis has been said so far:\n\n{{remarks}}\n\nAny of it may be right or wrong. Compare it, check where it differs, and answer the question.',
+    shown: 3,
+    places: (about, known) => ({ ...asked(about, known), remarks: remarksIn(about.remarks) }),
+    read: (written, _, known) => known.answer(written),
+  },
+  review: {
+    text: 'A question:\n{{question}}\n\nSomebody’s answer:\n{{attempt}}\n\nYou are the critic of this answer. Check it step by step, and say in a few sentences where it is wrong and why, or what makes it right. Do not answer the question yourself.',
+    alone: true,
+    shown: 1,
+    places: (about, known) => ({ ...told(about, known), attempt: about.attempt }),
+    read: (written, _, known) => known.text(written),
+  },
+  score: {
+    text: 'A question:\n{{question}}\n\nSomebody’s answer:\n{{response}}\n\nWhat a critic said of this answer:\n{{review}}\n\nDecide which of the two is right. Write 3 in <answer> tags if the answer is right and the critic found nothing that matters, 1 if the answer is wrong as the critic says, and 2 if you cannot tell.',
+    alone: true,
+    shown: 2,
+    places: (about, known) => ({ ...told(about, known), response: about.response, review: about.review }),
+    read: share(1, 3),
   },
   hint: {
     text: 'A question:\n{{question}}\n\nIts solution:\n{{solution}}\n\nWrite a hint for somebody who cannot answer the question. It is hint {{level}} of {{levels}}, and each tells more than the one before: the first how to begin, the last all but the result. Write the hint alone, without the result.',
