@@ -37,7 +37,7 @@ export const command = (): Command =>
     )
     .option(
       '--run <id>',
-      'a run that is about to begin: the version that it begins from is evaluated while its first round is sampled',
+      'a run that is about to begin, or goes on: the version that it began from is evaluated once its first round is trained',
     )
     .option('--recipe <module>', 'a recipe of your own that the mesh plays (repeat)', collect, [])
     .option('--env <file>', 'read the environment variables from this file, such as .deploy/learner.env')

@@ -94,7 +94,7 @@ async function run(options: LearnerOptions): Promise<void> {
       trainer,
       ...(evaluator
         ? {
-            evaluate: (round, outcome) => evaluator.after(round, outcome),
+            evaluate: (round, { version }) => evaluator.after(round, version),
             evaluateAhead: (ready) => evaluator.ahead(ready),
           }
         : {}),

@@ -3,6 +3,7 @@
 import { RollmeshError } from '../../core/errors.ts';
 import { calledOf, type Registry } from '../../core/recipe/registry.ts';
 import type { RunState } from '../../core/schema/answers.ts';
+import type { EvaluationReport } from '../../core/schema/report.ts';
 import { type RoundLine, summarize } from '../../core/schema/summary.ts';
 import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { followRun } from './follow-run.ts';
@@ -92,6 +93,7 @@ async function printRun(
     done: from - 1,
   });
   const lines: RoundLine[] = [];
+  let start: EvaluationReport | undefined;
   try {
     const rounds = followRun({
       gateway,
@@ -99,13 +101,16 @@ async function printRun(
       rounds: target,
       evaluateEvery,
       signal,
+      start: (evaluation) => {
+        start = evaluation;
+        printer.evaluatedStart(evaluation);
+      },
       passed: (round, reason) => {
         if (round >= from) printer.notice(`round ${round} failed: ${reason}`);
       },
       watch: async () => printer.status(inFlightWords(await gateway.roundsUnderWay(id))),
     });
     for await (const line of rounds) {
-      if (line.report.start) printer.evaluatedStart(line.report.start);
       lines.push(line);
       if (line.round < from) continue;
       printed.round = line.round;
@@ -117,7 +122,6 @@ async function printRun(
     printer.notice(error.message);
   }
   if (signal.aborted || printed.round < from) return;
-  const start = lines[0]?.report.start;
   const wallMs = Math.round(performance.now() - began);
   printer.finished(summarize(settings, recipe, start ? { evaluation: start } : {}, lines, wallMs));
 }

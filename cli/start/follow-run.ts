@@ -2,6 +2,7 @@
 
 import { RollmeshError } from '../../core/errors.ts';
 import type { RoundState, RunState } from '../../core/schema/answers.ts';
+import type { EvaluationReport } from '../../core/schema/report.ts';
 import { newestOf } from '../../core/schema/round.ts';
 import type { RoundLine } from '../../core/schema/summary.ts';
 import type { GatewayClient } from '../../workers/api/gateway-client.ts';
@@ -25,6 +26,8 @@ export interface Followed {
   readonly evaluateEvery: number;
   /** false: a round's line does not wait for its evaluation. */
   readonly evaluations?: boolean;
+  /** Called once with the evaluation of the version that the run began from, which comes after its first round. */
+  readonly start?: (evaluation: EvaluationReport) => void;
   readonly signal: AbortSignal;
   /** Called for a round that failed before the run went on. */
   readonly passed?: (round: number, reason: string) => void;
@@ -58,10 +61,18 @@ const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
  */
 export async function* followRun(followed: Followed): AsyncGenerator<RoundLine> {
   const { gateway, run, from = 1, rounds, signal, watch } = followed;
+  let { start } = followed;
   let ids = new Map<number, string>();
   let last: RoundLine | undefined;
   let failed: RoundState | undefined;
   let watchedAt = Number.NEGATIVE_INFINITY;
+  const lookForStart = async () => {
+    const first = start && ids.get(1);
+    const evaluation = first && (await gateway.getRound(first)).report?.start;
+    if (!evaluation) return;
+    start?.(evaluation);
+    start = undefined;
+  };
   for (let index = from; index <= rounds && !signal.aborted; ) {
     const stopped = !ids.has(index) && (await gateway.getRun(run)).state === 'stopped';
     // Read after the state, so that a round that began in between is included.
@@ -79,13 +90,15 @@ export async function* followRun(followed: Followed): AsyncGenerator<RoundLine> 
       continue;
     }
     if (!round || !isReported(round, followed)) {
-      if (watch && performance.now() - watchedAt > WATCH_MS) {
+      if (performance.now() - watchedAt > WATCH_MS) {
         watchedAt = performance.now();
-        await watch();
+        await lookForStart();
+        await watch?.();
       }
       await sleep(POLL_MS);
       continue;
     }
+    await lookForStart();
     last = lineOf(round, last?.to);
     yield last;
     index++;
@@ -104,9 +117,8 @@ function isReported(round: RoundState, { evaluateEvery, rounds, evaluations = tr
   if (!report) return since > REPORT_MS;
   const counted = round.usage?.stages.learner !== undefined;
   if (!counted && since < COUNTED_MS) return false;
-  const due = round.index === 1 || round.index % evaluateEvery === 0 || round.index === rounds;
-  const evaluated = round.index === 1 ? report.start : report.evaluation;
-  return !evaluations || !due || evaluated !== undefined || since > EVALUATION_MS;
+  const due = round.index % evaluateEvery === 0 || round.index === rounds;
+  return !evaluations || !due || report.evaluation !== undefined || since > EVALUATION_MS;
 }
 
 const NO_REASON = 'no reason given';

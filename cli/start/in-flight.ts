@@ -27,7 +27,7 @@ export function inFlightWords(rounds: readonly Listed[]): string {
   const ordered = [...rounds].sort((a, b) => a.index - b.index);
   const open = ordered.filter(({ state }) => state !== 'done' && state !== 'failed');
   const first = ordered[0];
-  // After a run's first round the learner evaluates the version that the run began from, before it goes on.
+  // After a run's first round the learner evaluates the version that the run began from.
   const evaluates = first?.index === 1 && first.state === 'done' && first.report?.start === undefined;
   const words = open.map((round, i) => roundWords(round, i > 0));
   return [...(evaluates ? ['the start version is evaluated'] : []), ...words].join('; ');

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { calledOf, type Registry } from '../../core/recipe/registry.ts';
 import { USUAL_TURNS } from '../../core/schema/agent.ts';
+import type { EvaluationReport } from '../../core/schema/report.ts';
 import { runIdOf } from '../../core/schema/round.ts';
 import { type RoundLine, summarize } from '../../core/schema/summary.ts';
 import type { Mesh } from '../../local/mesh/start.ts';
@@ -223,6 +224,7 @@ async function playRun(
     printer.remark(`waiting for agents at ${url}; \`npx rollmesh agents last\` prints their token`);
   }
   const lines: RoundLine[] = [];
+  let start: EvaluationReport | undefined;
   heartbeat.waitFor(async () => {
     const [newest] = await gateway.listRounds(run);
     return waitingFor(newest && (await gateway.getRound(newest.id)), missing.last);
@@ -234,13 +236,16 @@ async function playRun(
       rounds: missing.last,
       evaluateEvery: options.evalEvery,
       signal,
+      start: (evaluation: EvaluationReport) => {
+        start = evaluation;
+        printer.evaluatedStart(evaluation);
+      },
       passed: (round: number, reason: string) => printer.notice(`round ${round} failed: ${reason}`),
       // Not through the heartbeat: a status line that replaces itself is no line that a log would have.
       watch: async () => status(inFlightWords(await gateway.roundsUnderWay(run))),
     };
     for await (const line of followRun(followed)) {
       if (signal.aborted) return;
-      if (line.report.start) printer.evaluatedStart(line.report.start);
       lines.push(line);
       if (line.round > done) printer.round(line);
     }
@@ -251,7 +256,6 @@ async function playRun(
   const stopped = signal.aborted;
   if (stopped) printer.stopped(lines.at(-1)?.round ?? 0, missing.last);
   if (stopped && !lines.length) return;
-  const start = lines[0]?.report.start;
   const duplicates = lines.reduce((sum, line) => sum + (line.report.duplicates ?? 0), 0);
   const wallMs = Math.round(performance.now() - began);
   if (options.nodes) for (const line of shareLines(await gateway.listNodes())) printer.notice(line);

@@ -13,24 +13,22 @@ import type { RoundState } from './ports.ts';
 import { withRoundPolicies } from './round-policies.ts';
 
 export class Evaluator {
-  readonly #gateway: Pick<GatewayClient, 'getVersion' | 'getRun' | 'getRound' | 'listRounds'>;
+  readonly #gateway: Pick<GatewayClient, 'getVersion' | 'getRun' | 'getRound' | 'listRounds' | 'report'>;
   readonly #recipes: Registry;
   readonly #every: number;
   readonly #makeRoom: () => void;
   readonly #tasks: EvaluationTasks | undefined;
-  /** The run that is about to begin; undefined once its start is evaluated, or cannot be any more. */
+  /** A run whose start is still to be evaluated, if its first round gets done. */
   #expected: string | undefined;
-  /** The evaluation of a start that was made before its round was trained. */
-  #early: { readonly round: string; readonly version: number; readonly report: EvaluationReport } | undefined;
   /** Results that the evaluations of one run share. Only one run's are kept, because runs come one after the other. */
   #kept: { readonly run: string; readonly of: Map<string, Promise<unknown>> } | undefined;
 
   /**
-   * `makeRoom` is called before a version is opened. `tasks`: which are asked; default: all that are held out. `expected`: the run that `ahead` waits
-   * for.
+   * `makeRoom` is called before a version is opened. `tasks`: which are asked; default: all that are held out. `expected`: a run that begins, or goes on
+   * after an interruption.
    */
   constructor(
-    gateway: Pick<GatewayClient, 'getVersion' | 'getRun' | 'getRound' | 'listRounds'>,
+    gateway: Pick<GatewayClient, 'getVersion' | 'getRun' | 'getRound' | 'listRounds' | 'report'>,
     recipes: Registry,
     every: number,
     makeRoom: () => void = () => {},
@@ -46,43 +44,42 @@ export class Evaluator {
   }
 
   /**
-   * Evaluates the version that the expected run begins from while its first round is sampled, which leaves the learner idle. Before that round begins,
-   * nothing happens. `ready` is awaited before anything is sampled.
+   * Evaluates the version that a run began from, and adds it to the report of the run's first round. That is done once this round is trained, while
+   * the second one is sampled and the learner has nothing to train: on one machine the first round has all cores until then. `ready` is awaited
+   * before anything is sampled.
    */
   async ahead(ready: () => Promise<void>): Promise<void> {
     const run = this.#expected;
     if (run === undefined) return;
     const first = (await this.#gateway.listRounds(run)).find(({ index }) => index === 1);
-    if (!first) return;
-    // A failure does not count: the round's end evaluates the start where that is missing.
-    this.#expected = undefined;
-    if (first.state === 'done' || first.state === 'failed') return;
+    if (first?.state !== 'done' && first?.state !== 'failed') return;
     await ready();
-    const round = await this.#gateway.getRound(first.id);
-    const { version } = newestOf(round.spec);
-    this.#early = { round: first.id, version, report: await this.#evaluate(round, version) };
+    await this.#startOf(run);
   }
 
-  /** Makes the evaluations that are due after a round that trained `parent` to `version`; null where none is due. */
-  async after(
-    round: RoundState,
-    { parent, version }: { readonly parent: number; readonly version: number },
-  ): Promise<RoundReport | null> {
-    const { spec } = round;
-    const { target } = await this.#gateway.getRun(spec.run);
-    const due = spec.index % this.#every === 0 || spec.index === target;
-    const first = spec.index === 1;
-    if (!due && !first) return null;
-    const early = this.#early;
-    const start = first
-      ? early?.round === spec.id && early.version === parent
-        ? early.report
-        : await this.#evaluate(round, parent)
-      : (await this.#gateway.getRound(roundIdOf(spec.run, 1))).report?.start;
-    return {
-      ...(first && start ? { start } : {}),
-      ...(due ? { evaluation: await this.#evaluate(round, version, start) } : {}),
-    };
+  /** Makes the evaluation that is due after a round that trained a policy to `version`; null where none is due. */
+  async after({ spec, ...round }: RoundState, version: number): Promise<RoundReport | null> {
+    const { run, index } = spec;
+    const { target } = await this.#gateway.getRun(run);
+    if (index % this.#every !== 0 && index !== target) {
+      if (index === 1) this.#expected = run;
+      return null;
+    }
+    const start = await this.#startOf(run);
+    const evaluation = await this.#evaluate({ spec, ...round }, version, start);
+    return { ...(index === 1 && start ? { start } : {}), evaluation };
+  }
+
+  /** The evaluation of the version that a run began from, made where it is missing; undefined where the run's first round failed. */
+  async #startOf(run: string): Promise<EvaluationReport | undefined> {
+    // A failure does not count: it is tried again when an evaluation is due.
+    if (run === this.#expected) this.#expected = undefined;
+    const round = await this.#gateway.getRound(roundIdOf(run, 1));
+    if (round.state !== 'done' || round.report?.start) return round.report?.start;
+    const { version } = newestOf(round.spec);
+    const start = await this.#evaluate(round, version);
+    await this.#gateway.report(round.spec.id, { ...round.report, start });
+    return start;
   }
 
   #evaluate(state: RoundState, version: number, start?: EvaluationReport): Promise<EvaluationReport> {

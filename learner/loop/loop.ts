@@ -29,7 +29,7 @@ export interface LearnerPorts {
   readonly trainer: RoundTrainer;
   /** Called after a round is published and acknowledged; what it returns is merged into the round's report. */
   readonly evaluate?: (round: RoundState, outcome: RoundOutcome) => Promise<RoundReport | null>;
-  /** Called while no round can be trained: there is time for an evaluation that will be due. It awaits `ready` before it samples. */
+  /** Called while no round can be trained: there is time for the evaluation of a run's start. It awaits `ready` before it samples. */
   readonly evaluateAhead?: (ready: () => Promise<void>) => Promise<void>;
   readonly log: (event: string, fields: Readonly<Record<string, unknown>>) => void;
   /** The mesh usage that the learner causes, counted by the clients of queue and gateway; absent = it is not reported. */

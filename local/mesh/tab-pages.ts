@@ -103,7 +103,8 @@ async function bundle({ entries, beside }: TabPage, folder: string): Promise<str
   for (const old of readdirSync(folder))
     if (old.startsWith(CHUNK) && !made.includes(old)) rmSync(join(folder, old));
   for (const file of beside) place(join(folder, basename(file)), (own) => copyFileSync(file, own));
-  return Object.keys(metafile.inputs);
+  // What a package leaves out for browsers has an entry, and is no file.
+  return Object.keys(metafile.inputs).filter((input) => !input.startsWith('(disabled):'));
 }
 
 /** Where a file of ONNX Runtime lies: in its own package, or in the one that an installation has, which is the WebAssembly build alone. */

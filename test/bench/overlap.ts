@@ -166,10 +166,7 @@ export async function run(args: readonly string[]): Promise<void> {
     for (const ahead of AHEAD) {
       const own = runs.find(({ settings }) => (settings.ahead ?? 0) === ahead)!;
       const last = (await endedRounds(gateway, own.id, BLOCKS * size)).at(-1)!;
-      const report = await new Evaluator(gateway, shipped, 1).after(last, {
-        parent: last.version! - 1,
-        version: last.version!,
-      });
+      const report = await new Evaluator(gateway, shipped, 1).after(last, last.version!);
       const { accuracy, n } = report!.evaluation!.heldOut;
       ends.push({ accuracy, tasks: n });
     }

@@ -1,7 +1,9 @@
 /** Following a run over a gateway that answers from a list: what is passed, what ends it, and what the next start orders. */
 import { expect, test } from 'vitest';
 import { type Followed, followRun, missingRounds } from '../../cli/start/follow-run.ts';
-import { NO_LABEL, type RoundState } from '../../core/schema/answers.ts';
+import { NOTHING_USED } from '../../core/cost/usage.ts';
+import { NO_LABEL, type RoundState, type RunState } from '../../core/schema/answers.ts';
+import type { EvaluationReport } from '../../core/schema/report.ts';
 import { roundOf } from '../../core/schema/round.ts';
 
 const settings = {
@@ -124,4 +126,28 @@ test('starting again orders what is missing, and one round in the place of each 
   });
   // Its last round failed, and it had reached its target.
   expect(missingRounds(1, [lost(1)], { target: 1, state: 'stopped' })).toEqual({ last: 2, order: 1 });
+});
+
+test('the evaluation of the start is told once, as soon as it is there, and before the round that shows a change from it', async () => {
+  const start = { version: 0 } as EvaluationReport;
+  const report = { evaluation: { version: 2 } as EvaluationReport };
+  const rounds = [round(1, { endedAt: NOW }), round(2, { report, endedAt: NOW })];
+  const usage = { stages: { learner: NOTHING_USED } } as unknown as RoundState['usage'];
+  let asked = 0;
+  const gateway: Followed['gateway'] = {
+    listRounds: async () => rounds,
+    getRun: async () => ({ target: 2, state: 'open' }) as RunState,
+    // It comes after the line of the first round, which does not wait for it.
+    getRound: async (id) => {
+      const found = rounds.find((one) => one.id === id)!;
+      if (found.index === 1) asked++;
+      return { ...found, usage, report: found.index === 1 && asked > 2 ? { start } : found.report };
+    },
+  };
+  const told: unknown[] = [];
+  const signal = new AbortController().signal;
+  const followed = { gateway, run: rounds[0]!.run, rounds: 2, evaluateEvery: 2, signal };
+  for await (const line of followRun({ ...followed, start: (evaluation) => told.push(evaluation) }))
+    told.push(line.round);
+  expect(told).toEqual([1, start, 2]);
 });

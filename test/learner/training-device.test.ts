@@ -54,7 +54,7 @@ test('room is made before an evaluation opens a version, and only where one is d
   const order: string[] = [];
   const gateway = {
     getRun: async () => ({ target: 4 }),
-    getRound: async () => ({ report: null }),
+    getRound: async () => ({ state: 'failed', report: null }),
     getVersion: async () => {
       order.push('version');
       throw new Error('none here');
@@ -64,28 +64,29 @@ test('room is made before an evaluation opens a version, and only where one is d
   const evaluator = new Evaluator(gateway as never, recipes as never, 2, () => order.push('room'));
   const round = (index: number) =>
     ({ spec: { index, run: 'r', settings: { recipe: 'x', policy: 'p' } } as unknown as RoundSpec }) as never;
-  expect(await evaluator.after(round(3), { parent: 2, version: 3 })).toBeNull();
+  expect(await evaluator.after(round(3), 3)).toBeNull();
   expect(order).toEqual([]);
-  await expect(evaluator.after(round(4), { parent: 3, version: 4 })).rejects.toThrow('none here');
+  await expect(evaluator.after(round(4), 4)).rejects.toThrow('none here');
   expect(order).toEqual(['room', 'version']);
 });
 
-test('the version that a run begins from is evaluated once its first round has begun, and only once', async () => {
+test('the version that a run begins from is evaluated once its first round is trained, and only once', async () => {
   const order: string[] = [];
   let listed: { index: number; id: string; state: string }[] = [];
+  let first: { state: string; report: object | null } = { state: 'done', report: null };
+  const spec = {
+    index: 1,
+    run: 'r',
+    settings: { recipe: 'x', policy: 'p' },
+    roles: { solver: { name: 'p', version: 7 } },
+  };
   const gateway = {
     listRounds: async () => {
       order.push('asked');
       return listed;
     },
-    getRound: async () => ({
-      spec: {
-        index: 1,
-        run: 'r',
-        settings: { recipe: 'x', policy: 'p' },
-        roles: { solver: { name: 'p', version: 7 } },
-      },
-    }),
+    getRun: async () => ({ target: 4 }),
+    getRound: async () => ({ spec, ...first }),
     getVersion: async () => {
       order.push('version');
       throw new Error('none here');
@@ -100,15 +101,28 @@ test('the version that a run begins from is evaluated once its first round has b
 
   const evaluator = evaluatorOf('r');
   await evaluator.ahead(ready);
-  expect(order).toEqual(['asked']);
+  // While the first round is sampled it has the machine.
   listed = [{ index: 1, id: 'first', state: 'rollout' }];
+  await evaluator.ahead(ready);
+  expect(order).toEqual(['asked', 'asked']);
+  listed = [{ index: 1, id: 'first', state: 'done' }];
   await expect(evaluator.ahead(ready)).rejects.toThrow('none here');
   await evaluator.ahead(ready);
-  expect(order).toEqual(['asked', 'asked', 'ready', 'room', 'version']);
+  expect(order).toEqual(['asked', 'asked', 'asked', 'ready', 'room', 'version']);
 
-  // What is trained is evaluated by the end of its round.
+  // A run that was not expected is, once its first round is trained.
   order.length = 0;
-  listed = [{ index: 1, id: 'first', state: 'done' }];
+  const later = evaluatorOf();
+  expect(await later.after({ spec } as never, 1)).toBeNull();
+  await expect(later.ahead(ready)).rejects.toThrow('none here');
+  expect(order).toEqual(['asked', 'ready', 'room', 'version']);
+
+  // Where it was evaluated before, or can never be, nothing is.
+  order.length = 0;
+  first = { state: 'done', report: { start: {} } };
   await evaluatorOf('r').ahead(ready);
-  expect(order).toEqual(['asked']);
+  first = { state: 'failed', report: null };
+  listed = [{ index: 1, id: 'first', state: 'failed' }];
+  await evaluatorOf('r').ahead(ready);
+  expect(order).toEqual(['asked', 'ready', 'asked', 'ready']);
 });

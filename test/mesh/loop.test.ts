@@ -8,6 +8,7 @@ import { followRun } from '../../cli/start/follow-run.ts';
 import { HELD_OUT } from '../../core/recipe/split.ts';
 import { groupContent, roundListing } from '../../core/schema/answers.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
+import type { EvaluationReport } from '../../core/schema/report.ts';
 import { roundIdOf, runIdOf } from '../../core/schema/round.ts';
 import { type RoundLine, summarize } from '../../core/schema/summary.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
@@ -46,6 +47,7 @@ const run = runIdOf(settings);
 const state = mkdtempSync(join(tmpdir(), 'rollmesh-loop-'));
 const stop = new AbortController();
 const lines: RoundLine[] = [];
+const starts: EvaluationReport[] = [];
 const events: string[] = [];
 let mesh: Mesh;
 let gateway: GatewayClient;
@@ -64,7 +66,7 @@ beforeAll(async () => {
       queue,
       gateway,
       trainer: new RoundTrainer(),
-      evaluate: (round, outcome) => evaluator.after(round, outcome),
+      evaluate: (round, { version }) => evaluator.after(round, version),
       evaluateAhead: (ready) => evaluator.ahead(ready),
       log: (event) => events.push(event),
     },
@@ -79,7 +81,14 @@ beforeAll(async () => {
     stop.signal,
   );
   await orderRounds(mesh.url, mesh.secrets.WEBHOOK_SECRET, ORDER);
-  const followed = { gateway, run, rounds: ROUNDS, evaluateEvery: ROUNDS, signal: stop.signal };
+  const followed = {
+    gateway,
+    run,
+    rounds: ROUNDS,
+    evaluateEvery: ROUNDS,
+    signal: stop.signal,
+    start: (evaluation: EvaluationReport) => starts.push(evaluation),
+  };
   for await (const line of followRun(followed)) lines.push(line);
 }, 120_000);
 
@@ -106,16 +115,18 @@ test('a webhook for two rounds gives two versions, every group trained once', as
   expect(events.filter((event) => event === 'round.trained')).toHaveLength(2);
 });
 
-test('a start that was evaluated beside its first round has the figures that it has after it', async () => {
-  const later = new Evaluator(gateway, shipped, 0, undefined, EVALUATED);
-  const round = await gateway.getRound(roundIdOf(run, 1));
-  const report = await later.after(round, { parent: 0, version: 1 });
-  expect(report).toEqual({ start: lines[0]!.report.start });
+test('the start is evaluated once the first round is trained, and told once', async () => {
+  const { start, ...trained } = (await gateway.getRound(roundIdOf(run, 1))).report!;
+  expect(starts).toEqual([start]);
+  expect(start).toMatchObject({ version: 0 });
+  // The rest of the report stays as it was when the round was trained.
+  expect(trained).toHaveProperty('training');
+  expect(lines[0]!.report).toMatchObject(trained);
 });
 
 test('the rounds report rollouts, training and held-out accuracy', () => {
   const [first, second] = lines.map(({ report }) => report);
-  expect(first!.start?.heldOut).toMatchObject({ n: EVALUATED.most });
+  expect(starts[0]?.heldOut).toMatchObject({ n: EVALUATED.most });
   expect(second!.evaluation).toMatchObject({ version: 2 });
   for (const report of [first!, second!]) {
     expect(report.training!.mismatch.max).toBeLessThan(1e-3);
