@@ -40,6 +40,12 @@ export const command = (): Command =>
       'a run that is about to begin, or goes on: the version that it began from is evaluated once its first round is trained',
     )
     .option('--recipe <module>', 'a recipe of your own that the mesh plays (repeat)', collect, [])
+    .addOption(
+      new Option(
+        '--told-by-parent',
+        'wait for the environment variables as a message of the parent process',
+      ).hideHelp(),
+    )
     .option('--env <file>', 'read the environment variables from this file, such as .deploy/learner.env')
     .action(async (options: LearnerOptions) => {
       // Loaded only now: tfjs and the runtimes take seconds, and help needs none of them.

@@ -38,9 +38,23 @@ async function releaseLeases({ pullUrl, secrets }: Mesh): Promise<void> {
   }).catch(() => undefined);
 }
 
-/** Runs the command `learner` against a local mesh and starts it again when it ends; its log is `learner.log` in the state folder. */
+/** What the learner needs to know of a local mesh. */
+const environmentOf = ({ url, pullUrl, secrets }: Mesh): Readonly<Record<string, string>> => ({
+  ROLLMESH_URL: url,
+  LEARNER_TOKEN: secrets.LEARNER_TOKEN,
+  MESH_KEY: secrets.MESH_KEY,
+  QUEUE_API_URL: pullUrl,
+  CLOUDFLARE_ACCOUNT_ID: 'local',
+  SCORED_QUEUE_ID: SCORED_QUEUE,
+  QUEUE_TOKEN: secrets.LEARNER_TOKEN,
+});
+
+/**
+ * Runs the command `learner` against a local mesh and starts it again when it ends; its log is `learner.log` in the state folder. The mesh may still
+ * be starting: the learner loads its modules meanwhile.
+ */
 export function superviseLearner(
-  mesh: Mesh,
+  starting: Mesh | Promise<Mesh>,
   stateDir: string,
   args: readonly string[],
   { notice = () => {}, signal }: Supervision = {},
@@ -49,16 +63,6 @@ export function superviseLearner(
   const sink = createWriteStream(log, { flags: 'a' });
   sink.on('error', (error) => notice(`the learner's log cannot be written: ${error.message}`));
   const watch = new LearnerWatch(log);
-  const env = {
-    ...process.env,
-    ROLLMESH_URL: mesh.url,
-    LEARNER_TOKEN: mesh.secrets.LEARNER_TOKEN,
-    MESH_KEY: mesh.secrets.MESH_KEY,
-    QUEUE_API_URL: mesh.pullUrl,
-    CLOUDFLARE_ACCOUNT_ID: 'local',
-    SCORED_QUEUE_ID: SCORED_QUEUE,
-    QUEUE_TOKEN: mesh.secrets.LEARNER_TOKEN,
-  };
   let stopped = false;
   let child: ChildProcess | undefined;
   let restart: NodeJS.Timeout | undefined;
@@ -77,24 +81,27 @@ export function superviseLearner(
     giveUp(fatal);
   };
   const start = async () => {
-    await releaseLeases(mesh);
-    if (stopped) return;
-    const started = spawn(process.execPath, [...nodeArguments('cli/rollmesh'), 'learner', ...args], {
-      env,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const started = spawn(
+      process.execPath,
+      [...nodeArguments('cli/rollmesh'), 'learner', '--told-by-parent', ...args],
+      { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] },
+    );
     child = started;
-    started.stdout.pipe(sink, { end: false });
-    started.stderr.pipe(sink, { end: false });
-    createInterface({ input: started.stderr }).on('line', (line) => stopped || hear(watch.line(line)));
+    started.stdout!.pipe(sink, { end: false });
+    started.stderr!.pipe(sink, { end: false });
+    createInterface({ input: started.stderr! }).on('line', (line) => stopped || hear(watch.line(line)));
     // Not 'exit', which may come before the last lines of its output.
     started.once('close', (code, killedBy) => {
       if (stopped || signal?.aborted) return;
       hear(watch.ended(code, killedBy));
       if (!stopped) restart = setTimeout(start, RESTART_MS);
     });
+    const mesh = await starting;
+    await releaseLeases(mesh);
+    if (started.connected && !stopped) started.send(environmentOf(mesh), () => {});
   };
-  void start();
+  // Whoever started the mesh is told why it did not start.
+  void start().catch(() => undefined);
   return {
     log,
     givenUp,

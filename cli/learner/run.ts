@@ -15,6 +15,7 @@ import { openRecipes } from '../recipe-modules.ts';
 export interface LearnerOptions {
   readonly recipe: readonly string[];
   readonly env?: string;
+  readonly toldByParent?: boolean;
   readonly device: 'auto' | 'cpu' | 'webgpu';
   readonly threads?: number;
   readonly revectorize: boolean;
@@ -47,6 +48,17 @@ function readEnvironment(file: string): void {
   }
 }
 
+/** Adds the environment variables that the parent process sends once it knows them; ends this process where the parent ends before that. */
+async function environmentOfParent(): Promise<void> {
+  const told = await new Promise<Record<string, string>>((resolve) => {
+    process.once('disconnect', () => process.exit(1));
+    process.once('message', resolve as (message: unknown) => void);
+  });
+  process.removeAllListeners('disconnect');
+  process.disconnect();
+  Object.assign(process.env, told);
+}
+
 /** Logs one JSON object per line on standard error; the fields never contain a secret. */
 const log = (event: string, fields: Readonly<Record<string, unknown>>) =>
   console.error(JSON.stringify({ at: new Date().toISOString(), event, ...fields }));
@@ -55,6 +67,11 @@ async function run(options: LearnerOptions): Promise<void> {
   const { device: kind, threads, revectorize, evalEvery } = options;
   if (options.env !== undefined) readEnvironment(options.env);
   const recipes = await openRecipes(options.recipe);
+  const device = await TrainingDevice.start(
+    { device: kind, revectorize, ...(threads ? { threads } : {}) },
+    (description, measured) => log('learner.device', { device: description, measured }),
+  );
+  if (options.toldByParent) await environmentOfParent();
   const { maxStaleness, leaseSeconds, idleMs, auditFraction } = options;
   const tally = new Tally();
   const gateway = new GatewayClient({
@@ -70,10 +87,6 @@ async function run(options: LearnerOptions): Promise<void> {
     token: required('QUEUE_TOKEN', 'an API token that may read and write queues'),
   });
   const meshKey = process.env.MESH_KEY;
-  const device = await TrainingDevice.start(
-    { device: kind, revectorize, ...(threads ? { threads } : {}) },
-    (description, measured) => log('learner.device', { device: description, measured }),
-  );
   log('learner.started', { device: device.description, sealChecked: meshKey !== undefined });
   const trainer = new RoundTrainer({ objectives: objectiveModules(recipes.modules), open: device.open });
   const makeRoom = (): void => {

@@ -10,7 +10,7 @@ import { runOf } from '../../recipes/run-order.ts';
 import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { orderRounds } from '../../workers/api/signed-webhook.ts';
 import { environmentKey } from '../environment/options.ts';
-import { type LearnerProcess, superviseLearner } from '../learner/learner-process.ts';
+import { superviseLearner } from '../learner/learner-process.ts';
 import { watchMesh } from '../mesh-watch.ts';
 import { type LocalNodes, shareLines, startLocalNodes } from '../node/local-nodes.ts';
 import type { OpenRecipes } from '../recipe-modules.ts';
@@ -77,31 +77,38 @@ export async function runInMesh(
   plain.remark('starting the mesh: compiling its Workers');
   heartbeat.waitFor(() => 'starting the mesh');
   const key = environmentKey();
-  const own = await startSharedMesh({
+  const notice = (text: string) => printer.notice(text);
+  const starting = startSharedMesh({
     stateDir,
     port: options.port,
     ...(options.outside === undefined ? {} : { outside: options.outside }),
     recipes: modules.map(({ file }) => file),
     vars: { ...(options.nodes ? LOCAL_NODES : {}), ...environmentVars(options) },
     secrets: key === undefined ? {} : { ORS_API_KEY: key },
-  }).finally(() => heartbeat.waitFor(null));
+  });
+  const learner = superviseLearner(
+    starting.then(({ mesh }) => mesh),
+    stateDir,
+    learnerArguments(options, registry, modules),
+    { notice, signal },
+  );
+  const { givenUp } = learner;
+  const own = await starting
+    .catch(async (error) => {
+      await learner.stop();
+      throw error;
+    })
+    .finally(() => heartbeat.waitFor(null));
   const { mesh } = own;
   onSignal(() => stop.abort());
-  const notice = (text: string) => printer.notice(text);
   const gone = watchMesh(mesh, join(stateDir, 'mesh.log'), notice, signal);
   const gateway = gatewayOf(mesh);
   const watched = <T>(work: Promise<T>, ...alive: readonly Promise<never>[]) =>
     Promise.race([work, gone, ...alive]);
-  let learner: LearnerProcess | undefined;
   let nodes: LocalNodes | undefined;
   try {
     if (options.nodes)
       nodes = await startLocalNodes(mesh.url, gateway, stateDir, options.nodes, { notice, signal });
-    learner = superviseLearner(mesh, stateDir, learnerArguments(options, registry, modules), {
-      notice,
-      signal,
-    });
-    const { givenUp } = learner;
     heartbeat.waitFor(null);
     if (options.serve || options.resume) {
       await watched(takeUp(options, mesh, gateway, printer));
@@ -129,7 +136,7 @@ export async function runInMesh(
     // Work that is still under way ends silently. After Ctrl-C this has no effect.
     stop.abort(FAILED);
     heartbeat.stop();
-    const ended = Promise.allSettled([learner?.stop(), nodes?.stop().then(own.stop) ?? own.stop()]);
+    const ended = Promise.allSettled([learner.stop(), nodes?.stop().then(own.stop) ?? own.stop()]);
     await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, CLEANUP_MS))]);
   }
 }
