@@ -41,6 +41,7 @@ export {
   type Written,
 } from './core/episodes/play-seats.ts';
 export { type FailureKind, kindOf, RollmeshError, wrongInput } from './core/errors.ts';
+export type { Moved, SeatedGame } from './core/game/seated-game.ts';
 export type { Datum, Verb, Verbs } from './core/game/verbs.ts';
 export type * from './core/plan/training-plan.ts';
 export {
@@ -158,6 +159,7 @@ export { kuhn } from './worlds/games/kuhn.ts';
 export { ticTacToe } from './worlds/games/tic-tac-toe.ts';
 export { lake } from './worlds/grids/lake.ts';
 export { boxPush } from './worlds/grids/push.ts';
+export { defineGame, inGame } from './worlds/own-game.ts';
 export { defineWorld, inWorld, type Spoken, type World } from './worlds/own-world.ts';
 export { programs } from './worlds/programs/family.ts';
 export { rewriting } from './worlds/rewriting/family.ts';

@@ -7,6 +7,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { withSettings } from '../core/runs/set-path.ts';
 import { moduleFile } from '../local/mesh/installation.ts';
 import { methodSettings, withMethod } from '../protocols/method-settings.ts';
+import { inGame } from '../worlds/own-game.ts';
 import { inWorld } from '../worlds/own-world.ts';
 import { openRecipes, openWorld } from './recipe-modules.ts';
 import type { TaskRecipe } from './task-recipe.ts';
@@ -26,7 +27,7 @@ export async function changedRecipe(
   const { named, modules } = await openRecipes([reference]);
   const [base, module] = [named[0]!, modules[0]];
   const place = world === undefined ? null : await openWorld(world);
-  const played = place ? inWorld(base, place.world) : base;
+  const played = place ? ('game' in place ? inGame(base, place.game) : inWorld(base, place.world)) : base;
   const recipe = assignments.length ? withMethod(played, settings) : played;
   return {
     recipe,
@@ -38,7 +39,8 @@ export async function changedRecipe(
       const file = join(into, `${recipe.name}.mjs`);
       const literal = JSON.stringify;
       const found = module ? 'base' : `shipped.find(${literal(base.name)})`;
-      const inPlace = place ? `inWorld(${found}, world)` : found;
+      const placing = place && 'game' in place ? 'inGame' : 'inWorld';
+      const inPlace = place ? `${placing}(${found}, world)` : found;
       const data = `JSON.parse(${literal(literal(settings))})`;
       const objectives = module ? `, ${literal(`./${relative(into, dirname(module.file))}`)}` : '';
       const lines = [
@@ -48,7 +50,7 @@ export async function changedRecipe(
           : `import { shipped } from ${literal(moduleFile('recipes/index'))};`,
         ...(place
           ? [
-              `import { inWorld } from ${literal(moduleFile('worlds/own-world'))};`,
+              `import { ${placing} } from ${literal(moduleFile(placing === 'inGame' ? 'worlds/own-game' : 'worlds/own-world'))};`,
               `import world from ${literal(place.file)};`,
             ]
           : []),

@@ -7,11 +7,13 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as v from 'valibot';
 import { RollmeshError, wrongInput } from '../core/errors.ts';
+import type { SeatedGame } from '../core/game/seated-game.ts';
 import { checkRecipe } from '../core/recipe/check-recipe.ts';
 import type { Recipe } from '../core/recipe/recipe.ts';
 import { type Registry, registry } from '../core/recipe/registry.ts';
 import { name as recipeName } from '../core/schema/sample.ts';
 import { recipes, shipped } from '../recipes/index.ts';
+import { defineGame, isGame } from '../worlds/own-game.ts';
 import { defineWorld, type World } from '../worlds/own-world.ts';
 import { unknownRecipe } from './file-recipes.ts';
 import { readTypeScript } from './typescript-modules.ts';
@@ -182,8 +184,14 @@ async function loadDefault(file: string, what: 'recipe' | 'world', made: string)
 const loadRecipe = async (file: string): Promise<Recipe> =>
   checkRecipe(await loadDefault(file, 'recipe', 'defineRecipe'), `The default export of ${file}`);
 
-/** The world of a user's module, checked and tried. Throws `wrong-input` where it cannot be loaded, and as `defineWorld`. */
-export async function openWorld(path: string): Promise<{ readonly world: World; readonly file: string }> {
+/** What a module has that is named as a world: a world, or a game of several seats. */
+export type OpenedWorld = { readonly file: string } & (
+  | { readonly world: World }
+  | { readonly game: SeatedGame }
+);
+
+/** The world or game of a user's module, checked and tried. Throws `wrong-input` where it cannot be loaded, and as `defineWorld` and `defineGame`. */
+export async function openWorld(path: string): Promise<OpenedWorld> {
   const file = resolve(path);
   if (!existsSync(file))
     throw wrongInput('world.path', `There is no world module ${file}.`, {
@@ -191,7 +199,7 @@ export async function openWorld(path: string): Promise<{ readonly world: World; 
       next: 'Correct the path, or write a world with `npx rollmesh init FOLDER --world`.',
     });
   const loaded = await loadDefault(file, 'world', 'defineWorld');
-  return { world: defineWorld(loaded as World), file };
+  return isGame(loaded) ? { game: defineGame(loaded), file } : { world: defineWorld(loaded as World), file };
 }
 
 const reasonOf = (cause: unknown) => {

@@ -26,6 +26,7 @@ export const START_HASHES: Readonly<Record<string, string>> = {
   'documents-sums': 'bef43aa805b9d4a54634e641c355e7b1d0390d340c87a95270e2f469cf0b4d7e',
   equations: '0aa59096658a509122fddd1e84dc218db6cd70a4d8142b2a39d8308ac8547554',
   games: '393e9f7f537d8d8bcf091617e8fc454d99f1b5cbd893d886a5268801016889ed',
+  'games-together': 'e0f9de60b58f992cd84dec86151e1e8df40d1256a604a7674c024e51579c42e8',
   grids: '6f50f29d97839b7b8da96e0ffaeba803bf877816e7c6181c3d78cc6db7100b2f',
   programs: '1c89d10bc7712b668058d14114802853dcf8a72d18849a54a10c3ffe4bd54e92',
   'programs-environments': '2b160cf644363e0a55f4be2e4feaded26b052237af1fe09b15d91792c04cb651',

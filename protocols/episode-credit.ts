@@ -45,10 +45,10 @@ export function episodeItems(
 }
 
 /**
- * The groups with the reward to go of each turn in place of its episode's reward: what the turn itself and those after it were paid. What an
- * episode is worth beyond the rewards of its turns is paid to its last one, so that the first turn's reward to go is the episode's reward.
+ * The groups with the (discounted) reward to go of each turn in place of its episode's reward: what the turn itself and those after it were paid. What an
+ * episode is worth beyond the rewards of its turns is paid to its last one, so that without a discount the first turn's reward to go is the episode's reward.
  */
-export const rewardsToGo = <G extends Pick<ScoredGroup, 'samples'>>(groups: readonly G[]): G[] =>
+export const rewardsToGo = <G extends Pick<ScoredGroup, 'samples'>>(groups: readonly G[], gamma = 1): G[] =>
   groups.map((group) => {
     const toGo = new Map<string, number>();
     for (const turns of episodesOf(group.samples)) {
@@ -57,7 +57,7 @@ export const rewardsToGo = <G extends Pick<ScoredGroup, 'samples'>>(groups: read
       if (total === null || turns.some(({ rewards }) => rewards.turn === null)) continue;
       const own = turns.map(({ rewards }) => rewards.turn ?? 0);
       own[own.length - 1]! += total - own.reduce((sum, reward) => sum + reward, 0);
-      const returns = discountedReturns(own, { gamma: 1 });
+      const returns = discountedReturns(own, { gamma });
       for (const [i, { id }] of turns.entries()) toGo.set(id, returns[i]!);
     }
     const samples = group.samples.map((sample) => {

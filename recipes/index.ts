@@ -9,15 +9,18 @@ import { cosplay } from './cosplay/recipe.ts';
 import { dapo } from './dapo/recipe.ts';
 import { dsmathV2 } from './dsmath-v2/recipe.ts';
 import { eva } from './eva/recipe.ts';
+import { epo } from './epo/recipe.ts';
 import { evoenv } from './evoenv/recipe.ts';
 import { fbAlign } from './fb-align/recipe.ts';
 import { genrm } from './genrm/recipe.ts';
 import { igrpo } from './igrpo/recipe.ts';
+import { jaxmarl } from './jaxmarl/recipe.ts';
 import { laser } from './laser/recipe.ts';
 import { llamaRl } from './llama-rl/recipe.ts';
 import { mae } from './mae/recipe.ts';
 import { maporl } from './maporl/recipe.ts';
 import { marti } from './marti/recipe.ts';
+import { marsGames } from './mars-games/recipe.ts';
 import { mrRlvr } from './mr-rlvr/recipe.ts';
 import { oneShot } from './one-shot/recipe.ts';
 import { prime } from './prime/recipe.ts';
@@ -43,6 +46,7 @@ import { selfTaughtEvaluators } from './self-taught-evaluators/recipe.ts';
 import { sipretrain } from './sipretrain/recipe.ts';
 import { spark } from './spark/recipe.ts';
 import { specs } from './specs/recipe.ts';
+import { spiral } from './spiral/recipe.ts';
 import { spin } from './spin/recipe.ts';
 import { spine } from './spine/recipe.ts';
 import { sppo } from './sppo/recipe.ts';
@@ -68,6 +72,10 @@ export const recipes: readonly Recipe[] = [
   azr,
   rZero,
   ragen,
+  spiral,
+  marsGames,
+  epo,
+  jaxmarl,
   ssp,
   selfRewarding,
   sppo,

@@ -37,6 +37,10 @@ export const STARTS: Readonly<Record<string, Start>> = {
   equations: { families: ['equations'], roles: ['proposer', 'solver', 'judge'] },
   rewriting: { families: ['rewriting'], roles: ['proposer', 'solver', 'judge'] },
   games: { families: ['kuhn', 'tic-tac-toe'], roles: ['player'] },
+  'games-together': {
+    families: ['kuhn', 'tic-tac-toe', 'hint', 'split', 'split-advised', 'meet'],
+    roles: ['player', 'strategist'],
+  },
   cipher: { families: ['cipher'], roles: ['solver', 'judge'] },
   'temporal-graphs': { families: ['temporal graphs'], roles: ['solver'] },
   'arithmetic-late-slips': { families: ARITHMETIC, roles: ['proposer', 'solver'] },

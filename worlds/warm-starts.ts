@@ -31,6 +31,7 @@ import { demonstrateQuestion } from './documents/question-demonstrations.ts';
 import { demonstrateSums } from './documents/sum-demonstrations.ts';
 import { demonstrateEquation } from './equations/demonstrations.ts';
 import { demonstrateGame } from './games/demonstrations.ts';
+import { demonstrateTogether } from './games/together.ts';
 import type { AskedPolicy, Gate } from './gate.ts';
 import { demonstrateGrid } from './grids/demonstrations.ts';
 import { demonstrateKnowledge } from './knowledge/demonstrations.ts';
@@ -189,6 +190,7 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
   equations: { demonstrate: demonstrateEquation, weights: { judge: 2 } },
   rewriting: { demonstrate: demonstrateRewriting, batch: 64, weights: { judge: 2 } },
   games: { demonstrate: demonstrateGame, steps: 1500 },
+  'games-together': { demonstrate: demonstrateTogether, from: 'games', steps: 1500, batch: 64 },
   cipher: { demonstrate: demonstrateCipher, from: 'style', steps: 1500, batch: 64, weights: { judge: 2 } },
   // Who can copy facts learns to list links in less time.
   'temporal-graphs': {

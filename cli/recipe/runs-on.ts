@@ -4,6 +4,7 @@ import { RollmeshError, wrongInput } from '../../core/errors.ts';
 import { DATA, type Datum } from '../../core/game/verbs.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { readConversations, readPairs } from '../../worlds/file/read-examples.ts';
+import { lackedInGame } from '../../worlds/own-game.ts';
 import { lackedIn } from '../../worlds/own-world.ts';
 import { dataOf } from '../../worlds/questions/game.ts';
 import { type FileRecipe, FROM_FILES } from '../file-recipes.ts';
@@ -69,8 +70,13 @@ export async function lackedFor(
   options: TaskFileOptions,
 ): Promise<ReadonlyMap<Recipe, readonly string[] | null>> {
   if (/\.[cm]?[jt]s$/.test(path)) {
-    const { world } = await openWorld(path);
-    return new Map(recipes.map((recipe) => [recipe, lackedIn(recipe, world)]));
+    const place = await openWorld(path);
+    return new Map(
+      recipes.map((recipe) => [
+        recipe,
+        'game' in place ? lackedInGame(recipe) : lackedIn(recipe, place.world),
+      ]),
+    );
   }
   const has = await dataOfFile(path, options);
   const lacked = (recipe: Recipe) => neededOfFiles(recipe)?.filter((datum) => !has.includes(datum));

@@ -73,6 +73,16 @@ export function episodesOf(samples: readonly Sample[]): Sample[][] {
   return [...episodes.values()];
 }
 
+/** The turns of each episode among a group's samples, in order, those of all its seats. */
+export function wholeEpisodesOf(samples: readonly Sample[]): Sample[][] {
+  const episodes = new Map<string | number, Sample[]>();
+  for (const sample of samples) {
+    const key = sample.episode ?? proposalKey(sample);
+    episodes.set(key, [...(episodes.get(key) ?? []), sample]);
+  }
+  return [...episodes.values()].map((turns) => turns.sort((a, b) => (a.turn ?? 0) - (b.turn ?? 0)));
+}
+
 /** The outcome of each proposal of a round: that of its last turn. */
 export const proposalOutcomes = ({ samples }: Pick<Proposals, 'samples'>): Outcome[] =>
   episodesOf(samples).map((turns) => turns.at(-1)!.outcome);

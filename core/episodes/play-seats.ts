@@ -17,8 +17,10 @@ import type { Sample } from '../schema/sample.ts';
 /** Who plays a seat in an episode. */
 export interface Seated {
   readonly role: string;
-  /** Keys the random numbers of its turns; no other seat and no other episode has it. */
+  /** Keys the random numbers of its turns; no other episode has it. */
   readonly id: string;
+  /** Another context whose version of the role plays, as an earlier one in an evaluation; default that of the call. */
+  readonly by?: RoundContext;
 }
 
 export interface SeatsBeginning<World> {
@@ -89,9 +91,21 @@ interface Running<World> {
   ended?: Ended;
 }
 
+/** Who speaks for a seat: a role of a context, and how its policy reads and writes. */
+interface Voice {
+  readonly context: RoundContext;
+  readonly role: string;
+  readonly speaker: PolicyText;
+  /** Tokens of a turn at most. */
+  readonly longest: number;
+}
+type VoiceOf = (seated: Seated) => Voice;
+
 /** A turn that is to be sampled. */
-interface Asked extends Seated {
+interface Asked {
   readonly seat: string;
+  readonly id: string;
+  readonly voice: Voice;
   readonly turn: number;
   readonly prompt: History;
 }
@@ -102,7 +116,7 @@ export async function playSeats<World>(
   beginnings: readonly SeatsBeginning<World>[],
   rules: SeatsRules<World>,
 ): Promise<SeatsPlayed<World>[]> {
-  const speakers = await speakersOf(context, beginnings);
+  const voiceOf = await openVoices(context, beginnings, rules.sampling);
   const all = beginnings.map(
     (beginning): Running<World> => ({
       beginning,
@@ -113,32 +127,36 @@ export async function playSeats<World>(
     }),
   );
   for (;;) {
-    const asked = all.map((running) => (running.ended ? [] : nextTurns(context, speakers, running, rules)));
+    const asked = all.map((running) => (running.ended ? [] : nextTurns(voiceOf, running, rules)));
     if (asked.every((turns) => turns.length === 0)) break;
-    const samples = await sampled(context, asked.flat(), rules.sampling);
-    for (const [e, turns] of asked.entries())
-      if (turns.length) take(all[e]!, turns, samples, speakers, rules);
+    const samples = await sampled(asked.flat(), rules.sampling);
+    for (const [e, turns] of asked.entries()) if (turns.length) take(all[e]!, turns, samples, rules);
   }
   return all.map(({ world, turns, ended }) => ({ world, turns, ended: ended! }));
 }
 
-/** How the policies of all roles that play read and write. */
-async function speakersOf(
-  { textOf }: RoundContext,
+/** The voices of all that play. */
+async function openVoices(
+  own: RoundContext,
   beginnings: readonly Pick<SeatsBeginning<unknown>, 'seats'>[],
-): Promise<ReadonlyMap<string, PolicyText>> {
-  const roles = new Set(beginnings.flatMap(({ seats }) => Object.values(seats).map(({ role }) => role)));
-  const speakers = new Map<string, PolicyText>();
-  for (const role of roles) speakers.set(role, await textOf(role));
-  return speakers;
+  sampling: Partial<SamplingSettings> = {},
+): Promise<VoiceOf> {
+  const voices = new Map<RoundContext, Map<string, Voice>>();
+  for (const { role, by: context = own } of beginnings.flatMap(({ seats }) => Object.values(seats))) {
+    const known = voices.get(context) ?? new Map<string, Voice>();
+    voices.set(context, known);
+    if (known.has(role)) continue;
+    const { maxNew } = { ...samplingOf(context, role), ...sampling };
+    known.set(role, { context, role, speaker: await context.textOf(role), longest: maxNew });
+  }
+  return ({ role, by = own }) => voices.get(by)!.get(role)!;
 }
 
 /** The turns that an episode goes on with; none where it has ended, which is written down. */
 function nextTurns<World>(
-  context: RoundContext,
-  speakers: ReadonlyMap<string, PolicyText>,
+  voiceOf: VoiceOf,
   running: Running<World>,
-  { next, maxTurns, maxTokens = Number.POSITIVE_INFINITY, sampling }: SeatsRules<World>,
+  { next, maxTurns, maxTokens = Number.POSITIVE_INFINITY }: SeatsRules<World>,
 ): Asked[] {
   const readings = next(running.world);
   const asked = readings.map(({ seat, reads, anew }, i): Asked => {
@@ -153,15 +171,16 @@ function nextTurns<World>(
         },
       );
     const history = anew ? undefined : running.histories.get(seat);
-    const prompt = grown(speakers.get(seated.role)!, history, reads);
-    return { seat, ...seated, turn: running.turns.length + i, prompt };
+    const voice = voiceOf(seated);
+    const prompt = grown(voice.speaker, history, reads);
+    return { seat, id: seated.id, voice, turn: running.turns.length + i, prompt };
   });
-  const longest = ({ role }: Asked) => sampling?.maxNew ?? samplingOf(context, role).maxNew;
   const written = running.turns.reduce((sum, { ids }) => sum + ids.length, 0);
   if (asked.length === 0) running.ended = 'over';
   else if (running.turns.length + asked.length > maxTurns) running.ended = 'turns';
-  else if (asked.reduce((sum, one) => sum + longest(one), written) > maxTokens) running.ended = 'tokens';
-  else if (asked.some((one) => one.prompt.ids.length + longest(one) > speakers.get(one.role)!.contextLength))
+  else if (asked.reduce((sum, { voice }) => sum + voice.longest, written) > maxTokens)
+    running.ended = 'tokens';
+  else if (asked.some(({ prompt, voice }) => prompt.ids.length + voice.longest > voice.speaker.contextLength))
     running.ended = 'no-room';
   return running.ended ? [] : asked;
 }
@@ -195,28 +214,31 @@ function goneOn(renderer: ReturnType<PolicyText['renderer']>, dialogue: Dialogue
   }
 }
 
-/** Samples turns by their ids, role by role. Equal prompts of a role share the computation of them. */
+/** Samples turns by their ids, voice by voice. Equal prompts of a voice share the computation of them. */
 async function sampled(
-  context: RoundContext,
   asked: readonly Asked[],
   sampling: Partial<SamplingSettings> = {},
-): Promise<ReadonlyMap<string, Sample>> {
-  const byRole = new Map<string, Map<string, { ids: TokenIds; sampleIds: string[] }>>();
-  for (const { role, id, turn, prompt } of asked) {
-    const prompts = byRole.get(role) ?? new Map<string, { ids: TokenIds; sampleIds: string[] }>();
-    byRole.set(role, prompts);
-    const key = prompt.ids.join();
-    const alike = prompts.get(key) ?? { ids: prompt.ids, sampleIds: [] };
-    prompts.set(key, alike);
-    alike.sampleIds.push(turnId(id, turn));
-  }
-  const samples = new Map<string, Sample>();
-  for (const [role, alike] of byRole) {
-    const prompts: GeneratePrompt[] = [...alike.values()];
+): Promise<ReadonlyMap<Asked, Sample>> {
+  const samples = new Map<Asked, Sample>();
+  for (const voice of new Set(asked.map((one) => one.voice))) {
+    const alike = new Map<string, Asked[]>();
+    for (const one of asked) {
+      if (one.voice !== voice) continue;
+      const key = one.prompt.ids.join();
+      alike.set(key, [...(alike.get(key) ?? []), one]);
+    }
+    const groups = [...alike.values()];
+    const prompts = groups.map(
+      (group): GeneratePrompt => ({
+        ids: group[0]!.prompt.ids,
+        sampleIds: group.map(({ id, turn }) => turnId(id, turn)),
+      }),
+    );
+    const { context, role } = voice;
     const completions = await context.generate(role, prompts, sampling);
     for (const [p, { ids, sampleIds }] of prompts.entries())
       for (const [i, id] of sampleIds.entries())
-        samples.set(id, sampleOf(context, role, id, ids, completions[p]![i]!, 'ok'));
+        samples.set(groups[p]![i]!, sampleOf(context, role, id, ids, completions[p]![i]!, 'ok'));
   }
   return samples;
 }
@@ -225,24 +247,26 @@ async function sampled(
 function take<World>(
   running: Running<World>,
   asked: readonly Asked[],
-  samples: ReadonlyMap<string, Sample>,
-  speakers: ReadonlyMap<string, PolicyText>,
+  samples: ReadonlyMap<Asked, Sample>,
   { answer }: SeatsRules<World>,
 ): void {
   const { seats, episode } = running.beginning;
-  const own = asked.map(({ id, turn }) => samples.get(turnId(id, turn))!);
-  const texts = asked.map(({ seat, role }, i): Written => {
-    const speaker = speakers.get(role)!;
-    return { seat, text: speaker.tokenizer.decode(own[i]!.ids), speaker };
-  });
+  const own = asked.map((one) => samples.get(one)!);
+  const texts = asked.map(
+    ({ seat, voice: { speaker } }, i): Written => ({
+      seat,
+      text: speaker.tokenizer.decode(own[i]!.ids),
+      speaker,
+    }),
+  );
   const { world, outcomes } = answer(running.world, texts);
   running.world = world;
-  for (const [i, { seat, role, turn, prompt }] of asked.entries()) {
+  for (const [i, { seat, voice, turn, prompt }] of asked.entries()) {
     const sample = own[i]!;
     const { dialogue } = prompt;
     running.histories.set(seat, {
       ids: [...prompt.ids, ...sample.ids],
-      dialogue: dialogue && speakers.get(role)!.renderer().answer(dialogue, sample.ids),
+      dialogue: dialogue && voice.speaker.renderer().answer(dialogue, sample.ids),
     });
     const first = running.firsts.get(seat);
     running.turns.push({

@@ -42,6 +42,7 @@ const FIELDS = {
   differences: v.array(text, 'a list of texts'),
   startPolicy: name,
   written: v.optional(v.looseObject({ over: work }, 'a recipe over games')),
+  inGame: v.optional(work),
   taskName: text,
   writtenAs: v.optional(text),
   stop: v.optional(text),

@@ -16,6 +16,8 @@ export const MISSING_REWARDS = {
   'cut-off': 'the judge did not end its judgment within its tokens',
   'no-room': 'the question, the answer and the rubric do not fit the judge’s context',
   abandoned: 'the agent went away before it said what its episode is worth',
+  unended: 'the episode reached its limit of turns, tokens or positions before its game was over',
+  'broken-rules': 'the rules of the game broke: they threw an error, or named a seat that nobody holds',
   'control-token':
     'the answer or its task holds a token that separates messages, which the judge would take for another message',
 } as const;

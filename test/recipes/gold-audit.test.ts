@@ -92,6 +92,12 @@ vi.mock('../../worlds/grids/play.ts', async (actual) => {
   }));
   return { ...play, gridOutcome };
 });
+vi.mock('../../worlds/games/match.ts', async (actual) => {
+  const match = await actual<typeof import('../../worlds/games/match.ts')>();
+  const opposite = (returns: ReturnType<typeof match.returnsOf>) =>
+    Object.fromEntries(Object.entries(returns).map(([seat, value]) => [seat, value && -value]));
+  return { ...match, returnsOf: contrary(match.returnsOf, opposite) };
+});
 
 /** Checkers that are methods of a family; one that was spread from another is a copy, which has to lie for itself. */
 const FAMILIES = [

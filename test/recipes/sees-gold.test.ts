@@ -30,11 +30,24 @@ const FROM_ELSEWHERE: Readonly<Record<string, Readonly<Record<string, string>>>>
     solver: 'an instance of an environment',
     reviewer: 'the environment that it is asked about',
   },
+  epo: {
+    strategist: 'the state of the negotiation',
+    actor: 'the state of the negotiation',
+    partner: 'the state of the negotiation',
+  },
+  jaxmarl: { 'agent-1': 'the board', 'agent-2': 'the board' },
+  'mars-games': {
+    first: 'its view of the game',
+    second: 'its view of the game',
+    guide: 'the card that is meant, which it is to tell',
+    guesser: 'three cards',
+  },
   mae: { proposer: 'a question as an example' },
   'q-evolve': { agent: 'the board' },
   ragen: { agent: 'the board' },
   rewardharness: { judge: 'responses of the data, each without its label' },
   'self-taught-evaluators': { writer: 'its task, changed' },
+  spiral: { first: 'its view of the game', second: 'its view of the game' },
   'ssr-swe': { solver: 'a program with a bug, and tests' },
   ssp: { solver: 'what its searches find' },
   stp: { conjecturer: 'rules of rewriting' },
@@ -42,7 +55,7 @@ const FROM_ELSEWHERE: Readonly<Record<string, Readonly<Record<string, string>>>>
 /** A role that is shown what another wrote, where the exact checker called that right. */
 const WRITTEN_AND_RIGHT = ['svs/writer'];
 /** Roles that no stage of a round asks: they act in evaluations, or are scored by the learner. */
-const NOT_ASKED = ['aprm/solver', 'genrm/verifier', 'spin/player'];
+const NOT_ASKED = ['aprm/solver', 'genrm/verifier', 'spin/player', 'spiral/opponent', 'epo/adviser'];
 
 interface Asked {
   readonly role: string;

@@ -42,14 +42,15 @@ function valueFrom(
 export const kuhnValue = (first: KuhnStrategy, second: KuhnStrategy): number =>
   DEALS.reduce((sum, cards) => sum + valueFrom(cards, '', [first, second]), 0) / DEALS.length;
 
-const SETS = [
+/** What player 0 and player 1 can know when they are to move. */
+export const INFORMATION_SETS = [
   ['j', 'q', 'k', 'j pb', 'q pb', 'k pb'],
   ['j p', 'q p', 'k p', 'j b', 'q b', 'k b'],
 ] as const;
 
 const PURE = [0, 1].map((player) =>
   Array.from({ length: 64 }, (_, bits) =>
-    Object.fromEntries(SETS[player as 0 | 1].map((set, i) => [set, (bits >> i) & 1])),
+    Object.fromEntries(INFORMATION_SETS[player as 0 | 1].map((set, i) => [set, (bits >> i) & 1])),
   ),
 );
 

@@ -1,0 +1,137 @@
+/** SPIRAL: self-play in zero-sum games with a running baseline for each game and seat. The method is described below, as data. */
+import * as v from 'valibot';
+import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { readState } from '../../core/recipe/recipe-state.ts';
+import { raw } from '../../core/rl/estimators/index.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
+import { GAME_FIGURES } from '../../protocols/evaluate/games.ts';
+import { kuhnExploitability } from '../../protocols/evaluate/kuhn.ts';
+import type { SeatedGame } from '../../core/game/seated-game.ts';
+import { type Cast, type GameRound, gameRound, ownSeats } from '../../protocols/game-round.ts';
+import {
+  runningRoleBaselines,
+  SEAT_FIGURES,
+  type SeatCredit,
+  seatFigures,
+  seatItems,
+  seatUpdates,
+} from '../../protocols/seat-credit.ts';
+import { smallSteps } from '../../protocols/solver.ts';
+import { gameParts } from '../../worlds/games/reading.ts';
+import { kuhnPoker, noughtsAndCrosses } from '../../worlds/games/seated.ts';
+
+/** Plays the other seat where the learner does not play against itself. */
+const OPPONENT = 'opponent';
+/** Of the running baselines. */
+const DECAY = 0.95;
+
+const state = v.object({ baselines: v.record(v.string(), v.number()) });
+
+const CREDIT: SeatCredit = { by: 'episode', compare: 'seat', within: 'game' };
+
+/** The learner holds one seat after the other, and its start the other one. */
+const againstStart: Cast = ({ seats }, episode) =>
+  Object.fromEntries(seats.map((seat, i) => [seat, i === episode % seats.length ? seat : OPPONENT]));
+
+const learnFor =
+  (seats: readonly string[], roles: Recipe['roles']) =>
+  ({ round, groups, recipeState }: RoundRecords): TrainingPlan => {
+    const { variant } = round.settings;
+    const { estimator, after } = runningRoleBaselines(
+      new Map(Object.entries(readState(state, recipeState)?.baselines ?? {})),
+      DECAY,
+    );
+    const items = seatItems(
+      groups,
+      seats,
+      CREDIT,
+      variant === 'no-rae' ? (rewards) => raw(rewards) : estimator,
+    );
+    return {
+      updates: seatUpdates(items, roles, {
+        objective: { kind: 'reinforce' },
+        aggregation: { mode: 'token-mean' },
+      }),
+      figures: {
+        ...seatFigures(groups, seats),
+        ...Object.fromEntries(Object.entries(after()).map(([key, value]) => [`baseline.${key}`, value])),
+      },
+      recipeState: { baselines: after() },
+    };
+  };
+
+/** The recipe over some games. */
+function over(games: readonly SeatedGame[], more: Partial<GameRound>): Recipe {
+  const seats = [...new Set(games.flatMap((game) => game.seats))];
+  const round = gameRound({
+    games,
+    cast: (game, episode, settings) =>
+      (settings.variant === 'fixed-opponent' ? againstStart : ownSeats)(game, episode, settings),
+    ...more,
+    roles: {
+      ...more.roles,
+      [OPPONENT]: { description: 'plays the other seats where those are version 0', speaksAs: 'player' },
+    },
+  });
+  return { ...DESCRIBED, ...round, learn: learnFor(seats, round.roles) };
+}
+
+const DESCRIBED = {
+  name: 'spiral',
+  title: 'Self-play in zero-sum games with a baseline for each game and seat',
+  paper: {
+    title:
+      'SPIRAL: Self-Play on Zero-Sum Games Incentivizes Reasoning via Multi-Agent Multi-Turn Reinforcement Learning',
+    year: 2025,
+    source: 'arXiv:2506.24119',
+  },
+  summary:
+    'One policy plays both seats of Kuhn poker and tic-tac-toe against itself. All moves of a seat are credited with what the seat won, less a running mean of what that seat wins in that game.',
+  method: {
+    setting:
+      'Deals of Kuhn poker and empty boards of tic-tac-toe, half of each. The start policy knows the rules and plays every second move at random.',
+    roles:
+      'Two seats, first and second, played by the newest version of one policy. Each reads its own view of the game and never the other’s cards.',
+    rewards:
+      'A seat is paid what it wins or loses: one or two antes in poker, 1 for a line on the board. A move that the rules refuse costs 0.1, and the third one the game.',
+    credit:
+      'Role-conditioned advantage estimation: A = R − b with a baseline b for each game and seat, which follows the returns, b ← 0.95 b + 0.05 R. Every move of the seat in the episode has this advantage.',
+    objective: 'REINFORCE, a mean over the tokens of each seat.',
+    schedule: 'Each round plays fresh episodes and trains once on all moves of both seats.',
+  },
+  needsOfTasks: { datum: 'turns', which: 'a game of several seats' },
+  differences: [
+    'Kuhn poker and tic-tac-toe in a few tokens; no Simple Negotiation, no thoughts before a move.',
+    'The paper’s headline, that play in games improves reasoning elsewhere, is out of reach of a policy of this size: exploitability in Kuhn poker, which is exact, is measured in its place.',
+    'No length normalisation is removed, since all answers have about three tokens.',
+    'The fixed opponent is version 0, in place of a random one or another model.',
+  ],
+  figures: {
+    ...SEAT_FIGURES,
+    ...GAME_FIGURES,
+    baseline: 'Running mean of the seat’s returns in the game after the round, in the game’s own unit.',
+    exploitability:
+      'What perfect opponents win of the policy in Kuhn poker beyond the value of the game, mean over both seats, in antes; 0 at an equilibrium.',
+  },
+  startPolicy: 'games',
+  tasks: 16,
+  groupSize: 8,
+  variants: {
+    'fixed-opponent': 'the other seat is played by version 0, and the learner holds one seat after the other',
+    'no-rae': 'no baseline: the return itself is the advantage',
+  },
+  sets: { [MAIN_SET]: { optimizer: smallSteps({ learningRate: 5e-4, warmup: 5 }) } },
+  state,
+  bindings: () => ({ [OPPONENT]: { pinned: true } }),
+  inGame: (game: SeatedGame) => over([game], {}),
+} satisfies Partial<Recipe>;
+
+export const spiral: Recipe = over([kuhnPoker, noughtsAndCrosses], {
+  roles: {
+    first: { description: 'moves first', speaksAs: 'player' },
+    second: { description: 'moves second', speaksAs: 'player' },
+  },
+  parts: gameParts,
+  examine: async (context) => ({ exploitability: await kuhnExploitability(context, ['first', 'second']) }),
+});
