@@ -34,7 +34,7 @@ const shardIndex = v.object({
 export interface HubOptions {
   /** Where `HF_ENDPOINT` and `HF_TOKEN` are read. The library finds the cache by `HF_HUB_CACHE` and `HF_HOME` of the process. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Takes a line about each file that is fetched. */
+  /** Takes lines about what is fetched or published. */
   readonly say: (line: string) => void;
 }
 
@@ -45,6 +45,20 @@ export interface Fetched {
   readonly origin: string;
 }
 
+/** The address of the Hub, and the token where there is one. Throws `hub.token` for what cannot be one. */
+export function hubAccess(env: HubOptions['env']): {
+  readonly hubUrl: string;
+  readonly accessToken?: string;
+} {
+  const hubUrl = (env.HF_ENDPOINT ?? HUB).replace(/\/+$/, '');
+  const accessToken = env.HF_TOKEN || undefined;
+  if (accessToken !== undefined && !accessToken.startsWith('hf_'))
+    throw wrongInput('hub.token', 'HF_TOKEN is no token of the Hub.', {
+      expected: 'a text that begins with hf_, or no HF_TOKEN for a public model',
+    });
+  return { hubUrl, ...(accessToken === undefined ? {} : { accessToken }) };
+}
+
 /**
  * Fetches what an import reads of a checkpoint, and nothing else. Files that the cache has are not fetched again. Weights are held against
  * the SHA-256 that the Hub has of them.
@@ -53,13 +67,8 @@ export interface Fetched {
  */
 export async function fetchCheckpoint(model: HubModel, { env, say }: HubOptions): Promise<Fetched> {
   const { repository } = model;
-  const hubUrl = (env.HF_ENDPOINT ?? HUB).replace(/\/+$/, '');
-  const accessToken = env.HF_TOKEN || undefined;
-  if (accessToken !== undefined && !accessToken.startsWith('hf_'))
-    throw wrongInput('hub.token', 'HF_TOKEN is no token of the Hub.', {
-      expected: 'a text that begins with hf_, or no HF_TOKEN for a public model',
-    });
-  const access = { hubUrl, ...(accessToken === undefined ? {} : { accessToken }) };
+  const access = hubAccess(env);
+  const { hubUrl } = access;
   try {
     const { sha } = await modelInfo({
       ...access,

@@ -114,6 +114,54 @@ export function addExport(parent: Command): void {
     );
 }
 
+interface PushAsked extends Common {
+  readonly to: HubModel;
+  readonly dtype?: StorageType;
+  readonly adapter: boolean;
+  readonly base?: string;
+  readonly public: boolean;
+  readonly receipt: boolean;
+}
+
+export function addPush(parent: Command): void {
+  withUrl(
+    versionCommand(
+      parent,
+      'push',
+      'a version goes to the Hugging Face Hub, with a model card made from its run',
+    ),
+  )
+    .requiredOption(
+      '--to <hf:ORG/NAME>',
+      'the repository; it is made where it is missing. HF_TOKEN has the token',
+      (text: string) => hubModel(text.startsWith('hf:') ? text : `hf:${text}`)!,
+    )
+    .addOption(new Option('--dtype <type>', 'float type of what is published').choices(DTYPES))
+    .option('--adapter', 'only the adapter that the version has, in the layout of PEFT', false)
+    .addOption(
+      new Option('--base <path>', 'with --adapter: the name of its base model on the Hub').implies({
+        adapter: true,
+      }),
+    )
+    .option('--public', 'a repository that is made can be read by everybody', false)
+    .option('--receipt', 'with a receipt, from which anybody trains the version again', false)
+    .action(async (name: string, version: number, options: PushAsked) => {
+      checkName(name);
+      const { to, dtype, adapter, base, public: open, receipt } = options;
+      const { pushVersion } = await import('./push.ts');
+      const done = await withStore(options, (gateway) =>
+        pushVersion(
+          gateway,
+          { name, version },
+          { repository: to.repository, dtype, adapter, base, public: open, receipt },
+          { env: process.env, say: (line) => console.error(line) },
+        ),
+      );
+      if (options.json) return printJson(done);
+      print(`${name} ${version} is at ${done.url}, commit ${done.commit}`);
+    });
+}
+
 async function policiesOf(gateway: GatewayClient): Promise<readonly PolicyVersions[]> {
   const policies: PolicyVersions[] = [];
   for (const name of await gateway.listPolicies()) policies.push(await gateway.getVersions(name));
