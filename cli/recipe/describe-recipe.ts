@@ -1,4 +1,4 @@
-/** A recipe in words: what `npx rollmesh recipe show NAME` prints. */
+/** A recipe in words: what `npx rollmesh recipe show NAME` prints, and the page of it in the documentation's site. */
 
 import type { OptimizerSettings } from '../../core/plan/training-plan.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
@@ -15,18 +15,15 @@ export const cite = ({ paper }: Recipe) => [paper.title, paper.year, paper.sourc
 /** Columns of a paragraph. */
 const WIDTH = 100;
 
-/** `reference`: how the user names it. `onFiles`: it is made from files, and its runs begin from the policy that `--policy` names. */
-export function describeRecipe(recipe: Recipe, reference = recipe.name, onFiles = false): string {
-  /** A section: its paragraph, then its items. */
-  const section = (title: string, text: string | undefined, items: readonly string[] = []) =>
-    text === undefined && !items.length
-      ? []
-      : [
-          '',
-          title,
-          ...(text === undefined ? [] : indented(text, '  ')),
-          ...items.flatMap((item) => indented(item, '    ', '  - ')),
-        ];
+/** A part of the description: a paragraph, then a list. */
+export interface Section {
+  readonly title: string;
+  readonly text?: string | undefined;
+  readonly items?: readonly string[];
+}
+
+/** The parts that say how the recipe works; one that has nothing to say is left out. `reference` and `onFiles` as for `describeRecipe`. */
+export function sectionsOf(recipe: Recipe, reference = recipe.name, onFiles = false): Section[] {
   const labelFree = Object.entries(recipe.rewards).flatMap(([name, reward]) =>
     reward.labelFree ? [name] : [],
   );
@@ -56,29 +53,37 @@ export function describeRecipe(recipe: Recipe, reference = recipe.name, onFiles 
     return `${name}: ${[trained, ...more].join('; ')}`;
   });
   const { method } = recipe;
+  const sections: readonly Section[] = [
+    { title: 'Run it', items: runIt(recipe, reference, onFiles) },
+    { title: 'Setting', text: method?.setting },
+    { title: 'Roles', text: method?.roles, items: roles },
+    { title: 'Rewards', text: method?.rewards, items: rewards },
+    { title: 'Credit assignment', text: method?.credit },
+    { title: 'Objective', text: method?.objective },
+    { title: 'Schedule', text: method?.schedule, items: sets },
+    { title: 'Variants', items: named('--variant ', recipe.variants) },
+    { title: 'Figures of its own', items: named('', recipe.figures ?? {}) },
+    { title: 'Differences from the paper', items: recipe.differences },
+  ];
+  return sections.filter(({ text, items }) => text !== undefined || items?.length);
+}
+
+const named = (before: string, meanings: Readonly<Record<string, string>>) =>
+  Object.entries(meanings).map(([name, meaning]) => `${before}${name}: ${meaning}`);
+
+/** `reference`: how the user names it. `onFiles`: it is made from files, and its runs begin from the policy that `--policy` names. */
+export function describeRecipe(recipe: Recipe, reference = recipe.name, onFiles = false): string {
   return [
     ...indented(`${recipe.name}: ${recipe.title}`, ''),
     ...indented(`Paper: ${cite(recipe)}`, ''),
     '',
     ...indented(recipe.summary, ''),
-    ...section('Run it', undefined, runIt(recipe, reference, onFiles)),
-    ...section('Setting', method?.setting),
-    ...section('Roles', method?.roles, roles),
-    ...section('Rewards', method?.rewards, rewards),
-    ...section('Credit assignment', method?.credit),
-    ...section('Objective', method?.objective),
-    ...section('Schedule', method?.schedule, sets),
-    ...section(
-      'Variants',
-      undefined,
-      Object.entries(recipe.variants).map(([name, description]) => `--variant ${name}: ${description}`),
-    ),
-    ...section(
-      'Figures of its own',
-      undefined,
-      Object.entries(recipe.figures ?? {}).map(([name, meaning]) => `${name}: ${meaning}`),
-    ),
-    ...section('Differences from the paper', undefined, recipe.differences),
+    ...sectionsOf(recipe, reference, onFiles).flatMap(({ title, text, items = [] }) => [
+      '',
+      title,
+      ...(text === undefined ? [] : indented(text, '  ')),
+      ...items.flatMap((item) => indented(item, '    ', '  - ')),
+    ]),
   ].join('\n');
 }
 

@@ -18,7 +18,7 @@ interface Measured {
   readonly sampled: readonly number[] | null;
 }
 
-const MEASURED: Readonly<Record<string, Measured | undefined>> = table;
+export const MEASURED: Readonly<Record<string, Measured | undefined>> = table;
 
 const change = (name: string, ends: readonly number[] | null): string[] =>
   ends === null ? [] : [`${name} accuracy ${percent(ends[0]!, 1)} to ${percent(ends[1]!, 1)}`];

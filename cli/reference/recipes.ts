@@ -1,5 +1,5 @@
 /** The page docs/recipes.md: a row for each recipe, made from the recipes themselves and from the verdicts of the lab. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { recipes } from '../../recipes/index.ts';
 import { FILE_RECIPES } from '../file-recipes.ts';
@@ -19,12 +19,16 @@ const HEAD = [
 ];
 
 /** The verdicts by the names of recipes: the lines of the lab’s file that have no number. */
-const verdicts = (): Map<string, string> =>
+export const verdicts = (): Map<string, string> =>
   new Map(
     [...readFileSync('lab/verdicts.txt', 'utf8').matchAll(/^([a-z0-9-]+): (.+)$/gm)].map(
       ([, name, verdict]) => [name!, verdict!] as const,
     ),
   );
+
+/** The file that has the code of a recipe. */
+export const codeFile = ({ name }: Recipe): string =>
+  ['recipe', 'from-data'].map((file) => `recipes/${name}/${file}.ts`).find((path) => existsSync(path))!;
 
 /** The paper, with a link where it is on arXiv. */
 const paperOf = (recipe: Recipe): string => {
@@ -35,7 +39,7 @@ const paperOf = (recipe: Recipe): string => {
 const rowOf = (recipe: Recipe, evidence: string | undefined): string => {
   const { name, title, needsOfTasks } = recipe;
   const cells = [
-    `\`${name}\``,
+    `[\`${name}\`](../${codeFile(recipe)})`,
     title,
     needsOfTasks === undefined ? 'yes' : `no: ${needsOfTasks.which} (${needsOfTasks.datum})`,
     evidence ?? '–',

@@ -147,13 +147,13 @@ async function whereWritable(write: () => void | Promise<void>): Promise<void> {
   }
 }
 
-/** The start policies that the page /try offers: that of the flagship. */
+/** The start policies that the page /try of a mesh offers: that of the flagship. */
 const TRIED = [shipped.find(FLAGSHIP).startPolicy];
 
-/** Lays the start policies beside the page /try, and the list of them. */
-async function placeStarts(folder: string): Promise<void> {
+/** Lays start policies beside the page /try, and the list of them. */
+async function placeStarts(folder: string, names: readonly string[] = TRIED): Promise<void> {
   const starts: Record<string, readonly string[]> = {};
-  for (const name of TRIED) {
+  for (const name of names) {
     const files = fileEntries(await readStart(name));
     starts[name] = files.map(([file]) => file);
     mkdirSync(join(folder, 'starts', name), { recursive: true });
@@ -163,10 +163,17 @@ async function placeStarts(folder: string): Promise<void> {
   place(join(folder, 'starts.json'), (own) => writeFileSync(own, JSON.stringify(starts)));
 }
 
-/** Makes the page /try in a folder of any static site. `glossary`: where the site has the glossary, as an address relative to the folder. */
-export async function buildTryPage(folder: string, glossary: string): Promise<void> {
+/**
+ * Makes the page /try in a folder of any static site. `glossary`: where the site has the glossary, as an address relative to the folder. `starts`: the
+ * names of the start policies that it offers, each of which a tab loads when a run begins from it.
+ */
+export async function buildTryPage(
+  folder: string,
+  glossary: string,
+  starts: readonly string[] = TRIED,
+): Promise<void> {
   await bundle(TRY_PAGE, folder);
-  await placeStarts(folder);
+  await placeStarts(folder, starts);
   const html = readFileSync(join(TRY_FOLDER, 'index.html'), 'utf8');
   writeFileSync(
     join(folder, 'index.html'),

@@ -28,6 +28,7 @@ const button = (id: string) => element(id, HTMLButtonElement);
 const fields = {
   recipe: select('recipe'),
   reward: select('reward'),
+  variant: select('variant'),
   seed: input('seed'),
   rounds: input('rounds'),
   tasks: input('tasks'),
@@ -61,6 +62,7 @@ let roundsBefore = 0;
 const settingsOf = (): TrySettings => ({
   recipe: fields.recipe.value,
   reward: fields.reward.value,
+  variant: fields.variant.value,
   seed: fields.seed.valueAsNumber,
   rounds: fields.rounds.valueAsNumber,
   tasks: fields.tasks.valueAsNumber,
@@ -95,13 +97,13 @@ function showState(): void {
 const chosen = (): OfferedRecipe | undefined => recipes.find(({ name }) => name === fields.recipe.value);
 
 const options = (list: HTMLSelectElement, values: readonly string[], value: string | undefined): void => {
-  list.replaceChildren(...values.map((one) => h('option', { value: one }, one)));
+  list.replaceChildren(...values.map((one) => h('option', { value: one }, one || 'none')));
   if (value !== undefined && values.includes(value)) list.value = value;
 };
 
 /** The recipes that fit what is chosen, the rewards of the recipe, and the address. */
 function showSettings(
-  asked: { readonly recipe?: string | undefined; readonly reward?: string | undefined } = {},
+  asked: { readonly [Name in 'recipe' | 'reward' | 'variant']?: string | undefined } = {},
 ): void {
   const withQuestions = (files.questions.files?.length ?? 0) > 0;
   const names = withQuestions ? onQuestions : recipes.map(({ name }) => name);
@@ -111,6 +113,12 @@ function showSettings(
   const rewards = Object.keys(recipe?.rewards ?? {});
   options(fields.reward, withQuestions ? ['the recipe’s own'] : rewards, asked.reward ?? fields.reward.value);
   byId('reward-about').textContent = recipe?.rewards[fields.reward.value] ?? '';
+  options(
+    fields.variant,
+    ['', ...Object.keys(recipe?.variants ?? {})],
+    asked.variant ?? fields.variant.value,
+  );
+  byId('variant-about').textContent = recipe?.variants[fields.variant.value] ?? '';
   showLink();
 }
 
@@ -118,12 +126,13 @@ function showSettings(
 function showLink(settings = settingsOf()): void {
   if (!element('play', HTMLFormElement).checkValidity()) return;
   history.replaceState(null, '', hashOf(settings));
-  const { recipe, reward, seed, rounds, tasks, group } = settings;
+  const { recipe, reward, variant, seed, rounds, tasks, group } = settings;
   byId('in-node').hidden = Object.values(files).some((file) => file.files?.length);
   const isDefault = reward === Object.keys(chosen()?.rewards ?? {})[0];
   byId('same').textContent = [
     `npx rollmesh start --in-process --engine kernels --recipe ${recipe}`,
     ...(isDefault ? [] : [`--reward ${reward}`]),
+    ...(variant ? [`--variant ${variant}`] : []),
     `--seed ${seed} --rounds ${rounds} --tasks-per-round ${tasks} --group-size ${group}`,
   ].join(' ');
 }
@@ -335,7 +344,7 @@ function hear(told: Told): void {
       if (played) showLink(played);
       showState();
       say(
-        `The run has its ${played?.rounds} rounds, in ${duration(performance.now() - began)}. Play on for more, or save the version.`,
+        `The run has its ${played?.rounds === 1 ? 'round' : `${played?.rounds} rounds`}, in ${duration(performance.now() - began)}. Play on for more, or save the version.`,
       );
       break;
     }

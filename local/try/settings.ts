@@ -12,6 +12,7 @@ export const MOST_PLAYED = 1000;
 const read = v.object({
   recipe: v.fallback(v.optional(v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,64}$/))), undefined),
   reward: v.fallback(v.optional(v.pipe(v.string(), v.maxLength(64))), undefined),
+  variant: v.fallback(v.optional(v.pipe(v.string(), v.maxLength(64))), undefined),
   seed: v.fallback(v.optional(whole(0, Number.MAX_SAFE_INTEGER)), undefined),
   rounds: v.fallback(v.optional(whole(1, MOST_PLAYED)), undefined),
   tasks: v.fallback(v.optional(whole(1, MOST_TASKS)), undefined),
@@ -21,6 +22,8 @@ const read = v.object({
 export interface TrySettings {
   readonly recipe: string;
   readonly reward: string;
+  /** A change of the recipe; empty = none. */
+  readonly variant: string;
   readonly seed: number;
   /** Rounds that the run is to have. */
   readonly rounds: number;
@@ -36,4 +39,4 @@ export const settingsIn = (hash: string): { [Name in keyof TrySettings]: TrySett
 
 /** The hash that encodes the settings. */
 export const hashOf = (settings: TrySettings): string =>
-  `#${new URLSearchParams(Object.entries(settings).map(([name, value]) => [name, String(value)]))}`;
+  `#${new URLSearchParams(Object.entries(settings).flatMap(([name, value]) => (value === '' ? [] : [[name, String(value)]])))}`;

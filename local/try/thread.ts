@@ -153,6 +153,7 @@ const offered = (recipe: Recipe): OfferedRecipe => ({
   rewards: Object.fromEntries(
     Object.entries(recipe.rewards).map(([name, { description }]) => [name, description]),
   ),
+  variants: recipe.variants,
   figures: recipe.figures ?? {},
   cells: recipe.describe?.cells ?? {},
   roles: Object.fromEntries(
@@ -186,6 +187,7 @@ async function begin({ settings, checkpoint, questions }: Asked & { kind: 'play'
     rounds: settings.rounds,
     // As at the command line, the default is left out: a run's name, and so its random numbers, tell what was asked for.
     ...(Object.keys(recipe.rewards).indexOf(settings.reward) > 0 ? { rewardFunction: settings.reward } : {}),
+    ...(settings.variant ? { variant: settings.variant } : {}),
     freeze: [],
     engine: engines.forms.includes('fused') ? 'kernels' : 'kernels-plain',
     tasks: settings.tasks,

@@ -9,7 +9,7 @@ import type { TrySettings } from './settings.ts';
 /** A recipe that the page offers: what a reader must know of it, and the sizes of its rounds. */
 export type OfferedRecipe = Pick<
   RecipeAnswer,
-  'name' | 'title' | 'summary' | 'rewards' | 'figures' | 'cells'
+  'name' | 'title' | 'summary' | 'rewards' | 'variants' | 'figures' | 'cells'
 > & {
   readonly roles: Readonly<Record<string, string>>;
 };

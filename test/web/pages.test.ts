@@ -1,5 +1,6 @@
 /** The documentation as a site: its pages, their links, and that nothing in them can run. */
 import { expect, test } from 'vitest';
+import { shipped } from '../../recipes/index.ts';
 import { buildSite } from '../../web/site/build.ts';
 import { renderPage, sitePath } from '../../web/site/pages.ts';
 
@@ -33,4 +34,19 @@ test('the site of this repository has every page, and no link in it leads nowher
   for (const [path, html] of files) expect([path, html.match(/<h1/g)?.length]).toEqual([path, 1]);
   expect(files.get('index.html')).toContain('<a href="docs/start.html">Start</a>');
   expect(files.get('docs/start.html')).toContain('aria-current="page"');
+  expect(files.get('docs/start.html')).not.toMatch(/<script|script-src/);
+});
+
+test('each recipe has a page, to which the table leads, with its method, its code, and links that play it with its control', () => {
+  const { files } = buildSite();
+  const table = files.get('docs/recipes.html')!;
+  for (const name of ['grpo', ...shipped.recipes.map((recipe) => recipe.name)]) {
+    expect(table).toContain(`<a href="../recipes/${name}.html">`);
+    expect(files.get(`recipes/${name}.html`)).toMatch(/<h2 id="run-it">[\s\S]*<h2 id="code">/);
+  }
+  expect(files.get('recipes/tango.html')).toContain(
+    '<a href="../try/index.html#recipe=tango&#38;tasks=48&#38;group=5&#38;rounds=24&#38;reward=random">paid by a coin</a>',
+  );
+  // Made from a file of the user's, it has no start to be played from.
+  expect(files.get('recipes/sft.html')).not.toContain('try/index.html#');
 });

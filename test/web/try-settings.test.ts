@@ -6,7 +6,8 @@ import { hashOf, settingsIn } from '../../local/try/settings.ts';
 
 const settings = fc.record({
   recipe: fc.stringMatching(/^[a-z0-9-]{1,64}$/),
-  reward: fc.string({ maxLength: 64 }),
+  reward: fc.string({ minLength: 1, maxLength: 64 }),
+  variant: fc.string({ minLength: 1, maxLength: 64 }),
   seed: fc.nat({ max: Number.MAX_SAFE_INTEGER }),
   rounds: fc.integer({ min: 1, max: 1000 }),
   tasks: fc.integer({ min: 1, max: 4096 }),

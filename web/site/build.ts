@@ -10,8 +10,18 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { close as closePagefind, createIndex } from 'pagefind';
 import { buildTryPage } from '../../local/mesh/tab-pages.ts';
-import { documentOf, type Link, type NavigationSection, type Page, renderPage } from './pages.ts';
+import {
+  documentOf,
+  type Extras,
+  type Link,
+  type NavigationSection,
+  type Page,
+  renderPage,
+  sitePath,
+} from './pages.ts';
+import { recipePages, recipeTexts, startsOfRecipes } from './recipe-pages.ts';
 
 const inFolder = (folder: string, ending: string) =>
   readdirSync(folder)
@@ -37,11 +47,25 @@ function sectionsOf(index: string): NavigationSection[] {
 /** The links that lead to no file, no folder, or to no heading of a page. */
 function brokenLinks(links: readonly Link[], pages: ReadonlyMap<string, Page>): Link[] {
   return links.filter(({ target, anchor }) => {
+    if (target === TRY) return false;
     if (!existsSync(target)) return true;
     const page = pages.get(target);
     return anchor !== '' && page !== undefined && !page.anchors.has(anchor);
   });
 }
+
+const SEARCH = 'search.md';
+/** The pages that have a script. */
+const EXTRAS: Readonly<Record<string, Extras>> = {
+  [SEARCH]: { script: 'search.js', controls: '<p id="said" role="status"></p><ol id="found"></ol>' },
+  'docs/recipes.md': {
+    script: 'filter.js',
+    controls:
+      '<p><label for="filter">Filter the table by words</label> <input id="filter" type="search" placeholder="judge DPO leave-one-out"> <span id="said" role="status"></span></p>',
+  },
+};
+/** The page /try is made apart from the others. */
+const TRY = 'try/index.html';
 
 /** Makes the site of the repository in the working directory. */
 export function buildSite(): {
@@ -61,21 +85,60 @@ export function buildSite(): {
     'docs/monitoring/grafana.json',
     'web/dashboard/openapi.json',
   ];
-  const site = { pages: new Set(sources), files: new Set(copied) };
-  const rendered = sources.map((source) => renderPage(source, readFileSync(source, 'utf8'), site));
+  const made = [{ source: SEARCH, markdown: '# Search\n' }, ...recipePages()];
+  const written = sources.map((source) => ({ source, markdown: readFileSync(source, 'utf8') }));
+  const all = [...written, ...made];
+  const site = { pages: new Set(all.map(({ source }) => source)), files: new Set([...copied, TRY]) };
+  const rendered = all.map(({ source, markdown }) => renderPage(source, markdown, site));
   const pages = new Map(rendered.map(({ page }) => [page.source, page]));
   const sections = [
     { title: 'rollmesh', sources: ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md'] },
     ...sectionsOf(readFileSync('docs/README.md', 'utf8')),
   ];
   return {
-    files: new Map([...pages.values()].map((page) => [page.path, documentOf(page, pages, sections)])),
+    files: new Map(
+      [...pages.values()].map((page) => [page.path, documentOf(page, pages, sections, EXTRAS[page.source])]),
+    ),
     copied,
     broken: brokenLinks(
       rendered.flatMap(({ links }) => links),
       pages,
     ),
   };
+}
+
+/** Writes the index that the search page reads. Throws where Pagefind refuses. */
+async function writeIndex(folder: string): Promise<void> {
+  const { index, errors } = await createIndex({});
+  if (!index) throw new Error(`Pagefind does not start: ${errors.join('; ')}`);
+  const added = await index.addDirectory({ path: folder });
+  const written = await index.writeFiles({ outputPath: join(folder, 'pagefind') });
+  const failed = [...added.errors, ...written.errors];
+  if (failed.length) throw new Error(`Pagefind made no index: ${failed.join('; ')}`);
+  await closePagefind();
+}
+
+/** What the site has, for programs that read (llmstxt.org): the pages of docs/README.md with their questions, and the recipes. */
+function llmsText(index: string): string {
+  const sections = index.split(/^## /m).slice(1);
+  const pages = sections.map((section) => {
+    const [title = ''] = section.split('\n');
+    const rows = [...section.matchAll(/^\| \[([^\]]+)\]\(([^)#]+\.md)\) \| (.+) \|$/gm)];
+    const lines = rows.map(
+      ([, name, file, question]) => `- [${name}](${sitePath(`docs/${file}`)}): ${question}`,
+    );
+    return lines.length ? `## ${title}\n\n${lines.join('\n')}\n` : '';
+  });
+  const recipes = recipePages().map(({ source, markdown }) => {
+    const [title = ''] = markdown.split('\n');
+    return `- [${title.slice(2)}](${sitePath(source)})`;
+  });
+  return [
+    '# rollmesh\n',
+    '> Reinforcement-learning post-training of language models by self-play and generator-verifier co-training: Cloudflare Workers sample, a learner trains.\n',
+    ...pages.filter(Boolean),
+    `## Recipes\n\n${recipes.join('\n')}\n`,
+  ].join('\n');
 }
 
 async function write(folder: string): Promise<void> {
@@ -90,8 +153,11 @@ async function write(folder: string): Promise<void> {
   };
   for (const [path, html] of files) writeFileSync(place(path), html);
   for (const path of copied) copyFileSync(path, place(path));
-  copyFileSync('web/site/site.css', place('site.css'));
-  await buildTryPage(join(folder, 'try'), '../docs/glossary.html');
+  for (const path of ['site.css', 'search.js', 'filter.js']) copyFileSync(`web/site/${path}`, place(path));
+  writeFileSync(place('docs/recipe-texts.json'), JSON.stringify(recipeTexts()));
+  writeFileSync(place('llms.txt'), llmsText(readFileSync('docs/README.md', 'utf8')));
+  await writeIndex(folder);
+  await buildTryPage(join(folder, 'try'), '../docs/glossary.html', startsOfRecipes());
   console.log(`${files.size} pages and the page /try are in ${folder}.`);
 }
 

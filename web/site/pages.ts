@@ -22,9 +22,12 @@ export interface Link {
   readonly anchor: string;
 }
 
-/** The start page is the README; a folder's README is its index. */
+/** The start page is the README; a folder's README is its index. A recipe's code is a page. */
 export function sitePath(source: string): string {
-  return source.replace(/(^|\/)README\.md$/, '$1index.html').replace(/\.md$/, '.html');
+  return source
+    .replace(/^(recipes\/[^/]+)\/[^/]+\.ts$/, '$1.html')
+    .replace(/(^|\/)README\.md$/, '$1index.html')
+    .replace(/\.md$/, '.html');
 }
 
 /** A place in a page that links may name; the only markup of the documentation that is kept. */
@@ -97,14 +100,29 @@ export interface NavigationSection {
   readonly sources: readonly string[];
 }
 
-const CONTENT_POLICY =
-  "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'";
+/** What a page may do: pages show text alone, but for those that have a script. */
+const policyOf = (script: string | undefined) =>
+  [
+    "default-src 'none'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "base-uri 'none'",
+    "form-action 'self'",
+    ...(script ? ["script-src 'self' 'wasm-unsafe-eval'", "connect-src 'self'", "worker-src 'self'"] : []),
+  ].join('; ');
+
+/** What a page has beside its text: a script, and the controls below its title that the script needs. */
+export interface Extras {
+  readonly script: string;
+  readonly controls: string;
+}
 
 /** The whole HTML document of a page. */
 export function documentOf(
   page: Page,
   pages: ReadonlyMap<string, Page>,
   sections: readonly NavigationSection[],
+  extras?: Extras,
 ): string {
   const to = (path: string) => posix.relative(posix.dirname(page.path), path);
   const entry = (source: string) => {
@@ -120,15 +138,18 @@ export function documentOf(
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="content-security-policy" content="${CONTENT_POLICY}">
+<meta http-equiv="content-security-policy" content="${policyOf(extras?.script)}">
 <title>${escapeHtml(page.title === 'rollmesh' ? 'rollmesh' : `${page.title} · rollmesh`)}</title>
+<link rel="icon" href="data:,">
 <link rel="stylesheet" href="${to('site.css')}">
-</head>
+${extras ? `<script type="module" src="${to(extras.script)}"></script>\n` : ''}</head>
 <body>
-<nav aria-label="Documentation"><p><a href="${to('try/index.html')}">Train in this tab</a></p>${navigation.join('')}</nav>
-<main>
-${page.html}
-<footer>From <code>${escapeHtml(page.source)}</code>.</footer>
+<nav aria-label="Documentation" data-pagefind-ignore>
+<form class="search" role="search" action="${to('search.html')}"><input name="q" type="search" aria-label="Search the documentation" placeholder="Search"></form>
+<p><a href="${to('try/index.html')}">Train in this tab</a></p>${navigation.join('')}</nav>
+<main data-pagefind-body>
+${extras ? page.html.replace('</h1>', `</h1>\n${extras.controls}`) : page.html}
+<footer data-pagefind-ignore>From <code>${escapeHtml(page.source)}</code>.</footer>
 </main>
 </body>
 </html>
