@@ -6,8 +6,16 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
-/** The local mesh and deployments need these, and a learner does without them. */
-const OPTIONAL = ['c12', 'drizzle-orm', 'hono', 'miniflare', 'wrangler'];
+/** The local mesh, deployments and the tools for agents need these, and a learner does without them. */
+const OPTIONAL = [
+  '@modelcontextprotocol/server',
+  '@valibot/to-json-schema',
+  'c12',
+  'drizzle-orm',
+  'hono',
+  'miniflare',
+  'wrangler',
+];
 /** Whoever wants a learner on a GPU installs this beside the package: it is large. */
 const PEER = ['webgpu'];
 /** The package brings the part of it that it uses, see `.ci/build`. */

@@ -15,7 +15,8 @@ function systemError(error: unknown): SystemError | undefined {
 }
 
 /** What the local mesh and a deployment need, and a learner's box may leave out: `optionalDependencies` of the package (`.ci/pack-manifest.mjs`). */
-const LEFT_OUT = /^Cannot find package '(c12|drizzle-orm|hono|miniflare|wrangler)'/;
+const LEFT_OUT =
+  /^Cannot find package '(@modelcontextprotocol\/server|@valibot\/to-json-schema|c12|drizzle-orm|hono|miniflare|wrangler)'/;
 
 const LATER = 'then give the same command again: it goes on where it stood.';
 

@@ -71,6 +71,8 @@ test('a clone leaves nothing out that an old npm or Node may skip, and the packa
   const optional = { optional: true };
   expect(peerDependenciesMeta).toEqual({ webgpu: optional, 'onnxruntime-node': optional });
   expect(Object.keys(optionalDependencies).sort()).toEqual([
+    '@modelcontextprotocol/server',
+    '@valibot/to-json-schema',
     'c12',
     'drizzle-orm',
     'hono',
