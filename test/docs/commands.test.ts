@@ -82,7 +82,7 @@ async function check({ page, line, whole }: Documented): Promise<void> {
     else if (program === 'npm' && words[0] === 'run')
       expect(scriptsOf(page)).toContain(words.find((word) => word !== 'run' && !word.startsWith('-')));
     else if (program === 'npm' && words.length)
-      expect(['ci', 'test', 'install', 'pack', 'audit', 'sbom']).toContain(words[0]);
+      expect(['ci', 'create', 'test', 'install', 'pack', 'audit', 'sbom']).toContain(words[0]);
     else if (program === 'node')
       expect(words.filter((word) => /\.m?[jt]s$/.test(word)).every((file) => existsSync(file))).toBe(true);
   }
