@@ -1,9 +1,10 @@
 /** What the world calls right and how it reads, and a round of a recipe in it with the real policy. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inWorld } from 'rollmesh';
+import { inGame, inWorld } from 'rollmesh';
 import { shipped } from 'rollmesh/recipes';
 import { playRounds } from 'rollmesh/testing';
+import game from './game.ts';
 import world from './world.ts';
 
 test('the sum is right, and no other number', () => {
@@ -31,4 +32,10 @@ test('a round of dapo is played and evaluated', async () => {
       [1, 100],
     ],
   );
+});
+
+test('a round of self-play in the game is played', async () => {
+  const spiral = inGame(shipped.find('spiral'), game);
+  const { lines } = await playRounds(spiral, { tasks: 2, groupSize: 2 });
+  assert.equal(lines[0]!.groups.failed, 0);
 });

@@ -55,6 +55,40 @@ describe.skipIf(!chromiumPath)(`the page’s modules${CHROMIUM_NEEDED}`, () => {
     expect(read[3]).not.toContain('paid');
   });
 
+  test('an episode of several seats is read as a conversation, in the order of its turns', async () => {
+    const turn = (id: string, role: string, number: number, rewards: object, of?: string) => ({
+      ...{ id, role, turn: number, episode: 0, ids: [1], outcome: 'ok', rewards },
+      ...(of ? { of } : {}),
+      text: {
+        parts: [{ kind: 'note', text: `says ${id}` }],
+        seen: [{ kind: 'grid', text: 'x.\n..' }],
+        tokens: [],
+      },
+    });
+    const samples = [
+      turn('a', 'buyer', 0, { reward: 1, turn: 0.25 }),
+      turn('b', 'seller', 1, { reward: -1, turn: -1 }),
+      turn('c', 'buyer', 2, { reward: 1, turn: 0.75 }, 'a'),
+    ];
+    const group = {
+      ...{ samples, judgments: [], answersExact: null, solutionsExact: null, proposal: [] },
+      ...{ title: [{ kind: 'note', text: 'Task' }], endings: {}, failure: null },
+    };
+    const read = await inPage<string[]>(`
+      const { taskView } = await $('task-view');
+      const view = taskView(${JSON.stringify(group)}, { round: 'r', tint: 'text', cells: {} });
+      const texts = (which) => [...view.querySelectorAll(which)].map(({ textContent }) => textContent.trim());
+      return [...texts('h3 + .note'), ...texts('h4'), ...texts('.wrote'), String(view.querySelectorAll('.board').length)];
+    `);
+    expect(read[0]).toMatch(/^1 episode, /);
+    expect(read[1]).toBe('Episode 1 buyer 1.00 seller −1.00');
+    expect(read[2]).toMatch(/buyer writes says a is paid 0\.25/);
+    expect(read[3]).toMatch(/seller writes says b is paid −1\.00/);
+    expect(read[4]).toMatch(/buyer writes says c is paid 0\.75/);
+    // Each turn shows the board that its seat read.
+    expect(read[5]).toBe('3');
+  });
+
   test('where a group has samples of several roles, each is called by its role', async () => {
     const sample = (id: string, role: string) => ({
       ...{ id, role, ids: [1], outcome: 'ok', rewards: { reward: 1 } },

@@ -113,6 +113,12 @@ async function worldModule(): Promise<string> {
   return await (await changedRecipe('sar', set, installed('examples/world/world.ts')))!.write(folder);
 }
 
+/** Self-play in the game of the template. */
+async function gameModule(): Promise<string> {
+  const set = ['optimizer.learningRate=1e-3', 'optimizer.warmup=0'];
+  return await (await changedRecipe('spiral', set, installed('examples/world/game.ts')))!.write(folder);
+}
+
 const FROM_EXAMPLES = ['sft', 'dpo', 'spin', 'distil'] as const;
 
 /** A recipe that learns from a file of examples. */
@@ -203,7 +209,7 @@ async function ratedModule(): Promise<string> {
 
 /** The recipes of the tests by what they show; their modules are bundled into one mesh. */
 let made: Readonly<
-  Record<'files' | 'judged' | 'changed' | 'world' | 'rated' | (typeof FROM_EXAMPLES)[number], string>
+  Record<'files' | 'judged' | 'changed' | 'world' | 'game' | 'rated' | (typeof FROM_EXAMPLES)[number], string>
 >;
 let registry: Registry;
 let playing: Playing;
@@ -215,6 +221,7 @@ beforeAll(async () => {
     judged: judged!,
     changed: await changedModule(),
     world: await worldModule(),
+    game: await gameModule(),
     rated: await ratedModule(),
     sft: await examplesModule('sft'),
     dpo: await examplesModule('dpo'),
@@ -363,6 +370,34 @@ test('a recipe plays in a world of somebody’s own, by an imported checkpoint',
   const { mesh, alone, before } = await playing.play({ ...order, engine: 'kernels' });
   expect(mesh).toEqual(alone);
   expect(mesh['model.safetensors']).not.toBe(before['model.safetensors']);
+});
+
+test('two seats play a game of somebody’s own, and the audit finds every turn', {
+  timeout: 240_000,
+}, async () => {
+  await playing.importPolicy('players', anybody);
+  const order = {
+    recipe: made.game,
+    seed: 0,
+    rounds: 2,
+    freeze: [],
+    tasks: 2,
+    groupSize: 4,
+    policy: 'players',
+    engine: 'kernels' as const,
+  };
+  const { mesh, alone, before } = await playing.play(order);
+  expect(mesh).toEqual(alone);
+  expect(mesh['model.safetensors']).not.toBe(before['model.safetensors']);
+  // The baselines of the seats are carried from version to version.
+  expect(mesh['memory.json']).toBeDefined();
+  const [round] = await playing.gateway.listRounds(runIdOf(runOf(registry, order).settings));
+  for await (const { samples } of playing.gateway.contentsOf(round!.id))
+    for (const { role, episode, text } of samples!) {
+      expect(['opener', 'replier']).toContain(role);
+      expect(episode).toBeLessThan(4);
+      expect(text!.prompt).toMatch(/\d-3/);
+    }
 });
 
 test('a service is asked once about a group, and its answers are taken from the record', {

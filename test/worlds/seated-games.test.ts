@@ -1,10 +1,14 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { SeatedGame } from '../../core/game/seated-game.ts';
 import { Random } from '../../core/random.ts';
+import { checkRecipe } from '../../core/recipe/check-recipe.ts';
+import sticks from '../../examples/world/game.ts';
+import { shipped } from '../../recipes/index.ts';
 import { hintGame, tellingWords } from '../../worlds/games/hint.ts';
 import { type Match, moveOn, openMatch, returnsOf, whyUnpaid } from '../../worlds/games/match.ts';
 import { kuhnPoker, noughtsAndCrosses } from '../../worlds/games/seated.ts';
-import { advisedSplit, bothAdvisedSplit, split, type SplitState } from '../../worlds/games/split.ts';
+import { advisedSplit, bothAdvisedSplit, type SplitState, split } from '../../worlds/games/split.ts';
 import {
   bestReturn,
   fewestSteps,
@@ -14,7 +18,7 @@ import {
   STEPS,
   stepMeet,
 } from '../../worlds/grids/meet.ts';
-import { defineGame } from '../../worlds/own-game.ts';
+import { defineGame, inGame, lackedInGame } from '../../worlds/own-game.ts';
 
 const GAMES = [
   kuhnPoker,
@@ -239,4 +243,25 @@ test('rules that break while they are played end the match as missing data, and 
     ['a', 'b', 'c'],
   );
   expect([whyUnpaid(unpaid), returnsOf(unpaid)]).toEqual([null, { buyer: 3, seller: null }]);
+});
+
+test('the game of docs/games.md is that of the template, and has at most 60 lines', () => {
+  const text = readFileSync('examples/world/game.ts', 'utf8');
+  expect(readFileSync('docs/games.md', 'utf8')).toContain(`\`\`\`ts\n${text}\`\`\``);
+  expect(text.trim().split('\n').length).toBeLessThanOrEqual(60);
+});
+
+test('recipes play a game of somebody’s own under a name of its own, from the start that it names', async () => {
+  const recipe = inGame(shipped.find('spiral'), sticks as SeatedGame);
+  expect([recipe.name, recipe.startPolicy, Object.keys(recipe.roles)]).toEqual([
+    'spiral-in-sticks',
+    'arithmetic-base',
+    ['opener', 'replier', 'opponent'],
+  ]);
+  expect(() => checkRecipe(recipe, 'it')).not.toThrow();
+  expect(lackedInGame(shipped.find('mars-games'))).toEqual([]);
+  expect(lackedInGame(shipped.find('trio'))).toBeNull();
+  expect(() => inGame(shipped.find('trio'), sticks as SeatedGame)).toThrow(
+    /Recipe trio plays no game of somebody/,
+  );
 });

@@ -208,7 +208,6 @@ function namesOf(episodes, endings) {
   return episodes.map(({ turns }) => {
     const [first] = turns;
     if (!first) return '';
-    if (first.episode !== undefined) return `Episode ${first.episode + 1}, ${first.role}`;
     const title = several ? first.role : turns.length > 1 || endings[first.id] ? 'Episode' : 'Solution';
     const number = (counts.get(several ? title : '') ?? 0) + 1;
     counts.set(several ? title : '', number);
@@ -280,6 +279,56 @@ function episodeView(episode, name, group, advantage, settings) {
   );
 }
 
+/**
+ * Episodes that are read together: the seats of one episode, or one episode alone.
+ * @param {readonly Episode[]} episodes @returns {number[][]} indices of `episodes`
+ */
+function together(episodes) {
+  /** @type {Map<string, number[]>} */
+  const groups = new Map();
+  for (const [i, { turns }] of episodes.entries()) {
+    const [first] = turns;
+    const key = first?.episode === undefined ? `alone ${i}` : `episode ${first.episode}`;
+    groups.set(key, [...(groups.get(key) ?? []), i]);
+  }
+  return [...groups.values()];
+}
+
+/**
+ * An episode of several seats as the conversation that it was: who read and wrote what, in the order of its turns, with what each turn was paid.
+ * @param {readonly Episode[]} seats The part of each seat.
+ * @param {readonly (number | null)[]} advantages Of each seat.
+ * @param {TaskSettings} settings
+ */
+function conversationView(seats, advantages, settings) {
+  const number = (seats[0]?.turns[0]?.episode ?? 0) + 1;
+  const paid = seats.map(({ turns: [first], reward }) =>
+    h(
+      'span',
+      { class: 'seat' },
+      h('b', {}, first?.role),
+      ` ${reward === null ? 'no reward' : decimal(reward)} `,
+    ),
+  );
+  const turns = seats
+    .flatMap(({ turns: own }, seat) => own.map((turn) => ({ turn, advantage: advantages[seat] ?? null })))
+    .toSorted((a, b) => (a.turn.turn ?? 0) - (b.turn.turn ?? 0));
+  const judgments = seats.flatMap((seat) => seat.judgments);
+  return h(
+    'article',
+    { class: 'solution conversation' },
+    h('h4', {}, `Episode ${number} `, ...paid),
+    ...turns.map(({ turn, advantage }) => turnView(turn, true, advantage, settings)),
+    judgments.length > 0 &&
+      h(
+        'table',
+        {},
+        h('caption', { class: 'hidden' }, `Judgments of episode ${number}`),
+        h('tbody', {}, ...judgments.map((judgment, i) => judgmentRow(judgment, i + 1, 0, settings))),
+      ),
+  );
+}
+
 /** The proposal's reward is known once its round is trained. @param {GroupContent} group @param {TaskSettings} settings */
 function proposalNote({ proposal }, settings) {
   const [first] = proposal;
@@ -323,7 +372,7 @@ export function taskView(group, settings) {
   const says = [
     roles.size > 1 && episodes.every(({ turns: [first] }) => first?.episode === undefined)
       ? [...roles].map(([role, count]) => `${count} by ${role}`).join(', ')
-      : counted(episodes.length, several || worlds ? 'episode' : 'solution'),
+      : counted(together(episodes).length, several || worlds || roles.size > 1 ? 'episode' : 'solution'),
     ...(verdicts ? [`${exact} with the exact answer`] : []),
     ...(reward === null ? [] : [`mean reward ${decimal(reward)}`]),
   ].join(', ');
@@ -339,8 +388,17 @@ export function taskView(group, settings) {
       group.samples ? `${says}.` : 'It is not scored: there are no solutions to show.',
     ),
     proposalNote(group, settings),
-    ...episodes.map((episode, i) =>
-      episodeView(episode, names[i] ?? '', group, advantages[i] ?? null, settings),
-    ),
+    ...together(episodes).map(([i = 0, ...others]) => {
+      const [episode] = episodes.slice(i, i + 1);
+      if (!episode) return null;
+      if (episode.turns[0]?.episode === undefined)
+        return episodeView(episode, names[i] ?? '', group, advantages[i] ?? null, settings);
+      const seats = [i, ...others];
+      return conversationView(
+        seats.flatMap((seat) => episodes[seat] ?? []),
+        seats.map((seat) => advantages[seat] ?? null),
+        settings,
+      );
+    }),
   );
 }
