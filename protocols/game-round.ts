@@ -12,10 +12,7 @@ import type { RewardInfo, RoleSettings } from '../core/recipe/role.ts';
 import type { RoundContext } from '../core/recipe/round-context.ts';
 import { rolloutId } from '../core/round/sample-ids.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../core/schema/sample.ts';
-import { STOP } from '../worlds/worked.ts';
 import { drawnTasks } from '../worlds/drawn-tasks.ts';
-import { evaluateGames, type GameExam } from './evaluate/games.ts';
-import { coinOf, sealedGold } from './gold.ts';
 import {
   type BySeat,
   type Match,
@@ -27,6 +24,9 @@ import {
   returnsOf,
   whyUnpaid,
 } from '../worlds/games/match.ts';
+import { STOP } from '../worlds/worked.ts';
+import { evaluateGames, type GameExam } from './evaluate/games.ts';
+import { coinOf, sealedGold } from './gold.ts';
 
 type GameSettings = Pick<RoundContext['round']['settings'], 'variant'>;
 
@@ -123,6 +123,7 @@ export function gameRound({
     },
     judge: (context, groups) => Promise.all(groups.map((group) => payGame(context, all, group))),
     evaluate: (context) => evaluateGames(context, { games: [...examined, ...heldOut], ...exam }),
+    matches: { games: [...examined, ...heldOut], ...(exam.sides ? { sides: exam.sides } : {}) },
     describe: {
       ...(parts ? { parts: (_: string, text: string) => parts(text) } : {}),
       ...(cells ? { cells } : {}),

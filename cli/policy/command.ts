@@ -3,11 +3,12 @@ import { Command } from 'commander';
 import { calledAs } from '../called-as.ts';
 import { addEval, addGenerate, addScore } from './model-commands.ts';
 import { addCheck, addReceipt } from './receipt-commands.ts';
+import { addLeague } from './recipe-commands.ts';
 import { addExport, addImport, addList, addPrune, addPush, addRollback } from './store-commands.ts';
 
 export function command(): Command {
   const command = new Command(calledAs('policy')).description(
-    'The versions of policies: imported, exported, published, listed, evaluated, scored, sampled from, checked, rolled back, pruned.',
+    'The versions of policies: imported, exported, published, listed, evaluated, compared in games, scored, sampled from, checked, rolled back, pruned.',
   );
   for (const add of [
     addImport,
@@ -15,6 +16,7 @@ export function command(): Command {
     addPush,
     addList,
     addEval,
+    addLeague,
     addScore,
     addGenerate,
     addReceipt,

@@ -14,6 +14,7 @@ import { RENDERER_KINDS } from '../../core/renderer/open.ts';
 import { parsedValue } from '../../core/runs/set-path.ts';
 import type { Share } from '../../protocols/evaluate/figures.ts';
 import { engineOption, whole } from '../shared/run-options.ts';
+import { evaluateByRecipe } from './by-recipe.ts';
 import {
   type Common,
   print,
@@ -26,6 +27,7 @@ import {
 import { type EvalRequest, type Evaluated, evaluateTasks } from './evaluate.ts';
 import { evaluationLines } from './format-evaluation.ts';
 import { checkName } from './import-checkpoint.ts';
+import { recipeEvaluationLines, recipeIn } from './recipe-commands.ts';
 import { type GenerateRequest, generateLines, scoreLines } from './run-tokens.ts';
 import { heading, SAMPLES, SCORES, sampleRows, scoreRow } from './tables.ts';
 import { addTaskFileOptions } from './task-file-options.ts';
@@ -59,12 +61,17 @@ function templateSwitch(text: string, before: Readonly<Record<string, unknown>> 
 
 export function addEval(parent: Command): void {
   const command = versionCommand(parent, 'eval', 'answers to questions, compared with the reference answers')
-    .requiredOption(
+    .option(
       '--tasks <file>',
       'JSONL, CSV or Parquet with question (or messages) and answer; repeat for several',
       several,
       [],
     )
+    .option(
+      '--recipe <recipe>',
+      'evaluate as the runs of this recipe are, on its held-out tasks or games, in place of --tasks',
+    )
+    .option('--world <module>', 'with --recipe: a world or game of your own')
     .option('--limit <n>', 'ask the first n only', whole(1));
   addTaskFileOptions(command)
     .option(
@@ -88,12 +95,31 @@ export function addEval(parent: Command): void {
     .option('--write <file>', 'write every question with its answers to a file, one JSON object per line')
     .addOption(weightsOption())
     .addOption(engineOption())
-    .action(async (name: string, version: number, options: Common & EvalRequest & Form) => {
+    .action(async (name: string, version: number, options: Common & EvalRequest & ByRecipe & Form) => {
       const ref = refOf(name, version, options);
+      if (options.recipe !== undefined) {
+        if (options.tasks.length)
+          throw wrongInput('eval.tasks', 'Both --tasks and --recipe say what is asked.', {
+            expected: 'one of them',
+          });
+        const recipe = await recipeIn(options.recipe, options.world);
+        const evaluated = await withStore(options, (gateway) =>
+          evaluateByRecipe(gateway, recipe, ref, options.compare),
+        );
+        if (options.json)
+          printJson({ kind: 'eval', recipe: recipe.name, policy: name, version, ...evaluated });
+        else for (const text of recipeEvaluationLines(recipe.name, name, version, evaluated)) print(text);
+        return;
+      }
       const figures = await withStore(options, (gateway) => evaluateTasks(gateway, ref, options));
       if (options.json) printJson(evaluationRecord(name, version, figures));
       else for (const text of evaluationLines(name, version, figures)) print(text);
     });
+}
+
+interface ByRecipe {
+  readonly recipe?: string;
+  readonly world?: string;
 }
 
 const sharesOf = (at: Readonly<Record<number, Share>> = {}) =>

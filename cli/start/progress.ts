@@ -224,7 +224,7 @@ export function roundLines(line: RoundLine, progress: Progress): string[] {
 export function startLine({ heldOut, judge, version }: EvaluationReport): string {
   const known = (value: number | null, words: string) => (value === null ? [] : [words]);
   return [
-    `version ${version} on ${whole(heldOut.n)} held-out tasks: ${percent(heldOut.accuracy, 1)} greedy`,
+    `version ${version} on ${whole(heldOut.n)} held-out tasks: ${percent(heldOut.accuracy, 1)}${heldOut.sampled === null ? '' : ' greedy'}`,
     ...known(heldOut.sampled, `${percent(heldOut.sampled, 1)} sampled`),
     ...known(heldOut.forcedWorked, `${percent(heldOut.forcedWorked, 1)} with steps forced`),
     ...known(heldOut.worked, `${percent(heldOut.worked)} worked`),

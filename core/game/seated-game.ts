@@ -39,3 +39,17 @@ export interface Moved<State = unknown> {
   /** The seats whose move was refused. */
   readonly refused?: readonly string[];
 }
+
+/** Some seats that a version holds while others are left to another. */
+export interface Side {
+  readonly holds: readonly string[];
+  /** The seats whose outcome counts; default those that it holds. */
+  readonly team?: readonly string[];
+}
+
+/** The games that versions can meet in. */
+export interface MatchedGames {
+  readonly games: readonly SeatedGame[];
+  /** The sides that a version takes one after the other; default each seat alone. */
+  readonly sides?: (game: SeatedGame) => readonly Side[];
+}

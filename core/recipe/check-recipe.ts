@@ -42,6 +42,7 @@ const FIELDS = {
   differences: v.array(text, 'a list of texts'),
   startPolicy: name,
   written: v.optional(v.looseObject({ over: work }, 'a recipe over games')),
+  matches: v.optional(v.looseObject({ games: v.array(v.looseObject({}, 'a game')) }, 'games')),
   inGame: v.optional(work),
   taskName: text,
   writtenAs: v.optional(text),

@@ -8,7 +8,7 @@
 import type { AgentSeats } from '../episodes/agent-episode.ts';
 import type { HostedEnvironment } from '../episodes/hosted-environment.ts';
 import type { Game } from '../game/game.ts';
-import type { SeatedGame } from '../game/seated-game.ts';
+import type { MatchedGames, SeatedGame } from '../game/seated-game.ts';
 import type { Datum, Needs, Verb } from '../game/verbs.ts';
 import type {
   LearnTools,
@@ -58,6 +58,7 @@ export type RoundShape = Pick<
   | 'judge'
   | 'evaluate'
   | 'describe'
+  | 'matches'
   | 'agent'
 >;
 
@@ -115,6 +116,8 @@ export interface Recipe extends StageRecipe {
   readonly startPolicy: string;
   /** How it is written over any game; absent = it is bound to its own world. */
   readonly written?: RecipeOver;
+  /** Games in which versions can meet each other; absent = it plays none. */
+  readonly matches?: MatchedGames;
   /** How it plays a game of somebody's own; absent = it plays its own games alone. */
   readonly inGame?: (game: SeatedGame) => Recipe;
   /** Name of its task family, for reports. */

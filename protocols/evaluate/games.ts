@@ -3,7 +3,7 @@
  * played by the evaluated version and the others by the version that the run's policy began as; where they play together, all by the evaluated one.
  */
 import { playSeats } from '../../core/episodes/play-seats.ts';
-import type { SeatedGame } from '../../core/game/seated-game.ts';
+import type { MatchedGames, SeatedGame, Side } from '../../core/game/seated-game.ts';
 import { deriveId } from '../../core/random.ts';
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -18,19 +18,9 @@ import {
   whyUnpaid,
 } from '../../worlds/games/match.ts';
 
-/** Some seats that the evaluated version holds while others are left to another. */
-export interface Side {
-  readonly holds: readonly string[];
-  /** The seats whose outcome counts; default those that it holds. */
-  readonly team?: readonly string[];
-}
-
-export interface GameExam {
-  readonly games: readonly SeatedGame[];
+export interface GameExam extends MatchedGames {
   /** Held-out deals of each game; default 50. */
   readonly deals?: number;
-  /** The sides that the evaluated version takes one after the other; default each seat alone, or all of a game that is played together. */
-  readonly sides?: (game: SeatedGame) => readonly Side[];
   /** Further figures. */
   readonly examine?: (context: EvaluationContext) => Promise<Readonly<Record<string, number>>>;
 }
@@ -64,7 +54,7 @@ export async function playDeals(
   game: SeatedGame,
   tasks: readonly string[],
   { own, others }: { readonly own: RoundContext; readonly others: RoundContext },
-  sides: NonNullable<GameExam['sides']> = sidesOf,
+  sides: NonNullable<MatchedGames['sides']> = sidesOf,
 ): Promise<PlayedMatch[]> {
   const asked = tasks.flatMap((task) => sides(game).map((side) => ({ task, ...side })));
   const beginnings = asked.map(({ task, holds }) => ({

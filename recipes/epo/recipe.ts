@@ -1,9 +1,11 @@
 /** EPO: a strategist that is trained to advise a frozen actor. The method is described below, as data. */
+
+import type { Side } from '../../core/game/seated-game.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
-import { GAME_FIGURES, type Side } from '../../protocols/evaluate/games.ts';
+import { GAME_FIGURES } from '../../protocols/evaluate/games.ts';
 import { gameRound } from '../../protocols/game-round.ts';
 import { SEAT_FIGURES, seatFigures, seatItems, seatUpdates } from '../../protocols/seat-credit.ts';
 import { smallSteps } from '../../protocols/solver.ts';

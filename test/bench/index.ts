@@ -73,6 +73,11 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     options: '[--rounds N] [--seed N] [--json]',
     load: () => import('./mixed.ts'),
   },
+  meet: {
+    about: 'what batches gain where worlds step in typed arrays: steps a second of a grid for two agents',
+    options: '[--rounds N] [--json]',
+    load: () => import('./meet.ts'),
+  },
   moments: {
     about: 'what moments in 8 bits cost in loss, and save in bytes',
     options: '[--steps N] [--seeds N] [--json]',
