@@ -25,7 +25,7 @@ function minutesOf(name: string, start: WarmStart): number {
   const { steps = WARM_START.steps, batch = WARM_START.batch } = start;
   const drawn = Array.from({ length: DRAWN }, () => start.demonstrate(random));
   const tokens =
-    start.stages?.reduce((sum, stage) => sum + stage.steps * tokensOf(stage.demonstrate(random)), 0) ??
+    start.stages?.reduce((sum, stage) => sum + stage.steps * tokensOf(stage.demonstrate(random, {})), 0) ??
     (steps * batch * tokensOf(drawn)) / DRAWN;
   const parameters = parameterCount(SHAPES[start.shape ?? 'nano'](vocabSize, 0));
   return (tokens * Math.cbrt(parameters / NANO_PARAMETERS)) / TOKENS_A_SECOND / 60;

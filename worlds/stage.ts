@@ -3,15 +3,25 @@ import type { Random } from '../core/random.ts';
 import type { Demonstration } from './demonstration.ts';
 import type { AskedPolicy } from './gate.ts';
 
+/** What was seen of a policy in the course of a stage. */
+export interface Seen {
+  /** Can it do all that the stage is for? */
+  readonly done: boolean;
+  /** One line for whoever waits. */
+  readonly said: string;
+  /** Share of faults in each thing that it is taught, from 0 to 1: what is known is shown less. */
+  readonly faults: Readonly<Record<string, number>>;
+}
+
 /** A part of a warm start that is taught before the next one, with an optimiser of its own. */
 export interface Stage {
-  /** With `until`: the most steps. */
+  /** With `looks`: the most steps. */
   readonly steps: number;
-  /** Ends the stage after every so many steps if it holds of the policy as it is then. */
-  readonly until?: { readonly every: number; readonly holds: (policy: AskedPolicy) => Promise<boolean> };
+  /** The policy is looked at after every so many steps, and the stage ends where all is done. */
+  readonly looks?: { readonly every: number; readonly at: (policy: AskedPolicy) => Promise<Seen> };
   readonly learningRate: number;
   /** The step after which the step size begins to fall, and the one at which it would come to nothing. */
   readonly decay: readonly [from: number, to: number];
-  /** All demonstrations of a step. */
-  readonly demonstrate: (random: Random) => readonly Demonstration[];
+  /** All demonstrations of a step, by the faults that were seen last. */
+  readonly demonstrate: (random: Random, faults: Seen['faults']) => readonly Demonstration[];
 }

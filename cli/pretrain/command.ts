@@ -167,10 +167,10 @@ async function pretrain({ name, seed, threads, saveEvery, ...options }: Pretrain
       await policy.dispose();
     }
   };
-  const report = async ({ step, loss, tokens }: WarmStartProgress) => {
+  const report = async ({ step, loss, tokens, said }: WarmStartProgress) => {
     const seconds = (performance.now() - started) / 1000;
     console.log(
-      `step ${step}/${settings.steps}  loss ${loss.toFixed(4)}  ${tokens} tokens  ${seconds.toFixed(0)} s`,
+      `step ${step}/${settings.steps}  loss ${loss.toFixed(4)}  ${tokens} tokens  ${seconds.toFixed(0)} s${said ? `  ${said}` : ''}`,
     );
     curve.push({ step, loss, tokens });
     if (saveEvery && step % saveEvery === 0 && step < settings.steps) await write(`${out}-${step}`);

@@ -6,7 +6,7 @@ import { Random } from '../../core/random.ts';
 import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
 import type { Demonstration } from '../../worlds/demonstration.ts';
 import type { AskedPolicy } from '../../worlds/gate.ts';
-import type { Stage } from '../../worlds/stage.ts';
+import type { Seen, Stage } from '../../worlds/stage.ts';
 import type { WarmStart } from '../../worlds/warm-starts.ts';
 import { AdamW } from '../nn/adamw.ts';
 import { disposeResult, lossAndGrads } from '../nn/loss-and-grads.ts';
@@ -43,6 +43,8 @@ export interface WarmStartProgress {
   readonly loss: number;
   /** Tokens trained so far, prompts included. */
   readonly tokens: number;
+  /** What was seen of the policy after this step, where it was looked at. */
+  readonly said?: string;
 }
 
 const rateAt = (step: number, { learningRate, warmup, steps }: WarmStartSettings) =>
@@ -59,8 +61,8 @@ const stageRateAt = (step: number, { learningRate, decay: [from, to] }: Stage, w
 /** A stretch of steps with an optimiser of its own. */
 interface Stretch {
   readonly steps: number;
-  readonly until?: Stage['until'];
-  readonly demonstrate: (random: Random) => readonly Demonstration[];
+  readonly looks?: Stage['looks'];
+  readonly demonstrate: Stage['demonstrate'];
   readonly rateAt: (step: number) => number;
 }
 
@@ -79,7 +81,7 @@ function stretchesOf({ demonstrate, stages }: Taught, settings: WarmStartSetting
     left -= steps;
     return {
       steps,
-      ...(stage.until ? { until: stage.until } : {}),
+      ...(stage.looks ? { looks: stage.looks } : {}),
       demonstrate: stage.demonstrate,
       rateAt: (step) => stageRateAt(step, stage, settings.warmup),
     };
@@ -91,7 +93,7 @@ type Taught = Pick<WarmStart, 'demonstrate' | 'stages' | 'weights'>;
 /** Does some work with the policy as it is now. */
 export type AskNow = <T>(work: (policy: AskedPolicy) => Promise<T>) => Promise<T>;
 
-/** Trains `params` in place. `report` is awaited every `every` steps and after the last; `ask` serves stages that end when the policy can do something. */
+/** Trains `params` in place. `report` is awaited every `every` steps, where the policy was looked at and after the last; `ask` serves stages that look at the policy. */
 export async function warmStart(
   params: ParamSet,
   tokenizer: Tokenizer,
@@ -103,7 +105,8 @@ export async function warmStart(
 ): Promise<void> {
   const random = new Random(`warm-start/${settings.seed}`);
   let [taken, tokens] = [0, 0];
-  for (const { steps, until, demonstrate, rateAt } of stretchesOf(start, settings)) {
+  let faults: Seen['faults'] = {};
+  for (const { steps, looks, demonstrate, rateAt } of stretchesOf(start, settings)) {
     const optimizer = new AdamW(params, {
       betas: settings.betas,
       weightDecay: settings.weightDecay,
@@ -111,12 +114,26 @@ export async function warmStart(
     });
     let ended = steps === 0;
     for (let step = 1; !ended; step++) {
-      const made = trainStep(params, optimizer, tokenizer, demonstrate(random), start.weights, rateAt(step));
+      const made = trainStep(
+        params,
+        optimizer,
+        tokenizer,
+        demonstrate(random, faults),
+        start.weights,
+        rateAt(step),
+      );
       tokens += made.count;
       taken++;
-      ended = step === steps || (until && step % until.every === 0 && (await ask(until.holds))) === true;
-      if (taken % every === 0 || ended)
-        await report({ step: taken, loss: (await made.loss.data())[0]!, tokens });
+      const seen = looks && step % looks.every === 0 ? await ask(looks.at) : null;
+      if (seen) ({ faults } = seen);
+      ended = step === steps || seen?.done === true;
+      if (taken % every === 0 || seen || ended)
+        await report({
+          step: taken,
+          loss: (await made.loss.data())[0]!,
+          tokens,
+          ...(seen ? { said: seen.said } : {}),
+        });
       made.loss.dispose();
     }
     optimizer.dispose();

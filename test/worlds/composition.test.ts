@@ -206,7 +206,7 @@ test('tasks to train on and tasks to measure share neither string nor calls, and
 test('what is demonstrated asks of no held-out string, and solves no question of several calls', () => {
   const random = new Random('composition/shown');
   const tokenizer = openTokenizer(compositionTokenizer().json);
-  const mix = { solutions: 4, steps: 4, readOuts: 4, proposals: 4, judgments: 4 };
+  const mix = { solutions: 4, steps: 4, readOuts: 4, walks: 4, proposals: 4, judgments: 4 };
   const shown = Array.from({ length: 40 }, () => demonstrateMix(random, mix)).flat();
   const strings = new Set<string>();
   for (const { role, prompt, completion, given } of shown) {
@@ -229,6 +229,14 @@ test('what is demonstrated asks of no held-out string, and solves no question of
       const { steps, right } = composition.exactJudgment(task!, judged.value);
       const words = steps.map((ok) => (ok ? '<ok>' : '<bad>')).join('') + (right ? '<right>' : '<wrong>');
       expect(completion).toBe(`${words}<eos>`);
+      continue;
+    }
+    if (given && completion.endsWith('Answer: ')) {
+      // A walk: the calls are those of the question and learnt; what stands for their results is read only, and no result at all.
+      const before = given.map(([from], i) => completion.slice(given[i - 1]?.[1] ?? 0, from));
+      expect(before.map((text) => /^(?:\. )?(f\d\d) gives $/.exec(text)?.[1])).toEqual(names.reverse());
+      expect(completion.slice(given.at(-1)![1])).toBe('. Answer: ');
+      expect(names.length).toBeLessThanOrEqual(2);
       continue;
     }
     if (given) {

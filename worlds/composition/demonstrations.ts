@@ -13,9 +13,10 @@ import {
   exactSolution,
   isHeldOutString,
   randomCalls,
+  randomString,
   randomTask,
 } from './family.ts';
-import { apply, FUNCTIONS, NESTED } from './functions.ts';
+import { apply, FUNCTIONS, LETTERS, NESTED } from './functions.ts';
 import { ask, readTask, writeSolution } from './text.ts';
 
 /** How much the tokens of a question count: little, for most of them are drawn at random. */
@@ -28,9 +29,19 @@ const shown = (role: string, prompt: string, completion: string): Demonstration 
   promptWeight: PROMPT_WEIGHT,
 });
 
+/** Share of faults by function; empty where nothing was measured yet. */
+export type Faults = Readonly<Record<string, number>>;
+
+/** What a function without fault counts beside one that is always wrong. */
+const KNOWN = 0.1;
+
+/** A function by lot, one that is not known more often. */
+const anyFunction = (random: Random, faults: Faults): string =>
+  FUNCTIONS[random.weighted(FUNCTIONS.map((name) => KNOWN + (faults[name] ?? 1)))]!;
+
 /** A task of one call and its worked solution. */
-function demonstrateSolution(random: Random): Demonstration {
-  const task = randomTask(random, 1);
+function demonstrateSolution(random: Random, faults: Faults): Demonstration {
+  const task = randomTask(random, 1, [anyFunction(random, faults)]);
   return shown('solver', composition.solverPrompt(task), writeSolution(exactSolution(task)));
 }
 
@@ -58,13 +69,13 @@ function demonstrateReadOut(random: Random): Demonstration {
  * As many steps as the deepest question has, each of a call by lot: only what it makes of the string before is learnt, not which call comes next nor when to
  * stop, for the calls are not those of the question. So a function works at every place of a solution, however much stands before it.
  */
-function demonstrateSteps(random: Random): Demonstration {
+function demonstrateSteps(random: Random, faults: Faults): Demonstration {
   const task = anyCalls(random, anyDepth(random));
   let now = readTask(task)!.text;
   let completion = '';
   const given: [from: number, to: number][] = [];
   for (let i = 0; i < DEEPEST_TRAINED; i++) {
-    const call = random.pick(FUNCTIONS);
+    const call = anyFunction(random, faults);
     now = apply(call, now);
     const from = completion.length;
     completion += `${call} gives `;
@@ -74,33 +85,65 @@ function demonstrateSteps(random: Random): Demonstration {
   return { ...shown('solver', composition.solverPrompt(task), completion), completion, given };
 }
 
-/** A mistake that a solver could make: another result of a call, another call, an end too soon, or another answer; what follows from it is right. */
-function flawedSolution(random: Random, task: string): Solution {
-  const { calls, text } = readTask(task)!;
-  const inOrder = [...calls].reverse();
-  const kind = random.pick(['result', 'call', ...(calls.length > 1 ? ['end'] : []), 'answer']);
-  const at = random.int(calls.length);
-  const another = (call: string) =>
-    drawUntil(
-      () => random.pick(FUNCTIONS),
-      (other) => other !== call,
-    );
-  let now = text;
-  const steps = inOrder.map((call, i) => {
-    const made = kind !== 'answer' && kind !== 'end' && i === at ? another(call) : call;
-    now = apply(made, now);
-    return `${kind === 'call' ? made : call} gives ${now}`;
-  });
-  if (kind === 'end') steps.length = 1 + random.int(calls.length - 1);
-  const last = steps.at(-1)!.slice(-text.length);
-  return { steps, answer: kind === 'answer' ? apply(another(''), last) : last };
+/** Calls of the questions in whose solutions the walk is shown. */
+const WALKED = 2;
+
+/**
+ * The other half of a solution: which call comes next and when to stop is learnt; the string after each call is any string, and read only. So the walk of
+ * read-outs is known where something is asked, too, of questions of at most two calls.
+ */
+function demonstrateWalk(random: Random): Demonstration {
+  const task = anyCalls(random, 1 + random.int(WALKED));
+  const { calls } = readTask(task)!;
+  let completion = '';
+  const given: [from: number, to: number][] = [];
+  const give = (text: string) => {
+    given.push([completion.length, completion.length + text.length]);
+    completion += text;
+  };
+  for (const call of [...calls].reverse()) {
+    completion += `${call} gives `;
+    give(randomString(random));
+    completion += '. ';
+  }
+  completion += 'Answer: ';
+  return { ...shown('solver', composition.solverPrompt(task), completion), completion, given };
 }
 
-/** A solution of one or two calls with its exact verdicts. What the judge reads is not learnt: it would teach mistakes. */
+const otherThan = <T>(random: Random, items: readonly T[], item: T): T =>
+  drawUntil(
+    () => random.pick(items),
+    (other) => other !== item,
+  );
+
+/** A mistake that a solver could make: a letter of a result, the result of another call, another call, a call left out, or another answer; what follows from it is right. */
+function flawedSolution(random: Random, task: string): Solution {
+  const { calls, text } = readTask(task)!;
+  const kind = random.pick(['letter', 'result', 'call', ...(calls.length > 1 ? ['left out'] : []), 'answer']);
+  const at = random.int(calls.length);
+  const wrongLetter = (made: string) => {
+    const i = random.int(made.length);
+    return made.slice(0, i) + otherThan(random, [...LETTERS], made[i]!) + made.slice(i + 1);
+  };
+  let now = text;
+  const steps = [...calls].reverse().flatMap((call, i) => {
+    const other = i === at ? otherThan(random, FUNCTIONS, call) : call;
+    if (i === at && kind === 'left out') return [];
+    now = apply(kind === 'result' || kind === 'call' ? other : call, now);
+    if (i === at && kind === 'letter') now = wrongLetter(now);
+    return [`${kind === 'call' ? other : call} gives ${now}`];
+  });
+  return { steps, answer: kind === 'answer' ? wrongLetter(now) : now };
+}
+
+/** A solution to judge: every other one is right. */
+export const anySolution = (random: Random, task: string): Solution =>
+  random.bool() ? exactSolution(task) : flawedSolution(random, task);
+
+/** A solution with its exact verdicts. What the judge reads is not learnt: it would teach mistakes. */
 function demonstrateJudgment(random: Random): Demonstration {
-  const depth = 1 + random.int(2);
-  const task = randomTask(random, depth, depth === 1 ? FUNCTIONS : NESTED);
-  const solution = random.bool() ? exactSolution(task) : flawedSolution(random, task);
+  const task = randomTask(random, anyDepth(random));
+  const solution = anySolution(random, task);
   const verdicts = writeJudgment(composition.exactJudgment(task, solution));
   return { role: 'judge', prompt: composition.judgePrompt(task, solution), completion: verdicts + STOP };
 }
@@ -121,18 +164,21 @@ export interface Mix {
   /** Steps of any calls. */
   readonly steps: number;
   readonly readOuts: number;
+  /** Calls of solutions without what they give. */
+  readonly walks: number;
   readonly proposals: number;
   readonly judgments: number;
 }
 
-export function demonstrateMix(random: Random, mix: Mix): Demonstration[] {
-  const { solutions, steps, readOuts, proposals, judgments } = mix;
-  const times = (count: number, demonstrate: (random: Random) => Demonstration) =>
-    Array.from({ length: count }, () => demonstrate(random));
+export function demonstrateMix(random: Random, mix: Mix, faults: Faults = {}): Demonstration[] {
+  const { solutions, steps, readOuts, walks, proposals, judgments } = mix;
+  const times = (count: number, demonstrate: (random: Random, faults: Faults) => Demonstration) =>
+    Array.from({ length: count }, () => demonstrate(random, faults));
   return [
     ...times(solutions, demonstrateSolution),
     ...times(steps, demonstrateSteps),
     ...times(readOuts, demonstrateReadOut),
+    ...times(walks, demonstrateWalk),
     ...times(proposals, demonstrateProposal),
     ...times(judgments, demonstrateJudgment),
   ];

@@ -3,30 +3,46 @@ import type { Random } from '../../core/random.ts';
 import type { Demonstration } from '../demonstration.ts';
 import type { Stage } from '../stage.ts';
 import { demonstrateMix, type Mix } from './demonstrations.ts';
-import { isReady } from './gates.ts';
+import { seeAll, seeParts, seeRoles } from './gates.ts';
 
-const stage = (
-  steps: number,
-  learningRate: number,
-  decay: Stage['decay'],
-  mix: Mix,
-): Stage & { readonly mix: Mix } => ({
-  steps,
-  learningRate,
-  decay,
-  demonstrate: (random) => demonstrateMix(random, mix),
+interface MixedStage extends Stage {
+  readonly mix: Mix;
+}
+
+const stage = ({ mix, ...rest }: Omit<MixedStage, 'demonstrate'>): MixedStage => ({
+  ...rest,
+  demonstrate: (random, faults) => demonstrateMix(random, mix, faults),
   mix,
 });
 
 /**
- * About a million tokens of every part at once. Parts that are taught one after the other stay apart: after a stage of single calls alone, read-outs get stuck at three calls.
- * It ends as soon as every part is without fault, for what was taught apart joins by itself from then on, and leaves less and less for rewards to teach.
+ * First every part at once: parts that are taught one after the other stay apart (after a stage of single calls alone, read-outs get stuck at three
+ * calls). Then the roles within the whole mix: rows of roles from the first step delay the walk, and in a stage of their own they undo it. At last walks
+ * of two calls join the parts within a few steps, where the policy is looked at often: two rows a step for ten steps too many, and there is nothing left
+ * for rewards to teach.
  */
 const STAGES = [
-  {
-    ...stage(900, 3e-3, [350, 800], { solutions: 20, steps: 14, readOuts: 10, proposals: 4, judgments: 3 }),
-    until: { every: 20, holds: isReady },
-  },
+  stage({
+    steps: 1000,
+    learningRate: 3e-3,
+    decay: [400, 900],
+    looks: { every: 40, at: seeParts },
+    mix: { solutions: 20, steps: 14, readOuts: 12, walks: 0, proposals: 0, judgments: 0 },
+  }),
+  stage({
+    steps: 240,
+    learningRate: 1e-3,
+    decay: [120, 240],
+    looks: { every: 20, at: seeRoles },
+    mix: { solutions: 18, steps: 12, readOuts: 10, walks: 0, proposals: 10, judgments: 10 },
+  }),
+  stage({
+    steps: 40,
+    learningRate: 1e-3,
+    decay: [20, 44],
+    looks: { every: 5, at: seeAll },
+    mix: { solutions: 16, steps: 12, readOuts: 10, walks: 2, proposals: 8, judgments: 8 },
+  }),
 ];
 export const compositionStages: readonly Stage[] = STAGES;
 
