@@ -1,2 +1,2 @@
 /** The recipe of a run that names none: of `npx rollmesh start`, and of the page /try. */
-export const FLAGSHIP = 'trio';
+export const FLAGSHIP = 'trio-in-composition';

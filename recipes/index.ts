@@ -60,7 +60,7 @@ import { sws } from './sws/recipe.ts';
 import { tReg } from './t-reg/recipe.ts';
 import { tango } from './tango/recipe.ts';
 import { trace } from './trace/recipe.ts';
-import { trio } from './trio/recipe.ts';
+import { trio, trioInComposition } from './trio/recipe.ts';
 import { ttcs } from './ttcs/recipe.ts';
 import { ttrl } from './ttrl/recipe.ts';
 import { verifierTraining } from './verifier-training/recipe.ts';
@@ -68,6 +68,7 @@ import { weakSup } from './weak-sup/recipe.ts';
 import { writingZero } from './writing-zero/recipe.ts';
 
 export const recipes: readonly Recipe[] = [
+  trioInComposition,
   trio,
   azr,
   rZero,

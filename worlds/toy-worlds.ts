@@ -4,10 +4,18 @@ import { referenceSolution } from './arithmetic/aided.ts';
 import { aidedWords, totalsChecker } from './arithmetic/aided-words.ts';
 import { debatingWords } from './arithmetic/debating.ts';
 import { arithmetic } from './arithmetic/family.ts';
+import { composition } from './composition/family.ts';
+import { writeSolution } from './composition/text.ts';
 import { familyGame, freely } from './family-game.ts';
 
 /** Chains of sums, which a proposer writes without an example. */
 export const sums = familyGame(arithmetic, { words: { propose: freely(arithmetic) } });
+
+/** Compositions of functions, whose depth a proposer chooses. */
+export const compositions = familyGame(composition, {
+  words: { propose: freely(composition) },
+  write: writeSolution,
+});
 
 /** Chains of sums for policies that read drafts, hints, solutions and corrections beside a task. */
 export const aidedSums = familyGame(arithmetic, {

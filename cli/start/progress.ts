@@ -10,6 +10,7 @@ import { printable } from '../printable.ts';
 import { type Paint, plain, type Tone } from '../shared/colour.ts';
 import { decimal, duration, MISSING, percent, points, whole } from '../shared/figures.ts';
 import { wrap } from '../shared/wrap.ts';
+import { bar, ladderLines } from './ladder.ts';
 
 const WIDTH = 120;
 const BAR = 10;
@@ -151,14 +152,6 @@ const COLUMNS: readonly Column[] = [
   },
 ];
 
-/** Draws a progress bar of `BAR` cells in steps of an eighth. */
-function bar(done: number, of: number): string {
-  const eighths = Math.round(8 * BAR * Math.min(1, of > 0 ? done / of : 1));
-  const part = ' ▏▎▍▌▋▊▉'[eighths % 8]!;
-  const full = Math.floor(eighths / 8);
-  return ('█'.repeat(full) + (eighths % 8 ? part : '')).padEnd(BAR, '·');
-}
-
 const place = (round: number, rounds: number) => `${String(round).padStart(String(rounds).length)}/${rounds}`;
 
 const right = ({ text, tone }: Cell, width: number, paint: Paint) => {
@@ -214,10 +207,14 @@ export function roundLines(line: RoundLine, progress: Progress): string[] {
   const { rounds, first = false, paint = plain } = progress;
   const grew = fill(line, progress);
   const cells = columnsOf(progress).map(({ width, cell }) => right(cell(line, progress), width, paint));
-  const row = [place(line.round, rounds), paint('good', bar(line.round, rounds)), ...cells].join(' ');
+  const row = [
+    place(line.round, rounds),
+    paint('good', bar(rounds > 0 ? line.round / rounds : 1, BAR)),
+    ...cells,
+  ].join(' ');
   const due = first || grew || line.round % HEADING_EVERY === 1 ? [heading(progress)] : [];
   const notes = warnings(line).flatMap((text) => noticeLines(text, paint));
-  return [...due, row, ...notes];
+  return [...due, row, ...ladderLines(line.report), ...notes];
 }
 
 /** A line on the evaluation of the run's first version, before the first round. */

@@ -26,6 +26,7 @@ import { FLAGSHIP } from '../../recipes/flagship.ts';
 import { shipped } from '../../recipes/index.ts';
 import { readStart } from '../find-start.ts';
 import { RUNTIME_FILES } from '../node/tab-files.ts';
+import { DEFAULT_START_POLICY } from '../starts.ts';
 import { BUILT, INSTALLATION, installed, moduleFile } from './installation.ts';
 
 /** The list of the sources that were bundled; it is written last. */
@@ -147,8 +148,8 @@ async function whereWritable(write: () => void | Promise<void>): Promise<void> {
   }
 }
 
-/** The start policies that the page /try of a mesh offers: that of the flagship. */
-const TRIED = [shipped.find(FLAGSHIP).startPolicy];
+/** The start policies that the page /try of a mesh offers: that of the flagship, and the one of most recipes. A reader fetches the one that is played. */
+const TRIED = [shipped.find(FLAGSHIP).startPolicy, DEFAULT_START_POLICY];
 
 /** Lays start policies beside the page /try, and the list of them. */
 async function placeStarts(folder: string, names: readonly string[] = TRIED): Promise<void> {

@@ -9,9 +9,8 @@ import { majority } from '../../core/rl/rewards/index.ts';
 import type { RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { tieOf } from '../../protocols/answer-rewards.ts';
 import { besideOracle, coinOf, sealedGold } from '../../protocols/gold.ts';
-import { rewardNamed } from '../../protocols/solver.ts';
 import { parseGroup, verify } from '../../protocols/verify.ts';
-import { judgeReward, rewards } from './rewards.ts';
+import { judgeReward, type SolverReward } from './rewards.ts';
 
 /** Whether each solution gives the majority answer of its task; null where it gives none. */
 function majorityLabels({ group }: RolloutGroup, solutions: readonly ParseResult<Solution>[]) {
@@ -23,10 +22,10 @@ function majorityLabels({ group }: RolloutGroup, solutions: readonly ParseResult
 /** A question that the policy wrote has no reference answer, so the majority of its answers is the label. */
 export async function judge(
   family: TaskFamily,
+  reward: SolverReward,
   context: RoundContext,
   groups: readonly RolloutGroup[],
 ): Promise<ScoredGroup[]> {
-  const reward = rewardNamed(rewards, context.round.settings.rewardFunction);
   const solutionsGS = groups.map((group) => parseGroup(family, context, group));
   const verdicts = await verify(context, groups, solutionsGS, {
     family,

@@ -4,7 +4,7 @@
 
 import type { PolicyItem, PolicyPart, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import { classBalanced, groupCentredBatchScaled, whitenBatch } from '../../core/rl/estimators/index.ts';
+import { classBalanced, whitenBatch } from '../../core/rl/estimators/index.ts';
 import { balancedPick } from '../../core/rl/selection/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
@@ -12,11 +12,12 @@ import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts
 import {
   creditedItems,
   rewardOf as earned,
+  type GroupEstimator,
+  groupItems,
   policyPart,
-  rewardNamed,
   withAdvantages,
 } from '../../protocols/solver.ts';
-import { proposerReward, rewards } from './rewards.ts';
+import { proposerReward, type SolverReward } from './rewards.ts';
 
 /** The number of judgments in a round that the judge is trained on, half of them on right solutions. */
 const JUDGMENTS_TRAINED = 256;
@@ -31,13 +32,14 @@ function passRate({ samples }: ScoredGroup): number | null {
 export function payProposals(
   { samples }: Pick<Proposals, 'samples'>,
   groups: readonly ScoredGroup[],
+  unusable?: number,
 ): ReadonlyMap<string, number | null> {
   const groupOf = new Map(groups.map((group) => [group.proposal, group]));
   return new Map(
     samples.map(({ id, outcome }) => {
       const group = groupOf.get(id);
       const missing = outcome === 'ok' && !group;
-      return [id, missing ? null : proposerReward(outcome, group ? passRate(group) : null)];
+      return [id, missing ? null : proposerReward(outcome, group ? passRate(group) : null, unusable)];
     }),
   );
 }
@@ -50,13 +52,6 @@ const proposerItems = (samples: readonly Sample[]): PolicyItem[] =>
     samples.map(() => 'proposer'),
     (rewards) => whitenBatch(rewards),
   );
-
-/** The solver's rewards, centred by group and scaled by the batch. */
-function solverItems(groups: readonly ScoredGroup[]): PolicyItem[] {
-  const samples = groups.flatMap((group) => group.samples);
-  const groupOf = groups.flatMap((group) => group.samples.map(() => group.group));
-  return creditedItems(samples, samples.map(earned), groupOf, groupCentredBatchScaled);
-}
 
 /** The judge's agreement with its labels, balanced over right and wrong solutions. `seed` keys the random choice of judgments. */
 function judgeItems(groups: readonly ScoredGroup[], seed: string): PolicyItem[] {
@@ -79,19 +74,45 @@ function judgeItems(groups: readonly ScoredGroup[], seed: string): PolicyItem[] 
   return withAdvantages(samples, classBalanced(agreement, shown));
 }
 
+/** How the three roles are trained together. */
+export interface Together {
+  /** Compares the solver's rewards with those of their task. */
+  readonly solver: GroupEstimator;
+  /** Weights of the roles' losses, each a mean over the role's own tokens; default 1. */
+  readonly weights: Readonly<Record<string, number>>;
+}
+
 /** One update of the shared weights: the clipped objectives of the three roles, each over its own tokens, and the KL divergence to version 0. */
-export function learn({ round, proposals, groups }: RoundRecords): TrainingPlan {
-  const { kl } = rewardNamed(rewards, round.settings.rewardFunction);
-  const part = (role: string, items: readonly PolicyItem[]): PolicyPart =>
-    policyPart(role, items, {
+export function learn(
+  { kl }: SolverReward,
+  { solver, weights }: Together,
+  { round, proposals, groups }: RoundRecords,
+): TrainingPlan {
+  const part = (role: string, items: readonly PolicyItem[]): PolicyPart => ({
+    ...policyPart(role, items, {
       objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.28 },
       aggregation: { mode: 'token-mean' },
       ...(kl > 0 ? { kl: { weight: kl, estimator: 'k3', reference: { set: MAIN_SET, version: 0 } } } : {}),
-    });
+    }),
+    weight: weights[role] ?? 1,
+  });
   const parts = [
     part('proposer', proposerItems(proposals.samples)),
-    part('solver', solverItems(groups)),
+    part('solver', groupItems(groups, solver)),
     part('judge', judgeItems(groups, `${round.id}/judge`)),
   ];
   return { updates: [{ set: MAIN_SET, parts }] };
 }
+
+/** Share of a round's tasks by difficulty from 1 to `levels`, as `written.1`, `written.2`, … */
+export const writtenBy = (
+  difficulty: (task: string) => number,
+  levels: number,
+  groups: readonly ScoredGroup[],
+): Record<string, number> =>
+  Object.fromEntries(
+    Array.from({ length: levels }, (_, i) => [
+      `written.${i + 1}`,
+      mean(groups.map(({ task }) => Number(difficulty(task) === i + 1))),
+    ]),
+  );

@@ -1,17 +1,22 @@
 /**
- * trio, the flagship: one set of weights proposes tasks, solves them and judges the solutions. The method is described below, as data. The folder's
- * files in the order of a round: propose.ts, rewards.ts and judge.ts (after the solver's rollouts), learn.ts, evaluate.ts.
+ * trio, and the flagship, which is trio in the world of compositions: one set of weights proposes tasks, solves them and judges the solutions. The method
+ * is described below, as data. The folder's files in the order of a round: propose.ts, rewards.ts and judge.ts (after the solver's rollouts), learn.ts, evaluate.ts.
  */
+import type { Game } from '../../core/game/game.ts';
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { groupCentredBatchScaled, grpo } from '../../core/rl/estimators/index.ts';
+import type { RoundSpec } from '../../core/schema/round.ts';
 import { evaluateVerifier, VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
-import { describedBy, smallSteps } from '../../protocols/solver.ts';
-import { sums } from '../../worlds/toy-worlds.ts';
+import { describedBy, rewardNamed, smallSteps } from '../../protocols/solver.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { composition, DEEPEST_TRAINED } from '../../worlds/composition/family.ts';
+import { compositions, sums } from '../../worlds/toy-worlds.ts';
 import { evaluate } from './evaluate.ts';
 import { judge } from './judge.ts';
-import { learn, payProposals } from './learn.ts';
+import { learn, payProposals, type Together, writtenBy } from './learn.ts';
 import { propose } from './propose.ts';
-import { rewards } from './rewards.ts';
+import { freeRewards, rewards, type SolverReward } from './rewards.ts';
 
 /** How many held-out tasks are voted on with the judge's verdicts, and how many answers each has. */
 const VOTED = { voted: 200, answers: 4 };
@@ -44,40 +49,61 @@ const described = {
   sets: { main: { optimizer: smallSteps() } },
 } satisfies Described;
 
-const written: RecipeOver<'solve' | 'propose' | 'verify'> = {
-  needs: { verbs: ['solve', 'propose', 'verify'], data: ['answer'] },
-  over: (game) => {
-    const { family, words } = game;
-    return {
-      ...described,
-      taskName: family.name,
-      ...(family.stop ? { stop: family.stop } : {}),
-      roles: {
-        proposer: {
-          description: 'writes tasks',
-          sampling: { maxNew: words.propose.maxNew, temperature: 1 },
-        },
-        solver: {
-          description: 'solves them, with or without steps',
-          sampling: { maxNew: words.solve.maxNew, temperature: 1 },
-        },
-        judge: {
-          description: 'gives a verdict on every step and on the whole',
-          sampling: { maxNew: words.verify.maxNew, temperature: 1 },
-          usesGold: true,
-        },
+interface Trio extends Together {
+  readonly rewards: Readonly<Record<string, SolverReward>>;
+  /** What a proposal earns that is no task; default a penalty. */
+  readonly unusable?: number;
+  /** The highest difficulty of a task that may be written, where that is to be followed. */
+  readonly levels?: number;
+}
+
+const ASKED = ['solve', 'propose', 'verify'] as const;
+type Asked = (typeof ASKED)[number];
+
+/** All of trio over a game but its descriptions, sets and evaluation. */
+const shapeOver = (game: Game<Asked>, { rewards, unusable, levels, ...together }: Trio) => {
+  const { family, words } = game;
+  const rewardOf = ({ settings }: RoundSpec) => rewardNamed(rewards, settings.rewardFunction);
+  return {
+    taskName: family.name,
+    ...(family.stop ? { stop: family.stop } : {}),
+    rewards,
+    roles: {
+      proposer: {
+        description: 'writes tasks',
+        sampling: { maxNew: words.propose.maxNew, temperature: 1 },
       },
-      freezable: ['proposer', 'judge'],
-      propose: (context) => propose(game, context),
-      rollOut: (context, tasks) => rollOut({ family }, context, tasks),
-      judge: (context, groups) => judge(family, context, groups),
-      payProposals: ({ proposals, groups }) => payProposals(proposals, groups),
-      learn,
-      evaluate: (context) =>
-        evaluateVerifier(context, { family, solver: 'solver', judge: 'judge', ...VOTED }),
-      describe: describedBy(family),
-    };
-  },
+      solver: {
+        description: 'solves them, with or without steps',
+        sampling: { maxNew: words.solve.maxNew, temperature: 1 },
+      },
+      judge: {
+        description: 'gives a verdict on every step and on the whole',
+        sampling: { maxNew: words.verify.maxNew, temperature: 1 },
+        usesGold: true,
+      },
+    },
+    freezable: ['proposer', 'judge'],
+    propose: (context) => propose(game, context),
+    rollOut: (context, tasks) => rollOut({ family }, context, tasks),
+    judge: (context, groups) => judge(family, rewardOf(context.round), context, groups),
+    payProposals: ({ proposals, groups }) => payProposals(proposals, groups, unusable),
+    learn: (records) => ({
+      ...learn(rewardOf(records.round), together, records),
+      ...(levels ? { figures: writtenBy(family.difficulty, levels, records.groups) } : {}),
+    }),
+    describe: describedBy(family),
+  } satisfies Partial<Recipe>;
+};
+
+const written: RecipeOver<Asked> = {
+  needs: { verbs: ASKED, data: ['answer'] },
+  over: (game) => ({
+    ...described,
+    ...shapeOver(game, { rewards, solver: groupCentredBatchScaled, weights: {} }),
+    evaluate: (context) =>
+      evaluateVerifier(context, { family: game.family, solver: 'solver', judge: 'judge', ...VOTED }),
+  }),
   elsewhere: {
     figures: VERIFIER_FIGURES,
     summary:
@@ -95,5 +121,50 @@ export const trio: Recipe = played(written, sums, {
   startPolicy: 'arithmetic-base',
   tasks: 64,
   groupSize: 8,
-  evaluate,
+  evaluate: (context) => evaluate(arithmetic, context),
 });
+
+const LADDER: Trio = {
+  unusable: 0,
+  rewards: freeRewards('gold'),
+  solver: (rewards, groups) => grpo(rewards, groups),
+  weights: { proposer: 0.5 },
+  levels: DEEPEST_TRAINED,
+};
+
+/** trio where tasks have depths, so that there is something to learn for as long as the proposer finds what is hard. */
+export const trioInComposition: Recipe = {
+  ...described,
+  ...shapeOver(compositions, LADDER),
+  name: 'trio-in-composition',
+  called: 'trio in composition',
+  title: 'Proposer, solver and judge co-trained where the proposer chooses how deep tasks are nested',
+  needsOfTasks: {
+    datum: 'generator',
+    which: 'tasks that the policy writes and a checker knows the answers of',
+  },
+  summary:
+    'One policy writes tasks that nest functions (`f07 of f12 of bdca`), solves them call by call, and judges the solutions step by step. The proposer is paid for tasks that half of the rollouts solve, so that the depth that it writes climbs with the solver; the solver by the exact checker, the judge for agreeing with it.',
+  method: {
+    setting:
+      'Tasks are nested calls of sixteen functions on strings of four letters, whose names say nothing of what they do. The start policy knows each function alone and the order in which calls are worked out; it solves most tasks of two calls, some of three and next to none of four. It writes tasks of one call mostly, and of three now and then. Nobody supplies tasks.',
+    roles: described.method.roles,
+    rewards:
+      'The proposer earns 4p(1 - p), where p is the share of the task’s rollouts that pass; what is no task, repeats another, or is answered as well by a way that stops early, earns 0, and a held-out one nothing at all. A penalty would drive it to the shortest tasks, which are right more often. The solver’s default reward is 1 for an exact answer. The judge earns 1 where its verdict on the whole is that of the exact checker, or, with the reward `self-consistency`, where it says whether the solution gives the majority answer of its task.',
+    credit:
+      'Advantages are computed role by role. The proposer’s rewards are whitened over the round. The solver’s are centred on the mean of their task and divided by its deviation (GRPO). The judge is trained on at most 256 judgments, half of them of right solutions, weighted so that both kinds count the same.',
+    objective:
+      'The loss is the sum of the three roles’ clipped policy gradients (ratios in [0.8, 1.28], a mean over each role’s tokens), with a weight of 0.5 for the proposer’s. There is no KL divergence to version 0.',
+    schedule: described.method.schedule,
+  },
+  figures: {
+    solved:
+      'Share of held-out tasks of this depth (calls that are nested) that greedy answers solve with every step right. One depth more than any task that may be trained on is asked, too.',
+    written: 'Share of the round’s tasks that the proposer wrote with this depth.',
+  },
+  startPolicy: 'composition',
+  tasks: 24,
+  groupSize: 8,
+  sets: { main: { optimizer: smallSteps({ learningRate: 2e-4, warmup: 5, minibatches: 2 }) } },
+  evaluate: (context) => evaluate(composition, context, true),
+};

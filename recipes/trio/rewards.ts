@@ -18,7 +18,7 @@ export interface SolverEvidence {
   readonly coin: boolean;
 }
 
-interface SolverReward extends RewardInfo {
+export interface SolverReward extends RewardInfo {
   /** The number of judgments that are sampled for each solution. */
   readonly votes: number;
   /** Weight of the k3 estimate of KL to version 0, added to the loss. 0 = off. */
@@ -107,10 +107,18 @@ export const rewards: Readonly<Record<string, SolverReward>> = {
   },
 };
 
-/** The reward of a proposal, by its outcome and the pass rate of the group that it became; null is missing data. */
-export function proposerReward(outcome: Outcome, passRate: number | null): number | null {
+/** The same rewards in another order, the default first, without a penalty for the distance to version 0. */
+export const freeRewards = (first: string): Readonly<Record<string, SolverReward>> => {
+  const { [first]: default_, ...others } = rewards;
+  return Object.fromEntries(
+    Object.entries({ [first]: default_!, ...others }).map(([name, reward]) => [name, { ...reward, kl: 0 }]),
+  );
+};
+
+/** The reward of a proposal, by its outcome and the pass rate of the group that it became; null is missing data. `unusable`: what one earns that is no task. */
+export function proposerReward(outcome: Outcome, passRate: number | null, unusable = -0.5): number | null {
   if (outcome === 'held-out') return null;
-  if (outcome !== 'ok') return -0.5;
+  if (outcome !== 'ok') return unusable;
   return passRate === null ? null : learnability(passRate);
 }
 

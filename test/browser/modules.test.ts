@@ -145,6 +145,36 @@ describe.skipIf(!chromiumPath)(`the page’s modules${CHROMIUM_NEEDED}`, () => {
     expect(await found({ text: 'seven', order: 'best' })).toEqual([1, 0]);
   });
 
+  test('a ladder has the newest figures of each level beside the first, and what was written last', async () => {
+    const points = [
+      { round: 0, report: { evaluation: { figures: { 'solved.1': 0.9, 'solved.2': 0.2, 'solved.10': 0 } } } },
+      { round: 1, report: { figures: { 'written.1': 1 } } },
+      {
+        round: 2,
+        report: {
+          figures: { 'written.2': 0.75 },
+          evaluation: { figures: { 'solved.1': 1, 'solved.2': 0.5, 'solved.10': 0.1, votes: 1 } },
+        },
+      },
+    ];
+    const seen = await inPage<{ rungs: unknown; none: unknown; named: unknown }>(`
+      const { rungsOf, isRung } = await $('ladder');
+      const points = ${JSON.stringify(points)};
+      return {
+        rungs: rungsOf(points),
+        none: rungsOf([{ round: 1, report: { figures: { loss: 1 } } }]),
+        named: ['solved.3', 'written.12', 'solved', 'solved.by', 'votes'].map(isRung),
+      };
+    `);
+    expect(seen.rungs).toEqual([
+      { level: 1, before: 0.9, solved: 1, written: null },
+      { level: 2, before: 0.2, solved: 0.5, written: 0.75 },
+      { level: 10, before: 0, solved: 0.1, written: null },
+    ]);
+    expect(seen.none).toEqual([]);
+    expect(seen.named).toEqual([true, true, false, false, false]);
+  });
+
   test('runs are compared by one line, which is named, and none is drawn for another', async () => {
     const report = (roles: Readonly<Record<string, number>>) => ({
       round: 1,

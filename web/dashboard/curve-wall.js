@@ -1,12 +1,14 @@
-/** All curves of a run, in the order of curves.js, each in a chart of its own that stays while its data changes. */
+/** All charts of a run: its ladder, where it has one, and its curves in the order of curves.js, each of which stays while its data changes. */
 import { Chart, Cursor } from './chart.js';
 import { curvesOf, meaningsOf, plotOf } from './curves.js';
+import { Ladder, rungsOf } from './ladder.js';
 
 /** @typedef {import('./curves.js').Point} Point */
 /** @typedef {import('./curves.js').Compared} Compared */
 
 export class CurveWall {
   #cursor = new Cursor();
+  #ladder = new Ladder();
   /** @type {Map<string, Chart>} */
   #charts = new Map();
   #box;
@@ -29,7 +31,12 @@ export class CurveWall {
       this.#charts.set(curve.title, chart);
       return { curve, chart };
     });
-    const elements = shown.map(({ chart }) => chart.element);
+    const rungs = rungsOf(points);
+    if (rungs.length) this.#ladder.show(rungs, meanings);
+    const elements = [
+      ...(rungs.length ? [this.#ladder.element] : []),
+      ...shown.map(({ chart }) => chart.element),
+    ];
     const box = this.#box;
     if (elements.length !== box.children.length || elements.some((element, i) => element !== box.children[i]))
       box.replaceChildren(...elements);

@@ -12,6 +12,7 @@ import {
   significant,
   whole,
 } from './figures.js';
+import { isRung } from './ladder.js';
 
 /** @typedef {import('./api.js').Run} Run */
 /** @typedef {import('./api.js').Round} Round */
@@ -325,7 +326,7 @@ export function showFigures(element, known, meanings = {}) {
         ];
       }),
       ...Object.entries(last.figures ?? {})
-        .filter(([, value]) => value !== null)
+        .filter(([name, value]) => value !== null && !isRung(name))
         .slice(0, OWN_FIGURES)
         .map(([name, value]) => {
           const before = first === last ? null : first.figures?.[name];
