@@ -128,7 +128,8 @@ const LADDER: Trio = {
   unusable: 0,
   rewards: freeRewards('gold'),
   solver: (rewards, groups) => grpo(rewards, groups),
-  weights: { proposer: 0.5 },
+  // A judge at chance is paid by luck: at a weight of 1 it keeps the solver from the fourth depth.
+  weights: { proposer: 0.5, judge: 0.1 },
   levels: DEEPEST_TRAINED,
 };
 
@@ -154,7 +155,7 @@ export const trioInComposition: Recipe = {
     credit:
       'Advantages are computed role by role. The proposer’s rewards are whitened over the round. The solver’s are centred on the mean of their task and divided by its deviation (GRPO). The judge is trained on at most 256 judgments, half of them of right solutions, weighted so that both kinds count the same.',
     objective:
-      'The loss is the sum of the three roles’ clipped policy gradients (ratios in [0.8, 1.28], a mean over each role’s tokens), with a weight of 0.5 for the proposer’s. There is no KL divergence to version 0.',
+      'The loss is the sum of the three roles’ clipped policy gradients (ratios in [0.8, 1.28], a mean over each role’s tokens), with weights of 0.5 for the proposer’s and 0.1 for the judge’s, which begins at chance and whose steps would be noise for the other two. There is no KL divergence to version 0.',
     schedule: described.method.schedule,
   },
   figures: {

@@ -59,14 +59,14 @@ test('a proposal earns 4p(1 - p), and one that is unusable nothing; there is no 
   });
 });
 
-test('the solver is paid by the checker and compared with its group; the proposer counts half; nothing holds the policy back', async () => {
+test('the solver is paid by the checker and compared with its group; the proposer counts half and the judge a tenth; nothing holds the policy back', async () => {
   const { groups, plan } = await play();
   expect(groups.map(({ samples }) => samples.map(({ rewards }) => rewards.reward))).toEqual([
     [1, 1, 1, 1],
     [1, 0, 0, 0],
   ]);
   const { proposer, solver, judge } = partsOf(plan.updates[0]!.parts);
-  expect([proposer!.weight, solver!.weight, judge!.weight]).toEqual([0.5, 1, 1]);
+  expect([proposer!.weight, solver!.weight, judge!.weight]).toEqual([0.5, 1, 0.1]);
   for (const part of [proposer!, solver!, judge!]) expect(part.kl).toBeUndefined();
   const advantages = solver!.items.map(({ advantage }) => advantage as number);
   // A group without a difference teaches nothing. Of 1 0 0 0 the mean is 1/4 and the deviation 1/2 (of three degrees of freedom).
@@ -78,7 +78,7 @@ test('the solver is paid by the checker and compared with its group; the propose
 test('the checker’s word is the default, and a coin pays without a penalty, too', async () => {
   expect(Object.keys(recipe.rewards)[0]).toBe('gold');
   const { plan } = await play('random');
-  expect(partsOf(plan.updates[0]!.parts)['solver']!.kl).toBeUndefined();
+  expect(partsOf(plan.updates[0]!.parts).solver!.kl).toBeUndefined();
 });
 
 test('a rung is what greedy answers solve with every step right, of each depth', async () => {
