@@ -2,9 +2,11 @@
 import type { Recipe } from '../core/recipe/recipe.ts';
 import { type Registry, registry } from '../core/recipe/registry.ts';
 import { aprm } from './aprm/recipe.ts';
+import { asl } from './asl/recipe.ts';
 import { azr } from './azr/recipe.ts';
 import { cepo } from './cepo/recipe.ts';
 import { coReward } from './co-reward/recipe.ts';
+import { comas } from './comas/recipe.ts';
 import { cosplay } from './cosplay/recipe.ts';
 import { dapo } from './dapo/recipe.ts';
 import { dsmathV2 } from './dsmath-v2/recipe.ts';
@@ -30,10 +32,12 @@ import { qwenPrm } from './qwen-prm/recipe.ts';
 import { rZero } from './r-zero/recipe.ts';
 import { ragen } from './ragen/recipe.ts';
 import { realTg } from './real-tg/recipe.ts';
+import { reseek } from './reseek/recipe.ts';
 import { rewardHarness } from './rewardharness/recipe.ts';
 import { rise } from './rise/recipe.ts';
 import { rlp } from './rlp/recipe.ts';
 import { rlsp } from './rlsp/recipe.ts';
+import { rlver } from './rlver/recipe.ts';
 import { rrpo } from './rrpo/recipe.ts';
 import { sage } from './sage/recipe.ts';
 import { sar } from './sar/recipe.ts';
@@ -134,6 +138,10 @@ export const recipes: readonly Recipe[] = [
   eva,
   maporl,
   marti,
+  comas,
+  asl,
+  reseek,
+  rlver,
 ];
 
 /** Every recipe of the project, in the form in which Workers, learner and commands take them. */

@@ -72,6 +72,8 @@ function expectData(recipe: string, tasks: readonly PlacedTask[]): void {
 const FIELD_OF: Readonly<Partial<Record<Datum, string>>> = {
   solution: 'a field "solution"',
   steps: 'a field "solution" of several lines',
+  documents: 'a field "documents", a list of texts,',
+  users: 'no field "needs", or one like [{"wants": "how long it takes", "words": ["minutes", "hours"]}]',
 };
 
 /** The prompts of a recipe on questions. Throws `run.prompts` where it is not written over games. */

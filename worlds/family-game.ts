@@ -21,6 +21,8 @@ interface FamilyGame<V extends Verb>
       | 'byRule'
       | 'unused'
       | 'form'
+      | 'library'
+      | 'needsOf'
     >
   > {
   /** What it can be asked beside `solve` and `verify`. */

@@ -4,6 +4,7 @@ import { referenceSolution } from './arithmetic/aided.ts';
 import { aidedWords, totalsChecker } from './arithmetic/aided-words.ts';
 import { debatingWords } from './arithmetic/debating.ts';
 import { arithmetic } from './arithmetic/family.ts';
+import { replyWords, totalsWanted } from './arithmetic/users.ts';
 import { composition } from './composition/family.ts';
 import { writeSolution } from './composition/text.ts';
 import { familyGame, freely } from './family-game.ts';
@@ -17,10 +18,22 @@ export const compositions = familyGame(composition, {
   write: writeSolution,
 });
 
+/** Chains of sums, which a proposer writes from one prompt, whatever they are written after. */
+export const evolvingSums = familyGame(arithmetic, {
+  words: {
+    evolve: {
+      maxNew: arithmetic.maxNew.proposer,
+      ask: () => arithmetic.proposerPrompt(),
+      read: (text) => arithmetic.parseProposal(text),
+    },
+  },
+});
+
 /** Chains of sums for policies that read drafts, hints, solutions and corrections beside a task. */
 export const aidedSums = familyGame(arithmetic, {
-  words: { ...aidedWords, ...debatingWords },
-  data: ['solution', 'steps'],
+  words: { ...aidedWords, ...debatingWords, ...replyWords },
+  data: ['solution', 'steps', 'users'],
+  needsOf: totalsWanted,
   steps: totalsChecker,
   reference: referenceSolution,
 });

@@ -58,6 +58,21 @@ export interface StepChecker {
   readonly partsOf: (ids: TokenIds, encode: (text: string) => TokenIds) => number[];
 }
 
+/** What a user wants to hear, and does not say at once. */
+export interface UserNeed {
+  /** As the user says it: "how long it takes". */
+  readonly wants: string;
+  readonly isMet: (reply: string) => boolean;
+}
+
+/** Documents that can be searched. */
+export interface Library {
+  /** The few documents that fit a query best, the best first. */
+  readonly search: (query: string) => readonly string[];
+  /** By the oracle: does one of the documents hold the answer to the task? */
+  readonly hold: (documents: readonly string[], task: string) => boolean;
+}
+
 export interface Game<V extends Verb = Verb> {
   /** The tasks and their oracle. */
   readonly family: TaskFamily;
@@ -97,6 +112,10 @@ export interface Game<V extends Verb = Verb> {
       key: string,
     ) => { readonly chosen: string; readonly rejected: string };
   };
+  /** What the user who asks a task needs; absent where there are no users. */
+  readonly needsOf?: (task: string) => readonly UserNeed[];
+  /** Absent where there is nothing to search. */
+  readonly library?: Library;
   /** Absent where nobody knows the steps. */
   readonly steps?: StepChecker;
   /** The worked solution of a task; absent where the data have none. */

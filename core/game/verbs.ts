@@ -19,6 +19,19 @@ export interface Remark {
   readonly text: string;
 }
 
+/** A text of a conversation between the assistant and a user. */
+export interface Utterance {
+  readonly by: 'assistant' | 'user';
+  readonly text: string;
+}
+
+/** A search that was made: what was looked for, what was found, and whether the searcher called it useful; null = it was not asked. */
+export interface SearchStep {
+  readonly query: string;
+  readonly found: readonly string[];
+  readonly useful: boolean | null;
+}
+
 /** Each verb with what it is asked about and what the text says that comes back. */
 export interface Verbs {
   /** Answers a task. */
@@ -46,6 +59,18 @@ export interface Verbs {
     readonly about: About & { readonly response: string; readonly review: string };
     readonly says: number;
   };
+  /** Answers a user who began with the task, after what both said since. */
+  readonly reply: { readonly about: About & { readonly said: readonly Utterance[] }; readonly says: string };
+  /** Searches documents, or answers a task by what was found before. `last`: no search is left. */
+  readonly search: {
+    readonly about: About & { readonly steps: readonly SearchStep[]; readonly last: boolean };
+    readonly says: { readonly query: string } | { readonly solution: Solution };
+  };
+  /** Says whether what its last search found helps to answer the task. */
+  readonly sift: {
+    readonly about: About & { readonly steps: readonly SearchStep[] };
+    readonly says: boolean;
+  };
   /** Writes a hint from the reference solution. `level` from 1, the least, to `levels`. */
   readonly hint: {
     readonly about: About & { readonly level: number; readonly levels: number };
@@ -61,8 +86,11 @@ export interface Verbs {
   readonly rephrase: { readonly about: About; readonly says: string };
   /** Writes a task whose answer is that of a solution. */
   readonly derive: { readonly about: About & { readonly solution: Solution }; readonly says: string };
-  /** Writes a harder task, or one about something else that is as hard. */
-  readonly evolve: { readonly about: About & { readonly way: 'deeper' | 'broader' }; readonly says: string };
+  /** Writes a harder task, an easier one, or one about something else that is as hard. */
+  readonly evolve: {
+    readonly about: About & { readonly way: 'deeper' | 'broader' | 'easier' };
+    readonly says: string;
+  };
   /** Says of every step of a solution, and of the whole, whether it is right. */
   readonly verify: { readonly about: About & { readonly solution: Solution }; readonly says: Judgment };
   /** Says which of two answers is better. */
@@ -120,7 +148,10 @@ export const SAYS: { readonly [V in Verb]: v.GenericSchema<unknown, SaysOf<V>> }
   debate: solution,
   wish: solution,
   review: words,
+  reply: words,
   score: share,
+  search: v.union([v.object({ query: words }), v.object({ solution })]),
+  sift: v.boolean(),
   hint: words,
   critique: words,
   propose: words,
@@ -153,6 +184,9 @@ export const aboutTexts = <V extends Verb>(verb: V, task: string, text: string, 
     response: text,
     remarks: (['self', 'other', 'critic'] as const).map((by) => ({ by, text })),
     review: text,
+    steps: [{ query: text, found: [text], useful: null }],
+    last: false,
+    said: [],
     first: text,
     second: text,
     level: 1,
@@ -176,7 +210,8 @@ export const DATA = {
   interpreter: 'programs that an interpreter runs',
   rules: 'rules of which a program says whether they hold',
   graphs: 'graphs whose links have times',
-  documents: 'documents',
+  documents: 'documents that can be searched',
+  users: 'users who talk back',
   mark: 'a mark in what is written at which an answer is looked for',
   pairs: 'pairs of answers, of which one is preferred',
   conversations: 'conversations that end with an answer',

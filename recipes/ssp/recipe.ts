@@ -5,13 +5,13 @@ import type { Recipe } from '../../core/recipe/recipe.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { grpoByEpisode, returnOf, spread } from '../../protocols/episode-credit.ts';
-import { answerOf, questionDifficulty } from '../../worlds/knowledge/episode.ts';
+import { answerOf, questionDifficulty, theWorld } from '../../worlds/knowledge/episode.ts';
 import { readTask } from '../../worlds/knowledge/proposal.ts';
 import { STOP } from '../../worlds/worked.ts';
 import { hostedSearch } from './hosted.ts';
 import { rollSearch, scoreSearch } from './search-groups.ts';
 import { proposeQuestions } from './search-proposals.ts';
-import { evaluateSearch, PROPOSER, SOLVER, TURN_TOKENS, theWorld } from './searchers.ts';
+import { evaluateSearch, PROPOSER, SOLVER, TURN_TOKENS } from './searchers.ts';
 import { poolAfter, poolOf, taskPool } from './task-pool.ts';
 
 /** The number of rounds after which the pool is emptied. */

@@ -4,9 +4,9 @@ import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { rolloutId } from '../../core/round/sample-ids.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { coinOf } from '../../protocols/gold.ts';
-import { answerOf } from '../../worlds/knowledge/episode.ts';
+import { answerOf, theWorld } from '../../worlds/knowledge/episode.ts';
 import { readTask } from '../../worlds/knowledge/proposal.ts';
-import { answerIn, SOLVER, solve, theWorld } from './searchers.ts';
+import { answerIn, SOLVER, solve } from './searchers.ts';
 
 /** `round.settings.groupSize` episodes of each task's question; a group's samples are the turns of all of them. */
 export async function rollSearch(

@@ -9,9 +9,9 @@ import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { groupId, proposalId } from '../../core/round/sample-ids.ts';
 import type { Outcome } from '../../core/schema/outcome.ts';
 import type { AdmittedTask, Proposals } from '../../core/schema/sample.ts';
-import { isHeldOutQuestion, supports } from '../../worlds/knowledge/episode.ts';
+import { isHeldOutQuestion, supports, theWorld } from '../../worlds/knowledge/episode.ts';
 import { ANSWER_KINDS, admitProposal, MAX_SEARCHES, writeTask } from '../../worlds/knowledge/proposal.ts';
-import { PROPOSER, type Research, research, theWorld } from './searchers.ts';
+import { PROPOSER, type Research, research } from './searchers.ts';
 
 export interface QuestionGates {
   /** Whether a reader must come to the answer. */

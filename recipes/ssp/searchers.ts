@@ -12,10 +12,9 @@ import type { Sample } from '../../core/schema/sample.ts';
 import { tallyOfShares } from '../../core/statistics/change.ts';
 import {
   answerOf,
-  type Knowledge,
-  knowledgeOf,
   parseTurn,
   pathQuestions,
+  theWorld,
   writeFindings,
 } from '../../worlds/knowledge/episode.ts';
 import {
@@ -32,13 +31,6 @@ export const SOLVER = 'solver';
 
 /** Token limits, stop token included: the longest question; and the longest search or answer. */
 export const TURN_TOKENS = { proposer: 58, solver: 22 } as const;
-
-let world: Knowledge | undefined;
-/** The world that is searched, which is not one of the warm start's. */
-export function theWorld(): Knowledge {
-  world ??= knowledgeOf('search-self-play', { person: 120, town: 60, guild: 80, land: 40 });
-  return world;
-}
 
 export interface Assignment {
   readonly id: string;

@@ -117,10 +117,10 @@ function questionLines(): Line[] {
     settings,
   };
   const questions = { ...data, ...wordsTaskSet() };
-  // The generated questions have no worked solutions, and `words` writes no verdict on two answers.
+  // The generated questions have neither worked solutions nor documents, and `words` writes no verdict on two answers.
   const played = QUESTION_RECIPES.filter((name) => {
     const { data, verbs } = shipped.find(name).written!.needs;
-    const isWorked = data.some((datum) => datum === 'solution' || datum === 'steps');
+    const isWorked = data.some((datum) => ['solution', 'steps', 'documents'].includes(datum));
     return !isWorked && !verbs.includes('compare');
   });
   return played.map((name) => {

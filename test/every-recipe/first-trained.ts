@@ -10,4 +10,5 @@ export const FIRST_TRAINED: Readonly<Record<string, number>> = {
   rewardharness: 4,
   'mr-rlvr': 7,
   sws: 7,
+  asl: 3,
 };

@@ -24,6 +24,7 @@ const rows = Array.from({ length: 24 }, (_, i) => ({
   question: `Say ${i}`,
   answer: '(?s).*[a-m].*',
   solution: 'Say a.\nSay b.',
+  documents: [`Number ${i} is a letter.`],
 }));
 writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
 
@@ -82,13 +83,21 @@ const ROUNDS = 2;
 
 /** Recipes whose policy writes questions, plays against itself or teaches itself. */
 const ASKING = ['trio', 'mae', 'r-zero', 'sppo', 'sdpo'] as const;
-/** A recipe of each further protocol: a critic, questions in other words, verdicts on two answers, grades, and debates. */
-const FURTHER = ['trace', 'co-reward', 'self-taught-evaluators', 'self-rewarding', 'maporl'] as const;
+/** A recipe of each further protocol: a critic, questions in other words, verdicts on two answers, grades, debates, searches, and talks with users. */
+const FURTHER = [
+  'trace',
+  'co-reward',
+  'self-taught-evaluators',
+  'self-rewarding',
+  'maporl',
+  'reseek',
+  'rlver',
+] as const;
 const isFurther = (recipe: string): boolean => FURTHER.some((name) => name === recipe);
 /** Random weights write no verdict that can be read, and then these train nothing: what is compared is what was sampled and audited. */
 const UNREAD: readonly string[] = ['self-taught-evaluators', 'self-rewarding'];
 /** The second round reads what the first one left: sppo's curriculum, sdpo's teacher, the weights of both who debate. */
-const TWICE: readonly string[] = ['sppo', 'sdpo', 'maporl'];
+const TWICE: readonly string[] = ['sppo', 'sdpo', 'maporl', 'reseek', 'rlver'];
 /** What a round of them changes besides, or in place of, the policy's own weights. */
 const CHANGED: Readonly<Record<string, `${string}.safetensors`>> = {
   'r-zero': 'challenger.safetensors',

@@ -17,7 +17,11 @@ const SAID: { readonly [V in Verb]: Spoken<V>['read'] } = {
   correct: solution,
   debate: solution,
   review: words,
+  reply: words,
   score: share,
+  search: (text) =>
+    text.length % 3 ? ok({ solution: { steps: [text], answer: text.at(-1)! } }) : ok({ query: `${text}.` }),
+  sift: (text) => ok(text.length % 2 === 0),
   wish: solution,
   hint: words,
   critique: words,

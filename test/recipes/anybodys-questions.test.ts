@@ -19,6 +19,10 @@ const rows = Array.from({ length: 12 }, (_, i) => ({
   question: `A shelf holds ${i + 3} books and ${i} more are bought. How many are there?`,
   answer: 2 * i + 3,
   solution: `There are ${i + 3} at first.\nWith ${i} more there are ${i + 3} + ${i} = ${2 * i + 3}.`,
+  documents: [
+    `A shelf of ${i + 3} books: ${i} more were bought, so that it holds ${2 * i + 3}.`,
+    `There are ${i} cups.`,
+  ],
 }));
 writeFileSync(file, rows.map((row) => JSON.stringify(row)).join('\n'));
 

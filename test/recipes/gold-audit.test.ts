@@ -138,6 +138,9 @@ const GOLD_IS_DATA = ['spin'];
 /** Recipes whose gold decides what is remembered, by which later rounds pay. */
 const GOLD_IS_REMEMBERED = ['rewardharness'];
 
+/** Recipes whose users say by a script of their own whether they got what they want. */
+const USERS_SAY = ['rlver'];
+
 /** Where gold is used in an earlier phase than the last of a recipe's moments. */
 const GOLD_AT: Readonly<Record<string, Moment>> = { 'dsmath-v2': { index: 2 }, rewardharness: { index: 1 } };
 
@@ -177,17 +180,20 @@ describe('rewards that are declared gold-free', () => {
 });
 
 describe('the lie reaches the oracle of', () => {
-  test.each(recipes)('$name, and what it pays or teaches where gold is used', async (recipe) => {
-    const [names, infos] = [Object.keys(recipe.rewards), Object.values(recipe.rewards)];
-    const gold = names[infos.findIndex(({ usesGold }) => usesGold)];
-    const moment = GOLD_AT[recipe.name] ?? momentsOf(recipe).at(-1)!;
-    const honest = await playLearn(recipe, gold ?? names[0]!, moment);
-    lie();
-    world.swapsPairs = true;
-    const lied = await playLearn(recipe, gold ?? names[0]!, moment);
-    if (GOLD_IS_REMEMBERED.includes(recipe.name)) expect(lied.remembered).not.toEqual(honest.remembered);
-    else if (gold && !GOLD_IS_DATA.includes(recipe.name))
-      expect([lied.paid, lied.taught]).not.toEqual([honest.paid, honest.taught]);
-    else expect(lied.known).not.toEqual(honest.known);
-  });
+  test.each(recipes.filter(({ name }) => !USERS_SAY.includes(name)))(
+    '$name, and what it pays or teaches where gold is used',
+    async (recipe) => {
+      const [names, infos] = [Object.keys(recipe.rewards), Object.values(recipe.rewards)];
+      const gold = names[infos.findIndex(({ usesGold }) => usesGold)];
+      const moment = GOLD_AT[recipe.name] ?? momentsOf(recipe).at(-1)!;
+      const honest = await playLearn(recipe, gold ?? names[0]!, moment);
+      lie();
+      world.swapsPairs = true;
+      const lied = await playLearn(recipe, gold ?? names[0]!, moment);
+      if (GOLD_IS_REMEMBERED.includes(recipe.name)) expect(lied.remembered).not.toEqual(honest.remembered);
+      else if (gold && !GOLD_IS_DATA.includes(recipe.name))
+        expect([lied.paid, lied.taught]).not.toEqual([honest.paid, honest.taught]);
+      else expect(lied.known).not.toEqual(honest.known);
+    },
+  );
 });

@@ -46,6 +46,7 @@ const FROM_ELSEWHERE: Readonly<Record<string, Readonly<Record<string, string>>>>
   'q-evolve': { agent: 'the board' },
   ragen: { agent: 'the board' },
   rewardharness: { judge: 'responses of the data, each without its label' },
+  reseek: { searcher: 'what its searches find' },
   'self-taught-evaluators': { writer: 'its task, changed' },
   spiral: { first: 'its view of the game', second: 'its view of the game' },
   'ssr-swe': { solver: 'a program with a bug, and tests' },
@@ -247,6 +248,7 @@ const SOURCES = [
     tasks: [1, 2].map((line) => ({
       ...sayTask(`Say word ${line}`, PLANTED, line),
       solution: `It says ${PLANTED}.\n<answer>${PLANTED}</answer>`,
+      metadata: { documents: ['It says a word.'] },
     })),
   },
 ];
@@ -254,7 +256,7 @@ const onFiles = (recipe: string, more: object = {}) =>
   questionRecipeFrom({ ...SAY, sources: SOURCES, recipe, ...more });
 
 /** Roles that are told no more than whether an answer is right. */
-const TOLD_WHETHER_RIGHT = ['sd-zero/reviser', 'svs/writer'];
+const TOLD_WHETHER_RIGHT = ['sd-zero/reviser', 'svs/writer', 'rlver/assistant'];
 
 test.each(QUESTION_RECIPES)('on questions of files %s says which roles are shown answers', async (name) => {
   const recipe = onFiles(name);

@@ -6,9 +6,8 @@ import { openRoundContext, type RoundContext } from '../../core/recipe/round-con
 import { playStages } from '../../core/round/play-stages.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import { proposerRewards, ssp } from '../../recipes/ssp/recipe.ts';
-import { theWorld } from '../../recipes/ssp/searchers.ts';
 import { poolAfter } from '../../recipes/ssp/task-pool.ts';
-import { isHeldOutQuestion } from '../../worlds/knowledge/episode.ts';
+import { isHeldOutQuestion, theWorld } from '../../worlds/knowledge/episode.ts';
 import { parseDocument } from '../../worlds/knowledge/world.ts';
 import { scriptedPolicy, textTokenizer } from '../protocols/scripted-policy.ts';
 import { recordsOf } from './records.ts';

@@ -32,6 +32,13 @@ export function knowledgeOf(seed: string, size?: WorldSize): Knowledge {
   return { world, graph: new Graph(world.triples), index: new SearchIndex(world.documents) };
 }
 
+let world: Knowledge | undefined;
+/** The world that recipes search, which is not one of the warm start's. */
+export function theWorld(): Knowledge {
+  world ??= knowledgeOf('search-self-play', { person: 120, town: 60, guild: 80, land: 40 });
+  return world;
+}
+
 export type Turn = { readonly kind: 'search' | 'answer'; readonly text: string };
 
 const TURN = /^(?:<step>[^<>?]{1,120})?(?:<step>\?([a-z0-9 ]{1,120})<eos>|<answer>([a-z]{1,20})<eos>)$/;

@@ -3,7 +3,7 @@
  * model and no learned ranking; the order is total, so the same query always finds the same documents.
  */
 
-const WORD = /[a-z0-9]+/g;
+const WORD = /[\p{L}\p{N}]+/gu;
 /** Words that nearly every document has. */
 const STOP_WORDS = new Set(['the', 'of', 'is', 'one', 'with', 'and']);
 

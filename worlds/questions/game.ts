@@ -12,6 +12,8 @@ import { saidInMessages } from '../message-family.ts';
 import { drawQuestions, fittingIn, type Room } from './draw.ts';
 import { type QuestionSet, questionFamily } from './family.ts';
 import { answerForm } from './form.ts';
+import { documentsOf, libraryOf } from './library.ts';
+import { needsIn, needsOf } from './needs.ts';
 import { conversationOf, filled, type Known, PROMPTS, type Prompt } from './prompts.ts';
 import { readTask, writeProposed, writeTask } from './task-text.ts';
 import type { Texts } from './texts.ts';
@@ -40,6 +42,8 @@ const HAS: Readonly<Partial<Record<Datum, (task: FileTask) => boolean>>> = {
   mark: () => true,
   solution: ({ solution = '' }) => solution.trim() !== '',
   steps: ({ solution = '' }) => linesOf(solution).length > 1,
+  documents: (task) => documentsOf(task).length > 0,
+  users: (task) => needsIn(task) !== null,
 };
 
 /** What every question of a set has beside the question itself. */
@@ -107,7 +111,8 @@ function wordingOf<V extends Verb>(questions: GameQuestions, verb: V): Wording<V
       const renderer = speaker.renderer();
       const task = prompt.alone ? null : taskOf(about);
       const content = filled(text, prompt.places(about, knownTo(questions, renderer)));
-      return renderer.begin(conversationOf(task === null ? null : readTask(task).messages, content)).text;
+      const conversation = conversationOf(task === null ? null : readTask(task).messages, content);
+      return renderer.begin([...conversation, ...(prompt.after?.(about) ?? [])]).text;
     },
     read: (written, about, speaker) => {
       const renderer = speaker.renderer();
@@ -144,10 +149,13 @@ export function questionGame(questions: GameQuestions, needs: Parameters<typeof 
     const read = parseProposal?.(readTask(task).messages.at(-1)!.content);
     return read?.ok === true && read.value.isHeldOut;
   };
+  const library = libraryOf([...all, ...tasks.heldOut]);
   return {
     family,
     words,
     also: words,
+    ...(library && { library }),
+    needsOf: needsOf({ ...questions, answerIsExact: family.answerIsExact }),
     data: dataOf(all),
     byExample: true,
     form: answerForm(questions.extract),

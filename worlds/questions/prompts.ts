@@ -4,7 +4,7 @@
  * because that is how what comes back is read.
  */
 import { extractAnswer } from '../../core/checkers/extract.ts';
-import type { AboutOf, Remark, SaysOf, Verb } from '../../core/game/verbs.ts';
+import type { AboutOf, Remark, SaysOf, SearchStep, Verb } from '../../core/game/verbs.ts';
 import { invalid, ok, type ParseResult } from '../../core/recipe/task-family.ts';
 import type { Message } from '../../core/renderer/message.ts';
 
@@ -29,6 +29,8 @@ export interface Prompt<V extends Verb> {
   readonly alone?: true;
   /** What stands in the places of the text. */
   readonly places: (about: AboutOf<V>, known: Known) => Readonly<Record<string, string>>;
+  /** What was said in the conversation after the text. */
+  readonly after?: (about: AboutOf<V>) => readonly Message[];
   /** How many of the places hold what a role wrote: a question must leave room for them. Default 0. */
   readonly shown?: number;
   /** Reads what a role wrote, without what ended it. */
@@ -95,6 +97,26 @@ const SAID_BY: Readonly<Record<Remark['by'], string>> = {
 const remarksIn = (remarks: readonly Remark[]): string =>
   remarks.map(({ by, text }) => `${SAID_BY[by]}:\n${text.trim() || '(nothing)'}`).join('\n\n');
 
+const listed = (found: readonly string[]): string => (found.length ? numbered(found) : 'nothing');
+
+/** A search, and what is told of what it found. */
+const searched = ({ query, found, useful }: SearchStep, isLast: boolean): Message[] => {
+  const judged = useful === null ? '' : `\n\nYou called this ${useful ? 'useful' : 'useless'}.`;
+  return [
+    { role: 'assistant', content: `<search>${query}</search>` },
+    {
+      role: 'user',
+      content: `Found:\n${listed(found)}${judged}\n\n${isLast ? 'Answer the question now.' : 'Search again, or answer the question.'}`,
+    },
+  ];
+};
+
+const EVOLVED: Readonly<Record<AboutOf<'evolve'>['way'], string>> = {
+  deeper: 'Write a harder version of it: ask for one more step, or add a condition.',
+  easier: 'Write an easier version of it: leave out a step or a condition.',
+  broader: 'Write a question about something else that is as hard and has the same form.',
+};
+
 /** Every verb once. */
 export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
   solve: {
@@ -155,6 +177,41 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
     places: (about, known) => ({ ...told(about, known), response: about.response, review: about.review }),
     read: share(1, 3),
   },
+  reply: {
+    text: '{{question}}',
+    places: ({ task }, { question }) => ({ question: question(task) }),
+    after: ({ said }) => said.map(({ by, text }) => ({ role: by, content: text })),
+    read: (written, _, known) => known.text(written),
+  },
+  search: {
+    text: '{{question}}\n\nYou can look things up in documents before you answer. To search, write the words to look for in <search> tags, such as <search>museum opening hours</search>, and nothing else; you are then shown what was found. When you know enough, write your answer in place of a search.',
+    places: asked,
+    after: ({ steps, last }) => steps.flatMap((step, i) => searched(step, last && i === steps.length - 1)),
+    shown: 1,
+    read: (written, _, known) => {
+      const [, query] = /<search>([^<>]*)<\/search>/.exec(written) ?? [];
+      if (query === undefined) {
+        const said = known.answer(written);
+        return said.ok ? ok({ solution: said.value }) : said;
+      }
+      const said = known.text(query);
+      return said.ok ? ok({ query: said.value }) : invalid('empty-query');
+    },
+  },
+  sift: {
+    text: 'A question:\n{{question}}\n\nYou searched documents for: {{query}}\n\nThis was found:\n{{found}}\n\nDoes it help to answer the question? Write yes or no in <answer> tags.',
+    alone: true,
+    shown: 1,
+    places: (about, known) => ({
+      ...told(about, known),
+      query: about.steps.at(-1)!.query,
+      found: listed(about.steps.at(-1)!.found),
+    }),
+    read: (written) => {
+      const said = verdictIn(written);
+      return said.ok ? ok(said.value.right) : said;
+    },
+  },
   hint: {
     text: 'A question:\n{{question}}\n\nIts solution:\n{{solution}}\n\nWrite a hint for somebody who cannot answer the question. It is hint {{level}} of {{levels}}, and each tells more than the one before: the first how to begin, the last all but the result. Write the hint alone, without the result.',
     alone: true,
@@ -207,10 +264,7 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
     alone: true,
     places: (about, known) => ({
       ...asked(about, known),
-      wish:
-        about.way === 'deeper'
-          ? 'Write a harder version of it: ask for one more step, or add a condition.'
-          : 'Write a question about something else that is as hard and has the same form.',
+      wish: EVOLVED[about.way],
     }),
     read: newQuestion,
   },

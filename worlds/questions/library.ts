@@ -1,0 +1,41 @@
+/** The documents of questions of files: those of all questions together can be searched for each. */
+import type { Library } from '../../core/game/game.ts';
+import { mentions } from '../../core/text/mentions.ts';
+import type { FileTask } from '../file/task.ts';
+import { SearchIndex } from '../knowledge/search.ts';
+import { readTask } from './task-text.ts';
+
+/** The field of a row that has its documents: a list of texts, or of objects with a text and perhaps a title. */
+const FIELD = 'documents';
+
+/** Documents that a search gives at most. */
+const FOUND = 3;
+
+const textOf = (document: unknown): string => {
+  if (typeof document === 'string') return document.trim();
+  if (typeof document !== 'object' || document === null) return '';
+  const { title, text } = document as Readonly<Record<string, unknown>>;
+  return typeof text === 'string' ? `${typeof title === 'string' ? `${title}: ` : ''}${text}`.trim() : '';
+};
+
+export const documentsOf = ({ metadata }: Pick<FileTask, 'metadata'>): string[] => {
+  const given = metadata[FIELD];
+  return Array.isArray(given) ? given.map(textOf).filter((text) => text !== '') : [];
+};
+
+/** Undefined where no question has documents. The index is made when it is first searched. */
+export function libraryOf(tasks: readonly FileTask[]): Library | undefined {
+  if (!tasks.some((task) => documentsOf(task).length > 0)) return undefined;
+  let index: SearchIndex | undefined;
+  return {
+    search: (query) => {
+      index ??= new SearchIndex([...new Set(tasks.flatMap(documentsOf))]);
+      return index.search(query, FOUND);
+    },
+    hold: (documents, task) => {
+      const { answer, metadata } = readTask(task);
+      const accepted = Array.isArray(metadata.accepted) ? metadata.accepted.map(String) : [answer];
+      return documents.some((document) => accepted.some((one) => mentions(document, one)));
+    },
+  };
+}
