@@ -114,13 +114,23 @@ export {
   payAnswers,
   randomReward,
 } from './protocols/answer-rewards.ts';
+export { GAME_FIGURES } from './protocols/evaluate/games.ts';
 export { evaluateSolver, type Solver } from './protocols/evaluate/solver.ts';
 export { evaluateVerifier } from './protocols/evaluate/verifier.ts';
+export { type Cast, type GameRound, gameRound, ownSeats } from './protocols/game-round.ts';
 export { besideOracle, coinOf, sealedGold } from './protocols/gold.ts';
 export { paidEarly } from './protocols/reward-first-stage.ts';
 export { answer, rollOut, rolloutIds, type WantedAnswers } from './protocols/roll-out.ts';
 export { type SampledPrompt, samplePrompts } from './protocols/sample-prompts.ts';
 export { type ContextOf, ownContext, scoreInContexts } from './protocols/score-in-other-prompt.ts';
+export {
+  runningRoleBaselines,
+  SEAT_FIGURES,
+  type SeatCredit,
+  seatFigures,
+  seatItems,
+  seatUpdates,
+} from './protocols/seat-credit.ts';
 export {
   creditedItems,
   groupItems,

@@ -79,7 +79,7 @@ export const epo: Recipe = {
     'self-play': 'the partner has a strategist too, who is trained with the same weights',
     'actor-alone': 'no strategist: the actor is trained',
   },
-  sets: { [MAIN_SET]: { optimizer: smallSteps({ learningRate: 5e-4, warmup: 5 }) } },
+  sets: { [MAIN_SET]: { optimizer: smallSteps({ warmup: 5 }) } },
   bindings: ({ variant }) =>
     Object.fromEntries(
       ROLES.filter((role) => !(playedIn(variant).trained as readonly string[]).includes(role)).map((role) => [

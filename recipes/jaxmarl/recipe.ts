@@ -146,7 +146,7 @@ export const jaxmarl: Recipe = {
       'no critic: discounted rewards to go, standardised over the agent’s turns in the episodes of one world',
   },
   sets: {
-    [MAIN_SET]: { optimizer: smallSteps({ learningRate: 5e-4, warmup: 5 }) },
+    [MAIN_SET]: { optimizer: smallSteps({ warmup: 5 }) },
     [CRITIC]: { optimizer: smallSteps({ learningRate: 1e-3, warmup: 5 }), head: { kind: 'value' } },
   },
   ...gameRound({

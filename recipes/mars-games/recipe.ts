@@ -84,7 +84,7 @@ const DESCRIBED = {
     'episode-pooled': 'both: the return of the episode, compared over all seats',
     discounted: 'rewards to go are discounted by 0.9 from one turn of a seat to its next',
   },
-  sets: { [MAIN_SET]: { optimizer: smallSteps({ learningRate: 5e-4, warmup: 5 }) } },
+  sets: { [MAIN_SET]: { optimizer: smallSteps({ warmup: 5 }) } },
   inGame: (game: SeatedGame) => over({ games: [game] }),
 } satisfies Partial<Recipe>;
 

@@ -121,7 +121,7 @@ const DESCRIBED = {
     'fixed-opponent': 'the other seat is played by version 0, and the learner holds one seat after the other',
     'no-rae': 'no baseline: the return itself is the advantage',
   },
-  sets: { [MAIN_SET]: { optimizer: smallSteps({ learningRate: 5e-4, warmup: 5 }) } },
+  sets: { [MAIN_SET]: { optimizer: smallSteps({ warmup: 5 }) } },
   state,
   bindings: () => ({ [OPPONENT]: { pinned: true } }),
   inGame: (game: SeatedGame) => over([game], {}),

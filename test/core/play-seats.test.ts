@@ -7,6 +7,7 @@ import { rolloutId } from '../../core/round/sample-ids.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import { ragen } from '../../recipes/ragen/recipe.ts';
 import { scriptedPolicy, textTokenizer } from '../protocols/scripted-policy.ts';
+import { chatOf } from '../recipes/say.ts';
 
 const settings = {
   recipe: 'ragen',
@@ -172,4 +173,35 @@ test.each([
   );
   await expect(played).rejects.toThrow(message);
   await expect(played).rejects.toMatchObject({ code: 'episode.seat', kind: 'give-up' });
+});
+
+test('a seat that is asked in messages goes on by the chat template, and its own tokens are kept as they were sampled', async () => {
+  const text = chatOf(512);
+  const { stop: _, ...ofMessages } = recipe;
+  const context = openRoundContext({
+    ...text,
+    recipe: ofMessages,
+    round: roundOf(settings, { buyer: {}, seller: {} }, 1, 3),
+    recipeState: () => Promise.resolve(undefined),
+    use: (_ref, work) => work(scriptedPolicy(text.tokenizer, (prompt) => `${prompt.length % 7}<|im_end|>`)),
+  });
+  const say = (content: string) => [{ role: 'user' as const, content }];
+  const [played] = await playSeats(
+    context,
+    [{ seats: { buyer: { role: 'buyer', id: 'b' }, seller: { role: 'seller', id: 's' } }, world: 0 }],
+    {
+      maxTurns: 4,
+      next: (turn) =>
+        turn === 4 ? [] : [{ seat: turn % 2 ? 'seller' : 'buyer', reads: say(`turn ${turn}`) }],
+      answer: (turn) => ({ world: turn + 1, outcomes: ['ok'] }),
+    },
+  );
+  const [first, , third] = played!.turns;
+  const before = [...first!.prompt, ...first!.ids];
+  expect(third!.prompt.slice(0, before.length)).toEqual(before);
+  const prompt = text.tokenizer.decode(third!.prompt);
+  expect(prompt).toContain('turn 2');
+  expect(prompt.match(/<\|im_start\|>assistant/g)).toHaveLength(2);
+  // The other seat's turns are not in its prompt.
+  expect(prompt).not.toContain('turn 1');
 });

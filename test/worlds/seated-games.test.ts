@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { wholeEpisodesOf } from '../../core/episodes/play-episodes.ts';
 import type { SeatedGame } from '../../core/game/seated-game.ts';
+import type { PolicyPart } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import { checkRecipe } from '../../core/recipe/check-recipe.ts';
 import sticks from '../../examples/world/game.ts';
+import { playWritten } from '../../local/testing/index.ts';
 import { shipped } from '../../recipes/index.ts';
 import { hintGame, tellingWords } from '../../worlds/games/hint.ts';
 import { type Match, moveOn, openMatch, returnsOf, whyUnpaid } from '../../worlds/games/match.ts';
@@ -264,4 +267,39 @@ test('recipes play a game of somebody’s own under a name of its own, from the 
   expect(() => inGame(shipped.find('trio'), sticks as SeatedGame)).toThrow(
     /Recipe trio plays no game of somebody/,
   );
+});
+
+test('in a round, an episode whose rules break or whose limit comes first has missing rewards, and the others are trained on', async () => {
+  /** Breaks where the buyer writes `break`, and goes on for ever where it writes `on`. */
+  const fragile: SeatedGame<number> = {
+    ...own,
+    name: 'fragile',
+    tags: true,
+    toMove: (turn) => (turn < 0 ? ['buyer'] : own.toMove(turn)),
+    move: (turn, { buyer = '' }) => {
+      if (buyer.includes('break')) throw new Error('no such card');
+      return buyer.includes('on') || turn < 0 ? { state: -1 } : own.move(turn, {});
+    },
+  };
+  const recipe = { ...inGame(shipped.find('spiral'), fragile as SeatedGame), stop: '<eos>' };
+  const writes = ['break', 'on', 'fair', 'fair'];
+  const { groups, plan } = await playWritten(
+    recipe,
+    (prompt, i) =>
+      `<answer>${prompt.includes('Move 0') ? writes[i % 4] : prompt.includes('Move -1') ? 'on' : 'fair'}<eos>`,
+    { tasks: 1, groupSize: 4, policy: 'anybody' },
+  );
+  const ofEpisode = wholeEpisodesOf(groups[0]!.samples).map((turns) =>
+    turns.map(({ role, rewards, missing }) => [role, rewards.reward, missing?.reward]),
+  );
+  expect(ofEpisode[0]).toEqual([['buyer', null, 'broken-rules']]);
+  expect(ofEpisode[1]!.every(([, reward, why]) => reward === null && why === 'unended')).toBe(true);
+  expect(ofEpisode[2]).toEqual([
+    ['buyer', 1, undefined],
+    ['seller', -1, undefined],
+    ['buyer', 1, undefined],
+  ]);
+  const trained = plan.updates.flatMap(({ parts }) => parts.map((part) => (part as PolicyPart).items.length));
+  // Two whole episodes: two turns of the buyer and one of the seller in each.
+  expect(trained).toEqual([4, 2]);
 });
