@@ -97,6 +97,7 @@ export * from './core/rl/types.ts';
 export { type Phase, phaseAt, type Schedule } from './core/round/phases.ts';
 export { playStages } from './core/round/play-stages.ts';
 export { defineConfig, type RunConfig } from './core/runs/run-config.ts';
+export { softmax } from './core/same-exp.ts';
 export { type Evaluation, evaluation, type HeldOut } from './core/schema/evaluation.ts';
 export { MAIN_SET } from './core/schema/policy.ts';
 export type { RoleBinding, RoundSpec, RunSettings } from './core/schema/round.ts';

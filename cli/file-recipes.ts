@@ -8,6 +8,7 @@ import { DEFAULT_START_POLICY } from '../local/starts.ts';
 import { distilFrom } from '../recipes/distil/from-data.ts';
 import { dpoFrom } from '../recipes/dpo/recipe.ts';
 import { grpoFrom } from '../recipes/grpo/from-data.ts';
+import { rewardModelFrom } from '../recipes/reward-model/recipe.ts';
 import { sftFrom } from '../recipes/sft/recipe.ts';
 import { spinFrom } from '../recipes/spin/from-data.ts';
 import type { PlacedTask } from '../worlds/file/task.ts';
@@ -27,6 +28,12 @@ export const FROM_FILES = {
   distil: { needs: ['answer'], from: distilFrom, name: 'distilFrom', module: 'recipes/distil/from-data' },
   sft: { needs: ['conversations'], from: sftFrom, name: 'sftFrom', module: 'recipes/sft/recipe' },
   dpo: { needs: ['pairs'], from: dpoFrom, name: 'dpoFrom', module: 'recipes/dpo/recipe' },
+  'reward-model': {
+    needs: ['ratings'],
+    from: rewardModelFrom,
+    name: 'rewardModelFrom',
+    module: 'recipes/reward-model/recipe',
+  },
   spin: { needs: ['conversations'], from: spinFrom, name: 'spinFrom', module: 'recipes/spin/from-data' },
 } as const satisfies Readonly<Record<string, FileRecipe>>;
 
@@ -56,6 +63,7 @@ export const FILE_RECIPES: readonly Recipe[] = [
   },
   { ...FROM_FILES.sft.from(ON_A_LINE), name: 'sft' },
   { ...FROM_FILES.dpo.from(ON_A_LINE), name: 'dpo' },
+  { ...FROM_FILES['reward-model'].from(ON_A_LINE), name: 'reward-model' },
 ];
 
 /** The error about a name that is neither one of these recipes' nor one of those on files. */

@@ -25,9 +25,10 @@ import {
   questionRecipeSettings,
   refuseQuestions,
 } from '../recipes/on-questions.ts';
+import { rewardModelSettings } from '../recipes/reward-model/recipe.ts';
 import { sftSettings } from '../recipes/sft/recipe.ts';
 import { spinSettings } from '../recipes/spin/from-data.ts';
-import { exampleIdentity, readConversations, readPairs } from '../worlds/file/read-examples.ts';
+import { exampleIdentity, readConversations, readPairs, readRated } from '../worlds/file/read-examples.ts';
 import type { PlacedTask } from '../worlds/file/task.ts';
 import { type HeldOutBy, reportLines, type TaskSet, taskSet } from '../worlds/file/task-set.ts';
 import { readTexts } from '../worlds/questions/texts.ts';
@@ -326,6 +327,7 @@ async function writeRecipe(
 const EXAMPLES = {
   sft: { read: readConversations, settings: sftSettings },
   dpo: { read: readPairs, settings: dpoSettings },
+  'reward-model': { read: readRated, settings: rewardModelSettings },
   spin: { read: readConversations, settings: spinSettings },
 } as const;
 type ExampleRecipe = keyof typeof EXAMPLES;

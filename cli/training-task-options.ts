@@ -107,6 +107,12 @@ export const addTrainingTaskOptions = (command: Command): Command =>
       'JSON with what the recipe says to the policy, by verb (recipe show NAME --prompts writes one to begin with)',
     )
     .option(
+      '--reward-model <name@version>',
+      'a version with a class head (recipe reward-model) that pays the answers, alone or beside --reward; NAME@N=0.5 has the weight 0.5 (repeat)',
+      several,
+      [],
+    )
+    .option(
       '--set <path=value>',
       'a setting of the recipe, such as optimizer.learningRate=3e-5 or objective.kind=gspo (repeat)',
       several,

@@ -1,5 +1,6 @@
 /** A head on a policy's hidden states, as a version's `<set>.head.safetensors` holds it: one value, or a number of classes, for each token. */
-import type { HeadKind } from '../core/policy/policy.ts';
+import { wrongInput } from '../core/errors.ts';
+import type { HeadKind, PolicyRef } from '../core/policy/policy.ts';
 import { checkTensor, invalid } from './checkpoint.ts';
 import type { ModelConfig } from './config.ts';
 import { readSafetensors } from './safetensors.ts';
@@ -22,8 +23,30 @@ export interface HeadWeights {
 /** The most classes: outputs are computed and recorded after every token. */
 const MOST_OUTPUTS = 64;
 
+/** Throws `head.missing` where a version that is to measure has no head of this kind, and what is wrong with the one that it has. */
+export function expectHead(
+  { name, version }: Pick<PolicyRef, 'name' | 'version'>,
+  kind: HeadKind,
+  config: ModelConfig,
+  file: Uint8Array | undefined,
+): void {
+  const found = file && readHead(config, file);
+  if (found?.kind === kind) return;
+  throw wrongInput(
+    'head.missing',
+    `${name}@${version} has ${found ? `a ${found.kind} head` : 'no head'}, and its ${kind} are asked for.`,
+    {
+      expected:
+        kind === 'classes'
+          ? 'a version that recipe reward-model trained, or an imported sequence classifier'
+          : 'a version whose main set has a value head',
+      next: 'Run `npx rollmesh policy list` for the policies and their versions.',
+    },
+  );
+}
+
 /** Reads a head's file. Throws `wrong-input` where it is no head of such a model, or has numbers that are not finite. */
-export function readHead(config: ModelConfig, file: Uint8Array): HeadWeights {
+export function readHead(config: Pick<ModelConfig, 'hiddenSize'>, file: Uint8Array): HeadWeights {
   const tensors = readSafetensors(file);
   const kind = (['value', 'classes'] as const).find((one) => tensors.has(`${HEAD_NAMES[one]}.weight`));
   const name = HEAD_NAMES[kind ?? 'value'];

@@ -6,9 +6,17 @@ import { wrongInput } from '../../core/errors.ts';
 import { type FileStream, isAdapter } from '../../core/schema/policy.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
 import { tensorShapes } from '../../model/checkpoint.ts';
-import { checkStored, findTensors, type StoredTensors, storedFile } from '../../model/checkpoint-files.ts';
+import {
+  checkStored,
+  findTensors,
+  type StoredTensor,
+  type StoredTensors,
+  storedFile,
+  valuesOf,
+} from '../../model/checkpoint-files.ts';
 import { type ModelConfig, parseConfig } from '../../model/config.ts';
-import type { StorageType } from '../../model/safetensors.ts';
+import { readHead } from '../../model/head.ts';
+import { type StorageType, writeSafetensors } from '../../model/safetensors.ts';
 import { errnoOf, parseJson, readOptional } from './files.ts';
 import { withDtype } from './hf-dtype.ts';
 import { refuseSlowTokenizer } from './tokenizer-probe.ts';
@@ -190,7 +198,43 @@ export type CheckpointFiles = {
   readonly 'tokenizer.json'?: Uint8Array;
   readonly 'tokenizer_config.json'?: Uint8Array;
   readonly 'model.safetensors': FileStream;
+  readonly 'main.head.safetensors'?: Uint8Array;
 };
+
+/** The name of the head of a sequence classifier in Hugging Face's layout, [labels, hidden]; it reads the last token. */
+const SCORE = 'score.weight';
+
+/**
+ * The class head of a sequence classifier (LlamaForSequenceClassification and its like) as a version has it. A single label is a reward: it becomes the
+ * log-odds of the second of two classes.
+ */
+async function classHeadOf({ hiddenSize }: ModelConfig, score: StoredTensor): Promise<Uint8Array> {
+  const [labels, width] = score.shape as [number, number];
+  if ((labels !== 1 && labels !== 2) || width !== hiddenSize)
+    throw wrongInput('checkpoint.score', `${SCORE} has shape [${score.shape}].`, {
+      expected: `[1, ${hiddenSize}], a reward, or [2, ${hiddenSize}], two classes of which the second is paid for`,
+    });
+  const weight = new Float32Array(2 * hiddenSize);
+  let at = (2 - labels) * hiddenSize;
+  for await (const values of valuesOf(score)) {
+    weight.set(values, at);
+    at += values.length;
+  }
+  const head = writeSafetensors(
+    new Map([
+      ['class_head.weight', { shape: [2, hiddenSize], data: weight }],
+      ['class_head.bias', { shape: [2], data: new Float32Array(2) }],
+    ]),
+  );
+  readHead({ hiddenSize }, head);
+  return head;
+}
+
+/** A classifier has no output projection: its embeddings stand in for it, and what it says of next tokens means nothing. */
+const asTied = (json: object, config: ModelConfig): { json: object; config: ModelConfig } => ({
+  json: { ...json, tie_word_embeddings: true },
+  config: { ...config, tiedEmbeddings: true },
+});
 
 /**
  * Reads and checks a checkpoint folder. The weights are one model.safetensors in the canonical order, each tensor in the type that it has;
@@ -202,16 +246,20 @@ export async function readCheckpointFolder(
   folder: string,
   { tokenizer }: { readonly tokenizer: boolean },
 ): Promise<CheckpointFiles> {
-  const { json, config } = await readConfig(folder);
+  const own = await readConfig(folder);
   await refuseAdapter(folder);
   const text = tokenizer ? await readTokenizer(folder) : undefined;
-  if (text) checkTokenizer(config, text.size);
-  const tensors = await withFiles(folder, async () => {
-    const found = await findTensors(folder);
-    await checkStored(config, found, text?.size);
-    return found;
+  if (text) checkTokenizer(own.config, text.size);
+  const { json, config, tensors, head } = await withFiles(folder, async () => {
+    const all = await findTensors(folder);
+    const score = all.get(SCORE);
+    const tensors = new Map([...all].filter(([name]) => name !== SCORE));
+    const read = score && !tensors.has('lm_head.weight') ? asTied(own.json, own.config) : own;
+    await checkStored(read.config, tensors, text?.size);
+    return { ...read, tensors, head: score && (await classHeadOf(read.config, score)) };
   });
   return {
+    ...(head ? { 'main.head.safetensors': head } : {}),
     'config.json': encode(withDtype(json, dtypeOf(config, tensors))),
     ...text?.files,
     'model.safetensors': storedFile(config, tensors),

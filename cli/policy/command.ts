@@ -1,14 +1,14 @@
 /** `npx rollmesh policy`: imports, exports, lists, runs and withdraws versions of policies. stdout carries only the result. */
 import { Command } from 'commander';
 import { calledAs } from '../called-as.ts';
-import { addEval, addGenerate, addScore } from './model-commands.ts';
+import { addEval, addGenerate, addScore, addSolve } from './model-commands.ts';
 import { addCheck, addReceipt } from './receipt-commands.ts';
 import { addLeague } from './recipe-commands.ts';
 import { addExport, addImport, addList, addPrune, addPush, addRollback } from './store-commands.ts';
 
 export function command(): Command {
   const command = new Command(calledAs('policy')).description(
-    'The versions of policies: imported, exported, published, listed, evaluated, compared in games, scored, sampled from, checked, rolled back, pruned.',
+    'The versions of policies: imported, exported, published, listed, evaluated, compared in games, searched, scored, sampled from, checked, rolled back, pruned.',
   );
   for (const add of [
     addImport,
@@ -17,6 +17,7 @@ export function command(): Command {
     addList,
     addEval,
     addLeague,
+    addSolve,
     addScore,
     addGenerate,
     addReceipt,

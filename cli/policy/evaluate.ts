@@ -2,10 +2,14 @@
 import { writeFile } from 'node:fs/promises';
 import type { Extraction } from '../../core/checkers/extract.ts';
 import { wrongInput } from '../../core/errors.ts';
-import type { PolicyRef } from '../../core/policy/policy.ts';
+import type { Policy, PolicyRef } from '../../core/policy/policy.ts';
 import { type RendererKind, rendererOf } from '../../core/renderer/open.ts';
+import { TEXT_FILES } from '../../core/renderer/policy-text.ts';
 import type { Renderer } from '../../core/renderer/renderer.ts';
+import type { VersionFiles } from '../../core/schema/policy.ts';
 import {
+  type BestFigures,
+  bestFigures,
   type Comparison,
   compare,
   figuresOf,
@@ -21,12 +25,12 @@ import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import type { PlacedTask } from '../../worlds/file/task.ts';
 import type { CheckedAnswer } from '../../worlds/questions/check-answer.ts';
 import { configOf, openPolicy } from './live-policy.ts';
+import { fetchRewardModel, type NamedVersion, openScorer } from './reward-scores.ts';
 import { fetchVersion } from './stored-version.ts';
 import { type LeftOut, readTaskFiles, type TaskFileOptions, taskFileSettings } from './task-file-options.ts';
 
-export interface EvalRequest extends TaskFileOptions {
-  readonly tasks: readonly string[];
-  readonly limit?: number;
+/** How questions are asked, and their answers read. */
+export interface AskedQuestions extends TaskFileOptions {
   readonly renderer: RendererKind;
   /** Switches of the chat template, such as enable_thinking. */
   readonly template?: Readonly<Record<string, unknown>>;
@@ -34,11 +38,18 @@ export interface EvalRequest extends TaskFileOptions {
   readonly extract?: readonly Extraction[];
   /** New tokens at most. Default: 64 for the small policies, 512 for others, never more than half of the model's positions. */
   readonly maxNew?: number;
+}
+
+export interface EvalRequest extends AskedQuestions {
+  readonly tasks: readonly string[];
+  readonly limit?: number;
   readonly samples: number;
   readonly temperature: number;
   readonly seed: number;
   /** The version to compare with; its answers come first of the two. */
   readonly compare?: number;
+  /** Chooses among the samples of the version. */
+  readonly rewardModel?: NamedVersion;
   /** The file to which every question is written with its answers, one JSON object per line. */
   readonly write?: string;
 }
@@ -51,6 +62,8 @@ export interface Evaluated extends QuestionFigures {
   /** Shares of the greedy completions that hold an answer, and of those that write steps before it. */
   readonly answered: number;
   readonly worked: number;
+  /** Best-of-k by the reward model, beside a scorer that knows nothing; null where none is named. */
+  readonly best: (BestFigures & { readonly by: NamedVersion }) | null;
   readonly compared: {
     readonly version: number;
     readonly figures: QuestionFigures;
@@ -65,13 +78,25 @@ const EXTRACT: Readonly<Record<Renderer['kind'], readonly Extraction[]>> = {
 };
 const MAX_NEW: Readonly<Record<Renderer['kind'], number>> = { tags: 64, chat: 512, plain: 512 };
 
-/** Samples a version's answers to the questions that fit. */
-async function answersOf(
+/** A version that is opened to be asked, and the questions that fit it. */
+export interface OpenQuestions {
+  readonly files: VersionFiles;
+  readonly policy: Policy;
+  readonly renderer: Renderer;
+  readonly fit: readonly PlacedTask[];
+  readonly tooLong: number;
+  readonly maxNew: number;
+  readonly checker: QuestionSettings['checker'];
+  readonly extract: readonly Extraction[];
+}
+
+/** Opens a version to ask it questions; whoever calls disposes of the policy. */
+export async function openQuestions(
   gateway: GatewayClient,
   ref: PolicyRef,
   tasks: readonly PlacedTask[],
-  request: EvalRequest,
-): Promise<{ answered: AnsweredQuestion[]; tooLong: number }> {
+  request: AskedQuestions,
+): Promise<OpenQuestions> {
   const { files } = await fetchVersion(gateway, ref);
   const renderer = rendererOf(files, ref.name, {
     kind: request.renderer,
@@ -86,12 +111,24 @@ async function answersOf(
       next: 'Choose shorter questions, a smaller --max-new or a model with more positions.',
     });
   const { checker } = taskFileSettings(request);
-  const { samples, temperature, seed } = request;
   const extract = request.extract ?? EXTRACT[renderer.kind];
-  const settings: QuestionSettings = { checker, extract, maxNew, samples, temperature, seed };
-  const policy = await openPolicy(ref, files);
+  return { files, policy: await openPolicy(ref, files), renderer, fit, tooLong, maxNew, checker, extract };
+}
+
+/** Samples a version's answers to the questions that fit. */
+async function answersOf(
+  gateway: GatewayClient,
+  ref: PolicyRef,
+  tasks: readonly PlacedTask[],
+  request: EvalRequest,
+): Promise<{ answered: AnsweredQuestion[]; tooLong: number }> {
+  const { policy, renderer, fit, tooLong, ...opened } = await openQuestions(gateway, ref, tasks, request);
+  const { samples, temperature, seed } = request;
   try {
-    return { answered: await answerQuestions(policy, renderer, fit, settings), tooLong };
+    return {
+      answered: await answerQuestions(policy, renderer, fit, { ...opened, samples, temperature, seed }),
+      tooLong,
+    };
   } finally {
     await policy.dispose();
   }
@@ -119,11 +156,16 @@ export async function evaluateTasks(
   ref: PolicyRef,
   request: EvalRequest,
 ): Promise<Evaluated> {
+  if (request.rewardModel && request.samples < 1)
+    throw wrongInput('eval.samples', 'A reward model chooses among samples, and none are drawn.', {
+      expected: '--samples N with --reward-model',
+    });
   const leftOut: LeftOut[] = [];
   const read = await readTaskFiles(request.tasks, taskFileSettings(request, leftOut));
   const tasks = read.slice(0, request.limit);
   const { answered, tooLong } = await answersOf(gateway, ref, tasks, request);
   const records = answered.map((question) => line(ref, question));
+  const best = request.rewardModel ? await bestBy(gateway, ref, request.rewardModel, answered) : null;
   let compared: Evaluated['compared'] = null;
   if (request.compare !== undefined) {
     const other: PolicyRef = { ...ref, version: request.compare };
@@ -144,6 +186,27 @@ export async function evaluateTasks(
     leftOut,
     answered: share(({ answer }) => answer !== null),
     worked: share(({ answer, text }) => answer !== null && text.includes('<step>')),
+    best,
     compared,
+  };
+}
+
+async function bestBy(
+  gateway: GatewayClient,
+  ref: PolicyRef,
+  by: NamedVersion,
+  answered: readonly AnsweredQuestion[],
+): Promise<Evaluated['best']> {
+  const { files } = await fetchVersion(gateway, ref, TEXT_FILES);
+  const model = await fetchRewardModel(gateway, by, ref, files);
+  const each = answered.map(({ tokens: { prompt, samples } }) => samples.map((ids) => ({ prompt, ids })));
+  const scorer = await openScorer(model);
+  const scores = await scorer.score(each.flat()).finally(() => scorer.dispose());
+  return {
+    by,
+    ...bestFigures(
+      answered,
+      each.map((own) => scores.splice(0, own.length)),
+    ),
   };
 }

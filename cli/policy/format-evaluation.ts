@@ -57,12 +57,23 @@ function differenceLines(version: number, { greedy, sampled }: Comparison): stri
 export function evaluationLines(
   name: string,
   version: number,
-  { compared, tooLong, leftOut, ...figures }: Evaluated,
+  { compared, tooLong, leftOut, best, ...figures }: Evaluated,
 ): string[] {
   return [
     `${name} ${version} on ${figures.n} questions${tooLong ? `; ${tooLong} too long for the model, not asked` : ''}`,
     ...leftOutLines(leftOut),
     ...figureLines(figures),
+    ...(best
+      ? [
+          ...Object.entries(best.bestAt).map(
+            ([k, of]) => `  ${`best-of-${k}`.padEnd(16)} ${share(of)}  by ${best.by.name}@${best.by.version}`,
+          ),
+          ...Object.entries(best.chanceAt).map(
+            ([k, of]) =>
+              `  ${`chance@${k}`.padEnd(16)} ${share(of)}  by a scorer that knows nothing of the texts`,
+          ),
+        ]
+      : []),
     ...(compared
       ? [
           `${name} ${compared.version}`,

@@ -1,4 +1,4 @@
-/** The commands that run a version: eval, score, generate. */
+/** The commands that run a version: eval, solve, score, generate. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { EXTRACTIONS, parseExtractions } from '../../core/checkers/extract.ts';
 import { wrongInput } from '../../core/errors.ts';
@@ -28,7 +28,9 @@ import { type EvalRequest, type Evaluated, evaluateTasks } from './evaluate.ts';
 import { evaluationLines } from './format-evaluation.ts';
 import { checkName } from './import-checkpoint.ts';
 import { recipeEvaluationLines, recipeIn } from './recipe-commands.ts';
+import { rewardModelOption } from './reward-scores.ts';
 import { type GenerateRequest, generateLines, scoreLines } from './run-tokens.ts';
+import { numbersOption, type SolveRequest, solvedLines, solveFile } from './solve.ts';
 import { heading, SAMPLES, SCORES, sampleRows, scoreRow } from './tables.ts';
 import { addTaskFileOptions } from './task-file-options.ts';
 
@@ -59,21 +61,18 @@ function templateSwitch(text: string, before: Readonly<Record<string, unknown>> 
   return { ...before, [name]: parsedValue(value) };
 }
 
-export function addEval(parent: Command): void {
-  const command = versionCommand(parent, 'eval', 'answers to questions, compared with the reference answers')
-    .option(
-      '--tasks <file>',
-      'JSONL, CSV or Parquet with question (or messages) and answer; repeat for several',
-      several,
-      [],
-    )
-    .option(
-      '--recipe <recipe>',
-      'evaluate as the runs of this recipe are, on its held-out tasks or games, in place of --tasks',
-    )
-    .option('--world <module>', 'with --recipe: a world or game of your own')
-    .option('--limit <n>', 'ask the first n only', whole(1));
-  addTaskFileOptions(command)
+/** Which questions are asked, and how they become tokens and answers. */
+const askingCommand = (parent: Command, name: string, description: string): Command =>
+  addTaskFileOptions(
+    versionCommand(parent, name, description)
+      .option(
+        '--tasks <file>',
+        'JSONL, CSV or Parquet with question (or messages) and answer; repeat for several',
+        several,
+        [],
+      )
+      .option('--limit <n>', 'ask the first n only', whole(1)),
+  )
     .option(
       '--extract <where>',
       `where the answer stands in the text, tried in order (${EXTRACTIONS.join(', ')})`,
@@ -88,13 +87,26 @@ export function addEval(parent: Command): void {
       templateSwitch,
     )
     .option('--max-new <n>', 'longest answer in tokens', whole(1))
+    .option('--seed <n>', 'seed of every draw', whole(0), 0)
+    .addOption(weightsOption())
+    .addOption(engineOption());
+
+export function addEval(parent: Command): void {
+  askingCommand(parent, 'eval', 'answers to questions, compared with the reference answers')
     .option('--samples <n>', 'sampled answers to each question, for pass@k and majority@k', whole(0), 0)
     .option('--temperature <t>', 'of the sampled answers', temperature, 1)
-    .option('--seed <n>', 'seed of every draw', whole(0), 0)
     .option('--compare <version>', 'compare with another version, question by question', whole(0))
+    .option(
+      '--reward-model <name@version>',
+      'a version with a class head that chooses among the samples: best-of-k by it, beside majority and chance',
+      rewardModelOption,
+    )
     .option('--write <file>', 'write every question with its answers to a file, one JSON object per line')
-    .addOption(weightsOption())
-    .addOption(engineOption())
+    .option(
+      '--recipe <recipe>',
+      'evaluate as the runs of this recipe are, on its held-out tasks or games, in place of --tasks',
+    )
+    .option('--world <module>', 'with --recipe: a world or game of your own')
     .action(async (name: string, version: number, options: Common & EvalRequest & ByRecipe & Form) => {
       const ref = refOf(name, version, options);
       if (options.recipe !== undefined) {
@@ -120,6 +132,44 @@ export function addEval(parent: Command): void {
 interface ByRecipe {
   readonly recipe?: string;
   readonly world?: string;
+}
+
+export function addSolve(parent: Command): void {
+  askingCommand(
+    parent,
+    'solve',
+    'what search buys on questions, at equal tokens: sampling and choosing, power sampling, beams',
+  )
+    .option('--tokens <n>', 'tokens that a question may take (default: eight answers of --max-new)', whole(1))
+    .option('--temperatures <list>', 'temperatures to sample at', numbersOption, [0.3, 0.6, 1])
+    .option('--powers <list>', 'powers α of power sampling, which draws answers from p^α', numbersOption, [4])
+    .option(
+      '--reward-model <name@version>',
+      'a version with a class head that chooses among samples and beams',
+      rewardModelOption,
+    )
+    .option('--piece <n>', 'tokens by which beams grow', whole(1), 16)
+    .action(
+      async (
+        name: string,
+        version: number,
+        { powers: alphas, ...options }: Common & Omit<SolveRequest, 'alphas'> & Form & { powers: number[] },
+      ) => {
+        const ref = refOf(name, version, options);
+        if (!options.tasks.length)
+          throw wrongInput('solve.tasks', 'No file of questions is named.', { expected: '--tasks FILE' });
+        const solved = await withStore(options, (gateway) =>
+          solveFile(
+            gateway,
+            ref,
+            { ...options, alphas },
+            (way) => options.json || console.error(`  ${way} …`),
+          ),
+        );
+        if (options.json) printJson({ kind: 'solve', policy: name, version, ...solved });
+        else for (const text of solvedLines(name, version, solved)) print(text);
+      },
+    );
 }
 
 const sharesOf = (at: Readonly<Record<number, Share>> = {}) =>

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
 import { DATA, type Datum } from '../../core/game/verbs.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
-import { readConversations, readPairs } from '../../worlds/file/read-examples.ts';
+import { readConversations, readPairs, readRated } from '../../worlds/file/read-examples.ts';
 import { lackedInGame } from '../../worlds/own-game.ts';
 import { lackedIn } from '../../worlds/own-world.ts';
 import { dataOf } from '../../worlds/questions/game.ts';
@@ -20,13 +20,15 @@ import { openWorld } from '../recipe-modules.ts';
 export const neededOfFiles = ({ name, written }: Recipe): readonly Datum[] | null =>
   written?.needs.data ?? (FROM_FILES as Readonly<Record<string, FileRecipe>>)[name]?.needs ?? null;
 
+const OF_EXAMPLES: readonly Datum[] = ['conversations', 'pairs', 'ratings'];
+
 /** "questions with a worked solution to each task", or what keeps the recipe in its own world. */
 export function runsOn(recipe: Recipe): string {
   const needs = neededOfFiles(recipe);
   const { datum, which } = recipe.needsOfTasks ?? {};
   if (!needs)
     return `its own world: it needs ${which === undefined ? 'tasks of its own family' : `${which} (${datum})`}`;
-  if (needs.includes('conversations') || needs.includes('pairs')) return `files of ${inWords(needs)}`;
+  if (OF_EXAMPLES.some((datum) => needs.includes(datum))) return `files of ${inWords(needs)}`;
   return `questions with ${inWords(needs)}`;
 }
 
@@ -51,6 +53,7 @@ async function dataOfFile(path: string, options: TaskFileOptions): Promise<reado
   const found = [
     ...(await read('questions', async () => dataOf(await readTaskFiles([path], taskFileSettings(options))))),
     ...(await read('pairs', async () => ((await readPairs(name, bytes)).length ? ['pairs'] : []))),
+    ...(await read('ratings', async () => ((await readRated(name, bytes)).length ? ['ratings'] : []))),
     ...(await read('conversations', async () =>
       (await readConversations(name, bytes)).length ? ['conversations'] : [],
     )),
@@ -58,7 +61,7 @@ async function dataOfFile(path: string, options: TaskFileOptions): Promise<reado
   if (found.length) return found;
   const why = [...faults].map(([fault, read]) => read + fault).join(' ');
   throw wrongInput('tasks.kind', `No recipe can read ${path}. ${why}`, {
-    expected: 'questions with answers, pairs of answers, or conversations',
+    expected: 'questions with answers, pairs of answers, rated answers, or conversations',
     next: 'Name other fields with --fields, or another --checker.',
   });
 }

@@ -1,4 +1,4 @@
-/** Parses `--reward checker=1,./length.ts=0.2`: named rewards with their weights, each a name, the path of a module, an address, or a rubric with the policy that judges by it. */
+/** Parses `--reward checker=1,./length.ts=0.2`: named rewards with their weights, each a name, the path of a module, an address, a rubric with the policy that judges by it, or a reward model. */
 import { basename } from 'node:path';
 import * as v from 'valibot';
 import { wrongInput } from '../../core/errors.ts';
@@ -15,7 +15,8 @@ export interface AskedReward {
     | { readonly builtIn: string }
     | { readonly module: string }
     | { readonly url: string }
-    | JudgedReward;
+    | JudgedReward
+    | { readonly model: JudgedReward['policy'] };
 }
 
 /** The path of a rubric, and who judges by it. */
@@ -57,6 +58,33 @@ function judgedBy(source: string): JudgedReward | null {
   );
 }
 
+/** A reward model, `POLICY@VERSION`; null for another source. */
+function modelOf(source: string): JudgedReward['policy'] | null {
+  const [, name, version] = /^([^@/]+)@(\d+)$/.exec(source) ?? [];
+  return v.is(nameSchema, name) && Number.isSafeInteger(Number(version))
+    ? { name, version: Number(version) }
+    : null;
+}
+
+export interface RewardModelOption {
+  /** `NAME@N` or `NAME@N=WEIGHT`, each. */
+  readonly rewardModel?: readonly string[];
+}
+
+/** The rewards that `--reward` and `--reward-model` name together; undefined where neither is given. */
+export function joinedRewards(
+  reward: string | undefined,
+  rewardModel: readonly string[],
+): string | undefined {
+  const wrong = rewardModel.find((one) => !modelOf(one.replace(/=[^=]*$/, '').trim()));
+  if (wrong !== undefined)
+    throw wrongInput('reward.model', `${JSON.stringify(wrong)} names no reward model.`, {
+      expected: 'an exact version of a policy, with a weight if it has one: NAME@N or NAME@N=0.5',
+      next: 'Run `npx rollmesh policy list` for the policies and their versions.',
+    });
+  return rewardModel.length ? [...(reward === undefined ? [] : [reward]), ...rewardModel].join(',') : reward;
+}
+
 /** The stream's name for a service: the last part of its path, or its host. */
 const serviceName = ({ pathname, hostname }: URL) =>
   (pathname.split('/').filter(Boolean).at(-1) ?? hostname).toLowerCase();
@@ -87,9 +115,11 @@ function asked(text: string): AskedReward {
   const judged = judgedBy(source);
   if (judged) return { name: rubricName(judged.rubric), weight, from: judged };
   if (isModule(source)) return { name: moduleName(source), weight, from: { module: source } };
+  const model = modelOf(source);
+  if (model) return { name: model.name, weight, from: { model } };
   const meant = nearest(source, BUILT_IN);
   throw wrongInput('reward.unknown', `There is no reward ${JSON.stringify(source)}.`, {
-    expected: `${meant === undefined ? '' : `${meant}, perhaps, or `}one of ${BUILT_IN.join(', ')}, the path of a module such as ./reward.ts, the address of a service, or a rubric with its judge such as ./style.json@words@0`,
+    expected: `${meant === undefined ? '' : `${meant}, perhaps, or `}one of ${BUILT_IN.join(', ')}, the path of a module such as ./reward.ts, the address of a service, a rubric with its judge such as ./style.json@words@0, or a reward model such as rm@3`,
   });
 }
 

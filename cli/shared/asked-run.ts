@@ -1,6 +1,7 @@
 /** The recipe and the options of a run that a command line asks for: a shipped recipe, one of a module, one on files of tasks, one in a world of the user's, or one with settings changed. */
 import { changedRecipe } from '../changed-recipe.ts';
 import { type OpenRecipes, openRecipes, withRecipe } from '../recipe-modules.ts';
+import { joinedRewards, type RewardModelOption } from '../rewards/reward-option.ts';
 import { type TaskRecipe, taskRecipe } from '../task-recipe.ts';
 import type { TrainingTaskOptions } from '../training-task-options.ts';
 import { type AskedStartOptions, FASTEST, type StartOptions } from './run-options.ts';
@@ -14,12 +15,18 @@ export interface AskedRun {
 }
 
 /** Opens it; nothing is written yet. Throws `wrong-input` for what is not known. */
-export async function askedRun(asked: AskedStartOptions & TrainingTaskOptions): Promise<AskedRun> {
+export async function askedRun({
+  reward: named,
+  rewardModel = [],
+  ...given
+}: AskedStartOptions & TrainingTaskOptions & RewardModelOption): Promise<AskedRun> {
+  const reward = joinedRewards(named, rewardModel);
+  const asked = { ...given, ...(reward === undefined ? {} : { reward }) };
   const set = [...(asked.adapter ?? []), ...(asked.publish ?? []), ...asked.set];
   const files =
     (await taskRecipe({ ...asked, set })) ?? (await changedRecipe(asked.recipe, set, asked.world));
   const known = files ? withRecipe(files.recipe) : await openRecipes([asked.recipe]);
-  const { reward, engine, weights, ...others } = asked;
+  const { reward: _, engine, weights, ...others } = asked;
   return {
     files,
     known,

@@ -214,6 +214,7 @@ export const DATA = {
   users: 'users who talk back',
   mark: 'a mark in what is written at which an answer is looked for',
   pairs: 'pairs of answers, of which one is preferred',
+  ratings: 'answers with a label, pairs of them, or steps with a label each',
   conversations: 'conversations that end with an answer',
   generator: 'a generator of new tasks whose answers are known',
 } as const;

@@ -189,6 +189,15 @@ export interface ValuePart extends Part {
   readonly expectile?: number;
 }
 
+/**
+ * The loss of Bradley and Terry on pairs of answers, −log σ(s(chosen) − s(rejected)), whose score s is the log-odds of the second class of the set's
+ * class head, which has two, after the last token. The loss is a mean over pairs.
+ */
+export interface RewardPairsPart extends Part {
+  readonly kind: 'reward-pairs';
+  readonly pairs: readonly { readonly chosen: Sequence; readonly rejected: Sequence }[];
+}
+
 /** Cross-entropy of the set's class head at the last token of `ids`. The loss is a mean over sequences. */
 export interface ClassificationPart extends Part {
   readonly kind: 'classification';
@@ -245,6 +254,7 @@ export type UpdatePart =
   | LogRatioPart
   | ValuePart
   | ClassificationPart
+  | RewardPairsPart
   | DistillationPart;
 
 /** An update of one parameter set: it trains some parts for some epochs (default 1). */

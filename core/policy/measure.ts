@@ -13,13 +13,6 @@ export const measurementKey = (
   return deriveId('measurement', by, prompt.join(), ids.join(), ends.join());
 };
 
-/** Logits -> log-probabilities, nats. */
-export function logSoftmax(logits: readonly number[]): number[] {
-  const most = Math.max(...logits);
-  const sum = logits.reduce((total, logit) => total + Math.exp(logit - most), 0);
-  return logits.map((logit) => logit - most - Math.log(sum));
-}
-
 /**
  * Measures sequences by a policy's scores, in the order given. Throws `wrong-input` for a sequence that cannot be measured, and `give-up` where a
  * number is not finite, which JSON could not keep.
@@ -60,7 +53,7 @@ function measurementOf(
     logProbabilities: logprobs.slice(before),
     entropies: entropy.slice(before),
     ...(head === 'value' ? { values: ids.map((_, t) => heads![before + t]![0]!) } : {}),
-    ...(head === 'classes' ? { classes: ends.map((end) => logSoftmax(heads![before + end]!)) } : {}),
+    ...(head === 'classes' ? { classes: ends.map((end) => heads![before + end]!) } : {}),
   };
 }
 

@@ -2,7 +2,7 @@
  * What a stage of a round must know of its recipe: which roles there are, how they sample, where their completions stop and what rewards
  * exist. Both the recipe and the round context import it, so that neither has to import the other for its types.
  */
-import type { SamplingSettings } from '../policy/policy.ts';
+import type { HeadKind, SamplingSettings } from '../policy/policy.ts';
 import type { Part } from './reading.ts';
 
 /** One of the rewards that `--reward` may select. */
@@ -34,6 +34,8 @@ export interface RoleSettings {
   readonly placement?: Placement;
   /** It writes nothing, and its next-token distributions are taught to others: a run whose policy has other tokens than it is refused. */
   readonly teaches?: true;
+  /** It writes nothing, and the head of its set is read: a run is refused whose policy has other tokens, or whose version for the role has no such head. */
+  readonly measures?: HeadKind;
   /** Is it rewarded by the exact checker even where `--reward` pays the other roles without gold? */
   readonly usesGold?: boolean;
   /**

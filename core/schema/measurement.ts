@@ -11,7 +11,10 @@ export const measurement = v.object({
   entropies: numbers,
   /** The value before each token, [ids], as `LearnTools.values` has it; absent where the set has no value head. */
   values: v.exactOptional(numbers),
-  /** Log-probabilities (nats) of the set's classes after each of the `ends` that were asked for, [ends][classes]; absent where it has no class head. */
+  /**
+   * Logits of the set's classes after each of the `ends` that were asked for, [ends][classes]; absent where it has no class head. They are what the engine
+   * gives, bit by bit; `softmax` of core/same-exp.ts makes probabilities of them that are the same in every program.
+   */
   classes: v.exactOptional(v.array(numbers)),
 });
 export type Measurement = v.InferOutput<typeof measurement>;

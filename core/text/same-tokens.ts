@@ -1,4 +1,4 @@
-/** Whether the token ids of one policy mean the same to another: a teacher reads its student's ids, and their distributions are compared token by token. */
+/** Whether the token ids of one policy mean the same to another: a teacher or a reward model reads the ids of the policy that is trained. */
 import * as v from 'valibot';
 import { wrongInput } from '../errors.ts';
 import type { PolicyRef } from '../policy/policy.ts';
@@ -24,26 +24,26 @@ const vocabulary = v.looseObject({ vocab_size: finite });
 const vocabularyOf = ({ config }: Tokens): number | undefined =>
   config && v.parse(vocabulary, JSON.parse(new TextDecoder().decode(config))).vocab_size;
 
-/** Throws `policy.tokens` where the teacher's tokens are not those of the policy that is trained. */
+/** Throws `policy.tokens` where the tokens of a version that reads the policy's ids are not those of the policy that is trained. */
 export function expectSameTokens(
   student: Tokens,
-  teacher: Tokens,
+  reader: Tokens,
   { name, version }: Pick<PolicyRef, 'name' | 'version'>,
 ): void {
   const refuse = (what: string, expected: string) =>
     wrongInput('policy.tokens', what, {
       expected,
-      next: 'Choose a teacher of the same family of models, or train a policy that has the teacher’s tokens.',
+      next: 'Choose a version of the same family of models, or train a policy that has its tokens.',
     });
-  if (student.tokenizer && teacher.tokenizer && student.tokenizer !== teacher.tokenizer)
+  if (student.tokenizer && reader.tokenizer && student.tokenizer !== reader.tokenizer)
     throw refuse(
-      `The tokenizer of the teacher ${name}@${version} is not that of the policy that is trained.`,
-      'the same tokenizer.json: the teacher reads the student’s token ids',
+      `The tokenizer of ${name}@${version} is not that of the policy that is trained.`,
+      'the same tokenizer.json: it reads the policy’s token ids',
     );
-  const [ours, theirs] = [vocabularyOf(student), vocabularyOf(teacher)];
+  const [ours, theirs] = [vocabularyOf(student), vocabularyOf(reader)];
   if (ours !== undefined && theirs !== undefined && ours !== theirs)
     throw refuse(
-      `The teacher ${name}@${version} has a vocabulary of ${theirs} tokens, and the policy that is trained one of ${ours}.`,
-      'the same tokens: whole distributions are compared, token by token',
+      `${name}@${version} has a vocabulary of ${theirs} tokens, and the policy that is trained one of ${ours}.`,
+      'the same tokens: it reads the policy’s token ids',
     );
 }

@@ -1,7 +1,6 @@
 /** The tools that a recipe's `learn` gets: tokenizer, scores, entropies, values and classes, under the parent version's sets. */
 
 import type { LearnTools, Sequence } from '../../core/plan/training-plan.ts';
-import { logSoftmax } from '../../core/policy/measure.ts';
 import { rendererOf } from '../../core/renderer/open.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
@@ -50,10 +49,12 @@ export function learnTools({
       inTurn(async () => rows(await modelOf(set, version), sequences, 'logprobs', 1)),
     values: (set, sequences) => inTurn(async () => rows(await sets.get(set), sequences, 'values')),
     classes: (set, sequences) =>
-      inTurn(async () =>
-        (await rows(await sets.get(set), sequences, 'classes')).map((logits) =>
-          Float32Array.from(logSoftmax([...logits])),
-        ),
-      ),
+      inTurn(async () => (await rows(await sets.get(set), sequences, 'classes')).map(logSoftmax)),
   };
+}
+
+function logSoftmax(logits: Float32Array): Float32Array {
+  const most = Math.max(...logits);
+  const sum = logits.reduce((total, logit) => total + Math.exp(logit - most), 0);
+  return logits.map((logit) => logit - most - Math.log(sum));
 }

@@ -4,7 +4,7 @@ import type { AskService } from '../../core/net/reward-service.ts';
 import { calledOf } from '../../core/recipe/registry.ts';
 import type { EvaluationTasks } from '../../core/recipe/split.ts';
 import { textOf } from '../../core/renderer/policy-text.ts';
-import type { VersionFiles } from '../../core/schema/policy.ts';
+import { headFile, type VersionFiles } from '../../core/schema/policy.ts';
 import type { EvaluationReport } from '../../core/schema/report.ts';
 import type { RunSettings } from '../../core/schema/round.ts';
 import type { RoundLine, Summary } from '../../core/schema/summary.ts';
@@ -16,6 +16,7 @@ import { configOf } from '../../learner/train/frozen-sets.ts';
 import type { LoadObjective } from '../../learner/train/objective-modules.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import type { ModelConfig } from '../../model/config.ts';
+import { expectHead } from '../../model/head.ts';
 import { bindingsOf, type OrderedRun } from '../../recipes/run-order.ts';
 import type { RunStore } from './run-store.ts';
 import { progressOf, runInProcess } from './single-process.ts';
@@ -86,11 +87,13 @@ export async function playRun(
   const policies = new OpenPolicies(host.engines, (ref) => store.loadVersion(ref));
   const start = await store.loadVersion({ name: settings.policy, version: 0 });
   const roles = bindingsOf(recipe, settings);
-  // A judge or a teacher that does not exist, or has other tokens than its student, is said before anything is sampled.
+  // A judge, a teacher or a reward model that does not exist, or has other tokens than the policy, is said before anything is sampled.
   for (const [role, { fixed }] of Object.entries(roles)) {
     if (!fixed) continue;
     const files = await boundVersion(store, role, fixed);
-    if (recipe.roles[role]!.teaches) expectSameTokens(tokensOf(start), tokensOf(files), fixed);
+    const { teaches, measures } = recipe.roles[role]!;
+    if (teaches || measures) expectSameTokens(tokensOf(start), tokensOf(files), fixed);
+    if (measures) expectHead(fixed, measures, configOf(files), files[headFile()]);
   }
   const { device, why } = await host.openDevice(configOf(start));
   const said = why === undefined ? device.description : `${device.description} (${why})`;

@@ -2,6 +2,7 @@
 import { plain } from '../../core/checkers/exact.ts';
 import { parseNumber } from '../../core/checkers/number.ts';
 import { mean } from '../../core/rl/statistics.ts';
+import { bestAtK, chanceAtK, type TextCount } from '../../core/statistics/best-at-k.ts';
 import { clusteredInterval, type Interval, wilsonInterval } from '../../core/statistics/intervals.ts';
 import { type AnswerCount, majorityAtK } from '../../core/statistics/majority-at-k.ts';
 import { type McNemar, mcNemar, pairedDifference } from '../../core/statistics/paired.ts';
@@ -46,8 +47,11 @@ export interface QuestionFigures {
   readonly byDifficulty: readonly DifficultyFigures[];
 }
 
-const isRight = ({ outcome }: CheckedAnswer): boolean => outcome === 'right';
-const shareOf = (values: readonly number[]): Share => ({ share: mean(values), ...clusteredInterval(values) });
+export const isRight = ({ outcome }: CheckedAnswer): boolean => outcome === 'right';
+export const shareOf = (values: readonly number[]): Share => ({
+  share: mean(values),
+  ...clusteredInterval(values),
+});
 const single = (answers: readonly CheckedAnswer[]): Share => {
   const share = mean(answers.map((answer) => Number(isRight(answer))));
   return { share, ...wilsonInterval(share, answers.length) };
@@ -63,7 +67,7 @@ function invalidOf(answers: readonly CheckedAnswer[]): Record<string, number> {
 }
 
 /** Distinct answers with their counts. All right answers count as one; wrong ones are the same if they are equal as numbers or as texts. */
-function countsOf(samples: readonly CheckedAnswer[]): { answers: AnswerCount[]; silent: number } {
+export function countsOf(samples: readonly CheckedAnswer[]): { answers: AnswerCount[]; silent: number } {
   const counts = new Map<string, number>();
   let [right, silent] = [0, 0];
   for (const sample of samples) {
@@ -110,6 +114,46 @@ function sampledFigures(questions: readonly AnsweredQuestion[]): SampledFigures 
       const { answers, silent } = countsOf(of);
       return majorityAtK(answers, silent, k);
     }),
+  };
+}
+
+/** What a scorer of samples is worth: best-of-k by it, and by one that knows nothing, for k = 1, 2, 4, … */
+export interface BestFigures {
+  readonly bestAt: Readonly<Record<number, Share>>;
+  readonly chanceAt: Readonly<Record<number, Share>>;
+}
+
+/** Samples with their counts by text. */
+export function textsOf(samples: readonly CheckedAnswer[]): TextCount[] {
+  const texts = new Map<string, { count: number; right: boolean }>();
+  for (const sample of samples) {
+    const known = texts.get(sample.text) ?? { count: 0, right: isRight(sample) };
+    known.count++;
+    texts.set(sample.text, known);
+  }
+  return [...texts.values()];
+}
+
+/** `scores`: [questions][samples], higher is better. */
+export function bestFigures(
+  questions: readonly AnsweredQuestion[],
+  scores: readonly (readonly number[])[],
+): BestFigures {
+  const atEachK = (estimate: (question: AnsweredQuestion, own: readonly number[], k: number) => number) =>
+    Object.fromEntries(
+      powersUpTo(questions[0]!.samples.length).map((k) => [
+        k,
+        shareOf(questions.map((question, q) => estimate(question, scores[q]!, k))),
+      ]),
+    );
+  return {
+    bestAt: atEachK(({ samples }, own, k) =>
+      bestAtK(
+        samples.map((sample, s) => ({ score: own[s]!, right: isRight(sample) })),
+        k,
+      ),
+    ),
+    chanceAt: atEachK(({ samples }, _, k) => chanceAtK(textsOf(samples), k)),
   };
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Checker } from '../../core/checkers/checker.ts';
 import type { Extraction } from '../../core/checkers/extract.ts';
-import type { Completion, Policy } from '../../core/policy/policy.ts';
+import type { Completion, Policy, TokenIds } from '../../core/policy/policy.ts';
 import { deriveId } from '../../core/random.ts';
 import type { Renderer } from '../../core/renderer/renderer.ts';
 import type { PlacedTask } from '../../worlds/file/task.ts';
@@ -27,6 +27,8 @@ export interface AnsweredQuestion {
   readonly task: PlacedTask;
   readonly greedy: CheckedAnswer;
   readonly samples: readonly CheckedAnswer[];
+  /** The tokens of the question and of each sample, for those who score them. */
+  readonly tokens: { readonly prompt: TokenIds; readonly samples: readonly TokenIds[] };
 }
 
 /** The questions whose prompts leave room for an answer in the model's context, and how many do not. */
@@ -67,6 +69,7 @@ export async function answerQuestions(
       const read = renderer.read(prompts[i]!, ids);
       return { text: read.text, tokens: ids.length, ...checkAnswer(read, check, extract) };
     };
-    return { task, greedy: checked(greedy[i]![0]!), samples: sampled[i]!.map(checked) };
+    const tokens = { prompt: prompts[i]!, samples: sampled[i]!.map(({ ids }) => ids) };
+    return { task, greedy: checked(greedy[i]![0]!), samples: sampled[i]!.map(checked), tokens };
   });
 }

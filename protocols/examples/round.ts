@@ -122,40 +122,58 @@ function given(
   };
 }
 
+type Spans = (renderer: Renderer, task: FileTask) => readonly Sequence[];
+/** Which examples are examined, and which of their tokens. */
+type Examined = Pick<Examples, 'tasks' | 'examined'> & { readonly spans: Spans };
+
 interface ExampleRound extends Examples {
   /** The role that learns; default the solver. */
   readonly role?: string;
-  readonly spans: (renderer: Renderer, task: FileTask) => readonly Sequence[];
+  readonly spans: Spans;
   /** Scores held-out examples: their spans [examples] with the log-probabilities of each span's tokens, nats. */
   readonly examine: (examples: readonly (readonly Float64Array[])[]) => Evaluation;
 }
 
-async function evaluate(
-  { role = SOLVER, tasks, examined, spans, examine }: ExampleRound,
+/** The held-out examples that are examined and fit into the policy's context, each with its spans. */
+export function heldOutExamples(
   context: EvaluationContext,
-): Promise<Evaluation> {
+  { tasks, examined, spans }: Examined,
+): { readonly task: FileTask; readonly sequences: readonly Sequence[] }[] {
   const renderer = context.renderer();
   const { heldOut, most } = context.evaluationTasks;
   const side = heldOut ? tasks.heldOut : tasks.sources.flatMap((source) => source.tasks);
-  const examples = side
+  return side
     .slice(0, Math.min(examined, most))
-    .map((task) => spans(renderer, task))
-    .filter((sequences) =>
+    .map((task) => ({ task, sequences: spans(renderer, task) }))
+    .filter(({ sequences }) =>
       sequences.every(({ prompt, ids }) => prompt.length + ids.length <= context.contextLength),
     );
+}
+
+async function evaluate(examples: ExampleRound, context: EvaluationContext): Promise<Evaluation> {
+  const { role = SOLVER, examine } = examples;
+  const found = heldOutExamples(context, examples);
   const scores = await context.score(
     role,
-    examples.flatMap((sequences) => sequences.map(({ prompt, ids }) => [...prompt, ...ids])),
+    found.flatMap(({ sequences }) => sequences.map(({ prompt, ids }) => [...prompt, ...ids])),
   );
   let at = 0;
   return examine(
-    examples.map((sequences) =>
+    found.map(({ sequences }) =>
       sequences.map(({ ids }) => Float64Array.from(scores[at++]!.logprobs.slice(-ids.length))),
     ),
   );
 }
 
-export function exampleRound(examples: ExampleRound): RoundShape {
+export const exampleRound = (examples: ExampleRound): RoundShape => ({
+  ...exampleStages(examples),
+  evaluate: (context) => evaluate(examples, context),
+});
+
+/** The round without its evaluation. */
+export function exampleStages(
+  examples: Pick<Examples, 'name' | 'tasks'> & { readonly spans: Spans },
+): Omit<RoundShape, 'evaluate'> {
   return {
     taskName: examples.name,
     rewards: { none: { description: 'nothing is rewarded: the files say what is right', usesGold: true } },
@@ -181,7 +199,6 @@ export function exampleRound(examples: ExampleRound): RoundShape {
         const unknown = group.samples.map(() => null);
         return { ...group, judgments: [], answersExact: unknown, solutionsExact: unknown };
       }),
-    evaluate: (context) => evaluate(examples, context),
   };
 }
 

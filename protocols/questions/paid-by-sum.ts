@@ -1,7 +1,7 @@
 /** A recipe of another protocol whose solver is paid by a weighted sum of named rewards, as grpo's is. */
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
-import { expectRoomForJudges, judgeRoles, payQuestions, type Questions } from './round.ts';
+import { expectRoomForJudges, graderRoles, payQuestions, type Questions } from './round.ts';
 import { REWARD_FIGURES, rewardFigures, type WeightedReward } from './weighted-reward.ts';
 
 /** The name of the sum among a recipe's rewards. */
@@ -14,7 +14,7 @@ export function paidBySum(
   sum: WeightedReward,
 ): Recipe {
   const rewards = { [SUM]: sum };
-  const { roles, bindings } = judgeRoles(rewards);
+  const { roles, bindings } = graderRoles(rewards);
   const isSum = ({ round }: Pick<RoundContext, 'round'>) => round.settings.rewardFunction === SUM;
   return {
     ...recipe,

@@ -9,6 +9,7 @@ import { QUESTION_REWARDS } from './rewards.ts';
 import {
   builtInPart,
   judgedPart,
+  modelPart,
   modulePart,
   type RewardPart,
   servicePart,
@@ -18,6 +19,11 @@ import {
 
 const builtIn = v.picklist(Object.keys(QUESTION_REWARDS) as (keyof typeof QUESTION_REWARDS)[]);
 
+const exactVersion = v.strictObject({
+  name: policyName,
+  version: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+});
+
 export const rewardSum = v.pipe(
   v.array(
     v.strictObject({
@@ -25,20 +31,15 @@ export const rewardSum = v.pipe(
       name: v.string(),
       weight: v.pipe(v.number(), v.finite()),
       /**
-       * Makes a reward from its data: a reward of the protocol by its name, a module by the hash of its text, a service by its address, or a policy
-       * that judges.
+       * Makes a reward from its data: a reward of the protocol by its name, a module by the hash of its text, a service by its address, a policy
+       * that judges, or a reward model.
        */
       from: v.union([
         v.strictObject({ builtIn }),
         v.strictObject({ module: v.string() }),
         v.strictObject({ url: v.pipe(v.string(), v.url()) }),
-        v.strictObject({
-          rubric,
-          policy: v.strictObject({
-            name: policyName,
-            version: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
-          }),
-        }),
+        v.strictObject({ rubric, policy: exactVersion }),
+        v.strictObject({ model: exactVersion }),
       ]),
     }),
   ),
@@ -53,6 +54,7 @@ function partOf(
   if ('builtIn' in from) return builtInPart(name, weight, QUESTION_REWARDS[from.builtIn]);
   if ('url' in from) return servicePart(name, weight, from.url);
   if ('rubric' in from) return judgedPart(name, weight, from.rubric, from.policy);
+  if ('model' in from) return modelPart(name, weight, from.model);
   const module = modules[from.module];
   if (module) return modulePart(name, weight, module);
   throw wrongInput('reward.missing', `The reward module ${name} (${from.module}) was not passed in.`, {

@@ -1,6 +1,7 @@
 /** Rewards for answers to a question, computed for one group at a time. The controls that any gain must beat stand beside the checker's reward. */
 import { plain } from '../../core/checkers/exact.ts';
 import { parseNumber } from '../../core/checkers/number.ts';
+import type { Score } from '../../core/net/reward-service.ts';
 import type { RewardRollout, RewardTask } from '../../core/recipe/reward-function.ts';
 import type { RewardInfo } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
@@ -18,6 +19,8 @@ export interface QuestionEvidence extends Pick<RoundContext, 'askService'> {
   readonly rollouts: readonly RewardRollout[];
   /** The grades of policies that judge, by the name of the reward. */
   readonly judged: Judged['scores'];
+  /** What reward models pay, by the name of the reward. */
+  readonly measured: Readonly<Record<string, readonly Score[]>>;
   /** Whether the checker accepts the answer. Throws for a reward that is declared gold-free. */
   readonly answersExact: () => readonly boolean[];
   /** The task with its reference answer. Throws as `answersExact` does. */

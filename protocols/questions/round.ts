@@ -5,6 +5,7 @@
  */
 import { extractAnswer } from '../../core/checkers/extract.ts';
 import type { Recipe, RoundShape } from '../../core/recipe/recipe.ts';
+import type { RoleSettings } from '../../core/recipe/role.ts';
 import { type EvaluationContext, type RoundContext, sampleOf } from '../../core/recipe/round-context.ts';
 import { usesReference } from '../../core/recipe/rubric.ts';
 import type { Renderer } from '../../core/renderer/renderer.ts';
@@ -22,8 +23,9 @@ import { sealedGold } from '../gold.ts';
 import { rewardNamed, SOLVER } from '../solver.ts';
 import type { DrawingContext } from './curriculum.ts';
 import { expectRoom, type Judged, judgeByRubrics, judgeRole, type RubricJudge } from './judged-reward.ts';
-import type { QuestionReward } from './rewards.ts';
-import { judgesOf, payByReward, type WeightedReward } from './weighted-reward.ts';
+import { modelRole, type RewardModel, scoreByModels } from './model-reward.ts';
+import type { QuestionEvidence, QuestionReward } from './rewards.ts';
+import { judgesOf, modelsOf, payByReward, type WeightedReward } from './weighted-reward.ts';
 
 /** At most 500 held-out questions are in an evaluation unless `examined` says otherwise. */
 export interface Questions extends QuestionSet {
@@ -77,6 +79,7 @@ async function pay(
   group: RolloutGroup,
   checked: ReturnType<typeof checkedGroup>,
   { scores, judgments }: Judged,
+  measured: QuestionEvidence['measured'],
 ): Promise<ScoredGroup> {
   const right = checked.map(({ outcome }) => outcome === 'right');
   const reward = rewardNamed(questions.rewards, context.round.settings.rewardFunction);
@@ -88,6 +91,7 @@ async function pay(
     answers: checked.map(({ answer }) => answer),
     rollouts: checked.map(({ text, answer, ended, tokens }) => ({ text, answer, ended, tokens })),
     judged: scores,
+    measured,
     answersExact: sealedGold(context, right),
     task: sealedGold(context, readTask(group.task)),
   });
@@ -117,23 +121,43 @@ export async function payQuestions(
   groups: readonly RolloutGroup[],
 ): Promise<ScoredGroup[]> {
   const checked = groups.map((group) => checkedGroup(questions, context.renderer(), group));
-  const judges = judgesOf(rewardNamed(questions.rewards, context.round.settings.rewardFunction));
-  const judged = await judgeByRubrics(context, judges, groups, checked);
-  return Promise.all(groups.map((group, g) => pay(questions, context, group, checked[g]!, judged[g]!)));
+  const reward = rewardNamed(questions.rewards, context.round.settings.rewardFunction);
+  const judged = await judgeByRubrics(context, judgesOf(reward), groups, checked);
+  const measured = await scoreByModels(context, modelsOf(reward), groups);
+  return Promise.all(
+    groups.map((group, g) => pay(questions, context, group, checked[g]!, judged[g]!, measured[g]!)),
+  );
 }
 
-/** The judge roles of rubric rewards, each with the version that plays it. */
-export function judgeRoles(rewards: Questions['rewards']): Pick<Recipe, 'roles' | 'bindings'> {
+/** The roles of those who grade answers, judges by a rubric and reward models, each with the version that plays it. */
+export function graderRoles(rewards: Questions['rewards']): Pick<Recipe, 'roles' | 'bindings'> {
   const judges = Object.values(rewards).flatMap(judgesOf);
   const byRole = <T>(of: (judge: RubricJudge) => T) =>
     Object.fromEntries(judges.map((judge) => [judgeRole(judge.name), of(judge)]));
-  return {
-    roles: byRole(({ name, policy, rubric, rubric: { maxNew, temperature } }) => ({
+  const models = Object.values(rewards).flatMap(modelsOf);
+  const byModelRole = <T>(of: (model: RewardModel) => T) =>
+    Object.fromEntries(models.map((model) => [modelRole(model.name), of(model)]));
+  const bound = {
+    ...byRole(({ policy }) => ({ fixed: policy })),
+    ...byModelRole(({ policy }) => ({ fixed: policy })),
+  };
+  const judgeSettings = byRole(
+    ({ name, policy, rubric, rubric: { maxNew, temperature } }): RoleSettings => ({
       description: `grades answers by the rubric ${name}; it is ${policy.name}@${policy.version} and is not trained`,
       sampling: { maxNew, temperature },
       ...(usesReference(rubric) ? { seesGold: true as const } : {}),
-    })),
-    ...(judges.length ? { bindings: () => byRole(({ policy }) => ({ fixed: policy })) } : {}),
+    }),
+  );
+  const modelSettings = byModelRole(
+    ({ policy }): RoleSettings => ({
+      description: `pays by its class head and writes nothing; it is ${policy.name}@${policy.version} and is not trained`,
+      sampling: { maxNew: 1, temperature: 1 },
+      measures: 'classes',
+    }),
+  );
+  return {
+    roles: { ...judgeSettings, ...modelSettings },
+    ...(Object.keys(bound).length ? { bindings: () => bound } : {}),
   };
 }
 
@@ -190,14 +214,14 @@ export function questionRound(
   const isRated = tasks.sources.every((source) =>
     source.tasks.every(({ difficulty }) => difficulty !== null),
   );
-  const { roles: judgeSettings, ...bound } = judgeRoles(rewards);
+  const { roles: graders, ...bound } = graderRoles(rewards);
   return {
     taskName: name,
     rewards,
     ...bound,
     roles: {
       [SOLVER]: { description: 'answers questions', sampling: { maxNew, temperature } },
-      ...judgeSettings,
+      ...graders,
     },
     freezable: [],
     propose: async (context: DrawingContext) => {

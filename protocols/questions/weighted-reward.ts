@@ -9,6 +9,7 @@ import type { RewardInfo } from '../../core/recipe/role.ts';
 import { type Rubric, usesReference } from '../../core/recipe/rubric.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import type { RubricJudge } from './judged-reward.ts';
+import type { RewardModel } from './model-reward.ts';
 import type { QuestionEvidence, QuestionReward } from './rewards.ts';
 
 /** One of the rewards in a sum. */
@@ -18,6 +19,8 @@ export interface RewardPart extends RewardInfo {
   readonly weight: number;
   /** The policy that judges, where this reward is a grade. */
   readonly judge?: RubricJudge;
+  /** The reward model that pays it, where one does. */
+  readonly model?: RewardModel;
   /** [samples] */
   readonly score: (evidence: QuestionEvidence) => readonly Score[] | Promise<readonly Score[]>;
 }
@@ -89,6 +92,20 @@ export const judgedPart = (
   judge: { name, rubric, policy },
   score: ({ judged }) => judged[name]!,
 });
+
+/** What a reward model pays as a part of a sum. */
+export const modelPart = (name: string, weight: number, policy: RewardModel['policy']): RewardPart => ({
+  name,
+  weight,
+  description: `the reward model ${policy.name}@${policy.version}`,
+  usesGold: false,
+  model: { name, policy },
+  score: ({ measured }) => measured[name]!,
+});
+
+/** The reward models of a reward. */
+export const modelsOf = (reward: QuestionReward | WeightedReward): readonly RewardModel[] =>
+  'parts' in reward ? reward.parts.flatMap(({ model }) => model ?? []) : [];
 
 /** The judges of a reward. */
 export const judgesOf = (reward: QuestionReward | WeightedReward): readonly RubricJudge[] =>

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readLines } from '../../cli/policy/files.ts';
 import { bundleReward, loadReward, tryReward } from '../../cli/rewards/reward-module.ts';
-import { parseRewards } from '../../cli/rewards/reward-option.ts';
+import { joinedRewards, parseRewards } from '../../cli/rewards/reward-option.ts';
 import { readRubric } from '../../cli/rewards/rubric-file.ts';
 import { countSteps, STEP } from '../../cli/rewards/step-counting.ts';
 import { taskRecipe } from '../../cli/task-recipe.ts';
@@ -218,6 +218,23 @@ describe('sums', () => {
     expect(() => parseRewards('./kind.json@Words@1')).toThrow(/the judge Words@1\./);
   });
 
+  test('a reward model is named with its exact version, alone or beside other rewards', () => {
+    const model = { name: 'rm', version: 3 };
+    expect(parseRewards('rm@3')).toEqual([{ name: 'rm', weight: 1, from: { model } }]);
+    expect(parseRewards(joinedRewards('checker=1', ['rm@3=0.5'])!)?.[1]).toEqual({
+      name: 'rm',
+      weight: 0.5,
+      from: { model },
+    });
+    expect(joinedRewards(undefined, ['rm@3', 'other@0=2'])).toBe('rm@3,other@0=2');
+    expect(joinedRewards('checker', [])).toBe('checker');
+    expect(() => joinedRewards(undefined, ['rm'])).toThrow(
+      /"rm" names no reward model\. Expected an exact version/,
+    );
+    expect(() => joinedRewards(undefined, ['./x.json@rm@3'])).toThrow(/names no reward model/);
+    expect(() => parseRewards('RM@3')).toThrow(/no reward "RM@3"/);
+  });
+
   test('a rubric and its judge are part of the run', async () => {
     const tasks = write(
       'judged.jsonl',
@@ -267,6 +284,7 @@ describe('sums', () => {
       answers: [],
       rollouts: [],
       judged: {},
+      measured: {},
       answersExact: () => [],
       task: () => task,
     };

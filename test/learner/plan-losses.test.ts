@@ -486,6 +486,30 @@ test('label: cross-entropy of classes after the last token', async () => {
   expect(after.report.loss).toBeCloseTo(-(told[0]![0]! + told[1]![2]!) / 2, 5);
 });
 
+test('reward pairs: the loss of Bradley and Terry on the log-odds of the second class', async () => {
+  const part = { ...about, kind: 'reward-pairs', pairs: [{ chosen: first, rejected: second }] } as const;
+  const sets = { main: { ...trained, head: { kind: 'classes', count: 2 } } } as const;
+  // A new head tells nothing apart: log 2.
+  const once = await teach({ updates: [{ set: 'main', parts: [part] }] }, { versions, sets });
+  expect(once.report.loss).toBeCloseTo(Math.log(2), 5);
+  const { files } = await teach({ updates: [{ set: 'main', parts: [part], epochs: 4 }] }, { versions, sets });
+  let told: Float32Array[] = [];
+  const after = await teach(
+    async (_, tools) => {
+      told = await tools.classes('main', both);
+      return { updates: [{ set: 'main', parts: [part] }] };
+    },
+    { versions: [...versions, files], sets },
+  );
+  const [chosen, rejected] = told.map((row) => row[1]! - row[0]!);
+  expect(chosen! - rejected!).toBeGreaterThan(0);
+  expect(after.report.loss).toBeCloseTo(Math.log(1 + Math.exp(rejected! - chosen!)), 5);
+  const three = { main: { ...trained, head: { kind: 'classes', count: 3 } } } as const;
+  await expect(
+    teach({ updates: [{ set: 'main', parts: [part] }] }, { versions, sets: three }),
+  ).rejects.toThrow(/has 3 classes\. Expected 2/);
+});
+
 test('what an item lacks is said before anything is trained', async () => {
   const [sample] = sampled();
   const short = { ...sample!, logprobs: sample!.logprobs.slice(1) };

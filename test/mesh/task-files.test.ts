@@ -10,18 +10,25 @@ import { changedRecipe } from '../../cli/changed-recipe.ts';
 import { FROM_FILES } from '../../cli/file-recipes.ts';
 import { openRecipes } from '../../cli/recipe-modules.ts';
 import { made as madeOf, taskRecipe } from '../../cli/task-recipe.ts';
+import { measure } from '../../core/policy/measure.ts';
 import type { Registry } from '../../core/recipe/registry.ts';
+import { softmax } from '../../core/same-exp.ts';
 import type { ReadableSample } from '../../core/schema/answers.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { runIdOf } from '../../core/schema/round.ts';
+import { nodeEngines } from '../../infer/node-engines.ts';
+import { openVersion } from '../../infer/open-version.ts';
 import { httpService } from '../../infer/remote/reward-service.ts';
 import { installed } from '../../local/mesh/installation.ts';
+import { parseConfig } from '../../model/config.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
+import { writeSafetensors } from '../../model/safetensors.ts';
 import { grpoData } from '../../recipes/grpo/from-data.ts';
 import { runOf } from '../../recipes/run-order.ts';
 import { verifySignature } from '../../workers/gateway/signature.ts';
 import type { PlacedTask } from '../../worlds/file/task.ts';
 import { QWEN_TEMPLATE } from '../core/renderer/checkpoints.ts';
+import { randomHead } from '../infer/heads.ts';
 import { anybody } from '../recipes/anybody.ts';
 import { openPlaying, type Playing } from './playing.ts';
 import { qwenCheckpoint } from './qwen-checkpoint.ts';
@@ -119,14 +126,18 @@ async function gameModule(): Promise<string> {
   return await (await changedRecipe('spiral', set, installed('examples/world/game.ts')))!.write(folder);
 }
 
-const FROM_EXAMPLES = ['sft', 'dpo', 'spin', 'distil'] as const;
+const FROM_EXAMPLES = ['sft', 'dpo', 'spin', 'distil', 'reward-model'] as const;
 
 /** A recipe that learns from a file of examples. */
 async function examplesModule(recipe: (typeof FROM_EXAMPLES)[number]): Promise<string> {
   const file = join(root, `${recipe}.jsonl`);
   const rows = Array.from({ length: 20 }, (_, i) =>
     recipe !== 'dpo'
-      ? { question: `${i % 10}+${i % 7}`, answer: `<answer>${(i % 10) + (i % 7)}` }
+      ? {
+          question: `${i % 10}+${i % 7}`,
+          answer: `<answer>${(i % 10) + (i % 7)}`,
+          ...(recipe === 'reward-model' ? { label: i % 3 === 0 } : {}),
+        }
       : {
           question: `${i % 10}+${i % 7}`,
           chosen: `<answer>${(i % 10) + (i % 7)}`,
@@ -148,6 +159,39 @@ async function examplesModule(recipe: (typeof FROM_EXAMPLES)[number]): Promise<s
     ],
   });
   return await files!.write(folder);
+}
+
+/** A recipe of grpo that a reward model pays beside the checker. */
+async function modelledModule(model: string): Promise<string> {
+  const file = join(root, 'sums.jsonl');
+  const rows = Array.from({ length: 30 }, (_, i) => ({
+    question: `${(i % 9) + 1}+${(i % 7) + 1}`,
+    answer: `${(i % 9) + 1 + (i % 7) + 1}`,
+  }));
+  writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+  const files = await taskRecipe({
+    recipe: 'grpo',
+    policy: 'paid',
+    tasks: [file],
+    heldOut: '0.2',
+    checker: 'auto',
+    extract: ['answer'],
+    set: ['maxNew=24', 'optimizer.learningRate=1e-3', 'optimizer.warmup=0'],
+    reward: `checker=1,${model}@0=2`,
+  });
+  return await files!.write(folder);
+}
+
+/** The start policy with a class head of random weights. */
+async function scorer(): Promise<VersionFiles> {
+  const files = await readPolicyFolder(`models/${START}`);
+  const config = parseConfig(JSON.parse(new TextDecoder().decode(files['config.json'])));
+  const { weight, bias } = randomHead(config, 2);
+  const head = new Map([
+    ['class_head.weight', { shape: [2, config.hiddenSize], data: weight }],
+    ['class_head.bias', { shape: [2], data: bias }],
+  ]);
+  return { ...files, 'main.head.safetensors': writeSafetensors(head) };
 }
 
 const SECRET = 'a-secret-for-rewards';
@@ -209,7 +253,19 @@ async function ratedModule(): Promise<string> {
 
 /** The recipes of the tests by what they show; their modules are bundled into one mesh. */
 let made: Readonly<
-  Record<'files' | 'judged' | 'changed' | 'world' | 'game' | 'rated' | (typeof FROM_EXAMPLES)[number], string>
+  Record<
+    | 'files'
+    | 'judged'
+    | 'modelled'
+    | 'headless'
+    | 'foreign'
+    | 'changed'
+    | 'world'
+    | 'game'
+    | 'rated'
+    | (typeof FROM_EXAMPLES)[number],
+    string
+  >
 >;
 let registry: Registry;
 let playing: Playing;
@@ -219,6 +275,9 @@ beforeAll(async () => {
   const written: Record<keyof typeof made, string> = {
     files: files!,
     judged: judged!,
+    modelled: await modelledModule('scorer'),
+    headless: await modelledModule(START),
+    foreign: await modelledModule('other'),
     changed: await changedModule(),
     world: await worldModule(),
     game: await gameModule(),
@@ -227,6 +286,7 @@ beforeAll(async () => {
     dpo: await examplesModule('dpo'),
     spin: await examplesModule('spin'),
     distil: await examplesModule('distil'),
+    'reward-model': await examplesModule('reward-model'),
   };
   const opened = await openRecipes(Object.values(written));
   registry = opened.registry;
@@ -314,6 +374,48 @@ test('grpo trains an imported checkpoint on a file with a reward module, by its 
       expect([rewards.style, rewards.reward, missing]).toEqual([null, null, { style: expect.any(String) }]);
   }
   expect(judgments.filter(({ outcome }) => outcome === 'ok').length).toBeGreaterThan(3);
+});
+
+test('a reward model pays beside the checker, audited in full; one without a head or with other tokens is refused', {
+  timeout: 240_000,
+}, async () => {
+  const start = await readPolicyFolder(`models/${START}`);
+  await playing.importPolicy('paid', start);
+  const order = {
+    recipe: made.modelled,
+    seed: 0,
+    rounds: 3,
+    freeze: [],
+    tasks: 3,
+    groupSize: 4,
+    policy: 'paid',
+    engine: 'kernels' as const,
+  };
+  await expect(playing.playInMesh(order)).rejects.toThrow(
+    'The policy scorer@0, which plays the role model-scorer, is not there.',
+  );
+  const files = await scorer();
+  await playing.importPolicy('scorer', files);
+  const { mesh, alone, before } = await playing.play(order);
+  expect(mesh).toEqual(alone);
+  expect(mesh['model.safetensors']).not.toBe(before['model.safetensors']);
+  const [round] = await playing.gateway.listRounds(runIdOf(runOf(registry, order).settings));
+  const policy = await openVersion(nodeEngines, { name: 'scorer', version: 0, engine: 'kernels' }, files);
+  for await (const { samples } of playing.gateway.contentsOf(round!.id))
+    for (const { rewards, prompt, ids } of samples!) {
+      const [measured] = await measure(policy, [{ prompt, ids }]);
+      const paid = softmax(measured!.classes![0]!)[1]!;
+      expect(rewards.scorer).toBe(paid);
+      expect(rewards.reward).toBe(rewards.checker! + 2 * paid);
+    }
+  await policy.dispose();
+  await expect(playing.playInMesh({ ...order, recipe: made.headless })).rejects.toThrow(
+    `${START}@0 has no head, and its classes are asked for.`,
+  );
+  await playing.importPolicy('other', await readPolicyFolder('models/words'));
+  await expect(playing.playInMesh({ ...order, recipe: made.foreign })).rejects.toThrow(
+    'The tokenizer of other@0 is not that of the policy that is trained.',
+  );
 });
 
 test('a shipped recipe is played with settings of the method', { timeout: 240_000 }, async () => {

@@ -4,7 +4,7 @@ import type { GeneratePrompt, SamplingSettings } from '../../core/policy/policy.
 import { rendererOf } from '../../core/renderer/open.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { after } from '../../core/text/token-grammar.ts';
-import { compare, figuresOf } from '../../protocols/evaluate/figures.ts';
+import { bestFigures, compare, figuresOf } from '../../protocols/evaluate/figures.ts';
 import { type AnsweredQuestion, answerQuestions } from '../../protocols/evaluate/questions.ts';
 import type { PlacedTask } from '../../worlds/file/task.ts';
 import type { CheckedAnswer } from '../../worlds/questions/check-answer.ts';
@@ -111,6 +111,7 @@ const question = (
   task: task('q', '7', difficulty),
   greedy,
   samples,
+  tokens: { prompt: [1], samples: samples.map(() => [2]) },
 });
 
 test('figures, worked by hand', () => {
@@ -168,4 +169,15 @@ test('two versions are compared question by question', () => {
     p: expect.closeTo(10 / 16, 12),
   });
   expect(sampled!.mean).toBeCloseTo(0.4, 12);
+});
+
+test('best-of-k by scores, beside a scorer that knows nothing of the texts', () => {
+  const right = answer('right', '7');
+  const wrong = (value: string) => answer('wrong', value);
+  // 7 7 8 9, scored 1 1 2 0: the pairs 77 77-free … 7a7b right, 7a8 7b8 wrong, 7a9 7b9 right, 89 wrong: 3 of 6; all four: 8, wrong.
+  const found = bestFigures([question(right, [right, right, wrong('8'), wrong('9')])], [[1, 1, 2, 0]]);
+  const shares = (at: object) => Object.values(at).map(({ share }: { share: number }) => share);
+  expect(shares(found.bestAt)).toEqual([0.5, 0.5, 0]);
+  // Three texts, one of them right: of the pairs 77 surely, 78 and 79 (two each) by half, 89 never.
+  expect(shares(found.chanceAt)).toEqual([0.5, 0.5, expect.closeTo(1 / 3, 12)]);
 });

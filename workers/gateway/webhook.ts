@@ -5,11 +5,13 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { RollmeshError } from '../../core/errors.ts';
-import type { PolicyRef } from '../../core/policy/policy.ts';
+import type { HeadKind, PolicyRef } from '../../core/policy/policy.ts';
 import type { RunStarted } from '../../core/schema/answers.ts';
-import type { Manifest } from '../../core/schema/policy.ts';
+import { headFile, type Manifest, type VersionFiles } from '../../core/schema/policy.ts';
 import { type RoundSpec, runIdOf } from '../../core/schema/round.ts';
 import { expectSameTokens, type Tokens } from '../../core/text/same-tokens.ts';
+import { parseConfig } from '../../model/config.ts';
+import { expectHead } from '../../model/head.ts';
 import { bindingsOf, type OrderedRun, runOf, runOrder } from '../../recipes/run-order.ts';
 import { log } from '../shared/log.ts';
 import { sendAll } from '../shared/messages.ts';
@@ -90,7 +92,9 @@ async function startRounds(services: Services, delivery: string, run: OrderedRun
   for (const [role, { fixed }] of Object.entries(roles)) {
     if (!fixed) continue;
     await expectVersion(services, role, fixed);
-    if (recipe.roles[role]!.teaches) await expectTeacher(services, settings.policy, fixed);
+    const { teaches, measures } = recipe.roles[role]!;
+    if (teaches || measures) await expectTokens(services, settings.policy, fixed);
+    if (measures) await expectHeadOf(services, fixed, measures);
   }
   if (!(await orderRounds(db, { delivery, settings, roles, rounds, now: now() })))
     throw new HttpError(409, 'delivery.replay', 'This delivery was taken before.', {
@@ -126,8 +130,19 @@ async function expectVersion(
   );
 }
 
-/** Throws `policy.tokens` for a teacher with other tokens than the policy that is trained. */
-async function expectTeacher({ db, bucket }: Services, student: string, teacher: PolicyRef) {
+/** Throws `head.missing` where a version that is to measure has no such head. */
+async function expectHeadOf({ db, bucket }: Services, ref: PolicyRef, kind: HeadKind) {
+  const hash = (await getVersion(db, ref))?.manifestSha256 ?? null;
+  const { files } = await committedManifest(bucket, ref, hash);
+  const head = headFile(ref.set);
+  const wanted = ['config.json', ...(files[head] ? [head] : [])] as const;
+  const loaded: VersionFiles = await loadVersion(bucket, ref, wanted, hash);
+  const config = JSON.parse(new TextDecoder().decode(loaded['config.json']));
+  expectHead(ref, kind, parseConfig(config), loaded[head]);
+}
+
+/** Throws `policy.tokens` for a teacher or a reward model with other tokens than the policy that is trained. */
+async function expectTokens({ db, bucket }: Services, student: string, teacher: PolicyRef) {
   const tokens = async (ref: PolicyRef): Promise<Tokens> => {
     const hash = (await getVersion(db, ref))?.manifestSha256 ?? null;
     const { files } = await committedManifest(bucket, ref, hash);

@@ -165,6 +165,42 @@ function pairOf(row: Row, system: string | undefined): FileTask {
   return example(beforePair(row, system, chosen!, rejected!), chosen!.answer, row.value, rejected!.answer);
 }
 
+/** 1 for an answer that is right, 0 for one that is wrong. */
+function labelOf(value: unknown, field: string): 0 | 1 {
+  if (value === true || value === 1 || value === '1' || value === 'true' || value === '+') return 1;
+  if (value === false || value === 0 || value === '0' || value === 'false' || value === '-') return 0;
+  throw new RowFault(
+    `its ${field} ${JSON.stringify(value)} is neither right nor wrong (true or false, 1 or 0)`,
+  );
+}
+
+/** A step is a line: what a file writes on several lines is one step here. */
+const lineOf = (step: unknown, field: string): string =>
+  text(step, field)
+    .trim()
+    .replaceAll(/\s*\n\s*/g, ' ');
+
+/** A pair; an answer with its label; or the steps of an answer with their labels. */
+function ratedOf(row: Row, system: string | undefined): FileTask {
+  const { value } = row;
+  if (value.chosen !== undefined || value.rejected !== undefined) return pairOf(row, system);
+  if (value.labels === undefined) {
+    if (value.label === undefined)
+      throw new RowFault(`it has no "rejected", "label" or "labels"; its fields are ${fieldsOf(value)}`);
+    const task = conversationOf(row, system);
+    return { ...task, metadata: { ...task.metadata, label: labelOf(value.label, 'label') } };
+  }
+  const field = fieldOf(value, ['steps', 'completions']);
+  const [steps, labels] = [value[field], value.labels];
+  if (!Array.isArray(steps) || !Array.isArray(labels) || steps.length !== labels.length || !steps.length)
+    throw new RowFault(`its ${field} and its labels are not two lists of the same length`);
+  const answer = steps.map((step) => lineOf(step, field)).join('\n');
+  const task = example(promptOf(row, system), { role: 'assistant', content: answer }, value);
+  return { ...task, metadata: { ...task.metadata, labels: labels.map((label) => labelOf(label, 'label')) } };
+}
+
+const RATED =
+  '{"question": "…", "chosen": "…", "rejected": "…"}, {"question": "…", "answer": "…", "label": true or false}, or {"question": "…", "steps": […], "labels": […]} on every line';
 const CONVERSATION =
   '{"messages": […]} that ends with the assistant’s message (or "conversations"), or {"question": "…", "answer": "…"} (or "instruction" and "output") on every line';
 const PAIR = '{"question": "…" or "messages": […], "chosen": "…", "rejected": "…"} on every line';
@@ -176,6 +212,10 @@ export const readConversations = (name: string, bytes: Uint8Array, system?: stri
 /** All pairs of a file. Throws as `readTasks`. */
 export const readPairs = (name: string, bytes: Uint8Array, system?: string): Promise<PlacedTask[]> =>
   readEach(name, bytes, (row) => pairOf(row, system), PAIR);
+
+/** All rated answers of a file: pairs, answers with a label, and answers with a label for each step. Throws as `readTasks`. */
+export const readRated = (name: string, bytes: Uint8Array, system?: string): Promise<PlacedTask[]> =>
+  readEach(name, bytes, (row) => ratedOf(row, system), RATED);
 
 /** A repeat is the whole example again: a question may have several answers to learn from, and several pairs. */
 export const exampleIdentity = ({ messages, answer, metadata }: PlacedTask): string =>

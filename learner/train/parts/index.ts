@@ -7,6 +7,7 @@ import type { PartKind, Unit } from './kind.ts';
 import { logRatio } from './log-ratio.ts';
 import { policy } from './policy.ts';
 import { preference } from './preference.ts';
+import { rewardPairs } from './reward-pairs.ts';
 import { sft } from './sft.ts';
 import { value } from './value.ts';
 
@@ -18,6 +19,7 @@ const KINDS: { readonly [K in UpdatePart['kind']]: PartKind<Extract<UpdatePart, 
   'log-ratio': logRatio,
   value,
   classification,
+  'reward-pairs': rewardPairs,
   distillation,
 };
 

@@ -67,5 +67,5 @@ test('the recipes on files are listed, and told by the names that --recipe takes
   } finally {
     log.mockRestore();
   }
-  expect(FILE_RECIPES.map(({ name }) => name)).toEqual(['grpo', 'distil', 'sft', 'dpo']);
+  expect(FILE_RECIPES.map(({ name }) => name)).toEqual(['grpo', 'distil', 'sft', 'dpo', 'reward-model']);
 });

@@ -32,7 +32,7 @@ async function printed(args: readonly string[]): Promise<Map<string, string>> {
 test('every recipe is listed once, with the files it runs on or the world it needs', async () => {
   const all = await printed([]);
   expect([...all.keys()].sort()).toEqual(
-    [...new Set(['grpo', 'distil', 'sft', 'dpo', ...recipes.map(({ name }) => name)])].sort(),
+    [...new Set(['grpo', 'distil', 'sft', 'dpo', 'reward-model', ...recipes.map(({ name }) => name)])].sort(),
   );
   expect(all.get('igrpo')).toBe('questions with a reference answer to each task');
   expect(all.get('dpo')).toMatch(/^files of pairs/);
@@ -61,7 +61,11 @@ test('with a solution in every line the same recipe runs, and with one line shor
 test('a file of pairs runs dpo and not grpo', async () => {
   const on = await listed([{ prompt: 'What is 3 + 4?', chosen: '7', rejected: '8' }]);
   expect(on.get('dpo')).toMatch(/^runs on /);
+  expect(on.get('reward-model')).toMatch(/^runs on /);
   expect(on.get('grpo')).toBe('needs a reference answer to each task');
+  const rated = await listed([{ prompt: 'What is 3 + 4?', completion: '8', label: false }]);
+  expect(rated.get('reward-model')).toMatch(/^runs on /);
+  expect(rated.get('dpo')).toMatch(/^needs pairs/);
 });
 
 test('a file that no recipe can read says once why', async () => {

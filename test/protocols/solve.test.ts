@@ -1,0 +1,168 @@
+/** Search over a policy of four answers, whose probabilities are known: what each way draws is compared with what it should. */
+import { describe, expect, test } from 'vitest';
+import type {
+  Completion,
+  GeneratePrompt,
+  Policy,
+  SamplingSettings,
+  TokenIds,
+} from '../../core/policy/policy.ts';
+import { uniforms } from '../../core/random.ts';
+import { beamSearch } from '../../protocols/solve/beam-search.ts';
+import { powerSample } from '../../protocols/solve/power-sampling.ts';
+import { drawWithin, type Search } from '../../protocols/solve/sampling.ts';
+
+const END = 0;
+/** Next-token probabilities after a text: 1 and 2 go on or end. The answers are "1 END", "1 2 END", "2 END" and "2 2 END". */
+const NEXT: Readonly<Record<string, readonly [id: number, p: number][]>> = {
+  '': [
+    [1, 0.6],
+    [2, 0.4],
+  ],
+  '1': [
+    [END, 0.3],
+    [2, 0.7],
+  ],
+  '2': [
+    [END, 0.9],
+    [2, 0.1],
+  ],
+};
+const nextOf = (ids: TokenIds) => NEXT[ids.join(' ')] ?? [[END, 1]];
+
+/** Probabilities at a temperature. */
+function tempered(ids: TokenIds, temperature: number): [id: number, p: number][] {
+  const raised = nextOf(ids).map(([id, p]) => [id, p ** (1 / temperature)] as [number, number]);
+  const total = raised.reduce((sum, [, p]) => sum + p, 0);
+  return raised.map(([id, p]) => [id, p / total]);
+}
+
+const PROMPT = [9];
+let asked = 0;
+const policy: Pick<Policy, 'generate' | 'score'> = {
+  generate: async (prompts: readonly GeneratePrompt[], { maxNew, temperature, stop }: SamplingSettings) =>
+    prompts.map(({ ids: prompt, sampleIds }) =>
+      sampleIds.map((sampleId): Completion => {
+        const [ids, logprobs]: [number[], number[]] = [[], []];
+        const draws = uniforms(sampleId, maxNew);
+        while (ids.length < maxNew && !stop.includes(ids.at(-1) ?? -1)) {
+          const choices = tempered([...prompt.slice(PROMPT.length), ...ids], temperature);
+          let left = draws[ids.length]!;
+          let at = 0;
+          while (at < choices.length - 1 && left >= choices[at]![1]) {
+            left -= choices[at]![1];
+            at++;
+          }
+          const [id, p] = choices[at]!;
+          ids.push(id);
+          logprobs.push(Math.log(p));
+        }
+        asked += ids.length;
+        return { ids, logprobs, stopped: ids.at(-1) === END };
+      }),
+    ),
+  score: async (sequences) =>
+    sequences.map((sequence) => {
+      const logprobs = sequence
+        .slice(1)
+        .map((id, t) =>
+          Math.log(tempered(sequence.slice(PROMPT.length, t + 1), 1).find(([one]) => one === id)![1]),
+        );
+      return { logprobs, entropy: logprobs.map(() => 0) };
+    }),
+};
+
+const search = (questions: number, changes: Partial<Search> = {}): Search => ({
+  policy,
+  prompts: Array.from({ length: questions }, () => PROMPT),
+  ends: { stop: [END] },
+  maxNew: 3,
+  budget: 60,
+  seed: 0,
+  ...changes,
+});
+
+/** Probabilities of the four answers, each raised to a power, normalised: worked from the table above. */
+const answers = { '1 0': 0.6 * 0.3, '1 2 0': 0.6 * 0.7, '2 0': 0.4 * 0.9, '2 2 0': 0.4 * 0.1 };
+const powered = (alpha: number) => {
+  const raised = Object.entries(answers).map(([text, p]) => [text, p ** alpha] as const);
+  const total = raised.reduce((sum, [, p]) => sum + p, 0);
+  return Object.fromEntries(raised.map(([text, p]) => [text, p / total]));
+};
+
+const sharesOf = (found: readonly { readonly ids: TokenIds }[]) => {
+  const shares: Record<string, number> = Object.fromEntries(Object.keys(answers).map((text) => [text, 0]));
+  for (const { ids } of found) shares[ids.join(' ')]! += 1 / found.length;
+  return shares;
+};
+
+describe('power sampling', () => {
+  test.each([1, 2, 4])('draws answers from p^%d', async (alpha) => {
+    const shares = sharesOf(await powerSample(search(2000, { budget: 20 }), alpha));
+    // The standard error of a share of 2000 is at most 0.0112.
+    for (const [text, p] of Object.entries(powered(alpha)))
+      expect(Math.abs(shares[text]! - p)).toBeLessThan(0.045);
+  });
+
+  test('is not what a low temperature draws', async () => {
+    // Token by token at 1/4 the first choice is 1 with .6⁴ / (.6⁴ + .4⁴) = .835; as a whole "2 END" is as likely as p says, .36⁴ of all.
+    const cold = (await drawWithin(search(1500, { budget: 1 }), 1 / 4)).map(({ samples }) => samples[0]!);
+    const begins = cold.filter(({ ids }) => ids[0] === 1).length / cold.length;
+    expect(begins).toBeCloseTo(0.835, 1);
+    expect(powered(4)['1 0']! + powered(4)['1 2 0']!).toBeCloseTo(0.65, 1);
+  });
+
+  test('takes the tokens that it says, as many as the budget on average', async () => {
+    asked = 0;
+    const found = await powerSample(search(40, { budget: 20 }), 2);
+    const tokens = found.reduce((sum, one) => sum + one.tokens, 0);
+    expect(tokens).toBe(asked);
+    expect(tokens / 40).toBeGreaterThanOrEqual(20);
+    expect(tokens / 40).toBeLessThan(23);
+    for (const { ids, tokens } of await powerSample(search(5, { budget: 1 }), 2))
+      expect(tokens).toBe(ids.length);
+  });
+});
+
+test('samples are drawn until the budget is spent, and a larger one begins with the same', async () => {
+  asked = 0;
+  const few = await drawWithin(search(4, { budget: 9 }), 1);
+  expect(few.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(asked);
+  for (const { tokens, samples } of few) {
+    expect(tokens).toBe(samples.reduce((sum, { ids }) => sum + ids.length, 0));
+    expect(tokens).toBeGreaterThanOrEqual(9);
+    expect(tokens - samples.at(-1)!.ids.length).toBeLessThan(9);
+  }
+  const many = await drawWithin(search(4, { budget: 40 }), 1);
+  for (const [q, { samples }] of few.entries())
+    expect(many[q]!.samples.slice(0, samples.length)).toEqual(samples);
+  // One token is enough of a budget for one answer.
+  expect((await drawWithin(search(1, { budget: 1 }), 1))[0]!.samples).toHaveLength(1);
+});
+
+describe('beam search', () => {
+  /** Prefers what holds the most twos, and what begins with 1. */
+  const twos = async (rows: readonly { readonly ids: TokenIds }[]) =>
+    rows.map(({ ids }) => ids.filter((id) => id === 2).length + (ids[0] === 1 ? 0.5 : 0));
+
+  test('ends with the answer that the scorer finds best among those that have ended', async () => {
+    const shares = sharesOf(await beamSearch(search(300), twos, { width: 2, branches: 8, piece: 1 }));
+    // Both beams begin with 2, which of sixteen beginnings at least two are but for one time in three hundred. Of sixteen ways on none is 2 with .9^16 = .185;
+    // else "2 2 END" is best.
+    expect(shares['2 2 0']! + shares['2 0']!).toBeGreaterThan(0.98);
+    expect(Math.abs(shares['2 2 0']! - (1 - 0.9 ** 16))).toBeLessThan(0.09);
+  });
+
+  test('takes the tokens that it says, ends at the budget, and leaves out what cannot be scored', async () => {
+    asked = 0;
+    const found = await beamSearch(search(3, { budget: 4 }), twos, { width: 1, branches: 4, piece: 1 });
+    expect(found.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(asked);
+    for (const { tokens } of found) expect(tokens).toBe(4);
+    const unscored = await beamSearch(
+      search(20),
+      async (rows) => rows.map(({ ids }) => (ids[0] === 1 ? Number.NaN : 0)),
+      { width: 1, branches: 16, piece: 3 },
+    );
+    for (const { ids } of unscored) expect(ids[0]).toBe(2);
+  });
+});
