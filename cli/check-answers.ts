@@ -5,7 +5,7 @@ import type { Checker } from '../core/checkers/checker.ts';
 import { EXTRACTIONS, type Extraction, extractAnswer, parseExtractions } from '../core/checkers/extract.ts';
 import { findChecker } from '../core/checkers/registry.ts';
 import { RollmeshError, wrongInput } from '../core/errors.ts';
-import { acceptedAnswers, writtenAnswer } from '../worlds/file/read-tasks.ts';
+import { acceptedAnswers, optionLetter, writtenAnswer } from '../worlds/file/read-tasks.ts';
 import { type Row, readRows } from '../worlds/file/rows.ts';
 import { calledAs } from './called-as.ts';
 import { KNOWN, taskFileBytes } from './policy/task-file-options.ts';
@@ -36,7 +36,10 @@ function verdictOf({ line, value }: Row, checker: Checker, extract: readonly Ext
   const own = typeof value.metadata === 'object' && value.metadata !== null ? value.metadata : {};
   const accepted = acceptedAnswers(value.reference, checker);
   const reference = {
-    answer: accepted?.[0] ?? writtenAnswer(value.reference),
+    answer:
+      accepted?.[0] ??
+      optionLetter(value.reference, 'choices' in own ? own.choices : undefined, checker) ??
+      writtenAnswer(value.reference),
     metadata: { ...own, ...(accepted ? { accepted } : {}) },
   };
   try {

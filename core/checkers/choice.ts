@@ -16,6 +16,11 @@ const INTRODUCTION =
   /^(?:(?:so|thus|therefore|hence),?\s+)?(?:(?:the|my)\s+)?(?:(?:final|correct|right|best|most likely)\s+){0,2}(?:answer|option|choice|letter)(?:\s+(?:is|would be|should be|choice))?\s*[:=]?\s*(?:(?:option|choice|letter)\s+)?/i;
 const CHOOSING =
   /^(?:(?:so|thus|therefore|hence),?\s+)?i(?:\s+would|\s+will|['’](?:d|ll))?\s+(?:choose|pick|select|go with)\s+(?:(?:the\s+)?(?:answer|option|choice|letter)\s+)?/i;
+/** Words after the letter: "B is correct", "(B) is the right answer". */
+const CONCLUSION =
+  /(?<!\s)\s+(?:is|would be)(?:\s+the)?\s+(?:correct|right|best|answer)(?:\s+(?:answer|option|choice|one))?\s*[.!]?$/i;
+/** Signs of a list or a quotation before a line. */
+const LINE_SIGN = /^(?:[-*•>]\s+)+(?=\S)/;
 /** Another letter beside the first: "B) or C". */
 const SECOND_LETTER = /^(?:or|and|&|\/|,)\s*[([]?[A-Za-z](?![A-Za-z])/i;
 
@@ -52,7 +57,11 @@ function optionsOf(choices: unknown): Options | null {
 
 /** Index of the option that a text names; undefined where it names none, null where it names two different ones. */
 function optionNamed(given: string, options: Options | null): number | null | undefined {
-  const text = unwrapped(given);
+  const text = unwrapped(
+    unwrapped(given)
+      .replace(LINE_SIGN, '')
+      .replace(/(?<=[)}*$`])\.$/, ''),
+  );
   const byText = options?.texts.indexOf(fold(text)) ?? -1;
   if (byText >= 0) return byText;
   const [first = '', ...later] = text.split('\n').filter((line) => line.trim() !== '');
@@ -64,6 +73,8 @@ function optionNamed(given: string, options: Options | null): number | null | un
   }
   const introduced = INTRODUCTION.exec(text)?.[0] || CHOOSING.exec(text)?.[0];
   if (introduced) return optionNamed(text.slice(introduced.length), options);
+  const concluded = text.replace(CONCLUSION, '');
+  if (concluded !== text) return optionNamed(concluded, options);
   const match = LETTER.exec(text);
   if (!match) return undefined;
   const letter = match[1]!.toUpperCase();

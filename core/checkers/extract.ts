@@ -71,6 +71,9 @@ function tagged(text: string): string | null {
 
 /** What begins the next question where a model writes on after its answer. */
 const NEXT_QUESTION = /\n[ \t]*(?:question|q|problem|human|user|instruction) ?\d* ?[:.]/i;
+/** Tokens that end a text, where a tokenizer writes them out. */
+const END_OF_TEXT = /<\|[a-z_]{1,40}\|>|<\/s>|<eos>/i;
+const INTRODUCTION = /^(?:the )?(?:final )?answer(?: is)?\s*:?\s+(?=\S)/i;
 /** A line that begins with a number and is no numbered heading. */
 const NUMBER_LINE = /^\W{0,5}\d(?!\d*[.):]\s+\S)/;
 
@@ -81,12 +84,13 @@ const NUMBER_LINE = /^\W{0,5}\d(?!\d*[.):]\s+\S)/;
 function afterHashes(text: string): string | null {
   const from = text.indexOf('####');
   if (from < 0) return null;
-  const next = NEXT_QUESTION.exec(text.slice(from));
-  const own = next ? text.slice(from, from + next.index) : text.slice(from);
+  const rest = text.slice(from).split(END_OF_TEXT, 1)[0]!;
+  const next = NEXT_QUESTION.exec(rest);
+  const own = next ? rest.slice(0, next.index) : rest;
   const lines = own
     .split('####')
     .slice(1)
-    .map((part) => part.trim().split('\n', 1)[0]!);
+    .map((part) => part.trim().split('\n', 1)[0]!.replace(INTRODUCTION, ''));
   return lines.find((line) => NUMBER_LINE.test(line)) ?? lines.at(-1)!;
 }
 
@@ -110,7 +114,7 @@ const UNSIGNED = [
  * something else, as in cm^2, is none.
  */
 const NUMBERS = new RegExp(
-  String.raw`(?:(?<![\d.,)\]}\w])[-+−])?(?<![\^_]|[\^_]\{|[\^_]\{?[-+−]|\d|\d\.)(?:\\?[$€£¥₹])?(?:${UNSIGNED})(?:\s?\\?%)?`,
+  String.raw`(?:(?<![\d.,)\]}\w])[-+−])?(?<![\^_]|[\^_]\{|[\^_]\{?[-+−]|\d|\d\.)(?:\\?[$€£¥₹])?(?:${UNSIGNED})(?:\s?\\?%|\s(?:thousand|million|billion|trillion)(?![a-z]))?`,
   'gi',
 );
 

@@ -8,7 +8,7 @@
  *     powers of whole numbers     10^5  1.2 × 10^5
  *     percent                     12.5% (the value 0.125; to a reference in percent 12.5 is right as well, and 20% to a reference of 20)
  *     units of thousands          3k  2.5 million  1bn
- *     a sign of a currency or a degree beside it, a full stop after it, and all of these in LaTeX and in bold type
+ *     a sign or a code of a currency or a degree beside it, a full stop after it, and all of these in LaTeX and in bold type
  */
 import Fraction from 'fraction.js';
 import { invalid, ok, type ParseResult } from '../recipe/task-family.ts';
@@ -52,7 +52,10 @@ export function parseNumber(text: string): ParseResult<WrittenNumber, string> {
   const written = text
     .trim()
     .replace(/[−–]/g, '-')
-    .replace(/[\u00a0\u2009\u202f]/g, ' ');
+    .replace(/[\u00a0\u2009\u202f]/g, ' ')
+    .replace(/^(?:Rs\.?|INR|CHF|USD|EUR|GBP) ?(?=[-+]?[\d.])/i, '')
+    // Amounts without small change: 500/- and 500.–
+    .replace(/(?<=\d)(?:\/|\.)-$/, '');
   if (written.length > LONGEST) return invalid('too-long');
   // "$-5" and "-$5" are both written.
   const form = FORM.exec(written.replace(/^([$€£¥])([+-])/, '$2$1'))?.groups;

@@ -13,16 +13,18 @@ interface Pair {
   readonly family: string;
   readonly checker: string;
   readonly extract?: string;
-  readonly reference: string;
+  readonly reference: string | number;
   readonly answer: string;
   readonly right: boolean;
 }
 
 const root = join(import.meta.dirname, '../..');
-const pairs = readFileSync(join(root, 'test/core/checkers/answers.jsonl'), 'utf8')
-  .split('\n')
-  .filter(Boolean)
-  .map((line) => JSON.parse(line) as Pair);
+const pairs = ['answers.jsonl', 'everyday.jsonl'].flatMap((file) =>
+  readFileSync(join(root, 'test/core/checkers', file), 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Pair),
+);
 const bytesOf = (rows: readonly unknown[]) =>
   new TextEncoder().encode(rows.map((row) => JSON.stringify(row)).join('\n'));
 

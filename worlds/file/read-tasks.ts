@@ -100,7 +100,7 @@ export function fieldAt(row: Row['value'], name: string): unknown {
 }
 
 /** An index among the options, as MMLU has it, as their letter: as a text it could be another option's own. */
-function optionLetter(value: unknown, choices: unknown, { name }: Checker): string | null {
+export function optionLetter(value: unknown, choices: unknown, { name }: Checker): string | null {
   const isIndex = typeof value === 'number' && Array.isArray(choices) && Number.isInteger(value);
   if (name !== 'choice' || !isIndex || value < 0 || value >= choices.length) return null;
   return String.fromCharCode('A'.charCodeAt(0) + value);

@@ -11,11 +11,18 @@ import { variablesOf } from './value.ts';
 function equalFigures(reference: Expression, answer: Expression): boolean | null {
   const same = equalExpressions(reference, answer);
   if (same === true) return true;
+  const [value, measured] = [withoutUnit(reference), withoutUnit(answer)];
+  if ((value && variablesOf(answer).size === 0) || (measured && variablesOf(reference).size === 0))
+    return equalFigures(value ?? reference, measured ?? answer);
   const [figure, other] = [figureOf(reference), figureOf(answer)];
   if (figure && !other) return equalExpressions(figure, answer) ?? same;
   if (other && !figure && exceedsOne(reference)) return equalExpressions(reference, other) ?? same;
   return same;
 }
+
+/** A value whose last factor may be a unit, as in 10 s, without it; null of others. */
+const withoutUnit = (node: Expression): Expression | null =>
+  node.op === 'multiply' && node.right.op === 'symbol' && node.right.unit ? node.left : null;
 
 function figureOf(node: Expression): Expression | null {
   if (node.op === 'percent') return node.of;
@@ -33,6 +40,11 @@ const nodeOf = (side: Side | undefined): Expression | null =>
   side?.answer?.kind === 'value' ? side.answer.node : null;
 const isSymbol = (side: Side | undefined): boolean => nodeOf(side)?.op === 'symbol';
 
+const hasVariables = (side: Side): boolean => {
+  const node = nodeOf(side);
+  return node === null || variablesOf(node).size > 0;
+};
+
 /** Do both sides of an equation between constants have one value? */
 function isTrueOfConstants(sides: readonly Side[]): boolean {
   const values = sides.map(nodeOf);
@@ -42,6 +54,18 @@ function isTrueOfConstants(sides: readonly Side[]): boolean {
       variablesOf(node).size === 0 &&
       (i === 0 || equalExpressions(values[i - 1]!, node) === true),
   );
+}
+
+/** How far a value may be from what it is rounded to, as a share of it: by a first digit at most. */
+const ROUNDED = 0.05;
+
+/** Can the second side be the first one, rounded? Also where either is no constant, and nothing can be said. */
+function isNear(exact: Side, rounded: Side): boolean {
+  const [a, b] = [exact, rounded].map((side) => {
+    const node = nodeOf(side);
+    return node && variablesOf(node).size === 0 ? numericValue(node) : null;
+  });
+  return a == null || b == null || Math.abs(a - b) <= ROUNDED * Math.abs(a);
 }
 
 type Related = Extract<MathAnswer, { kind: 'relation' }>;
@@ -57,7 +81,7 @@ function given({ relations, sides }: Related): MathAnswer | null {
     const rest = isTrueOfConstants(sides.slice(1)) || (first.label === null && isTrueOfConstants(sides));
     return rest ? last.answer : null;
   }
-  if (relations[0] === '≈') return first.label !== null ? last.answer : first.answer;
+  if (relations[0] === '≈') return first.label !== null || !isNear(first, last) ? last.answer : first.answer;
   if (isTrueOfConstants(sides)) return last.answer;
   const names = (side: Side, other: Side): boolean => {
     const node = nodeOf(side);
@@ -87,6 +111,9 @@ function equalConditions(a: Related, b: Related): boolean {
     const [x, y] = [nodeOf(left), nodeOf(right)];
     return x && y ? difference(x, y) : null;
   });
+  // Between constants there is no condition that another could be a multiple of.
+  if (a.sides.every((side) => !hasVariables(side)) || b.sides.every((side) => !hasVariables(side)))
+    return false;
   const factor = f && g ? constantFactor(f, g) : null;
   if (factor === null) return false;
   const [sign, other] = [a.relations[0]!, b.relations[0]!];
@@ -245,6 +272,10 @@ function plainer(answer: MathAnswer): MathAnswer | null {
   return null;
 }
 
+/** What "√2 ≈ 1.414" comes to, beside what it is. */
+const roundedIn = (answer: MathAnswer): MathAnswer | null =>
+  answer.kind === 'relation' && answer.relations.join('') === '≈' ? answer.sides[1]!.answer : null;
+
 function sameKind(a: MathAnswer, b: MathAnswer): boolean | null {
   if (a.kind === 'value' && b.kind === 'value') return equalFigures(a.node, b.node);
   if (a.kind === 'relation' && b.kind === 'relation') return equalRelations(a, b);
@@ -274,6 +305,9 @@ export function equalAnswers(a: MathAnswer, b: MathAnswer): boolean | null {
   if (a.kind === b.kind) return false;
   const [x, y] = [plainer(a), plainer(b)];
   if (x && equalAnswers(x, b) === true) return true;
+  const [roundedA, roundedB] = [roundedIn(a), roundedIn(b)];
+  if (roundedA && equalAnswers(roundedA, b) === true) return true;
+  if (roundedB && equalAnswers(a, roundedB) === true) return true;
   return y ? equalAnswers(a, y) : false;
 }
 

@@ -19,7 +19,8 @@ export const LONGEST = 500;
 
 export type Expression =
   | { readonly op: 'number'; readonly value: Fraction }
-  | { readonly op: 'symbol'; readonly name: string }
+  /** `unit`: it stands behind a number as a unit would, 10 s, and may be one. */
+  | { readonly op: 'symbol'; readonly name: string; readonly unit?: true }
   | { readonly op: BinaryOperation; readonly left: Expression; readonly right: Expression }
   | { readonly op: 'call'; readonly name: FunctionName; readonly of: Expression }
   | { readonly op: 'negate' | 'percent'; readonly of: Expression };
@@ -108,6 +109,9 @@ const isUnitWord = (token: Token | undefined): boolean =>
     !ARITHMETIC.test(token.text)) ||
     (token.kind === 'letter' && token.bare === true && !NO_UNITS.includes(token.text)));
 
+/** Letters that are units beside another one: km/h, kg/m^3. */
+const UNIT_LETTERS = 'mshgLlJNWKVAC';
+
 class Reader {
   readonly #tokens: readonly Token[];
   #at = 0;
@@ -170,9 +174,18 @@ class Reader {
       else if (this.#beginsAtom()) {
         // "3 4" is no product.
         if (this.#next?.kind === 'number' && this.#tokens[this.#at - 1]?.kind === 'number') fail();
-        left = binary('multiply', left, this.#power());
+        left = binary('multiply', left, this.#lastUnit() ?? this.#power());
       } else return left;
     }
+  }
+
+  /** A letter at the end, with space between it and the number before, that may be a unit. */
+  #lastUnit(): Expression | null {
+    const [number, letter, after] = this.#tokens.slice(this.#at - 1, this.#at + 2);
+    if (number?.kind !== 'number' || letter?.kind !== 'letter' || !letter.space || after) return null;
+    if (!UNIT_LETTERS.includes(letter.text)) return null;
+    this.#at++;
+    return { op: 'symbol', name: letter.text, unit: true };
   }
 
   /** Passes over a unit: words with exponents, joined by signs of products and quotients. */
@@ -184,7 +197,7 @@ class Reader {
       if (joined && this.#unitFraction()) fail();
       if (this.#is('(') && this.#unitGroup()) end = this.#at;
       else if (!joined && this.#unitFraction()) end = this.#at;
-      else if (isUnitWord(this.#next)) {
+      else if (isUnitWord(this.#next) || this.#unitBeside(joined !== undefined && end > start)) {
         this.#at++;
         this.#unitExponent();
         end = this.#at;
@@ -192,6 +205,18 @@ class Reader {
     }
     this.#at = end;
     return end > start;
+  }
+
+  /** Seconds, whose name is a function's too; and a letter after another unit, or the m of m/s after a number. `joined`: behind a unit and a sign. */
+  #unitBeside(joined: boolean): boolean {
+    const { kind, text = '', space } = this.#next ?? {};
+    const after = this.#tokens[this.#at + 1];
+    if (kind === 'function') return text === 'sec' && (!after || /^[,;)}/]$/.test(after.text));
+    if (kind !== 'letter') return false;
+    if (joined) return UNIT_LETTERS.includes(text);
+    const [number, second] = [this.#tokens[this.#at - 1], this.#tokens[this.#at + 2]];
+    const perSecond = text === 'm' && after?.text === '/' && second?.text === 's' && second.kind === 'letter';
+    return perSecond && space === true && number?.kind === 'number';
   }
 
   #unitExponent(): void {
@@ -575,7 +600,7 @@ function relation(tokens: readonly Token[], cuts: readonly number[]): MathAnswer
   return { kind: 'relation', relations: cuts.map((i) => tokens[i]!.text as Relation), sides };
 }
 
-/** Both signs of ±, as two answers. */
+/** Both signs of ±, as two answers; what is unequal to both is so to one and to the other. */
 function bothSigns(tokens: readonly Token[]): MathAnswer {
   const [plus, minus] = ['+', '-'].map((sign) => {
     const other = sign === '+' ? '-' : '+';
@@ -583,7 +608,8 @@ function bothSigns(tokens: readonly Token[]): MathAnswer {
       token.text === '±' ? { ...token, text: sign } : token.text === '∓' ? { ...token, text: other } : token,
     );
   });
-  return { kind: 'list', brackets: '', items: [item(plus!), item(minus!)], joined: 'or' };
+  const joined = topLevel(tokens, ['≠']).length > 0 ? 'and' : 'or';
+  return { kind: 'list', brackets: '', items: [item(plus!), item(minus!)], joined };
 }
 
 const ENVIRONMENTS: Readonly<Record<string, string>> = {
@@ -621,6 +647,19 @@ function matrix(tokens: readonly Token[]): MathAnswer | null {
     .filter((row) => row.length > 0)
     .map((row) => split(row, topLevel(row, ['&'])).map(fence === 'cases' ? caseCell : item));
   return { kind: 'matrix', fence, rows };
+}
+
+/** A matrix with a factor before it, which each of its cells is multiplied by. */
+function scaledMatrix(tokens: readonly Token[]): MathAnswer | null {
+  const begin = tokens.findIndex(({ kind, text }) => kind === 'command' && text.startsWith('begin:'));
+  const start = /^[([]$/.test(tokens[begin - 1]?.text ?? '') ? begin - 1 : begin;
+  const of = start > 0 ? matrix(tokens.slice(start)) : null;
+  if (of?.kind !== 'matrix' || of.fence !== '') return null;
+  const before = tokens.slice(0, tokens[start - 1]!.text === '*' ? start - 1 : start);
+  const factor = joined(before) === '-' ? number(new Fraction(-1)) : new Reader(before).whole();
+  const cell = (one: MathAnswer): MathAnswer =>
+    one.kind === 'value' ? { kind: 'value', node: binary('multiply', factor, one.node) } : fail();
+  return { ...of, rows: of.rows.map((row) => row.map(cell)) };
 }
 
 /** A cell of a definition by cases: words that introduce a condition are left out. */
@@ -733,7 +772,7 @@ function item(tokens: readonly Token[]): MathAnswer {
     return { kind: 'sets', op: sign.text as '∪' | '∩' | '∖', parts: split(tokens, sign.cuts).map(item) };
   const written = joined(tokens);
   if (DATE.test(written)) return { kind: 'text', text: written };
-  const other = matrix(tokens) ?? bracketed(tokens) ?? based(tokens) ?? ratio(tokens);
+  const other = matrix(tokens) ?? scaledMatrix(tokens) ?? bracketed(tokens) ?? based(tokens) ?? ratio(tokens);
   if (other) return other;
   try {
     return { kind: 'value', node: new Reader(tokens).whole() };
@@ -752,7 +791,7 @@ const flat = (items: readonly MathAnswer[]): MathAnswer[] =>
   items.flatMap((one) => (one.kind === 'list' && one.brackets === '' ? one.items : [one]));
 
 /** Words that say that what follows is the answer: "The answer is", "Answer:", "Area is". */
-const INTRODUCING = ['is', 'are', 'equals', 'answer', ':'];
+const INTRODUCING = ['is', 'are', 'equals', 'answer', ':', 'about', 'approximately', 'roughly'];
 
 function withoutIntroduction(tokens: readonly Token[]): readonly Token[] {
   const end = tokens.findIndex(({ kind, text }) => kind !== 'word' && text !== ':');
@@ -762,10 +801,9 @@ function withoutIntroduction(tokens: readonly Token[]): readonly Token[] {
 
 function answerOf(given: readonly Token[]): MathAnswer {
   const introduced = withoutIntroduction(given);
-  const tokens =
-    introduced[0]?.kind === 'word' && /^(?:either|both)$/.test(introduced[0].text)
-      ? introduced.slice(1)
-      : introduced;
+  const [first] = introduced;
+  const isNoPart = first?.kind === 'word' ? /^(?:either|both)$/.test(first.text) : first?.text === '≈';
+  const tokens = isNoPart ? introduced.slice(1) : introduced;
   if (allWords(tokens)) return textOf(tokens);
   const cuts = topLevel(tokens, SEPARATORS);
   if (cuts.length === 0) return item(tokens);

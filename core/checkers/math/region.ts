@@ -155,12 +155,18 @@ const union = (a: readonly Interval[], b: readonly Interval[]): Interval[] => me
 const without = (a: readonly Interval[], b: readonly Interval[]): Interval[] =>
   intersection(a, complement(b));
 
+const isEquation = (item: MathAnswer): boolean =>
+  item.kind === 'relation' && item.relations.every((sign) => sign === '=');
+
+/** Conditions that exclude each other are meant otherwise than they are joined. */
+const notEmpty = (region: Region | null): Region | null => (region?.intervals.length ? region : null);
+
 function ofList({ brackets, items, joined }: Extract<MathAnswer, { kind: 'list' }>): Region | null {
   if (brackets === '')
-    return joined === 'or'
+    return joined === 'or' || (joined === 'and' && items.every(isEquation))
       ? joinedRegions(items, union)
       : joined === 'and'
-        ? joinedRegions(items, intersection)
+        ? notEmpty(joinedRegions(items, intersection))
         : null;
   const nodes = items.map((item) => (item.kind === 'value' ? item.node : null));
   if (brackets === '{}') {

@@ -194,6 +194,7 @@ const COMMAND_LETTERS: Readonly<Record<string, string>> = {
   infty: 'infinity',
   emptyset: '∅',
   varnothing: '∅',
+  oslash: '∅',
   varepsilon: 'epsilon',
   vartheta: 'theta',
   varphi: 'phi',
@@ -229,7 +230,7 @@ const ACCENTS =
   /^(?:vec|hat|widehat|tilde|widetilde|bar|overline|dot|ddot|overrightarrow|overleftrightarrow|overarc|wideparen|mathbb|Bbb|mathcal|mathfrak|mathscr)$/;
 
 const DIGITS = String.raw`\d`;
-const GROUP_MARK = String.raw`(?:\{,\}|(?:\\!\s*)*,(?:\\!\s*)+|(?:\\!\s*)+,|\\[,;: ]|~|[\u00a0\u2009\u202f]|['’]|_)`;
+const GROUP_MARK = String.raw`(?:\{,\}|(?:\\!\s*)*,(?:\\!\s*)+|(?:\\!\s*)+,|\\[,;: ]|\\thinspace\s?|~|[\u00a0\u2009\u202f]|['’]|_)`;
 /** Thousands that no list could mean; then those with commas or spaces. */
 const CERTAIN_THOUSANDS = new RegExp(`${DIGITS}{1,3}(?:${GROUP_MARK}${DIGITS}{3})+(?!${DIGITS})`, 'y');
 /** As in most of Europe: points between thousands, and a comma before decimals. A single point could be that of a decimal number. */
@@ -590,10 +591,49 @@ function withDegrees(tokens: readonly Token[]): Token[] {
   return out;
 }
 
+const PRIMES: Readonly<Record<string, number>> = { "'": 1, '"': 2, '″': 2 };
+
+/** The primes that stand at a position, raised or not; `end`: where they end. */
+function primesAt(tokens: readonly Token[], at: number): { readonly count: number; readonly end: number } {
+  let end = at;
+  const raised = tokens[end]?.text === '^';
+  if (raised) end++;
+  const braced = raised && tokens[end]?.text === '{';
+  if (braced) end++;
+  let count = 0;
+  for (; Object.hasOwn(PRIMES, tokens[end]?.text ?? ''); end++) count += PRIMES[tokens[end]!.text]!;
+  return braced && tokens[end]?.text !== '}' ? { count: 0, end: at } : { count, end: braced ? end + 1 : end };
+}
+
+/** Degrees with minutes and seconds of arc, 63° 45′ 18″, as one number of degrees. */
+function withMinutes(tokens: readonly Token[]): Token[] {
+  const out: Token[] = [];
+  for (let i = 0; i < tokens.length; i++) {
+    const token = tokens[i]!;
+    out.push(token);
+    if (token.text !== '°' || tokens[i - 1]?.kind !== 'number') continue;
+    let value = tokens[i - 1]!.value!;
+    for (const [count, parts] of [
+      [1, 60],
+      [2, 3600],
+    ] as const) {
+      const part = tokens[i + 1];
+      const primes = primesAt(tokens, i + 2);
+      if (part?.kind !== 'number' || primes.count !== count) continue;
+      value = value.add(part.value!.div(parts));
+      i = primes.end - 1;
+    }
+    out.splice(-2, 2, { ...out.at(-2)!, value, bare: false }, token);
+  }
+  return out;
+}
+
 /** The tokens of an answer. `commasSeparate`: digits with commas between them are read as a list, though they could be thousands. */
 export function tokensOf(text: string, commasSeparate = false): Token[] {
-  const tokens = withDegrees(
-    new Scanner(withoutInfixes(withoutMarkdown(text.normalize('NFC'))), false, commasSeparate).tokens(),
+  const tokens = withMinutes(
+    withDegrees(
+      new Scanner(withoutInfixes(withoutMarkdown(text.normalize('NFC'))), false, commasSeparate).tokens(),
+    ),
   );
   while (ENDINGS.includes(tokens.at(-1)?.text ?? '')) tokens.pop();
   return tokens;

@@ -120,9 +120,9 @@ test('no text makes the readers throw or take long', () => {
   ];
   fc.assert(
     fc.property(hostile, (text) => {
-      const start = performance.now();
+      const start = process.cpuUsage();
       for (const check of checks) check(text);
-      expect(performance.now() - start).toBeLessThan(5000);
+      expect(process.cpuUsage(start).user / 1000).toBeLessThan(5000);
     }),
     { numRuns: 1500 },
   );

@@ -186,8 +186,9 @@ test('the last number is read whole', () => {
   const forms: [(n: number) => string, (n: number) => string, (n: number) => string][] = [
     [(n) => `.${n}`, (n) => `${n / 100}`, (n) => `${n}`],
     [(n) => `-.${n}`, (n) => `${-n / 100}`, (n) => `${n}`],
-    [(n) => String.raw`\frac{${n}}{7}`, (n) => `${n}/7`, () => '7'],
-    [(n) => String.raw`-\dfrac{${n}}{7}`, (n) => `-${n}/7`, (n) => `${n}/7`],
+    // No number of two digits is a multiple of it.
+    [(n) => String.raw`\frac{${n}}{101}`, (n) => `${n}/101`, () => '101'],
+    [(n) => String.raw`-\dfrac{${n}}{101}`, (n) => `-${n}/101`, (n) => `${n}/101`],
     [(n) => `${n} 1/2`, (n) => `${n}.5`, () => '1/2'],
     [(n) => `${n}½`, (n) => `${n}.5`, (n) => `${n}`],
     [(n) => `${n}.5 × 10^3`, (n) => `${n}500`, () => '3'],
