@@ -107,13 +107,14 @@ async function withEnds(folder: string, config: object): Promise<object> {
   };
 }
 
-async function readConfig(folder: string): Promise<{ json: object; config: ModelConfig }> {
+/** The config of a checkpoint folder. Throws `checkpoint.files` or `config.*`. */
+export async function readConfig(folder: string): Promise<{ json: object; config: ModelConfig }> {
   const path = join(folder, 'config.json');
   const bytes = await readOptional(path);
   if (!bytes)
     throw wrongInput('checkpoint.files', `There is no ${path}.`, {
       expected: 'a folder with config.json, tokenizer.json and model.safetensors',
-      next: 'Name the folder of a Hugging Face checkpoint.',
+      next: 'Name the folder of a Hugging Face checkpoint, or of a PEFT adapter.',
     });
   const own = parseJson(bytes, path);
   // A config that is not an object is refused below.

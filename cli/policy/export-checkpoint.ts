@@ -141,7 +141,7 @@ async function fetchWeights(
 }
 
 /** The file of weights with the adapter folded in, in float32. */
-async function* foldedFile(
+export async function* foldedFile(
   path: string,
   tensors: StoredTensors,
   adapter: Adapter,

@@ -1,5 +1,8 @@
 /** The commands on stored versions: import, export, list, rollback, prune. */
+import { rm } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
+import { wrongInput } from '../../core/errors.ts';
 import type { PolicyVersions } from '../../core/schema/answers.ts';
 import { parameterCount } from '../../model/checkpoint.ts';
 import { parseConfig } from '../../model/config.ts';
@@ -20,7 +23,8 @@ import {
 } from './command-line.ts';
 import { checkEmpty, exportCheckpoint } from './export-checkpoint.ts';
 import type { Fetched } from './hub.ts';
-import { type HubModel, hubModel } from './hub-model.ts';
+import { hubModel } from './hub-model.ts';
+import { foldAdapter, readAdapterFolder } from './import-adapter.ts';
 import { type Checkpoint, checkName, readImport, storeImport } from './import-checkpoint.ts';
 import { type PruneRule, prune } from './prune.ts';
 import { rollBack } from './roll-back.ts';
@@ -28,7 +32,10 @@ import { heading, pruneLines, versionColumns, versionRows } from './tables.ts';
 
 const DTYPES: readonly StorageType[] = ['F32', 'F16', 'BF16'];
 
-async function fetchModel(model: HubModel): Promise<Fetched> {
+/** What lies on the Hub, fetched; undefined for a folder. */
+async function placeOf(place: string): Promise<Fetched | undefined> {
+  const model = hubModel(place);
+  if (!model) return undefined;
   const { fetchCheckpoint } = await import('./hub.ts');
   return fetchCheckpoint(model, { env: process.env, say: (line) => console.error(line) });
 }
@@ -56,21 +63,39 @@ export function addImport(parent: Command): void {
   withUrl(subcommand(parent, 'import', 'a Hugging Face checkpoint becomes version 0 of a new policy'))
     .argument(
       '<dir>',
-      'folder with config.json, tokenizer.json and model.safetensors (or its shards), or hf:ORG/NAME[@REVISION], which is fetched from the Hugging Face Hub',
+      'folder with config.json, tokenizer.json and model.safetensors (or its shards), folder of a PEFT adapter, or hf:ORG/NAME[@REVISION], which is fetched from the Hugging Face Hub',
     )
     .requiredOption('--name <name>', 'name of the new policy')
     .option('--no-tokenizer', 'leave the tokenizer out: the policy takes token ids only')
-    .action(async (dir: string, options: Common & { name: string; tokenizer: boolean }) => {
+    .option(
+      '--base <dir>',
+      'of an adapter: the checkpoint that it is folded into, a folder or hf:ORG/NAME (default: what adapter_config.json names)',
+    )
+    .action(async (dir: string, options: Common & { name: string; tokenizer: boolean; base?: string }) => {
       checkName(options.name);
-      const model = hubModel(dir);
-      const fetched = model && (await fetchModel(model));
-      const checkpoint = await readImport(fetched?.folder ?? dir, options.name, {
-        tokenizer: options.tokenizer,
-        ...(fetched && { origin: fetched.origin }),
-      });
-      const done = await withStore(options, (gateway) => storeImport(gateway, checkpoint), true);
-      if (options.json) return printJson(done);
-      print(`imported ${done.policy}@0: ${modelWords(checkpoint)}`);
+      const { tokenizer } = options;
+      const fetched = await placeOf(dir);
+      const folder = fetched?.folder ?? dir;
+      const adapter = await readAdapterFolder(folder);
+      if (!adapter && options.base !== undefined)
+        throw wrongInput('import.base', `--base is given, and ${dir} is no folder of an adapter.`, {
+          expected: '--base with a folder that has adapter_config.json',
+        });
+      const base = adapter && (await placeOf(options.base ?? adapter.base ?? ''));
+      const folded = adapter && (await foldAdapter(adapter, base?.folder ?? options.base));
+      try {
+        const checkpoint = await readImport(folded ?? folder, options.name, {
+          tokenizer,
+          origin: fetched?.origin ?? basename(resolve(dir)),
+        });
+        const done = await withStore(options, (gateway) => storeImport(gateway, checkpoint), true);
+        if (options.json) return printJson(done);
+        print(
+          `imported ${done.policy}@0: ${modelWords(checkpoint)}${adapter ? ', with the adapter folded in' : ''}`,
+        );
+      } finally {
+        if (folded) await rm(folded, { recursive: true, force: true });
+      }
     });
 }
 
