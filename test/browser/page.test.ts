@@ -89,6 +89,13 @@ describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
       expect(lanes[4]).toContain('does not take what waits (kernels float32 grammar)');
     }));
 
+  test('an ended run keeps the lanes of the nodes that took part in it', () =>
+    visit(startFakeMesh({ done: 3, target: 3 }), async (page) => {
+      await page.waitForSelector('.lanes li');
+      const lanes = await page.locator('.lanes li b').allInnerTexts();
+      expect(lanes).toEqual(['attic', 'gpu']);
+    }));
+
   test('what a model writes is text: nothing of it runs, nothing is fetched for it', () =>
     visit(startFakeMesh({ done: 9, target: 9 }), async (page) => {
       await page.waitForSelector('.letters');

@@ -47,6 +47,16 @@ const STATE_WORDS = {
  * @param {Round | undefined} round
  */
 export function showNodes(element, listed, shares, round) {
+  const isOpen = !round || !['done', 'failed'].includes(round.state);
+  // Once a round has ended, what took no part in it says nothing about it.
+  const shown = listed.filter(
+    ({ id, state }) =>
+      shares.some(({ node }) => node === id) || (isOpen && state !== 'away' && state !== 'revoked'),
+  );
+  if (!shown.length) {
+    fill(element);
+    return;
+  }
   const all = shares.reduce((sum, { samples }) => sum + samples, 0);
   const isolates = shares.find(({ node }) => node === null);
   fill(
@@ -56,7 +66,7 @@ export function showNodes(element, listed, shares, round) {
       'ol',
       { class: 'lanes' },
       isolates && lane('isolates', 'of the mesh', isolates.samples, all, null, 'active'),
-      ...listed.map((node) => {
+      ...shown.map((node) => {
         const share = shares.find((of) => of.node === node.id);
         const held = new Set(share?.versions?.map(({ name, version }) => `version ${version} of ${name}`));
         const own = share?.samples ?? 0;

@@ -1,4 +1,4 @@
-/** Five nodes: an exact one that may be given gold, a close one, one that an audit has shut out, a verifier, and one that is too old for what waits. */
+/** Nodes: an exact one that may be given gold, a close one, one that an audit has shut out, a verifier, one that is too old for what waits, and one that went away. */
 import { deriveId } from '../../../core/random.ts';
 import { NO_MISMATCH, type NodeAnswer, type RoundShares } from '../../../core/schema/work.ts';
 import { BEGAN, HOSTILE } from './drawn.ts';
@@ -36,6 +36,7 @@ export const nodes: readonly NodeAnswer[] = [
   node('cold', { state: 'shut-out', exactness: 'close', reason: `audit.chance: too likely ${HOSTILE}` }),
   node('notary', { state: 'verifier', requests: 0, samples: 0, tokens: 0, audited: 0 }),
   node('old', { state: 'idle', leaves: ['kernels float32 grammar'] }),
+  node('gone', { state: 'away' }),
 ];
 
 export const shares: RoundShares['shares'] = nodes.slice(0, 2).map(({ id, name }, i) => ({
