@@ -14,6 +14,7 @@ import {
 import { callArguments, type Message, TOO_DEEP_ARGUMENTS, type Tool } from '../renderer/message.ts';
 import { finite } from '../schema/numbers.ts';
 import { setName } from '../schema/policy.ts';
+import { canonicalJson } from '../text/canonical-json.ts';
 import { DEEPEST, isShallow } from '../text/nesting.ts';
 import type { ToolCall } from './tool-calls.ts';
 
@@ -241,9 +242,9 @@ const WITHOUT_EFFECT = new Set([
   'safety_identifier',
   'prompt_cache_key',
   'prompt_cache_retention',
+  'prompt_cache_options',
   'request_id',
   'priority',
-  'parallel_tool_calls',
   'cache_salt',
 ]);
 /** Values of fields that ask for what is done anyway. */
@@ -264,6 +265,8 @@ const NEUTRAL: Readonly<Record<string, unknown>> = {
   typical_p: 1,
   tfs_z: 1,
   mirostat: 0,
+  modalities: ['text'],
+  parallel_tool_calls: true,
 };
 
 const isEmptyValue = (value: unknown): boolean =>
@@ -273,10 +276,13 @@ const isEmptyValue = (value: unknown): boolean =>
 function refuseUnread(given: Readonly<Record<string, unknown>>, read: object, under = ''): void {
   for (const [field, value] of Object.entries(given)) {
     if (Object.hasOwn(read, field) || WITHOUT_EFFECT.has(field) || isEmptyValue(value)) continue;
-    if (Object.hasOwn(NEUTRAL, field) && NEUTRAL[field] === value) continue;
+    if (Object.hasOwn(NEUTRAL, field) && canonicalJson(NEUTRAL[field]) === canonicalJson(value)) continue;
     throw unsupported(`${under}${field.slice(0, 60)}`, 'Leave it out: it is not heeded.');
   }
 }
+
+/** `include_obfuscation`: padding of chunks, for the sake of who listens to their lengths. */
+const STREAM_OPTIONS = { include_usage: true, include_obfuscation: true };
 
 type Sampling = v.InferOutput<v.ObjectSchema<typeof sampling, undefined>>;
 
@@ -361,7 +367,10 @@ function toolsOf(tools: readonly Tool[] | null | undefined, choice: unknown): re
 export function chatOrder(body: unknown): ServingOrder {
   const request = read(chatRequest, body);
   refuse(request);
-  refuseUnread(request, chatRequest.entries);
+  const { parallel_tool_calls: _, ...others } = request;
+  // Where no tool is offered, none is called beside another.
+  refuseUnread(request.tools?.length ? request : others, chatRequest.entries);
+  refuseUnread(request.stream_options ?? {}, STREAM_OPTIONS, 'stream_options: ');
   for (const one of request.messages) refuseUnread(one, chatMessage.entries, 'messages: ');
   const [logprobs, alternatives] = [request.logprobs ?? false, request.top_logprobs ?? 0];
   if (alternatives && !logprobs)
@@ -398,6 +407,7 @@ export function completionOrder(body: unknown): ServingOrder {
   const request = read(completionRequest, body);
   refuse(request);
   refuseUnread(request, completionRequest.entries);
+  refuseUnread(request.stream_options ?? {}, STREAM_OPTIONS, 'stream_options: ');
   if (request.echo) throw unsupported('echo', 'Leave it out: the prompt is yours already.');
   if (request.suffix) throw unsupported('suffix', 'Leave it out.');
   if (request.best_of && request.best_of !== (request.n ?? 1))
