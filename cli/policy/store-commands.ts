@@ -23,7 +23,7 @@ import {
 } from './command-line.ts';
 import { checkEmpty, exportCheckpoint } from './export-checkpoint.ts';
 import type { Fetched } from './hub.ts';
-import { hubModel } from './hub-model.ts';
+import { type HubModel, hubModel } from './hub-model.ts';
 import { foldAdapter, readAdapterFolder } from './import-adapter.ts';
 import { type Checkpoint, checkName, readImport, storeImport } from './import-checkpoint.ts';
 import { type PruneRule, prune } from './prune.ts';
