@@ -111,6 +111,32 @@ test('what is said follows the figures', () => {
   expect(said(40, 0.33, 0.35, 0.44, 0.5)).toContain('so arithmetic was lost.');
   expect(said(40, 0.34, 0.35, 0.44, 0.8)).toContain('better where it writes its steps');
   expect(said(40, 0.2, 0.3, 0.1, 0.7)).toContain('the choice to leave out steps');
+  expect(said(40, 0.2, 0.35, 0.44, 0.7)).toContain('so the loss is not in worked arithmetic.');
+});
+
+test('none of it is said of few questions, however much they changed', () => {
+  const all = { of: 1, points: '1'.repeat(20) };
+  const none = { of: 1, points: '0'.repeat(20) };
+  const at = (share: 0 | 1) => {
+    const of = share ? all : none;
+    const tallies = { accuracy: of, sampled: of, worked: of, forcedWorked: of, judge: of };
+    const figures = { n: 20, accuracy: share, sampled: share, worked: share, forcedWorked: share, tallies };
+    return evaluation(figures, {}, { fixed: share });
+  };
+  for (const [before, after] of [
+    [0, 1],
+    [1, 0],
+  ] as const) {
+    const changes = changesOf(at(before), at(after));
+    expect(changes.accuracy).toMatchObject({ verdict: 'few' });
+    const summary = summaryOf([first, [40, after, after, after, after]]);
+    const heldout = summary.heldout.map((point, i) => ({ ...point, n: 20, ...(i ? { changes } : {}) }));
+    const words = closingWords({ ...summary, heldout, sinceBest: {} });
+    expect(words).toContain('20 held-out questions are too few to tell');
+    expect(words).not.toMatch(
+      /\brose|\bfell|better|worse|improve|so the|so it|at its best|per point|collapsed/,
+    );
+  }
 });
 
 test('a run that continues a trained policy says so, and what other runs did meanwhile', () => {
