@@ -447,7 +447,7 @@ test.each(FROM_EXAMPLES)(
       await playing.importPolicy('taught', await readPolicyFolder('models/arithmetic-reading'));
       await playing.importPolicy('strange', await readPolicyFolder('models/words'));
       await expect(playing.play({ ...order, policy: 'strange' })).rejects.toThrow(
-        'The tokenizer of the teacher taught@0 is not that of the policy that is trained.',
+        'The tokenizer of taught@0 is not that of the policy that is trained.',
       );
     }
     const { mesh, alone, before } = await playing.play(order);

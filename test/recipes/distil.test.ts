@@ -108,7 +108,7 @@ test('a teacher with other tokens is refused before anything is sampled', async 
   const listener = { started: never, evaluatedStart: never, round: never, finished: never };
   const how = { device: 'cpu', threads: 1, revectorize: false, evalEvery: 1 } as const;
   await expect(playInProcess(runOf(registry([recipe]), order), how, store, listener)).rejects.toThrow(
-    /tokenizer of the teacher words@0 is not that of the policy that is trained/,
+    /tokenizer of words@0 is not that of the policy that is trained/,
   );
 });
 
