@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { shipped } from '../../recipes/index.ts';
 import { openPlaying, type Playing } from './playing.ts';
 
-/** Of three roles that write and judge, of episodes with a tool, of judgments in pairs, of two seats that write at once. */
-const PLAYED = ['trio', 'ssp', 'self-taught-evaluators', 'jaxmarl'];
+/** Of three roles that write and judge, of episodes with a tool, of judgments in pairs, of two seats. */
+const PLAYED = ['trio', 'ssp', 'self-taught-evaluators', 'spiral'];
 /** Seconds: some ten rows of the start policy at the rate that is reckoned with. */
 const CPU_BUDGET = '0.05';
 
