@@ -12,10 +12,11 @@ import { shareOf, tallyOf } from '../core/statistics/change.ts';
 import { agentPrompt, parseActions } from '../worlds/environment.ts';
 import {
   agentSees,
+  EXAM_WORLDS,
+  examWorld,
   type GridKind,
   type GridOutcome,
   gridOutcome,
-  gridTask,
   MAX_GRID_TURNS,
   openGrid,
 } from '../worlds/grids/play.ts';
@@ -116,13 +117,6 @@ export const judgeGrid = (
       return earned(sealedGold(context, outcome())());
     }),
   );
-
-/** Worlds of each kind in an evaluation. */
-export const EXAM_WORLDS = 150;
-
-/** `index`: from 0. */
-export const examWorld = (kind: GridKind, index: number): string =>
-  gridTask(kind, deriveId('grids/held-out', kind, index));
 
 const worldsOf = (kind: GridKind, { most }: EvaluationTasks) =>
   Array.from({ length: Math.min(EXAM_WORLDS, most) }, (_, i) => examWorld(kind, i));

@@ -2,7 +2,6 @@
  * What responses to string transformations are worth by a judge that writes a score of each (worlds/style/family.ts), or by what stands in its place:
  * the points of the rubric, the form alone, or a coin.
  */
-
 import type { RoundContext } from '../core/recipe/round-context.ts';
 import type { ParseResult } from '../core/recipe/task-family.ts';
 import { mean } from '../core/rl/statistics.ts';
@@ -96,8 +95,5 @@ export async function worthOfResponses(
         ),
       ] as const,
   );
-  return {
-    worth: new Map([...nothing, ...scored]),
-    judgments: answers.flat().map(({ sample }) => sample),
-  };
+  return { worth: new Map([...nothing, ...scored]), judgments: answers.flat().map(({ sample }) => sample) };
 }

@@ -11,11 +11,10 @@ import type {
   WeightsRef,
 } from '../core/plan/training-plan.ts';
 import { rendered, solutionOf } from '../core/recipe/task-family.ts';
-import { grpo } from '../core/rl/estimators/index.ts';
 import { mean } from '../core/rl/statistics.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
 import type { ScoredGroup } from '../core/schema/sample.ts';
-import { groupItems, solverUpdate } from './solver.ts';
+import { grpoUpdate } from './objectives.ts';
 import { surprise, type TaughtSample, teacherPass } from './teacher-pass.ts';
 
 /** What the teacher may be told: a sibling's solution or else feedback, or only one of the two. */
@@ -169,8 +168,5 @@ export async function taughtAlone(
 
 /** A round without a teacher, to compare with: rewards train all attempts, by GRPO with a clip of 0.2 and a mean over tokens. */
 export const rewardsAlone = (groups: RoundRecords['groups']): TrainingPlan => ({
-  updates: solverUpdate(groupItems(groups, grpo), {
-    objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-    aggregation: { mode: 'token-mean' },
-  }),
+  updates: grpoUpdate(groups),
 });

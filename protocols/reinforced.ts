@@ -1,8 +1,8 @@
 /** GRPO for a role of which several samples share a prompt, as an update part. */
-
 import type { PolicyPart } from '../core/plan/training-plan.ts';
 import { grpo } from '../core/rl/estimators/index.ts';
 import type { Sample } from '../core/schema/sample.ts';
+import { ppoClip } from './objectives.ts';
 import { creditedItems, policyPart, rewardOf } from './solver.ts';
 
 /** Samples of one role, each rewarded; `more` is what a recipe adds to the clipped objective, such as a KL penalty. */
@@ -13,8 +13,7 @@ export const reinforcedByPrompt = (
 ): PolicyPart => {
   const prompts = samples.map(({ prompt }) => prompt.join());
   return policyPart(role, creditedItems(samples, samples.map(rewardOf), prompts, grpo), {
-    objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-    aggregation: { mode: 'token-mean' },
+    ...ppoClip(),
     ...more,
   });
 };

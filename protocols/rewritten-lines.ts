@@ -3,11 +3,14 @@
  * earn. The lines after the rewritten one follow from it, so that a wrong line is the only one.
  */
 import { deriveId } from '../core/random.ts';
+import { readTags } from '../core/recipe/reading.ts';
+import type { Recipe } from '../core/recipe/recipe.ts';
 import type { RoundContext } from '../core/recipe/round-context.ts';
 import { invalid, type Judgment, ok, type ParseResult, type Solution } from '../core/recipe/task-family.ts';
 import { mean } from '../core/rl/statistics.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../core/schema/sample.ts';
 import { plainProofs } from '../worlds/chains/analysis.ts';
+import { chainMarks, STEP_TOKENS } from '../worlds/chains/family.ts';
 import { chainWith, rewrittenLine } from '../worlds/chains/slips.ts';
 import { isInteger, parseWorked, STOP, writeSolution } from '../worlds/worked.ts';
 import { type Answer, ask, type Question } from './ask-about-samples.ts';
@@ -15,6 +18,7 @@ import { prefixOf } from './continue-prefixes.ts';
 import { besideOracle } from './gold.ts';
 import { rolloutIds } from './roll-out.ts';
 import { samplePrompts } from './sample-prompts.ts';
+import { SOLVER } from './solver.ts';
 import { JUDGE } from './solver-verifier.ts';
 
 /** The role that rewrites lines. */
@@ -160,3 +164,29 @@ export async function judgeRewrites(
     };
   });
 }
+
+/** What recipes share in which a generator rewrites lines and a verifier marks them. `set`: the generator's weights. */
+export const rewriting = (set: string) =>
+  ({
+    taskName: plainProofs.name,
+    stop: plainProofs.stop,
+    roles: {
+      [GENERATOR]: {
+        description: 'writes a line of a solution that is wrong and passes',
+        speaksAs: SOLVER,
+        set,
+        sampling: { maxNew: STEP_TOKENS, temperature: 1 },
+        seesGold: true,
+      },
+      [JUDGE]: {
+        description: 'marks every line of a solution',
+        sampling: { maxNew: plainProofs.maxNew.judge, temperature: 1 },
+        seesGold: true,
+      },
+    },
+    freezable: [GENERATOR, JUDGE],
+    describe: {
+      difficulty: (task) => plainProofs.difficulty(task),
+      parts: (role, text) => (role === JUDGE ? chainMarks : readTags)(text),
+    },
+  }) satisfies Partial<Recipe>;

@@ -1,7 +1,6 @@
 /**
  * Scores the same completions after other prompts than those that they were sampled from, which shows how much a completion depends on its context.
  */
-
 import type { LearnTools } from '../core/plan/training-plan.ts';
 import type { TokenIds } from '../core/policy/policy.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';

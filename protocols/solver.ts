@@ -56,9 +56,7 @@ export function solverAlone({
     taskName: family.name,
     ...(family.stop ? { stop: family.stop } : {}),
     rewards,
-    roles: {
-      [SOLVER]: { description: 'solves tasks', sampling: { maxNew, temperature }, placement },
-    },
+    roles: { [SOLVER]: { description: 'solves tasks', sampling: { maxNew, temperature }, placement } },
     freezable: [],
     propose: async (context) => tasks(context),
     rollOut: (context, admitted) => rollOut({ family }, context, admitted),

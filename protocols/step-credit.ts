@@ -1,5 +1,4 @@
 /** Credit for the tokens of each step of a solution, by a verifier's marks on the steps. */
-
 import type { LearnTools } from '../core/plan/training-plan.ts';
 import type { TokenIds } from '../core/policy/policy.ts';
 import { type Judgment, type ParseResult, rendered, type TaskFamily } from '../core/recipe/task-family.ts';

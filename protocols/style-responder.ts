@@ -2,7 +2,6 @@
  * A responder on string transformations (worlds/style/family.ts), for recipes that learn from preferences. It responds to the tasks of a round; its
  * responses are parsed, and recorded with their rewards.
  */
-
 import type { LearnTools, Sequence } from '../core/plan/training-plan.ts';
 import type { RewardInfo } from '../core/recipe/role.ts';
 import { type RoundContext, sampleOf } from '../core/recipe/round-context.ts';

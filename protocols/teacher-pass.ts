@@ -2,7 +2,6 @@
  * Self-distillation: the policy itself, after a prompt that tells more, teaches the policy that is asked without it. Each recipe decides what the
  * teacher reads (context), how much each token counts (mask), how the two distributions are compared (divergence), and whose weights teach.
  */
-
 import type { DistillationPart, LearnTools, SetSettings } from '../core/plan/training-plan.ts';
 import type { TokenIds } from '../core/policy/policy.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';

@@ -2,7 +2,6 @@
  * What recipes share that train on test tasks without their labels: the tasks, and figures that compare the labels, which the policy itself gives, with
  * the oracle.
  */
-
 import { type EvaluationTasks, HELD_OUT } from '../core/recipe/split.ts';
 import { mean } from '../core/rl/statistics.ts';
 import type { ScoredGroup } from '../core/schema/sample.ts';

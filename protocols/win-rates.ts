@@ -1,5 +1,4 @@
 /** Win rates of the responses to a prompt, and the pair that they make, for preference objectives (SPPO: Wu et al., 2024, arXiv:2405.00675). */
-
 import type { PreferencePair } from '../core/plan/training-plan.ts';
 import { bestAgainstWorst, winRates } from '../core/rl/selection/index.ts';
 import type { ScoredGroup } from '../core/schema/sample.ts';

@@ -9,16 +9,19 @@ import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node';
 function* skippedIn(of: TestModule | TestSuite): Generator<string> {
   for (const child of of.children) {
     if (child.type === 'test') {
-      if (child.result().state === 'skipped') yield titleOf(child);
-    } else if ([...child.children.allTests()].every((test) => test.result().state === 'skipped'))
-      yield child.fullName;
-    else yield* skippedIn(child);
+      if (child.result().state === 'skipped') yield titleOf(child, [child]);
+    } else {
+      const tests = [...child.children.allTests()];
+      if (tests.every((test) => test.result().state === 'skipped')) yield titleOf(child, tests);
+      else yield* skippedIn(child);
+    }
   }
 }
 
-function titleOf(test: TestCase): string {
-  const result = test.result();
-  return result.state === 'skipped' && result.note ? `${test.fullName}: ${result.note}` : test.fullName;
+/** The name, and the reason that one of the tests gave where it was skipped. */
+function titleOf({ fullName }: TestCase | TestSuite, tests: readonly TestCase[]): string {
+  const note = tests.map((test) => test.result()).find((result) => result.state === 'skipped' && result.note);
+  return note?.state === 'skipped' ? `${fullName}: ${note.note}` : fullName;
 }
 
 function* retriedIn(module: TestModule): Generator<string> {

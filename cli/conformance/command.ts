@@ -21,8 +21,10 @@ interface Platform {
   close(): Promise<void>;
 }
 
-export interface Outcome {
-  readonly name: string;
+/** What a check asks: what is assumed, which file relies on it, and what fails otherwise. */
+const said = v.object({ name: v.string(), assumes: v.string(), code: v.string(), otherwise: v.string() });
+
+export interface Outcome extends v.InferOutput<typeof said> {
   readonly holds: boolean;
   /** What was seen in place of what is assumed. */
   readonly seen: string | null;
@@ -51,10 +53,13 @@ export const command = (): Command =>
       if (process.exitCode) process.exit();
     });
 
-const lineOf = ({ name, holds, seen }: Outcome) =>
-  `${holds ? 'holds  ' : 'DIFFERS'} ${name}${seen === null ? '' : `: ${seen}`}`;
+/** A line about a check; of one that differs also which file relies on it, and what fails. */
+export function lineOf({ name, assumes, code, otherwise, holds, seen }: Outcome): string {
+  const line = `${holds ? 'holds  ' : 'DIFFERS'} ${name}: ${assumes}`;
+  return holds ? line : [line, `seen: ${seen}`, `${code} relies on it: ${otherwise}`].join('\n        ');
+}
 
-const listing = v.object({ checks: v.array(v.string()) });
+const listing = v.object({ checks: v.array(said) });
 const answer = v.object({ holds: v.boolean(), seen: v.nullable(v.string()) });
 
 /** Runs the checks one after the other. @throws RollmeshError `conformance.answer` where it is not the Worker that answers */
@@ -79,8 +84,10 @@ export async function conformance(
   };
   const { checks } = await asked(listing, '', 'GET');
   const outcomes: Outcome[] = [];
-  for (const name of checks.filter((one) => !only.length || only.some((start) => one.startsWith(start)))) {
-    const outcome = { name, ...(await asked(answer, name, 'POST')) };
+  const isAsked = ({ name }: Pick<Outcome, 'name'>) =>
+    !only.length || only.some((start) => name.startsWith(start));
+  for (const check of checks.filter(isAsked)) {
+    const outcome = { ...check, ...(await asked(answer, check.name, 'POST')) };
     heard(outcome);
     outcomes.push(outcome);
   }

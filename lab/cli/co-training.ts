@@ -1,5 +1,5 @@
 /**
- * Makes the page on co-training and its picture from the records: what training a solver's partner buys over freezing it, for every recipe
+ * Makes the page on co-training and its picture from the records: the effect of training a solver's partner instead of freezing it, for every recipe
  * whose claim has both arms.
  */
 import { mean, tInterval } from 'rollmesh';
@@ -104,7 +104,7 @@ const skillOf = ({ forced, greedy }: Gain): Interval => forced ?? greedy;
 export function coTrainingPicture(known: ClaimedRegistry, records: readonly Judged[]): string {
   const rows = allBought(known, records);
   return intervalChart({
-    title: 'What training the partner buys over freezing it',
+    title: 'Effect of training the partner instead of freezing it',
     xTitle: 'points of held-out accuracy at equal tokens, with 95 % intervals',
     names: rows.map(nameOf),
     series: [
@@ -134,7 +134,7 @@ function counted(gains: readonly Gain[], figure: (gain: Gain) => Interval | unde
 export function coTrainingCaption(known: ClaimedRegistry, records: readonly Judged[]): string {
   const gains = allBought(known, records).map(({ atEqualTokens }) => atEqualTokens);
   return (
-    `What training a solver’s partner (judge, proposer, reward model) buys over freezing it, where both arms have generated and trained as many tokens. The 95 % interval of the gain in **sampled** accuracy lies ` +
+    `Effect of training a solver’s partner (judge, proposer, reward model) instead of freezing it, where both arms have generated and trained as many tokens. The 95 % interval of the gain in **sampled** accuracy lies ` +
     `${counted(gains, ({ sampled }) => sampled)} comparisons; that of the gain in **skill** (greedy, steps forced where answers have steps) ${counted(gains, skillOf)}.`
   );
 }
@@ -165,7 +165,7 @@ export function coTrainingPage(
 ): string {
   const rows = allBought(known, records);
   return [
-    '# What does training the partner buy?',
+    '# What does training the partner change?',
     '',
     'Made by `npm run pages` in the lab from its records. In a recipe whose solver has a partner (a judge, a proposer, a reward model), two arms of its claim differ in one thing:',
     'whether that partner is trained beside the solver or stays as it was. The table shows by how many points of held-out accuracy the arm with the trained partner is above the other, as the mean of the',
@@ -175,7 +175,7 @@ export function coTrainingPage(
     '',
     otherCounts(rows),
     '',
-    '![What training the partner buys over freezing it](claims/co-training.svg)',
+    '![Effect of training the partner instead of freezing it](claims/co-training.svg)',
     '',
     '| recipe | partner | arms | seeds | tokens, trained : frozen | at equal tokens: greedy | greedy, steps forced | sampled | at the end: greedy | greedy, steps forced | sampled |',
     '|---|---|---|---|---|---|---|---|---|---|---|',

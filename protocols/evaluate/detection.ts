@@ -3,6 +3,7 @@ import { deriveId, Random } from '../../core/random.ts';
 import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import type { Solution } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
+import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import { tallyOf } from '../../core/statistics/change.ts';
 import { plainProofs } from '../../worlds/chains/analysis.ts';
 import { chainWith, flawed, UNSEEN } from '../../worlds/chains/slips.ts';
@@ -76,4 +77,29 @@ export async function detection(
     tally: balancedTally(hits.map(({ hit }) => hit)),
     formatRate: mean(hits.map(({ parses }) => Number(parses))),
   };
+}
+
+/** The evaluation of such a verifier, with the recipe's own figures. */
+export async function detected(
+  context: EvaluationContext,
+  examine: () => Promise<Readonly<Record<string, number>>>,
+): Promise<Evaluation> {
+  const greedy = await detection(context, 0);
+  const sampled = await detection(context, 1);
+  return evaluation(
+    {
+      n: plainProofs.heldOut(context.evaluationTasks).length,
+      accuracy: greedy.balanced,
+      sampled: sampled.balanced,
+      formatRate: greedy.formatRate,
+      tallies: { accuracy: greedy.tally, sampled: sampled.tally, judge: greedy.tally },
+    },
+    {
+      found: sampled.found,
+      accepted: sampled.of('right'),
+      ...Object.fromEntries(UNSEEN.map((kind) => [kind, sampled.of(kind)])),
+      ...(await examine()),
+    },
+    { fixed: greedy.balanced },
+  );
 }

@@ -2,7 +2,6 @@
  * The shape of round over examples from files, in which nothing is sampled. A round's groups hold the tokens of its examples, as the policy's own
  * renderer writes them, so that records, audit and training treat them like rollouts.
  */
-
 import * as v from 'valibot';
 import type { Sequence } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';

@@ -2,7 +2,6 @@
  * A weighted sum of named rewards. Each of them is a stream of its own in the record, beside `reward`, which is the sum. Where one of them is missing
  * the sum is missing too, because the sum of the others would be on another scale than the sums of the other samples.
  */
-
 import type { Score } from '../../core/net/reward-service.ts';
 import { type BoundedModule, scoreByModule } from '../../core/recipe/reward-function.ts';
 import type { RewardInfo } from '../../core/recipe/role.ts';

@@ -1,9 +1,9 @@
 /** What a round trains: two players, each in a parameter set of its own. Both learn from the same records, and their steps are optimistic. */
-
 import type { LearnTools, RoundRecords, TrainingPlan, Update } from '../../core/plan/training-plan.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample } from '../../core/schema/sample.ts';
+import { nearStart, sftPart, updateOf } from '../../protocols/objectives.ts';
 import { reinforcedByPrompt } from '../../protocols/reinforced.ts';
 import { GENERATOR, parseRewrite, solutionJudged } from '../../protocols/rewritten-lines.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
@@ -18,10 +18,7 @@ const ENTROPY_WEIGHT = 0.01;
 
 function reinforced(set: string, role: string, samples: readonly Sample[], variant?: string): Update[] {
   if (samples.length === 0) return [];
-  const regularised = {
-    kl: { weight: KL_WEIGHT, estimator: 'k3', reference: { set, version: 0 } },
-    entropy: ENTROPY_WEIGHT,
-  } as const;
+  const regularised = { ...nearStart(KL_WEIGHT, set), entropy: ENTROPY_WEIGHT } as const;
   const part = reinforcedByPrompt(role, samples, variant === 'unregularised' ? {} : regularised);
   return [{ set, optimistic: variant !== 'no-optimism', parts: [part] }];
 }
@@ -31,9 +28,7 @@ const imitated = (verdicts: readonly Sample[]): Update[] => {
   const items = verdicts
     .filter(({ rewards }) => rewards.reward === 1)
     .map(({ prompt, ids }) => ({ prompt, ids }));
-  return items.length
-    ? [{ set: MAIN_SET, optimistic: true, parts: [{ kind: 'sft', role: JUDGE, weight: 1, items }] }]
-    : [];
+  return updateOf([sftPart(JUDGE, items)], { optimistic: true });
 };
 
 const share = (values: readonly boolean[]): number => mean(values.map(Number));

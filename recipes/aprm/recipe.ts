@@ -1,12 +1,8 @@
-/** APRM: a generator of wrong steps and a verifier of steps in a game, each trained against the other. The method is described below, as data. */
-import { readTags } from '../../core/recipe/reading.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { DETECTION_FIGURES } from '../../protocols/evaluate/detection.ts';
-import { GENERATOR, rewriteLines } from '../../protocols/rewritten-lines.ts';
+import { rewriteLines, rewriting } from '../../protocols/rewritten-lines.ts';
 import { SOLVER, smallSteps } from '../../protocols/solver.ts';
-import { JUDGE } from '../../protocols/solver-verifier.ts';
 import { plainProofs } from '../../worlds/chains/analysis.ts';
-import { chainMarks, STEP_TOKENS } from '../../worlds/chains/family.ts';
 import { familyTasks } from '../../worlds/drawn-tasks.ts';
 import { evaluate } from './evaluate.ts';
 import { judgeLines, rewards } from './judge-lines.ts';
@@ -16,14 +12,12 @@ const tasksOf = familyTasks(plainProofs);
 /** Without momentum, because optimism extrapolates the direction of the newest gradient. */
 const optimizer = smallSteps({ learningRate: 2e-4, warmup: 5, betas: [0, 0.95] });
 
+const shape = rewriting(GENERATOR_SET);
+
 export const aprm: Recipe = {
   name: 'aprm',
   title: 'A generator of wrong steps and a verifier of steps, trained against each other',
-  paper: {
-    title: 'Adversarial Training for Process Reward Models',
-    year: 2025,
-    source: 'arXiv:2511.22888',
-  },
+  paper: { title: 'Adversarial Training for Process Reward Models', year: 2025, source: 'arXiv:2511.22888' },
   summary:
     'A generator is given a right solution up to one of its lines and writes that line; a verifier reads the solution that it makes and marks every line. The generator is paid for wrong lines that pass, the verifier for exact marks. Both learn at the same time, by optimistic steps.',
   method: {
@@ -59,9 +53,8 @@ export const aprm: Recipe = {
     bestOfFour:
       'Share of held-out tasks at which the likeliest of four answers of version 0, by the verifier, is exact.',
   },
+  ...shape,
   startPolicy: 'arithmetic-chains',
-  taskName: plainProofs.name,
-  stop: plainProofs.stop,
   tasks: 16,
   groupSize: 4,
   rewards,
@@ -73,32 +66,16 @@ export const aprm: Recipe = {
   },
   sets: { main: { optimizer }, [GENERATOR_SET]: { optimizer } },
   roles: {
-    [GENERATOR]: {
-      description: 'writes a line of a solution that is wrong and passes',
-      speaksAs: SOLVER,
-      set: GENERATOR_SET,
-      sampling: { maxNew: STEP_TOKENS, temperature: 1 },
-      seesGold: true,
-    },
-    [JUDGE]: {
-      description: 'marks every line of a solution',
-      sampling: { maxNew: plainProofs.maxNew.judge, temperature: 1 },
-      seesGold: true,
-    },
+    ...shape.roles,
     [SOLVER]: {
       description: 'answers held-out tasks for the verifier to choose from, at version 0',
       sampling: { maxNew: plainProofs.maxNew.solver, temperature: 1 },
     },
   },
-  freezable: [GENERATOR, JUDGE],
   bindings: () => ({ [SOLVER]: { pinned: true } }),
   propose: async (context) => tasksOf(context),
   rollOut: rewriteLines,
   judge: judgeLines,
   learn,
   evaluate,
-  describe: {
-    difficulty: (task) => plainProofs.difficulty(task),
-    parts: (role, text) => (role === JUDGE ? chainMarks : readTags)(text),
-  },
 };

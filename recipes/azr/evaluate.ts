@@ -1,5 +1,4 @@
 /** Evaluation of a solver on held-out programs: greedy and sampled, by kind of question. */
-
 import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';

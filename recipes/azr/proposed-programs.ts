@@ -81,11 +81,7 @@ export async function proposePrograms(
     const fill = stored.length ? each - fresh.length : 0;
     return [...fresh, ...Array.from({ length: fill }, () => ({ task: random.pick(stored), proposal: null }))];
   });
-  return {
-    round: round.id,
-    samples: proposed.map(({ sample }) => sample),
-    tasks: admit(round, chosen),
-  };
+  return { round: round.id, samples: proposed.map(({ sample }) => sample), tasks: admit(round, chosen) };
 }
 
 /** Figures of a round's valid questions and of the buffer, for the report; no reward reads them. */

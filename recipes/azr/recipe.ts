@@ -1,5 +1,4 @@
 /** azr: one set of weights proposes questions about programs and solves them; an interpreter is the only teacher. The method is described below, as data. */
-
 import type { PolicyPart, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { taskRelative } from '../../core/rl/estimators/index.ts';
@@ -10,6 +9,7 @@ import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import type { AnswerReward } from '../../protocols/answer-rewards.ts';
 import { coinOf } from '../../protocols/gold.ts';
+import { ppoClip } from '../../protocols/objectives.ts';
 import { creditedItems, policyPart, rewardOf, SOLVER } from '../../protocols/solver.ts';
 import { KINDS, kindOf } from '../../worlds/programs/family.ts';
 import { programPlay } from './program-play.ts';
@@ -77,7 +77,7 @@ function learn({ round, proposals, groups, recipeState }: RoundRecords): Trainin
     policyPart(
       role,
       items.filter(({ sample }) => sample.role === role),
-      { objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.28 }, aggregation: { mode: 'token-mean' } },
+      ppoClip(0.28),
     );
   const fresh = groups.filter(({ proposal }) => proposal !== null);
   const interior = fresh.map(({ samples }) => Number(interiorDifficulty(solveRate(samples) ?? 0) > 0));

@@ -1,5 +1,4 @@
 /** CEPO: tokens that a right answer makes likelier than a rejected one get more of the advantage. The method is described below, as data. */
-
 import type { Game } from '../../core/game/game.ts';
 import type { LearnTools, PolicyItem, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import type { TokenIds } from '../../core/policy/policy.ts';
@@ -7,6 +6,7 @@ import { type Described, played, type Recipe, type RecipeOver } from '../../core
 import { grpo } from '../../core/rl/estimators/index.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { ppoClip } from '../../protocols/objectives.ts';
 import { attemptOf } from '../../protocols/privileged-teacher.ts';
 import { ownContext, scoreInContexts } from '../../protocols/score-in-other-prompt.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
@@ -114,10 +114,7 @@ async function learn(game: ToldGame, records: RoundRecords, tools: LearnTools): 
     return decisive === null ? [] : [{ exact, evidence: evidences[i]!, decisive }];
   });
   return {
-    updates: solverUpdate(groupItems(groups, grpo).map(withWeights), {
-      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.28 },
-      aggregation: { mode: 'token-mean' },
-    }),
+    updates: solverUpdate(groupItems(groups, grpo).map(withWeights), ppoClip(0.28)),
     // By the oracle, for the report alone.
     figures: evidenceFigures(decided),
   };
@@ -128,11 +125,7 @@ const rewards = { exact: exactReward, format: formatReward, random: randomReward
 const described = {
   name: 'cepo',
   title: 'Credit where a right answer and a rejected one disagree',
-  paper: {
-    title: 'CEPO: Contrastive Evidence Policy Optimization',
-    year: 2026,
-    source: 'arXiv:2605.19436',
-  },
+  paper: { title: 'CEPO: Contrastive Evidence Policy Optimization', year: 2026, source: 'arXiv:2605.19436' },
   summary:
     'The policy reads each of its attempts twice more, once after a prompt that tells a right solution and once after one that tells a rejected one. Tokens that the first makes likelier than the second get more of a right attempt’s advantage and less of a wrong one’s blame.',
   method: {

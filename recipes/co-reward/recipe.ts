@@ -1,18 +1,17 @@
 /** Co-Reward: the majority on a question in other words is the label. The method is described below, as data. */
-
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
+import { nearStart, ppoClip } from '../../protocols/objectives.ts';
 import { rewriterRole } from '../../protocols/rewrites.ts';
 import { writtenBy } from '../../protocols/samples-of-role.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { drawReorderable, reordered } from '../../worlds/arithmetic/reorder.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { familyGame } from '../../worlds/family-game.ts';
-import { drawReorderable, reordered } from './reorder.ts';
 import { answerBoth, answersOf, halvesOf, payBoth, rephrasing, rewards } from './two-phrasings.ts';
 
 /** Passes over a batch, which make as many updates as four times the rounds would. */
@@ -40,9 +39,8 @@ export function rewardFigures(groups: readonly Pick<ScoredGroup, 'samples' | 'an
 
 const learn = ({ groups }: RoundRecords): TrainingPlan => ({
   updates: solverUpdate(groupItems(groups.map(answersOf).flatMap(halves), grpo), {
-    objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-    aggregation: { mode: 'token-mean' },
-    kl: { weight: 0.001, estimator: 'k3', reference: { set: MAIN_SET, version: 0 } },
+    ...ppoClip(),
+    ...nearStart(0.001),
   }).map((update) => ({ ...update, epochs: EPOCHS })),
   figures: rewardFigures(groups.map((group) => writtenBy(group, SOLVER))),
 });

@@ -1,5 +1,4 @@
 /** A pool of programs and a pool of tests that judge each other: who passes what, which program is chosen, what is written anew. Pure. */
-
 import { outputOf } from '../../worlds/programs/interpreter.ts';
 import { parseProgram } from '../../worlds/programs/language.ts';
 import { type ProgramTest, passes } from '../../worlds/programs/statements.ts';

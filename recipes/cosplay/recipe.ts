@@ -1,5 +1,4 @@
 /** CoSPlay: programs and tests that a policy writes to the same problem judge each other, and nothing is trained. The method is told below, as data. */
-
 import type { LearnTools, RoundRecords } from '../../core/plan/training-plan.ts';
 import { deriveId, Random } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
@@ -67,10 +66,7 @@ function score(context: RoundContext, group: RolloutGroup): ScoredGroup {
   });
   return {
     ...group,
-    samples: group.samples.map((sample, i) => ({
-      ...sample,
-      rewards: { reward: Number(each[i]!.agrees) },
-    })),
+    samples: group.samples.map((sample, i) => ({ ...sample, rewards: { reward: Number(each[i]!.agrees) } })),
     judgments: [],
     answersExact: each.map(({ exact }) => exact),
     solutionsExact: each.map(({ exact }) => exact),

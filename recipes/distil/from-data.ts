@@ -13,6 +13,7 @@ import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { name as policyName } from '../../core/schema/sample.ts';
 import { expectSchedule } from '../../protocols/method-settings.ts';
+import { updateOf } from '../../protocols/objectives.ts';
 import { questionEntries, questionSettings } from '../../protocols/questions/data.ts';
 import { rewardsOf } from '../../protocols/questions/reward-data.ts';
 import { QUESTION_FIGURES, questionRound } from '../../protocols/questions/round.ts';
@@ -47,10 +48,7 @@ export const distilSettings = v.strictObject({
   ),
 });
 
-export const distilData = v.strictObject({
-  ...questionEntries,
-  settings: distilSettings,
-});
+export const distilData = v.strictObject({ ...questionEntries, settings: distilSettings });
 type DistilData = v.InferOutput<typeof distilData>;
 
 const divergenceOf = ({ kind, beta }: DistilData['settings']['divergence']): Divergence =>
@@ -134,7 +132,7 @@ export function distilFrom(given: unknown): Recipe {
         ...(top ? { top } : {}),
       };
       return {
-        updates: samples.length ? [{ set: MAIN_SET, epochs, parts: [part] }] : [],
+        updates: updateOf([part], { epochs }),
         figures: samples.length ? { tokens: mean(samples.map(({ ids }) => ids.length)) } : {},
       };
     },

@@ -19,6 +19,7 @@ import { tallyOf } from '../../core/statistics/change.ts';
 import { exampleRound, nothingExamined, pairSpans, total } from '../../protocols/examples/round.ts';
 import { exampleData, exampleEntries } from '../../protocols/examples/settings.ts';
 import { expectSchedule } from '../../protocols/method-settings.ts';
+import { preferencePart, START, updateOf } from '../../protocols/objectives.ts';
 import { SOLVER, smallSteps } from '../../protocols/solver.ts';
 
 const notNegative = v.pipe(v.number(), v.minValue(0), v.finite());
@@ -50,7 +51,6 @@ const VARIANTS = {
 } as const;
 
 /** The reference is version 0, the policy that the run began from. */
-const REFERENCE = { set: MAIN_SET, version: 0 } as const;
 
 /**
  * KTO's baseline: the KL of the policy to the reference, nats an answer, estimated on answers to other questions: the mean over pairs of
@@ -66,7 +66,7 @@ async function klBaseline(
     return [next.chosen, next.rejected].map(({ ids }) => ({ prompt: chosen.prompt, ids }));
   });
   const own = await score(MAIN_SET, mismatched);
-  const reference = await score(MAIN_SET, mismatched, REFERENCE.version);
+  const reference = await score(MAIN_SET, mismatched, START.version);
   return Math.max(0, (total(own.map(total)) - total(reference.map(total))) / mismatched.length);
 }
 
@@ -112,17 +112,9 @@ export async function planPairs(
   const { variant } = round.settings;
   const objective = await objectiveOf(variant, settings, pairs, tools);
   const sft = settings.sft ?? (variant === 'orpo' ? 1 : 0);
-  const part = {
-    kind: 'preference',
-    role: SOLVER,
-    weight: 1,
-    pairs,
-    objective,
-    reference: REFERENCE,
-    sft,
-  } as const;
+  const part = { ...preferencePart(SOLVER, pairs, objective), sft };
   return {
-    updates: pairs.length ? [{ set: MAIN_SET, epochs: settings.epochs, parts: [part] }] : [],
+    updates: updateOf([part], { epochs: settings.epochs }),
     figures: {
       tooLong: groups.length - whole.length,
       ...(objective.kind === 'kto' ? { baseline: objective.baseline } : {}),

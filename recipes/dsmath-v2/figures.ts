@@ -1,5 +1,4 @@
 /** What the oracle says of analyses, for reports and claims alone; no reward reads it. */
-
 import type { ParseResult, Solution } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import {

@@ -1,10 +1,10 @@
 /** What a round trains in each phase: the verifier, the meta-verifier or the prover, each in a parameter set of its own. */
-
 import type { LearnTools, RoundRecords, TrainingPlan, Update } from '../../core/plan/training-plan.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import { nearStart, ppoClip, sftPart, updateOf } from '../../protocols/objectives.ts';
 import { creditedItems, policyUpdate, rewardOf, SOLVER } from '../../protocols/solver.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import { exactAnalysis, parseAnalysedProof, parseAnalysis } from '../../worlds/chains/analysis.ts';
@@ -26,11 +26,7 @@ function reinforced(
   return policyUpdate(
     role,
     creditedItems(samples, samples.map(rewardOf), groups, grpo),
-    {
-      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-      aggregation: { mode: 'token-mean' },
-      kl: { weight: 1e-3, estimator: 'k3', reference: { set, version: 0 } },
-    },
+    { ...ppoClip(), ...nearStart(1e-3, set) },
     set,
   );
 }
@@ -49,7 +45,7 @@ function imitated(groups: readonly ScoredGroup[]): Update[] {
       .filter(({ role, rewards }) => role === JUDGE && rewards.reward === 1)
       .map(({ prompt, ids }) => ({ prompt, ids })),
   );
-  return items.length ? [{ set: VERIFIER_SET, parts: [{ kind: 'sft', role: JUDGE, weight: 1, items }] }] : [];
+  return updateOf([sftPart(JUDGE, items)], {}, VERIFIER_SET);
 }
 
 type Learning = (groups: readonly ScoredGroup[], variant: string | undefined) => Update[];

@@ -91,11 +91,7 @@ export const dsmathV2: Recipe = {
   groupSize: 8,
   rewards,
   variants: VARIANTS,
-  sets: {
-    main: { optimizer },
-    [VERIFIER_SET]: { optimizer },
-    [META_SET]: { optimizer },
-  },
+  sets: { main: { optimizer }, [VERIFIER_SET]: { optimizer }, [META_SET]: { optimizer } },
   roles: {
     [SOLVER]: {
       description: 'writes a proof and analyses it',

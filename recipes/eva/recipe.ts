@@ -19,18 +19,14 @@ import { admit } from '../../core/round/admit.ts';
 import { proposalId } from '../../core/round/sample-ids.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Proposals } from '../../core/schema/sample.ts';
-import { answers, examined } from '../../protocols/evaluate/responder.ts';
+import type { Answered } from '../../protocols/evaluate/responder.ts';
 import { type GradedGame, gradedSolver, UNGRADED, ungraded } from '../../protocols/graded-answers.ts';
 import { ratedWithoutJudge } from '../../protocols/judged-responses.ts';
+import { preferencePart, updateOf } from '../../protocols/objectives.ts';
 import { passed, writeTasks } from '../../protocols/proposals.ts';
+import { responderAlone } from '../../protocols/responder-alone.ts';
 import { groupItems, policyUpdate, SOLVER, smallSteps } from '../../protocols/solver.ts';
-import {
-  pointsOfRound,
-  RESPONDER,
-  RESPONSE_FIGURES,
-  RESPONSE_TOKENS,
-  respond,
-} from '../../protocols/style-responder.ts';
+import { pointsOfRound, RESPONDER, RESPONSE_FIGURES } from '../../protocols/style-responder.ts';
 import { winRatePairs, withWinRates } from '../../protocols/win-rates.ts';
 import { admitTasks, nextTasks } from '../../worlds/drawn-tasks.ts';
 import {
@@ -40,7 +36,6 @@ import {
   STYLE_POINTS,
   styleDifficulty,
 } from '../../worlds/style/family.ts';
-import { STOP } from '../../worlds/worked.ts';
 import {
   bufferIn,
   HOW,
@@ -133,15 +128,7 @@ function solverUpdates({ round, groups }: RoundRecords, role: string): Update[] 
     variant === 'sppo' ? { kind: 'sppo', beta: 1 } : { kind: 'dpo', beta: 0.1 };
   // Win rates are relative to the policy that wrote the responses.
   const version = variant === 'sppo' ? round.roles[role]!.version : 0;
-  const reference = { set: MAIN_SET, version };
-  return pairs.length
-    ? [
-        {
-          set: MAIN_SET,
-          parts: [{ kind: 'preference', role, weight: 1, pairs, objective, reference }],
-        },
-      ]
-    : [];
+  return updateOf([preferencePart(role, pairs, objective, { set: MAIN_SET, version })]);
 }
 
 /** What a round trains, and what it leaves for the creator. `before`: the prompts that were trained on before it. */
@@ -170,11 +157,7 @@ function learn(records: RoundRecords, { decode }: ProposalTools): TrainingPlan {
 const described = {
   name: 'eva',
   title: 'A creator evolves the prompts that still have most to teach',
-  paper: {
-    title: 'Evolving Alignment via Asymmetric Self-Play',
-    year: 2024,
-    source: 'arXiv:2411.00062',
-  },
+  paper: { title: 'Evolving Alignment via Asymmetric Self-Play', year: 2024, source: 'arXiv:2411.00062' },
   summary:
     'A solver responds to prompts and learns by DPO from its best and its worst response to each. A creator rewrites prompts, the more often the more the best response to one earns above the mean, so that the prompts go on having something to teach.',
   method: {
@@ -246,13 +229,17 @@ const written: RecipeOver<'solve' | 'rate' | 'evolve'> = {
   ownOrder: 'its creator chooses the prompts',
 };
 
+function examine(sampled: readonly Answered[]) {
+  const long = sampled.filter(({ task }) => wordsIn(task) >= LONG);
+  return { long: long.length ? mean(long.map(({ score }) => score)) / STYLE_POINTS : null };
+}
+
 /** String transformations, which a rule rewrites. */
 export const eva: Recipe = {
   ...described,
   written,
+  ...responderAlone({ heldOut, examine }),
   startPolicy: 'style',
-  taskName: 'style',
-  stop: STOP,
   tasks: 96,
   groupSize: 5,
   rewards: {
@@ -260,19 +247,8 @@ export const eva: Recipe = {
     format: { description: 'control: any well-formed response is worth as much as another', usesGold: false },
     random: { description: 'control: a coin says what a response is worth', usesGold: false },
   },
-  roles: { [RESPONDER]: { description: 'responds', sampling: { maxNew: RESPONSE_TOKENS, temperature: 1 } } },
-  freezable: [],
   propose,
-  rollOut: respond,
   judge: async (context, groups) => ratedWithoutJudge(context, groups),
   learn,
-  evaluate: async (context) => {
-    const tasks = heldOut(context.evaluationTasks);
-    const sampled = await answers(context, tasks, 'sampled');
-    const long = sampled.filter(({ task }) => wordsIn(task) >= LONG);
-    return examined(await answers(context, tasks, 'greedy', 0), sampled, {
-      long: long.length ? mean(long.map(({ score }) => score)) / STYLE_POINTS : null,
-    });
-  },
   describe: { difficulty: styleDifficulty },
 };

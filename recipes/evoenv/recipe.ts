@@ -1,11 +1,9 @@
 /** EvoEnv: one policy writes executable environments, and is trained on those that layers of checks admit. The method is described below, as data. */
-
 import type { LearnTools, ProposalTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
 import type { InvalidOutcome, Outcome } from '../../core/schema/outcome.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import {
   type AnswerReward,
@@ -14,6 +12,7 @@ import {
   randomReward,
 } from '../../protocols/answer-rewards.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
+import { updateOf } from '../../protocols/objectives.ts';
 import { reinforcedByPrompt } from '../../protocols/reinforced.ts';
 import { rewardNamed, SOLVER, smallSteps } from '../../protocols/solver.ts';
 import { differentReferences, environments, isSound } from '../../worlds/programs/environments.ts';
@@ -119,7 +118,7 @@ function learn(records: RoundRecords, tools: LearnTools): TrainingPlan {
   const sound = (some: readonly Tried[]) => mean(some.map(({ environment }) => Number(isSound(environment))));
   const approved = fresh.filter(({ rejected }) => !rejected);
   return {
-    updates: parts.length ? [{ set: MAIN_SET, parts }] : [],
+    updates: updateOf(parts),
     recipeState: pool,
     figures: {
       ...funnel(proposals.samples, fresh),

@@ -1,5 +1,4 @@
 /** The feedback-alignment study: what the self-teacher should be told of an attempt. The method is described below, as data. */
-
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
@@ -71,9 +70,7 @@ const described = {
     'Which of the two directions the paper calls forward KL could not be checked; here it is KL(teacher‖policy), the usual meaning.',
     'Feedback on an attempt whose last total or answer is wrong tells all of the solution, so that it is the reference solution as well.',
   ],
-  figures: {
-    ...TAUGHT_FIGURES,
-  },
+  figures: { ...TAUGHT_FIGURES },
   variants: VARIANTS,
   sets: { ...trainedSolver({ warmup: 8 }), [TEACHER_SET]: slowTeacher(TEACHER_RATE) },
 } satisfies Described;
@@ -81,11 +78,7 @@ const described = {
 const { quoted: _, ...WITHOUT_STEPS } = VARIANTS;
 
 const written: RecipeOver<'solve' | 'retell' | 'correct'> = {
-  needs: {
-    verbs: ['solve', 'retell', 'correct'],
-    alsoSays: ['critique'],
-    data: ['answer', 'solution'],
-  },
+  needs: { verbs: ['solve', 'retell', 'correct'], alsoSays: ['critique'], data: ['answer', 'solution'] },
   over: (game) => ({
     ...described,
     ...besideCritic(game, solverAlone({ ...game, rewards, draws: 2 }), ({ settings }) => {

@@ -1,12 +1,11 @@
 /** A round's answers, labelled by the run's reward: the training data of a verifier. */
-
 import type { LearnTools } from '../../core/plan/training-plan.ts';
 import type { Random } from '../../core/random.ts';
 import { balancedPick } from '../../core/rl/selection/index.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { bestOf } from '../../protocols/evaluate/best-of-n.ts';
+import { checkPrompt, type Labelled } from '../../worlds/arithmetic/answer-checks.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
-import { checkPrompt, type Labelled } from './checks.ts';
 
 /** The answers of each group [groups][answers]; those that do not parse are left out. */
 export const labelledAnswers = (groups: readonly ScoredGroup[], decode: LearnTools['decode']): Labelled[][] =>

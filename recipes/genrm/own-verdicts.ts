@@ -2,16 +2,10 @@
  * A script that writes checks exists only for sums. Elsewhere the verifier is trained on its own verdicts: those that agree with the checker, with the
  * reasons that precede them. The variant `direct` trains on the verdict's word alone.
  */
-
-import type {
-  LearnTools,
-  RoundRecords,
-  Sequence,
-  TrainingPlan,
-  UpdatePart,
-} from '../../core/plan/training-plan.ts';
+import type { LearnTools, RoundRecords, Sequence, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import { balancedPick } from '../../core/rl/selection/index.ts';
+import { sftPart } from '../../protocols/objectives.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 
@@ -65,10 +59,7 @@ export function planVerifier(records: RoundRecords, tools: LearnTools): Training
   const solved = groups.flatMap(({ samples }) =>
     samples.flatMap(({ prompt, ids, rewards }) => (rewards.reward === 1 ? [{ prompt, ids }] : [])),
   );
-  const parts: UpdatePart[] = [
-    { kind: 'sft', role: JUDGE, weight: 1, items: taught },
-    { kind: 'sft', role: SOLVER, weight: SOLVING, items: solved },
-  ];
+  const parts = [sftPart(JUDGE, taught), sftPart(SOLVER, solved, SOLVING)];
   // Without verdicts on both kinds of answers nothing can be learned about telling them apart.
   return {
     updates: taught.length ? [{ set: 'main', parts }] : [],

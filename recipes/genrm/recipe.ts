@@ -1,5 +1,4 @@
 /** GenRM: a verifier is a language model that writes its check and then its verdict, trained by next-token prediction. The method is described below, as data. */
-
 import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import type { Described, Recipe, RecipeOver } from '../../core/recipe/recipe.ts';
@@ -9,11 +8,9 @@ import type { Evaluation } from '../../core/schema/evaluation.ts';
 import { exactReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { BEST_OF_N_FIGURES, evaluateBestOfN } from '../../protocols/evaluate/best-of-n.ts';
 import { VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
+import { sftPart } from '../../protocols/objectives.ts';
 import { SOLVER, solverAlone } from '../../protocols/solver.ts';
 import { OPTIMIZER, solverAndVerifier } from '../../protocols/solver-verifier.ts';
-import { arithmetic } from '../../worlds/arithmetic/family.ts';
-import { slippingTask } from '../../worlds/arithmetic/step-slips.ts';
-import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import {
   CHECK_TOKENS,
   checkOf,
@@ -22,7 +19,10 @@ import {
   type Labelled,
   writeCheck,
   writeGlance,
-} from './checks.ts';
+} from '../../worlds/arithmetic/answer-checks.ts';
+import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { slippingTask } from '../../worlds/arithmetic/step-slips.ts';
+import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { asManyWrong, bestLabelled, heard, labelledAnswers, pairing } from './labelled-answers.ts';
 import { planVerifier } from './own-verdicts.ts';
 
@@ -46,7 +46,7 @@ export function verifierPart(
     const check = checkOf(item, random);
     return check ? [pair(checkPrompt(item), writeCheck(check))] : [];
   });
-  return { ...part, kind: 'sft', items: taught };
+  return sftPart(part.role, taught);
 }
 
 /** The baselines need no sampling: their scores of some answers, before they are trained on them. */
@@ -69,9 +69,8 @@ async function learn({ round, groups }: RoundRecords, tools: LearnTools): Promis
   const taught = asManyWrong(tasks.flat(), random);
   const verifying = verifierPart(variant, taught, tools.encode, random);
   const items = groups.flatMap(({ samples }) => samples.filter(({ rewards }) => rewards.reward === 1));
-  const solving: UpdatePart = { kind: 'sft', role: SOLVER, weight: 0.3, items };
   // A round without a right answer trains nothing.
-  const updates = items.length ? [{ set: 'main', parts: [verifying, solving] }] : [];
+  const updates = items.length ? [{ set: 'main', parts: [verifying, sftPart(SOLVER, items, 0.3)] }] : [];
   if (variant !== 'direct' && variant !== 'head') return { updates };
   const scores = await askBaseline(variant, tasks.flat(), tools);
   return { updates, figures: { bestFresh: bestLabelled(tasks, scores) } };
@@ -180,12 +179,7 @@ export const genrm: Recipe = {
   startPolicy: 'arithmetic-judges',
   tasks: 64,
   groupSize: 8,
-  sets: {
-    main: {
-      optimizer,
-      head: { kind: 'classes', count: 2 },
-    },
-  },
+  sets: { main: { optimizer, head: { kind: 'classes', count: 2 } } },
   roles: {
     [SOLVER]: { ...alone.roles[SOLVER]!, description: 'answers, frozen' },
     [VERIFIER]: {

@@ -37,9 +37,9 @@ async function samplesOf(
   const samples: Sample[] = [];
   for (const { role, turn, prompt, maxNew } of calls) {
     const id = callSampleId(group, role, sample, turn);
-    const [[completion]] = (await context.generate(role, [{ ids: prompt, sampleIds: [id] }], {
-      maxNew,
-    })) as [[Parameters<typeof sampleOf>[4]]];
+    const [[completion]] = (await context.generate(role, [{ ids: prompt, sampleIds: [id] }], { maxNew })) as [
+      [Parameters<typeof sampleOf>[4]],
+    ];
     const outcome = completion.stopped ? 'ok' : 'cut-off';
     const of = firsts.get(role);
     samples.push({
@@ -68,9 +68,7 @@ async function rollOut(
         'give-up',
         'agent.silent',
         'No episode of this task asked the policy anything.',
-        {
-          expected: 'agents that ask for at least one answer before they post a reward or go away',
-        },
+        { expected: 'agents that ask for at least one answer before they post a reward or go away' },
       );
     groups.push({ round: context.round.id, ...task, samples });
   }

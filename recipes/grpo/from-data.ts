@@ -67,10 +67,7 @@ export function grpoFrom(given: unknown, modules: Readonly<Record<string, Bounde
     throw wrongInput(
       'run.setting',
       'A curriculum asks whether a task’s rewards are all equal, and seats have rewards of their own.',
-      {
-        expected: 'a run with one seat',
-        next: 'Leave --set curriculum out, or --seats.',
-      },
+      { expected: 'a run with one seat', next: 'Leave --set curriculum out, or --seats.' },
     );
   const questions = {
     tasks: { sources: data.sources, heldOut: data.heldOut },

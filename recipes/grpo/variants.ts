@@ -2,7 +2,6 @@
  * Every policy-gradient method that differs from GRPO in how rewards become advantages, in the objective, or in how tokens are averaged:
  * one row each, with the settings of its paper or of the framework that is named. ρ is the ratio of the trained policy to the old one.
  */
-
 import type { PolicyPart } from '../../core/plan/training-plan.ts';
 import type { Aggregation } from '../../core/rl/aggregation.ts';
 import {
@@ -17,6 +16,7 @@ import {
 } from '../../core/rl/estimators/index.ts';
 import type { PolicyObjectiveSpec } from '../../core/rl/objective.ts';
 import type { Key, Maybe } from '../../core/rl/types.ts';
+import { nearStart } from '../../protocols/objectives.ts';
 
 /** Maps rewards [n] and groups [n] to one advantage for each sample [n]. */
 export type Estimator = (rewards: ArrayLike<Maybe>, groups: ArrayLike<Key>) => Maybe[];
@@ -57,7 +57,7 @@ export const VARIANTS: Readonly<Record<string, Method>> = {
   kl: {
     ...GRPO,
     description: 'GRPO with its paper’s penalty: 0.04 times the k3 estimate of KL to version 0',
-    kl: { weight: 0.04, estimator: 'k3', reference: { set: 'main', version: 0 } },
+    ...nearStart(0.04),
   },
   'dr-grpo': {
     ...GRPO,

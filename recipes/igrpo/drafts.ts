@@ -77,9 +77,5 @@ export async function draftAndAttempt(
       };
     }),
   );
-  return tasks.map((task, t) => ({
-    round: round.id,
-    ...task,
-    samples: [...draftsT[t]!, ...attempts[t]!],
-  }));
+  return tasks.map((task, t) => ({ round: round.id, ...task, samples: [...draftsT[t]!, ...attempts[t]!] }));
 }

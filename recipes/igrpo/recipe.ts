@@ -1,10 +1,9 @@
 /** iGRPO: the best of several drafts is shown to those whose attempts are trained on. The method is described below, as data. */
-
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
-import { grpo } from '../../core/rl/estimators/index.ts';
+import { grpoUpdate } from '../../protocols/objectives.ts';
 import { exactShare, writtenBy } from '../../protocols/samples-of-role.ts';
-import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
+import { SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
 import { DRAFTER, draftAndAttempt, rewards, VARIANTS } from './drafts.ts';
 
@@ -15,10 +14,7 @@ function learn({ groups }: RoundRecords): TrainingPlan {
     exactShare(attempts),
   ];
   return {
-    updates: solverUpdate(groupItems(attempts, grpo), {
-      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-      aggregation: { mode: 'token-mean' },
-    }),
+    updates: grpoUpdate(attempts),
     // By the oracle, for the report alone.
     figures: {
       ...(drafted === null ? {} : { draftsExact: drafted }),

@@ -17,6 +17,7 @@ import { mean } from '../../core/rl/statistics.ts';
 import { finite } from '../../core/schema/numbers.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { ppoClip, updateOf } from '../../protocols/objectives.ts';
 import {
   groupItems,
   SOLVER,
@@ -42,10 +43,7 @@ const VARIANTS = {
   'shuffled-targets': 'scores are trained to the rewards of other answers of the round',
 } as const;
 
-const CLIPPED = {
-  objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-  aggregation: { mode: 'token-mean' },
-} as const;
+const CLIPPED = ppoClip();
 
 /** The token that is read after answers: one that no text has, or once more the one that ended an answer; null where none has ended. */
 function scoreToken(
@@ -110,7 +108,7 @@ async function learn(
     return parsed.ok ? parsed.value.answer : null;
   };
   return {
-    updates: parts.length ? [{ set: MAIN_SET, parts }] : [],
+    updates: updateOf(parts),
     ...(game.unused ? {} : { recipeState: { reference } }),
     figures: scoreFigures(
       answers.map(({ group, task, sample, exact }, i) => ({

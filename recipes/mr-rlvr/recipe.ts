@@ -1,13 +1,12 @@
 /** MR-RLVR: puzzles that are cut from worked solutions train the steps before answers are paid. The method is described below, as data. */
-
 import type { Game } from '../../core/game/game.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import type { Described, Recipe, RecipeOver } from '../../core/recipe/recipe.ts';
 import { rendered, solutionOf } from '../../core/recipe/task-family.ts';
-import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
+import { grpoUpdate } from '../../protocols/objectives.ts';
+import { SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { admitTasks } from '../../worlds/drawn-tasks.ts';
 import { familyGame } from '../../worlds/family-game.ts';
@@ -49,10 +48,7 @@ const deadShare = (groups: readonly ScoredGroup[]): number =>
   mean(groups.map(({ answersExact }) => Number(!answersExact.includes(true))));
 
 const learn = (pose: Pose, { round, groups }: RoundRecords, tools: LearnTools): TrainingPlan => ({
-  updates: solverUpdate(groupItems(groups, grpo), {
-    objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-    aggregation: { mode: 'token-mean' },
-  }),
+  updates: grpoUpdate(groups),
   figures: hasPuzzles(round) ? puzzleFigures(pose, groups, tools) : { dead: deadShare(groups) },
 });
 

@@ -1,15 +1,14 @@
 /** one-shot: reinforcement learning with a verifiable reward on one training example. The method is described below, as data. */
-
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
 import {
   type AnswerReward,
   exactReward,
   formatReward,
   randomReward,
 } from '../../protocols/answer-rewards.ts';
+import { nearStart, ppoClip } from '../../protocols/objectives.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { admitTasks } from '../../worlds/drawn-tasks.ts';
 import { sums } from '../../worlds/toy-worlds.ts';
@@ -36,9 +35,8 @@ function learn({ round: { settings }, groups }: RoundRecords): TrainingPlan {
   const quiet = settings.variant === 'entropy-only';
   return {
     updates: solverUpdate(quiet ? items.map(({ sample }) => ({ sample, advantage: 0 })) : items, {
-      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-      aggregation: { mode: 'token-mean' },
-      kl: { weight: KL, estimator: 'k3', reference: { set: MAIN_SET, version: 0 } },
+      ...ppoClip(),
+      ...nearStart(KL),
       entropy: settings.variant === 'no-entropy' ? 0 : ENTROPY,
     }),
   };
@@ -114,9 +112,5 @@ const written: RecipeOver<'solve'> = {
 export const oneShot: Recipe = played(
   written,
   { ...sums, example: EXAMPLE },
-  {
-    startPolicy: 'arithmetic-base',
-    tasks: 32,
-    groupSize: 8,
-  },
+  { startPolicy: 'arithmetic-base', tasks: 32, groupSize: 8 },
 );

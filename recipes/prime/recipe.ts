@@ -1,5 +1,4 @@
 /** PRIME: dense rewards without step labels, by a second language model that is trained on outcomes alone. The method is described below, as data. */
-
 import type {
   ImplicitPrmPart,
   LearnTools,
@@ -26,6 +25,7 @@ import { groupsInBand } from '../../core/rl/selection/index.ts';
 import { mean, whiten } from '../../core/rl/statistics.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { ppoClip } from '../../protocols/objectives.ts';
 import { solverAlone, solverUpdate } from '../../protocols/solver.ts';
 import { OPTIMIZER } from '../../protocols/solver-verifier.ts';
 import { chains, freshChain } from '../../worlds/chains/family.ts';
@@ -136,10 +136,7 @@ async function planTraining(
   return {
     updates: [
       ...(items.length ? [{ set: PRM, parts: [{ ...part, reference: { set: PRM, version: 0 } }] }] : []),
-      ...solverUpdate(answers, {
-        objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-        aggregation: { mode: 'token-mean' },
-      }),
+      ...solverUpdate(answers, ppoClip()),
     ],
     figures: {
       ...(variant === 'outcome' ? {} : tokenRewardFigures(family, groups, q, tools)),
@@ -181,11 +178,7 @@ const differencesOf = (credit: Credit): string[] => [
 const described = {
   name: 'prime',
   title: 'Process rewards from an implicit reward model, trained online on outcomes',
-  paper: {
-    title: 'Process Reinforcement through Implicit Rewards',
-    year: 2025,
-    source: 'arXiv:2502.01456',
-  },
+  paper: { title: 'Process Reinforcement through Implicit Rewards', year: 2025, source: 'arXiv:2502.01456' },
   summary:
     'A solver is paid for exact answers and, token by token, by the log-ratio of a second model to the start: a model that is trained every round to tell right answers from wrong ones, and thereby finds out which tokens matter.',
   figures: {

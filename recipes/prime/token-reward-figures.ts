@@ -1,5 +1,4 @@
 /** How well token rewards separate right answers and steps from wrong ones, by the oracle; for the report alone. */
-
 import type { LearnTools } from '../../core/plan/training-plan.ts';
 import { rendered, type TaskFamily } from '../../core/recipe/task-family.ts';
 import { positionsByKey } from '../../core/rl/groups.ts';

@@ -1,5 +1,4 @@
 /** What turns of episodes are worth by an in-sample critic: its regression targets by implicit Q-learning, and advantages as process rewards. */
-
 import type { Sequence, ValuePart } from '../../core/plan/training-plan.ts';
 import { gae } from '../../core/rl/estimators/index.ts';
 

@@ -23,6 +23,8 @@ import {
   rollGrid,
   TURN_TOKENS,
 } from '../../protocols/grid-agent.ts';
+import { ppoClip, updateOf } from '../../protocols/objectives.ts';
+import { policyUpdate, withAdvantages } from '../../protocols/solver.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { expertPush } from '../../worlds/grids/demonstrations.ts';
 import { gridTask, openGrid, usefulTurns } from '../../worlds/grids/play.ts';
@@ -133,40 +135,14 @@ async function learn(records: RoundRecords, tools: LearnTools): Promise<Training
   const paid = episodes.flatMap(({ turns, reward }) => turns.map(() => reward));
   const advantages = variant === 'shuffled' ? shuffled(plain, paid, round.id) : plain;
   const credit = judged ? whiten(advantages) : advantages;
+  const samples = episodes.flatMap(({ turns }) => turns);
+  const expectile = variant === 'expectile-50' ? 0.5 : EXPECTILE;
+  const worth =
+    judged && ({ kind: 'value', role: AGENT, weight: 1, items: judged.critic, expectile } as const);
   return {
     updates: [
-      ...(judged
-        ? [
-            {
-              set: CRITIC,
-              epochs: CRITIC_EPOCHS,
-              parts: [
-                {
-                  kind: 'value' as const,
-                  role: AGENT,
-                  weight: 1,
-                  items: judged.critic,
-                  expectile: variant === 'expectile-50' ? 0.5 : EXPECTILE,
-                },
-              ],
-            },
-          ]
-        : []),
-      {
-        set: MAIN_SET,
-        parts: [
-          {
-            kind: 'policy',
-            role: AGENT,
-            weight: 1,
-            items: episodes
-              .flatMap(({ turns }) => turns)
-              .map((sample, i) => ({ sample, advantage: credit[i]! })),
-            objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-            aggregation: { mode: 'token-mean' },
-          },
-        ],
-      },
+      ...(worth ? updateOf([worth], { epochs: CRITIC_EPOCHS }, CRITIC) : []),
+      ...policyUpdate(AGENT, withAdvantages(samples, credit), ppoClip()),
     ],
     figures: usefulness(episodes, advantages, tools.decode),
   };
@@ -242,10 +218,5 @@ export const qEvolve: Recipe = {
   judge: async (context, groups) => judgeGrid(context, groups, ({ success }) => Number(success)),
   learn,
   evaluate: (context) => evaluateGrid(context, ['push']),
-  describe: {
-    parts: (_, text) => gridParts(text),
-    cells: PUSH_CELLS,
-    title: gridTitle,
-    ending: gridEnding,
-  },
+  describe: { parts: (_, text) => gridParts(text), cells: PUSH_CELLS, title: gridTitle, ending: gridEnding },
 };

@@ -1,5 +1,4 @@
 /** Self-critical training of a writer of questions, paid for meaning beside words. The method is described below, as data. */
-
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
@@ -10,9 +9,10 @@ import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { AdmittedTask, RolloutGroup } from '../../core/schema/sample.ts';
 import { type AnswerReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { heldOutAnswers, heldOutFigures } from '../../protocols/evaluate/solver.ts';
+import { sftPart } from '../../protocols/objectives.ts';
 import { answer, rollOut } from '../../protocols/roll-out.ts';
 import { writtenBy } from '../../protocols/samples-of-role.ts';
-import { SOLVER, smallSteps, solverAlone, withAdvantages } from '../../protocols/solver.ts';
+import { policyPart, SOLVER, smallSteps, solverAlone, withAdvantages } from '../../protocols/solver.ts';
 import { meaningOverlap, parseAsked, questions, wordOverlap } from '../../worlds/documents/questions.ts';
 import { STOP } from '../../worlds/worked.ts';
 
@@ -60,6 +60,8 @@ const VARIANTS = {
   'group-baseline': 'the mean reward of the other questions for the same task is the baseline',
 } as const;
 
+const HOW = { objective: { kind: 'reinforce' }, aggregation: { mode: 'token-mean' } } as const;
+
 function learn({ round, groups }: RoundRecords, { encode }: LearnTools): TrainingPlan {
   const drawn = groups.map((group) => writtenBy(group, SOLVER));
   const samples = drawn.flatMap((group) => group.samples);
@@ -85,14 +87,10 @@ function learn({ round, groups }: RoundRecords, { encode }: LearnTools): Trainin
         set: MAIN_SET,
         parts: [
           {
-            kind: 'policy',
-            role: SOLVER,
+            ...policyPart(SOLVER, withAdvantages(samples, advantages[baseline]), HOW),
             weight: 1 - LIKELIHOOD,
-            items: withAdvantages(samples, advantages[baseline]),
-            objective: { kind: 'reinforce' },
-            aggregation: { mode: 'token-mean' },
           },
-          { kind: 'sft', role: SOLVER, weight: LIKELIHOOD, items: references },
+          sftPart(SOLVER, references, LIKELIHOOD),
         ],
       },
     ],

@@ -1,5 +1,4 @@
 /** What a round trains: the classifier of steps. Beforehand, the classifier is tested on the round’s solutions. */
-
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import type { Solution } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -7,6 +6,7 @@ import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { prefixOf } from '../../protocols/continue-prefixes.ts';
 import { bestOf } from '../../protocols/evaluate/best-of-n.ts';
+import { updateOf } from '../../protocols/objectives.ts';
 import { plainProofs } from '../../worlds/chains/analysis.ts';
 import { labelBy } from './labels.ts';
 
@@ -90,9 +90,7 @@ export function firstErrorF1(
 export async function learn({ round, groups }: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
   const items = labelled(groups, round.settings.variant, tools.decode);
   const taught = examples(items, tools.encode);
-  const updates = taught.length
-    ? [{ set: MAIN_SET, parts: [{ kind: 'classification', role: PRM, weight: 1, items: taught } as const] }]
-    : [];
+  const updates = updateOf([{ kind: 'classification', role: PRM, weight: 1, items: taught }]);
   if (items.length === 0) return { updates };
   const asked = items.flatMap((item) => item.solution.steps.map((_, i) => read(item, i + 1, tools.encode)));
   const rights = (await tools.classes(MAIN_SET, asked)).map((row) => Math.exp(row[RIGHT]!));

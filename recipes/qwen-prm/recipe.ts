@@ -1,5 +1,4 @@
 /** Qwen2.5-Math-PRM: a classifier of steps, trained on labels on which continuations and a judge agree. The method is described below, as data. */
-
 import { readTags } from '../../core/recipe/reading.ts';
 import type { Described, Recipe, RecipeOver } from '../../core/recipe/recipe.ts';
 import { BEST_OF_N_FIGURES, evaluateBestOfN } from '../../protocols/evaluate/best-of-n.ts';
@@ -130,11 +129,7 @@ export const qwenPrm: Recipe = {
     },
   },
   freezable: [],
-  bindings: () => ({
-    [SOLVER]: { pinned: true },
-    [COMPLETER]: { pinned: true },
-    [JUDGE]: { pinned: true },
-  }),
+  bindings: () => ({ [SOLVER]: { pinned: true }, [COMPLETER]: { pinned: true }, [JUDGE]: { pinned: true } }),
   propose: async (context) => tasksOf(context),
   rollOut: (context, tasks) => rollOut({ family: plainProofs }, context, tasks),
   judge: labelSolutions,

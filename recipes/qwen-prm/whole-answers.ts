@@ -6,6 +6,7 @@ import type { LearnTools, RoundRecords, Sequence, TrainingPlan } from '../../cor
 import { mean } from '../../core/rl/statistics.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { bestOf } from '../../protocols/evaluate/best-of-n.ts';
+import { updateOf } from '../../protocols/objectives.ts';
 
 /** The parameter set of the classifier. */
 export const PRM_SET = 'prm';
@@ -58,9 +59,7 @@ export async function learnWhole(
   const asked = items.map(({ prompt, ids }) => ({ prompt, ids }));
   const rights = (await classes(PRM_SET, asked)).map((row) => Math.exp(row[RIGHT]!));
   return {
-    updates: taught.length
-      ? [{ set: PRM_SET, parts: [{ kind: 'classification', role: PRM_SET, weight: 1, items: taught }] }]
-      : [],
+    updates: updateOf([{ kind: 'classification', role: PRM_SET, weight: 1, items: taught }], {}, PRM_SET),
     figures: {
       kept: taught.length / items.length,
       bestOfGroup: bestOf(

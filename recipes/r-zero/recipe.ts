@@ -19,6 +19,7 @@ import {
   randomReward,
 } from '../../protocols/answer-rewards.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
+import { nearStart } from '../../protocols/objectives.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
 import {
   creditedItems,
@@ -91,7 +92,7 @@ const plan = (role: string, set: string, kl: number, items: PolicyPart['items'])
     {
       objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.3, dualClip: 3 },
       aggregation: { mode: 'token-mean' },
-      kl: { weight: kl, estimator: 'k3', reference: { set, version: 0 } },
+      ...nearStart(kl, set),
     },
     set,
   );

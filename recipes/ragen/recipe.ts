@@ -1,5 +1,4 @@
 /** RAGEN: an agent in small worlds, paid for whole episodes of several turns (StarPO). The method is described below, as data. */
-
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { deriveId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
@@ -18,12 +17,14 @@ import {
   rollGrid,
   TURN_TOKENS,
 } from '../../protocols/grid-agent.ts';
+import { nearStart, ppoClip } from '../../protocols/objectives.ts';
+import { policyPart } from '../../protocols/solver.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { LAKE_CELLS } from '../../worlds/grids/lake.ts';
 import { gridTask } from '../../worlds/grids/play.ts';
 import { gridEnding, gridParts, gridTitle } from '../../worlds/grids/reading.ts';
+import { hostedGrid } from '../../worlds/hosted/grids.ts';
 import { STOP } from '../../worlds/worked.ts';
-import { hostedGrid } from './hosted.ts';
 
 interface Settings {
   /** The share of a round's worlds that is trained on: those whose returns vary most, or as many at random. */
@@ -64,16 +65,11 @@ function learn({ round, groups }: RoundRecords): TrainingPlan {
         epochs,
         minibatches: STEPS * share,
         parts: [
-          {
-            kind: 'policy',
-            role: AGENT,
-            weight: 1,
-            items: grpoByEpisode(groups.filter(({ group }) => kept.has(group))),
-            objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh },
-            aggregation: { mode: 'token-mean' },
+          policyPart(AGENT, grpoByEpisode(groups.filter(({ group }) => kept.has(group))), {
+            ...ppoClip(clipHigh),
             entropy,
-            ...(kl ? { kl: { weight: kl, estimator: 'k3', reference: { set: 'main', version: 0 } } } : {}),
-          },
+            ...(kl ? nearStart(kl) : {}),
+          }),
         ],
       },
     ],
@@ -159,10 +155,5 @@ export const ragen: Recipe = {
   learn,
   evaluate: (context) => evaluateGrid(context, ['lake']),
   hosted: [hostedGrid('lake'), hostedGrid('push')],
-  describe: {
-    parts: (_, text) => gridParts(text),
-    cells: LAKE_CELLS,
-    title: gridTitle,
-    ending: gridEnding,
-  },
+  describe: { parts: (_, text) => gridParts(text), cells: LAKE_CELLS, title: gridTitle, ending: gridEnding },
 };

@@ -2,12 +2,12 @@
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import type { ParseResult, Solution } from '../../core/recipe/task-family.ts';
-import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import { type AnswerReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { heldOutAnswers, heldOutFigures } from '../../protocols/evaluate/solver.ts';
-import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
+import { grpoUpdate } from '../../protocols/objectives.ts';
+import { SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import {
   isAligned,
   isFaithful,
@@ -104,11 +104,6 @@ export const realTg: Recipe = {
     family: temporalGraphs,
     rewards: { f1: f1Reward, format: formatReward, random: randomReward },
   }),
-  learn: ({ groups }) => ({
-    updates: solverUpdate(groupItems(groups, grpo), {
-      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-      aggregation: { mode: 'token-mean' },
-    }),
-  }),
+  learn: ({ groups }) => ({ updates: grpoUpdate(groups) }),
   evaluate,
 };

@@ -10,14 +10,14 @@ import { admit } from '../../core/round/admit.ts';
 import { inPhases } from '../../core/round/in-phases.ts';
 import { phaseAt } from '../../core/round/phases.ts';
 import { proposalId, rolloutId } from '../../core/round/sample-ids.ts';
-import type { Evaluation } from '../../core/schema/evaluation.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { AdmittedTask, Proposals, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { ask } from '../../protocols/ask-about-samples.ts';
-import { answers, examined } from '../../protocols/evaluate/responder.ts';
 import { coinOf, sealedGold } from '../../protocols/gold.ts';
+import { ppoClip } from '../../protocols/objectives.ts';
 import { proposeThrough } from '../../protocols/proposals.ts';
+import { responderAlone } from '../../protocols/responder-alone.ts';
 import { samplePrompts } from '../../protocols/sample-prompts.ts';
 import { groupItems, policyUpdate, smallSteps } from '../../protocols/solver.ts';
 import {
@@ -25,19 +25,10 @@ import {
   RESPONDER,
   RESPONSE_CONTROLS,
   RESPONSE_FIGURES,
-  RESPONSE_TOKENS,
   rated,
-  respond,
   responseOf,
 } from '../../protocols/style-responder.ts';
-import { drawnTasks } from '../../worlds/drawn-tasks.ts';
-import {
-  heldOutStyle,
-  randomStyleTask,
-  STYLE_POINTS,
-  styleDifficulty,
-  styleScore,
-} from '../../worlds/style/family.ts';
+import { STYLE_POINTS, styleDifficulty, styleScore } from '../../worlds/style/family.ts';
 import {
   type Edit,
   orchestratorPrompt,
@@ -46,7 +37,6 @@ import {
   ruleHolds,
   ruleJudgePrompt,
 } from '../../worlds/style/rules.ts';
-import { STOP } from '../../worlds/worked.ts';
 import {
   agreements,
   decided,
@@ -268,10 +258,7 @@ function trainResponder({ groups }: RoundRecords, tools: LearnTools): TrainingPl
   const points = pointsOfRound(groups, tools.decode);
   const paid = groups.flatMap(({ samples }) => samples.flatMap(({ rewards }) => rewards.reward ?? []));
   return {
-    updates: policyUpdate(RESPONDER, items, {
-      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-      aggregation: { mode: 'token-mean' },
-    }),
+    updates: policyUpdate(RESPONDER, items, ppoClip()),
     figures: { points, ...(paid.length ? { overpaid: mean(paid) - points } : {}) },
   };
 }
@@ -307,14 +294,7 @@ async function agreementOf(context: EvaluationContext): Promise<Readonly<Record<
   return { agreement: agreement(said), agreementExact: agreement(exact), rules: rules.length };
 }
 
-async function evaluate(context: EvaluationContext): Promise<Evaluation> {
-  const tasks = heldOutStyle(context.evaluationTasks);
-  return examined(
-    await answers(context, tasks, 'greedy', 0),
-    await answers(context, tasks, 'sampled'),
-    await agreementOf(context),
-  );
-}
+const alone = responderAlone({ examine: (_, context) => agreementOf(context) });
 
 export const rewardHarness: Recipe = {
   name: 'rewardharness',
@@ -360,9 +340,8 @@ export const rewardHarness: Recipe = {
       'Share of held-out pairs in which the library, applied by the judge, prefers the response with more points, a tie counting half; of the library before the round that was last played.',
     agreementExact: 'The same share where every rule is applied without error.',
   },
+  ...alone,
   startPolicy: 'style-rules',
-  taskName: 'style',
-  stop: STOP,
   tasks: 24,
   groupSize: 5,
   rewards: {
@@ -386,14 +365,13 @@ export const rewardHarness: Recipe = {
       sampling: { maxNew: EDIT_TOKENS, temperature: 1 },
       seesGold: true,
     },
-    [RESPONDER]: { description: 'responds', sampling: { maxNew: RESPONSE_TOKENS, temperature: 1 } },
+    ...alone.roles,
     [JUDGE]: {
       description: 'says whether a rule holds for a response',
       set: HELPERS,
       sampling: { maxNew: 2, temperature: 0 },
     },
   },
-  freezable: [],
   ...inPhases(({ index }) => phaseAt(SCHEDULE, index).phase, {
     evolve: {
       propose: proposeEdits,
@@ -402,13 +380,7 @@ export const rewardHarness: Recipe = {
         rated(groups, new Map(groups.flatMap(({ samples }) => samples.map(({ id }) => [id, null])))),
       learn: evolveLibrary,
     },
-    train: {
-      propose: async (context) => drawnTasks(context, (random) => randomStyleTask(random)),
-      rollOut: respond,
-      judge: payResponses,
-      learn: trainResponder,
-    },
+    train: { propose: alone.propose, rollOut: alone.rollOut, judge: payResponses, learn: trainResponder },
   }),
-  evaluate,
   describe: { difficulty: styleDifficulty },
 };

@@ -1,11 +1,11 @@
 /** RISE: one policy solves, and grades a few of its own fresh solutions in the same PPO batch. The method is described below, as data. */
-
 import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/plan/training-plan.ts';
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { gae, klShapedRewards } from '../../core/rl/estimators/index.ts';
 import { whiten } from '../../core/rl/statistics.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import { VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
+import { ppoClip } from '../../protocols/objectives.ts';
 import { policyPart, SOLVER } from '../../protocols/solver.ts';
 import { JUDGE, OPTIMIZER, solverAndVerifier } from '../../protocols/solver-verifier.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
@@ -42,11 +42,7 @@ async function learn({ groups }: RoundRecords, { score, values }: LearnTools): P
     return { sample: samples[i]!, advantage, targets: returns };
   });
   const of = (role: string) => items.filter(({ sample }) => sample.role === role);
-  const policy = (role: string): UpdatePart =>
-    policyPart(role, of(role), {
-      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-      aggregation: { mode: 'token-mean' },
-    });
+  const policy = (role: string): UpdatePart => policyPart(role, of(role), ppoClip());
   const value = (role: string): UpdatePart => ({
     kind: 'value',
     role,
@@ -91,14 +87,9 @@ const described = {
     'The loss is a mean over each role’s tokens; in one mean over all, the few short verdicts would hardly count.',
     'Half of the solutions are verified, where the paper’s script has 128 of 8192: a round here is small.',
   ],
-  figures: {
-    ...VERIFIER_FIGURES,
-  },
+  figures: { ...VERIFIER_FIGURES },
   variants: {},
-  sets: {
-    main: { optimizer: OPTIMIZER },
-    critic: { optimizer: OPTIMIZER, head: { kind: 'value' } },
-  },
+  sets: { main: { optimizer: OPTIMIZER }, critic: { optimizer: OPTIMIZER, head: { kind: 'value' } } },
   learn,
 } satisfies Described;
 

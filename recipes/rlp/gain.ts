@@ -1,5 +1,4 @@
 /** What a thought is worth: by how much it makes the digit after it likelier than a slower copy of the policy finds it without a thought. */
-
 import type { LearnTools } from '../../core/plan/training-plan.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';

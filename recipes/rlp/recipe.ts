@@ -1,12 +1,5 @@
 /** RLP: reinforcement inside pretraining. A thought is paid for how much likelier it makes the text that follows. The method is described below, as data. */
-
-import type {
-  LearnTools,
-  RoundRecords,
-  SftPart,
-  TrainingPlan,
-  UpdatePart,
-} from '../../core/plan/training-plan.ts';
+import type { LearnTools, RoundRecords, SftPart, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
@@ -14,9 +7,10 @@ import { raw, rloo } from '../../core/rl/estimators/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { coinOf } from '../../protocols/gold.ts';
+import { ppoClip, sftPart } from '../../protocols/objectives.ts';
 import { rolloutIds } from '../../protocols/roll-out.ts';
 import { samplePrompts } from '../../protocols/sample-prompts.ts';
-import { rewardNamed, smallSteps, withAdvantages } from '../../protocols/solver.ts';
+import { policyPart, rewardNamed, smallSteps, withAdvantages } from '../../protocols/solver.ts';
 import {
   drawPosition,
   drawSums,
@@ -123,39 +117,21 @@ async function learn({ round, groups }: RoundRecords, tools: LearnTools): Promis
     rewardFunction === 'gain' ? paid.flat() : samples.map(({ rewards: { reward } }) => reward ?? null);
   const keys = groups.flatMap(({ group, samples: own }) => own.map(() => group));
   const centred = variant === undefined;
-  const about = { role: THINKER, weight: 1 } as const;
-  const part: UpdatePart =
+  const tokens = samples.reduce((sum, { ids }) => sum + ids.length, 0);
+  const part =
     variant === 'nll'
-      ? {
-          ...about,
-          kind: 'sft',
-          items: corpus(
-            `${round.id}/corpus`,
-            samples.reduce((sum, { ids }) => sum + ids.length, 0),
-            tools.encode,
-          ),
-        }
-      : {
-          ...about,
-          kind: 'policy',
-          items: withAdvantages(samples, centred ? rloo(credit, keys) : raw(credit)),
-          objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.28 },
+      ? sftPart(THINKER, corpus(`${round.id}/corpus`, tokens, tools.encode))
+      : policyPart(THINKER, withAdvantages(samples, centred ? rloo(credit, keys) : raw(credit)), {
+          ...ppoClip(0.28),
           aggregation: { mode: 'seq-mean-token-mean' },
-        };
-  return {
-    updates: [{ set: MAIN_SET, parts: [part] }],
-    figures: gainFigures(groups, gains),
-  };
+        });
+  return { updates: [{ set: MAIN_SET, parts: [part] }], figures: gainFigures(groups, gains) };
 }
 
 export const rlp: Recipe = {
   name: 'rlp',
   title: 'Thoughts before tokens of a corpus, paid for what they tell about the next one',
-  paper: {
-    title: 'RLP: Reinforcement as a Pretraining Objective',
-    year: 2025,
-    source: 'arXiv:2510.01265',
-  },
+  paper: { title: 'RLP: Reinforcement as a Pretraining Objective', year: 2025, source: 'arXiv:2510.01265' },
   summary:
     'The policy thinks before a token of a document. A thought is paid for the gain in the token’s log-likelihood after it, over what a slowly following copy of the policy gives the token without a thought. There are no questions, no answers and no verifier.',
   method: {

@@ -1,5 +1,4 @@
 /** RLSP: exact answers are paid, and beside them a little for each check, whatever comes of it. The method is described below, as data. */
-
 import type { Game } from '../../core/game/game.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
@@ -9,12 +8,13 @@ import { gae } from '../../core/rl/estimators/index.ts';
 import { mean, whiten } from '../../core/rl/statistics.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { ppoClip } from '../../protocols/objectives.ts';
 import { SOLVER, smallSteps, solverAlone, solverUpdate } from '../../protocols/solver.ts';
 import { checkedArithmetic } from '../../worlds/arithmetic/checking.ts';
+import { type Search, searchFigures, searchOf } from '../../worlds/arithmetic/search.ts';
 import { slippingTask } from '../../worlds/arithmetic/step-slips.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { familyGame } from '../../worlds/family-game.ts';
-import { type Search, searchFigures, searchOf } from './search.ts';
 
 /** What a check is paid, where an exact answer is paid 1. */
 const A_CHECK = { small: 0.03, large: 1 } as const;
@@ -97,10 +97,7 @@ async function learn<S>(
   return {
     updates: [
       { set: CRITIC, parts: [{ kind: 'value', role: SOLVER, weight: 1, items: targets }] },
-      ...solverUpdate(items, {
-        objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-        aggregation: { mode: 'token-mean' },
-      }),
+      ...solverUpdate(items, ppoClip()),
     ],
     figures: figures(answers),
   };

@@ -16,31 +16,28 @@ import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, payAnswers, randomReward } from '../../protocols/answer-rewards.ts';
 import { ask } from '../../protocols/ask-about-samples.ts';
-import { type Answered, answers, examined } from '../../protocols/evaluate/responder.ts';
+import type { Answered } from '../../protocols/evaluate/responder.ts';
 import { coinOf, sealedGold } from '../../protocols/gold.ts';
+import { preferencePart, START, updateOf } from '../../protocols/objectives.ts';
+import { responderAlone } from '../../protocols/responder-alone.ts';
 import { rewardNamed, SOLVER, smallSteps, solverAlone } from '../../protocols/solver.ts';
 import {
   pointsOfRound,
   RESPONDER,
   RESPONSE_FIGURES,
-  RESPONSE_TOKENS,
   rated,
-  respond,
   responseOf,
   sequenceOf,
 } from '../../protocols/style-responder.ts';
-import { drawnTasks } from '../../worlds/drawn-tasks.ts';
-import { heldOutStyle, parseResponse, randomStyleTask } from '../../worlds/style/family.ts';
+import { parseResponse } from '../../worlds/style/family.ts';
 import { damage, unformed } from '../../worlds/style/planted.ts';
 import { withWordMarked } from '../../worlds/style/word-tokens.ts';
-import { STOP } from '../../worlds/worked.ts';
 import { differing, elsewhere } from './differing.ts';
 import { otherPlaces } from './other-places.ts';
 
 const BETA = 0.5;
 /** Weight of the KL, whose mean is over tokens. */
 const ALPHA = 1;
-const START = { set: MAIN_SET, version: 0 };
 const VARIANTS = {
   dpo: 'all tokens are compared, and there is no KL',
   'no-kl': 'the differing phrases are compared, and there is no KL',
@@ -134,25 +131,22 @@ function updatesOn(
   role: string,
   pairs: readonly RoundPair[],
 ): TrainingPlan['updates'] {
-  if (pairs.length === 0) return [];
-  const about = { role, weight: 1 } as const;
-  const preference: UpdatePart = {
-    ...about,
-    kind: 'preference',
-    pairs: pairs.map(({ chosen, rejected, spans }) => ({ chosen, rejected, ...(spans ? { spans } : {}) })),
-    objective: { kind: 'dpo', beta: BETA },
-    reference: START,
-  };
+  const compared = pairs.map(({ chosen, rejected, spans }) => ({
+    chosen,
+    rejected,
+    ...(spans ? { spans } : {}),
+  }));
+  const preference = preferencePart(role, compared, { kind: 'dpo', beta: BETA });
   const leash: UpdatePart = {
-    ...about,
-    weight: ALPHA,
     kind: 'distillation',
+    role,
+    weight: ALPHA,
     items: pairs.map(({ chosen }) => chosen),
     teacher: START,
     divergence: { kind: 'forward-kl' },
   };
   const leashed = variant !== 'dpo' && variant !== 'no-kl';
-  return [{ set: MAIN_SET, parts: leashed ? [preference, leash] : [preference] }];
+  return updateOf(leashed ? [preference, leash] : [preference]);
 }
 
 async function learn({ round, groups }: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
@@ -315,11 +309,7 @@ const written: RecipeOver<'solve' | 'spoil'> = {
       'The paper asks about videos; the damaged response is what the model answers when frames are masked or shuffled. Here the policy is asked for a mistake, which may be none.',
       ...described.differences.slice(1, 3),
     ],
-    figures: {
-      pairs: described.figures.pairs,
-      kl: described.figures.kl,
-      kept: described.figures.kept,
-    },
+    figures: { pairs: described.figures.pairs, kl: described.figures.kl, kept: described.figures.kept },
   },
   ownReward: 'which answers are written again with an error follows from their reward',
 };
@@ -327,9 +317,8 @@ const written: RecipeOver<'solve' | 'spoil'> = {
 export const rrpo: Recipe = {
   ...described,
   written,
+  ...responderAlone({ examine: (sampled) => ({ repeats: repeating(sampled) }) }),
   startPolicy: 'style',
-  taskName: 'style',
-  stop: STOP,
   tasks: 128,
   groupSize: 2,
   rewards: {
@@ -340,15 +329,6 @@ export const rrpo: Recipe = {
       usesGold: false,
     },
   },
-  roles: { [RESPONDER]: { description: 'responds', sampling: { maxNew: RESPONSE_TOKENS, temperature: 1 } } },
-  freezable: [],
-  propose: async (context) => drawnTasks(context, (random) => randomStyleTask(random)),
-  rollOut: respond,
   judge: async (context, groups) => judge(context, groups),
   learn,
-  evaluate: async (context) => {
-    const tasks = heldOutStyle(context.evaluationTasks);
-    const sampled = await answers(context, tasks, 'sampled');
-    return examined(await answers(context, tasks, 'greedy', 0), sampled, { repeats: repeating(sampled) });
-  },
 };

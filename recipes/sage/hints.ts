@@ -133,7 +133,7 @@ export async function payAttempts(
   });
 }
 
-/** The attempts that are trained on: those after the last prompt that was tried. They replace the failed ones before them. */
+/** The attempts that are trained on: those at the last prompt that was tried, of both hints where two say the same. They replace the failed ones before them. */
 export function trainedAttempts(group: ScoredGroup): ScoredGroup {
   const attempts = group.samples.filter(({ role }) => role === SOLVER);
   const last = attempts.at(-1)?.prompt.join();

@@ -1,10 +1,9 @@
 /** SAGE: hints that the policy writes itself, for tasks at which it always fails. The method is described below, as data. */
-
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
-import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
+import { grpoUpdate } from '../../protocols/objectives.ts';
+import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import {
   attemptWithHints,
   HINTER,
@@ -24,10 +23,7 @@ function learn({ groups }: RoundRecords): TrainingPlan {
   );
   const hints = groups.map(hintsOf);
   return {
-    updates: solverUpdate(groupItems(trained, grpo), {
-      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.28 },
-      aggregation: { mode: 'token-mean' },
-    }),
+    updates: grpoUpdate(trained, 0.28),
     figures: {
       taught: mean(varied.map(Number)),
       hinted: mean(hints.map((count) => Number(count > 0))),

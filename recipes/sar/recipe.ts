@@ -1,14 +1,13 @@
 /** SAR: exact answers are paid more where the question makes them likely. The method is described below, as data. */
-
 import type { Game } from '../../core/game/game.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
-import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { grpoUpdate } from '../../protocols/objectives.ts';
 import { ownContext, scoreInContexts } from '../../protocols/score-in-other-prompt.ts';
-import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
+import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { verboseArithmetic } from '../../worlds/arithmetic/verbose.ts';
 import { familyGame } from '../../worlds/family-game.ts';
 import { selfAlignment } from './alignment.ts';
@@ -68,10 +67,7 @@ async function learn(game: Game<'solve'>, records: RoundRecords, tools: LearnToo
     );
   const [right, wrong] = [exact(true), exact(false)];
   return {
-    updates: solverUpdate(groupItems(paid, grpo), {
-      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-      aggregation: { mode: 'token-mean' },
-    }),
+    updates: grpoUpdate(paid),
     // By the oracle, for the report alone.
     figures: {
       ...(right.length ? { bonusRight: mean(right) } : {}),

@@ -1,5 +1,4 @@
 /** The two internal reward models of a policy on pairs of its own responses: what its judge prefers, and what its training has made likelier. */
-
 import type { LearnTools } from '../../core/plan/training-plan.ts';
 import { bestAgainstWorst } from '../../core/rl/selection/index.ts';
 import { mean } from '../../core/rl/statistics.ts';

@@ -7,28 +7,24 @@ import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
-import { answers, examined } from '../../protocols/evaluate/responder.ts';
 import { gradedSolver } from '../../protocols/graded-answers.ts';
 import { worthOfResponses } from '../../protocols/judged-responses.ts';
+import { preferencePart, updateOf } from '../../protocols/objectives.ts';
+import { responderAlone } from '../../protocols/responder-alone.ts';
 import { SOLVER, smallSteps } from '../../protocols/solver.ts';
 import {
   pointsOfRound,
   RESPONDER,
   RESPONSE_CONTROLS,
   RESPONSE_FIGURES,
-  RESPONSE_TOKENS,
   rated,
-  respond,
   sequenceOf,
 } from '../../protocols/style-responder.ts';
-import { drawnTasks } from '../../worlds/drawn-tasks.ts';
-import { heldOutStyle, parseResponse, randomStyleTask, styleScore } from '../../worlds/style/family.ts';
-import { STOP } from '../../worlds/worked.ts';
+import { heldOutStyle, parseResponse, styleScore } from '../../worlds/style/family.ts';
 import { implicitMargins, judgedPairs, type PointsOf, pointMargins, rightShare } from './pairs.ts';
 
 const JUDGE = 'judge';
 const BETA = 0.1;
-const START = { set: MAIN_SET, version: 0 };
 /** The number of scores that the judge writes of each response. */
 const VOTES = 3;
 /** Rounds that train all pairs, in which the implicit reward is learned; it orders nothing before anything is trained. */
@@ -74,19 +70,12 @@ async function learn(
   const ones = pairs.map(() => 1);
   const only = <T>(of: readonly T[]) => of.filter((_, i) => trains[i]);
   const trained = only(pairs);
-  const part = {
-    kind: 'preference',
-    role,
-    weight: 1,
-    pairs: trained.map(({ chosen, rejected }) => ({
-      chosen: sequenceOf(chosen),
-      rejected: sequenceOf(rejected),
-    })),
-    objective: { kind: 'dpo', beta: BETA },
-    reference: START,
-  } as const;
+  const sequences = trained.map(({ chosen, rejected }) => ({
+    chosen: sequenceOf(chosen),
+    rejected: sequenceOf(rejected),
+  }));
   return {
-    updates: trained.length ? [{ set: MAIN_SET, parts: [part] }] : [],
+    updates: updateOf([preferencePart(role, sequences, { kind: 'dpo', beta: BETA })]),
     figures: measured({
       pairs: trained.length,
       consistent: version > 0 && pairs.length ? mean(consistent.map(Number)) : undefined,
@@ -183,13 +172,16 @@ const written: RecipeOver<'solve' | 'rate'> = {
   ownReward: 'the points that the policy gives itself order the pairs',
 };
 
+const alone = responderAlone({
+  heldOut: ({ most, heldOut }) => heldOutStyle({ heldOut, most: Math.min(most, EXAMINED) }),
+});
+
 /** String transformations with a rubric. */
 export const scir: Recipe = {
   ...described,
   written,
+  ...alone,
   startPolicy: 'style',
-  taskName: 'style',
-  stop: STOP,
   tasks: 128,
   groupSize: 2,
   rewards: {
@@ -198,20 +190,12 @@ export const scir: Recipe = {
     ...RESPONSE_CONTROLS,
   },
   roles: {
-    [RESPONDER]: { description: 'responds', sampling: { maxNew: RESPONSE_TOKENS, temperature: 1 } },
+    ...alone.roles,
     [JUDGE]: { description: 'scores responses from 0 to 5', sampling: { maxNew: 2, temperature: 1 } },
   },
-  freezable: [],
-  propose: async (context) => drawnTasks(context, (random) => randomStyleTask(random)),
-  rollOut: respond,
   judge,
   learn: async (records, tools) => {
     const { updates, figures } = await learn(records, tools, RESPONDER, rubricPoints(tools));
     return { updates, figures: { ...figures, points: pointsOfRound(records.groups, tools.decode) } };
-  },
-  evaluate: async (context) => {
-    const { most, heldOut } = context.evaluationTasks;
-    const tasks = heldOutStyle({ heldOut, most: Math.min(most, EXAMINED) });
-    return examined(await answers(context, tasks, 'greedy', 0), await answers(context, tasks, 'sampled'), {});
   },
 };

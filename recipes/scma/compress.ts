@@ -2,7 +2,6 @@
  * The judge stage: a segmenter cuts what each answer writes before its answer into chunks, a scorer says how important each chunk is, and the tokens
  * of chunks that are not important cost the answer some of its reward. The segmentation and the scores earn what their answer earns.
  */
-
 import { asking, type Game } from '../../core/game/game.ts';
 import type { LearnTools } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';

@@ -1,14 +1,13 @@
 /** SCMA: a segmenter and a scorer of importance help a reasoner to leave out what does not matter. The method is described below, as data. */
-
-import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/plan/training-plan.ts';
+import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
 import { heldOutAnswers, heldOutFigures } from '../../protocols/evaluate/solver.ts';
-import { groupItems, SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
+import { ppoClip, updateOf } from '../../protocols/objectives.ts';
+import { groupItems, policyPart, SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { beginning } from '../../worlds/arithmetic/aided.ts';
 import { isFiller, rambledArithmetic, readerWords, totalsKept } from '../../worlds/arithmetic/rambling.ts';
 import { slippingTask } from '../../worlds/arithmetic/step-slips.ts';
@@ -38,24 +37,10 @@ function learn(
   const advantages = new Map(
     groupItems(groups, grpo).map(({ sample, advantage }) => [sample.id, advantage as number]),
   );
-  const parts = [SOLVER, SEGMENTER, SCORER].flatMap((role): UpdatePart[] => {
-    const items = withSharedAdvantages(groups, role, advantages);
-    if (items.length === 0) return [];
-    return [
-      {
-        kind: 'policy',
-        role,
-        weight: 1,
-        items,
-        objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-        aggregation: { mode: 'token-mean' },
-      },
-    ];
-  });
-  return {
-    updates: parts.length ? [{ set: MAIN_SET, parts }] : [],
-    figures: readingFigures(game, groups, tools, filler),
-  };
+  const parts = [SOLVER, SEGMENTER, SCORER].map((role) =>
+    policyPart(role, withSharedAdvantages(groups, role, advantages), ppoClip()),
+  );
+  return { updates: updateOf(parts), figures: readingFigures(game, groups, tools, filler) };
 }
 
 /** Filler and totals are counted in sampled answers that parse. */

@@ -1,17 +1,11 @@
 /** SD-Zero: a policy learns to revise its attempts by one bit, and then teaches itself as its own reviser. The method is described below, as data. */
-
-import type {
-  LearnTools,
-  RoundRecords,
-  Sequence,
-  SftPart,
-  TrainingPlan,
-} from '../../core/plan/training-plan.ts';
+import type { LearnTools, RoundRecords, Sequence, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
 import { inPhases } from '../../core/round/in-phases.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
+import { sftPart, updateOf } from '../../protocols/objectives.ts';
 import {
   type AidFor,
   isPaid,
@@ -36,10 +30,7 @@ import {
 
 /** Supervised fine-tuning of roles on sequences; no part where there are no sequences. */
 function fineTuning(sequences: Readonly<Record<string, readonly Sequence[]>>): TrainingPlan['updates'] {
-  const parts = Object.entries(sequences).flatMap(([role, items]): SftPart[] =>
-    items.length ? [{ kind: 'sft', role, weight: 1, items }] : [],
-  );
-  return parts.length ? [{ set: MAIN_SET, parts }] : [];
+  return updateOf(Object.entries(sequences).map(([role, items]) => sftPart(role, items)));
 }
 
 const rightOf = ({ samples }: Pick<ScoredGroup, 'samples'>): Sequence[] =>

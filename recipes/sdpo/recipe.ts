@@ -2,7 +2,6 @@
  * SDPO: the policy reads how an attempt went, and by that teaches itself for prompts without this information. The method is described below, as
  * data.
  */
-
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
@@ -59,11 +58,7 @@ const ENGINE_DIFFERENCES = [
 const described = {
   name: 'sdpo',
   title: 'A policy that is told how it went teaches itself',
-  paper: {
-    title: 'Reinforcement Learning via Self-Distillation',
-    year: 2026,
-    source: 'arXiv:2601.20802',
-  },
+  paper: { title: 'Reinforcement Learning via Self-Distillation', year: 2026, source: 'arXiv:2601.20802' },
   summary:
     'A policy answers. The same policy then reads the answer after a prompt that also shows a sibling’s right solution, or the checker’s feedback, and what it would have written at each token is taught to the policy that is asked without them.',
   method: {
@@ -84,9 +79,7 @@ const described = {
     'The solver had to be taught to read solutions and feedback, in supervised training before; a language model needs no more than a template.',
     'Feedback has the form of a hint, without the wrong attempt itself, which the teacher sees as the tokens that it scores.',
   ],
-  figures: {
-    ...TAUGHT_FIGURES,
-  },
+  figures: { ...TAUGHT_FIGURES },
   variants: VARIANTS,
   sets: { ...trainedSolver({ warmup: 8 }), [TEACHER_SET]: slowTeacher(TEACHER_RATE) },
 } satisfies Described;

@@ -4,6 +4,7 @@ import { bestAgainstWorst } from '../../core/rl/selection/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { ungraded } from '../../protocols/graded-answers.ts';
+import { preferencePart, updateOf } from '../../protocols/objectives.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 import { sequenceOf } from '../../protocols/style-responder.ts';
 
@@ -20,10 +21,9 @@ export const pairsOf = (groups: readonly ScoredGroup[]) =>
 export function planPairs({ round, groups }: Pick<RoundRecords, 'round' | 'groups'>): TrainingPlan {
   const pairs = pairsOf(groups);
   const reference = { set: MAIN_SET, version: round.roles[SOLVER]!.version };
-  const objective = { kind: 'dpo', beta: 0.1 } as const;
-  const part = { kind: 'preference', role: SOLVER, weight: 1, pairs, objective, reference } as const;
+  const part = preferencePart(SOLVER, pairs, { kind: 'dpo', beta: 0.1 }, reference);
   return {
-    updates: pairs.length ? [{ set: MAIN_SET, parts: [part], epochs: 2 }] : [],
+    updates: updateOf([part], { epochs: 2 }),
     figures: { pairs: pairs.length, ungraded: ungraded(groups) },
   };
 }

@@ -10,6 +10,7 @@ import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { sealedGold } from '../../protocols/gold.ts';
 import { gradedSolver, UNGRADED } from '../../protocols/graded-answers.ts';
+import { preferencePart, sftPart, updateOf } from '../../protocols/objectives.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
 import { RESPONDER, rated } from '../../protocols/style-responder.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
@@ -162,16 +163,15 @@ export const selfRewarding: Recipe = {
   judge,
   learn: ({ round, groups }) => {
     const pairs = pairsOf(groups);
-    const part = { role: RESPONDER, weight: 1 };
     const reference = { set: MAIN_SET, version: round.roles[RESPONDER]!.version };
     const plan =
       round.settings.variant === POSITIVE_ONLY
-        ? ({ ...part, kind: 'sft', items: pairs.map(({ chosen }) => chosen) } as const)
-        : ({ ...part, kind: 'preference', pairs, objective: { kind: 'dpo', beta: 0.1 }, reference } as const);
-    return {
-      updates: pairs.length ? [{ set: MAIN_SET, parts: [plan], epochs: 2 }] : [],
-      figures: { pairs: pairs.length },
-    };
+        ? sftPart(
+            RESPONDER,
+            pairs.map(({ chosen }) => chosen),
+          )
+        : preferencePart(RESPONDER, pairs, { kind: 'dpo', beta: 0.1 }, reference);
+    return { updates: updateOf([plan], { epochs: 2 }), figures: { pairs: pairs.length } };
   },
   evaluate: async (context) =>
     evaluation(

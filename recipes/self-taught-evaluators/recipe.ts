@@ -1,5 +1,4 @@
 /** self-taught-evaluators: a judge teaches itself to compare, on pairs whose better answer is known by construction. The method is described below, as data. */
-
 import type { Choice } from '../../core/game/verbs.ts';
 import type { TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
@@ -8,8 +7,8 @@ import { type Described, played, type Recipe, type RecipeOver } from '../../core
 import type { ParseResult } from '../../core/recipe/task-family.ts';
 import { positionsByKey } from '../../core/rl/groups.ts';
 import { balancedPick } from '../../core/rl/selection/index.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import { sftPart, updateOf } from '../../protocols/objectives.ts';
 import { rewriterRole } from '../../protocols/rewrites.ts';
 import { describedBy } from '../../protocols/solver.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
@@ -151,10 +150,9 @@ const written: RecipeOver<'solve' | 'compare'> = {
         const read = ({ ids }: Sample, task: string) =>
           words.compare.read(tools.decode(ids), { task, first: '', second: '' }, tools);
         const items = keep(groups, read, `${round.id}/keep`).map(({ prompt, ids }) => ({ prompt, ids }));
-        const part = { kind: 'sft', role: JUDGE, weight: 1, items } as const;
         return {
           // Where no judgment agrees with its label there is nothing to train on.
-          updates: items.length ? [{ set: MAIN_SET, parts: [part], epochs: EPOCHS }] : [],
+          updates: updateOf([sftPart(JUDGE, items)], { epochs: EPOCHS }),
           figures: { kept: items.length },
         };
       },

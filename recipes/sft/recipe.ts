@@ -7,6 +7,7 @@ import { examineLikelihood, LIKELIHOOD_FIGURES } from '../../protocols/examples/
 import { conversationSpans, exampleRound } from '../../protocols/examples/round.ts';
 import { exampleData, exampleEntries } from '../../protocols/examples/settings.ts';
 import { expectSchedule } from '../../protocols/method-settings.ts';
+import { sftPart, updateOf } from '../../protocols/objectives.ts';
 import { SOLVER, smallSteps } from '../../protocols/solver.ts';
 
 export const sftSettings = v.strictObject(exampleEntries(2e-5));
@@ -58,9 +59,7 @@ export function sftFrom(given: unknown): Recipe {
       const whole = groups.filter(({ samples }) => samples.every(({ outcome }) => outcome === 'ok'));
       const items = whole.flatMap(({ samples }) => samples.map(({ prompt, ids }) => ({ prompt, ids })));
       return {
-        updates: items.length
-          ? [{ set: MAIN_SET, epochs, parts: [{ kind: 'sft', role: SOLVER, weight: 1, items }] }]
-          : [],
+        updates: updateOf([sftPart(SOLVER, items)], { epochs }),
         figures: { tooLong: groups.length - whole.length },
       };
     },

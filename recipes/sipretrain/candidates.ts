@@ -1,5 +1,4 @@
 /** The candidates for a document's continuation: its own, a rewrite of it and what the policy writes; and what each is worth. */
-
 import type { LearnTools } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';

@@ -1,12 +1,5 @@
 /** Self-improving pretraining: a document's continuation is chosen among its own, a rewrite and the policy's. The method is told below, as data. */
-
-import type {
-  LearnTools,
-  RoundRecords,
-  Sequence,
-  TrainingPlan,
-  UpdatePart,
-} from '../../core/plan/training-plan.ts';
+import type { LearnTools, RoundRecords, Sequence, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { deriveId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { type RoundContext, sampleOf } from '../../core/recipe/round-context.ts';
@@ -17,6 +10,7 @@ import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { AdmittedTask, RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import { tallyOfShares } from '../../core/statistics/change.ts';
 import { ask } from '../../protocols/ask-about-samples.ts';
+import { preferencePart, sftPart, updateOf } from '../../protocols/objectives.ts';
 import { smallSteps } from '../../protocols/solver.ts';
 import { rated } from '../../protocols/style-responder.ts';
 import {
@@ -50,7 +44,6 @@ const JUDGE = 'judge';
 /** The parameter set of the rewriter and the judge, which stay as they were at the start. */
 const HELPERS = 'helpers';
 const BETA = 0.1;
-const START = { set: MAIN_SET, version: 0 };
 const VARIANTS = {
   nll: 'next-token prediction on the same documents as they are',
   filtered: 'next-token prediction on the candidate that the judge calls best',
@@ -177,24 +170,16 @@ function learn(records: RoundRecords, { decode, encode }: LearnTools): TrainingP
     return choice ? [{ ...choice, prompt: encode(prefixOf(group.task)) }] : [];
   });
   const sequence = (prompt: number[], { text }: Candidate): Sequence => ({ prompt, ids: encode(text) });
-  const about = { role: AUTHOR, weight: 1 } as const;
-  const part: UpdatePart =
+  const pairs = chosen.map(({ prompt, best, worst }) => ({
+    chosen: sequence(prompt, best),
+    rejected: sequence(prompt, worst),
+  }));
+  const imitated = pairs.map((pair) => pair.chosen);
+  const part =
     variant === undefined
-      ? {
-          ...about,
-          kind: 'preference',
-          pairs: chosen.map(({ prompt, best, worst }) => ({
-            chosen: sequence(prompt, best),
-            rejected: sequence(prompt, worst),
-          })),
-          objective: { kind: 'dpo', beta: BETA },
-          reference: START,
-        }
-      : { ...about, kind: 'sft', items: chosen.map(({ prompt, best }) => sequence(prompt, best)) };
-  return {
-    updates: chosen.length ? [{ set: MAIN_SET, parts: [part] }] : [],
-    figures: figuresOf(groups, chosen, { decode }),
-  };
+      ? preferencePart(AUTHOR, pairs, { kind: 'dpo', beta: BETA })
+      : sftPart(AUTHOR, imitated);
+  return { updates: updateOf([part]), figures: figuresOf(groups, chosen, { decode }) };
 }
 
 interface Told {

@@ -1,11 +1,10 @@
 /** What a round trains: first the verifier, by fine-tuning on verdicts that agree with the majority, then the solver, by that verifier’s verdicts. */
-
 import type { LearnTools, PolicyItem, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Judgment, rendered } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import { nearStart, ppoClip, sftPart, updateOf } from '../../protocols/objectives.ts';
 import { groupItems, solverUpdate } from '../../protocols/solver.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import { readVerified, stepReader } from '../../protocols/step-credit.ts';
@@ -59,9 +58,7 @@ export function imitate(game: ProcessGame, { groups }: RoundRecords, tools: Lear
     lineAccuracy(some.map(({ verdict: { steps }, exact }) => ({ marks: steps, exact })));
   const [labels, votes] = [accuracyOf(chosen), accuracyOf(verdicts)];
   return {
-    updates: items.length
-      ? [{ set: VERIFIER_SET, parts: [{ kind: 'sft', role: JUDGE, weight: 1, items }] }]
-      : [],
+    updates: updateOf([sftPart(JUDGE, items)], {}, VERIFIER_SET),
     figures: {
       ...(labels === null ? {} : { labelAccuracy: labels }),
       ...(votes === null ? {} : { voteAccuracy: votes }),
@@ -109,10 +106,6 @@ function lineFigures(
 
 /** The solver is reinforced by the verifier's verdicts. */
 export const reinforce = (game: ProcessGame, records: RoundRecords, tools: LearnTools): TrainingPlan => ({
-  updates: solverUpdate(itemsOf(game, records, tools), {
-    objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-    aggregation: { mode: 'token-mean' },
-    kl: { weight: 1e-3, estimator: 'k3', reference: { set: MAIN_SET, version: 0 } },
-  }),
+  updates: solverUpdate(itemsOf(game, records, tools), { ...ppoClip(), ...nearStart(1e-3) }),
   figures: lineFigures(game, records.groups, tools),
 });

@@ -1,7 +1,6 @@
 /**
  * The rollout and judge stages of both phases: solutions, and either many verdicts on each, which become labels, or one, which decides the reward.
  */
-
 import type { Game } from '../../core/game/game.ts';
 import type { RewardInfo } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';

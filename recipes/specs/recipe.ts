@@ -1,5 +1,4 @@
 /** SPECS: a cold start by preferences for the form of an answer alone, before rewards train its reasoning. The method is described below, as data. */
-
 import type { Game } from '../../core/game/game.ts';
 import type {
   LearnTools,
@@ -11,25 +10,23 @@ import { type Described, played, type Recipe, type RecipeOver } from '../../core
 import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import type { EvaluationTasks } from '../../core/recipe/split.ts';
 import { rendered } from '../../core/recipe/task-family.ts';
-import { grpo } from '../../core/rl/estimators/index.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { coinOf } from '../../protocols/gold.ts';
-import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
+import { grpoUpdate, preferencePart, sftPart, updateOf } from '../../protocols/objectives.ts';
+import { SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { formatPair } from '../../worlds/arithmetic/format-pairs.ts';
 import { verboseArithmetic } from '../../worlds/arithmetic/verbose.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { familyGame } from '../../worlds/family-game.ts';
-import { formatPair } from './format-pairs.ts';
 
 /** Rounds of the cold start, and passes over the pairs of each. */
 const COLD_ROUNDS = 4;
 const COLD_PASSES = 4;
 const BETA = 0.1;
-const START = { set: MAIN_SET, version: 0 };
 /** The most operators of a task that is trained on; deeper tasks are met in evaluations alone. */
 const SEEN_DEPTH = 3;
 const MAX_TOKENS = 32;
@@ -72,27 +69,9 @@ function pairsOf(
 }
 
 function coldStart(pairs: readonly PreferencePair[], imitates: boolean): TrainingPlan['updates'] {
-  if (pairs.length === 0) return [];
-  const part = { role: SOLVER, weight: 1 } as const;
   const items = pairs.map(({ chosen }) => chosen);
-  return [
-    {
-      set: MAIN_SET,
-      epochs: COLD_PASSES,
-      parts: [
-        imitates
-          ? { ...part, kind: 'sft', items }
-          : {
-              ...part,
-              kind: 'preference',
-              pairs,
-              objective: { kind: 'dpo', beta: BETA },
-              reference: START,
-              sft: 1,
-            },
-      ],
-    },
-  ];
+  const compared = { ...preferencePart(SOLVER, pairs, { kind: 'dpo', beta: BETA }), sft: 1 };
+  return updateOf([imitates ? sftPart(SOLVER, items) : compared], { epochs: COLD_PASSES });
 }
 
 function learn(game: Game<'solve'>, { round, groups }: RoundRecords, tools: LearnTools): TrainingPlan {
@@ -101,12 +80,7 @@ function learn(game: Game<'solve'>, { round, groups }: RoundRecords, tools: Lear
     const pairs = pairsOf(game, round, groups, tools);
     return { updates: coldStart(pairs, variant === 'sft-start'), figures: { pairs: pairs.length } };
   }
-  return {
-    updates: solverUpdate(groupItems(groups, grpo), {
-      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-      aggregation: { mode: 'token-mean' },
-    }),
-  };
+  return { updates: grpoUpdate(groups) };
 }
 
 const ofDepth = (asked: EvaluationTasks, unseen: boolean): string[] =>
@@ -155,9 +129,7 @@ const described = {
     'The supervised cold start that is compared imitates the same answers, so that the rejected form is all that differs; the paper’s imitates traces of a larger teacher as well.',
     'The paper’s factor of generalisation is not computed; accuracy at seen and at unseen depth stand beside each other.',
   ],
-  figures: {
-    pairs: 'Number of pairs that the cold start trains on.',
-  },
+  figures: { pairs: 'Number of pairs that the cold start trains on.' },
   variants: VARIANTS,
   sets: trainedSolver({ warmup: 8 }),
 } satisfies Described;

@@ -1,5 +1,4 @@
 /** The likelihood of given completions under a role, which supervised fine-tuning raises by itself; measured on tasks that are not trained on. */
-
 import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { Demonstration } from '../../worlds/arithmetic/demonstrations.ts';

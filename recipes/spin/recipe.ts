@@ -14,6 +14,7 @@ import { count } from '../../core/schema/numbers.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { coinOf } from '../../protocols/gold.ts';
+import { preferencePart, sftPart } from '../../protocols/objectives.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { workedCorpus, workedExample } from '../../worlds/arithmetic/worked-corpus.ts';
@@ -69,12 +70,14 @@ export function planIteration(
   const pairs = both
     .flatMap((item) => pairOf(item, dataOf) ?? [])
     .map((pair, i) => (rewardFunction === 'random' && coinOf(`${round.id}/${i}`) ? swapped(pair) : pair));
-  const part = { role: PLAYER, weight: 1 };
   const reference = { set: MAIN_SET, version: round.roles[OPPONENT]!.version };
   const plan =
     variant === 'sft'
-      ? ({ ...part, kind: 'sft', items: both.map(({ task }) => dataOf(task)) } as const)
-      : ({ ...part, kind: 'preference', pairs, objective: { kind: 'spin', lambda }, reference } as const);
+      ? sftPart(
+          PLAYER,
+          both.map(({ task }) => dataOf(task)),
+        )
+      : preferencePart(PLAYER, pairs, { kind: 'spin', lambda }, reference);
   return {
     // Where the opponent wrote the data's response to every prompt, there is nothing left to learn.
     updates: pairs.length ? [{ set: MAIN_SET, parts: [plan], epochs }] : [],
@@ -180,8 +183,5 @@ export const spin: Recipe = {
     );
     return evaluation(heldOut, { goldLikelihood: likelihood });
   },
-  describe: {
-    difficulty: arithmetic.difficulty,
-    worked: (text) => text.startsWith(arithmetic.workedPrefix),
-  },
+  describe: { difficulty: arithmetic.difficulty, worked: (text) => text.startsWith(arithmetic.workedPrefix) },
 };

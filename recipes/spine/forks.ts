@@ -1,5 +1,4 @@
 /** Which tokens of an answer are forks, and the band in which their entropy is to stay. Pure functions over entropies in nats. */
-
 import type { EntropyBounds } from '../../core/plan/training-plan.ts';
 import type { Numbers } from '../../core/rl/types.ts';
 

@@ -1,7 +1,6 @@
 /**
  * SPINE: TTRL that trains only the tokens at which an answer forks, and keeps their entropy within a band. The method is described below, as data.
  */
-
 import type {
   EntropyBounds,
   LearnTools,
@@ -17,6 +16,7 @@ import type { Numbers } from '../../core/rl/types.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, majorityReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { nearStart, ppoClip } from '../../protocols/objectives.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { LABEL_FIGURES, labelFigures, testTasks } from '../../protocols/test-time.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
@@ -87,9 +87,8 @@ async function learn(
   };
   return {
     updates: solverUpdate(items.map(masked), {
-      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-      aggregation: { mode: 'token-mean' },
-      kl: { weight: 0.001, estimator: 'k3', reference: { set: MAIN_SET, version: 0 } },
+      ...ppoClip(),
+      ...nearStart(0.001),
       ...(variant === undefined || variant === 'random-fifth' ? { entropyBand: BAND_WEIGHT } : {}),
     }).map((update) => ({ ...update, epochs: EPOCHS })),
     figures: {

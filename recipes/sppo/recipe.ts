@@ -15,24 +15,22 @@ import { winRates } from '../../core/rl/selection/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, majorityReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { answers, examined } from '../../protocols/evaluate/responder.ts';
+import type { Answered } from '../../protocols/evaluate/responder.ts';
 import { coinOf, sealedGold } from '../../protocols/gold.ts';
+import { preferencePart, updateOf } from '../../protocols/objectives.ts';
+import { responderAlone } from '../../protocols/responder-alone.ts';
 import { SOLVER, solverAlone } from '../../protocols/solver.ts';
 import {
   pointsOfRound,
   RESPONDER,
   RESPONSE_FIGURES,
-  RESPONSE_TOKENS,
   rated,
-  respond,
   responseOf,
 } from '../../protocols/style-responder.ts';
 import { winRatePairs, withWinRates } from '../../protocols/win-rates.ts';
-import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { isHeldOutStyle } from '../../worlds/style/family.ts';
-import { STOP } from '../../worlds/worked.ts';
+import { drawnWin, mixtureOf, preference, STYLE_WINS, styleGameTask } from '../../worlds/style/game.ts';
 import { changeOfChosen, chosenResponses, rememberChosen } from './chosen-likelihood.ts';
-import { drawnWin, mixtureOf, preference, STYLE_WINS, styleGameTask } from './style-game.ts';
 
 /**
  * 1/η. Steps of multiplicative weights spiral away from the equilibrium of a cyclic game, the faster the larger they are; these are one or two tenths
@@ -70,10 +68,9 @@ async function planPairs(
   const objective = OBJECTIVES[round.settings.variant ?? '']!;
   // Win rates are relative to the policy that wrote the responses, which is not the parent if the round is stale.
   const reference = { set: MAIN_SET, version: round.roles[role]!.version };
-  const part = { kind: 'preference', role, weight: 1, pairs, objective, reference } as const;
   const chosen = pairs.map((pair) => pair.chosen);
   return {
-    updates: pairs.length ? [{ set: MAIN_SET, parts: [part], epochs: 1 }] : [],
+    updates: updateOf([preferencePart(role, pairs, objective, reference)], { epochs: 1 }),
     recipeState: await rememberChosen(chosen, tools),
     figures: {
       pairs: pairs.length,
@@ -171,39 +168,30 @@ const written: RecipeOver<'solve'> = {
   },
 };
 
+/** The mixture of styles, and how far it is from the equilibrium. */
+function examine(sampled: readonly Answered[]): Record<string, number> {
+  const mixture = mixtureOf(sampled.map(({ response }) => response));
+  if (!mixture) return {};
+  const [short, medium, long] = mixture;
+  return { short, medium, long, exploitability: exploitability(STYLE_WINS, mixture) };
+}
+
 /** The style game: the preference between two responses is known exactly, and is cyclic. */
 export const sppo: Recipe = {
   ...described,
   written,
+  ...responderAlone({ draw: (random) => styleGameTask(random), heldOut, examine }),
   startPolicy: 'style',
-  taskName: 'style',
-  stop: STOP,
   tasks: 128,
   groupSize: 5,
   rewards: {
     preference: { description: 'win rate by the exact win matrix', usesGold: true },
     random: { description: 'control: win rate by coins', usesGold: false },
   },
-  roles: { [RESPONDER]: { description: 'responds', sampling: { maxNew: RESPONSE_TOKENS, temperature: 1 } } },
-  freezable: [],
-  propose: async (context) => drawnTasks(context, (random) => styleGameTask(random)),
-  rollOut: respond,
   judge,
   learn: async (records, tools) => {
     const { groups } = records;
     const plan = await planPairs(RESPONDER, winRatePairs(groups), records, tools);
     return { ...plan, figures: { ...plan.figures, points: pointsOfRound(groups, tools.decode) } };
-  },
-  evaluate: async (context) => {
-    const tasks = heldOut(context.evaluationTasks);
-    const sampled = await answers(context, tasks, 'sampled');
-    const mixture = mixtureOf(sampled.map(({ response }) => response));
-    const figures = mixture && {
-      short: mixture[0],
-      medium: mixture[1],
-      long: mixture[2],
-      exploitability: exploitability(STYLE_WINS, mixture),
-    };
-    return examined(await answers(context, tasks, 'greedy', 0), sampled, figures ?? {});
   },
 };

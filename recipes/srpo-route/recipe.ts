@@ -1,11 +1,10 @@
 /** SRPO: rewards train right attempts, and a teacher that reads more than the task corrects wrong ones. The method is described below, as data. */
-
 import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/plan/training-plan.ts';
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { ppoClip, updateOf } from '../../protocols/objectives.ts';
 import {
   SIBLINGS_ALONE,
   siblingOrFeedback,
@@ -53,10 +52,9 @@ function planTraining(
   // Each part is a mean over its own tokens; weighted by their shares, the two are one mean over all tokens.
   const tokens = tokensOf(corrected) + tokensOf(rewarded);
   const parts: UpdatePart[] = [
-    ...solverUpdate(rewarded, {
-      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-      aggregation: { mode: 'token-mean' },
-    }).flatMap((update) => update.parts.map((part) => ({ ...part, weight: tokensOf(rewarded) / tokens }))),
+    ...solverUpdate(rewarded, ppoClip()).flatMap((update) =>
+      update.parts.map((part) => ({ ...part, weight: tokensOf(rewarded) / tokens })),
+    ),
     ...(corrected.length && variant !== 'no-teacher'
       ? [
           teacherPass(corrected, {
@@ -70,10 +68,7 @@ function planTraining(
       : []),
   ];
   const samples = groups.reduce((sum, group) => sum + group.samples.length, 0);
-  return {
-    updates: parts.length ? [{ set: MAIN_SET, parts }] : [],
-    figures: { corrected: samples ? corrected.length / samples : 0 },
-  };
+  return { updates: updateOf(parts), figures: { corrected: samples ? corrected.length / samples : 0 } };
 }
 
 function learn(game: TaughtGame, records: RoundRecords, tools: LearnTools): TrainingPlan {
@@ -111,9 +106,7 @@ const described = {
     'The divergence, the context of the teacher and its average are those of `sdpo`, with which the paper compares itself; its differences hold here, too.',
     'The solver had to be taught to read solutions and feedback, in supervised training before; a language model needs no more than a template.',
   ],
-  figures: {
-    corrected: 'Share of the attempts that a teacher corrects instead of a reward.',
-  },
+  figures: { corrected: 'Share of the attempts that a teacher corrects instead of a reward.' },
   variants: VARIANTS,
   sets: { ...trainedSolver({ warmup: 8 }), [TEACHER_SET]: slowTeacher(TEACHER_RATE) },
 } satisfies Described;

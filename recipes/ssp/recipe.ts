@@ -1,14 +1,16 @@
 /** Search Self-Play: one policy writes questions backwards from their answers, and answers them by searching forwards. The method is described below, as data. */
 import { episodesOf } from '../../core/episodes/play-episodes.ts';
-import type { PolicyItem, RoundRecords, TrainingPlan, Update } from '../../core/plan/training-plan.ts';
+import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { grpoByEpisode, returnOf, spread } from '../../protocols/episode-credit.ts';
+import { nearStart, ppoClip } from '../../protocols/objectives.ts';
+import { policyUpdate } from '../../protocols/solver.ts';
+import { hostedSearch } from '../../worlds/hosted/search.ts';
 import { answerOf, questionDifficulty, theWorld } from '../../worlds/knowledge/episode.ts';
 import { readTask } from '../../worlds/knowledge/proposal.ts';
 import { STOP } from '../../worlds/worked.ts';
-import { hostedSearch } from './hosted.ts';
 import { rollSearch, scoreSearch } from './search-groups.ts';
 import { proposeQuestions } from './search-proposals.ts';
 import { evaluateSearch, PROPOSER, SOLVER, TURN_TOKENS } from './searchers.ts';
@@ -44,20 +46,7 @@ export function proposerRewards(
   });
 }
 
-const updateOf = (role: string, items: readonly PolicyItem[]): Update => ({
-  set: 'main',
-  parts: [
-    {
-      kind: 'policy',
-      role,
-      weight: 1,
-      items,
-      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.285 },
-      aggregation: { mode: 'token-mean' },
-      kl: { weight: 0.01, estimator: 'k3', reference: { set: 'main', version: 0 } },
-    },
-  ],
-});
+const HOW = { ...ppoClip(0.285), ...nearStart(0.01) };
 
 const proposerEpisodes = ({ samples }: Proposals) =>
   episodesOf(samples.filter(({ role }) => role === PROPOSER));
@@ -81,7 +70,7 @@ function learn({ round, proposals, groups, recipeState }: RoundRecords): Trainin
   const fresh = groups.filter(({ proposal }) => proposal !== null).map(({ task }) => readTask(task));
   const share = (values: readonly boolean[]) => mean(values.map(Number));
   return {
-    updates: [updateOf(PROPOSER, asked), updateOf(SOLVER, grpoByEpisode(groups))],
+    updates: [...policyUpdate(PROPOSER, asked, HOW), ...policyUpdate(SOLVER, grpoByEpisode(groups), HOW)],
     recipeState: poolAfter(recipeState, round.index, proposals, RESET),
     figures: {
       valid: share(paid.map(({ turns }) => turns.at(-1)!.outcome === 'ok')),

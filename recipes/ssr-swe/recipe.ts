@@ -2,7 +2,6 @@
  * Self-play SWE-RL: one policy injects bugs into programs and repairs them; tests are the only source of reward. The method is described below, as
  * data.
  */
-
 import type {
   LearnTools,
   PolicyItem,
@@ -16,11 +15,11 @@ import { penalisedDifficulty } from '../../core/rl/rewards/index.ts';
 import { mean, present } from '../../core/rl/statistics.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
 import type { Outcome } from '../../core/schema/outcome.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import { type AnswerReward, payAnswers } from '../../protocols/answer-rewards.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { coinOf } from '../../protocols/gold.ts';
+import { ppoClip, updateOf } from '../../protocols/objectives.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
 import {
   creditedItems,
@@ -83,14 +82,7 @@ function payProposals({ proposals, groups }: RoundRecords): ReadonlyMap<string, 
 }
 
 const part = (role: string, items: readonly PolicyItem[]): PolicyPart[] =>
-  items.length
-    ? [
-        policyPart(role, items, {
-          objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-          aggregation: { mode: 'token-mean' },
-        }),
-      ]
-    : [];
+  items.length ? [policyPart(role, items, ppoClip())] : [];
 
 function learn(
   { round, proposals, groups, recipeState }: RoundRecords,
@@ -104,7 +96,7 @@ function learn(
   const rates = fresh.flatMap(({ samples }) => solveRate(samples) ?? []);
   const state = stateAfter(stateOf(recipeState), groups, decode, round.settings.variant !== 'first-order');
   return {
-    updates: parts.length ? [{ set: MAIN_SET, parts }] : [],
+    updates: updateOf(parts),
     recipeState: state,
     figures: {
       ...(proposals.samples.length

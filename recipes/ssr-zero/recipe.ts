@@ -1,25 +1,17 @@
 /** SSR-Zero: a policy is paid for its translations what it says itself that they are worth. The method is described below, as data. */
-
 import type { LearnTools, RoundRecords, TrainingPlan, Update } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import type { Described, Recipe, RecipeOver } from '../../core/recipe/recipe.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { Judgment, ParseResult } from '../../core/recipe/task-family.ts';
-import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import { type AnswerReward, formatReward, payAnswers, randomReward } from '../../protocols/answer-rewards.ts';
 import { evaluateVerifier, VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
 import { besideOracle } from '../../protocols/gold.ts';
 import { gradedSolver, UNGRADED, ungraded } from '../../protocols/graded-answers.ts';
-import {
-  groupItems,
-  rewardNamed,
-  SOLVER,
-  solverAlone,
-  solverUpdate,
-  trainedSolver,
-} from '../../protocols/solver.ts';
+import { grpoUpdate } from '../../protocols/objectives.ts';
+import { rewardNamed, SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import { parseGroup, verify } from '../../protocols/verify.ts';
 import { cipher, wordsRight } from '../../worlds/cipher/family.ts';
@@ -76,11 +68,7 @@ async function judge(context: RoundContext, groups: readonly RolloutGroup[]): Pr
   });
 }
 
-const update = (groups: readonly ScoredGroup[]): Update[] =>
-  solverUpdate(groupItems(groups, grpo), {
-    objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-    aggregation: { mode: 'token-mean' },
-  });
+const update = (groups: readonly ScoredGroup[]): Update[] => grpoUpdate(groups);
 
 function learn({ groups }: RoundRecords, { decode }: LearnTools): TrainingPlan {
   const judged = groups.flatMap(({ task, samples, judgments }) =>

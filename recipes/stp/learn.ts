@@ -1,9 +1,8 @@
 /** What a round trains: the prover on accepted proofs of hard statements, and the conjecturer on conjectures that are barely provable. */
-
 import type { LearnTools, RoundRecords, SftPart, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample } from '../../core/schema/sample.ts';
+import { sftPart, updateOf } from '../../protocols/objectives.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 import { type Attempted, barelyProved, hardProofs, matchingWeights } from './select.ts';
 import { CONJECTURER, derivations, type Example, type StpState, statements, stateOf } from './statements.ts';
@@ -34,12 +33,13 @@ function triedOf({ proposals, groups }: RoundRecords, decode: LearnTools['decode
   };
 }
 
-const part = (role: string, examples: readonly Example[], encode: LearnTools['encode']): SftPart[] => {
-  const items = examples
-    .filter((example) => example.role === role)
-    .map(({ prompt, text, weight }) => ({ prompt: encode(prompt), ids: encode(text), weight }));
-  return items.length ? [{ kind: 'sft', role, weight: 1, items }] : [];
-};
+const part = (role: string, examples: readonly Example[], encode: LearnTools['encode']): SftPart =>
+  sftPart(
+    role,
+    examples
+      .filter((example) => example.role === role)
+      .map(({ prompt, text, weight }) => ({ prompt: encode(prompt), ids: encode(text), weight })),
+  );
 
 export function learn(records: RoundRecords, { decode, encode }: LearnTools): TrainingPlan {
   const { round, recipeState, proposals } = records;
@@ -81,10 +81,10 @@ export function learn(records: RoundRecords, { decode, encode }: LearnTools): Tr
   ];
   const examples = [...before.examples.filter(({ round: made }) => made > index - REPLAYED), ...fresh];
   const state: StpState = { proved: [...before.proved, ...newly], examples };
-  const parts = [...part(SOLVER, examples, encode), ...part(CONJECTURER, examples, encode)];
+  const parts = [part(SOLVER, examples, encode), part(CONJECTURER, examples, encode)];
   const provable = conjectures.filter(({ proofs: found }) => found.length > 0);
   return {
-    updates: parts.length ? [{ set: MAIN_SET, parts }] : [],
+    updates: updateOf(parts),
     recipeState: state,
     figures: {
       proved: state.proved.length / statements().length,

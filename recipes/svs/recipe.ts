@@ -1,5 +1,4 @@
 /** SvS: the policy turns its right solutions into variations of the tasks that it often fails, and trains on both. The method is described below, as data. */
-
 import type { LearnTools, PolicyPart, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import type { EvaluationContext } from '../../core/recipe/round-context.ts';
@@ -10,6 +9,7 @@ import { mean, present } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { candidatesOf } from '../../protocols/evaluate/best-of-n.ts';
+import { ppoClip, updateOf } from '../../protocols/objectives.ts';
 import {
   groupItems,
   policyPart,
@@ -77,12 +77,7 @@ function reinforced(role: string, compared: readonly Compared[]): PolicyPart[] {
     (one) => one.role === role && new Set(one.samples.map(rewardOf)).size > 1,
   );
   if (differing.length === 0) return [];
-  return [
-    policyPart(role, groupItems(differing, grpo), {
-      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.28 },
-      aggregation: { mode: 'token-mean' },
-    }),
-  ];
+  return [policyPart(role, groupItems(differing, grpo), ppoClip(0.28))];
 }
 
 /** What became of the variations of a round; `sameAnswer` is by the oracle, for the report alone, where it knows the answers to variations. */
@@ -136,7 +131,7 @@ async function learn(game: VariedGame, { groups }: RoundRecords, tools: LearnToo
   );
   const entropies = await tools.entropies(MAIN_SET, attempts);
   return {
-    updates: parts.length ? [{ set: MAIN_SET, parts }] : [],
+    updates: updateOf(parts),
     figures: {
       taskEntropy: mean(entropies.flatMap((each) => Array.from(each))),
       ...variationFigures(

@@ -102,11 +102,7 @@ function requestFor(
   if (known.length === 0 || !inBand(mean(known), UNDERPERFORMING)) return null;
   const solution = rightSolution(game, task.task, attempts, paid, context);
   if (!solution) return null;
-  return {
-    task,
-    on: { task: task.task, solution },
-    sampleIds: rolloutIds(task.group, WRITER, VARIATIONS),
-  };
+  return { task, on: { task: task.task, solution }, sampleIds: rolloutIds(task.group, WRITER, VARIATIONS) };
 }
 
 export async function solveAndVary(

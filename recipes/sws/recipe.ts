@@ -1,15 +1,14 @@
 /** SwS: tasks of the kinds that a first phase of training went on failing are made for a second phase. The method is described below, as data. */
-
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
-import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { Proposals, ScoredGroup } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { candidatesOf } from '../../protocols/evaluate/best-of-n.ts';
-import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
+import { grpoUpdate } from '../../protocols/objectives.ts';
+import { SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { admitTasks, fixedTasks, nextTasks } from '../../worlds/drawn-tasks.ts';
@@ -72,10 +71,7 @@ function learn({ round, groups, recipeState }: RoundRecords): TrainingPlan {
   const failed = failures(after, SHARES.length);
   const sum = failed.reduce((all, count) => all + count, 0);
   return {
-    updates: solverUpdate(groupItems([...groups.filter((group) => !isMade(group)), ...kept], grpo), {
-      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.28 },
-      aggregation: { mode: 'token-mean' },
-    }),
+    updates: grpoUpdate([...groups.filter((group) => !isMade(group)), ...kept], 0.28),
     recipeState: after,
     figures: {
       failed: sum / SEEDS,

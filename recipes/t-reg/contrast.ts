@@ -1,5 +1,4 @@
 /** Token rewards by contrast: the reference reads a response as one to a wish for a better response, and as one to a wish for a worse one or to no wish. */
-
 import type { LearnTools } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 

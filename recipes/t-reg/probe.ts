@@ -1,5 +1,4 @@
 /** Perfect responses with one fault planted, which nothing is trained on: does the implicit reward fall where the fault is? */
-
 import type { LearnTools, Sequence } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import { mean } from '../../core/rl/statistics.ts';

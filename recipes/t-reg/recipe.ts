@@ -12,29 +12,20 @@ import { bestAgainstWorst } from '../../core/rl/selection/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { exactReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { answers, examined } from '../../protocols/evaluate/responder.ts';
 import { ratedWithoutJudge } from '../../protocols/judged-responses.ts';
+import { preferencePart, START, updateOf } from '../../protocols/objectives.ts';
+import { responderAlone } from '../../protocols/responder-alone.ts';
 import { SOLVER, smallSteps, solverAlone } from '../../protocols/solver.ts';
-import {
-  pointsOfRound,
-  RESPONDER,
-  RESPONSE_FIGURES,
-  RESPONSE_TOKENS,
-  respond,
-  sequenceOf,
-} from '../../protocols/style-responder.ts';
-import { drawnTasks } from '../../worlds/drawn-tasks.ts';
+import { pointsOfRound, RESPONDER, RESPONSE_FIGURES, sequenceOf } from '../../protocols/style-responder.ts';
 import { wishPrompt } from '../../worlds/style/contrast.ts';
-import { heldOutStyle, parseResponse, randomStyleTask, stylePrompt } from '../../worlds/style/family.ts';
+import { parseResponse, stylePrompt } from '../../worlds/style/family.ts';
 import { unformed } from '../../worlds/style/planted.ts';
 import { withWordMarked } from '../../worlds/style/word-tokens.ts';
-import { STOP } from '../../worlds/worked.ts';
 import { contrasted, shuffledRewards, type WishPrompt } from './contrast.ts';
 import { probeFigures } from './probe.ts';
 
 const BETA = 0.1;
 const ALPHA = 0.5;
-const START = { set: MAIN_SET, version: 0 };
 const VARIANTS = {
   dpo: 'DPO on the same pairs, without token rewards',
   'one-wish': 'token rewards compare the wish for a better response with no wish',
@@ -105,8 +96,7 @@ async function update(
     variant === 'dpo'
       ? ({ kind: 'dpo', beta: BETA } as const)
       : ({ kind: 't-reg', beta: BETA, alpha: ALPHA } as const);
-  const part = { kind: 'preference', role, weight: 1, pairs, objective, reference: START } as const;
-  return pairs.length ? [{ set: MAIN_SET, parts: [part] }] : [];
+  return updateOf([preferencePart(role, pairs, objective)]);
 }
 
 const styleWish: WishPrompt = (task, wish) => (wish === 'plain' ? stylePrompt(task) : wishPrompt(task, wish));
@@ -202,9 +192,8 @@ const written: RecipeOver<'solve' | 'wish'> = {
 export const tReg: Recipe = {
   ...described,
   written,
+  ...responderAlone(),
   startPolicy: 'style-contrasts',
-  taskName: 'style',
-  stop: STOP,
   tasks: 128,
   groupSize: 5,
   rewards: {
@@ -215,14 +204,6 @@ export const tReg: Recipe = {
     },
     random: { description: 'control: a coin says what a response is worth', usesGold: false },
   },
-  roles: { [RESPONDER]: { description: 'responds', sampling: { maxNew: RESPONSE_TOKENS, temperature: 1 } } },
-  freezable: [],
-  propose: async (context) => drawnTasks(context, (random) => randomStyleTask(random)),
-  rollOut: respond,
   judge: async (context, groups) => ratedWithoutJudge(context, groups),
   learn,
-  evaluate: async (context) => {
-    const tasks = heldOutStyle(context.evaluationTasks);
-    return examined(await answers(context, tasks, 'greedy', 0), await answers(context, tasks, 'sampled'), {});
-  },
 };

@@ -2,7 +2,6 @@
  * RL Tango: a generator and a generative process verifier, both trained by reinforcement learning, each with weights of its own. The method is
  * described below, as data.
  */
-
 import type {
   LearnTools,
   PolicyItem,
@@ -23,6 +22,7 @@ import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import { VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
+import { nearStart, ppoClip } from '../../protocols/objectives.ts';
 import { policyUpdate, SOLVER } from '../../protocols/solver.ts';
 import {
   JUDGE,
@@ -110,17 +110,7 @@ export const verdictReward = ({ outcome, rewards }: Pick<Sample, 'outcome' | 're
   rewards.agreement! + FORMAT_WEIGHT * (FORMAT[outcome] ?? 0);
 
 const update = (set: string, role: string, items: readonly PolicyItem[]): Update[] =>
-  policyUpdate(
-    role,
-    items,
-    {
-      objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-      aggregation: { mode: 'token-mean' },
-      kl: { weight: 1e-3, estimator: 'k3', reference: { set, version: 0 } },
-      entropy: 1e-3,
-    },
-    set,
-  );
+  policyUpdate(role, items, { ...ppoClip(), ...nearStart(1e-3, set), entropy: 1e-3 }, set);
 
 function generatorPlan(family: TaskFamily, { round, groups }: RoundRecords, tools: LearnTools): TrainingPlan {
   const verified = readVerified(family, groups, tools);
@@ -173,10 +163,7 @@ const described = {
     'A verdict that does not follow from its marks counts as not parsed, but keeps its format reward; one that misquotes a step has none, and a wrong number of marks is no verdict. A solution that does not parse is shown to no verifier.',
     'The verifier starts from supervised checks, of which nearly half pass everything; the paper’s starts untrained. Its step size is three times the generator’s.',
   ],
-  figures: {
-    ...VERIFIER_FIGURES,
-    ...APPROVAL_FIGURES,
-  },
+  figures: { ...VERIFIER_FIGURES, ...APPROVAL_FIGURES },
   variants: VARIANTS,
   state: classCounts,
   sets: {

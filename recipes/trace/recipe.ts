@@ -1,5 +1,4 @@
 /** TRACE: rewards, and a teacher on the decisive tokens of an attempt. The method is described below, as data. */
-
 import type {
   DistillationPart,
   LearnTools,
@@ -7,12 +6,12 @@ import type {
   TrainingPlan,
 } from '../../core/plan/training-plan.ts';
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
-import { grpo } from '../../core/rl/estimators/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { besideCritic } from '../../protocols/critic.ts';
-import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
+import { grpoUpdate } from '../../protocols/objectives.ts';
+import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { teacherPass } from '../../protocols/teacher-pass.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
 import { type Marking, overMarked, type RoutedGame, spansOf } from './spans.ts';
@@ -47,10 +46,7 @@ async function learn(
   tools: LearnTools,
 ): Promise<TrainingPlan> {
   const { variant } = round.settings;
-  const updates = solverUpdate(groupItems(groups, grpo), {
-    objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-    aggregation: { mode: 'token-mean' },
-  });
+  const updates = grpoUpdate(groups);
   if (!hears(round)) return { updates };
   const weight = weightAt(round.index, variant);
   const { decisive, faulty } = spansOf(game, groups, tools, markingOf(variant));

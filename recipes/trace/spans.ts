@@ -1,5 +1,4 @@
 /** The tokens on which a teacher is used: the first wrong part of a wrong attempt, and the part of a right one at which others failed. */
-
 import type { Game } from '../../core/game/game.ts';
 import type { LearnTools } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';

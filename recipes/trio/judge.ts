@@ -2,7 +2,6 @@
  * The judge stage. The judge gives step verdicts and a final verdict on every solution that parses, `votes` times, and the group's rewards follow.
  * The exact checker is used for gold rewards, for the monitors, and for training the judge unless the reward is label-free.
  */
-
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { ParseResult, Solution, TaskFamily } from '../../core/recipe/task-family.ts';
 import { majority } from '../../core/rl/rewards/index.ts';

@@ -1,7 +1,6 @@
 /**
  * Makes the training plan of the three roles from a round's records. It is a pure function: wherever the learner runs, it gets the same batch.
  */
-
 import type { PolicyItem, PolicyPart, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import { classBalanced, whitenBatch } from '../../core/rl/estimators/index.ts';

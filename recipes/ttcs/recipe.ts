@@ -1,5 +1,4 @@
 /** TTCS: at test time a synthesizer writes variants of the test questions, and a solver trains on both by majority. The method is described below, as data. */
-
 import type { Game } from '../../core/game/game.ts';
 import type { ProposalTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
@@ -15,6 +14,7 @@ import type { RunSettings } from '../../core/schema/round.ts';
 import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { charBleu } from '../../core/text/bleu.ts';
 import { exactReward, formatReward, majorityReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { ppoClip } from '../../protocols/objectives.ts';
 import { passed, writeTasks } from '../../protocols/proposals.ts';
 import {
   creditedItems,
@@ -134,10 +134,7 @@ function payProposals(game: VariedGame, { round, proposals, groups }: RoundRecor
 }
 
 /** The objective of both. */
-const CLIPPED = {
-  objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.28 },
-  aggregation: { mode: 'token-mean' },
-} as const;
+const CLIPPED = ppoClip(0.28);
 
 /** The synthesizer's update, with variants of one test question compared with one another. */
 const synthesizerUpdate = ({ samples }: Proposals): TrainingPlan['updates'] =>

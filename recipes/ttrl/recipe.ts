@@ -2,7 +2,6 @@
  * TTRL: the policy is trained on the test tasks without their labels; the answer with most votes is taken as the label. The method is described
  * below, as data.
  */
-
 import type { Game } from '../../core/game/game.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { deriveId } from '../../core/random.ts';
@@ -13,11 +12,11 @@ import { rendered, type TaskFamily } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { majority } from '../../core/rl/rewards/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { exactReward, formatReward, majorityReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { heldOutAnswers } from '../../protocols/evaluate/solver.ts';
 import { generateWithin } from '../../protocols/evaluate/within-context.ts';
+import { nearStart, ppoClip } from '../../protocols/objectives.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { LABEL_FIGURES, labelFigures, testTasks } from '../../protocols/test-time.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
@@ -45,9 +44,8 @@ const trainedVotes = (group: ScoredGroup): ScoredGroup => ({
 
 const learn = ({ groups }: RoundRecords): TrainingPlan => ({
   updates: solverUpdate(groupItems(groups.map(trainedVotes), grpo), {
-    objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-    aggregation: { mode: 'token-mean' },
-    kl: { weight: 0.001, estimator: 'k3', reference: { set: MAIN_SET, version: 0 } },
+    ...ppoClip(),
+    ...nearStart(0.001),
   }).map((update) => ({ ...update, epochs: EPOCHS })),
   figures: labelFigures(groups),
 });

@@ -3,8 +3,8 @@ import { deriveId } from '../../core/random.ts';
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import type { Solution } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
-import { detection } from '../../protocols/evaluate/detection.ts';
+import type { Evaluation } from '../../core/schema/evaluation.ts';
+import { detected } from '../../protocols/evaluate/detection.ts';
 import {
   GENERATOR,
   isExact,
@@ -14,7 +14,7 @@ import {
 } from '../../protocols/rewritten-lines.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import { plainProofs } from '../../worlds/chains/analysis.ts';
-import { isUnseenSlip, rewrittenLine, UNSEEN } from '../../worlds/chains/slips.ts';
+import { isUnseenSlip, rewrittenLine } from '../../worlds/chains/slips.ts';
 
 /** Lines of each held-out task. */
 const LINES = 2;
@@ -66,9 +66,7 @@ async function passed(
 
 const share = (values: readonly boolean[]) => mean(values.map(Number));
 
-export async function evaluate(context: EvaluationContext): Promise<Evaluation> {
-  const greedy = await detection(context, 0);
-  const sampled = await detection(context, 1);
+async function examine(context: EvaluationContext): Promise<Record<string, number>> {
   const careless = await context.once('careless', () => wrongLines(context.atStart, 'careless'));
   const taught = careless.wrong.filter(({ task, solution }) => {
     const line = rewrittenLine(task);
@@ -76,22 +74,12 @@ export async function evaluate(context: EvaluationContext): Promise<Evaluation> 
   });
   const now = await wrongLines(context, 'attack');
   const through = await passed(context, 'through', now.wrong);
-  return evaluation(
-    {
-      n: plainProofs.heldOut(context.evaluationTasks).length,
-      accuracy: greedy.balanced,
-      sampled: sampled.balanced,
-      formatRate: greedy.formatRate,
-      tallies: { accuracy: greedy.tally, sampled: sampled.tally, judge: greedy.tally },
-    },
-    {
-      found: sampled.found,
-      foundTaught: 1 - share(await passed(context, 'taught', taught)),
-      accepted: sampled.of('right'),
-      ...Object.fromEntries(UNSEEN.map((kind) => [kind, sampled.of(kind)])),
-      corrupted: now.wrong.length / now.written,
-      breached: through.filter(Boolean).length / now.written,
-    },
-    { fixed: greedy.balanced },
-  );
+  return {
+    foundTaught: 1 - share(await passed(context, 'taught', taught)),
+    corrupted: now.wrong.length / now.written,
+    breached: through.filter(Boolean).length / now.written,
+  };
 }
+
+export const evaluate = (context: EvaluationContext): Promise<Evaluation> =>
+  detected(context, () => examine(context));

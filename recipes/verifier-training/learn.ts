@@ -1,9 +1,8 @@
 /** What a round teaches: the verifier, by one of three ways of training, and later the generator against it, each in a set of its own. */
-
 import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/plan/training-plan.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import { sftPart, updateOf } from '../../protocols/objectives.ts';
 import { reinforcedByPrompt } from '../../protocols/reinforced.ts';
 import { GENERATOR, solutionJudged } from '../../protocols/rewritten-lines.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
@@ -42,7 +41,7 @@ function verifierPart({ round, groups }: RoundRecords, tools: LearnTools): Updat
   if (variant === undefined) return verdicts.length ? [reinforcedByPrompt(JUDGE, verdicts)] : [];
   const items =
     variant === 'imitation' ? imitated(verdicts) : written(groups, rewardFunction === 'marks', tools);
-  return items.length ? [{ kind: 'sft', role: JUDGE, weight: 1, items }] : [];
+  return [sftPart(JUDGE, items)];
 }
 
 /** By the oracle, for the report and the claim alone: what the generator achieves. A line passes as far as verdicts let it; a verdict that does not parse lets nothing pass. */
@@ -63,11 +62,7 @@ function figuresOf(groups: readonly ScoredGroup[]): Record<string, number> {
 
 /** The verifier is taught and the generator rests. */
 export function teach(records: RoundRecords, tools: LearnTools): TrainingPlan {
-  const parts = verifierPart(records, tools);
-  return {
-    updates: parts.length ? [{ set: MAIN_SET, parts }] : [],
-    figures: figuresOf(records.groups),
-  };
+  return { updates: updateOf(verifierPart(records, tools)), figures: figuresOf(records.groups) };
 }
 
 /** The generator learns against the verifier, which rests. */

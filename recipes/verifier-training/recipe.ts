@@ -1,14 +1,10 @@
-/** A study: a verifier of steps, trained by rewards or by fine-tuning, and a generator that then learns to get past it. The method is told below, as data. */
-import { readTags } from '../../core/recipe/reading.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { inPhases } from '../../core/round/in-phases.ts';
 import { DETECTION_FIGURES } from '../../protocols/evaluate/detection.ts';
-import { GENERATOR, rewriteLines } from '../../protocols/rewritten-lines.ts';
-import { SOLVER, smallSteps } from '../../protocols/solver.ts';
-import { JUDGE } from '../../protocols/solver-verifier.ts';
+import { rewriteLines, rewriting } from '../../protocols/rewritten-lines.ts';
+import { smallSteps } from '../../protocols/solver.ts';
 import { plainProofs } from '../../worlds/chains/analysis.ts';
-import { chainMarks, STEP_TOKENS } from '../../worlds/chains/family.ts';
 import { familyTasks } from '../../worlds/drawn-tasks.ts';
 import { evaluate } from './evaluate.ts';
 import { judgeLines, rewards } from './judge-lines.ts';
@@ -53,9 +49,8 @@ export const verifierTraining: Recipe = {
     breached: 'Share of the generator’s lines that are wrong and get past the verifier.',
     fooled: 'Share of the generator’s wrong lines that get past the verifier.',
   },
+  ...rewriting(GENERATOR_SET),
   startPolicy: 'arithmetic-chains',
-  taskName: plainProofs.name,
-  stop: plainProofs.stop,
   tasks: 16,
   groupSize: 4,
   rewards,
@@ -64,28 +59,9 @@ export const verifierTraining: Recipe = {
     main: { optimizer: smallSteps({ learningRate: 2e-4, warmup: 5 }) },
     [GENERATOR_SET]: { optimizer: smallSteps({ learningRate: 8e-4, warmup: 5 }) },
   },
-  roles: {
-    [GENERATOR]: {
-      description: 'writes a line of a solution that is wrong and passes',
-      speaksAs: SOLVER,
-      set: GENERATOR_SET,
-      sampling: { maxNew: STEP_TOKENS, temperature: 1 },
-      seesGold: true,
-    },
-    [JUDGE]: {
-      description: 'marks every line of a solution',
-      sampling: { maxNew: plainProofs.maxNew.judge, temperature: 1 },
-      seesGold: true,
-    },
-  },
-  freezable: [GENERATOR, JUDGE],
   ...inPhases(phaseOf, {
     teach: { ...lines, judge: judgeLines('teach'), learn: teach },
     attack: { ...lines, judge: judgeLines('attack'), learn: attack },
   }),
   evaluate,
-  describe: {
-    difficulty: (task) => plainProofs.difficulty(task),
-    parts: (role, text) => (role === JUDGE ? chainMarks : readTags)(text),
-  },
 };

@@ -1,12 +1,11 @@
 /** The weak-supervision study: which labels, and which form of answers, let training on rewards generalise. The method is told below, as data. */
-
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { readTags } from '../../core/recipe/reading.ts';
 import type { Described, Recipe, RecipeOver, RoundShape } from '../../core/recipe/recipe.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { TaskFamily } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
+import { nearStart, ppoClip } from '../../protocols/objectives.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { answersAlone, faithfulness, withTraces } from './forms.ts';
 import { chainLabels, labelledTasks, labelsIn, rewardsBy } from './labels.ts';
@@ -33,11 +32,7 @@ const begun = (text: string): string =>
   text.startsWith('<') ? text : `${text.includes('<answer>') ? '<step>' : '<answer>'}${text}`;
 
 const learn = ({ groups }: RoundRecords): TrainingPlan => ({
-  updates: solverUpdate(groupItems(groups, grpo), {
-    objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-    aggregation: { mode: 'token-mean' },
-    kl: { weight: KL, estimator: 'k3', reference: { set: MAIN_SET, version: 0 } },
-  }),
+  updates: solverUpdate(groupItems(groups, grpo), { ...ppoClip(), ...nearStart(KL) }),
 });
 
 const described = {

@@ -8,30 +8,19 @@ import { grpo, raw } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
-import { answers, examined } from '../../protocols/evaluate/responder.ts';
 import { gradedSolver, UNGRADED, ungraded } from '../../protocols/graded-answers.ts';
 import { meanScore, worthOfResponses } from '../../protocols/judged-responses.ts';
+import { ppoClip } from '../../protocols/objectives.ts';
+import { responderAlone } from '../../protocols/responder-alone.ts';
 import { groupItems, policyUpdate, SOLVER, smallSteps } from '../../protocols/solver.ts';
 import {
   pointsOfRound,
   RESPONDER,
   RESPONSE_CONTROLS,
   RESPONSE_FIGURES,
-  RESPONSE_TOKENS,
   rated,
-  respond,
 } from '../../protocols/style-responder.ts';
-import { drawnTasks } from '../../worlds/drawn-tasks.ts';
-import {
-  heldOutStyle,
-  parseResponse,
-  parseScore,
-  randomStyleTask,
-  STYLE_POINTS,
-  styleScore,
-  wordsOf,
-} from '../../worlds/style/family.ts';
-import { STOP } from '../../worlds/worked.ts';
+import { parseResponse, parseScore, STYLE_POINTS, styleScore, wordsOf } from '../../worlds/style/family.ts';
 import { against, referenceOf } from './compared.ts';
 
 const JUDGE = 'judge';
@@ -96,10 +85,7 @@ function overrated(groups: readonly ScoredGroup[], decode: LearnTools['decode'])
 }
 
 const update = ({ round, groups }: Pick<RoundRecords, 'round' | 'groups'>, role: string): Update[] =>
-  policyUpdate(role, groupItems(groups, round.settings.variant === 'scalar' ? grpo : raw), {
-    objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-    aggregation: { mode: 'token-mean' },
-  });
+  policyUpdate(role, groupItems(groups, round.settings.variant === 'scalar' ? grpo : raw), ppoClip());
 
 function learn(records: RoundRecords, { decode }: LearnTools): TrainingPlan {
   const { groups } = records;
@@ -174,13 +160,14 @@ const written: RecipeOver<'solve' | 'rate'> = {
   ownReward: 'the reward is a comparison of two grades',
 };
 
+const alone = responderAlone();
+
 /** String transformations, whose judge can be flattered. */
 export const writingZero: Recipe = {
   ...described,
   written,
+  ...alone,
   startPolicy: 'style',
-  taskName: 'style',
-  stop: STOP,
   tasks: 64,
   groupSize: 5,
   rewards: {
@@ -189,20 +176,13 @@ export const writingZero: Recipe = {
     ...RESPONSE_CONTROLS,
   },
   roles: {
-    [RESPONDER]: { description: 'responds', sampling: { maxNew: RESPONSE_TOKENS, temperature: 1 } },
+    ...alone.roles,
     [JUDGE]: {
       description: 'scores responses from 0 to 5',
       set: JUDGE,
       sampling: { maxNew: 2, temperature: 1 },
     },
   },
-  freezable: [],
-  propose: async (context) => drawnTasks(context, (random) => randomStyleTask(random)),
-  rollOut: respond,
   judge,
   learn,
-  evaluate: async (context) => {
-    const tasks = heldOutStyle(context.evaluationTasks);
-    return examined(await answers(context, tasks, 'greedy', 0), await answers(context, tasks, 'sampled'), {});
-  },
 };

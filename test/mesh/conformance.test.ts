@@ -1,7 +1,7 @@
-/** The checks of the platform: all hold here, each can fail, and docs/platform.md names them. */
-import { existsSync, readFileSync } from 'node:fs';
+/** The checks of the platform: all hold here, each can fail, and a failure says what relies on it. */
+import { existsSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
-import { conformance, localPlatform } from '../../cli/conformance/command.ts';
+import { conformance, lineOf, localPlatform } from '../../cli/conformance/command.ts';
 
 interface Check {
   readonly name: string;
@@ -65,14 +65,17 @@ test('a platform that is another is found: one that writes over, checks nothing,
     ).rejects.toThrow(/in place of|nothing was thrown|passed|rows_written/);
 });
 
-test('docs/platform.md has the checks as they are, and the files that rely on them', () => {
-  const rows = readFileSync('docs/platform.md', 'utf8')
-    .split('\n')
-    .filter((line) => line.startsWith('| `'));
-  expect(rows).toEqual(
-    checks.map(
-      ({ name, assumes, code, otherwise }) => `| \`${name}\` | ${assumes} | \`${code}\` | ${otherwise} |`,
-    ),
+test('a check that differs is told with what was seen, the file that relies on it, and what fails', () => {
+  const said = (name: string) => checks.find((one) => one.name === name)!;
+  expect(lineOf({ ...said('d1.changes'), holds: true, seen: null })).toBe(
+    'holds   d1.changes: an update that matches nothing says so: changes is 0',
   );
+  expect(
+    lineOf({ ...said('d1.compare-and-set'), holds: false, seen: '2 in place of 1' }).split('\n'),
+  ).toEqual([
+    'DIFFERS d1.compare-and-set: of twenty updates at once under one condition, one matches',
+    '        seen: 2 in place of 1',
+    '        workers/store/rounds.ts relies on it: a round would be trained twice',
+  ]);
   for (const { code } of checks) expect(existsSync(code), code).toBe(true);
 });

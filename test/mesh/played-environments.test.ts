@@ -19,7 +19,7 @@ import type { GroupContent, ReadableSample } from '../../core/schema/answers.ts'
 import { readStart } from '../../local/find-start.ts';
 import { ensureShipped, importPolicy } from '../../local/starts.ts';
 import { hostedFamilies } from '../../worlds/hosted/families.ts';
-import { hostedSearch } from '../../recipes/ssp/hosted.ts';
+import { hostedSearch } from '../../worlds/hosted/search.ts';
 import { openEnvServer } from '../openenv-server.ts';
 import { learns, printed } from './learns.ts';
 import { ALONE, openScene, type Scene } from './scene.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
 import { rewardFigures } from '../../recipes/co-reward/recipe.ts';
-import { reordered } from '../../recipes/co-reward/reorder.ts';
 import { halvesOf, votesOf } from '../../recipes/co-reward/two-phrasings.ts';
 import { arithmetic, randomTask, runningTotals } from '../../worlds/arithmetic/family.ts';
+import { reordered } from '../../worlds/arithmetic/reorder.ts';
 import { playSolver, policyPart } from './play-solver.ts';
 
 const total = (task: string) => runningTotals(task).at(-1)!;

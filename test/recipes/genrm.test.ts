@@ -3,9 +3,9 @@ import { planTraining } from '../../core/plan/plan-training.ts';
 import type { ClassificationPart, LearnTools, SftPart } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import { bestOf, verdictProbabilities, withoutVerifier } from '../../protocols/evaluate/best-of-n.ts';
-import { CHECK_TOKENS, checkOf, glancePrompt, writeCheck } from '../../recipes/genrm/checks.ts';
 import { planVerifier } from '../../recipes/genrm/own-verdicts.ts';
 import { genrm } from '../../recipes/genrm/recipe.ts';
+import { CHECK_TOKENS, checkOf, glancePrompt, writeCheck } from '../../worlds/arithmetic/answer-checks.ts';
 import { scriptedPolicy } from '../protocols/scripted-policy.ts';
 import { recordsOf, solved, tokenizer, verdict } from './records.ts';
 

@@ -3,7 +3,7 @@ import type { PolicyPart, ValuePart } from '../../core/plan/training-plan.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { rlsp } from '../../recipes/rlsp/recipe.ts';
-import { searchFigures, searchOf } from '../../recipes/rlsp/search.ts';
+import { searchFigures, searchOf } from '../../worlds/arithmetic/search.ts';
 import { expectRows } from './records.ts';
 
 test('checks are whole attempts after the first, and padding those after two that agree', () => {

@@ -4,7 +4,6 @@
  * what that is. What roles write is taken from another round: a right solution that one wrote by chance is that of another task, and cannot stand for
  * a reference.
  */
-import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Completion } from '../../core/policy/policy.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
@@ -193,15 +192,6 @@ test.each(['dapo', 'trio'])('a solver of %s that is shown the answer alone is fo
   });
   expect([...asked]).toContain(SOLVER);
   expect([...found.keys()]).toEqual([SOLVER]);
-});
-
-test('docs/nodes.md names the recipes that have such a role, and no other', () => {
-  const [, section] = readFileSync('docs/nodes.md', 'utf8').split(
-    '\n## Prompts that hold reference answers\n',
-  );
-  const [listed] = /These are (.*?)\n\n/s.exec(section!)!;
-  const named = recipes.filter(({ name }) => new RegExp(`\\b${name}\\b`).test(listed!));
-  expect(named).toEqual(recipes.filter((recipe) => withGold(recipe).length > 0));
 });
 
 /** An answer that no role writes: a prompt that holds it has it from the file of tasks. */

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { PreferencePart, SftPart, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
-import { DAMAGES, formatPair } from '../../recipes/specs/format-pairs.ts';
 import { specs } from '../../recipes/specs/recipe.ts';
 import { arithmetic, runningTotals } from '../../worlds/arithmetic/family.ts';
+import { DAMAGES, formatPair } from '../../worlds/arithmetic/format-pairs.ts';
 import { policyPart } from './play-solver.ts';
 
 const TEXT = '<step>7<step>-2<answer>-2';

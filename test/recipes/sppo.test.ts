@@ -12,8 +12,8 @@ import { roundOf } from '../../core/schema/round.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { winRatePairs } from '../../protocols/win-rates.ts';
 import { sppo } from '../../recipes/sppo/recipe.ts';
-import { mixtureOf, preference, STYLE_WINS, styleGameTask, styleOf } from '../../recipes/sppo/style-game.ts';
 import { isHeldOutStyle, styleScore } from '../../worlds/style/family.ts';
+import { mixtureOf, preference, STYLE_WINS, styleGameTask, styleOf } from '../../worlds/style/game.ts';
 import { scriptedPolicy, textTokenizer } from '../protocols/scripted-policy.ts';
 
 const TASK = 'az 2-4:tok bel ana dim';

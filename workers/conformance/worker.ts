@@ -1,4 +1,4 @@
-/** The Worker of `npx rollmesh conformance`: GET / names the checks, POST /NAME runs one. */
+/** The Worker of `npx rollmesh conformance`: GET / says what the checks are, POST /NAME runs one. */
 import { CHECKS, type ConformanceEnv, noteDelivery, TABLES } from './checks.ts';
 
 const DEAD = 'rollmesh-conformance-dead';
@@ -9,7 +9,7 @@ export default {
     if (!env.CONFORMANCE_TOKEN || given !== `Bearer ${env.CONFORMANCE_TOKEN}`)
       return Response.json({ error: 'token.wrong' }, { status: 401 });
     const name = new URL(request.url).pathname.slice(1);
-    if (name === '') return Response.json({ checks: CHECKS.map((one) => one.name) });
+    if (name === '') return Response.json({ checks: CHECKS.map(({ run: _, ...said }) => said) });
     const found = CHECKS.find((one) => one.name === name);
     if (!found || request.method !== 'POST')
       return Response.json({ error: 'check.unknown' }, { status: 404 });

@@ -2,7 +2,9 @@
  * Grid worlds as an agent plays them: what it reads, what it may write, and the outcome of an episode. A task names a world by its kind and seed,
  * `lake 1f…`; everything else follows from it and from what was written.
  */
+
 import { wrongInput } from '../../core/errors.ts';
+import { deriveId } from '../../core/random.ts';
 import { type Environment, parseActions, playTurn, type Situation } from '../environment.ts';
 import { lake, lakeDistance } from './lake.ts';
 import { boxPush, pushDistance } from './push.ts';
@@ -101,3 +103,10 @@ export function usefulTurns(game: GridGame, texts: readonly string[]): boolean[]
     return nearer;
   });
 }
+
+/** Worlds of each kind in an evaluation. */
+export const EXAM_WORLDS = 150;
+
+/** `index`: from 0. */
+export const examWorld = (kind: GridKind, index: number): string =>
+  gridTask(kind, deriveId('grids/held-out', kind, index));

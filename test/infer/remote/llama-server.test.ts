@@ -41,7 +41,7 @@ async function untilReady(url: string): Promise<void> {
   throw new Error(`${command} did not come up.`);
 }
 
-describe.skipIf(!command)('llama-server', () => {
+describe.skipIf(!command)(`llama-server${command ? '' : ' (skipped: LLAMA_SERVER names no program)'}`, () => {
   let [folder, server]: [string, ChildProcess | undefined] = ['', undefined];
   let [far, here]: Policy[] = [];
 

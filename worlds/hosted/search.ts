@@ -1,8 +1,8 @@
-/** The searchable world of this recipe, served to policies that others train: questions of one to three hops, a search tool, and an answer. */
+/** The searchable world, served to policies that others train: questions of one to three hops, a search tool, and an answer. */
 import type { HostedEnvironment, HostedSplit, HostedTool } from '../../core/episodes/hosted-environment.ts';
 import { Random } from '../../core/random.ts';
-import { answerOf, listFindings, pathQuestions, theWorld } from '../../worlds/knowledge/episode.ts';
-import { FINDINGS, MAX_SEARCHES } from '../../worlds/knowledge/proposal.ts';
+import { answerOf, listFindings, pathQuestions, theWorld } from '../knowledge/episode.ts';
+import { FINDINGS, MAX_SEARCHES } from '../knowledge/proposal.ts';
 
 const argument = (name: string, schema: object): HostedTool['input_schema'] => ({
   type: 'object',

@@ -5,13 +5,7 @@
  */
 import type { Random } from '../../core/random.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import {
-  parseStyleTask,
-  randomStyleTask,
-  styleScore,
-  wordsOf,
-  writeStyleTask,
-} from '../../worlds/style/family.ts';
+import { parseStyleTask, randomStyleTask, styleScore, wordsOf, writeStyleTask } from './family.ts';
 
 /** What a winning style and a point of the rubric are worth, in log-odds. */
 const STYLE_ODDS = 2;

@@ -1,7 +1,7 @@
 /** Pairs that differ in their form alone: a policy’s own right answer as it should be written, and the same with its form damaged in one of five ways. */
 import { Random } from '../../core/random.ts';
 import type { Solution } from '../../core/recipe/task-family.ts';
-import { arithmetic, writeSolution } from '../../worlds/arithmetic/family.ts';
+import { arithmetic, writeSolution } from './family.ts';
 
 /** Each keeps every total and the answer, and none parses. */
 export const DAMAGES = {

@@ -1,9 +1,16 @@
-/** The grid worlds of this recipe, served to policies that others train. */
+/** The grid worlds, served to policies that others train. */
 import type { HostedEnvironment, HostedSplit, HostedTool } from '../../core/episodes/hosted-environment.ts';
 import { deriveId } from '../../core/random.ts';
-import { EXAM_WORLDS, examWorld } from '../../protocols/grid-agent.ts';
-import { MAX_ACTIONS, writeActions } from '../../worlds/environment.ts';
-import { GRID_ACTIONS, type GridKind, gridTask, MAX_GRID_TURNS, openGrid } from '../../worlds/grids/play.ts';
+import { MAX_ACTIONS, writeActions } from '../environment.ts';
+import {
+  EXAM_WORLDS,
+  examWorld,
+  GRID_ACTIONS,
+  type GridKind,
+  gridTask,
+  MAX_GRID_TURNS,
+  openGrid,
+} from '../grids/play.ts';
 
 const TRAINING_WORLDS = 10_000;
 

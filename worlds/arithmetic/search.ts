@@ -1,7 +1,7 @@
 /** How an answer searches, by its text: the checks that it writes, and which of them its attempts left open. */
 import { mean } from '../../core/rl/statistics.ts';
-import { agree, attemptsOf } from '../../worlds/arithmetic/checking.ts';
-import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { agree, attemptsOf } from './checking.ts';
+import { arithmetic } from './family.ts';
 
 export interface Search {
   /** Attempts after the first that do all sums of the task, whether or not an answer comes after them. */

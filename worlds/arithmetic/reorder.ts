@@ -1,7 +1,7 @@
 /** The same question in other words: a chain of sums with its terms in another order, which has the same answer and other running totals. */
 import { Random } from '../../core/random.ts';
 import { drawUntil } from '../../core/recipe/split.ts';
-import { arithmetic } from '../../worlds/arithmetic/family.ts';
+import { arithmetic } from './family.ts';
 
 /** The largest number of operators of a task: on such chains the start policy is right with steps and often wrong without. */
 const MOST_OPERATORS = 4;

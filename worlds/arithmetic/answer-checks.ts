@@ -7,10 +7,10 @@
  */
 import type { Random } from '../../core/random.ts';
 import type { Solution } from '../../core/recipe/task-family.ts';
-import { off } from '../../worlds/arithmetic/demonstrations.ts';
-import { arithmetic, runningTotals, writeJudgment, writeSolution } from '../../worlds/arithmetic/family.ts';
-import { answerPrompt } from '../../worlds/arithmetic/ratings.ts';
-import { GLANCE_SUFFIX } from '../../worlds/arithmetic/step-slips.ts';
+import { off } from './demonstrations.ts';
+import { arithmetic, runningTotals, writeJudgment, writeSolution } from './family.ts';
+import { answerPrompt } from './ratings.ts';
+import { GLANCE_SUFFIX } from './step-slips.ts';
 
 /** Share of checks in which the script gets a total wrong and carries the error on to the totals after it. */
 const SLIPS = 0.1;
