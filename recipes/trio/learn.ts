@@ -77,7 +77,7 @@ function judgeItems(groups: readonly ScoredGroup[], seed: string): PolicyItem[] 
 export interface Together {
   /** Compares the solver's rewards with those of their task. */
   readonly solver: GroupEstimator;
-  /** Weights of the roles' losses, each a mean over the role's own tokens; default 1. */
+  /** Weights of the roles' losses, each a mean over the role's own tokens; default 1, and 0 leaves a role as it is. */
   readonly weights: Readonly<Record<string, number>>;
 }
 
@@ -100,7 +100,7 @@ export function learn(
     part('solver', groupItems(groups, solver)),
     part('judge', judgeItems(groups, `${round.id}/judge`)),
   ];
-  return { updates: [{ set: MAIN_SET, parts }] };
+  return { updates: [{ set: MAIN_SET, parts: parts.filter(({ weight }) => weight > 0) }] };
 }
 
 /** Share of a round's tasks by difficulty from 1 to `levels`, as `written.1`, `written.2`, … */

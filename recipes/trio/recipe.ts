@@ -128,8 +128,8 @@ const LADDER: Trio = {
   unusable: 0,
   rewards: freeRewards('gold'),
   solver: (rewards, groups) => grpo(rewards, groups),
-  // A judge at chance is paid by luck: at a weight of 1 it keeps the solver from the fourth depth.
-  weights: { proposer: 0.5, judge: 0.1 },
+  // A judge at chance is paid by luck, which would be noise in the shared weights.
+  weights: { proposer: 0.5, judge: 0 },
   levels: DEEPEST_TRAINED,
 };
 
@@ -139,13 +139,13 @@ export const trioInComposition: Recipe = {
   ...shapeOver(compositions, LADDER),
   name: 'trio-in-composition',
   called: 'trio in composition',
-  title: 'Proposer, solver and judge co-trained where the proposer chooses how deep tasks are nested',
+  title: 'Proposer and solver co-trained where the proposer chooses how deep tasks are nested',
   needsOfTasks: {
     datum: 'generator',
     which: 'tasks that the policy writes and a checker knows the answers of',
   },
   summary:
-    'One policy writes tasks that nest functions (`f07 of f12 of bdca`), solves them call by call, and judges the solutions step by step. The proposer is paid for tasks that half of the rollouts solve, so that the depth that it writes climbs with the solver; the solver by the exact checker, the judge for agreeing with it.',
+    'One policy writes tasks that nest functions (`f07 of f12 of bdca`), solves them call by call, and judges the solutions step by step. The proposer is paid for tasks that half of the rollouts solve, so that the depth that it writes climbs with the solver; the solver by the exact checker. The judge’s verdicts are shown and pay nobody unless a reward says so.',
   method: {
     setting:
       'Tasks are nested calls of sixteen functions on strings of four letters, whose names say nothing of what they do. The start policy knows each function alone and the order in which calls are worked out; it solves most tasks of two calls, some of three and next to none of four. It writes tasks of one call mostly, and of three now and then. Nobody supplies tasks.',
@@ -153,9 +153,9 @@ export const trioInComposition: Recipe = {
     rewards:
       'The proposer earns 4p(1 - p), where p is the share of the task’s rollouts that pass; what is no task, repeats another, or is answered as well by a way that stops early, earns 0, and a held-out one nothing at all. A penalty would drive it to the shortest tasks, which are right more often. The solver’s default reward is 1 for an exact answer. The judge earns 1 where its verdict on the whole is that of the exact checker, or, with the reward `self-consistency`, where it says whether the solution gives the majority answer of its task.',
     credit:
-      'Advantages are computed role by role. The proposer’s rewards are whitened over the round. The solver’s are centred on the mean of their task and divided by its deviation (GRPO). The judge is trained on at most 256 judgments, half of them of right solutions, weighted so that both kinds count the same.',
+      'Advantages are computed role by role. The proposer’s rewards are whitened over the round. The solver’s are centred on the mean of their task and divided by its deviation (GRPO).',
     objective:
-      'The loss is the sum of the three roles’ clipped policy gradients (ratios in [0.8, 1.28], a mean over each role’s tokens), with weights of 0.5 for the proposer’s and 0.1 for the judge’s, which begins at chance and whose steps would be noise for the other two. There is no KL divergence to version 0.',
+      'The loss is the sum of the proposer’s and the solver’s clipped policy gradients (ratios in [0.8, 1.28], a mean over each role’s tokens), with a weight of 0.5 for the proposer’s. The judge, which begins at chance, is not trained here: its steps would be noise for the other two. There is no KL divergence to version 0.',
     schedule: described.method.schedule,
   },
   figures: {
