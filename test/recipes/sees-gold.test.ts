@@ -54,8 +54,15 @@ const FROM_ELSEWHERE: Readonly<Record<string, Readonly<Record<string, string>>>>
 };
 /** A role that is shown what another wrote, where the exact checker called that right. */
 const WRITTEN_AND_RIGHT = ['svs/writer'];
-/** Roles that no stage of a round asks: they act in evaluations, or are scored by the learner. */
-const NOT_ASKED = ['aprm/solver', 'genrm/verifier', 'spin/player', 'spiral/opponent', 'epo/adviser'];
+/** Roles that no stage of a round asks: they act in evaluations or in a variant, or are scored by the learner. */
+const NOT_ASKED = [
+  'aprm/solver',
+  'genrm/verifier',
+  'spin/player',
+  'marti/critic',
+  'spiral/opponent',
+  'epo/adviser',
+];
 
 interface Asked {
   readonly role: string;
