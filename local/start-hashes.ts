@@ -20,7 +20,7 @@ export const START_HASHES: Readonly<Record<string, string>> = {
   'arithmetic-variations': '27ba2c7a10f0c413bf7ba419da6d950af9dea4796721beaea8f87d4abde566d5',
   'arithmetic-verbose': 'eb4e78fc9cb042920f0baddc07b083d019da92c4872da1ca51af92e1aba01104',
   cipher: '6aaf300623ca0e7517c639fc11da86ade5e8175d8ad9885a8bafb602a79655a4',
-  composition: 'f87214e6e6add386b1fc7edd159cef7251efc80c77cb4abf4702c3a323225b6a',
+  composition: '09304574802234e0acba92bf2a59852079ab35586ead5291c5b88b1ee4862c2c',
   documents: '872b971a33596b68389be3f645f4f2bb63d6fbc1f58af470e31482af9e5ee27f',
   'documents-questions': '726c49c59fe06232eb9c423abaabafda5b26d2a4b0be70274ed11a4a6126e901',
   'documents-reading': 'cfeea8b37cbedec7eaf5c04c9e23d288614d0d8d9daccc889707dffb25af0f61',

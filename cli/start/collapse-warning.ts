@@ -82,7 +82,8 @@ export function collapseSentence(summary: Summary): string | null {
     'the judge’s balanced accuracy on the fixed set',
     summary.judge.map(({ fixed }) => fixed),
   );
-  const lost = judge && (judge.lost >= LOSS || (judge.best >= 0.5 && judge.last < 0.5));
+  // A judge that was never better than chance had nothing to lose.
+  const lost = judge && judge.best >= 0.5 && (judge.lost >= LOSS || judge.last < 0.5);
   if (lost && isBeyondChance(summary, judge)) falls.push(fallOf(judge));
   return falls.length ? `The run collapsed: ${falls.join('; ')}.` : null;
 }

@@ -27,18 +27,35 @@ function passRate({ samples }: ScoredGroup): number | null {
   return passed.length ? mean(passed) : null;
 }
 
+/** How proposals are paid beside their pass rates. */
+export interface ProposalPay {
+  /** What one earns that is no task; default a penalty. */
+  readonly unusable?: number;
+  /** What tasks have in common that count as the same again: a task earns less by the share of the round's other tasks that are like it. */
+  readonly kindOf?: (task: string) => string;
+}
+
+/** Share of the other groups whose tasks are of the same kind. */
+function shareAlike(groups: readonly ScoredGroup[], kindOf: (task: string) => string) {
+  const counts = new Map<string, number>();
+  for (const { task } of groups) counts.set(kindOf(task), (counts.get(kindOf(task)) ?? 0) + 1);
+  return ({ task }: ScoredGroup) => (counts.get(kindOf(task))! - 1) / Math.max(1, groups.length - 1);
+}
+
 /** The rewards of proposals, by the pass rates of the groups that they became. A proposal whose group is missing has no reward. */
 export function payProposals(
   { samples }: Pick<Proposals, 'samples'>,
   groups: readonly ScoredGroup[],
-  unusable?: number,
+  { unusable, kindOf }: ProposalPay = {},
 ): ReadonlyMap<string, number | null> {
   const groupOf = new Map(groups.map((group) => [group.proposal, group]));
+  const alike = kindOf ? shareAlike(groups, kindOf) : () => 0;
   return new Map(
     samples.map(({ id, outcome }) => {
       const group = groupOf.get(id);
-      const missing = outcome === 'ok' && !group;
-      return [id, missing ? null : proposerReward(outcome, group ? passRate(group) : null, unusable)];
+      if (outcome === 'ok' && !group) return [id, null];
+      const paid = proposerReward(outcome, group ? passRate(group) : null, unusable);
+      return [id, paid === null || !group ? paid : paid - alike(group)];
     }),
   );
 }

@@ -10,11 +10,11 @@ import { evaluateVerifier, VERIFIER_FIGURES } from '../../protocols/evaluate/ver
 import { rollOut } from '../../protocols/roll-out.ts';
 import { describedBy, rewardNamed, smallSteps } from '../../protocols/solver.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
-import { composition, DEEPEST_TRAINED } from '../../worlds/composition/family.ts';
+import { chainOf, composition, DEEPEST_TRAINED } from '../../worlds/composition/family.ts';
 import { compositions, sums } from '../../worlds/toy-worlds.ts';
 import { evaluate } from './evaluate.ts';
 import { judge } from './judge.ts';
-import { learn, payProposals, type Together, writtenBy } from './learn.ts';
+import { learn, type ProposalPay, payProposals, type Together, writtenBy } from './learn.ts';
 import { propose } from './propose.ts';
 import { freeRewards, rewards, type SolverReward } from './rewards.ts';
 
@@ -51,8 +51,7 @@ const described = {
 
 interface Trio extends Together {
   readonly rewards: Readonly<Record<string, SolverReward>>;
-  /** What a proposal earns that is no task; default a penalty. */
-  readonly unusable?: number;
+  readonly proposals?: ProposalPay;
   /** The highest difficulty of a task that may be written, where that is to be followed. */
   readonly levels?: number;
 }
@@ -61,7 +60,7 @@ const ASKED = ['solve', 'propose', 'verify'] as const;
 type Asked = (typeof ASKED)[number];
 
 /** All of trio over a game but its descriptions, sets and evaluation. */
-const shapeOver = (game: Game<Asked>, { rewards, unusable, levels, ...together }: Trio) => {
+const shapeOver = (game: Game<Asked>, { rewards, proposals: pay, levels, ...together }: Trio) => {
   const { family, words } = game;
   const rewardOf = ({ settings }: RoundSpec) => rewardNamed(rewards, settings.rewardFunction);
   return {
@@ -87,7 +86,7 @@ const shapeOver = (game: Game<Asked>, { rewards, unusable, levels, ...together }
     propose: (context) => propose(game, context),
     rollOut: (context, tasks) => rollOut({ family }, context, tasks),
     judge: (context, groups) => judge(family, rewardOf(context.round), context, groups),
-    payProposals: ({ proposals, groups }) => payProposals(proposals, groups, unusable),
+    payProposals: ({ proposals, groups }) => payProposals(proposals, groups, pay),
     learn: (records) => ({
       ...learn(rewardOf(records.round), together, records),
       ...(levels ? { figures: writtenBy(family.difficulty, levels, records.groups) } : {}),
@@ -125,7 +124,7 @@ export const trio: Recipe = played(written, sums, {
 });
 
 const LADDER: Trio = {
-  unusable: 0,
+  proposals: { unusable: 0, kindOf: chainOf },
   rewards: freeRewards('gold'),
   solver: (rewards, groups) => grpo(rewards, groups),
   // A judge at chance is paid by luck, which would be noise in the shared weights.
@@ -151,7 +150,7 @@ export const trioInComposition: Recipe = {
       'Tasks are nested calls of sixteen functions on strings of four letters, whose names say nothing of what they do. The start policy knows each function alone and the order in which calls are worked out; it solves most tasks of two calls, some of three and next to none of four. It writes tasks of one call mostly, and of three now and then. Nobody supplies tasks.',
     roles: described.method.roles,
     rewards:
-      'The proposer earns 4p(1 - p), where p is the share of the task’s rollouts that pass; what is no task, repeats another, or is answered as well by a way that stops early, earns 0, and a held-out one nothing at all. A penalty would drive it to the shortest tasks, which are right more often. The solver’s default reward is 1 for an exact answer. The judge earns 1 where its verdict on the whole is that of the exact checker, or, with the reward `self-consistency`, where it says whether the solution gives the majority answer of its task.',
+      'The proposer earns 4p(1 - p), where p is the share of the task’s rollouts that pass; what is no task, repeats another, or is answered as well by a way that stops early, earns 0, and a held-out one nothing at all. A task earns less by the share of the round’s other tasks that nest the same functions in the same order. A penalty would drive it to the shortest tasks, which are right more often. The solver’s default reward is 1 for an exact answer. The judge earns 1 where its verdict on the whole is that of the exact checker, or, with the reward `self-consistency`, where it says whether the solution gives the majority answer of its task.',
     credit:
       'Advantages are computed role by role. The proposer’s rewards are whitened over the round. The solver’s are centred on the mean of their task and divided by its deviation (GRPO).',
     objective:

@@ -13,6 +13,7 @@ import { rambledArithmetic } from '../../worlds/arithmetic/rambling.ts';
 import { verboseArithmetic } from '../../worlds/arithmetic/verbose.ts';
 import { chains } from '../../worlds/chains/family.ts';
 import { cipher } from '../../worlds/cipher/family.ts';
+import { composition } from '../../worlds/composition/family.ts';
 import { questions } from '../../worlds/documents/questions.ts';
 import { equations } from '../../worlds/equations/family.ts';
 import { programs } from '../../worlds/programs/family.ts';
@@ -105,6 +106,7 @@ const FAMILIES = [
   chains,
   checkedArithmetic,
   cipher,
+  composition,
   equations,
   programs,
   rambledArithmetic,

@@ -99,12 +99,13 @@ async function play(recipe: Recipe, moment: Moment, seed: number, written: Writt
   }
 }
 
-/** A text as its words: without tags but those of verdicts, without marks between lines and without the letter of an answer to compare. */
+/** A text as its words: without what the world of compositions asks for, without tags but those of verdicts, without marks between lines and without the letter of an answer to compare. */
 const wordsOf = (text: string): string =>
   text
+    .replaceAll(/\b(?:Write a task|What is|Check)\b/g, ' ')
     .replaceAll(/<(right|wrong)>/g, ' $1 ')
     .replaceAll(/<\w+>/g, ' ')
-    .replaceAll(/[=;:?!,]/g, ' ')
+    .replaceAll(/[=;:?!,]|\.(?=\s|$)/g, ' ')
     .replaceAll(/(?<=\d)[AB]\b/g, ' ')
     .replaceAll(/\s+/g, ' ')
     .trim();

@@ -25,8 +25,8 @@ const taskOf = (prompt: string) => /^<start>(?:What is|Check) (.*?)\? /.exec(pro
 /** What the proposer writes in turn: a task of one call, one of two, one that gives its answer away, and what is no task. */
 const PROPOSED = ['f04 of abce', 'f07 of f12 of bdca', 'f11 of f11 of bdca', 'f07 of'];
 
-const play = async (rewardFunction?: string) => {
-  const left = [...PROPOSED];
+const play = async (rewardFunction?: string, proposed = PROPOSED) => {
+  const left = [...proposed];
   return playWritten(
     recipe,
     (prompt, i) => {
@@ -48,7 +48,6 @@ test('a proposal earns 4p(1 - p), and one that is unusable nothing; there is no 
   const paid = recipe.payProposals!({ proposals, groups } as never, {} as never)!;
   // Solved always: 0. Solved once in four: 4 · 1/4 · 3/4.
   expect([...paid.values()].slice(0, 2)).toEqual([0, 0.75]);
-  expect([...paid.values()].every((reward) => reward === null || reward >= 0)).toBe(true);
   expect(proposals.samples.map(({ outcome }) => outcome)).toEqual(['ok', 'ok']);
   expect(plan.figures).toEqual({
     'written.1': 0.5,
@@ -57,6 +56,13 @@ test('a proposal earns 4p(1 - p), and one that is unusable nothing; there is no 
     'written.4': 0,
     'written.5': 0,
   });
+});
+
+test('a proposal earns less by the share of the others that nest the same functions, whatever their strings', async () => {
+  const { proposals, groups } = await play(undefined, ['f07 of f12 of bdca', 'f07 of f12 of abce']);
+  const paid = recipe.payProposals!({ proposals, groups } as never, {} as never)!;
+  // Each is solved once in four, and all of the others, which is one, are like it.
+  expect([...paid.values()].slice(0, 2)).toEqual([0.75 - 1, 0.75 - 1]);
 });
 
 test('the solver is paid by the checker and compared with its group; the proposer counts half and the judge is left as it is; nothing holds the policy back', async () => {

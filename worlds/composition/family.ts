@@ -51,6 +51,8 @@ export function exactSolution(task: string): Solution {
   };
 }
 
+/** The functions that a task nests, in their order; its string left out. */
+export const chainOf = (task: string): string => readTask(task)?.calls.join(' ') ?? '';
 export const depthOf = (task: string): number => readTask(task)?.calls.length ?? 0;
 
 export const isHeldOutString = (text: string): boolean =>

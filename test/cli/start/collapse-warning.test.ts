@@ -148,6 +148,7 @@ test('a judge that got worse by ten points, or worse than chance, is named', () 
   expect(judge(0.64, 0.56)).toBeNull();
   // It never could tell: nothing collapsed.
   expect(judge(0.46, 0.44)).toBeNull();
+  expect(judge(0.46, 0.23)).toBeNull();
   expect(judge(null, 0.44)).toBeNull();
 });
 
