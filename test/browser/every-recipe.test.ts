@@ -13,7 +13,7 @@ import { registry } from '../../core/recipe/registry.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
 import { grpoFrom } from '../../recipes/grpo/from-data.ts';
 import { shipped } from '../../recipes/index.ts';
-import { humanised } from '../../web/dashboard/figures.js';
+import { humanised, meaningOf } from '../../web/dashboard/figures.js';
 import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../bench/browser/chromium.ts';
 import { ALWAYS, chosenPages } from '../every-recipe/chosen.ts';
 import { openStore } from '../store/fixture.ts';
@@ -141,7 +141,7 @@ describe.skipIf(!chromiumPath)(`the page of every recipe${CHROMIUM_NEEDED}`, () 
         for (const [name, value] of figures) {
           if (name.includes('/') || value === null) continue;
           expect(text, `the figure ${name}`).toContain(humanised(name));
-          expect(notes, `what ${name} means`).toContain(`${humanised(name)}: ${meanings[name]}`);
+          expect(notes, `what ${name} means`).toContain(`${humanised(name)}: ${meaningOf(meanings, name)}`);
         }
       });
       const last = rounds.at(-1)!;

@@ -149,7 +149,11 @@ test('what is missing for a run on files is said', async () => {
   await expect(ask({ recipe: 'fb-align' })).rejects.toThrow(
     /fb-align needs a worked solution to each task, and line \d+ of ready\.jsonl has none\. Expected a field "solution".*\bdapo\b/s,
   );
-  const worked = sums(20).map((row) => ({ ...row, solution: `It is asked.\nIt is ${row.answer}.` }));
+  const worked = sums(20).map((row) => ({
+    ...row,
+    solution: `It is asked.\nIt is ${row.answer}.`,
+    documents: ['It can be read.'],
+  }));
   const onOneLine = [
     file(
       'line.jsonl',

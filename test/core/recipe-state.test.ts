@@ -36,6 +36,7 @@ test('a training plan cannot leave what its stages could not read, nor anything 
 test('the recipes that carry something say so', () => {
   const stateful = recipes.flatMap(({ name, state }) => (state ? [name] : []));
   expect(stateful.sort()).toEqual([
+    'asl',
     'azr',
     'eva',
     'evoenv',
@@ -44,6 +45,7 @@ test('the recipes that carry something say so', () => {
     'rewardharness',
     'sd-zero',
     'spin',
+    'spiral',
     'sppo',
     'ssp',
     'ssr-swe',

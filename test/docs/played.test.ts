@@ -7,7 +7,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { installed, NODE_FLAGS } from '../../local/mesh/installation.ts';
 import { INTERNALS } from '../cli/terminal.ts';
 import { commandsOf, documented } from './commands.ts';
@@ -33,6 +33,13 @@ const FILES: Readonly<Record<string, string>> = {
       question: `What is ${n} + 2?`,
       chosen: `<answer>${n + 2}`,
       rejected: '<answer>0',
+    })),
+  ),
+  'ratings.jsonl': lines(
+    ...sums.map((n) => ({
+      question: `What is ${n} + 2?`,
+      answer: `<answer>${n + 2 + (n % 2)}`,
+      label: 1 - (n % 2),
     })),
   ),
   'length.ts': /```ts\n([\s\S]*?)```/.exec(readFileSync('docs/tasks.md', 'utf8'))![1]!,
@@ -85,6 +92,11 @@ async function run(words: readonly string[]): Promise<string> {
   expect(stdout + stderr).not.toMatch(INTERNALS);
   return stdout + stderr;
 }
+
+/** The policies that the pages train, each imported as docs/my-own-run.md says. */
+beforeAll(async () => {
+  for (const name of ['mine', 'rm']) await run(['policy', 'import', 'DIR', '--name', name]);
+}, 180_000);
 
 const commands = ['tasks', 'trajectories', 'monitoring', 'trust'].flatMap((page) =>
   documented(`docs/${page}.md`)

@@ -48,8 +48,8 @@ function sectionsOf(index: string): NavigationSection[] {
 function brokenLinks(links: readonly Link[], pages: ReadonlyMap<string, Page>): Link[] {
   return links.filter(({ target, anchor }) => {
     if (target === TRY) return false;
-    if (!existsSync(target)) return true;
     const page = pages.get(target);
+    if (!page && !existsSync(target)) return true;
     return anchor !== '' && page !== undefined && !page.anchors.has(anchor);
   });
 }

@@ -16,8 +16,7 @@ export const rewardPairs: PartKind<RewardPairsPart> = {
       throw wrongInput('training-plan.head', `The set's class head has ${logits.shape[1]} classes.`, {
         expected: '2: the score of an answer is the log-odds of the second',
       });
-    const [other, own] = tf.split(logits, 2, 1) as [tf.Tensor2D, tf.Tensor2D];
-    const scores: tf.Tensor1D = tf.reshape(tf.sub(own, other), [logits.shape[0]]);
+    const scores: tf.Tensor1D = tf.sum(tf.mul(logits, tf.tensor2d([[-1, 1]])), 1);
     const indices = (offset: number) =>
       tf.tensor1d(
         slice.units.map((_, i) => 2 * i + offset),
