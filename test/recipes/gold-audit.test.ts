@@ -4,9 +4,10 @@
  * used, or it proves nothing.
  */
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 import { RESPONDER } from '../../protocols/style-responder.ts';
-import { recipes } from '../../recipes/index.ts';
+import { recipes as shippedRecipes } from '../../recipes/index.ts';
 import { checkedArithmetic } from '../../worlds/arithmetic/checking.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { rambledArithmetic } from '../../worlds/arithmetic/rambling.ts';
@@ -24,7 +25,7 @@ import { temporalGraphs } from '../../worlds/temporal-graphs/family.ts';
 import { LATER, type Moment, momentsOf, playLearn } from './played-plan.ts';
 
 const { world, contrary } = vi.hoisted(() => {
-  const world = { lies: false, swapsPairs: false };
+  const world = { lies: false, swapsPairs: false, isJudged: false };
   /** A checker whose word is turned into its opposite while the world lies. */
   const contrary =
     <Asked extends readonly unknown[], Word>(
@@ -100,6 +101,35 @@ vi.mock('../../worlds/games/match.ts', async (actual) => {
   return { ...match, returnsOf: contrary(match.returnsOf, opposite) };
 });
 
+/** A user says in his talk what he heard, so that he lies where a talk that was held is judged, and not while it is held. */
+vi.mock('../../worlds/users/scripted-user.ts', async (actual) => {
+  const users = await actual<typeof import('../../worlds/users/scripted-user.ts')>();
+  const userAfter: typeof users.userAfter = (user, needs, temper, reply) =>
+    users.userAfter(
+      user,
+      world.lies && world.isJudged
+        ? needs.map((need) => ({ ...need, isMet: (heard) => !need.isMet(heard) }))
+        : needs,
+      temper,
+      reply,
+    );
+  return { ...users, userAfter };
+});
+/** The recipes, which tell when they judge. */
+const recipes = shippedRecipes.map(
+  (recipe): Recipe => ({
+    ...recipe,
+    judge: async (...asked) => {
+      world.isJudged = true;
+      try {
+        return await recipe.judge(...asked);
+      } finally {
+        world.isJudged = false;
+      }
+    },
+  }),
+);
+
 /** Checkers that are methods of a family; one that was spread from another is a copy, which has to lie for itself. */
 const FAMILIES = [
   arithmetic,
@@ -140,9 +170,6 @@ const GOLD_IS_DATA = ['spin'];
 /** Recipes whose gold decides what is remembered, by which later rounds pay. */
 const GOLD_IS_REMEMBERED = ['rewardharness'];
 
-/** Recipes whose users say by a script of their own whether they got what they want. */
-const USERS_SAY = ['rlver'];
-
 /** Where gold is used in an earlier phase than the last of a recipe's moments. */
 const GOLD_AT: Readonly<Record<string, Moment>> = { 'dsmath-v2': { index: 2 }, rewardharness: { index: 1 } };
 
@@ -182,20 +209,17 @@ describe('rewards that are declared gold-free', () => {
 });
 
 describe('the lie reaches the oracle of', () => {
-  test.each(recipes.filter(({ name }) => !USERS_SAY.includes(name)))(
-    '$name, and what it pays or teaches where gold is used',
-    async (recipe) => {
-      const [names, infos] = [Object.keys(recipe.rewards), Object.values(recipe.rewards)];
-      const gold = names[infos.findIndex(({ usesGold }) => usesGold)];
-      const moment = GOLD_AT[recipe.name] ?? momentsOf(recipe).at(-1)!;
-      const honest = await playLearn(recipe, gold ?? names[0]!, moment);
-      lie();
-      world.swapsPairs = true;
-      const lied = await playLearn(recipe, gold ?? names[0]!, moment);
-      if (GOLD_IS_REMEMBERED.includes(recipe.name)) expect(lied.remembered).not.toEqual(honest.remembered);
-      else if (gold && !GOLD_IS_DATA.includes(recipe.name))
-        expect([lied.paid, lied.taught]).not.toEqual([honest.paid, honest.taught]);
-      else expect(lied.known).not.toEqual(honest.known);
-    },
-  );
+  test.each(recipes)('$name, and what it pays or teaches where gold is used', async (recipe) => {
+    const [names, infos] = [Object.keys(recipe.rewards), Object.values(recipe.rewards)];
+    const gold = names[infos.findIndex(({ usesGold }) => usesGold)];
+    const moment = GOLD_AT[recipe.name] ?? momentsOf(recipe).at(-1)!;
+    const honest = await playLearn(recipe, gold ?? names[0]!, moment);
+    lie();
+    world.swapsPairs = true;
+    const lied = await playLearn(recipe, gold ?? names[0]!, moment);
+    if (GOLD_IS_REMEMBERED.includes(recipe.name)) expect(lied.remembered).not.toEqual(honest.remembered);
+    else if (gold && !GOLD_IS_DATA.includes(recipe.name))
+      expect([lied.paid, lied.taught]).not.toEqual([honest.paid, honest.taught]);
+    else expect(lied.known).not.toEqual(honest.known);
+  });
 });
