@@ -80,6 +80,12 @@ export class CostCeiling {
     this.#spent += cost;
     return cost;
   }
+
+  /** Takes an order off the count that the mesh then did not take; `cost` is what `admit` said of it. */
+  withdraw({ recipe }: OrderSize, cost: number | null): void {
+    if (cost === null) this.#first.delete(recipe);
+    else this.#spent -= cost;
+  }
 }
 
 /** `$0.0312`: two digits that count, cents at least. */

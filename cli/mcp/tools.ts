@@ -3,7 +3,7 @@ import { McpServer } from '@modelcontextprotocol/server';
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import { runCost } from '../../core/cost/cost.ts';
-import { wrongInput } from '../../core/errors.ts';
+import { kindOf, wrongInput } from '../../core/errors.ts';
 import { roundFigures } from '../../core/round/round-figures.ts';
 import {
   type EpisodeKind,
@@ -242,7 +242,11 @@ export function mcpServer({ gateway, stops, order, ceiling }: Rights): McpServer
       },
       async (wanted) => {
         const cost = await costs.admit(gateway, wanted);
-        return answer({ ...(await order(wanted)), expectedDollars: cost });
+        const started = await order(wanted).catch((error: unknown) => {
+          if (kindOf(error) === 'wrong-input') costs.withdraw(wanted, cost);
+          throw error;
+        });
+        return answer({ ...started, expectedDollars: cost });
       },
     );
   }

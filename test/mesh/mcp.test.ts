@@ -56,6 +56,8 @@ test('an owner’s server orders a round, reads and replays it, keeps to its cei
   const order = { recipe: 'trio', rounds: 1, tasks: 2, groupSize: 2 };
   expect(await call('order_rounds', { ...order, tasks: 0 })).toMatch(/tasks/);
   expect(await call('order_rounds', { ...order, rounds: 2 })).toMatch(/one round first/);
+  // What the mesh refuses is no first round.
+  expect(await call('order_rounds', { ...order, policy: 'no-such' })).toMatch(/no-such/);
   const { run, round, expectedDollars } = await call('order_rounds', order);
   expect(expectedDollars).toBeNull();
   await scene.reach(round, ['done']);

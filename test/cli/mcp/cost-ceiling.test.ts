@@ -35,3 +35,14 @@ test('a recipe without a bill gets one round, once', async () => {
   await expect(costs.admit(meshOf(), order)).rejects.toThrow('wait until it is done');
   expect(await costs.admit(meshOf(0.3), order)).toBeCloseTo(0.3, 9);
 });
+
+test('an order that the mesh did not take is not counted, nor as the first of its recipe', async () => {
+  const costs = new CostCeiling(0.5);
+  const first = await costs.admit(meshOf(), order);
+  costs.withdraw(order, first);
+  expect(await costs.admit(meshOf(), order)).toBeNull();
+  const second = await costs.admit(meshOf(0.3), order);
+  costs.withdraw(order, second);
+  expect(await costs.admit(meshOf(0.3), order)).toBeCloseTo(0.3, 9);
+  await expect(costs.admit(meshOf(0.3), order)).rejects.toMatchObject({ code: 'mcp.ceiling' });
+});
