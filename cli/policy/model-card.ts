@@ -41,6 +41,8 @@ interface Card {
   readonly ref: PolicyRef;
   /** `hf:ORG/NAME@COMMIT` where version 0 came from the Hub. */
   readonly importedFrom: string | undefined;
+  /** `ORG/NAME` of what an adapter is for, where it was named. */
+  readonly base?: string | undefined;
   readonly training: Training | undefined;
   readonly adapter: boolean;
   readonly receipt: boolean;
@@ -90,13 +92,13 @@ const trained = (training: Training): string[] => {
 };
 
 /** The card as Markdown, with the fields that the Hub reads at its head. */
-export function modelCard({ ref, importedFrom, training, adapter, receipt, release }: Card): string {
-  const [, base] = /^hf:([^@]+)/.exec(importedFrom ?? '') ?? [];
+export function modelCard({ ref, importedFrom, base, training, adapter, receipt, release }: Card): string {
+  const [, imported] = /^hf:([^@]+)/.exec(importedFrom ?? '') ?? [];
   return [
     ...yaml({
       library_name: adapter ? 'peft' : 'transformers',
       pipeline_tag: 'text-generation',
-      base_model: base,
+      base_model: base ?? imported,
       tags: ['rollmesh', 'reinforcement-learning', ...(training ? [training.run.settings.recipe] : [])],
     }),
     '',

@@ -18,6 +18,7 @@ export interface PushOptions {
   readonly repository: string;
   readonly dtype: StorageType | undefined;
   readonly adapter: boolean;
+  /** `ORG/NAME` of what the adapter is for. */
   readonly base: string | undefined;
   /** Everybody may read it; a repository that is there keeps what it has. */
   readonly public: boolean;
@@ -99,6 +100,7 @@ export async function pushVersion(
       modelCard({
         ref,
         importedFrom: typeof importedFrom === 'string' ? importedFrom : undefined,
+        base,
         training: await trainingOf(gateway, manifest),
         adapter: exported.base !== undefined,
         receipt,

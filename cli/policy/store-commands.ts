@@ -143,10 +143,12 @@ interface PushAsked extends Common {
   readonly to: HubModel;
   readonly dtype?: StorageType;
   readonly adapter: boolean;
-  readonly base?: string;
+  readonly base?: HubModel;
   readonly public: boolean;
   readonly receipt: boolean;
 }
+
+const onTheHub = (text: string) => hubModel(text.startsWith('hf:') ? text : `hf:${text}`)!;
 
 export function addPush(parent: Command): void {
   withUrl(
@@ -159,14 +161,14 @@ export function addPush(parent: Command): void {
     .requiredOption(
       '--to <hf:ORG/NAME>',
       'the repository; it is made where it is missing. HF_TOKEN has the token',
-      (text: string) => hubModel(text.startsWith('hf:') ? text : `hf:${text}`)!,
+      onTheHub,
     )
     .addOption(new Option('--dtype <type>', 'float type of what is published').choices(DTYPES))
     .option('--adapter', 'only the adapter that the version has, in the layout of PEFT', false)
     .addOption(
-      new Option('--base <path>', 'with --adapter: the name of its base model on the Hub').implies({
-        adapter: true,
-      }),
+      new Option('--base <hf:ORG/NAME>', 'with --adapter: its base model')
+        .argParser(onTheHub)
+        .implies({ adapter: true }),
     )
     .option('--public', 'a repository that is made can be read by everybody', false)
     .option('--receipt', 'with a receipt, from which anybody trains the version again', false)
@@ -178,7 +180,7 @@ export function addPush(parent: Command): void {
         pushVersion(
           gateway,
           { name, version },
-          { repository: to.repository, dtype, adapter, base, public: open, receipt },
+          { repository: to.repository, dtype, adapter, base: base?.repository, public: open, receipt },
           { env: process.env, say: (line) => console.error(line) },
         ),
       );

@@ -185,14 +185,16 @@ test('a card has the held-out figures of the start and of the version, and the b
     freeze: ['judge'],
     variant: 'dr',
   };
-  const card = modelCard({
+  const known = {
     ref: { name: 'mine', version: 7 },
     importedFrom: `hf:org/base@${'0'.repeat(40)}`,
     training: { run: { settings } as never, round: 7, start: evaluation(0, 0.25), own: evaluation(7, 0.5) },
     adapter: true,
     receipt: false,
     release: '0.1.0',
-  });
+  };
+  const card = modelCard(known);
+  expect(modelCard({ ...known, base: 'org/merged' })).toContain('base_model: org/merged\n');
   expect(card).toContain('library_name: peft\npipeline_tag: text-generation\nbase_model: org/base\n');
   expect(card).toContain('8 tasks a round and 4 rollouts a task, seed 3, variant dr, judge frozen.');
   expect(card).toContain(
