@@ -24,8 +24,9 @@ import {
 import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import type { PlacedTask } from '../../worlds/file/task.ts';
 import type { CheckedAnswer } from '../../worlds/questions/check-answer.ts';
+import type { VersionName } from '../shared/version-name.ts';
 import { configOf, openPolicy } from './live-policy.ts';
-import { fetchRewardModel, type NamedVersion, openScorer } from './reward-scores.ts';
+import { fetchRewardModel, openScorer } from './reward-scores.ts';
 import { fetchVersion } from './stored-version.ts';
 import { type LeftOut, readTaskFiles, type TaskFileOptions, taskFileSettings } from './task-file-options.ts';
 
@@ -49,7 +50,7 @@ export interface EvalRequest extends AskedQuestions {
   /** The version to compare with; its answers come first of the two. */
   readonly compare?: number;
   /** Chooses among the samples of the version. */
-  readonly rewardModel?: NamedVersion;
+  readonly rewardModel?: VersionName;
   /** The file to which every question is written with its answers, one JSON object per line. */
   readonly write?: string;
 }
@@ -63,7 +64,7 @@ export interface Evaluated extends QuestionFigures {
   readonly answered: number;
   readonly worked: number;
   /** Best-of-k by the reward model, beside a scorer that knows nothing; null where none is named. */
-  readonly best: (BestFigures & { readonly by: NamedVersion }) | null;
+  readonly best: (BestFigures & { readonly by: VersionName }) | null;
   readonly compared: {
     readonly version: number;
     readonly figures: QuestionFigures;
@@ -194,7 +195,7 @@ export async function evaluateTasks(
 async function bestBy(
   gateway: GatewayClient,
   ref: PolicyRef,
-  by: NamedVersion,
+  by: VersionName,
   answered: readonly AnsweredQuestion[],
 ): Promise<Evaluated['best']> {
   const { files } = await fetchVersion(gateway, ref, TEXT_FILES);

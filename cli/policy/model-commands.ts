@@ -14,6 +14,7 @@ import { RENDERER_KINDS } from '../../core/renderer/open.ts';
 import { parsedValue } from '../../core/runs/set-path.ts';
 import type { Share } from '../../protocols/evaluate/figures.ts';
 import { engineOption, whole } from '../shared/run-options.ts';
+import { versionName } from '../shared/version-name.ts';
 import { evaluateByRecipe } from './by-recipe.ts';
 import {
   type Common,
@@ -28,7 +29,6 @@ import { type EvalRequest, type Evaluated, evaluateTasks } from './evaluate.ts';
 import { evaluationLines } from './format-evaluation.ts';
 import { checkName } from './import-checkpoint.ts';
 import { recipeEvaluationLines, recipeIn } from './recipe-commands.ts';
-import { rewardModelOption } from './reward-scores.ts';
 import { type GenerateRequest, generateLines, scoreLines } from './run-tokens.ts';
 import { numbersOption, type SolveRequest, solvedLines, solveFile } from './solve.ts';
 import { heading, SAMPLES, SCORES, sampleRows, scoreRow } from './tables.ts';
@@ -99,7 +99,7 @@ export function addEval(parent: Command): void {
     .option(
       '--reward-model <name@version>',
       'a version with a class head that chooses among the samples: best-of-k by it, beside majority and chance',
-      rewardModelOption,
+      versionName,
     )
     .option('--write <file>', 'write every question with its answers to a file, one JSON object per line')
     .option(
@@ -146,7 +146,7 @@ export function addSolve(parent: Command): void {
     .option(
       '--reward-model <name@version>',
       'a version with a class head that chooses among samples and beams',
-      rewardModelOption,
+      versionName,
     )
     .option('--piece <n>', 'tokens by which beams grow', whole(1), 16)
     .action(

@@ -1,5 +1,5 @@
 /** `policy league`, and what `policy eval --recipe` prints. */
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { wrongInput } from '../../core/errors.ts';
 import type { Engine, PolicyRef } from '../../core/policy/policy.ts';
 import { kernelEngineOf } from '../../core/policy/policy.ts';
@@ -10,6 +10,7 @@ import { changedRecipe } from '../changed-recipe.ts';
 import { openRecipes } from '../recipe-modules.ts';
 import { decimal, percent, points } from '../shared/figures.ts';
 import { engineOption, whole } from '../shared/run-options.ts';
+import { versionName } from '../shared/version-name.ts';
 import { type LeagueRow, playLeague, type RecipeEvaluation } from './by-recipe.ts';
 import { type Common, print, printJson, subcommand, withStore } from './command-line.ts';
 
@@ -45,13 +46,7 @@ export function recipeEvaluationLines(
   ];
 }
 
-function refOf(text: string): PolicyRef {
-  const [, name, version] = /^([a-z0-9][a-z0-9.-]*)@(\d+)$/.exec(text) ?? [];
-  if (name === undefined) throw new InvalidArgumentError('Expected NAME@VERSION, such as spiral-0@40.');
-  return { name, version: Number(version) };
-}
-
-const refs = (text: string, before: readonly PolicyRef[] = []): PolicyRef[] => [...before, refOf(text)];
+const refs = (text: string, before: readonly PolicyRef[] = []): PolicyRef[] => [...before, versionName(text)];
 
 const rowText = (
   { player, against, score, interval: [low, high], return: value, n, unended }: LeagueRow,
@@ -68,7 +63,7 @@ interface LeagueOptions extends Common {
 
 export function addLeague(parent: Command): void {
   subcommand(parent, 'league', 'versions of one or several runs meet each other in the games of a recipe')
-    .argument('<versions...>', 'two or more, each NAME@VERSION', refs)
+    .argument('<versions...>', 'two or more, each NAME@N', refs)
     .requiredOption('--recipe <recipe>', 'a recipe over games, such as spiral')
     .option('--world <module>', 'a game of your own (docs/games.md)')
     .option('--deals <n>', 'held-out deals of each game, each from every side', whole(1), 50)

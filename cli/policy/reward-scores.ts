@@ -1,5 +1,4 @@
 /** Scores answers by a stored reward model: what `policy eval` and `policy solve` choose by. */
-import { InvalidArgumentError } from 'commander';
 import { measure } from '../../core/policy/measure.ts';
 import type { PolicyRef, TokenIds } from '../../core/policy/policy.ts';
 import { TEXT_FILES } from '../../core/renderer/policy-text.ts';
@@ -8,17 +7,9 @@ import { expectSameTokens, tokensOf } from '../../core/text/same-tokens.ts';
 import { expectHead } from '../../model/head.ts';
 import { paidProbabilities } from '../../protocols/questions/model-reward.ts';
 import type { GatewayClient } from '../../workers/api/gateway-client.ts';
+import type { VersionName } from '../shared/version-name.ts';
 import { configOf, openPolicy } from './live-policy.ts';
 import { fetchVersion } from './stored-version.ts';
-
-export type NamedVersion = Pick<PolicyRef, 'name' | 'version'>;
-
-/** Parses `NAME@N`. */
-export function rewardModelOption(text: string): NamedVersion {
-  const [, name, version] = /^([^@]+)@(\d+)$/.exec(text) ?? [];
-  if (name !== undefined) return { name, version: Number(version) };
-  throw new InvalidArgumentError('Expected an exact version, NAME@N, as in rm@3.');
-}
 
 /** A reward model whose files are there and fit the policy. */
 export interface RewardModelFiles {
@@ -29,7 +20,7 @@ export interface RewardModelFiles {
 /** Throws `head.missing` or `policy.tokens` where the version cannot read the answers of the policy with these files. */
 export async function fetchRewardModel(
   gateway: GatewayClient,
-  { name, version }: NamedVersion,
+  { name, version }: VersionName,
   { engine }: Pick<PolicyRef, 'engine'>,
   policy: VersionFiles,
 ): Promise<RewardModelFiles> {

@@ -4,8 +4,9 @@ import type { PolicyRef } from '../../core/policy/policy.ts';
 import { solveQuestions, type Way } from '../../protocols/solve/solve-questions.ts';
 import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { percent, points, whole } from '../shared/figures.ts';
+import type { VersionName } from '../shared/version-name.ts';
 import { type AskedQuestions, openQuestions } from './evaluate.ts';
-import { fetchRewardModel, type NamedVersion, openScorer } from './reward-scores.ts';
+import { fetchRewardModel, openScorer } from './reward-scores.ts';
 import { type LeftOut, leftOutLines, readTaskFiles, taskFileSettings } from './task-file-options.ts';
 
 export interface SolveRequest extends AskedQuestions {
@@ -15,7 +16,7 @@ export interface SolveRequest extends AskedQuestions {
   readonly tokens?: number;
   readonly temperatures: readonly number[];
   readonly alphas: readonly number[];
-  readonly rewardModel?: NamedVersion;
+  readonly rewardModel?: VersionName;
   /** Tokens of a piece in beam search. */
   readonly piece: number;
   readonly seed: number;
