@@ -158,7 +158,7 @@ describe.skipIf(!chromiumPath)(`the page’s modules${CHROMIUM_NEEDED}`, () => {
       },
     ];
     const seen = await inPage<{ rungs: unknown; none: unknown; named: unknown }>(`
-      const { rungsOf, isRung } = await $('ladder');
+      const { rungsOf, isRung } = await $('rungs');
       const points = ${JSON.stringify(points)};
       return {
         rungs: rungsOf(points),

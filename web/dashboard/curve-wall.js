@@ -1,7 +1,8 @@
 /** All charts of a run: its ladder, where it has one, and its curves in the order of curves.js, each of which stays while its data changes. */
 import { Chart, Cursor } from './chart.js';
 import { curvesOf, meaningsOf, plotOf } from './curves.js';
-import { Ladder, rungsOf } from './ladder.js';
+import { Ladder } from './ladder.js';
+import { rungsOf } from './rungs.js';
 
 /** @typedef {import('./curves.js').Point} Point */
 /** @typedef {import('./curves.js').Compared} Compared */

@@ -12,7 +12,7 @@ import {
   significant,
   whole,
 } from './figures.js';
-import { isRung } from './ladder.js';
+import { isRung } from './rungs.js';
 
 /** @typedef {import('./api.js').Run} Run */
 /** @typedef {import('./api.js').Round} Round */

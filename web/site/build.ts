@@ -21,7 +21,7 @@ import {
   renderPage,
   sitePath,
 } from './pages.ts';
-import { recipePages, recipeTexts, startsOfRecipes } from './recipe-pages.ts';
+import { type MadePage, recipePages, recipeTexts, startsOfRecipes } from './recipe-pages.ts';
 
 const inFolder = (folder: string, ending: string) =>
   readdirSync(folder)
@@ -72,6 +72,8 @@ export function buildSite(): {
   readonly files: ReadonlyMap<string, string>;
   readonly copied: readonly string[];
   readonly broken: readonly Link[];
+  /** The pages of the recipes, as Markdown. */
+  readonly recipes: readonly MadePage[];
 } {
   const sources = [
     'README.md',
@@ -85,7 +87,8 @@ export function buildSite(): {
     'docs/monitoring/grafana.json',
     'web/dashboard/openapi.json',
   ];
-  const made = [{ source: SEARCH, markdown: '# Search\n' }, ...recipePages()];
+  const recipes = recipePages();
+  const made = [{ source: SEARCH, markdown: '# Search\n' }, ...recipes];
   const written = sources.map((source) => ({ source, markdown: readFileSync(source, 'utf8') }));
   const all = [...written, ...made];
   const site = { pages: new Set(all.map(({ source }) => source)), files: new Set([...copied, TRY]) };
@@ -104,6 +107,7 @@ export function buildSite(): {
       rendered.flatMap(({ links }) => links),
       pages,
     ),
+    recipes,
   };
 }
 
@@ -119,7 +123,7 @@ async function writeIndex(folder: string): Promise<void> {
 }
 
 /** What the site has, for programs that read (llmstxt.org): the pages of docs/README.md with their questions, and the recipes. */
-function llmsText(index: string): string {
+function llmsText(index: string, recipes: readonly MadePage[]): string {
   const sections = index.split(/^## /m).slice(1);
   const pages = sections.map((section) => {
     const [title = ''] = section.split('\n');
@@ -129,7 +133,7 @@ function llmsText(index: string): string {
     );
     return lines.length ? `## ${title}\n\n${lines.join('\n')}\n` : '';
   });
-  const recipes = recipePages().map(({ source, markdown }) => {
+  const lines = recipes.map(({ source, markdown }) => {
     const [title = ''] = markdown.split('\n');
     return `- [${title.slice(2)}](${sitePath(source)})`;
   });
@@ -137,12 +141,12 @@ function llmsText(index: string): string {
     '# rollmesh\n',
     '> Reinforcement-learning post-training of language models by self-play and generator-verifier co-training: Cloudflare Workers sample, a learner trains.\n',
     ...pages.filter(Boolean),
-    `## Recipes\n\n${recipes.join('\n')}\n`,
+    `## Recipes\n\n${lines.join('\n')}\n`,
   ].join('\n');
 }
 
 async function write(folder: string): Promise<void> {
-  const { files, copied, broken } = buildSite();
+  const { files, copied, broken, recipes } = buildSite();
   for (const { page, target, anchor } of broken)
     console.error(`${page}: ${target}${anchor && `#${anchor}`} leads nowhere`);
   if (broken.length) process.exit(1);
@@ -155,7 +159,7 @@ async function write(folder: string): Promise<void> {
   for (const path of copied) copyFileSync(path, place(path));
   for (const path of ['site.css', 'search.js', 'filter.js']) copyFileSync(`web/site/${path}`, place(path));
   writeFileSync(place('docs/recipe-texts.json'), JSON.stringify(recipeTexts()));
-  writeFileSync(place('llms.txt'), llmsText(readFileSync('docs/README.md', 'utf8')));
+  writeFileSync(place('llms.txt'), llmsText(readFileSync('docs/README.md', 'utf8'), recipes));
   await writeIndex(folder);
   await buildTryPage(join(folder, 'try'), '../docs/glossary.html', startsOfRecipes());
   console.log(`${files.size} pages and the page /try are in ${folder}.`);
