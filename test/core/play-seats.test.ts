@@ -205,3 +205,11 @@ test('a seat that is asked in messages goes on by the chat template, and its own
   // The other seat's turns are not in its prompt.
   expect(prompt).not.toContain('turn 1');
 });
+
+test('a turn that its stop token did not end is cut off, whatever the world says of it', async () => {
+  const { played } = stage(haggle, [{ said: [] }], {
+    write: (prompt) => (prompt.endsWith('2') ? '2'.repeat(12) : `${prompt.at(-1)}<eos>`),
+  });
+  const [{ turns }] = (await played) as [Awaited<typeof played>[0]];
+  expect(turns.map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'cut-off', 'ok']);
+});
