@@ -13,7 +13,7 @@ const order = { recipe: 'trio', rounds: 1, tasks: 4, groupSize: 2 };
 test('an order costs what the dearest of the last rounds cost, by samples', async () => {
   const costs = new CostCeiling(10);
   // Three rounds of 16 samples are six times the dearer round of eight.
-  expect(await costs.admit(meshOf(0.6, 0.3), { ...order, tasks: 8, rounds: 3 })).toBeCloseTo(3.6, 9);
+  expect(await costs.admit(meshOf(0.3, 0.6), { ...order, tasks: 8, rounds: 3 })).toBeCloseTo(3.6, 9);
 });
 
 test('orders together stay under the ceiling, and a refused one is not counted', async () => {
