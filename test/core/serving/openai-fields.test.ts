@@ -107,11 +107,13 @@ test('one call at a time is refused where several could be made', () => {
 });
 
 test('an option of streams that is not heeded is refused', () => {
-  const asked = { model: 'm', prompt: 'a', stream: true };
-  expect(() => completionOrder({ ...asked, stream_options: { continuous_usage_stats: true } })).toThrow(
-    'stream_options: continuous_usage_stats',
-  );
-  expect(completionOrder({ ...asked, stream_options: { include_obfuscation: false } })).toEqual(
-    completionOrder(asked),
-  );
+  for (const [order, asked] of [
+    [completionOrder, { model: 'm', prompt: 'a', stream: true }],
+    [chatOrder, { model: 'm', messages: [{ role: 'user', content: 'a' }], stream: true }],
+  ] as const) {
+    expect(() => order({ ...asked, stream_options: { continuous_usage_stats: true } })).toThrow(
+      'stream_options: continuous_usage_stats',
+    );
+    expect(order({ ...asked, stream_options: { include_obfuscation: false } })).toEqual(order(asked));
+  }
 });
