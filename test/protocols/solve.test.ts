@@ -153,6 +153,17 @@ describe('beam search', () => {
     expect(Math.abs(shares['2 2 0']! - (1 - 0.9 ** 16))).toBeLessThan(0.09);
   });
 
+  test('keeps answers that have ended while others go on, and ends with none that has not', async () => {
+    const short = async (rows: readonly { readonly ids: TokenIds }[]) =>
+      rows.map(({ ids }) => Number(ids.join(' ') === '1 0'));
+    const shares = sharesOf(await beamSearch(search(300), short, { width: 8, branches: 1, piece: 1 }));
+    // Each of eight beams is "1 END" with .6 · .3.
+    expect(Math.abs(shares['1 0']! - (1 - 0.82 ** 8))).toBeLessThan(0.09);
+    // After two tokens of each of eight beams the budget is spent: one has ended but for .46^8, and "1 2" and "2 2" are scored higher.
+    const spent = await beamSearch(search(300, { budget: 16 }), twos, { width: 8, branches: 1, piece: 1 });
+    expect(spent.filter(({ ids }) => ids.at(-1) === END).length / 300).toBeGreaterThan(0.97);
+  });
+
   test('takes the tokens that it says, ends at the budget, and leaves out what cannot be scored', async () => {
     asked = 0;
     const found = await beamSearch(search(3, { budget: 4 }), twos, { width: 1, branches: 4, piece: 1 });
