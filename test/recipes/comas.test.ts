@@ -23,7 +23,9 @@ test('on sums a scorer says by its own solution whether the answer or the critiq
 
 const given = { sources: [{ weight: 1, tasks: [sayTask('Say one', 'one', 1)] }] };
 /** Scores: 3 of the first solution, and no score of the second. */
-const discussed = (more: { variant?: string; reward?: string } = {}) => {
+const discussed = (
+  more: { variant?: string; reward?: string; groupSize?: number; atStart?: number } = {},
+) => {
   const prompts: string[] = [];
   const says = (role: string, prompt: string): readonly string[] => {
     prompts.push(`${role}: ${prompt}`);
@@ -64,10 +66,31 @@ test('a round: solution, critique and score, twice, each agent trained on all th
   expect(plan.figures).toEqual({ solutionReward: 1, readable: 1 / 2 });
 });
 
+test('each token costs a hundredth of its divergence from the start, which those before it are credited with, too', async () => {
+  // Of every token ln p − ln p₀ = −1 + 2.
+  const { plan } = await discussed({ reward: 'gold', groupSize: 8, atStart: -2 });
+  expect(plan.updates.map(({ set }) => set)).toEqual(['main', 'partner']);
+  for (const { parts } of plan.updates) {
+    const items = parts
+      .flatMap((part) => (part as PolicyPart).items)
+      .map(({ sample, advantage }) => ({
+        reward: sample.rewards.reward,
+        advantages: advantage as readonly number[],
+      }));
+    const last = (reward: number) => items.find((item) => item.reward === reward)!.advantages.at(-1)!;
+    // Between the last tokens of a right and of a wrong text lies the whole reward of 1.
+    const step = (last(1) - last(0)) / 100;
+    for (const { advantages } of items)
+      for (const [t, value] of advantages.entries())
+        if (t > 0) expect(value - advantages[t - 1]!).toBeCloseTo(step, 4);
+    expect(step).toBeGreaterThan(0.01);
+  }
+});
+
 test('variants and controls: no critique, the critic scores, the checker pays', async () => {
   const none = await discussed({ variant: 'no-critique' });
   expect(none.groups[0]!.samples.map(none.read)).toEqual(['one', 'six']);
-  const own = await discussed({ variant: 'critic-scores' });
+  const own = await discussed({ variant: 'critic-scores', groupSize: 8 });
   const [{ samples, judgments }] = own.groups as [(typeof own.groups)[0]];
   for (const { of, role } of judgments) {
     const at = samples.findIndex(({ id }) => id === of);

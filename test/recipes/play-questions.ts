@@ -23,6 +23,8 @@ export interface Played {
   readonly variant?: string;
   readonly index?: number;
   readonly recipeState?: unknown;
+  /** Log-probability of every token by the start's weights; by those that sampled it has -1, which is the default. */
+  readonly atStart?: number;
   /** The texts that a role writes to a prompt, one after the other, and again from the first. */
   readonly says: (role: string, prompt: string) => readonly string[];
 }
@@ -36,6 +38,7 @@ export async function play({
   index = 1,
   recipeState,
   given = {},
+  atStart = -1,
   says,
 }: Played) {
   const recipe = questionRecipeFrom({ ...SAY, ...given, recipe: name });
@@ -81,7 +84,7 @@ export async function play({
     encode: chat.tokenizer.encode,
     renderer: chat.renderer,
     score: async (_: string, sequences: readonly { ids: readonly number[] }[]) =>
-      sequences.map(({ ids }) => new Float32Array(ids.length).fill(-1)),
+      sequences.map(({ ids }) => new Float32Array(ids.length).fill(atStart)),
   } as unknown as LearnTools;
   const records = { round, proposals, groups, recipeState, version: index - 1 };
   const plan = await planTraining(recipe, records, tools);
