@@ -62,7 +62,49 @@ test('in self-play both sides are advised by what is trained; alone the actor is
 });
 
 test('an evaluation advises the start’s actor, and the score is its share of the coins', async () => {
-  const { heldOut, figures } = await evaluateWritten(epo, 4, (prompt) => play(prompt, 0));
+  const wrote = new Map<string, Set<number>>();
+  const { heldOut, figures } = await evaluateWritten(
+    epo,
+    4,
+    (prompt, _, version) => {
+      const who = prompt.includes('advise') ? 'strategist' : 'others';
+      wrote.set(who, (wrote.get(who) ?? new Set()).add(version));
+      return play(prompt, 0);
+    },
+    5,
+  );
+  // Without a strategist the evaluated version is the actor.
+  expect(wrote).toEqual(
+    new Map([
+      ['strategist', new Set([5])],
+      ['others', new Set([0, 5])],
+    ]),
+  );
   expect(figures!['score.split-advised']).toBeCloseTo(0.5, 12);
   expect(heldOut.n).toBe(8);
+});
+
+test('its words are compared within a deal, and in self-play each side with itself', async () => {
+  for (const [variant, trained] of [
+    [undefined, ['strategist']],
+    ['self-play', ['strategist', 'adviser']],
+    ['actor-alone', ['actor']],
+  ] as const) {
+    const { groups, plan } = await playWritten(epo, (prompt, i) => play(prompt, i + prompt.length), {
+      tasks: 3,
+      groupSize: 4,
+      ...(variant ? { variant } : {}),
+    });
+    const parts = plan.updates.flatMap((update) => update.parts) as PolicyPart[];
+    expect(parts.map(({ role }) => role)).toEqual(trained);
+    for (const { role, items } of parts)
+      for (const { group } of groups) {
+        const own = items.filter(({ sample }) =>
+          groups.some((one) => one.group === group && one.samples.some(({ id }) => id === sample.id)),
+        );
+        // Each deal and side has the mean 0.
+        expect(own.length, role).toBeGreaterThan(0);
+        expect(own.reduce((sum, { advantage }) => sum + (advantage as number), 0)).toBeCloseTo(0, 4);
+      }
+  }
 });
