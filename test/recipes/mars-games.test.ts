@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import { wholeEpisodesOf } from '../../core/episodes/play-episodes.ts';
 import type { PolicyPart } from '../../core/plan/training-plan.ts';
+import { grpo } from '../../core/rl/estimators/index.ts';
+import { playWritten } from '../../local/testing/index.ts';
 import { rewardsToGo } from '../../protocols/episode-credit.ts';
 import { seatItems } from '../../protocols/seat-credit.ts';
-import { playWritten } from '../../local/testing/index.ts';
 import { marsGames } from '../../recipes/mars-games/recipe.ts';
+import { evaluateWritten } from './evaluate-written.ts';
 import { groupOf, turnsOf } from './turns.ts';
 
 const centred = (rewards: (number | null)[], groups: readonly unknown[]) =>
@@ -88,17 +90,15 @@ test('a seat without a return is left out, and others keep theirs', () => {
   ).toBe(true);
 });
 
+const play = (prompt: string, i: number) =>
+  prompt.includes('hint')
+    ? `<answer>${'rgbost'[i % 6]}<eos>`
+    : prompt.includes('pick')
+      ? `<answer>${1 + (i % 3)}<eos>`
+      : `<answer>${i % 2 ? 'bet' : 'pass'}<eos>`;
+
 test('it trains the four seats of two games, and evaluates a third', async () => {
-  const { groups, plan } = await playWritten(
-    marsGames,
-    (prompt, i) =>
-      prompt.includes('hint')
-        ? `<answer>${'rgbost'[i % 6]}<eos>`
-        : prompt.includes('pick')
-          ? `<answer>${1 + (i % 3)}<eos>`
-          : `<answer>${i % 2 ? 'bet' : 'pass'}<eos>`,
-    { tasks: 2, groupSize: 4 },
-  );
+  const { groups, plan } = await playWritten(marsGames, play, { tasks: 2, groupSize: 4 });
   expect(groups.map(({ task }) => task.split(' ')[0])).toEqual(['kuhn', 'hint']);
   for (const turns of wholeEpisodesOf(groups[1]!.samples)) {
     expect(turns.map(({ role }) => role)).toEqual([
@@ -118,4 +118,37 @@ test('it trains the four seats of two games, and evaluates a third', async () =>
   }
   const roles = plan.updates.flatMap(({ parts }) => parts.map((part) => (part as PolicyPart).role));
   expect(roles).toEqual(['first', 'second', 'guide', 'guesser']);
+  const { figures } = await evaluateWritten(marsGames, 2, play);
+  expect(Object.keys(figures!).filter((name) => name.startsWith('score.'))).toEqual([
+    'score.kuhn',
+    'score.hint',
+    'score.tic-tac-toe',
+  ]);
+});
+
+test('variants: what a turn is credited with, and what it is compared with', async () => {
+  const credited = async (variant?: string) => {
+    const { groups, plan } = await playWritten(marsGames, play, {
+      tasks: 2,
+      groupSize: 4,
+      ...(variant ? { variant } : {}),
+    });
+    const parts = plan.updates.flatMap((update) => update.parts) as PolicyPart[];
+    return [groups, parts.map(({ role, items }) => [role, items.map(({ advantage }) => advantage)])] as const;
+  };
+  for (const [variant, credit] of [
+    [undefined, { by: 'turn', compare: 'seat', within: 'deal' }],
+    ['pooled', { by: 'turn', compare: 'pooled', within: 'deal' }],
+    ['episode', { by: 'episode', compare: 'seat', within: 'deal' }],
+    ['episode-pooled', { by: 'episode', compare: 'pooled', within: 'deal' }],
+    ['discounted', { by: 'turn', gamma: 0.9, compare: 'seat', within: 'deal' }],
+  ] as const) {
+    const [groups, parts] = await credited(variant);
+    const seats = ['first', 'second', 'guide', 'guesser'];
+    const wanted = [...seatItems(groups, seats, credit, grpo)];
+    expect([variant, parts]).toEqual([
+      variant,
+      wanted.map(([role, items]) => [role, items.map(({ advantage }) => advantage)]),
+    ]);
+  }
 });
