@@ -104,7 +104,7 @@ test('variants: nobody is asked for judgments, or they are paid nothing', async 
 test('after the last search it is told to answer, and one more search ends the episode', async () => {
   const prompts: string[] = [];
   const sources = [{ weight: 1, tasks: [task('How high is the south tower?', '55', 1, TOWERS)] }];
-  const { groups } = await play({
+  const { groups, plan } = await play({
     recipe: 'reseek',
     variant: 'no-judgments',
     tasks: 1,
@@ -120,6 +120,8 @@ test('after the last search it is told to answer, and one more search ends the e
   expect(prompts[3]).toContain('Answer the question now.');
   expect(groups[0]!.samples.map(({ rewards }) => rewards.reward)).toEqual([0, 0, 0, 0]);
   expect(groups[0]!.answersExact).toEqual([null, null, null, null]);
+  // The fourth text finds nothing.
+  expect(plan.figures).toEqual({ searches: 3 });
 });
 
 test('among one-line documents a small policy judges by whether it would answer', async () => {
