@@ -58,6 +58,15 @@ test('a proposal earns 4p(1 - p), and one that is unusable nothing; there is no 
   });
 });
 
+test('what is no task earns nothing', async () => {
+  const { proposals, groups } = await play(undefined, ['f07 of f12 of bdca', 'f07 of']);
+  const paid = recipe.payProposals!({ proposals, groups } as never, {} as never)!;
+  const [task, ...others] = proposals.samples.map(({ id, outcome }) => [outcome, paid.get(id)]);
+  expect(task).toEqual(['ok', 0.75]);
+  expect(others.length).toBeGreaterThan(0);
+  for (const other of others) expect(other).toEqual(['off-grammar', 0]);
+});
+
 test('a proposal earns less by the share of the others that nest the same functions, whatever their strings', async () => {
   const { proposals, groups } = await play(undefined, ['f07 of f12 of bdca', 'f07 of f12 of abce']);
   const paid = recipe.payProposals!({ proposals, groups } as never, {} as never)!;
