@@ -7,7 +7,7 @@ import { AuditLedger } from '../../core/audit/findings.ts';
 import { measure } from '../../core/policy/measure.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { openRoundContext } from '../../core/recipe/round-context.ts';
-import { playStages } from '../../core/round/play-stages.ts';
+import { judgeStage, playStages, proposeStage, rollOutStage } from '../../core/round/play-stages.ts';
 import { proposals as proposalsSchema, type ScoredGroup, scoredGroup } from '../../core/schema/sample.ts';
 import { trio } from '../../recipes/trio/recipe.ts';
 import { BudgetExceeded, budgeted, CpuBudget, PartialResults } from '../../workers/shared/cpu-budget.ts';
@@ -89,6 +89,17 @@ test('each stage’s measurements are in the record of their group, and the rewa
       true,
     );
   }
+});
+
+test('stages with contexts of their own, as Workers have, leave the same record', async () => {
+  const context = () => openRoundContext({ recipe: measuring, round: record.round, ...tools });
+  const proposals = await proposeStage(measuring, context());
+  const rolledOut = await rollOutStage(measuring, context(), proposals.tasks);
+  const groups = await judgeStage(measuring, context(), rolledOut);
+  expect(JSON.parse(JSON.stringify({ proposals, groups }))).toEqual({
+    proposals: record.proposals,
+    groups: record.groups,
+  });
 });
 
 test('an audit reads them back without a model, and makes them again', async () => {
