@@ -67,16 +67,18 @@ test('an evaluation advises the start’s actor, and the score is its share of t
     epo,
     4,
     (prompt, _, version) => {
-      const who = prompt.includes('advise') ? 'strategist' : 'others';
+      const advised = /fair|hard/.test(prompt) ? 'advised' : 'others';
+      const who = prompt.includes('advise') ? 'strategist' : advised;
       wrote.set(who, (wrote.get(who) ?? new Set()).add(version));
       return play(prompt, 0);
     },
     5,
   );
-  // Without a strategist the evaluated version is the actor.
+  // Without a strategist the evaluated version is the actor, and plays against the start.
   expect(wrote).toEqual(
     new Map([
       ['strategist', new Set([5])],
+      ['advised', new Set([0])],
       ['others', new Set([0, 5])],
     ]),
   );
