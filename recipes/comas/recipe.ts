@@ -21,6 +21,7 @@ import { ask, type Question } from '../../protocols/ask-about-samples.ts';
 import { debate, debatesIn, payDebates, type Scored, type Turns } from '../../protocols/debate.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { besideOracle } from '../../protocols/gold.ts';
+import { ppoClip } from '../../protocols/objectives.ts';
 import { describedBy, policyPart, rewardNamed, SOLVER, smallSteps } from '../../protocols/solver.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
 
@@ -183,14 +184,7 @@ async function learn({ groups }: RoundRecords, { score }: LearnTools): Promise<T
       set,
       parts: names.flatMap((role) => {
         const of = items.filter(({ sample }) => sample.role === role);
-        return of.length
-          ? [
-              policyPart(role, of, {
-                objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-                aggregation: { mode: 'token-mean' },
-              }),
-            ]
-          : [];
+        return of.length ? [policyPart(role, of, ppoClip())] : [];
       }),
     });
   }

@@ -7,6 +7,7 @@ import { grpo } from '../../core/rl/estimators/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { GAME_FIGURES } from '../../protocols/evaluate/games.ts';
 import { gameRound } from '../../protocols/game-round.ts';
+import { ppoClip } from '../../protocols/objectives.ts';
 import { SEAT_FIGURES, seatFigures, seatItems, seatUpdates } from '../../protocols/seat-credit.ts';
 import { smallSteps } from '../../protocols/solver.ts';
 import { advisedSplit, bothAdvisedSplit, split } from '../../worlds/games/split.ts';
@@ -33,10 +34,7 @@ function learn({ round, groups }: RoundRecords): TrainingPlan {
     updates: seatUpdates(
       seatItems(groups, trained, { by: 'turn', compare: 'seat', within: 'deal' }, grpo),
       epo.roles,
-      {
-        objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-        aggregation: { mode: 'token-mean' },
-      },
+      ppoClip(),
     ),
     figures: seatFigures(groups, ROLES),
   };

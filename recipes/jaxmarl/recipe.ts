@@ -1,4 +1,6 @@
 /** JaxMARL: independent PPO on a vectorised grid for two agents. The method is described below, as data. */
+
+import { episodesOf } from '../../core/episodes/play-episodes.ts';
 import type {
   LearnTools,
   PolicyItem,
@@ -6,20 +8,20 @@ import type {
   TrainingPlan,
   ValuePart,
 } from '../../core/plan/training-plan.ts';
-import { episodesOf } from '../../core/episodes/play-episodes.ts';
+import { Random } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { gae, grpo } from '../../core/rl/estimators/index.ts';
 import { mean, whiten } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
-import { Random } from '../../core/random.ts';
+import { returnOf } from '../../protocols/episode-credit.ts';
 import { examDeals, GAME_FIGURES } from '../../protocols/evaluate/games.ts';
 import { gameRound } from '../../protocols/game-round.ts';
-import { returnOf } from '../../protocols/episode-credit.ts';
+import { ppoClip } from '../../protocols/objectives.ts';
 import { writtenBy } from '../../protocols/samples-of-role.ts';
 import { SEAT_FIGURES, seatFigures, seatItems, seatUpdates } from '../../protocols/seat-credit.ts';
 import { smallSteps } from '../../protocols/solver.ts';
-import { bestReturn, meet } from '../../worlds/grids/meet.ts';
 import { meetParts } from '../../worlds/games/reading.ts';
+import { bestReturn, meet } from '../../worlds/grids/meet.ts';
 
 const CRITIC = 'critic';
 const GAMMA = 0.99;
@@ -62,8 +64,7 @@ async function byCritic(
 }
 
 const HOW = {
-  objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-  aggregation: { mode: 'token-mean' },
+  ...ppoClip(),
   entropy: 0.01,
 } as const;
 

@@ -9,6 +9,7 @@ import { MAIN_SET } from '../../core/schema/policy.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { DEBATE_FIGURES, debate, debateFigures, payDebates, type Turns } from '../../protocols/debate.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
+import { nearStart, ppoClip } from '../../protocols/objectives.ts';
 import { exactShare } from '../../protocols/samples-of-role.ts';
 import {
   creditedItems,
@@ -79,13 +80,8 @@ function learn({ round, groups }: RoundRecords): TrainingPlan {
         role,
         creditedItems(samples, samples.map(rewardOf), keys, grpo),
         {
-          objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-          aggregation: { mode: 'token-mean' },
-          kl: {
-            weight: 0.002,
-            estimator: 'k3',
-            reference: { set: SETS[role as keyof typeof SETS], version: 0 },
-          },
+          ...ppoClip(),
+          ...nearStart(0.002, SETS[role as keyof typeof SETS]),
         },
         SETS[role as keyof typeof SETS],
       );

@@ -1,11 +1,13 @@
 /** MARS (published as MARSHAL): self-play in competing and cooperating games with credit by turn and by seat. The method is described below, as data. */
+
+import type { SeatedGame } from '../../core/game/seated-game.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { GAME_FIGURES } from '../../protocols/evaluate/games.ts';
-import type { SeatedGame } from '../../core/game/seated-game.ts';
 import { type GameRound, gameRound } from '../../protocols/game-round.ts';
+import { ppoClip } from '../../protocols/objectives.ts';
 import {
   SEAT_FIGURES,
   type SeatCredit,
@@ -35,10 +37,11 @@ function over(round: GameRound): Recipe {
     ...DESCRIBED,
     ...shape,
     learn: ({ round: { settings }, groups }: RoundRecords): TrainingPlan => ({
-      updates: seatUpdates(seatItems(groups, seats, CREDIT[settings.variant ?? '']!, grpo), shape.roles, {
-        objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-        aggregation: { mode: 'token-mean' },
-      }),
+      updates: seatUpdates(
+        seatItems(groups, seats, CREDIT[settings.variant ?? '']!, grpo),
+        shape.roles,
+        ppoClip(),
+      ),
       figures: seatFigures(groups, seats),
     }),
   };

@@ -18,6 +18,7 @@ import {
   type Turns,
 } from '../../protocols/debate.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
+import { nearStart, ppoClip } from '../../protocols/objectives.ts';
 import {
   describedBy,
   policyUpdate,
@@ -116,9 +117,8 @@ function learn({ groups }: RoundRecords): TrainingPlan {
         role,
         own.flatMap((sample, i) => (advantages[i] ? [{ sample, advantage: advantages[i] }] : [])),
         {
-          objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-          aggregation: { mode: 'token-mean' },
-          kl: { weight: 0.001, estimator: 'k3', reference: { set: SETS[role], version: 0 } },
+          ...ppoClip(),
+          ...nearStart(0.001, SETS[role]),
         },
         SETS[role],
       );

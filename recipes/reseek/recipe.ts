@@ -9,6 +9,7 @@ import { discountedReturns, grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { coinOf, sealedGold } from '../../protocols/gold.ts';
+import { nearStart, ppoClip } from '../../protocols/objectives.ts';
 import {
   evaluateSearcher,
   libraryOf,
@@ -175,9 +176,8 @@ function learn(game: SearchGame, { round, groups }: RoundRecords, tools: LearnTo
         grpo,
       ),
       {
-        objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-        aggregation: { mode: 'token-mean' },
-        kl: { weight: 0.001, estimator: 'k3', reference: { set: 'main', version: 0 } },
+        ...ppoClip(),
+        ...nearStart(0.001),
       },
     ),
     figures: {

@@ -17,6 +17,7 @@ import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core
 import { tallyOf } from '../../core/statistics/change.ts';
 import { grpoByEpisode } from '../../protocols/episode-credit.ts';
 import { coinOf, sealedGold } from '../../protocols/gold.ts';
+import { nearStart, ppoClip } from '../../protocols/objectives.ts';
 import { describedBy, policyUpdate, rewardNamed, trainedSolver } from '../../protocols/solver.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
 import { beginUser, TEMPERS, type Temper, type User, userAfter } from '../../worlds/users/scripted-user.ts';
@@ -160,9 +161,8 @@ function judgeGroup(game: TalkGame, context: RoundContext, group: RolloutGroup):
 
 const learn = ({ groups }: RoundRecords): TrainingPlan => ({
   updates: policyUpdate(ASSISTANT, grpoByEpisode(groups), {
-    objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.2 },
-    aggregation: { mode: 'token-mean' },
-    kl: { weight: 0.001, estimator: 'k3', reference: { set: 'main', version: 0 } },
+    ...ppoClip(),
+    ...nearStart(0.001),
   }),
   figures: {
     replies: mean(groups.flatMap(({ samples }) => episodesOf(samples).map((turns) => turns.length))),
