@@ -5,6 +5,7 @@
  */
 import type { Random } from '../../core/random.ts';
 import { mean } from '../../core/rl/statistics.ts';
+import { sameExp } from '../../core/same-exp.ts';
 import { parseStyleTask, randomStyleTask, styleScore, wordsOf, writeStyleTask } from './family.ts';
 
 /** What a winning style and a point of the rubric are worth, in log-odds. */
@@ -26,7 +27,7 @@ export function mixtureOf(
   return styles.length ? [share(0), share(1), share(2)] : null;
 }
 
-const sigmoid = (x: number) => 1 / (1 + Math.exp(-x));
+const sigmoid = (x: number) => 1 / (1 + sameExp(-x));
 /** 1 where style `a` beats `b` (the next one in the circle), -1 where it is beaten, 0 between equals. */
 const beats = (a: number, b: number) => [0, 1, -1][(b - a + 3) % 3]!;
 
