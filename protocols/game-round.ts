@@ -15,6 +15,7 @@ import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../core/sc
 import { drawnTasks } from '../worlds/drawn-tasks.ts';
 import {
   type BySeat,
+  gameOf,
   type Match,
   matchRules,
   matchTask,
@@ -127,7 +128,7 @@ export function gameRound({
     describe: {
       ...(parts ? { parts: (_: string, text: string) => parts(text) } : {}),
       ...(cells ? { cells } : {}),
-      title: (task) => [{ kind: 'text', text: task.split(' ')[0]! }],
+      title: (task) => [{ kind: 'text', text: gameOf(task) }],
     },
   };
 }

@@ -10,6 +10,7 @@ import { deviation, mean, present } from '../core/rl/statistics.ts';
 import type { Key, Maybe } from '../core/rl/types.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
 import type { ScoredGroup } from '../core/schema/sample.ts';
+import { gameOf } from '../worlds/games/match.ts';
 import { episodeItems, returnOf, rewardsToGo } from './episode-credit.ts';
 import { writtenBy } from './samples-of-role.ts';
 import { type GroupEstimator, groupItems, policyPart } from './solver.ts';
@@ -24,9 +25,6 @@ export interface SeatCredit {
   /** Within the episodes of one deal, or within all episodes of the game in the round. */
   readonly within: 'deal' | 'game';
 }
-
-/** The name of the game that a task is a deal of. */
-export const gameOf = (task: string): string => task.split(' ')[0]!;
 
 /** The key within which a seat's returns are compared. */
 const keyOf = ({ group, task }: ScoredGroup, role: string, { compare, within }: SeatCredit): string =>

@@ -8,7 +8,6 @@ import type {
   TrainingPlan,
   ValuePart,
 } from '../../core/plan/training-plan.ts';
-import { Random } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { gae, grpo } from '../../core/rl/estimators/index.ts';
 import { mean, whiten } from '../../core/rl/statistics.ts';
@@ -20,6 +19,7 @@ import { ppoClip } from '../../protocols/objectives.ts';
 import { writtenBy } from '../../protocols/samples-of-role.ts';
 import { SEAT_FIGURES, seatFigures, seatItems, seatUpdates } from '../../protocols/seat-credit.ts';
 import { smallSteps } from '../../protocols/solver.ts';
+import { openMatch } from '../../worlds/games/match.ts';
 import { meetParts } from '../../worlds/games/reading.ts';
 import { bestReturn, meet } from '../../worlds/grids/meet.ts';
 
@@ -97,12 +97,7 @@ async function learn({ round, groups }: RoundRecords, tools: LearnTools): Promis
 
 /** Mean return of the shortest ways of the held-out worlds. */
 const bestOf = (tasks: readonly string[]): number =>
-  mean(
-    tasks.map((task) => {
-      const [, seed] = task.split(' ');
-      return bestReturn(meet.deal(new Random(`${meet.name}/${seed}`)) as Parameters<typeof bestReturn>[0]);
-    }),
-  );
+  mean(tasks.map((task) => bestReturn(openMatch([meet], task).state as Parameters<typeof bestReturn>[0])));
 
 export const jaxmarl: Recipe = {
   name: 'jaxmarl',

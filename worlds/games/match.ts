@@ -8,8 +8,8 @@ import type { Moved, SeatedGame } from '../../core/game/seated-game.ts';
 import { Random } from '../../core/random.ts';
 import type { MissingReward } from '../../core/schema/missing-reward.ts';
 import { agentPrompt } from '../environment.ts';
-import { withoutStop } from '../worked.ts';
 import { saidInMessages } from '../message-family.ts';
+import { withoutStop } from '../worked.ts';
 
 export type BySeat<T> = Readonly<Record<string, T>>;
 
@@ -28,6 +28,9 @@ export interface Match {
 
 /** The task that names a deal of a game. `seed`: hexadecimal digits. */
 export const matchTask = ({ name }: Pick<SeatedGame, 'name'>, seed: string): string => `${name} ${seed}`;
+
+/** The name of the game that a task is a deal of. */
+export const gameOf = (task: string): string => task.split(' ')[0]!;
 
 /** The match that a task names, before its first move. Throws `tasks.game` for any other text. */
 export function openMatch(games: readonly SeatedGame[], task: string): Match {
