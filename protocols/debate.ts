@@ -10,8 +10,10 @@ import { rendered, type TaskFamily } from '../core/recipe/task-family.ts';
 import { mean } from '../core/rl/statistics.ts';
 import type { Maybe } from '../core/rl/types.ts';
 import { rolloutId } from '../core/round/sample-ids.ts';
+import { type Evaluation, evaluation } from '../core/schema/evaluation.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../core/schema/sample.ts';
 import { type AnswerReward, payAnswers } from './answer-rewards.ts';
+import { evaluateSolver } from './evaluate/solver.ts';
 import { generateWithin } from './evaluate/within-context.ts';
 import { samplePrompts } from './sample-prompts.ts';
 import { rewardOf } from './solver.ts';
@@ -194,7 +196,7 @@ export function payDebates(
   };
 }
 
-/** What the figures of `debateFigures` mean. */
+/** What the figures of `evaluateDebates` mean. */
 export const DEBATE_FIGURES = {
   firstTurn:
     'Share of exact answers in the first turn of debates of held-out tasks, one sampled debate each.',
@@ -202,7 +204,7 @@ export const DEBATE_FIGURES = {
 } as const;
 
 /** Debates of held-out tasks, one each: how those answer who speak first, and those who speak last. */
-export async function debateFigures(
+async function debateFigures(
   game: Parameters<typeof debate>[0],
   context: EvaluationContext,
   turns: Turns,
@@ -233,3 +235,20 @@ export async function debateFigures(
   );
   return { firstTurn: mean(first!), lastTurn: mean(last!) };
 }
+
+/** How a role answers held-out tasks alone, and how tasks are answered in debates. */
+export const evaluateDebates = async (
+  game: Parameters<typeof debate>[0],
+  context: EvaluationContext,
+  role: string,
+  turns: Turns,
+): Promise<Evaluation> =>
+  evaluation(
+    await evaluateSolver(context, {
+      family: game.family,
+      role,
+      temperature: 1,
+      tasks: game.tests(context.evaluationTasks),
+    }),
+    await debateFigures(game, context, turns),
+  );

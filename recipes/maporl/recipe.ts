@@ -4,11 +4,9 @@ import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.t
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import type { Maybe } from '../../core/rl/types.ts';
-import { evaluation } from '../../core/schema/evaluation.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { DEBATE_FIGURES, debate, debateFigures, payDebates, type Turns } from '../../protocols/debate.ts';
-import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
+import { DEBATE_FIGURES, debate, evaluateDebates, payDebates, type Turns } from '../../protocols/debate.ts';
 import { nearStart, ppoClip } from '../../protocols/objectives.ts';
 import { exactShare } from '../../protocols/samples-of-role.ts';
 import {
@@ -174,16 +172,7 @@ const written: RecipeOver<'solve' | 'debate'> = {
         );
       },
       learn,
-      evaluate: async (context) =>
-        evaluation(
-          await evaluateSolver(context, {
-            family,
-            role: DEBATER,
-            temperature: 1,
-            tasks: game.tests(context.evaluationTasks),
-          }),
-          await debateFigures(game, context, TURNS),
-        ),
+      evaluate: (context) => evaluateDebates(game, context, DEBATER, TURNS),
       describe: describedBy(family),
     };
   },

@@ -6,18 +6,16 @@ import { reinforcePlusPlus } from '../../core/rl/estimators/index.ts';
 import { marginShaping, qualityShaping } from '../../core/rl/rewards/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { Maybe } from '../../core/rl/types.ts';
-import { evaluation } from '../../core/schema/evaluation.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { exactReward, formatReward, majorityReward, randomReward } from '../../protocols/answer-rewards.ts';
 import {
   DEBATE_FIGURES,
   debate,
-  debateFigures,
+  evaluateDebates,
   payDebates,
   type Scored,
   type Turns,
 } from '../../protocols/debate.ts';
-import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { nearStart, ppoClip } from '../../protocols/objectives.ts';
 import {
   describedBy,
@@ -199,16 +197,8 @@ const written: RecipeOver<'solve' | 'debate' | 'review'> = {
         );
       },
       learn,
-      evaluate: async (context) =>
-        evaluation(
-          await evaluateSolver(context, {
-            family,
-            role: SOLVER,
-            temperature: 1,
-            tasks: game.tests(context.evaluationTasks),
-          }),
-          await debateFigures(game, context, workflowOf(context.round.settings.variant)),
-        ),
+      evaluate: (context) =>
+        evaluateDebates(game, context, SOLVER, workflowOf(context.round.settings.variant)),
       describe: describedBy(family),
     };
   },
