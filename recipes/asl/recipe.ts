@@ -55,7 +55,7 @@ const KEPT = 120;
 const VOTED = { voted: 200, answers: 4 };
 
 const VARIANTS = {
-  frozen: 'the judge keeps its first weights in effect: nothing is trained on its verdicts',
+  frozen: 'nothing is trained on the judge’s verdicts',
 } as const;
 
 /** Questions that the policy wrote, with the share of its answers that were paid the last time. */
@@ -96,7 +96,7 @@ const rewards: Readonly<Record<string, AslReward>> = {
     right: ({ isWellFormed, verdict, exact }) => exact() ?? (isWellFormed ? verdict : false),
   },
   'late-gold': {
-    description: `the same, and from round ${LATE} on the checker labels 2 % of the answers to given questions`,
+    description: `as verdicts, and from round ${LATE} on the checker labels 2 % of the answers that it can judge`,
     usesGold: true,
     right: ({ isWellFormed, verdict, late, exact }) => {
       const known = late ? exact() : null;
@@ -355,8 +355,8 @@ const described = {
     'Rounds follow a fixed cycle; the paper goes on with a phase until it has enough questions or its reward is on a plateau.',
     'Nobody searches: answers and verdicts are single texts. The small terms for form and for calls of tools are left out.',
     'GRPO and whitening in place of PPO with a critic. The number of attempts is the group’s size, the paper’s ten.',
-    'The late labels are 2 % of the answers to given questions from the ninth round on; how the paper chooses its late data could not be checked.',
-    'The variant `frozen` trains nothing on verdicts. Since the weights are shared, the judge still changes by what the other roles learn.',
+    'The late labels are those of 2 % of the answers that the checker can judge, from the ninth round on; how the paper chooses its late data could not be checked.',
+    'In the variant `frozen` the weights are still shared: the judge changes by what the other roles learn.',
   ],
   figures: {
     ...VERIFIER_FIGURES,
