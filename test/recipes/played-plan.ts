@@ -65,7 +65,12 @@ const withoutRecord = (part: object): unknown =>
 export async function openMoment(
   recipe: Recipe,
   { index, recipeState }: Moment,
-  more: { readonly seed: number; readonly tasks: number; readonly rewardFunction?: string },
+  more: {
+    readonly seed: number;
+    readonly tasks: number;
+    readonly rewardFunction?: string;
+    readonly variant?: string;
+  },
 ) {
   const order = {
     recipe: recipe.name,

@@ -31,6 +31,7 @@ const FROM_ELSEWHERE: Readonly<Record<string, Readonly<Record<string, string>>>>
   },
   epo: {
     strategist: 'the state of the negotiation',
+    adviser: 'the state of the negotiation',
     actor: 'the state of the negotiation',
     partner: 'the state of the negotiation',
   },
@@ -47,22 +48,25 @@ const FROM_ELSEWHERE: Readonly<Record<string, Readonly<Record<string, string>>>>
   rewardharness: { judge: 'responses of the data, each without its label' },
   reseek: { searcher: 'what its searches find' },
   'self-taught-evaluators': { writer: 'its task, changed' },
-  spiral: { first: 'its view of the game', second: 'its view of the game' },
+  spiral: {
+    first: 'its view of the game',
+    second: 'its view of the game',
+    opponent: 'its view of the game',
+  },
   'ssr-swe': { solver: 'a program with a bug, and tests' },
   ssp: { solver: 'what its searches find' },
   stp: { conjecturer: 'rules of rewriting' },
 };
 /** A role that is shown what another wrote, where the exact checker called that right. */
 const WRITTEN_AND_RIGHT = ['svs/writer'];
-/** Roles that no stage of a round asks: they act in evaluations or in a variant, or are scored by the learner. */
-const NOT_ASKED = [
-  'aprm/solver',
-  'genrm/verifier',
-  'spin/player',
-  'marti/critic',
-  'spiral/opponent',
-  'epo/adviser',
-];
+/** Roles that no stage of a round asks: they act in evaluations, or are scored by the learner. */
+const NOT_ASKED = ['aprm/solver', 'genrm/verifier', 'spin/player'];
+/** Variants that ask roles which are not asked without them. */
+const VARIANT: Readonly<Record<string, string>> = {
+  epo: 'self-play',
+  marti: 'chain',
+  spiral: 'fixed-opponent',
+};
 
 interface Asked {
   readonly role: string;
@@ -72,8 +76,15 @@ interface Asked {
 type Written = ReadonlyMap<string, readonly Completion[]>;
 
 /** A round of a recipe. `written`: what roles write, whatever they are asked; what is not in it the start policy writes. */
-async function play(recipe: Recipe, moment: Moment, seed: number, written: Written = new Map()) {
-  const { policies, tokenizer, context } = await openMoment(recipe, moment, { seed, tasks: 12 });
+async function play(
+  recipe: Recipe,
+  moment: Moment,
+  seed: number,
+  variant: string | undefined,
+  written: Written = new Map(),
+) {
+  const order = { seed, tasks: 12, ...(variant === undefined ? {} : { variant }) };
+  const { policies, tokenizer, context } = await openMoment(recipe, moment, order);
   const asked: Asked[] = [];
   const wrote = new Map<string, Completion[]>();
   let next = 0;
@@ -147,14 +158,16 @@ function fromElsewhere({ asked, tasks }: Pick<Awaited<ReturnType<typeof play>>, 
 async function shownBy(recipe: Recipe) {
   const asked = new Set<string>();
   const found = new Map<string, string[]>();
-  for (const moment of momentsOf(recipe)) {
-    const first = await play(recipe, moment, 3);
-    for (const played of [first, await play(recipe, moment, 4, first.wrote)]) {
-      for (const { role } of played.asked) asked.add(role);
-      for (const [role, prompts] of fromElsewhere(played))
-        found.set(role, [...(found.get(role) ?? []), ...prompts]);
+  const variants = [undefined, ...(VARIANT[recipe.name] ? [VARIANT[recipe.name]] : [])];
+  for (const moment of momentsOf(recipe))
+    for (const variant of variants) {
+      const first = await play(recipe, moment, 3, variant);
+      for (const played of [first, await play(recipe, moment, 4, variant, first.wrote)]) {
+        for (const { role } of played.asked) asked.add(role);
+        for (const [role, prompts] of fromElsewhere(played))
+          found.set(role, [...(found.get(role) ?? []), ...prompts]);
+      }
     }
-  }
   return { asked, found };
 }
 
