@@ -18,19 +18,22 @@ const FALLBACK = 0.05;
 
 const chanceOf = ({ p }: Change) => (p === null ? '' : `, ${pWords(p)}`);
 
-/** Says "rose from … to …" only of what the exact test finds, and else what keeps it from being said. `n`: the number of questions. */
-function move(before: number, after: number, n: number, change: Change): string {
+/**
+ * Says "rose from … to …" only of what the exact test finds, and else what keeps it from being said. `n`: the number of questions. `unit`:
+ * what the two numbers are, such as ` in balanced accuracy`.
+ */
+function move(before: number, after: number, n: number, change: Change, unit = ''): string {
   const [from, to] = [percent(before, 1), percent(after, 1)];
   const by = `${points(after - before)} points`;
   switch (change.verdict) {
     case 'chance':
-      return `did not change beyond chance (${from} to ${to}, ${by}${chanceOf(change)})`;
+      return `did not change beyond chance (${from} to ${to}, ${by}${chanceOf(change)})${unit}`;
     case 'few':
-      return `went from ${from} to ${to}, and ${fewWords(n)}`;
+      return `went from ${from} to ${to}${unit}, and ${fewWords(n)}`;
     case 'untested':
-      return `went from ${from} to ${to} (${by}, not tested against chance)`;
+      return `went from ${from} to ${to} (${by}, not tested against chance)${unit}`;
     default:
-      return `${change.verdict} from ${from} to ${to} (${by}${chanceOf(change)})`;
+      return `${change.verdict} from ${from} to ${to} (${by}${chanceOf(change)})${unit}`;
   }
 }
 
@@ -121,7 +124,13 @@ function partnersSentence({ judge, proposer, freeze, versions, heldout }: Summar
       ? 'could not be measured on the fixed set'
       : judge.length === 1
         ? `has ${percent(after, 1)} balanced accuracy on the fixed set`
-        : `${move(before, after, heldout.at(-1)?.n ?? 0, heldout.at(-1)?.changes?.judge ?? UNTESTED)} in balanced accuracy on the fixed set`;
+        : move(
+            before,
+            after,
+            heldout.at(-1)?.n ?? 0,
+            heldout.at(-1)?.changes?.judge ?? UNTESTED,
+            ' in balanced accuracy on the fixed set',
+          );
   const [easy, hard] = ends(proposer.map(({ difficulty }) => difficulty));
   const passed = ends(proposer.map(({ passRate }) => passRate))[1];
   const partners = [

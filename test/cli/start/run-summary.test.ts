@@ -294,6 +294,15 @@ test('what has no sampled accuracy is not called accuracy: a fine-tuning run is 
   );
 });
 
+test('what the judge is measured in stands beside its numbers, before why nothing is said of them', () => {
+  const changes = { judge: { verdict: 'few', p: null } } as const;
+  const summary = summaryOf([first, [40, 0.35, 0.36, 0.44, 0.704]]);
+  const [start, end] = summary.heldout;
+  expect(closingWords({ ...summary, heldout: [start!, { ...end!, n: 6, changes }] })).toContain(
+    'The judge went from 62.0 % to 73.0 % in balanced accuracy on the fixed set, and 6 held-out questions are too few',
+  );
+});
+
 test('sampled accuracy is told beside greedy accuracy, also of answers whose steps nobody counts', () => {
   const at = (round: number, accuracy: number, sampled: number) =>
     ({ round, task: 'f.jsonl', n: 500, accuracy, sampled, worked: null, forcedWorked: null }) as const;
