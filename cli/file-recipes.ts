@@ -66,8 +66,13 @@ export const FILE_RECIPES: readonly Recipe[] = [
   { ...FROM_FILES['reward-model'].from(ON_A_LINE), name: 'reward-model' },
 ];
 
-/** The error about a name that is neither one of these recipes' nor one of those on files. */
+/** The error about a name that no recipe of the list has: it is wrong, or that of a recipe which exists on files alone. */
 export function unknownRecipe(name: string, recipes: readonly Recipe[]): RollmeshError {
+  if (FILE_RECIPES.some((recipe) => recipe.name === name))
+    return wrongInput('recipe.files', `Recipe ${name} plays the tasks of files, and none is named here.`, {
+      expected: 'a recipe with a world or games of its own',
+      next: `Name the files of a run: \`npx rollmesh start --recipe ${name} --policy NAME --tasks FILE.jsonl\`. \`npx rollmesh policy eval NAME VERSION --tasks FILE\` evaluates on one.`,
+    });
   const known = [...FILE_RECIPES, ...recipes].map((recipe) => recipe.name);
   const meant = nearest(name, known);
   return wrongInput('recipe.unknown', `There is no recipe ${JSON.stringify(name)}.`, {

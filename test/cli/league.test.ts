@@ -2,6 +2,7 @@
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { evaluateByRecipe, playLeague } from '../../cli/policy/by-recipe.ts';
+import { recipeIn } from '../../cli/policy/recipe-commands.ts';
 import { importPolicy } from '../../local/starts.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { shipped } from '../../recipes/index.ts';
@@ -58,4 +59,12 @@ test('a recipe without games has no league', async () => {
   ).rejects.toMatchObject({
     code: 'league.recipe',
   });
+});
+
+test('a recipe that exists on files alone is not called unknown', async () => {
+  await expect(recipeIn('grpo')).rejects.toMatchObject({
+    code: 'recipe.files',
+    next: expect.stringContaining('start --recipe grpo --policy NAME --tasks FILE.jsonl'),
+  });
+  await expect(recipeIn('spirla')).rejects.toMatchObject({ code: 'recipe.unknown' });
 });
