@@ -63,7 +63,7 @@ function expectData(recipe: string, tasks: readonly PlacedTask[]): void {
     `Recipe ${recipe} needs ${DATA[datum]}, and line ${task.line} of ${task.file} has none.`,
     {
       expected: `${FIELD_OF[datum] ?? 'other tasks'} in every line`,
-      next: `Add it, or choose another --recipe: ${['grpo', ...others].join(', ')} run on the files as they are.`,
+      next: `Correct the file, or choose another --recipe: ${['grpo', ...others].join(', ')} run on the files as they are.`,
     },
   );
 }
@@ -73,7 +73,7 @@ const FIELD_OF: Readonly<Partial<Record<Datum, string>>> = {
   solution: 'a field "solution"',
   steps: 'a field "solution" of several lines',
   documents: 'a field "documents", a list of texts,',
-  users: 'no field "needs", or one like [{"wants": "how long it takes", "words": ["minutes", "hours"]}]',
+  users: 'a field "needs" like [{"wants": "how long it takes", "words": ["minutes", "hours"]}], or none,',
 };
 
 /** The prompts of a recipe on questions. Throws `run.prompts` where it is not written over games. */

@@ -107,5 +107,10 @@ test('needs that cannot be read are named with their line', async () => {
   const given = { sources: sources({ needs: ['price'] }) };
   await expect(
     play({ recipe: 'rlver', tasks: 1, groupSize: 1, given, says: () => ['one'] }),
-  ).rejects.toMatchObject({ code: 'tasks.lacks', message: expect.stringContaining('line 1 of f') });
+  ).rejects.toMatchObject({
+    code: 'tasks.lacks',
+    message: expect.stringContaining('line 1 of f'),
+    expected: expect.stringMatching(/^a field "needs" like .*, or none, in every line$/),
+    next: expect.stringContaining('Correct the file'),
+  });
 });
