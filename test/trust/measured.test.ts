@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { beforeAll, expect, test } from 'vitest';
 import { type AuditTools, type RoundRecord, redrawRound, rereadRound } from '../../core/audit/audit-round.ts';
 import { AuditLedger } from '../../core/audit/findings.ts';
-import { measure } from '../../core/policy/measure.ts';
+import { measure, measurementKey } from '../../core/policy/measure.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { openRoundContext } from '../../core/recipe/round-context.ts';
 import { judgeStage, playStages, proposeStage, rollOutStage } from '../../core/round/play-stages.ts';
@@ -129,6 +129,39 @@ test('a measurement that was changed, left out or added is found', async () => {
   const added = new AuditLedger();
   await rereadRound(added, withMeasured({ ...first!.measurements, ['0'.repeat(32)]: was }), tools);
   expect(added.findings).toMatchObject([{ class: 'measurement', message: /one too many/ }]);
+});
+
+test('a measurement of a proposal that was changed or added is found, too', async () => {
+  const { proposals } = record;
+  const [key, was] = Object.entries(proposals.measurements!)[0]!;
+  const near = { ...was, entropies: [was.entropies[0]! + 1e-7, ...was.entropies.slice(1)] };
+  const withMeasured = (more: Record<string, typeof was>) => ({
+    ...record,
+    proposals: { ...proposals, measurements: { ...proposals.measurements, ...more } },
+  });
+  const changed = await audit(withMeasured({ [key]: near }));
+  expect(changed.findings).toMatchObject([{ class: 'measurement', group: null }]);
+  const added = new AuditLedger();
+  await rereadRound(added, withMeasured({ ['0'.repeat(32)]: was }), tools);
+  expect(added.findings).toMatchObject([{ class: 'measurement', message: /one too many/ }]);
+});
+
+test('measurements by other weights, or at other places, are kept apart', () => {
+  const ref = { name: 'p', version: 1 };
+  const sequence = { prompt: [1, 2], ids: [3, 4] };
+  const keys = [
+    measurementKey(ref, sequence),
+    ...[{ name: 'q' }, { version: 2 }, { set: 'critic' }, { weights: 'int8' as const }].map((more) =>
+      measurementKey({ ...ref, ...more }, sequence),
+    ),
+    measurementKey({ ...ref, engine: 'kernels' }, sequence),
+    ...[{ prompt: [1] }, { ids: [3] }, { prompt: [1, 2, 3], ids: [4] }, { ends: [0] }].map((more) =>
+      measurementKey(ref, { ...sequence, ...more }),
+    ),
+  ];
+  expect(new Set(keys).size).toBe(keys.length);
+  // Without places, the place after the last token is meant.
+  expect(measurementKey(ref, { ...sequence, ends: [2] })).toBe(keys[0]);
 });
 
 test('what does not fit a CPU budget is measured later, to the same bits', async () => {
