@@ -39,7 +39,8 @@ test('both agents move at once, and each is trained by GAE over its own turns', 
   }
   const parts = policy!.parts as PolicyPart[];
   expect(parts.map(({ role }) => role)).toEqual(['agent-1', 'agent-2']);
-  for (const { items } of parts) {
+  for (const { items, entropy } of parts) {
+    expect(entropy).toBe(0.01);
     const all = items.map((item) => item.advantage as number);
     expect(all.reduce((sum, value) => sum + value, 0)).toBeCloseTo(0, 6);
     // The last steps are the worst of each episode by the critic's view.

@@ -44,6 +44,8 @@ test('documents are texts, or have a text and a title; those of all questions ar
   // A number inside another is not that number, and case does not count.
   expect(library.hold(['It is 155 high.'], writeTask(tasks[0]!))).toBe(false);
   expect(library.hold(['zwölf'], writeTask(tasks[1]!))).toBe(true);
+  const several = writeTask({ ...tasks[1]!, metadata: { accepted: ['Zwölf', '12'] } });
+  expect(library.hold(['12 Meter'], several)).toBe(true);
   expect(libraryOf([sayTask('Say one', 'one', 1)])).toBeUndefined();
 });
 
