@@ -45,19 +45,28 @@ export function episodeItems(
 }
 
 /**
- * The groups with the (discounted) reward to go of each turn in place of its episode's reward: what the turn itself and those after it were paid. What an
- * episode is worth beyond the rewards of its turns is paid to its last one, so that without a discount the first turn's reward to go is the episode's reward.
+ * What each turn of an episode was paid [turns]: its own reward, and for the last one what the episode's reward is beyond the sum of them, so that a control, which
+ * pays whole episodes, is paid as well. Null where the episode or one of its turns has no reward.
+ */
+export function turnRewards(turns: readonly Sample[]): number[] | null {
+  const total = returnOf(turns);
+  if (total === null || turns.some(({ rewards }) => rewards.turn === null)) return null;
+  const own = turns.map(({ rewards }) => rewards.turn ?? 0);
+  own[own.length - 1]! += total - own.reduce((sum, reward) => sum + reward, 0);
+  return own;
+}
+
+/**
+ * The groups with the (discounted) reward to go of each turn in place of its episode's reward: what the turn itself and those after it were paid. Without a
+ * discount the first turn's reward to go is the episode's reward. An episode of which a turn's pay is not known keeps its reward for each of its turns.
  */
 export const rewardsToGo = <G extends Pick<ScoredGroup, 'samples'>>(groups: readonly G[], gamma = 1): G[] =>
   groups.map((group) => {
     const toGo = new Map<string, number>();
     for (const turns of episodesOf(group.samples)) {
-      const total = returnOf(turns);
-      // What a turn was paid is not known: the episode's reward stays that of each of its turns.
-      if (total === null || turns.some(({ rewards }) => rewards.turn === null)) continue;
-      const own = turns.map(({ rewards }) => rewards.turn ?? 0);
-      own[own.length - 1]! += total - own.reduce((sum, reward) => sum + reward, 0);
-      const returns = discountedReturns(own, { gamma });
+      const paid = turnRewards(turns);
+      if (!paid) continue;
+      const returns = discountedReturns(paid, { gamma });
       for (const [i, { id }] of turns.entries()) toGo.set(id, returns[i]!);
     }
     const samples = group.samples.map((sample) => {

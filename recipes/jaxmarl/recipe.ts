@@ -12,7 +12,7 @@ import type { Recipe } from '../../core/recipe/recipe.ts';
 import { gae, grpo } from '../../core/rl/estimators/index.ts';
 import { mean, whiten } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
-import { returnOf } from '../../protocols/episode-credit.ts';
+import { turnRewards } from '../../protocols/episode-credit.ts';
 import { examDeals, GAME_FIGURES } from '../../protocols/evaluate/games.ts';
 import { gameRound } from '../../protocols/game-round.ts';
 import { ppoClip } from '../../protocols/objectives.ts';
@@ -37,19 +37,18 @@ async function byCritic(
 ): Promise<{ readonly items: PolicyItem[]; readonly targets: ValuePart['items'] }> {
   const episodes = groups
     .flatMap((group) => episodesOf(writtenBy(group, role).samples))
-    .filter((turns) => returnOf(turns) !== null);
-  const samples = episodes.flat();
+    .flatMap((turns) => {
+      const paid = turnRewards(turns);
+      return paid ? [{ turns, paid }] : [];
+    });
+  const samples = episodes.flatMap(({ turns }) => turns);
   const known = samples.length ? await values(CRITIC, samples) : [];
   let at = 0;
-  const credit = episodes.flatMap((turns) => {
+  const credit = episodes.flatMap(({ turns, paid }) => {
     // The value of a turn is that before its first token.
     const before = turns.map((_, t) => known[at + t]![0]!);
     at += turns.length;
-    const earned = turns.map(({ rewards }) => rewards.turn ?? 0);
-    const { advantages, returns } = gae(
-      { rewards: earned, values: before },
-      { gamma: GAMMA, lambda: LAMBDA },
-    );
+    const { advantages, returns } = gae({ rewards: paid, values: before }, { gamma: GAMMA, lambda: LAMBDA });
     return turns.map((sample, t) => ({ sample, advantage: advantages[t]!, value: returns[t]! }));
   });
   const white = whiten(credit.map(({ advantage }) => advantage));

@@ -56,3 +56,21 @@ test('without a critic there is one update, by rewards to go', async () => {
   });
   expect(plan.updates.map(({ set }) => set)).toEqual(['main']);
 });
+
+test('a coin reaches the critic: what it pays an episode is earned at the last step', async () => {
+  const { groups, plan } = await playWritten(jaxmarl, () => '<answer>s<eos>', {
+    tasks: 1,
+    groupSize: 8,
+    rewardFunction: 'random',
+    tools: { values: async (_set, of) => of.map(({ ids }) => new Float32Array(ids.length)) },
+  });
+  const fitted = (plan.updates[0]!.parts as ValuePart[]).flatMap(({ items }) => items);
+  const paid = wholeEpisodesOf(groups[0]!.samples).map((turns) => turns[0]!.rewards.reward!);
+  expect(new Set(paid)).toEqual(new Set([0, 1]));
+  // V = 0: the return of step t of eight is (γλ)^(7 − t) of the coin.
+  const firsts = fitted.filter((_, i) => i % 8 === 0).map(({ targets }) => targets[0]!);
+  for (const first of firsts) expect(first === 0 || Math.abs(first - (0.99 * 0.95) ** 7) < 1e-6).toBe(true);
+  expect(firsts.filter((first) => first > 0).length).toBe(
+    groups[0]!.samples.filter(({ rewards, turn }) => turn! < 2 && rewards.reward === 1).length,
+  );
+});

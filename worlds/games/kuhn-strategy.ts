@@ -4,9 +4,6 @@ import { DEALS, informationSet, payoff } from './kuhn.ts';
 /** Probability of a bet (or call) in each information set, such as `q pb`; one that is missing never bets. */
 export type KuhnStrategy = Readonly<Record<string, number>>;
 
-/** What perfect play is worth to player 0. */
-export const KUHN_VALUE = -1 / 18;
-
 /** The equilibria: player 0's are a family over how often a jack bluffs, `bluff` in [0, 1/3]; player 1's is one. */
 export function kuhnEquilibrium(bluff: number): KuhnStrategy {
   return {
