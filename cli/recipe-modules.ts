@@ -3,7 +3,7 @@
  * name of a shipped recipe, the path of a module (`./recipe.ts`), or the name of an installed package whose default export is a recipe.
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as v from 'valibot';
 import { RollmeshError, wrongInput } from '../core/errors.ts';
@@ -16,6 +16,7 @@ import { recipes, shipped } from '../recipes/index.ts';
 import { defineGame, isGame } from '../worlds/own-game.ts';
 import { defineWorld, type World } from '../worlds/own-world.ts';
 import { unknownRecipe } from './file-recipes.ts';
+import { writtenRecipes } from './shared/state-folder.ts';
 import { readTypeScript } from './typescript-modules.ts';
 
 /** A recipe that came from a module of the user. */
@@ -66,9 +67,6 @@ export const withRecipe = (recipe: Recipe): OpenRecipes => ({
   named: [recipe],
   modules: [],
 });
-
-/** The folder of a state folder where `npx rollmesh start` writes the recipes that it makes from files of tasks or from `--set`, by their names. */
-export const writtenRecipes = (stateDir: string): string => join(stateDir, 'recipes');
 
 /**
  * As `openRecipes`, and opens those of the recipes called `names` too that `npx rollmesh start` wrote into the state folder: rounds of theirs are

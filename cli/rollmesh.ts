@@ -130,10 +130,12 @@ async function run(args: readonly string[]): Promise<void> {
   await import(pathToFileURL(installed('cli/install', 'require-node.mjs')).href);
   const entry = args[0] === undefined ? undefined : COMMANDS[args[0]];
   if (entry) {
-    await import('./shared/fetch-dispatcher.ts');
     const { command, prepare } = await entry.load();
     const own = args.slice(1);
-    const asked = command();
+    const asked = command().hook(
+      'preAction',
+      async () => void (await import('./shared/fetch-dispatcher.ts')),
+    );
     const ready = [...(entry.before ?? []), ...((await prepare?.(own)) ?? own)];
     await asked.parseAsync(subcommandFirst(ready, asked), { from: 'user' });
     return;

@@ -20,8 +20,7 @@ import { databasesIn, openSqlite } from '../../local/mesh/sqlite-files.ts';
 import { calledAs } from '../called-as.ts';
 import { refuseExisting } from '../policy/files.ts';
 import { printable } from '../printable.ts';
-import { writtenRecipes } from '../recipe-modules.ts';
-import { STATE_MARKER, seeStateFolder } from '../shared/state-folder.ts';
+import { STATE_MARKER, seeStateFolder, writtenRecipes } from '../shared/state-folder.ts';
 
 interface BackupOptions {
   readonly state: string;

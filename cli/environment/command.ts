@@ -4,7 +4,6 @@ import * as v from 'valibot';
 import { type AgentAccess, USUAL_TURNS } from '../../core/schema/agent.ts';
 import type { HoldOptions } from '../../workers/api/environment/hold-episode.ts';
 import type { Host, WantedTasks } from '../../workers/api/environment/host.ts';
-import { expectOneSeat, openEpisode, playEpisode } from '../../workers/api/environment/mesh-side.ts';
 import { calledAs } from '../called-as.ts';
 import { refuseExisting } from '../policy/files.ts';
 import { printable } from '../printable.ts';
@@ -13,7 +12,6 @@ import { runNamed } from '../shared/run-named.ts';
 import { most } from '../shared/run-options.ts';
 import { writeRows } from '../trajectories/write-rows.ts';
 import { answerToolOption, turnsOption } from './options.ts';
-import { hostOf } from './reach.ts';
 
 /** How often `environment tasks` says that it waits, ms. */
 const WAITING_MS = 15_000;
@@ -34,6 +32,7 @@ async function tasks(url: string, { out, force, ...wanted }: TasksOptions): Prom
     () => console.error(printable(`  ! waiting for the tasks of ${url}`)),
     WAITING_MS,
   );
+  const { hostOf } = await import('./reach.ts');
   const { place, rows } = await hostOf(url)
     .then((host) => host.rows(wanted))
     .finally(() => clearInterval(waiting));
@@ -43,6 +42,7 @@ async function tasks(url: string, { out, force, ...wanted }: TasksOptions): Prom
 
 /** Holds one episode after the other until the run is over. `count`: called for each that was held. */
 async function hold(host: Host, access: AgentAccess, options: HoldOptions, count: () => void): Promise<void> {
+  const { openEpisode, playEpisode } = await import('../../workers/api/environment/mesh-side.ts');
   for (;;) {
     // An environment that is down has no part in any episode: nothing is opened until it answers.
     await host.check();
@@ -62,6 +62,8 @@ async function hold(host: Host, access: AgentAccess, options: HoldOptions, count
 }
 
 async function play(url: string, asked: string, { atOnce, state, ...options }: PlayOptions): Promise<void> {
+  const { hostOf } = await import('./reach.ts');
+  const { expectOneSeat } = await import('../../workers/api/environment/mesh-side.ts');
   const host = await hostOf(url);
   const { gateway, close } = await openMesh(state);
   try {

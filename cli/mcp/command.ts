@@ -1,5 +1,4 @@
 /** `rollmesh mcp`: the mesh as tools of an agent, by the Model Context Protocol over standard input and output. */
-import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { Command, InvalidArgumentError } from 'commander';
 import { wrongInput } from '../../core/errors.ts';
 import { readSecrets } from '../../local/mesh/secrets.ts';
@@ -9,7 +8,7 @@ import { calledAs } from '../called-as.ts';
 import { gatewayAddress } from '../shared/mesh-access.ts';
 import { findStateFolder } from '../shared/state-folder.ts';
 import { ownerOf } from '../shared/state-lock.ts';
-import { mcpServer, type Rights } from './tools.ts';
+import type { Rights } from './tools.ts';
 
 interface McpOptions {
   readonly state: string;
@@ -72,6 +71,8 @@ export const command = (): Command =>
     )
     .action(async (options: McpOptions) => {
       const rights = rightsOf(options);
+      const { serveStdio } = await import('@modelcontextprotocol/server/stdio');
+      const { mcpServer } = await import('./tools.ts');
       serveStdio(() => mcpServer(rights));
       await new Promise((resolve) => process.stdin.once('close', resolve));
     });

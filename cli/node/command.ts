@@ -1,19 +1,14 @@
 /** `rollmesh node`: samples for a mesh on this machine. */
 import { availableParallelism } from 'node:os';
 import { Command, Option } from 'commander';
-import { identityOf } from '../../core/audit/work-seal.ts';
 import { wrongInput } from '../../core/errors.ts';
 import { SMALLER_WEIGHTS } from '../../core/policy/policy.ts';
 import { CLOSE_ENGINES, isCloseEngine, type LeaseOrder, NODE_ENGINES } from '../../core/schema/work.ts';
-import { loadNative } from '../../infer/node-ort-native.ts';
-import { askingServer, shapeOnly } from '../../local/node/ask-server.ts';
-import { lend } from '../../local/node/lend.ts';
-import { WorkClient } from '../../workers/api/work-client.ts';
 import { calledAs } from '../called-as.ts';
 import { gatewayAddress } from '../shared/mesh-access.ts';
 import { whole } from '../shared/run-options.ts';
 import { type VersionName, versionName } from '../shared/version-name.ts';
-import { startThreads, type Thread } from './threads.ts';
+import type { Thread } from './threads.ts';
 import { workLine } from './work-line.ts';
 
 interface NodeOptions {
@@ -106,6 +101,21 @@ async function runNode({
     throw wrongInput('node.engine', `--threads is ${count} with --engine webgpu.`, {
       expected: '1: threads would share one GPU',
     });
+  const [
+    { identityOf },
+    { loadNative },
+    { askingServer, shapeOnly },
+    { lend },
+    { WorkClient },
+    { startThreads },
+  ] = await Promise.all([
+    import('../../core/audit/work-seal.ts'),
+    import('../../infer/node-ort-native.ts'),
+    import('../../local/node/ask-server.ts'),
+    import('../../local/node/lend.ts'),
+    import('../../workers/api/work-client.ts'),
+    import('./threads.ts'),
+  ]);
   const identity = await identityOf(token);
   // What is missing is to be told before anything is leased.
   if (close) await loadNative(close);

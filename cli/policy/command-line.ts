@@ -1,5 +1,6 @@
 /** What the policy commands have in common: their options, the store they open, and how results reach stdout. */
 import { type Command, InvalidArgumentError } from 'commander';
+import { wrongInput } from '../../core/errors.ts';
 import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { printableLines } from '../printable.ts';
 import { remoteMesh } from '../shared/mesh-access.ts';
@@ -61,3 +62,13 @@ export function temperature(text: string): number {
 
 /** Parses token ids separated by commas; else throws commander's usage error. */
 export const tokenIds = (text: string): number[] => text.split(',').map((id) => whole(0)(id.trim()));
+
+/** Parses numbers separated by commas, each above 0. */
+export function numbersOption(text: string): number[] {
+  const numbers = text.trim() === '' ? [] : text.split(',').map(Number);
+  const bad = numbers.find((value) => !(value > 0 && value <= 100));
+  if (bad === undefined) return numbers;
+  throw wrongInput('solve.numbers', `${text} is no list of numbers above 0.`, {
+    expected: 'numbers separated by commas, as in 0.3,0.6,1; an empty list leaves these ways out',
+  });
+}

@@ -1,27 +1,17 @@
 /** `policy import`: makes a checkpoint folder version 0 of a new policy, after all checks have passed. */
 import { basename, resolve } from 'node:path';
-import * as v from 'valibot';
 import { wrongInput } from '../../core/errors.ts';
 import type { FileStream } from '../../core/schema/policy.ts';
-import { name as policyName } from '../../core/schema/sample.ts';
 import { importPolicy } from '../../local/starts.ts';
 import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { type CheckpointFiles, readCheckpointFolder } from './checkpoint-folder.ts';
+import { checkName } from './policy-name.ts';
 
 export interface Imported {
   readonly policy: string;
   readonly version: 0;
   readonly bytes: number;
   readonly tokenizer: boolean;
-}
-
-/** Throws `policy.name` where this cannot be the name of a policy. */
-export function checkName(name: string): void {
-  if (!v.is(policyName, name))
-    throw wrongInput('policy.name', `${JSON.stringify(name)} cannot be the name of a policy.`, {
-      expected: '1 to 64 lower-case letters, digits, dots and dashes, a letter or digit at both ends',
-      next: 'Choose another with --name.',
-    });
 }
 
 export interface Checkpoint {

@@ -10,14 +10,14 @@ import {
   SMALLER_WEIGHTS,
   type SmallerWeights,
 } from '../../core/policy/policy.ts';
-import { RENDERER_KINDS } from '../../core/renderer/open.ts';
+import { RENDERER_KINDS } from '../../core/renderer/renderer-kinds.ts';
 import { parsedValue } from '../../core/runs/set-path.ts';
 import type { Share } from '../../protocols/evaluate/figures.ts';
 import { engineOption, whole } from '../shared/run-options.ts';
 import { versionName } from '../shared/version-name.ts';
-import { evaluateByRecipe } from './by-recipe.ts';
 import {
   type Common,
+  numbersOption,
   print,
   printJson,
   temperature,
@@ -25,12 +25,11 @@ import {
   versionCommand,
   withStore,
 } from './command-line.ts';
-import { type EvalRequest, type Evaluated, evaluateTasks } from './evaluate.ts';
-import { evaluationLines } from './format-evaluation.ts';
-import { checkName } from './import-checkpoint.ts';
+import type { EvalRequest, Evaluated } from './evaluate.ts';
+import { checkName } from './policy-name.ts';
 import { recipeEvaluationLines, recipeIn } from './recipe-commands.ts';
-import { type GenerateRequest, generateLines, scoreLines } from './run-tokens.ts';
-import { numbersOption, type SolveRequest, solvedLines, solveFile } from './solve.ts';
+import type { GenerateRequest } from './run-tokens.ts';
+import type { SolveRequest } from './solve.ts';
 import { heading, SAMPLES, SCORES, sampleRows, scoreRow } from './tables.ts';
 import { addTaskFileOptions } from './task-file-options.ts';
 
@@ -115,6 +114,7 @@ export function addEval(parent: Command): void {
             expected: 'one of them',
           });
         const recipe = await recipeIn(options.recipe, options.world);
+        const { evaluateByRecipe } = await import('./by-recipe.ts');
         const evaluated = await withStore(options, (gateway) =>
           evaluateByRecipe(gateway, recipe, ref, options.compare),
         );
@@ -123,6 +123,8 @@ export function addEval(parent: Command): void {
         else for (const text of recipeEvaluationLines(recipe.name, name, version, evaluated)) print(text);
         return;
       }
+      const { evaluateTasks } = await import('./evaluate.ts');
+      const { evaluationLines } = await import('./format-evaluation.ts');
       const figures = await withStore(options, (gateway) => evaluateTasks(gateway, ref, options));
       if (options.json) printJson(evaluationRecord(name, version, figures));
       else for (const text of evaluationLines(name, version, figures)) print(text);
@@ -158,6 +160,7 @@ export function addSolve(parent: Command): void {
         const ref = refOf(name, version, options);
         if (!options.tasks.length)
           throw wrongInput('solve.tasks', 'No file of questions is named.', { expected: '--tasks FILE' });
+        const { solvedLines, solveFile } = await import('./solve.ts');
         const solved = await withStore(options, (gateway) =>
           solveFile(
             gateway,
@@ -210,6 +213,7 @@ export function addScore(parent: Command): void {
         });
       const generation = engine === 'learner' ? {} : { ...options, engine };
       const ref = refOf(name, version, generation);
+      const { scoreLines } = await import('./run-tokens.ts');
       await withStore(options, async (gateway) => {
         let line = 0;
         for await (const scores of scoreLines(gateway, ref, { ids, learner })) {
@@ -239,6 +243,7 @@ export function addGenerate(parent: Command): void {
     .addOption(engineOption())
     .action(async (name: string, version: number, options: Common & GenerateRequest & Form) => {
       const ref = refOf(name, version, options);
+      const { generateLines } = await import('./run-tokens.ts');
       await withStore(options, async (gateway) => {
         let line = 0;
         for await (const samples of generateLines(gateway, ref, options)) {

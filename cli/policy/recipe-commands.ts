@@ -6,16 +6,16 @@ import { kernelEngineOf } from '../../core/policy/policy.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import type { Evaluation } from '../../core/schema/evaluation.ts';
 import { pWords } from '../../core/statistics/change.ts';
-import { changedRecipe } from '../changed-recipe.ts';
-import { openRecipes } from '../recipe-modules.ts';
 import { decimal, percent, points } from '../shared/figures.ts';
 import { engineOption, whole } from '../shared/run-options.ts';
 import { versionName } from '../shared/version-name.ts';
-import { type LeagueRow, playLeague, type RecipeEvaluation } from './by-recipe.ts';
+import type { LeagueRow, RecipeEvaluation } from './by-recipe.ts';
 import { type Common, print, printJson, subcommand, withStore } from './command-line.ts';
 
 /** The recipe that is referred to, in a world or game of the user's where one is named. */
 export async function recipeIn(reference: string, world?: string): Promise<Recipe> {
+  const { changedRecipe } = await import('../changed-recipe.ts');
+  const { openRecipes } = await import('../recipe-modules.ts');
   const changed = await changedRecipe(reference, [], world);
   return changed?.recipe ?? (await openRecipes([reference])).named[0]!;
 }
@@ -86,6 +86,7 @@ export function addLeague(parent: Command): void {
         const recipe = await recipeIn(reference, world);
         const kernels = kernelEngineOf(engine);
         const players = versions.map((ref) => ({ ...ref, ...(kernels ? { engine: kernels } : {}) }));
+        const { playLeague } = await import('./by-recipe.ts');
         const rows = await withStore(common, (gateway) => playLeague(gateway, recipe, players, deals));
         if (common.json) {
           for (const row of rows) printJson({ kind: 'league', recipe: recipe.name, ...row });

@@ -1,5 +1,4 @@
 /** `policy solve`: what search at test time buys on a file of questions, at equal tokens. */
-import { wrongInput } from '../../core/errors.ts';
 import type { PolicyRef } from '../../core/policy/policy.ts';
 import { solveQuestions, type Way } from '../../protocols/solve/solve-questions.ts';
 import type { GatewayClient } from '../../workers/api/gateway-client.ts';
@@ -62,16 +61,6 @@ export async function solveFile(
   } finally {
     await policy.dispose();
   }
-}
-
-/** Parses numbers separated by commas, each above 0. */
-export function numbersOption(text: string): number[] {
-  const numbers = text.trim() === '' ? [] : text.split(',').map(Number);
-  const bad = numbers.find((value) => !(value > 0 && value <= 100));
-  if (bad === undefined) return numbers;
-  throw wrongInput('solve.numbers', `${text} is no list of numbers above 0.`, {
-    expected: 'numbers separated by commas, as in 0.3,0.6,1; an empty list leaves these ways out',
-  });
 }
 
 export function solvedLines(

@@ -4,8 +4,6 @@ import { basename, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { wrongInput } from '../../core/errors.ts';
 import type { PolicyVersions } from '../../core/schema/answers.ts';
-import { parameterCount } from '../../model/checkpoint.ts';
-import { parseConfig } from '../../model/config.ts';
 import type { StorageType } from '../../model/safetensors.ts';
 import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { remoteMesh } from '../shared/mesh-access.ts';
@@ -21,13 +19,10 @@ import {
   withStore,
   withUrl,
 } from './command-line.ts';
-import { checkEmpty, exportCheckpoint } from './export-checkpoint.ts';
 import type { Fetched } from './hub.ts';
 import { type HubModel, hubModel } from './hub-model.ts';
-import { foldAdapter, readAdapterFolder } from './import-adapter.ts';
-import { type Checkpoint, checkName, readImport, storeImport } from './import-checkpoint.ts';
-import { type PruneRule, prune } from './prune.ts';
-import { rollBack } from './roll-back.ts';
+import { checkName } from './policy-name.ts';
+import type { PruneRule } from './prune.ts';
 import { heading, pruneLines, versionColumns, versionRows } from './tables.ts';
 
 const DTYPES: readonly StorageType[] = ['F32', 'F16', 'BF16'];
@@ -38,25 +33,6 @@ async function placeOf(place: string): Promise<Fetched | undefined> {
   if (!model) return undefined;
   const { fetchCheckpoint } = await import('./hub.ts');
   return fetchCheckpoint(model, { env: process.env, say: (line) => console.error(line) });
-}
-
-const ARCHITECTURES = { llama: 'Llama', qwen2: 'Qwen2', qwen3: 'Qwen3' } as const;
-const SHORT = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
-
-/** What a checkpoint is: "Llama, 156K parameters, 265 tokens, chat template". */
-export function modelWords({ files }: Pick<Checkpoint, 'files'>): string {
-  const textOf = (file: 'config.json' | 'tokenizer_config.json') =>
-    files[file] && new TextDecoder().decode(files[file]);
-  const config = parseConfig(JSON.parse(textOf('config.json')!));
-  const { chat_template: template } = JSON.parse(textOf('tokenizer_config.json') ?? '{}') as {
-    readonly chat_template?: unknown;
-  };
-  const tokenizer = files['tokenizer.json']
-    ? template
-      ? 'chat template'
-      : 'no chat template'
-    : 'no tokenizer';
-  return `${ARCHITECTURES[config.architecture]}, ${SHORT.format(parameterCount(config))} parameters, ${config.vocabSize} tokens, ${tokenizer}`;
 }
 
 export function addImport(parent: Command): void {
@@ -74,6 +50,9 @@ export function addImport(parent: Command): void {
     .action(async (dir: string, options: Common & { name: string; tokenizer: boolean; base?: string }) => {
       checkName(options.name);
       const { tokenizer } = options;
+      const { foldAdapter, readAdapterFolder } = await import('./import-adapter.ts');
+      const { readImport, storeImport } = await import('./import-checkpoint.ts');
+      const { modelWords } = await import('./model-words.ts');
       const fetched = await placeOf(dir);
       const folder = fetched?.folder ?? dir;
       const adapter = await readAdapterFolder(folder);
@@ -123,6 +102,7 @@ export function addExport(parent: Command): void {
         options: Common & { dtype?: StorageType; adapter: boolean; base?: string },
       ) => {
         checkName(name);
+        const { checkEmpty, exportCheckpoint } = await import('./export-checkpoint.ts');
         await checkEmpty(dir);
         const work = { name, version };
         const { dtype, adapter, base } = options;
@@ -229,6 +209,7 @@ export function addRollback(parent: Command): void {
     .option('--reason <text>', 'kept with the versions that are withdrawn', 'by hand')
     .action(async (name: string, version: number, options: Common & { reason: string }) => {
       checkName(name);
+      const { rollBack } = await import('./roll-back.ts');
       const done = await withStore(options, (gateway) =>
         rollBack(gateway, { name, version }, options.reason),
       );
@@ -245,6 +226,7 @@ export function addPrune(parent: Command): void {
     .option('--dry-run', 'only say what would be removed', false)
     .action(async (name: string, options: Common & PruneRule) => {
       checkName(name);
+      const { prune } = await import('./prune.ts');
       const done = await withStore(options, (gateway) => prune(gateway, name, options));
       if (options.json) return printJson(done);
       for (const line of pruneLines(done)) print(line);

@@ -5,7 +5,8 @@ import { EXTRACTIONS, type Extraction, parseExtractions } from '../../core/check
 import { CHECKERS, findChecker } from '../../core/checkers/registry.ts';
 import { wrongInput } from '../../core/errors.ts';
 import { program } from '../../worlds/file/program-checker.ts';
-import { readTasks, TASK_FIELDS, type TaskFileSettings } from '../../worlds/file/read-tasks.ts';
+import type { TaskFileSettings } from '../../worlds/file/read-tasks.ts';
+import { TASK_FIELDS } from '../../worlds/file/task.ts';
 import type { PlacedTask } from '../../worlds/file/task.ts';
 import { readOptional } from './files.ts';
 import { refuseEndlessParquet } from './parquet-probe.ts';
@@ -97,6 +98,7 @@ export async function readTaskFiles(
   paths: readonly string[],
   settings: TaskFileSettings,
 ): Promise<PlacedTask[]> {
+  const { readTasks } = await import('../../worlds/file/read-tasks.ts');
   const tasks: PlacedTask[] = [];
   for (const path of paths)
     tasks.push(...(await readTasks(basename(path), await taskFileBytes(path), settings)));

@@ -1,15 +1,8 @@
 /** `npx rollmesh recipe list | show NAME`: lists the recipes with their papers, or explains one in words. */
 import { Command } from 'commander';
 import type { Recipe } from '../../core/recipe/recipe.ts';
-import { recipes } from '../../recipes/index.ts';
-import { needsOnQuestions } from '../../recipes/on-questions.ts';
-import { textsOf } from '../../worlds/questions/texts.ts';
 import { calledAs } from '../called-as.ts';
-import { FILE_RECIPES } from '../file-recipes.ts';
 import { addTaskFileOptions, type TaskFileOptions } from '../policy/task-file-options.ts';
-import { openRecipes } from '../recipe-modules.ts';
-import { cite, describeRecipe } from './describe-recipe.ts';
-import { lackedFor, runsOn } from './runs-on.ts';
 
 /** Texts as lists of their lines where they have several, which is easier to edit in JSON. */
 const linesOf = (texts: Readonly<Record<string, string>>): Record<string, string | string[]> =>
@@ -22,7 +15,12 @@ interface ListOptions extends TaskFileOptions {
   readonly for?: string;
 }
 
-function printList(all: readonly Recipe[], json: boolean, onWhat: (recipe: Recipe) => string): void {
+async function printList(
+  all: readonly Recipe[],
+  json: boolean,
+  onWhat: (recipe: Recipe) => string,
+): Promise<void> {
+  const { cite } = await import('./describe-recipe.ts');
   const width = Math.max(0, ...all.map(({ name }) => name.length)) + 2;
   for (const recipe of all) {
     const { name, title, paper } = recipe;
@@ -44,11 +42,16 @@ export function command(): Command {
         'the recipes that run on this file of tasks, or in the world of this module (.ts, .js), then what it lacks for others',
       ),
   ).action(async ({ json, for: file, ...reading }: ListOptions) => {
+    const [{ recipes }, { FILE_RECIPES }, { lackedFor, runsOn }] = await Promise.all([
+      import('../../recipes/index.ts'),
+      import('../file-recipes.ts'),
+      import('./runs-on.ts'),
+    ]);
     const all = [...recipes, ...FILE_RECIPES];
     if (file === undefined) return printList(all, json, runsOn);
     const lacked = await lackedFor(all, file, reading);
     const count = (recipe: Recipe) => lacked.get(recipe)?.length ?? Number.POSITIVE_INFINITY;
-    printList(
+    await printList(
       all.filter((recipe) => lacked.get(recipe)).toSorted((one, other) => count(one) - count(other)),
       json,
       (recipe) => (count(recipe) ? `needs ${lacked.get(recipe)!.join(' and ')}` : `runs on ${file}`),
@@ -59,7 +62,14 @@ export function command(): Command {
     .description('one recipe in words: a shipped one by its name, or the path of a module')
     .option('--prompts', 'what it says to a policy on questions, as JSON for `start --prompts FILE`', false)
     .action(async (reference: string, { prompts }: { prompts: boolean }) => {
-      if (prompts) return console.log(JSON.stringify(linesOf(textsOf(needsOnQuestions(reference))), null, 2));
+      if (prompts) {
+        const { needsOnQuestions } = await import('../../recipes/on-questions.ts');
+        const { textsOf } = await import('../../worlds/questions/texts.ts');
+        return console.log(JSON.stringify(linesOf(textsOf(needsOnQuestions(reference))), null, 2));
+      }
+      const { FILE_RECIPES } = await import('../file-recipes.ts');
+      const { openRecipes } = await import('../recipe-modules.ts');
+      const { describeRecipe } = await import('./describe-recipe.ts');
       const onFiles = FILE_RECIPES.find(({ name }) => name === reference);
       if (onFiles) return console.log(describeRecipe(onFiles, reference, true));
       const { named } = await openRecipes([reference]);

@@ -5,7 +5,6 @@ import { wrongInput } from '../../core/errors.ts';
 import { ensureSecret } from '../../local/mesh/secrets.ts';
 import { calledAs } from '../called-as.ts';
 import { refuseTakenPort } from '../port.ts';
-import { openRecipes, withStateRecipes } from '../recipe-modules.ts';
 import { fail } from '../shared/fail.ts';
 import { auditOption, collect, port, type StartOptions, startCommand, whole } from '../shared/run-options.ts';
 import { refuseShared } from '../shared/state-access.ts';
@@ -46,6 +45,7 @@ export const command = (): Command =>
 
 async function serve({ url, recipe, ...asked }: ServeOptions): Promise<void> {
   const outside = url === undefined ? undefined : originOf(url);
+  const { openRecipes, withStateRecipes } = await import('../recipe-modules.ts');
   const opened = await openRecipes(recipe);
   refuseShared(asked.state);
   await refuseTakenPort(asked.port);

@@ -4,6 +4,9 @@ import { join, resolve } from 'node:path';
 import { wrongInput } from '../../core/errors.ts';
 
 export const STATE_MARKER = 'rollmesh-state';
+/** The folder of a state folder where `npx rollmesh start` writes the recipes that it makes from files of tasks or from `--set`, by their names. */
+export const writtenRecipes = (stateDir: string): string => join(stateDir, 'recipes');
+
 /** The folder's mode: no other account of the machine should read its databases. */
 const OWNER_ONLY = 0o700;
 

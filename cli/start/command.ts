@@ -2,14 +2,8 @@
 import { type Command, Option } from 'commander';
 import { wrongInput } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
-import { readStart } from '../../local/find-start.ts';
-import { expectStart } from '../../local/starts.ts';
-import { recipes } from '../../recipes/index.ts';
-import { runOf } from '../../recipes/run-order.ts';
 import { answerToolOption, turnsOption } from '../environment/options.ts';
 import { refuseTakenPort } from '../port.ts';
-import { openRecipes, withStateRecipes, writtenRecipes } from '../recipe-modules.ts';
-import { askedRun } from '../shared/asked-run.ts';
 import { fail } from '../shared/fail.ts';
 import {
   type AskedStartOptions,
@@ -19,7 +13,7 @@ import {
   startCommand,
 } from '../shared/run-options.ts';
 import { refuseBusy, refuseShared } from '../shared/state-access.ts';
-import { DEFAULT_STATE, openStateFolder } from '../shared/state-folder.ts';
+import { DEFAULT_STATE, openStateFolder, writtenRecipes } from '../shared/state-folder.ts';
 import { addTrainingTaskOptions, type TrainingTaskOptions } from '../training-task-options.ts';
 import { columnsHelp } from './progress.ts';
 import { jsonPrinter, textPrinter } from './run-printer.ts';
@@ -42,8 +36,16 @@ export const command = (): Command =>
     .addOption(answerToolOption())
     .addHelpText('after', () => `\n${columnsHelp()}\n\n${ENDED_BY}`)
     .action(async (given: AskedStartOptions & TrainingTaskOptions) => {
-      refuseIgnored(given, process.argv.slice(2));
+      await refuseIgnored(given, process.argv.slice(2));
       const asked = await withEnvironment(given);
+      const [{ askedRun }, { expectStart }, { runOf }, { openRecipes, withStateRecipes }] = await Promise.all(
+        [
+          import('../shared/asked-run.ts'),
+          import('../../local/starts.ts'),
+          import('../../recipes/run-order.ts'),
+          import('../recipe-modules.ts'),
+        ],
+      );
       const { files, known, options } = await askedRun(asked);
       for (const line of files?.report ?? []) console.error(line);
       // Invalid options are refused before anything is written and before slow modules are loaded.
@@ -79,13 +81,14 @@ const OF_A_RUN = [
 ].map((name) => `--${name}`);
 
 /** Throws `start.options` where a mesh that begins no run of its own is told one. A module named by `--recipe` is one that webhooks may order. */
-export function refuseIgnored(
+export async function refuseIgnored(
   { serve, resume, recipe }: Pick<AskedStartOptions, 'serve' | 'resume' | 'recipe'>,
   args: readonly string[],
-): void {
+): Promise<void> {
   if (!serve && !resume) return;
   // What a configuration file says is of the project, and not of this command.
   const isGiven = (flag: string) => args.some((arg) => arg === flag || arg.startsWith(`${flag}=`));
+  const { recipes } = await import('../../recipes/index.ts');
   const shippedRecipe = recipes.some(({ name }) => name === recipe) ? ['--recipe'] : [];
   const ignored = [...shippedRecipe, ...OF_A_RUN].filter(isGiven);
   if (!ignored.length) return;
@@ -126,9 +129,10 @@ async function measuredForm(
       next: engine === FASTEST ? 'Name an engine: onnx or kernels.' : 'Name a form, or leave --weights out.',
     });
   }
-  const [{ candidates, fastestForm, fastestWords }, { nodeEngines }] = await Promise.all([
+  const [{ candidates, fastestForm, fastestWords }, { nodeEngines }, { readStart }] = await Promise.all([
     import('./fastest-engine.ts'),
     import('../../infer/node-engines.ts'),
+    import('../../local/find-start.ts'),
   ]);
   const asked = candidates(
     engine === FASTEST ? undefined : engine,

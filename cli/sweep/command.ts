@@ -21,7 +21,6 @@ import { printable } from '../printable.ts';
 import { duration, percent } from '../shared/figures.ts';
 import { startCommand, whole } from '../shared/run-options.ts';
 import { addTrainingTaskOptions } from '../training-task-options.ts';
-import { checkRun, endedRun, playRun } from './play-run.ts';
 
 export { withConfig as prepare } from '../run-config-file.ts';
 
@@ -123,6 +122,7 @@ const PRINTER: Omit<RunListener, 'finished'> = {
 
 async function sweep(options: SweepOptions, passed: readonly string[]): Promise<void> {
   const { over, seeds, out, examine } = options;
+  const { checkRun, endedRun, playRun } = await import('./play-run.ts');
   const planned = plan(passed, options);
   if (passed.some((arg) => /^--seed(=|$)/.test(arg)))
     throw wrongInput('sweep.seed', 'A sweep has several seeds.', {

@@ -5,12 +5,10 @@ import { finite } from '../schema/numbers.ts';
 import type { VersionFiles } from '../schema/policy.ts';
 import { tokenizerOf } from '../text/policy-text.ts';
 import type { Tokenizer } from '../text/tokenizer-port.ts';
+import type { RendererKind } from './renderer-kinds.ts';
 import { openRenderer, type Renderer } from './renderer.ts';
 import { openTemplate, type Template } from './template.ts';
 import { PLAIN_STOPS, PLAIN_TEMPLATE, TAGS_TEMPLATE } from './templates.ts';
-
-export const RENDERER_KINDS = ['auto', 'chat', 'tags', 'plain'] as const;
-export type RendererKind = (typeof RENDERER_KINDS)[number];
 
 export interface RendererSettings {
   /** `auto`: the policy's chat template, else the tags where the tokenizer has them, else plain text. */

@@ -6,10 +6,7 @@ import type { Message } from '../../core/renderer/message.ts';
 import { arithmetic, runningTotals } from '../arithmetic/family.ts';
 import { MessageFault, readMessages } from './messages.ts';
 import { type Fault, type Row, readRows } from './rows.ts';
-import type { FileTask, PlacedTask } from './task.ts';
-
-/** The fields of a row that are read here; all others are metadata. */
-export const TASK_FIELDS = ['question', 'messages', 'answer', 'solution', 'metadata'] as const;
+import { type FileTask, type PlacedTask, TASK_FIELDS } from './task.ts';
 
 export interface TaskFileSettings {
   readonly checker: Checker;

@@ -1,6 +1,9 @@
 /** A task that was read from a file: what is asked, what is right, and where it stands. */
 import type { Message } from '../../core/renderer/message.ts';
 
+/** The fields of a row that are read; all others are metadata. */
+export const TASK_FIELDS = ['question', 'messages', 'answer', 'solution', 'metadata'] as const;
+
 export interface FileTask {
   /** Ends with a message of the user or of a tool: the assistant is to answer. */
   readonly messages: readonly Message[];

@@ -5,23 +5,22 @@ import { refuseIgnored } from '../../../cli/start/command.ts';
 
 const asked = { serve: false, resume: false, recipe: 'trio' };
 
-test('a mesh that begins no run of its own refuses the options of one', () => {
-  const serve =
-    (...args: string[]) =>
-    () =>
-      refuseIgnored({ ...asked, serve: true }, ['start', ...args]);
-  expect(serve('--serve', '--recipe', 'trio', '--rounds=1')).toThrow(
+test('a mesh that begins no run of its own refuses the options of one', async () => {
+  const serve = (...args: string[]) => refuseIgnored({ ...asked, serve: true }, ['start', ...args]);
+  await expect(serve('--serve', '--recipe', 'trio', '--rounds=1')).rejects.toThrow(
     /--serve begins no run of its own, and --recipe, --rounds is given/,
   );
-  expect(() => refuseIgnored({ ...asked, resume: true }, ['--resume', '--seed', '3'])).toThrow(
+  await expect(refuseIgnored({ ...asked, resume: true }, ['--resume', '--seed', '3'])).rejects.toThrow(
     /--resume begins no run of its own, and --seed is given/,
   );
-  expect(serve('--serve', '--port', '0', '--state', 'elsewhere')).not.toThrow();
+  await serve('--serve', '--port', '0', '--state', 'elsewhere');
   // A module is one that webhooks may order.
-  expect(() =>
-    refuseIgnored({ ...asked, serve: true, recipe: './recipe.ts' }, ['--serve', '--recipe', './recipe.ts']),
-  ).not.toThrow();
-  expect(() => refuseIgnored(asked, ['--recipe', 'trio', '--rounds', '1'])).not.toThrow();
+  await refuseIgnored({ ...asked, serve: true, recipe: './recipe.ts' }, [
+    '--serve',
+    '--recipe',
+    './recipe.ts',
+  ]);
+  await refuseIgnored(asked, ['--recipe', 'trio', '--rounds', '1']);
 });
 
 test.each([
