@@ -12,12 +12,16 @@ interface ConformanceOptions {
   readonly json: boolean;
 }
 
+/** Asks the Worker, with its token. */
+export type Ask = (
+  path: string,
+  method: 'DELETE' | 'GET' | 'POST' | 'PUT',
+  body?: Uint8Array,
+) => Promise<Response>;
+
 /** How the platform is asked. */
 interface Platform {
-  readonly fetch: (
-    path: string,
-    method: 'GET' | 'POST',
-  ) => Promise<{ readonly status: number; json(): Promise<unknown> }>;
+  readonly fetch: Ask;
   close(): Promise<void>;
 }
 
@@ -107,10 +111,14 @@ function deployed(url: string): Platform {
   return { fetch: askedWith(url, token), close: async () => {} };
 }
 
-const askedWith =
-  (url: string | URL, token: string): Platform['fetch'] =>
-  (path, method) =>
-    fetch(new URL(path, url), { method, headers: { authorization: `Bearer ${token}` } });
+export const askedWith =
+  (url: string | URL, token: string): Ask =>
+  (path, method, body) =>
+    fetch(new URL(path, url), {
+      method,
+      headers: { authorization: `Bearer ${token}` },
+      ...(body ? { body: body as Uint8Array<ArrayBuffer> } : {}),
+    });
 
 const QUEUE = 'rollmesh-conformance';
 const DEAD = `${QUEUE}-dead`;

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { ensureTabPages } from '../../local/mesh/tab-pages.ts';
 import { openRecipes } from '../recipe-modules.ts';
+import { checkAccount } from './check-account.ts';
 import { DeployFiles } from './deploy-files.ts';
 import { workerTag } from './fingerprint.ts';
 import { hasStartPolicy, uploadStartPolicy } from './gateway.ts';
@@ -12,6 +13,20 @@ import { wranglerProcess } from './wrangler.ts';
 
 const wranglerScript = () =>
   join(dirname(createRequire(import.meta.url).resolve('wrangler/package.json')), 'bin', 'wrangler.js');
+
+const connectTo = (root: string) => wranglerProcess([process.execPath, wranglerScript()], root);
+const namedAccount = () => process.env.CLOUDFLARE_ACCOUNT_ID || undefined;
+
+/** Asks the account whether it is what the mesh assumes. @returns whether it is */
+export function checkFromHere(): Promise<boolean> {
+  const root = resolve('.');
+  return checkAccount({
+    connect: connectTo(root),
+    account: namedAccount(),
+    home: new DeployFiles(root, process.env).account,
+    say: (line) => console.log(line),
+  });
+}
 
 /** `recipes`: modules of recipes that the Workers play beside the shipped ones, in place of those that their own entry points name. */
 export async function deployFromHere(dryRun: boolean, recipes: readonly string[]): Promise<void> {
@@ -32,8 +47,8 @@ export async function deployFromHere(dryRun: boolean, recipes: readonly string[]
     {
       wanted,
       files,
-      connect: wranglerProcess([process.execPath, wranglerScript()], root),
-      account: process.env.CLOUDFLARE_ACCOUNT_ID || undefined,
+      connect: connectTo(root),
+      account: namedAccount(),
       tagOf: (environment, databaseId) =>
         workerTag(
           root,
