@@ -20,12 +20,16 @@ async function printList(
   json: boolean,
   onWhat: (recipe: Recipe) => string,
 ): Promise<void> {
-  const { cite } = await import('./describe-recipe.ts');
+  const [{ cite }, { playsItself }] = await Promise.all([
+    import('./describe-recipe.ts'),
+    import('./runs-on.ts'),
+  ]);
   const width = Math.max(0, ...all.map(({ name }) => name.length)) + 2;
   for (const recipe of all) {
-    const { name, title, paper } = recipe;
+    const { name, title, paper, needsOfTasks } = recipe;
     const runs = onWhat(recipe);
-    if (json) console.log(JSON.stringify({ name, title, paper, runs }));
+    const own = { name, title, paper, plays: playsItself(recipe), runs, lacks: needsOfTasks?.datum ?? null };
+    if (json) console.log(JSON.stringify(own));
     else console.log(`${name.padEnd(width)}${title} (${cite(recipe)})\n${' '.repeat(width)}${runs}`);
   }
 }
@@ -35,20 +39,22 @@ export function command(): Command {
   addTaskFileOptions(
     command
       .command('list')
-      .description('one line per recipe: its title, its paper, and on what it runs beside its own world')
+      .description(
+        'each recipe with its paper, what it plays from which start (tasks × rollouts of a round), and on what else it runs',
+      )
       .option('--json', 'one JSON object per line', false)
       .option(
         '--for <file>',
         'the recipes that run on this file of tasks, or in the world of this module (.ts, .js), then what it lacks for others',
       ),
   ).action(async ({ json, for: file, ...reading }: ListOptions) => {
-    const [{ recipes }, { FILE_RECIPES }, { lackedFor, runsOn }] = await Promise.all([
+    const [{ recipes }, { FILE_RECIPES }, { lackedFor, runsOn, whatItRuns }] = await Promise.all([
       import('../../recipes/index.ts'),
       import('../file-recipes.ts'),
       import('./runs-on.ts'),
     ]);
     const all = [...recipes, ...FILE_RECIPES];
-    if (file === undefined) return printList(all, json, runsOn);
+    if (file === undefined) return printList(all, json, json ? runsOn : whatItRuns);
     const lacked = await lackedFor(all, file, reading);
     const count = (recipe: Recipe) => lacked.get(recipe)?.length ?? Number.POSITIVE_INFINITY;
     await printList(

@@ -25,7 +25,7 @@ const change = (name: string, ends: readonly number[] | null): string[] =>
 
 /** The lines of a recipe that is called by `reference`, its name or the path of its module. `onFiles`: it is made from files, and has no start of its own. */
 export function runIt(recipe: Recipe, reference: string, onFiles: boolean): string[] {
-  const { needsOfTasks: needs, startPolicy, taskName, tasks, groupSize } = recipe;
+  const { needsOfTasks: needs, inGame, startPolicy, taskName, tasks, groupSize } = recipe;
   const command = `npx rollmesh start --recipe ${reference}`;
   const measured = MEASURED[recipe.name];
   const lines = [
@@ -33,10 +33,11 @@ export function runIt(recipe: Recipe, reference: string, onFiles: boolean): stri
     ...(onFiles || needs === undefined
       ? [`${command} --policy NAME --tasks FILE.jsonl (your policy, your file)`]
       : []),
+    ...(inGame ? [`${command} --world GAME.ts (a game of yours: docs/games.md)`] : []),
     ...(onFiles
       ? []
       : [
-          `Needs: the start policy ${startPolicy}.${needs === undefined ? '' : ` It does not run on a file of questions, since it needs ${needs.which} (${needs.datum}).`}`,
+          `Needs: the start policy ${startPolicy}.${needs === undefined || inGame ? '' : ` It does not run on a file of questions, since it needs ${needs.which} (${needs.datum}).`}`,
         ]),
     `A round: ${tasks} tasks (${taskName}) with ${groupSize === 1 ? 'one rollout' : `${groupSize} rollouts`} each.`,
   ];

@@ -7,7 +7,7 @@ import { readConversations, readPairs, readRated } from '../../worlds/file/read-
 import { lackedInGame } from '../../worlds/own-game.ts';
 import { lackedIn } from '../../worlds/own-world.ts';
 import { dataOf } from '../../worlds/questions/game.ts';
-import { type FileRecipe, FROM_FILES } from '../file-recipes.ts';
+import { FILE_RECIPES, type FileRecipe, FROM_FILES } from '../file-recipes.ts';
 import {
   readTaskFiles,
   type TaskFileOptions,
@@ -22,15 +22,28 @@ export const neededOfFiles = ({ name, written }: Recipe): readonly Datum[] | nul
 
 const OF_EXAMPLES: readonly Datum[] = ['conversations', 'pairs', 'ratings'];
 
-/** "questions with a worked solution to each task", or what keeps the recipe in its own world. */
+/** "questions with a worked solution to each task", games, or what keeps the recipe in its own world. */
 export function runsOn(recipe: Recipe): string {
   const needs = neededOfFiles(recipe);
   const { datum, which } = recipe.needsOfTasks ?? {};
+  if (!needs && recipe.inGame) return `${which} of yours: --world GAME`;
   if (!needs)
-    return `its own world: it needs ${which === undefined ? 'tasks of its own family' : `${which} (${datum})`}`;
+    return `nothing else: it needs ${which === undefined ? 'tasks of its own family' : `${which} (${datum})`}`;
   if (OF_EXAMPLES.some((datum) => needs.includes(datum))) return `files of ${inWords(needs)}`;
   return `questions with ${inWords(needs)}`;
 }
+
+/** What it plays where nobody names files or a world: task family, start policy, tasks a round × rollouts a task; null for what plays files alone. */
+export const playsItself = (recipe: Recipe): string | null => {
+  const { taskName, startPolicy, tasks, groupSize } = recipe;
+  return FILE_RECIPES.includes(recipe) ? null : `${taskName} from ${startPolicy}, ${tasks} × ${groupSize}`;
+};
+
+/** "chains from arithmetic-chains, 48 × 5; questions with …": what it plays of its own, and what else it runs on. */
+export const whatItRuns = (recipe: Recipe): string => {
+  const plays = playsItself(recipe);
+  return plays === null ? runsOn(recipe) : `${plays}; ${runsOn(recipe)}`;
+};
 
 /** What every file of questions has is not said. */
 const inWords = (data: readonly Datum[]): string =>

@@ -1,21 +1,25 @@
 /** The page docs/recipes.md: a row for each recipe, made from the recipes themselves and from the verdicts of the lab. */
 import { existsSync, readFileSync } from 'node:fs';
+import { DATA } from '../../core/game/verbs.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { recipes } from '../../recipes/index.ts';
 import { FILE_RECIPES } from '../file-recipes.ts';
 import { cite } from '../recipe/describe-recipe.ts';
+import { playsItself, runsOn } from '../recipe/runs-on.ts';
 
 const HEAD = [
   '# Recipes',
   '',
   'Made by `npm run reference` from the recipes. `npx rollmesh recipe show NAME` explains one: its command, roles, rewards, loss, schedule and what differs from the paper. [Write a recipe](write-a-recipe.md) says how to add one.',
   '',
-  '“On my questions” is *yes* where `--policy NAME --tasks FILE.jsonl` trains your own policy on your own file ([tasks.md](tasks.md)). Otherwise the column says what the recipe needs that a question with its answer does not have.',
+  '“On my data” says what `--policy NAME --tasks FILE.jsonl` trains your own policy on ([tasks.md](tasks.md); questions have reference answers), or that a game of yours is played ([games.md](games.md)). Otherwise it says what the recipe needs that no file has, with the type of that in brackets.',
+  '',
+  '“Of its own” is what it plays without files: tasks, start policy, and tasks × rollouts of a round.',
   '',
   '“Evidence” is the verdict on what the paper says, as this project measured it in small runs on its toy worlds: [the lab](../lab/README.md) has the runs and the rule. A dash: nothing was registered.',
   '',
-  '| recipe | what it is | on my questions | evidence | paper |',
-  '|---|---|---|---|---|',
+  '| recipe | what it is | on my data | of its own | evidence | paper |',
+  '|---|---|---|---|---|---|',
 ];
 
 /** The verdicts by the names of recipes: the lines of the lab’s file that have no number. */
@@ -38,12 +42,20 @@ const paperOf = (recipe: Recipe): string => {
   return id ? `[${recipe.paper.title}, ${recipe.paper.year}](https://arxiv.org/abs/${id})` : cite(recipe);
 };
 
+/** What it runs on; that questions have reference answers is said once, above the table. */
+const onData = (recipe: Recipe): string =>
+  runsOn(recipe)
+    .replace('nothing else:', 'no:')
+    .replace(`${DATA.answer} and `, '')
+    .replace(` with ${DATA.answer}`, '');
+
 const rowOf = (recipe: Recipe, evidence: string | undefined): string => {
-  const { name, title, needsOfTasks } = recipe;
+  const { name, title } = recipe;
   const cells = [
     `[\`${name}\`](../${codeFile(recipe)})`,
     title,
-    needsOfTasks === undefined ? 'yes' : `no: ${needsOfTasks.which} (${needsOfTasks.datum})`,
+    onData(recipe),
+    playsItself(recipe) ?? '–',
     evidence ?? '–',
     paperOf(recipe),
   ];

@@ -4,6 +4,7 @@ import { rewriteLines, rewriting } from '../../protocols/rewritten-lines.ts';
 import { SOLVER, smallSteps } from '../../protocols/solver.ts';
 import { plainProofs } from '../../worlds/chains/analysis.ts';
 import { familyTasks } from '../../worlds/drawn-tasks.ts';
+import { setup } from '../setup.ts';
 import { evaluate } from './evaluate.ts';
 import { judgeLines, rewards } from './judge-lines.ts';
 import { GENERATOR_SET, learn } from './learn.ts';
@@ -54,9 +55,7 @@ export const aprm: Recipe = {
       'Share of held-out tasks at which the likeliest of four answers of version 0, by the verifier, is exact.',
   },
   ...shape,
-  startPolicy: 'arithmetic-chains',
-  tasks: 16,
-  groupSize: 4,
+  ...setup('aprm'),
   rewards,
   variants: {
     static: 'the verifier is shown lines whose last digit is random, and the generator is not trained',

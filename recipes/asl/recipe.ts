@@ -35,6 +35,7 @@ import {
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import { parseGroup, verify } from '../../protocols/verify.ts';
 import { evolvingSums } from '../../worlds/toy-worlds.ts';
+import { setup } from '../setup.ts';
 
 const GENERATOR = 'generator';
 type Phase = 'generate' | 'judge' | 'solve';
@@ -400,8 +401,4 @@ const written: RecipeOver<'solve' | 'verify' | 'evolve'> = {
   ownOrder: 'half of its questions are its own',
 };
 
-export const asl: Recipe = played(written, evolvingSums, {
-  startPolicy: 'arithmetic-base',
-  tasks: 32,
-  groupSize: 8,
-});
+export const asl: Recipe = played(written, evolvingSums, setup('asl'));

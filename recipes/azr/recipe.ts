@@ -12,6 +12,7 @@ import { coinOf } from '../../protocols/gold.ts';
 import { ppoClip } from '../../protocols/objectives.ts';
 import { creditedItems, policyPart, rewardOf, SOLVER } from '../../protocols/solver.ts';
 import { KINDS, kindOf } from '../../worlds/programs/family.ts';
+import { setup } from '../setup.ts';
 import { programPlay } from './program-play.ts';
 import { bufferOf, grown, PROPOSER, programBuffer, programFigures } from './proposed-programs.ts';
 
@@ -138,9 +139,7 @@ export const azr: Recipe = {
     induction: 'Held-out greedy accuracy on induction: a program that gives the shown outputs.',
     inductionSampled: 'The same accuracy where answers are sampled.',
   },
-  startPolicy: 'programs-one-instruction',
-  tasks: 48,
-  groupSize: 8,
+  ...setup('azr'),
   state: programBuffer,
   variants: {
     'no-references': 'the proposer of deduction and abduction is shown no earlier programs',

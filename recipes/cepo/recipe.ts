@@ -11,6 +11,7 @@ import { attemptOf } from '../../protocols/privileged-teacher.ts';
 import { ownContext, scoreInContexts } from '../../protocols/score-in-other-prompt.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
+import { setup } from '../setup.ts';
 import { type Decided, evidenceFigures, evidenceOf, lambdaOf, partsAt, weighted } from './evidence.ts';
 
 const VARIANTS = {
@@ -173,8 +174,4 @@ const written: RecipeOver<'solve' | 'retell'> = {
   ownReward: 'which attempts are told as right and as rejected follows from their reward',
 };
 
-export const cepo: Recipe = played(written, aidedSums, {
-  startPolicy: 'arithmetic-aided',
-  tasks: 32,
-  groupSize: 8,
-});
+export const cepo: Recipe = played(written, aidedSums, setup('cepo'));

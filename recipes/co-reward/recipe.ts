@@ -12,6 +12,7 @@ import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { drawReorderable, reordered } from '../../worlds/arithmetic/reorder.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { familyGame } from '../../worlds/family-game.ts';
+import { setup } from '../setup.ts';
 import { answerBoth, answersOf, halvesOf, payBoth, rephrasing, rewards } from './two-phrasings.ts';
 
 /** Passes over a batch, which make as many updates as four times the rounds would. */
@@ -115,8 +116,4 @@ const reorderable = familyGame(arithmetic, {
   tasks: (context, count) => drawnTasks(context, drawReorderable, count),
 });
 
-export const coReward: Recipe = played(written, reorderable, {
-  startPolicy: 'arithmetic-terse',
-  tasks: 16,
-  groupSize: 32,
-});
+export const coReward: Recipe = played(written, reorderable, setup('co-reward'));

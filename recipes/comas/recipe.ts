@@ -24,6 +24,7 @@ import { besideOracle } from '../../protocols/gold.ts';
 import { ppoClip } from '../../protocols/objectives.ts';
 import { describedBy, policyPart, rewardNamed, SOLVER, smallSteps } from '../../protocols/solver.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
+import { setup } from '../setup.ts';
 
 const PARTNER = 'partner';
 /** The two agents by what they do; each has weights of its own. */
@@ -285,8 +286,4 @@ const written: RecipeOver<'solve' | 'debate' | 'review' | 'score'> = {
   ownReward: 'the agents pay each other',
 };
 
-export const comas: Recipe = played(written, aidedSums, {
-  startPolicy: 'arithmetic-aided',
-  tasks: 16,
-  groupSize: 4,
-});
+export const comas: Recipe = played(written, aidedSums, setup('comas'));

@@ -14,6 +14,7 @@ import { SOLVER } from '../../protocols/solver.ts';
 import { familyTasks } from '../../worlds/drawn-tasks.ts';
 import { parseTest, passes, statements, testIsExact } from '../../worlds/programs/statements.ts';
 import { STOP } from '../../worlds/worked.ts';
+import { ownWorld } from '../setup.ts';
 import { fillPools, poolsOf, type Reading, TESTER } from './play.ts';
 import { byMajority, byMatrix, type Pools } from './pools.ts';
 
@@ -195,11 +196,8 @@ export const cosplay: Recipe = {
       'Mean share of the tests that the chosen program passes where no program written first is exact.',
     passedRight: 'Mean share of the tests that the chosen program passes where it is exact.',
   },
-  startPolicy: 'programs-statements',
-  taskName: statements.name,
+  ...ownWorld('cosplay'),
   stop: STOP,
-  tasks: 50,
-  groupSize: 8,
   rewards: {
     matrix: { description: 'agreement with the program that passes the most tests', usesGold: false },
     'exact-tests': {

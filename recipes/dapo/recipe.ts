@@ -21,6 +21,7 @@ import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { verboseArithmetic } from '../../worlds/arithmetic/verbose.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { familyGame } from '../../worlds/family-game.ts';
+import { setup } from '../setup.ts';
 
 /** Tasks rolled out for each task that is trained on, as many as in the paper's first wave. */
 const OVER_GENERATION = 3;
@@ -183,6 +184,6 @@ const chains = familyGame(verboseArithmetic, {
 });
 
 export const dapo: Recipe = {
-  ...played(written, chains, { startPolicy: 'arithmetic-verbose', tasks: 64, groupSize: 8 }),
+  ...played(written, chains, setup('dapo')),
   ...stages(chains, BUFFER),
 };

@@ -19,6 +19,7 @@ import { rewardsOf } from '../../protocols/questions/reward-data.ts';
 import { QUESTION_FIGURES, questionRound } from '../../protocols/questions/round.ts';
 import { SOLVER, smallSteps } from '../../protocols/solver.ts';
 import { program } from '../../worlds/file/program-checker.ts';
+import { sizes } from '../setup.ts';
 
 const TEACHER = 'teacher';
 const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
@@ -106,8 +107,7 @@ export function distilFrom(given: unknown): Recipe {
     ],
     figures: QUESTION_FIGURES,
     startPolicy: data.start,
-    tasks: 32,
-    groupSize: 2,
+    ...sizes('distil'),
     variants: {},
     sets: { [MAIN_SET]: { optimizer: smallSteps(optimizer), ...(adapter ? { adapter } : {}) } },
     ...round,

@@ -21,6 +21,7 @@ import { exampleData, exampleEntries } from '../../protocols/examples/settings.t
 import { expectSchedule } from '../../protocols/method-settings.ts';
 import { preferencePart, START, updateOf } from '../../protocols/objectives.ts';
 import { SOLVER, smallSteps } from '../../protocols/solver.ts';
+import { sizes } from '../setup.ts';
 
 const notNegative = v.pipe(v.number(), v.minValue(0), v.finite());
 const positive = v.pipe(v.number(), v.minValue(Number.MIN_VALUE), v.finite());
@@ -160,8 +161,7 @@ export function dpoFrom(given: unknown): Recipe {
         'Mean log-likelihood of a token of the chosen answer on held-out pairs, nats per token.',
     },
     startPolicy: data.start,
-    tasks: 32,
-    groupSize: 1,
+    ...sizes('dpo'),
     variants: VARIANTS,
     sets: { [MAIN_SET]: { optimizer: smallSteps(optimizer), ...(adapter ? { adapter } : {}) } },
     ...exampleRound({

@@ -11,6 +11,7 @@ import {
   PROOF_TOKENS,
 } from '../../worlds/chains/analysis.ts';
 import { familyTasks } from '../../worlds/drawn-tasks.ts';
+import { ownWorld } from '../setup.ts';
 import { evaluate } from './evaluate.ts';
 import { learnIn, META_SET, VERIFIER_SET } from './learn.ts';
 import { type Phase, phaseOf, VARIANTS } from './phases.ts';
@@ -84,11 +85,8 @@ export const dsmathV2: Recipe = {
     labelled: 'Share of the proofs for which majorities of analyses gave a label.',
     labelsExact: 'Share of the labels that are exact.',
   },
-  startPolicy: 'arithmetic-analyses',
-  taskName: analysedProofs.name,
+  ...ownWorld('dsmath-v2'),
   stop: analysedProofs.stop,
-  tasks: 32,
-  groupSize: 8,
   rewards,
   variants: VARIANTS,
   sets: { main: { optimizer }, [VERIFIER_SET]: { optimizer }, [META_SET]: { optimizer } },

@@ -11,6 +11,7 @@ import { ppoClip } from '../../protocols/objectives.ts';
 import { SEAT_FIGURES, seatFigures, seatItems, seatUpdates } from '../../protocols/seat-credit.ts';
 import { smallSteps } from '../../protocols/solver.ts';
 import { advisedSplit, bothAdvisedSplit, split } from '../../worlds/games/split.ts';
+import { setup } from '../setup.ts';
 
 /** Which game a variant plays, and which of its seats it trains; the others keep version 0. */
 const PLAYED = {
@@ -70,9 +71,7 @@ export const epo: Recipe = {
     'How the paper splits rewards between turns, and its estimator, could not be checked: turns are compared as GRPO compares answers.',
   ],
   figures: { ...SEAT_FIGURES, ...GAME_FIGURES },
-  startPolicy: 'games-together',
-  tasks: 16,
-  groupSize: 8,
+  ...setup('epo'),
   variants: {
     'self-play': 'the partner has a strategist too, who is trained with the same weights',
     'actor-alone': 'no strategist: the actor is trained',

@@ -36,6 +36,7 @@ import {
   STYLE_POINTS,
   styleDifficulty,
 } from '../../worlds/style/family.ts';
+import { setup } from '../setup.ts';
 import {
   bufferIn,
   HOW,
@@ -239,9 +240,7 @@ export const eva: Recipe = {
   ...described,
   written,
   ...responderAlone({ heldOut, examine }),
-  startPolicy: 'style',
-  tasks: 96,
-  groupSize: 5,
+  ...setup('eva'),
   rewards: {
     rubric: { description: 'the share of the rubric’s points', usesGold: true },
     format: { description: 'control: any well-formed response is worth as much as another', usesGold: false },

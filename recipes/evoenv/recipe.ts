@@ -16,6 +16,7 @@ import { updateOf } from '../../protocols/objectives.ts';
 import { reinforcedByPrompt } from '../../protocols/reinforced.ts';
 import { rewardNamed, SOLVER, smallSteps } from '../../protocols/solver.ts';
 import { differentReferences, environments, isSound } from '../../worlds/programs/environments.ts';
+import { ownWorld } from '../setup.ts';
 import { attempt, scoreAndReview } from './attempts.ts';
 import {
   environmentPool,
@@ -189,11 +190,8 @@ export const evoenv: Recipe = {
     pool: 'Number of environments in the pool beside the ten that are given.',
     different: 'Number of known environments whose references differ in more than digits.',
   },
-  startPolicy: 'programs-environments',
-  taskName: environments.name,
+  ...ownWorld('evoenv'),
   stop: environments.stop,
-  tasks: 16,
-  groupSize: 8,
   state: environmentPool,
   rewards,
   variants: VARIANTS,

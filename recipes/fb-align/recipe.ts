@@ -12,6 +12,7 @@ import {
 import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { slowTeacher, TEACHER_RATE, TEACHER_SET } from '../../protocols/teacher-pass.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
+import { setup } from '../setup.ts';
 import { type Context, contextAid, type FeedbackGame } from './contexts.ts';
 
 const rewards = { exact: exactReward, format: formatReward, random: randomReward };
@@ -97,8 +98,4 @@ const written: RecipeOver<'solve' | 'retell' | 'correct'> = {
   ownReward: 'what the teacher is told of an attempt follows from its reward',
 };
 
-export const fbAlign: Recipe = played(written, aidedSums, {
-  startPolicy: 'arithmetic-aided',
-  tasks: 32,
-  groupSize: 8,
-});
+export const fbAlign: Recipe = played(written, aidedSums, setup('fb-align'));

@@ -23,6 +23,7 @@ import {
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { slippingTask } from '../../worlds/arithmetic/step-slips.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
+import { setup } from '../setup.ts';
 import { asManyWrong, bestLabelled, heard, labelledAnswers, pairing } from './labelled-answers.ts';
 import { planVerifier } from './own-verdicts.ts';
 
@@ -176,9 +177,7 @@ export const genrm: Recipe = {
   ...alone,
   ...described,
   written,
-  startPolicy: 'arithmetic-judges',
-  tasks: 64,
-  groupSize: 8,
+  ...setup('genrm'),
   sets: { main: { optimizer, head: { kind: 'classes', count: 2 } } },
   roles: {
     [SOLVER]: { ...alone.roles[SOLVER]!, description: 'answers, frozen' },

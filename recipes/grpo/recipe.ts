@@ -28,6 +28,7 @@ import { QUESTION_FIGURES, type Questions, questionRound } from '../../protocols
 import { REWARD_FIGURES, rewardFigures } from '../../protocols/questions/weighted-reward.ts';
 import { writtenBy } from '../../protocols/samples-of-role.ts';
 import { entryNamed, groupItems, policyPart, rewardOf, smallSteps } from '../../protocols/solver.ts';
+import { sizes } from '../setup.ts';
 import { agentRound, ONE_SEAT, setOf, trainedSeats } from './agent-round.ts';
 import { type Estimator, GRPO, type Method, type RunningBaseline, VARIANTS } from './variants.ts';
 
@@ -44,6 +45,8 @@ const LAMBDA = 0.95;
  */
 export const TURN_CREDITS = ['episode', 'turn'] as const;
 export type TurnCredit = (typeof TURN_CREDITS)[number];
+
+const SIZES = sizes('grpo');
 
 export interface GrpoSettings {
   readonly questions: Questions;
@@ -223,8 +226,8 @@ export async function planTraining(
 export function grpoOn({
   questions,
   startPolicy,
-  tasks = 32,
-  groupSize = 8,
+  tasks = SIZES.tasks,
+  groupSize = SIZES.groupSize,
   optimizer,
   epochs = 1,
   adapter,

@@ -5,6 +5,7 @@ import { grpoUpdate } from '../../protocols/objectives.ts';
 import { exactShare, writtenBy } from '../../protocols/samples-of-role.ts';
 import { SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
+import { setup } from '../setup.ts';
 import { DRAFTER, draftAndAttempt, rewards, VARIANTS } from './drafts.ts';
 
 function learn({ groups }: RoundRecords): TrainingPlan {
@@ -76,8 +77,4 @@ const written: RecipeOver<'solve' | 'revise'> = {
   ownReward: 'the reward chooses the draft that is shown',
 };
 
-export const igrpo: Recipe = played(written, aidedSums, {
-  startPolicy: 'arithmetic-aided',
-  tasks: 32,
-  groupSize: 8,
-});
+export const igrpo: Recipe = played(written, aidedSums, setup('igrpo'));

@@ -22,6 +22,7 @@ import { smallSteps } from '../../protocols/solver.ts';
 import { openMatch } from '../../worlds/games/match.ts';
 import { meetParts } from '../../worlds/games/reading.ts';
 import { bestReturn, meet } from '../../worlds/grids/meet.ts';
+import { setup } from '../setup.ts';
 
 const CRITIC = 'critic';
 const GAMMA = 0.99;
@@ -133,9 +134,7 @@ export const jaxmarl: Recipe = {
     ...GAME_FIGURES,
     best: 'Mean return of an agent in the same held-out worlds where both take the shortest way.',
   },
-  startPolicy: 'games-together',
-  tasks: 16,
-  groupSize: 8,
+  ...setup('jaxmarl'),
   variants: {
     'no-critic':
       'no critic: discounted rewards to go, standardised over the agent’s turns in the episodes of one world',

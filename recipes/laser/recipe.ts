@@ -28,6 +28,7 @@ import {
 } from '../../protocols/solver.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { familyGame } from '../../worlds/family-game.ts';
+import { setup } from '../setup.ts';
 import { BETA, scoreFigures, scoresOf, withSelfScores } from './self-score.ts';
 
 /** Weight of the regression beside the policy objective. */
@@ -188,8 +189,4 @@ const written: RecipeOver<'solve'> = {
 /** The start policy gives the token about −29 nats in the mean after its answers. */
 const slips = familyGame(arithmetic, { unused: { text: '<unk>', logprob: -29 } });
 
-export const laser: Recipe = played(written, slips, {
-  startPolicy: 'arithmetic-step-slips',
-  tasks: 32,
-  groupSize: 8,
-});
+export const laser: Recipe = played(written, slips, setup('laser'));

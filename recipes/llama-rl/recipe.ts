@@ -8,6 +8,7 @@ import type { RunSettings } from '../../core/schema/round.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { sums } from '../../worlds/toy-worlds.ts';
+import { setup } from '../setup.ts';
 
 const MAX_RATIO = 2;
 const DELAYS = [0, 1, 4, 16];
@@ -83,8 +84,4 @@ const written: RecipeOver<'solve'> = {
   }),
 };
 
-export const llamaRl: Recipe = played(written, sums, {
-  startPolicy: 'arithmetic-base',
-  tasks: 48,
-  groupSize: 8,
-});
+export const llamaRl: Recipe = played(written, sums, setup('llama-rl'));

@@ -11,6 +11,7 @@ import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { creditedItems, describedBy, policyPart, rewardOf, trainedSolver } from '../../protocols/solver.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { ratingParts } from '../../worlds/arithmetic/ratings.ts';
+import { setup, tasksElsewhere } from '../setup.ts';
 import { evaluateRatings } from './evaluate.ts';
 import { admit, appraised, questionStore } from './question-store.ts';
 import {
@@ -190,7 +191,7 @@ const written: RecipeOver<'solve' | 'propose' | 'rate' | 'appraise'> = {
     }),
   }),
   elsewhere: {
-    tasks: 32,
+    tasks: tasksElsewhere('mae'),
     differences: [
       'The files’ questions are the reference questions of the paper’s second variant: every proposal varies one of them or a stored one. The store itself holds what the policy wrote and the gate let in.',
       'An answer that is not well-formed is not shown to the judge: it earns nothing and counts 0 in its question’s difficulty.',
@@ -204,9 +205,7 @@ const written: RecipeOver<'solve' | 'propose' | 'rate' | 'appraise'> = {
 
 export const mae: Recipe = played(written, sums.game, {
   ...stages(sums),
-  startPolicy: 'arithmetic-overthinking',
-  tasks: 64,
-  groupSize: 3,
+  ...setup('mae'),
   rewards: {
     ratings: REWARDS.ratings,
     gold: { description: 'the oracle instead of the ratings', usesGold: true },

@@ -18,6 +18,7 @@ import {
   smallSteps,
 } from '../../protocols/solver.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
+import { setup } from '../setup.ts';
 import { type FlipWeights, flipPay, influenceReturns } from './influence.ts';
 
 const DEBATER = 'debater';
@@ -179,8 +180,4 @@ const written: RecipeOver<'solve' | 'debate'> = {
   ownReward: 'the scores of both agents’ answers make the reward of each',
 };
 
-export const maporl: Recipe = played(written, aidedSums, {
-  startPolicy: 'arithmetic-aided',
-  tasks: 16,
-  groupSize: 8,
-});
+export const maporl: Recipe = played(written, aidedSums, setup('maporl'));

@@ -19,6 +19,7 @@ import { smallSteps } from '../../protocols/solver.ts';
 import { hintGame } from '../../worlds/games/hint.ts';
 import { gameParts } from '../../worlds/games/reading.ts';
 import { kuhnPoker, noughtsAndCrosses } from '../../worlds/games/seated.ts';
+import { setup } from '../setup.ts';
 
 const MARSHAL: SeatCredit = { by: 'turn', compare: 'seat', within: 'deal' };
 const CREDIT: Readonly<Record<string, SeatCredit>> = {
@@ -78,9 +79,7 @@ const DESCRIBED = {
     'No KL penalty and no penalty for length, since a move has about three tokens.',
   ],
   figures: { ...SEAT_FIGURES, ...GAME_FIGURES },
-  startPolicy: 'games-together',
-  tasks: 16,
-  groupSize: 8,
+  ...setup('mars-games'),
   variants: {
     pooled: 'all seats of a deal are compared with each other',
     episode: 'every turn of a seat has the seat’s return of the episode',

@@ -26,6 +26,7 @@ import {
   smallSteps,
 } from '../../protocols/solver.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
+import { setup } from '../setup.ts';
 
 const PARTNER = 'partner';
 const CRITIC = 'critic';
@@ -205,8 +206,4 @@ const written: RecipeOver<'solve' | 'debate' | 'review'> = {
   ownReward: 'the scores of all answers before it shape the reward of each',
 };
 
-export const marti: Recipe = played(written, aidedSums, {
-  startPolicy: 'arithmetic-aided',
-  tasks: 16,
-  groupSize: 4,
-});
+export const marti: Recipe = played(written, aidedSums, setup('marti'));

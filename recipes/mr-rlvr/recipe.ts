@@ -10,6 +10,7 @@ import { SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { admitTasks } from '../../worlds/drawn-tasks.ts';
 import { familyGame } from '../../worlds/family-game.ts';
+import { setup } from '../setup.ts';
 import {
   hasPuzzles,
   type Pose,
@@ -133,7 +134,5 @@ const chains = familyGame(arithmetic, {
 export const mrRlvr: Recipe = {
   ...withPuzzles(chains, posedOnChains),
   written,
-  startPolicy: 'arithmetic-puzzles',
-  tasks: 16,
-  groupSize: 8,
+  ...setup('mr-rlvr'),
 };

@@ -12,6 +12,7 @@ import { nearStart, ppoClip } from '../../protocols/objectives.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { admitTasks } from '../../worlds/drawn-tasks.ts';
 import { sums } from '../../worlds/toy-worlds.ts';
+import { setup } from '../setup.ts';
 
 /**
  * Of 50 drawn chains of five operators, the one on which the start policy depends most on its steps: right in nine of ten samples that write them,
@@ -109,8 +110,4 @@ const written: RecipeOver<'solve'> = {
   ownOrder: 'it trains on one question',
 };
 
-export const oneShot: Recipe = played(
-  written,
-  { ...sums, example: EXAMPLE },
-  { startPolicy: 'arithmetic-base', tasks: 32, groupSize: 8 },
-);
+export const oneShot: Recipe = played(written, { ...sums, example: EXAMPLE }, setup('one-shot'));

@@ -31,6 +31,7 @@ import { OPTIMIZER } from '../../protocols/solver-verifier.ts';
 import { chains, freshChain } from '../../worlds/chains/family.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { familyGame } from '../../worlds/family-game.ts';
+import { setup } from '../setup.ts';
 import { tokenRewardFigures } from './token-reward-figures.ts';
 
 const PRM = 'prm';
@@ -220,8 +221,4 @@ const freshChains = familyGame(chains, {
   draws: 12,
 });
 
-export const prime: Recipe = played(written, freshChains, {
-  startPolicy: 'arithmetic-chains',
-  tasks: 128,
-  groupSize: 4,
-});
+export const prime: Recipe = played(written, freshChains, setup('prime'));

@@ -31,6 +31,7 @@ import { gridTask, openGrid, usefulTurns } from '../../worlds/grids/play.ts';
 import { PUSH_CELLS } from '../../worlds/grids/push.ts';
 import { gridEnding, gridParts, gridTitle } from '../../worlds/grids/reading.ts';
 import { STOP } from '../../worlds/worked.ts';
+import { ownWorld } from '../setup.ts';
 import { type PaidEpisode, processRewards, regression, statesOf, valuesBefore } from './process-rewards.ts';
 
 const CRITIC = 'critic';
@@ -194,11 +195,8 @@ export const qEvolve: Recipe = {
     'push-greedy': 'Share of held-out rooms whose box reaches its place, greedy.',
     'push-sampled': 'Share of held-out rooms whose box reaches its place where turns are sampled.',
   },
-  startPolicy: 'grids',
-  taskName: 'push',
+  ...ownWorld('q-evolve'),
   stop: STOP,
-  tasks: 8,
-  groupSize: 8,
   rewards: {
     success: { usesGold: true, description: '1 for an episode that reaches its goal' },
     ...GRID_CONTROLS,

@@ -15,6 +15,7 @@ import { writtenBy } from '../../protocols/samples-of-role.ts';
 import { policyPart, SOLVER, smallSteps, solverAlone, withAdvantages } from '../../protocols/solver.ts';
 import { meaningOverlap, parseAsked, questions, wordOverlap } from '../../worlds/documents/questions.ts';
 import { STOP } from '../../worlds/worked.ts';
+import { setup } from '../setup.ts';
 
 /** The role that decodes greedily, and is not trained. */
 const GREEDY = 'greedy';
@@ -171,9 +172,7 @@ export const qgScst: Recipe = {
       'Mean overlap in meaning of sampled held-out questions with the references, of those that parse.',
     paraphrases: 'Share of sampled held-out questions that mean the same as the reference in other words.',
   },
-  startPolicy: 'documents-questions',
-  tasks: 32,
-  groupSize: 8,
+  ...setup('qg-scst'),
   variants: VARIANTS,
   sets: { [MAIN_SET]: { optimizer: smallSteps({ warmup: 10 }) } },
   ...alone,

@@ -9,6 +9,7 @@ import { JUDGE, OPTIMIZER, solverAndVerifier } from '../../protocols/solver-veri
 import { plainProofs } from '../../worlds/chains/analysis.ts';
 import { chainMarks } from '../../worlds/chains/family.ts';
 import { familyTasks } from '../../worlds/drawn-tasks.ts';
+import { ownWorld } from '../setup.ts';
 import { COMPLETER, labelSolutions, rewards } from './labels.ts';
 import { learn } from './learn.ts';
 import { learnWhole, PRM_SET, WHOLE_VARIANTS } from './whole-answers.ts';
@@ -102,11 +103,8 @@ const written: RecipeOver<'solve' | 'verify'> = {
 export const qwenPrm: Recipe = {
   ...described,
   written,
-  startPolicy: 'arithmetic-chains',
-  taskName: plainProofs.name,
+  ...ownWorld('qwen-prm'),
   stop: plainProofs.stop,
-  tasks: 16,
-  groupSize: 8,
   rewards,
   variants: {
     'monte-carlo': 'labels by continuations alone; every solution is kept',

@@ -33,6 +33,7 @@ import {
 import { voteFigures, votesOf } from '../../protocols/votes.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { familyGame, freely } from '../../worlds/family-game.ts';
+import { setup } from '../setup.ts';
 import {
   CHALLENGER,
   challenge,
@@ -292,8 +293,4 @@ const longerSums = familyGame(arithmetic, {
   tests: (asked) => arithmetic.heldOut(asked).filter((task) => arithmetic.difficulty(task) > REACH),
 });
 
-export const rZero: Recipe = played(written, longerSums, {
-  startPolicy: 'arithmetic-late-slips',
-  tasks: 64,
-  groupSize: 5,
-});
+export const rZero: Recipe = played(written, longerSums, setup('r-zero'));

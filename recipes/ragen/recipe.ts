@@ -25,6 +25,7 @@ import { gridTask } from '../../worlds/grids/play.ts';
 import { gridEnding, gridParts, gridTitle } from '../../worlds/grids/reading.ts';
 import { hostedGrid } from '../../worlds/hosted/grids.ts';
 import { STOP } from '../../worlds/worked.ts';
+import { ownWorld } from '../setup.ts';
 
 interface Settings {
   /** The share of a round's worlds that is trained on: those whose returns vary most, or as many at random. */
@@ -114,11 +115,8 @@ export const ragen: Recipe = {
     'lake-greedy': 'Share of held-out lakes whose goal is reached, greedy.',
     'lake-sampled': 'Share of held-out lakes whose goal is reached where turns are sampled.',
   },
-  startPolicy: 'grids',
-  taskName: 'lake',
+  ...ownWorld('ragen'),
   stop: STOP,
-  tasks: 16,
-  groupSize: 8,
   rewards: {
     return: {
       usesGold: true,

@@ -15,6 +15,7 @@ import {
   renamed,
   temporalGraphs,
 } from '../../worlds/temporal-graphs/family.ts';
+import { setup } from '../setup.ts';
 
 const f1Reward: AnswerReward = {
   description: 'F1 of the named nodes, 0 for an answer that does not parse',
@@ -95,9 +96,7 @@ export const realTg: Recipe = {
     aligned:
       'Share of sampled answers that name the nodes that their steps expect at the time asked about, and no others.',
   },
-  startPolicy: 'temporal-graphs',
-  tasks: 32,
-  groupSize: 8,
+  ...setup('real-tg'),
   variants: {},
   sets: trainedSolver({ warmup: 10 }),
   ...solverAlone({

@@ -28,6 +28,7 @@ import {
   trainedSolver,
 } from '../../protocols/solver.ts';
 import { searching } from '../../worlds/knowledge/searching.ts';
+import { setup } from '../setup.ts';
 
 /** What a judgment of what was found is paid: a right one, one that accepts what does not help, and one that rejects what does. */
 const PAY = { right: 0.3, accepted: -0.6, rejected: -0.3 } as const;
@@ -259,8 +260,4 @@ const written: RecipeOver<'search' | 'sift'> = {
   ownReward: 'what it pays for judgments is a part of the method',
 };
 
-export const reseek: Recipe = played(written, searching, {
-  startPolicy: 'search-two-hop',
-  tasks: 16,
-  groupSize: 8,
-});
+export const reseek: Recipe = played(written, searching, setup('reseek'));

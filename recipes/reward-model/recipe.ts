@@ -33,6 +33,7 @@ import { SOLVER, smallSteps } from '../../protocols/solver.ts';
 import { ratingOf } from '../../worlds/file/rating.ts';
 import type { FileTask } from '../../worlds/file/task.ts';
 import { readTask } from '../../worlds/questions/task-text.ts';
+import { sizes } from '../setup.ts';
 
 export const rewardModelSettings = v.strictObject(exampleEntries(1e-4));
 export const rewardModelData = exampleData(rewardModelSettings);
@@ -165,8 +166,7 @@ export function rewardModelFrom(given: unknown): Recipe {
       margin: 'Mean log-odds that the model gives what the held-out examples say, nats.',
     },
     startPolicy: data.start,
-    tasks: 32,
-    groupSize: 1,
+    ...sizes('reward-model'),
     variants: {},
     sets: {
       [MAIN_SET]: {

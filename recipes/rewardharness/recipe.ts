@@ -37,6 +37,7 @@ import {
   ruleHolds,
   ruleJudgePrompt,
 } from '../../worlds/style/rules.ts';
+import { setup } from '../setup.ts';
 import {
   agreements,
   decided,
@@ -341,9 +342,7 @@ export const rewardHarness: Recipe = {
     agreementExact: 'The same share where every rule is applied without error.',
   },
   ...alone,
-  startPolicy: 'style-rules',
-  tasks: 24,
-  groupSize: 5,
+  ...setup('rewardharness'),
   rewards: {
     library: {
       description: 'share of the rules of an evolved library that hold, by the judge',

@@ -12,6 +12,7 @@ import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { slippingTask } from '../../worlds/arithmetic/step-slips.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { familyGame } from '../../worlds/family-game.ts';
+import { setup } from '../setup.ts';
 
 /** The same rule pays solutions and verdicts. */
 export const grade = ({ outcome }: Pick<Sample, 'outcome'>, hit: number): number =>
@@ -113,8 +114,4 @@ const written: RecipeOver<'solve' | 'verify'> = {
 
 const slippingSums = familyGame(arithmetic, { tasks: (context) => drawnTasks(context, slippingTask) });
 
-export const rise: Recipe = played(written, slippingSums, {
-  startPolicy: 'arithmetic-step-slips',
-  tasks: 32,
-  groupSize: 8,
-});
+export const rise: Recipe = played(written, slippingSums, setup('rise'));

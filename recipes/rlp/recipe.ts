@@ -23,6 +23,7 @@ import {
 } from '../../worlds/documents/sums.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { STOP } from '../../worlds/worked.ts';
+import { ownWorld } from '../setup.ts';
 import { evaluateThoughts, THINKER } from './evaluate.ts';
 import {
   type Baseline,
@@ -167,11 +168,8 @@ export const rlp: Recipe = {
     exactThoughts: 'Share of greedy thoughts before held-out sums that go through all running totals.',
     exactSampled: 'The same share of thoughts that are sampled.',
   },
-  startPolicy: 'documents-sums',
-  taskName: 'sums',
+  ...ownWorld('rlp'),
   stop: THOUGHT_END,
-  tasks: 32,
-  groupSize: 8,
   rewards,
   variants: VARIANTS,
   sets: {

@@ -15,6 +15,7 @@ import { type Search, searchFigures, searchOf } from '../../worlds/arithmetic/se
 import { slippingTask } from '../../worlds/arithmetic/step-slips.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { familyGame } from '../../worlds/family-game.ts';
+import { setup } from '../setup.ts';
 
 /** What a check is paid, where an exact answer is paid 1. */
 const A_CHECK = { small: 0.03, large: 1 } as const;
@@ -187,9 +188,7 @@ const checked = familyGame(checkedArithmetic, {
 });
 
 export const rlsp: Recipe = played(written, checked, {
-  startPolicy: 'arithmetic-checking',
-  tasks: 24,
-  groupSize: 8,
+  ...setup('rlsp'),
   learn: (records, tools) => learn(attempts, records, tools),
   describe: {
     difficulty: checkedArithmetic.difficulty,

@@ -21,6 +21,7 @@ import { nearStart, ppoClip } from '../../protocols/objectives.ts';
 import { describedBy, policyUpdate, rewardNamed, trainedSolver } from '../../protocols/solver.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
 import { beginUser, TEMPERS, type Temper, type User, userAfter } from '../../worlds/users/scripted-user.ts';
+import { setup } from '../setup.ts';
 
 const ASSISTANT = 'assistant';
 /** Replies at most. */
@@ -273,8 +274,4 @@ const written: RecipeOver<'reply'> = {
   ownReward: 'the mood of its user is the reward',
 };
 
-export const rlver: Recipe = played(written, aidedSums, {
-  startPolicy: 'arithmetic-aided',
-  tasks: 16,
-  groupSize: 8,
-});
+export const rlver: Recipe = played(written, aidedSums, setup('rlver'));

@@ -32,6 +32,7 @@ import {
 import { parseResponse } from '../../worlds/style/family.ts';
 import { damage, unformed } from '../../worlds/style/planted.ts';
 import { withWordMarked } from '../../worlds/style/word-tokens.ts';
+import { setup } from '../setup.ts';
 import { differing, elsewhere } from './differing.ts';
 import { otherPlaces } from './other-places.ts';
 
@@ -318,9 +319,7 @@ export const rrpo: Recipe = {
   ...described,
   written,
   ...responderAlone({ examine: (sampled) => ({ repeats: repeating(sampled) }) }),
-  startPolicy: 'style',
-  tasks: 128,
-  groupSize: 2,
+  ...setup('rrpo'),
   rewards: {
     planted: { description: 'a response is preferred to itself with an error planted', usesGold: true },
     random: { description: 'control: a coin says which of the two is preferred', usesGold: false },

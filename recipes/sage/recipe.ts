@@ -4,6 +4,7 @@ import { type Described, played, type Recipe, type RecipeOver } from '../../core
 import { mean } from '../../core/rl/statistics.ts';
 import { grpoUpdate } from '../../protocols/objectives.ts';
 import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
+import { setup } from '../setup.ts';
 import {
   attemptWithHints,
   HINTER,
@@ -106,8 +107,4 @@ const written: RecipeOver<'solve' | 'follow' | 'hint'> = {
   ownReward: 'whether a hint is given follows from the reward of the attempts before it',
 };
 
-export const sage: Recipe = played(written, longSums, {
-  startPolicy: 'arithmetic-aided',
-  tasks: 32,
-  groupSize: 8,
-});
+export const sage: Recipe = played(written, longSums, setup('sage'));

@@ -10,6 +10,7 @@ import { ownContext, scoreInContexts } from '../../protocols/score-in-other-prom
 import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { verboseArithmetic } from '../../worlds/arithmetic/verbose.ts';
 import { familyGame } from '../../worlds/family-game.ts';
+import { setup } from '../setup.ts';
 import { selfAlignment } from './alignment.ts';
 
 /** Weight of the bonus, which is added to the reward of 0 or 1 for the answer. */
@@ -126,8 +127,8 @@ const written: RecipeOver<'solve'> = {
   }),
 };
 
-export const sar: Recipe = played(written, familyGame(verboseArithmetic, { maxNew: MAX_TOKENS }), {
-  startPolicy: 'arithmetic-verbose',
-  tasks: 32,
-  groupSize: 8,
-});
+export const sar: Recipe = played(
+  written,
+  familyGame(verboseArithmetic, { maxNew: MAX_TOKENS }),
+  setup('sar'),
+);

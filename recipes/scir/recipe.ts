@@ -21,6 +21,7 @@ import {
   sequenceOf,
 } from '../../protocols/style-responder.ts';
 import { heldOutStyle, parseResponse, styleScore } from '../../worlds/style/family.ts';
+import { setup } from '../setup.ts';
 import { implicitMargins, judgedPairs, type PointsOf, pointMargins, rightShare } from './pairs.ts';
 
 const JUDGE = 'judge';
@@ -181,9 +182,7 @@ export const scir: Recipe = {
   ...described,
   written,
   ...alone,
-  startPolicy: 'style',
-  tasks: 128,
-  groupSize: 2,
+  ...setup('scir'),
   rewards: {
     judge: { description: 'scores that the policy writes of its own responses', usesGold: false },
     rubric: { description: 'upper bound: the points of the rubric', usesGold: true },

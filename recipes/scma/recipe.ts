@@ -13,6 +13,7 @@ import { isFiller, rambledArithmetic, readerWords, totalsKept } from '../../worl
 import { slippingTask } from '../../worlds/arithmetic/step-slips.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { familyGame } from '../../worlds/family-game.ts';
+import { setup } from '../setup.ts';
 import {
   type CompressedGame,
   judge,
@@ -143,9 +144,7 @@ const rambled = familyGame(rambledArithmetic, {
 });
 
 export const scma: Recipe = played(written, rambled, {
-  startPolicy: 'arithmetic-rambling',
-  tasks: 16,
-  groupSize: 8,
+  ...setup('scma'),
   learn: (records, tools) => learn(rambled, records, tools, isFiller),
   evaluate,
 });

@@ -17,6 +17,7 @@ import {
 import { exactShare, writtenBy } from '../../protocols/samples-of-role.ts';
 import { SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
+import { setup } from '../setup.ts';
 import {
   attemptAndRevise,
   presentTeacher,
@@ -158,8 +159,4 @@ const written: RecipeOver<'solve' | 'revise'> = {
   ownReward: 'whether an attempt is revised or repeated follows from its reward',
 };
 
-export const sdZero: Recipe = played(written, aidedSums, {
-  startPolicy: 'arithmetic-revising',
-  tasks: 32,
-  groupSize: 8,
-});
+export const sdZero: Recipe = played(written, aidedSums, setup('sd-zero'));

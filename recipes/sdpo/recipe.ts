@@ -19,6 +19,7 @@ import {
 import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { slowTeacher, TEACHER_RATE, TEACHER_SET } from '../../protocols/teacher-pass.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
+import { setup } from '../setup.ts';
 
 const rewards = { exact: exactReward, format: formatReward, random: randomReward };
 
@@ -103,8 +104,4 @@ const written: RecipeOver<'solve' | 'retell' | 'correct'> = {
   ownReward: 'what its teacher is told are answers that its reward calls right',
 };
 
-export const sdpo: Recipe = played(written, aidedSums, {
-  startPolicy: 'arithmetic-aided',
-  tasks: 32,
-  groupSize: 8,
-});
+export const sdpo: Recipe = played(written, aidedSums, setup('sdpo'));

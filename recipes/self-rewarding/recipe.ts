@@ -17,6 +17,7 @@ import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { comparisonParts } from '../../worlds/arithmetic/pairwise.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
+import { ownWorld, tasksElsewhere } from '../setup.ts';
 import { pairsOf, planPairs } from './best-and-worst.ts';
 import { answersOf, compareAnswers, contestOf, isExact, sharesWon } from './compare-answers.ts';
 import { evaluateComparisons } from './evaluate.ts';
@@ -120,7 +121,7 @@ const written: RecipeOver<'solve' | 'rate'> = {
     learn: planPairs,
   }),
   elsewhere: {
-    tasks: 32,
+    tasks: tasksElsewhere('self-rewarding'),
     differences: [
       'The judge grades each answer once, where the paper takes the mean of three grades; a grade that does not parse is missing, and its answer is in no pair.',
       'Questions come from files, where the paper has a fixed few-shot model write them.',
@@ -134,11 +135,8 @@ const written: RecipeOver<'solve' | 'rate'> = {
 export const selfRewarding: Recipe = {
   ...described,
   written,
-  startPolicy: 'arithmetic-judges',
-  taskName: arithmetic.name,
+  ...ownWorld('self-rewarding'),
   stop: arithmetic.stop,
-  tasks: 512,
-  groupSize: 4,
   rewards: {
     judge: { description: 'share of comparisons won, as the policy itself judges', usesGold: false },
     gold: { description: '1 for an exact answer', usesGold: true },

@@ -17,6 +17,7 @@ import { comparisonParts, pairChecks, pairWords } from '../../worlds/arithmetic/
 import { varied } from '../../worlds/arithmetic/questions.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { familyGame } from '../../worlds/family-game.ts';
+import { setup } from '../setup.ts';
 import { comparePairs, type PairEvidence, varying, WRITER, writePairs } from './constructed-pairs.ts';
 import { evaluatePairs } from './evaluate.ts';
 
@@ -183,9 +184,7 @@ const compared = familyGame(arithmetic, {
 });
 
 export const selfTaughtEvaluators: Recipe = played(written, compared, {
-  startPolicy: 'arithmetic-judges',
-  tasks: 120,
-  groupSize: 4,
+  ...setup('self-taught-evaluators'),
   evaluate: (context) =>
     evaluatePairs(compared, context, { judge: JUDGE, temperature: SAMPLING.temperature, checks: pairChecks }),
   describe: {

@@ -9,6 +9,7 @@ import { exampleData, exampleEntries } from '../../protocols/examples/settings.t
 import { expectSchedule } from '../../protocols/method-settings.ts';
 import { sftPart, updateOf } from '../../protocols/objectives.ts';
 import { SOLVER, smallSteps } from '../../protocols/solver.ts';
+import { sizes } from '../setup.ts';
 
 export const sftSettings = v.strictObject(exampleEntries(2e-5));
 export const sftData = exampleData(sftSettings);
@@ -44,8 +45,7 @@ export function sftFrom(given: unknown): Recipe {
       ...LIKELIHOOD_FIGURES,
     },
     startPolicy: data.start,
-    tasks: 32,
-    groupSize: 1,
+    ...sizes('sft'),
     variants: {},
     sets: { [MAIN_SET]: { optimizer: smallSteps(optimizer), ...(adapter ? { adapter } : {}) } },
     ...exampleRound({

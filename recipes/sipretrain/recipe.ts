@@ -30,6 +30,7 @@ import {
 } from '../../worlds/documents/family.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { STOP } from '../../worlds/worked.ts';
+import { ownWorld } from '../setup.ts';
 import {
   AUTHOR,
   bestAndWorst,
@@ -272,11 +273,8 @@ export const sipretrain: Recipe = {
     sampledInForm: 'Share of sampled texts that are continuations.',
     told: 'Share of true sentences in sampled texts that are continuations, by the oracle.',
   },
-  startPolicy: 'documents',
-  taskName: 'documents',
+  ...ownWorld('sipretrain'),
   stop: STOP,
-  tasks: 64,
-  groupSize: 4,
   rewards: {
     judge: { description: 'share of the sentences that the judge marks as right', usesGold: false },
     truth: { description: 'upper bound: share of the sentences that are true', usesGold: true },

@@ -9,6 +9,7 @@ import { evaluateVerifier, VERIFIER_FIGURES } from '../../protocols/evaluate/ver
 import { rollOut } from '../../protocols/roll-out.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 import { JUDGE, OPTIMIZER } from '../../protocols/solver-verifier.ts';
+import { setup } from '../setup.ts';
 import { proofs } from './chains.ts';
 import { imitate, reinforce, VERIFIER_SET } from './learn.ts';
 import {
@@ -136,8 +137,4 @@ const written: RecipeOver<'solve' | 'verify'> = {
   ownReward: 'the word of its verifier is the reward',
 };
 
-export const spark: Recipe = played(written, proofs, {
-  startPolicy: 'arithmetic-chains',
-  tasks: 16,
-  groupSize: 8,
-});
+export const spark: Recipe = played(written, proofs, setup('spark'));

@@ -22,6 +22,7 @@ import { formatPair } from '../../worlds/arithmetic/format-pairs.ts';
 import { verboseArithmetic } from '../../worlds/arithmetic/verbose.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { familyGame } from '../../worlds/family-game.ts';
+import { setup } from '../setup.ts';
 
 /** Rounds of the cold start, and passes over the pairs of each. */
 const COLD_ROUNDS = 4;
@@ -167,10 +168,8 @@ const tagged = familyGame(arithmetic, {
 });
 
 const shape = played(written, tagged, {
-  startPolicy: 'arithmetic-verbose',
+  ...setup('specs'),
   writtenAs: verboseArithmetic.name,
-  tasks: 32,
-  groupSize: 8,
 });
 
 export const specs: Recipe = {

@@ -15,6 +15,7 @@ import { exampleData, exampleEntries } from '../../protocols/examples/settings.t
 import { expectSchedule } from '../../protocols/method-settings.ts';
 import { smallSteps } from '../../protocols/solver.ts';
 import { readTask } from '../../worlds/questions/task-text.ts';
+import { tasksElsewhere } from '../setup.ts';
 import { EPOCHS, OPPONENT, PLAYER, PUBLISHED_LAMBDA, planIteration, spin } from './recipe.ts';
 
 const positive = v.pipe(v.number(), v.minValue(Number.MIN_VALUE), v.finite());
@@ -84,7 +85,7 @@ export function spinFrom(given: unknown): Recipe {
       ...LIKELIHOOD_FIGURES,
     },
     startPolicy: data.start,
-    tasks: 32,
+    tasks: tasksElsewhere('spin'),
     variants: { sft: recipe.variants.sft! },
     sets: { [MAIN_SET]: { optimizer: smallSteps(optimizer), ...(adapter ? { adapter } : {}) } },
     ...exampleRound({

@@ -19,6 +19,7 @@ import { rollOut } from '../../protocols/roll-out.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { workedCorpus, workedExample } from '../../worlds/arithmetic/worked-corpus.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
+import { ownWorld } from '../setup.ts';
 import { checkAnswers } from './answered-corpus.ts';
 import { goldLikelihood } from './evaluate.ts';
 
@@ -129,11 +130,8 @@ export const spin: Recipe = {
     goldLikelihood: 'Likelihood of a token of the exact held-out solutions, geometric mean; 0 to 1.',
     pairs: 'Number of pairs that are trained on.',
   },
-  startPolicy: 'arithmetic-undertrained',
-  taskName: arithmetic.name,
+  ...ownWorld('spin'),
   stop: arithmetic.stop,
-  tasks: 384,
-  groupSize: 1,
   rewards: {
     data: { description: 'the data’s response is preferred to the opponent’s', usesGold: true },
     random: { description: 'control: a fair coin says which is preferred', usesGold: true },

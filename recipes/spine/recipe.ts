@@ -22,6 +22,7 @@ import { LABEL_FIGURES, labelFigures, testTasks } from '../../protocols/test-tim
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { nextTests } from '../../worlds/drawn-tasks.ts';
 import { familyGame } from '../../worlds/family-game.ts';
+import { setup } from '../setup.ts';
 import { bandBetween, countOf, forkMask, maskOf } from './forks.ts';
 
 /** The share of an answer's tokens that are its forks. */
@@ -156,8 +157,4 @@ const written: RecipeOver<'solve'> = {
   ownOrder: 'it walks through all held-out questions',
 };
 
-export const spine: Recipe = played(written, familyGame(arithmetic, { tests: testTasks }), {
-  startPolicy: 'arithmetic-terse',
-  tasks: 32,
-  groupSize: 8,
-});
+export const spine: Recipe = played(written, familyGame(arithmetic, { tests: testTasks }), setup('spine'));

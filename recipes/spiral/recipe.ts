@@ -1,5 +1,6 @@
 /** SPIRAL: self-play in zero-sum games with a running baseline for each game and seat. The method is described below, as data. */
 import * as v from 'valibot';
+import type { SeatedGame } from '../../core/game/seated-game.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
@@ -7,7 +8,6 @@ import { raw } from '../../core/rl/estimators/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { GAME_FIGURES } from '../../protocols/evaluate/games.ts';
 import { kuhnExploitability } from '../../protocols/evaluate/kuhn.ts';
-import type { SeatedGame } from '../../core/game/seated-game.ts';
 import { type Cast, type GameRound, gameRound, ownSeats } from '../../protocols/game-round.ts';
 import {
   runningRoleBaselines,
@@ -20,6 +20,7 @@ import {
 import { smallSteps } from '../../protocols/solver.ts';
 import { gameParts } from '../../worlds/games/reading.ts';
 import { kuhnPoker, noughtsAndCrosses } from '../../worlds/games/seated.ts';
+import { setup } from '../setup.ts';
 
 /** Plays the other seat where the learner does not play against itself. */
 const OPPONENT = 'opponent';
@@ -114,9 +115,7 @@ const DESCRIBED = {
     exploitability:
       'What perfect opponents win of the policy in Kuhn poker beyond the value of the game, mean over both seats, in antes; 0 at an equilibrium.',
   },
-  startPolicy: 'games',
-  tasks: 16,
-  groupSize: 8,
+  ...setup('spiral'),
   variants: {
     'fixed-opponent': 'the other seat is played by version 0, and the learner holds one seat after the other',
     'no-rae': 'no baseline: the return itself is the advantage',

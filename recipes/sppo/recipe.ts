@@ -30,6 +30,7 @@ import {
 import { winRatePairs, withWinRates } from '../../protocols/win-rates.ts';
 import { isHeldOutStyle } from '../../worlds/style/family.ts';
 import { drawnWin, mixtureOf, preference, STYLE_WINS, styleGameTask } from '../../worlds/style/game.ts';
+import { setup, tasksElsewhere } from '../setup.ts';
 import { changeOfChosen, chosenResponses, rememberChosen } from './chosen-likelihood.ts';
 
 /**
@@ -148,7 +149,7 @@ const written: RecipeOver<'solve'> = {
     learn: (records, tools) => planPairs(SOLVER, winRatePairs(withWinRates(records.groups)), records, tools),
   }),
   elsewhere: {
-    tasks: 32,
+    tasks: tasksElsewhere('sppo'),
     summary:
       'Five answers to a question play a game in which a right answer beats a wrong one. The best and the worst by win rate are regressed, each by itself, on what multiplicative weights would make of them against the policy that wrote them.',
     method: {
@@ -181,9 +182,7 @@ export const sppo: Recipe = {
   ...described,
   written,
   ...responderAlone({ draw: (random) => styleGameTask(random), heldOut, examine }),
-  startPolicy: 'style',
-  tasks: 128,
-  groupSize: 5,
+  ...setup('sppo'),
   rewards: {
     preference: { description: 'win rate by the exact win matrix', usesGold: true },
     random: { description: 'control: win rate by coins', usesGold: false },

@@ -15,6 +15,7 @@ import {
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { slowTeacher, TEACHER_RATE, TEACHER_SET, teacherPass } from '../../protocols/teacher-pass.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
+import { setup } from '../setup.ts';
 
 /** β of the weight exp(−β·H) on a token at which the teacher's distribution has entropy H. */
 const ENTROPY_BETA = 1;
@@ -122,8 +123,4 @@ const written: RecipeOver<'solve' | 'retell' | 'correct'> = {
   ownReward: 'what its teacher is told are answers that its reward calls right',
 };
 
-export const srpoRoute: Recipe = played(written, aidedSums, {
-  startPolicy: 'arithmetic-aided',
-  tasks: 32,
-  groupSize: 8,
-});
+export const srpoRoute: Recipe = played(written, aidedSums, setup('srpo-route'));

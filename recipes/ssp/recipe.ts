@@ -11,6 +11,7 @@ import { hostedSearch } from '../../worlds/hosted/search.ts';
 import { answerOf, questionDifficulty, theWorld } from '../../worlds/knowledge/episode.ts';
 import { readTask } from '../../worlds/knowledge/proposal.ts';
 import { STOP } from '../../worlds/worked.ts';
+import { ownWorld } from '../setup.ts';
 import { rollSearch, scoreSearch } from './search-groups.ts';
 import { proposeQuestions } from './search-proposals.ts';
 import { evaluateSearch, PROPOSER, SOLVER, TURN_TOKENS } from './searchers.ts';
@@ -127,11 +128,8 @@ export const ssp: Recipe = {
     solverReward: 'Share of the solver’s attempts that find the answer, mean over groups.',
     proposerReward: 'Mean reward of the proposer.',
   },
-  startPolicy: 'search-two-hop',
-  taskName: 'knowledge',
+  ...ownWorld('ssp'),
   stop: STOP,
-  tasks: 12,
-  groupSize: 5,
   rewards: {
     given: {
       usesGold: false,

@@ -31,6 +31,7 @@ import {
   smallSteps,
 } from '../../protocols/solver.ts';
 import { repair } from '../../worlds/programs/repair.ts';
+import { ownWorld } from '../setup.ts';
 import { INJECTOR, injectBugs, ssrState, stateAfter, stateOf } from './bugs.ts';
 
 /** Samples of each held-out bug behind the sampled accuracy. */
@@ -159,11 +160,8 @@ export const ssrSwe: Recipe = {
     removals: 'Share of the new bugs that only remove code.',
     failedRepairs: 'Number of failed repairs that become bugs of the next round.',
   },
-  startPolicy: 'programs-repair',
-  taskName: repair.name,
+  ...ownWorld('ssr-swe'),
   stop: repair.stop,
-  tasks: 32,
-  groupSize: 8,
   state: ssrState,
   rewards,
   variants: VARIANTS,

@@ -15,6 +15,7 @@ import { rewardNamed, SOLVER, solverAlone, trainedSolver } from '../../protocols
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import { parseGroup, verify } from '../../protocols/verify.ts';
 import { cipher, wordsRight } from '../../worlds/cipher/family.ts';
+import { setup } from '../setup.ts';
 
 /** Held-out sentences that are voted on, and translations of each. */
 const VOTED = 200;
@@ -153,9 +154,7 @@ export const ssrZero: Recipe = {
   ...alone,
   ...described,
   written,
-  startPolicy: 'cipher',
-  tasks: 24,
-  groupSize: 8,
+  ...setup('ssr-zero'),
   variants: VARIANTS,
   roles: {
     ...roles,

@@ -5,6 +5,7 @@ import { exactReward, formatReward, payAnswers, randomReward } from '../../proto
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
 import { rewardNamed, SOLVER, smallSteps } from '../../protocols/solver.ts';
+import { ownWorld } from '../setup.ts';
 import { learn } from './learn.ts';
 import { CONJECTURER, derivations, propose, stpState } from './statements.ts';
 
@@ -65,11 +66,8 @@ export const stp: Recipe = {
     keptDifficulty:
       'Mean difficulty of the kept conjectures: the number of lines of the shortest derivation.',
   },
-  startPolicy: 'rewriting',
-  taskName: derivations.name,
+  ...ownWorld('stp'),
   stop: derivations.stop,
-  tasks: 96,
-  groupSize: 8,
   state: stpState,
   rewards,
   variants: {

@@ -24,6 +24,7 @@ import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { VARIED_SUMS, variationWords } from '../../worlds/arithmetic/variations.ts';
 import { admitTasks, fixedTasks, nextTasks } from '../../worlds/drawn-tasks.ts';
 import { familyGame } from '../../worlds/family-game.ts';
+import { setup } from '../setup.ts';
 import {
   attemptedTask,
   payVariations,
@@ -246,9 +247,7 @@ const variedSums = familyGame(arithmetic, {
 });
 
 export const svs: Recipe = played(written, variedSums, {
-  startPolicy: 'arithmetic-variations',
-  tasks: 16,
-  groupSize: 8,
+  ...setup('svs'),
   // Held-out tasks are as long as those that are trained on.
   evaluate: solverAlone({
     family: arithmetic,

@@ -12,6 +12,7 @@ import { SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { admitTasks, fixedTasks, nextTasks } from '../../worlds/drawn-tasks.ts';
+import { setup } from '../setup.ts';
 import { failures, shareOf, visited, visits, visitsIn } from './weakness.ts';
 
 /** Rounds of the first phase, and tasks to train on in it. */
@@ -133,9 +134,7 @@ export const sws: Recipe = {
     keptShare: 'Share of the new tasks that are trained on.',
     deep: 'Sampled accuracy on the held-out tasks of four and five sums, a mean over four samples of each.',
   },
-  startPolicy: 'arithmetic-aided',
-  tasks: 32,
-  groupSize: 8,
+  ...setup('sws'),
   variants: VARIANTS,
   state: visits,
   sets: trainedSolver({ warmup: 8 }),

@@ -21,6 +21,7 @@ import { wishPrompt } from '../../worlds/style/contrast.ts';
 import { parseResponse, stylePrompt } from '../../worlds/style/family.ts';
 import { unformed } from '../../worlds/style/planted.ts';
 import { withWordMarked } from '../../worlds/style/word-tokens.ts';
+import { setup } from '../setup.ts';
 import { contrasted, shuffledRewards, type WishPrompt } from './contrast.ts';
 import { probeFigures } from './probe.ts';
 
@@ -193,9 +194,7 @@ export const tReg: Recipe = {
   ...described,
   written,
   ...responderAlone(),
-  startPolicy: 'style-contrasts',
-  tasks: 128,
-  groupSize: 5,
+  ...setup('t-reg'),
   rewards: {
     rubric: { description: 'share of the rubric’s points', usesGold: true },
     format: {

@@ -41,6 +41,7 @@ import {
 import { chainMarks, chains, freshChain } from '../../worlds/chains/family.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { familyGame } from '../../worlds/family-game.ts';
+import { setup } from '../setup.ts';
 import { classCounts, classWeightedVerdicts } from './verdict-credit.ts';
 
 /** Which of the two a round trains. */
@@ -206,8 +207,4 @@ const freshChains = familyGame(chains, {
   readVerdict: chainMarks,
 });
 
-export const tango: Recipe = played(written, freshChains, {
-  startPolicy: 'arithmetic-chains',
-  tasks: 48,
-  groupSize: VOTES,
-});
+export const tango: Recipe = played(written, freshChains, setup('tango'));

@@ -14,6 +14,7 @@ import { grpoUpdate } from '../../protocols/objectives.ts';
 import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { teacherPass } from '../../protocols/teacher-pass.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
+import { setup } from '../setup.ts';
 import { type Marking, overMarked, type RoutedGame, spansOf } from './spans.ts';
 
 const rewards = { exact: exactReward, format: formatReward, random: randomReward };
@@ -125,8 +126,4 @@ const written: RecipeOver<'solve' | 'retell' | 'correct'> = {
   ownReward: 'which part of an attempt is marked follows from its reward',
 };
 
-export const trace: Recipe = played(written, aidedSums, {
-  startPolicy: 'arithmetic-aided',
-  tasks: 32,
-  groupSize: 8,
-});
+export const trace: Recipe = played(written, aidedSums, setup('trace'));

@@ -12,6 +12,7 @@ import { describedBy, rewardNamed, smallSteps } from '../../protocols/solver.ts'
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { chainOf, composition, DEEPEST_TRAINED } from '../../worlds/composition/family.ts';
 import { compositions, sums } from '../../worlds/toy-worlds.ts';
+import { setup } from '../setup.ts';
 import { evaluate } from './evaluate.ts';
 import { judge } from './judge.ts';
 import { learn, type ProposalPay, payProposals, type Together, writtenBy } from './learn.ts';
@@ -117,9 +118,7 @@ const written: RecipeOver<Asked> = {
 };
 
 export const trio: Recipe = played(written, sums, {
-  startPolicy: 'arithmetic-base',
-  tasks: 64,
-  groupSize: 8,
+  ...setup('trio'),
   evaluate: (context) => evaluate(arithmetic, context),
 });
 
@@ -162,9 +161,7 @@ export const trioInComposition: Recipe = {
       'Share of held-out tasks of this depth (calls that are nested) that greedy answers solve with every step right. One depth more than any task that may be trained on is asked, too.',
     written: 'Share of the round’s tasks that the proposer wrote with this depth.',
   },
-  startPolicy: 'composition',
-  tasks: 24,
-  groupSize: 8,
+  ...setup('trio-in-composition'),
   sets: { main: { optimizer: smallSteps({ learningRate: 2e-4, warmup: 5, minibatches: 2 }) } },
   evaluate: (context) => evaluate(composition, context, true),
 };

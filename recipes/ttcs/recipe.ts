@@ -32,6 +32,7 @@ import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { variantPrompt } from '../../worlds/arithmetic/variants.ts';
 import { admitTasks, drawnTasks, nextTests } from '../../worlds/drawn-tasks.ts';
 import { familyGame } from '../../worlds/family-game.ts';
+import { setup } from '../setup.ts';
 import { isClose, SYNTHESIZER, variantReward } from './variants.ts';
 
 type VariedGame = Game<'solve' | 'vary'>;
@@ -291,8 +292,4 @@ const variedSums = familyGame(arithmetic, {
   tasks: (context, count) => drawnTasks(context, (random) => freshTask(random, 2 + random.int(4)), count),
 });
 
-export const ttcs: Recipe = played(written, variedSums, {
-  startPolicy: 'arithmetic-variants',
-  tasks: 30,
-  groupSize: 12,
-});
+export const ttcs: Recipe = played(written, variedSums, setup('ttcs'));

@@ -22,6 +22,7 @@ import { LABEL_FIGURES, labelFigures, testTasks } from '../../protocols/test-tim
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { nextTests } from '../../worlds/drawn-tasks.ts';
 import { familyGame } from '../../worlds/family-game.ts';
+import { setup } from '../setup.ts';
 
 /** The share of a group's votes that is trained on. */
 const TRAINED_SHARE = 0.5;
@@ -148,8 +149,4 @@ const written: RecipeOver<'solve'> = {
   ownOrder: 'it walks through all held-out questions',
 };
 
-export const ttrl: Recipe = played(written, familyGame(arithmetic, { tests: testTasks }), {
-  startPolicy: 'arithmetic-terse',
-  tasks: 24,
-  groupSize: 32,
-});
+export const ttrl: Recipe = played(written, familyGame(arithmetic, { tests: testTasks }), setup('ttrl'));

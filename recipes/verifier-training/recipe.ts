@@ -6,6 +6,7 @@ import { rewriteLines, rewriting } from '../../protocols/rewritten-lines.ts';
 import { smallSteps } from '../../protocols/solver.ts';
 import { plainProofs } from '../../worlds/chains/analysis.ts';
 import { familyTasks } from '../../worlds/drawn-tasks.ts';
+import { setup } from '../setup.ts';
 import { evaluate } from './evaluate.ts';
 import { judgeLines, rewards } from './judge-lines.ts';
 import { attack, GENERATOR_SET, teach, VARIANTS } from './learn.ts';
@@ -50,9 +51,7 @@ export const verifierTraining: Recipe = {
     fooled: 'Share of the generator’s wrong lines that get past the verifier.',
   },
   ...rewriting(GENERATOR_SET),
-  startPolicy: 'arithmetic-chains',
-  tasks: 16,
-  groupSize: 4,
+  ...setup('verifier-training'),
   rewards,
   variants: VARIANTS,
   sets: {

@@ -7,6 +7,7 @@ import type { TaskFamily } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { nearStart, ppoClip } from '../../protocols/objectives.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
+import { setup } from '../setup.ts';
 import { answersAlone, faithfulness, withTraces } from './forms.ts';
 import { chainLabels, labelledTasks, labelsIn, rewardsBy } from './labels.ts';
 
@@ -97,9 +98,7 @@ export const weakSup: Recipe = {
     faithful:
       'Share of held-out tasks in which the greedy answer follows from steps with an error in the last that is shown.',
   },
-  startPolicy: 'arithmetic-two-forms',
-  tasks: 24,
-  groupSize: 8,
+  ...setup('weak-sup'),
   variants: { answers: 'answers without steps' },
   ...traces,
   propose: (context) => shape(context).propose(context),

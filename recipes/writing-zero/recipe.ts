@@ -21,6 +21,7 @@ import {
   rated,
 } from '../../protocols/style-responder.ts';
 import { parseResponse, parseScore, STYLE_POINTS, styleScore, wordsOf } from '../../worlds/style/family.ts';
+import { setup } from '../setup.ts';
 import { against, referenceOf } from './compared.ts';
 
 const JUDGE = 'judge';
@@ -167,9 +168,7 @@ export const writingZero: Recipe = {
   ...described,
   written,
   ...alone,
-  startPolicy: 'style',
-  tasks: 64,
-  groupSize: 5,
+  ...setup('writing-zero'),
   rewards: {
     judge: { description: 'scores of a judge that does not learn and likes long responses', usesGold: false },
     rubric: { description: 'upper bound: the points of the rubric', usesGold: true },

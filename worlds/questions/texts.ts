@@ -16,7 +16,7 @@ export const textsOf = (needs: Saying): Texts =>
 const wrong = (what: string, expected: string) =>
   wrongInput('prompts.texts', what, {
     expected,
-    next: 'Run `npm run recipe -- show NAME --prompts` for a file to begin with.',
+    next: 'Run `npx rollmesh recipe show NAME --prompts` for a file to begin with.',
   });
 
 /** A text, or its lines. */

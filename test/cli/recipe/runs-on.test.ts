@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { command } from '../../../cli/recipe/command.ts';
 import { recipes } from '../../../recipes/index.ts';
+import { ownWorld } from '../../../recipes/setup.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -36,7 +37,8 @@ test('every recipe is listed once, with the files it runs on or the world it nee
   );
   expect(all.get('igrpo')).toBe('questions with a reference answer to each task');
   expect(all.get('dpo')).toMatch(/^files of pairs/);
-  expect(all.get('azr')).toMatch(/^its own world: it needs programs/);
+  expect(all.get('azr')).toMatch(/^nothing else: it needs programs/);
+  expect(all.get('spiral')).toBe('a game of several seats of yours: --world GAME');
 });
 
 test('a file of answers runs what needs answers; what needs a worked solution says so', async () => {
@@ -73,4 +75,16 @@ test('a file that no recipe can read says once why', async () => {
   const error = await listed([], 'rows.md').catch((fault: Error) => fault.message);
   expect(error).toContain('rows.md');
   expect(String(error).match(/is not known/g)).toHaveLength(1);
+});
+
+test.each(recipes)('$name plays what its row of the table of worlds, starts and sizes says', (recipe) => {
+  const { name, taskName, startPolicy, tasks, groupSize, written } = recipe;
+  expect(ownWorld(name as Parameters<typeof ownWorld>[0])).toEqual({
+    taskName,
+    startPolicy,
+    tasks,
+    groupSize,
+  });
+  // Elsewhere it may be played in smaller rounds, never in larger ones.
+  expect(written?.elsewhere?.tasks ?? tasks).toBeLessThanOrEqual(tasks);
 });
