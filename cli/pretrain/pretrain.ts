@@ -136,7 +136,7 @@ export async function pretrain({
       {
         policy: name,
         settings: {
-          madeBy: `npx rollmesh pretrain${name === DEFAULT_NAME ? '' : ` -- --name ${name}`}`,
+          madeBy: `npx rollmesh pretrain${name === DEFAULT_NAME ? '' : ` --name ${name}`}`,
           ...settings,
           ...(shape === (start.shape ?? 'nano') ? {} : { shape }),
           ...(start.from ? { from: start.from } : {}),

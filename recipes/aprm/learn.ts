@@ -4,7 +4,7 @@ import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import { nearStart, sftPart, updateOf } from '../../protocols/objectives.ts';
-import { reinforcedByPrompt } from '../../protocols/reinforced.ts';
+import { type Answers, answersTo, reinforced, verdictsOn } from '../../protocols/reinforced.ts';
 import { GENERATOR, parseRewrite, solutionJudged } from '../../protocols/rewritten-lines.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import { plainProofs } from '../../worlds/chains/analysis.ts';
@@ -16,10 +16,10 @@ export const GENERATOR_SET = 'generator';
 const KL_WEIGHT = 0.01;
 const ENTROPY_WEIGHT = 0.01;
 
-function reinforced(set: string, role: string, samples: readonly Sample[], variant?: string): Update[] {
-  if (samples.length === 0) return [];
+function playerUpdate(set: string, role: string, answers: Answers, variant?: string): Update[] {
+  if (answers.samples.length === 0) return [];
   const regularised = { ...nearStart(KL_WEIGHT, set), entropy: ENTROPY_WEIGHT } as const;
-  const part = reinforcedByPrompt(role, samples, variant === 'unregularised' ? {} : regularised);
+  const part = reinforced(role, answers, variant === 'unregularised' ? {} : regularised);
   return [{ set, optimistic: variant !== 'no-optimism', parts: [part] }];
 }
 
@@ -68,13 +68,14 @@ function figuresOf({ groups }: RoundRecords, decode: LearnTools['decode']): Reco
 export function learn(records: RoundRecords, { decode }: LearnTools): TrainingPlan {
   const { round, groups } = records;
   const { variant } = round.settings;
-  const verdicts = groups.flatMap(({ judgments }) => judgments);
-  const lines = groups.flatMap(({ samples }) => samples);
+  const verdicts = verdictsOn(groups);
   return {
     updates: [
-      ...(variant === 'imitation' ? imitated(verdicts) : reinforced(MAIN_SET, JUDGE, verdicts, variant)),
+      ...(variant === 'imitation'
+        ? imitated(verdicts.samples)
+        : playerUpdate(MAIN_SET, JUDGE, verdicts, variant)),
       // A static corrupter is nobody's policy.
-      ...(variant === 'static' ? [] : reinforced(GENERATOR_SET, GENERATOR, lines, variant)),
+      ...(variant === 'static' ? [] : playerUpdate(GENERATOR_SET, GENERATOR, answersTo(groups), variant)),
     ],
     figures: figuresOf(records, decode),
   };

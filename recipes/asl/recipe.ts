@@ -30,7 +30,6 @@ import {
   rewardOf,
   SOLVER,
   trainedSolver,
-  withAdvantages,
 } from '../../protocols/solver.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import { parseGroup, verify } from '../../protocols/verify.ts';
@@ -261,12 +260,11 @@ function judgeItems(groups: readonly ScoredGroup[]) {
   });
   const labelled = judged.filter(({ label }) => label !== null);
   const samples = labelled.map(({ sample }) => sample);
-  return withAdvantages(
+  return creditedItems(
     samples,
-    classBalanced(
-      samples.map(({ rewards: { agreement } }) => agreement ?? null),
-      labelled.map(({ label }) => label!),
-    ),
+    samples.map(({ rewards: { agreement } }) => agreement ?? null),
+    labelled.map(({ label }) => label!),
+    classBalanced,
   );
 }
 

@@ -37,6 +37,7 @@ export async function attempt(
     shares(task, round.settings.groupSize).map(({ instance, from, to }) => ({
       group,
       task: instance,
+      about: instance,
       from,
       count: to - from,
     })),

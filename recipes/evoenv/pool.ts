@@ -86,6 +86,7 @@ export async function proposeEnvironments(context: RoundContext): Promise<Propos
     PROPOSER,
     shown.map((environment, r) => ({
       prompt: proposerPromptAfter(environment),
+      about: environment,
       sampleIds: Array.from({ length: EACH }, (_, i) => proposalId(round.id, PROPOSER, r * EACH + i)),
     })),
     {

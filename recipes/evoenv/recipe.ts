@@ -13,7 +13,7 @@ import {
 } from '../../protocols/answer-rewards.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { updateOf } from '../../protocols/objectives.ts';
-import { reinforcedByPrompt } from '../../protocols/reinforced.ts';
+import { answersTo, reinforced } from '../../protocols/reinforced.ts';
 import { rewardNamed, SOLVER, smallSteps } from '../../protocols/solver.ts';
 import { differentReferences, environments, isSound } from '../../worlds/programs/environments.ts';
 import { ownWorld } from '../setup.ts';
@@ -111,10 +111,11 @@ function learn(records: RoundRecords, tools: LearnTools): TrainingPlan {
   const { proposals, groups, recipeState } = records;
   const tried = groups.map((group) => triedOf(group, tools));
   const fresh = tried.filter(({ proposal }) => proposal !== null);
-  const trained = groups.filter((_, g) => !tried[g]!.rejected).flatMap(({ samples }) => samples);
-  const parts = [reinforcedByPrompt(PROPOSER, proposals.samples), reinforcedByPrompt(SOLVER, trained)].filter(
-    ({ items }) => items.length > 0,
-  );
+  const { samples } = proposals;
+  const parts = [
+    reinforced(PROPOSER, { samples, to: samples.map(({ about }) => about!) }),
+    reinforced(SOLVER, answersTo(groups.filter((_, g) => !tried[g]!.rejected))),
+  ].filter(({ items }) => items.length > 0);
   const pool = poolAfter(poolOf(recipeState), tried);
   const sound = (some: readonly Tried[]) => mean(some.map(({ environment }) => Number(isSound(environment))));
   const approved = fresh.filter(({ rejected }) => !rejected);

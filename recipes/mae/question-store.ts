@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import { mean } from '../../core/rl/statistics.ts';
-import type { ScoredGroup } from '../../core/schema/sample.ts';
+import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 
 /** What a version carries: the questions stored so far. */
 export const questionStore = v.array(v.string());
@@ -17,22 +17,28 @@ export interface Appraised {
   readonly difficulty: number;
 }
 
-/** Measures a round's questions. `neutral` is the value of a missing rating. */
-export function appraise({ task, proposal, samples, judgments }: ScoredGroup, neutral: number): Appraised {
-  const ratings = judgments
-    .filter(({ of }) => of === proposal)
-    .map(({ rewards }) => rewards.rating ?? neutral);
-  return {
-    task,
-    quality: mean(ratings),
-    difficulty: 1 - mean(samples.map(({ rewards }) => rewards.passed ?? 0)),
-  };
+/** What is there of one of their rewards; what is missing does not count. */
+const valuesOf = (samples: readonly Sample[], stream: string): number[] =>
+  samples.flatMap(({ rewards }) => rewards[stream] ?? []);
+
+/** Measures a question of the round; null where no rating of it, or of its answers, is there. */
+export function appraise({ task, proposal, samples, judgments }: ScoredGroup): Appraised | null {
+  const ratings = valuesOf(
+    judgments.filter(({ of }) => of === proposal),
+    'rating',
+  );
+  const solved = valuesOf(samples, 'passed');
+  if (!ratings.length || !solved.length) return null;
+  return { task, quality: mean(ratings), difficulty: 1 - mean(solved) };
 }
 
 /** The round's new questions, by the id of their proposal. */
-export const appraised = (groups: readonly ScoredGroup[], neutral: number): ReadonlyMap<string, Appraised> =>
+export const appraised = (groups: readonly ScoredGroup[]): ReadonlyMap<string, Appraised> =>
   new Map(
-    groups.flatMap((group) => (group.proposal ? [[group.proposal, appraise(group, neutral)] as const] : [])),
+    groups.flatMap((group) => {
+      const known = group.proposal ? appraise(group) : null;
+      return known ? [[group.proposal!, known] as const] : [];
+    }),
   );
 
 /** The content of the store for the next version. */

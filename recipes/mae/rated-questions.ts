@@ -96,7 +96,7 @@ export async function rateQuestions(
   context: RoundContext,
   groups: readonly RolloutGroup[],
   value: (evidence: RatingEvidence) => number,
-  solverReward: (rating: number | null) => number,
+  solverReward: (rating: number) => number,
 ): Promise<ScoredGroup[]> {
   const { round, tokenizer } = context;
   const { words } = game;
@@ -156,9 +156,14 @@ export async function rateQuestions(
     const paid = new Map(own.map(({ of, rewards }) => [of, rewards.rating ?? null]));
     return {
       ...group,
-      samples: group.samples.map((sample) => {
+      samples: group.samples.map((sample, s) => {
+        // Nobody rates an answer that is not well-formed: it earns nothing, and solves nothing.
+        if (!answers[g]![s]!.ok) return { ...sample, rewards: { reward: 0, passed: 0 } };
         const rating = paid.get(sample.id) ?? null;
-        return { ...sample, rewards: { reward: solverReward(rating), passed: rating ?? 0 } };
+        return {
+          ...sample,
+          rewards: { reward: rating === null ? null : solverReward(rating), passed: rating },
+        };
       }),
       judgments: own,
       answersExact: answers[g]!.map((answer) => right(group.task, answer)),

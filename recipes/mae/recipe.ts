@@ -28,8 +28,8 @@ const QUALITY_GATE = 0.7;
 /** The value of a rating that does not parse. */
 const NEUTRAL = 0.5;
 
-/** `rating` is null where the answer does not parse, and then earns nothing. */
-export const solverReward = (rating: number | null): number => (rating === null ? 0 : 0.5 * rating + 0.5);
+/** The reward of an answer that parses; other answers earn 0. */
+export const solverReward = (rating: number): number => 0.5 * rating + 0.5;
 
 /** The reward of a question that parses; other questions earn 0. */
 export const proposerReward = (quality: number, difficulty: number, gate = QUALITY_GATE): number =>
@@ -60,7 +60,7 @@ const part = (role: string, samples: readonly Sample[]): PolicyPart => {
 const gateOf = ({ settings }: RoundRecords['round']) => (settings.variant === 'no-gate' ? 0 : QUALITY_GATE);
 
 function payProposals({ round, proposals, groups }: RoundRecords): ReadonlyMap<string, number | null> {
-  const fresh = appraised(groups, NEUTRAL);
+  const fresh = appraised(groups);
   return new Map(
     proposals.samples.map(({ id, outcome }) => {
       const question = fresh.get(id);
@@ -75,7 +75,7 @@ function learnFrom(
   game: RatedGame,
   { round, proposals, groups, recipeState }: RoundRecords,
 ): TrainingPlan & { readonly recipeState: readonly string[] } {
-  const fresh = appraised(groups, NEUTRAL);
+  const fresh = appraised(groups);
   const stored = groups.filter(({ proposal }) => proposal === null);
   const answers = stored.flatMap(({ samples }) => samples);
   const ratings = stored.flatMap(({ judgments }) => judgments);
@@ -214,7 +214,7 @@ export const mae: Recipe = played(written, sums.game, {
   },
   learn: (records) => {
     const plan = learnFrom(sums, records);
-    const fresh = [...appraised(records.groups, NEUTRAL).values()];
+    const fresh = [...appraised(records.groups).values()];
     return { ...plan, figures: { ...plan.figures, ...soundnessFigures(plan.recipeState, fresh) } };
   },
   evaluate: async (context) =>

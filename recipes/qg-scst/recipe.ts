@@ -12,7 +12,7 @@ import { heldOutAnswers, heldOutFigures } from '../../protocols/evaluate/solver.
 import { sftPart } from '../../protocols/objectives.ts';
 import { answer, rollOut } from '../../protocols/roll-out.ts';
 import { writtenBy } from '../../protocols/samples-of-role.ts';
-import { policyPart, SOLVER, smallSteps, solverAlone, withAdvantages } from '../../protocols/solver.ts';
+import { creditedItems, policyPart, SOLVER, smallSteps, solverAlone } from '../../protocols/solver.ts';
 import { meaningOverlap, parseAsked, questions, wordOverlap } from '../../worlds/documents/questions.ts';
 import { STOP } from '../../worlds/worked.ts';
 import { setup } from '../setup.ts';
@@ -88,7 +88,11 @@ function learn({ round, groups }: RoundRecords, { encode }: LearnTools): Trainin
         set: MAIN_SET,
         parts: [
           {
-            ...policyPart(SOLVER, withAdvantages(samples, advantages[baseline]), HOW),
+            ...policyPart(
+              SOLVER,
+              creditedItems(samples, paid, keys, () => advantages[baseline]),
+              HOW,
+            ),
             weight: 1 - LIKELIHOOD,
           },
           sftPart(SOLVER, references, LIKELIHOOD),

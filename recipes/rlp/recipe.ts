@@ -10,7 +10,7 @@ import { coinOf } from '../../protocols/gold.ts';
 import { ppoClip, sftPart } from '../../protocols/objectives.ts';
 import { rolloutIds } from '../../protocols/roll-out.ts';
 import { samplePrompts } from '../../protocols/sample-prompts.ts';
-import { policyPart, rewardNamed, smallSteps, withAdvantages } from '../../protocols/solver.ts';
+import { creditedItems, policyPart, rewardNamed, smallSteps } from '../../protocols/solver.ts';
 import {
   drawPosition,
   drawSums,
@@ -122,10 +122,14 @@ async function learn({ round, groups }: RoundRecords, tools: LearnTools): Promis
   const part =
     variant === 'nll'
       ? sftPart(THINKER, corpus(`${round.id}/corpus`, tokens, tools.encode))
-      : policyPart(THINKER, withAdvantages(samples, centred ? rloo(credit, keys) : raw(credit)), {
-          ...ppoClip(0.28),
-          aggregation: { mode: 'seq-mean-token-mean' },
-        });
+      : policyPart(
+          THINKER,
+          creditedItems(samples, credit, keys, centred ? rloo : (rewards) => raw(rewards)),
+          {
+            ...ppoClip(0.28),
+            aggregation: { mode: 'seq-mean-token-mean' },
+          },
+        );
   return { updates: [{ set: MAIN_SET, parts: [part] }], figures: gainFigures(groups, gains) };
 }
 

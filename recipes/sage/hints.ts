@@ -73,6 +73,7 @@ async function hintAt(
         group: task.group,
         task: task.task,
         prompt: words.follow.ask({ task: task.task, hint }, context),
+        about: hint,
         count: groupSize,
         from: level * groupSize,
       };
@@ -133,11 +134,11 @@ export async function payAttempts(
   });
 }
 
-/** The attempts that are trained on: those at the last prompt that was tried, of both hints where two say the same. They replace the failed ones before them. */
+/** The attempts that are trained on: those after the last hint that was tried, of both hints where two say the same. They replace the failed ones before them. */
 export function trainedAttempts(group: ScoredGroup): ScoredGroup {
   const attempts = group.samples.filter(({ role }) => role === SOLVER);
-  const last = attempts.at(-1)?.prompt.join();
-  return { ...group, samples: attempts.filter(({ prompt }) => prompt.join() === last) };
+  const last = attempts.at(-1)?.about;
+  return { ...group, samples: attempts.filter(({ about }) => about === last) };
 }
 
 /** The number of hints that were asked for. */

@@ -14,7 +14,6 @@ import {
   type GroupEstimator,
   groupItems,
   policyPart,
-  withAdvantages,
 } from '../../protocols/solver.ts';
 import { proposerReward, type SolverReward } from './rewards.ts';
 
@@ -87,7 +86,7 @@ function judgeItems(groups: readonly ScoredGroup[], seed: string): PolicyItem[] 
   const samples = picked.map((item) => item.sample);
   const agreement = samples.map((sample) => sample.rewards.agreement ?? null);
   const shown = picked.map((item) => item.label);
-  return withAdvantages(samples, classBalanced(agreement, shown));
+  return creditedItems(samples, agreement, shown, classBalanced);
 }
 
 /** How the three roles are trained together. */

@@ -3,7 +3,7 @@ import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../c
 import { mean } from '../../core/rl/statistics.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { sftPart, updateOf } from '../../protocols/objectives.ts';
-import { reinforcedByPrompt } from '../../protocols/reinforced.ts';
+import { answersTo, reinforced, verdictsOn } from '../../protocols/reinforced.ts';
 import { GENERATOR, solutionJudged } from '../../protocols/rewritten-lines.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import { exactSums, plainProofs } from '../../worlds/chains/analysis.ts';
@@ -38,7 +38,7 @@ const written = (
 function verifierPart({ round, groups }: RoundRecords, tools: LearnTools): UpdatePart[] {
   const { variant, rewardFunction } = round.settings;
   const verdicts = groups.flatMap(({ judgments }) => judgments);
-  if (variant === undefined) return verdicts.length ? [reinforcedByPrompt(JUDGE, verdicts)] : [];
+  if (variant === undefined) return verdicts.length ? [reinforced(JUDGE, verdictsOn(groups))] : [];
   const items =
     variant === 'imitation' ? imitated(verdicts) : written(groups, rewardFunction === 'marks', tools);
   return [sftPart(JUDGE, items)];
@@ -66,10 +66,7 @@ export function teach(records: RoundRecords, tools: LearnTools): TrainingPlan {
 }
 
 /** The generator learns against the verifier, which rests. */
-export const attack = ({ groups }: RoundRecords): TrainingPlan => {
-  const lines = groups.flatMap(({ samples }) => samples);
-  return {
-    updates: [{ set: GENERATOR_SET, parts: [reinforcedByPrompt(GENERATOR, lines)] }],
-    figures: figuresOf(groups),
-  };
-};
+export const attack = ({ groups }: RoundRecords): TrainingPlan => ({
+  updates: [{ set: GENERATOR_SET, parts: [reinforced(GENERATOR, answersTo(groups))] }],
+  figures: figuresOf(groups),
+});

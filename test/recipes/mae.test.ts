@@ -14,7 +14,6 @@ const forbidden = () => {
 test('rewards by hand', () => {
   expect(solverReward(1)).toBe(1);
   expect(solverReward(0)).toBe(0.5);
-  expect(solverReward(null)).toBe(0);
   // (quality + difficulty + format) / 3 from a quality of 0.7; below it no difficulty.
   expect(proposerReward(0.7, 0.5)).toBeCloseTo((0.7 + 0.5 + 1) / 3);
   expect(proposerReward(0.69, 0.5)).toBeCloseTo((0.69 + 1) / 3);
@@ -92,9 +91,16 @@ const stored = ['d', 'e'].map((id, i) =>
 );
 
 test('a question’s quality is the mean of its own ratings, its difficulty what its answers lack', () => {
-  expect(appraise(good, 0.5).quality).toBeCloseTo(0.9);
-  expect(appraise(good, 0.5).difficulty).toBeCloseTo(0.5);
-  expect(appraise(bad, 0.5)).toEqual({ task: '7+*3', quality: 0.3, difficulty: 1 });
+  expect(appraise(good)?.quality).toBeCloseTo(0.9);
+  expect(appraise(good)?.difficulty).toBeCloseTo(0.5);
+  expect(appraise(bad)).toEqual({ task: '7+*3', quality: 0.3, difficulty: 1 });
+});
+
+test('a rating that is missing is none of 0: it is left out, and a question without any has no value', () => {
+  const lost = { ...good, samples: [...good.samples, sample('f', 'solver', { passed: null })] };
+  expect(appraise(lost)?.difficulty).toBeCloseTo(0.5);
+  const unrated = good.judgments.map((one) => ({ ...one, rewards: { rating: null } }));
+  expect(appraise({ ...good, judgments: unrated })).toBeNull();
 });
 
 async function plan(variant: string) {

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import type { LearnTools, PolicyPart, Sequence, SftPart } from '../../core/plan/training-plan.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
+import { withMethod } from '../../protocols/method-settings.ts';
 import { rlp } from '../../recipes/rlp/recipe.ts';
 import {
   isComputable,
@@ -21,14 +23,18 @@ const write = (prompt: string, i: number): string => {
 const AFTER = [-0.5, -1.5, -2.5, -3.5, -1, -1, -1, -5];
 const PLAIN = { slow: [-2, -3], start: [-1, -4] };
 
-async function play({ slow = PLAIN.slow, ...more }: WriteOptions & { slow?: readonly number[] } = {}) {
+async function play({
+  slow = PLAIN.slow,
+  recipe = rlp,
+  ...more
+}: WriteOptions & { slow?: readonly number[]; recipe?: Recipe } = {}) {
   const asked: { set: string; version: number | undefined; sequences: readonly Sequence[] }[] = [];
   const score: LearnTools['score'] = async (set, sequences, version) => {
     asked.push({ set, version, sequences });
     const told = set === 'slow' ? slow : version === 0 ? PLAIN.start : AFTER;
     return sequences.map((_, i) => Float32Array.of(told[i % told.length]!));
   };
-  const played = await playWritten(rlp, write, { tasks: 2, groupSize: 4, tools: { score }, ...more });
+  const played = await playWritten(recipe, write, { tasks: 2, groupSize: 4, tools: { score }, ...more });
   return { ...played, asked, part: played.plan.updates[0]!.parts[0]! };
 }
 const advantages = ({ part }: Awaited<ReturnType<typeof play>>) =>
@@ -68,6 +74,12 @@ test('a thought is trained by its gain minus the mean gain of the others', async
   ]);
   expect(tokenizer.decode(plain!.sequences[0]!.prompt)).toBe(before);
   expect((played.part as PolicyPart).objective).toEqual({ kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.28 });
+});
+
+test('another estimator credits the same gains', async () => {
+  const centred = withMethod(rlp, { estimator: 'mean-centred' });
+  // A thought's own gain is in the mean, so that nothing is scaled by 4/3.
+  expect(advantages(await play({ recipe: centred }))).toEqual(close(CENTRED.map((value) => value * 0.75)));
 });
 
 test('the likelihood without a thought cancels where thoughts are compared, and counts where they are not', async () => {
