@@ -102,6 +102,7 @@ export { type Evaluation, evaluation, type HeldOut } from './core/schema/evaluat
 export { MAIN_SET } from './core/schema/policy.ts';
 export type { RoleBinding, RoundSpec, RunSettings } from './core/schema/round.ts';
 export type { AdmittedTask, Proposals, RolloutGroup, Sample, ScoredGroup } from './core/schema/sample.ts';
+export { passAtK } from './core/statistics/pass-at-k.ts';
 export { quantile } from './core/statistics/quantile.ts';
 export { tInterval, tQuantile } from './core/statistics/t-interval.ts';
 export { canonicalJson } from './core/text/canonical-json.ts';
@@ -163,6 +164,7 @@ export { verify } from './protocols/verify.ts';
 // Task families: generate, render, parse strictly, verify exactly.
 export { arithmetic } from './worlds/arithmetic/family.ts';
 export { chains } from './worlds/chains/family.ts';
+export { composition } from './worlds/composition/family.ts';
 export { admitTasks, drawnTasks, familyTasks } from './worlds/drawn-tasks.ts';
 export { type Environment, playTurn, type Situation } from './worlds/environment.ts';
 export { equations } from './worlds/equations/family.ts';

@@ -47,6 +47,8 @@ export interface OrderedRun {
   readonly recipe: Recipe;
   readonly settings: RunSettings;
   readonly rounds: number;
+  /** A run in one process ends with the round in which it has sampled so many tokens, if that comes first; absent = with its last. */
+  readonly tokens?: number;
   /** The order names its policy, which therefore has to exist. */
   readonly named: boolean;
 }

@@ -56,6 +56,7 @@ import { claim as tReg } from './t-reg.ts';
 import { claim as tango } from './tango.ts';
 import { claim as trace } from './trace.ts';
 import { claim as trio } from './trio.ts';
+import { claim as trioInComposition } from './trio-in-composition.ts';
 import { claim as ttcs } from './ttcs.ts';
 import { claim as ttrl } from './ttrl.ts';
 import { claim as verifierTraining } from './verifier-training.ts';
@@ -117,6 +118,7 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
   tango,
   trace,
   trio,
+  'trio-in-composition': trioInComposition,
   ttcs,
   ttrl,
   'verifier-training': verifierTraining,

@@ -15,6 +15,8 @@ import {
   type Summary,
 } from 'rollmesh/local';
 import { shipped } from 'rollmesh/recipes';
+import { claimed } from '../claims/index.ts';
+import { examined } from './examine.ts';
 import { failed } from './failed.ts';
 import { type ArmOrder, EVALUATIONS, type Evaluations } from './run-arms.ts';
 import { withStepSizes } from './step-sizes.ts';
@@ -28,20 +30,29 @@ const EVALUATION_TASKS: Readonly<Record<Evaluations, EvaluationTasks>> = {
   quick: { ...HELD_OUT, most: 4 },
 };
 
-async function playArm({ order, evalEvery, start, stepSizes = 1 }: ArmOrder, tasks: EvaluationTasks) {
+async function playArm({ order, evalEvery, tokens, start, stepSizes = 1 }: ArmOrder, tasks: EvaluationTasks) {
   const ordered = runOf(shipped, order);
-  const run = { ...ordered, recipe: withStepSizes(ordered.recipe, stepSizes) };
+  const recipe = withStepSizes(ordered.recipe, stepSizes);
+  const run = { ...ordered, recipe, ...(tokens ? { tokens } : {}) };
   const store = new MemoryRunStore();
   const files = await (start ? readPolicyFolder(start) : readStart(run.recipe.startPolicy));
   await store.commitVersion({ name: run.settings.policy, version: 0 }, files);
+  let ended: Summary | undefined;
   const listener: RunListener = {
     started() {},
     evaluatedStart() {},
     round() {},
-    finished: (summary: Summary) => console.log(JSON.stringify(summary)),
+    finished: (summary: Summary) => {
+      ended = summary;
+    },
   };
   const options = { device: 'cpu', threads: THREADS, revectorize: true, evalEvery } as const;
   await playInProcess(run, options, store, listener, tasks);
+  const { examination } = claimed.find(recipe.name).claim;
+  const told = examination
+    ? await examined(ended!, run, store, examination, tasks, start ?? recipe.startPolicy)
+    : ended!;
+  console.log(JSON.stringify(told));
 }
 
 try {

@@ -51,7 +51,7 @@ function runsOf(
   settings: PlaySettings,
 ): readonly { readonly arm: Arm; readonly runs: ArmRun[] }[] {
   const claim = recipe.claim;
-  const { rounds, quickRounds = QUICK.rounds, tasks, groupSize } = claim;
+  const { rounds, quickRounds = QUICK.rounds, tokens, tasks, groupSize } = claim;
   const quickSizes = (arm: Arm) => {
     const most = arm === claim.arms[0] ? undefined : settings.rounds;
     const played = Math.min(quickRounds, most ?? quickRounds);
@@ -60,6 +60,7 @@ function runsOf(
   const sizes = {
     rounds: settings.rounds ?? rounds,
     evalEvery: settings.evaluateEvery ?? settingsOf(recipe).evaluateEvery,
+    ...(tokens ? { tokens } : {}),
     ...(tasks ? { tasks } : {}),
     ...(groupSize ? { groupSize } : {}),
   };

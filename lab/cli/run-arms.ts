@@ -14,6 +14,7 @@ export interface ArmRun {
   readonly seed: number;
   readonly rounds: number;
   readonly evalEvery: number;
+  readonly tokens?: number;
   readonly tasks?: number;
   readonly groupSize?: number;
   readonly engine: Engine;
@@ -32,6 +33,7 @@ const SCRIPT = fileURLToPath(new URL('./claim-arm.ts', import.meta.url));
 export interface ArmOrder {
   readonly order: RunOrder;
   readonly evalEvery: number;
+  readonly tokens?: number;
   readonly start?: string;
   readonly stepSizes?: number;
 }
@@ -47,7 +49,7 @@ export function orderOf({
   evalEvery,
   ...more
 }: ArmRun): ArmOrder {
-  const { start, stepSizes } = more;
+  const { start, stepSizes, tokens } = more;
   return {
     order: {
       recipe,
@@ -61,6 +63,7 @@ export function orderOf({
       ...(engine === 'onnx' ? {} : { engine }),
     },
     evalEvery,
+    ...(tokens ? { tokens } : {}),
     ...(start ? { start } : {}),
     ...(stepSizes === undefined ? {} : { stepSizes }),
   };

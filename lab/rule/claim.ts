@@ -2,7 +2,7 @@
  * A recipe's published claim at small scale, as data: the arms that show it and those that would refute it, and conditions on the
  * measured curves. It is registered before its runs are played, and judged by the rule in rule.ts (decisions/0012-one-rule.md).
  */
-import { type Recipe, wrongInput } from 'rollmesh';
+import { type Recipe, type TaskFamily, wrongInput } from 'rollmesh';
 import type { Summary } from 'rollmesh/local';
 
 export interface Arm {
@@ -29,6 +29,17 @@ export type ArmResults = Readonly<Record<string, readonly Run[]>>;
 
 /** One number per seed. NaN: what is measured never happened in this run. Infinity: it had not come by the end of the run. */
 export type Measure = (results: ArmResults, seed: number) => number;
+
+/**
+ * What a policy can do with many samples and without training. Figures by level L of difficulty, all by right steps but the vote: `passK.L`, the unbiased
+ * chance that one of K samples is right (K = 1, 4, 16, 64; sixteen questions); of version 0 also `best.L`, the highest of its greedy and sampled accuracies over temperatures, and
+ * `majority.L`, the share of questions whose most frequent answer of 64 is right.
+ */
+export interface Examination {
+  readonly family: TaskFamily;
+  readonly role: string;
+  readonly levels: readonly number[];
+}
 
 interface Measured {
   readonly description: string;
@@ -58,6 +69,10 @@ export interface Claim {
   /** `one each`: every seed pretrains a start policy of its own. Otherwise a sentence that says why all seeds begin from one. */
   readonly startSeeds?: string;
   readonly rounds: number;
+  /** A run ends with the round in which it has sampled so many tokens, those of all roles together, so that arms are compared at equal ones. */
+  readonly tokens?: number;
+  /** What the first and the last version of every run are asked beside the recipe's evaluation. */
+  readonly examination?: Examination;
   /** Default: the recipe's. */
   readonly tasks?: number;
   readonly groupSize?: number;

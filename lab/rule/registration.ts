@@ -44,6 +44,7 @@ export const registration = v.strictObject({
     tasks: count,
     groupSize: count,
     evaluateEvery: count,
+    tokens: v.exactOptional(count),
     sets: v.record(v.string(), v.unknown()),
   }),
   rounds: count,
@@ -73,8 +74,13 @@ export type Circumstances = Pick<Registration, 'attempt' | 'reason' | 'registere
 
 /** The settings that all runs of a claim have in common. */
 export function settingsOf(recipe: Registered): Registration['settings'] {
-  const { tasks = recipe.tasks, groupSize = recipe.groupSize, evaluateEvery = EVALUATE_EVERY } = recipe.claim;
-  return { tasks, groupSize, evaluateEvery, sets: recipe.sets };
+  const {
+    tasks = recipe.tasks,
+    groupSize = recipe.groupSize,
+    evaluateEvery = EVALUATE_EVERY,
+    tokens,
+  } = recipe.claim;
+  return { tasks, groupSize, evaluateEvery, ...(tokens ? { tokens } : {}), sets: recipe.sets };
 }
 
 const stated = (one: Condition) => ({

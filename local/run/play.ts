@@ -77,7 +77,7 @@ async function boundVersion(
 
 /** Does the run; its policy must be in the store. A version is evaluated every `evaluateEvery` rounds. */
 export async function playRun(
-  { recipe, settings, rounds }: OrderedRun,
+  { recipe, settings, rounds, tokens }: OrderedRun,
   host: RunHost,
   evaluateEvery: number,
   store: RunStore,
@@ -108,6 +108,7 @@ export async function playRun(
     recipe,
     settings,
     rounds,
+    tokens,
     evaluateEvery,
     store,
     trainer: new RoundTrainer(host.objectives ? { objectives: host.objectives } : {}),

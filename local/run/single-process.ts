@@ -41,6 +41,8 @@ export interface InProcessRun {
   readonly settings: RunSettings;
   /** The run ends when it has this many rounds, those of earlier starts included. */
   readonly rounds: number;
+  /** It ends earlier with the round in which it has sampled so many tokens. */
+  readonly tokens?: number | undefined;
   /** The version that the run begins from is evaluated, then that of every n-th round and of the last one. */
   readonly evaluateEvery: number;
   readonly store: RunStore;
@@ -109,7 +111,9 @@ export async function runInProcess(run: InProcessRun): Promise<Summary> {
   }
   run.onStart?.(start);
   const first = start.evaluation?.version ?? 0;
-  for (let index = 1; index <= run.rounds; index++) {
+  const { tokens: most = Number.POSITIVE_INFINITY } = run;
+  const sampled = () => lines.reduce((sum, { report }) => sum + (report.monitors?.tokens ?? 0), 0);
+  for (let index = 1; index <= run.rounds && sampled() < most; index++) {
     const done = await readLine(store, lineKey(runId, index), roundLine);
     if (done) {
       lines.push(done);
@@ -122,6 +126,7 @@ export async function runInProcess(run: InProcessRun): Promise<Summary> {
     const line = await playRound(run, round!, versions.at(-1)!, kept, {
       start: start.evaluation,
       first: lines[0]?.report.monitors,
+      left: most - sampled(),
     });
     await store.putRecord(lineKey(runId, index), line);
     lines.push(line);
@@ -175,7 +180,12 @@ async function playRound(
   round: RoundSpec,
   parent: number,
   kept: Map<string, Promise<unknown>>,
-  before: { readonly start: EvaluationReport | undefined; readonly first: RoundMonitors | undefined },
+  before: {
+    readonly start: EvaluationReport | undefined;
+    readonly first: RoundMonitors | undefined;
+    /** Tokens that may still be sampled before the run ends. */
+    readonly left: number;
+  },
 ): Promise<RoundLine> {
   const { recipe, store, settings } = run;
   const began = performance.now();
@@ -195,7 +205,12 @@ async function playRound(
   await store.commitVersion({ name: settings.policy, version }, trained.files);
   const learned = performance.now();
   const decode = (ids: readonly number[]) => run.tokenizer.decode(ids);
-  const due = round.index % run.evaluateEvery === 0 || round.index === run.rounds;
+  const report = reportRound(
+    { recipe, settings, first: before.first, decode, proposals, groups, trained },
+    { rolloutMs: Math.round(rolledOut - began), learnerMs: Math.round(learned - rolledOut) },
+  );
+  const isLast = round.index === run.rounds || (report.monitors?.tokens ?? 0) >= before.left;
+  const due = isLast || round.index % run.evaluateEvery === 0;
   return {
     kind: 'round',
     round: round.index,
@@ -210,10 +225,7 @@ async function playRound(
       failed: 0,
     },
     report: {
-      ...reportRound(
-        { recipe, settings, first: before.first, decode, proposals, groups, trained },
-        { rolloutMs: Math.round(rolledOut - began), learnerMs: Math.round(learned - rolledOut) },
-      ),
+      ...report,
       ...(due ? { evaluation: await evaluate(run, kept, version, before.start) } : {}),
     },
     wallMs: Math.round(performance.now() - began),

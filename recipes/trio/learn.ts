@@ -7,6 +7,7 @@ import { classBalanced, whitenBatch } from '../../core/rl/estimators/index.ts';
 import { balancedPick } from '../../core/rl/selection/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
+import type { RunSettings } from '../../core/schema/round.ts';
 import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import {
   creditedItems,
@@ -93,14 +94,26 @@ function judgeItems(groups: readonly ScoredGroup[], seed: string): PolicyItem[] 
 export interface Together {
   /** Compares the solver's rewards with those of their task. */
   readonly solver: GroupEstimator;
+  /** Whether the solver is fine-tuned on its right answers in place of it; default never. */
+  readonly fineTuned?: (settings: RunSettings) => boolean;
   /** Weights of the roles' losses, each a mean over the role's own tokens; default 1, and 0 leaves a role as it is. */
   readonly weights: Readonly<Record<string, number>>;
 }
 
+/** Rejection fine-tuning: the negative log-likelihood of the answers that earned a reward, a mean over their tokens. */
+const imitation = (groups: readonly ScoredGroup[]): PolicyPart =>
+  policyPart(
+    'solver',
+    groups.flatMap(({ samples }) =>
+      samples.flatMap((sample) => ((earned(sample) ?? 0) > 0 ? [{ sample, advantage: 1 }] : [])),
+    ),
+    { objective: { kind: 'reinforce' }, aggregation: { mode: 'token-mean' } },
+  );
+
 /** One update of the shared weights: the clipped objectives of the three roles, each over its own tokens, and the KL divergence to version 0. */
 export function learn(
   { kl }: SolverReward,
-  { solver, weights }: Together,
+  { solver, fineTuned = () => false, weights }: Together,
   { round, proposals, groups }: RoundRecords,
 ): TrainingPlan {
   const part = (role: string, items: readonly PolicyItem[]): PolicyPart => ({
@@ -113,10 +126,12 @@ export function learn(
   });
   const parts = [
     part('proposer', proposerItems(proposals.samples)),
-    part('solver', groupItems(groups, solver)),
+    fineTuned(round.settings) ? imitation(groups) : part('solver', groupItems(groups, solver)),
     part('judge', judgeItems(groups, `${round.id}/judge`)),
   ];
-  return { updates: [{ set: MAIN_SET, parts: parts.filter(({ weight }) => weight > 0) }] };
+  return {
+    updates: [{ set: MAIN_SET, parts: parts.filter(({ weight, items }) => weight > 0 && items.length > 0) }],
+  };
 }
 
 /** Share of a round's tasks by difficulty from 1 to `levels`, as `written.1`, `written.2`, … */

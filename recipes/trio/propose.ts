@@ -2,6 +2,7 @@
 import type { Game } from '../../core/game/game.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { admit, refuseRepeated } from '../../core/round/admit.ts';
+import type { InvalidOutcome } from '../../core/schema/outcome.ts';
 import type { Proposals, Sample } from '../../core/schema/sample.ts';
 import { passed, requestsLike, writeTasks } from '../../protocols/proposals.ts';
 
@@ -11,9 +12,13 @@ const MAX_ATTEMPTS = 6;
 /**
  * Proposes `round.settings.tasks` tasks. The gates are, in this order: grammar, held-out, duplicate within the round. A proposal of a held-out task
  * is recorded, and neither used nor trained on. Returns fewer tasks where the policy does not write enough. Where tasks are given, the proposer is
- * shown one of them each time and writes half of the round's, once; given ones are the others.
+ * shown one of them each time and writes half of the round's, once; given ones are the others. `refuseToo`: what else is refused, before repetitions.
  */
-export async function propose(game: Game<'propose'>, context: RoundContext): Promise<Proposals> {
+export async function propose(
+  game: Game<'propose'>,
+  context: RoundContext,
+  refuseToo: (task: string) => InvalidOutcome | null = () => null,
+): Promise<Proposals> {
   const { round } = context;
   const given = game.byExample ? game.tasks(context) : null;
   const examples = given ? given.tasks.map(({ task }) => task) : null;
@@ -22,7 +27,8 @@ export async function propose(game: Game<'propose'>, context: RoundContext): Pro
   const batch = examples ? want : want + Math.ceil(want / 4);
   const samples: Sample[] = [];
   const tasks: { task: string; proposal: string | null }[] = [];
-  const refuse = refuseRepeated();
+  const repeated = refuseRepeated();
+  const refuse = (task: string) => refuseToo(task) ?? repeated(task);
   for (let attempt = 0; attempt < (examples ? 1 : MAX_ATTEMPTS) && tasks.length < want; attempt++) {
     const requests = requestsLike(context, 'proposer', batch, examples, examples ? undefined : attempt);
     for (const proposal of await writeTasks(game, context, 'proposer', 'propose', requests, { refuse })) {

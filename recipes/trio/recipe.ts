@@ -1,11 +1,16 @@
 /**
  * trio, and the flagship, which is trio in the world of compositions: one set of weights proposes tasks, solves them and judges the solutions. The method
- * is described below, as data. The folder's files in the order of a round: propose.ts, rewards.ts and judge.ts (after the solver's rollouts), learn.ts, evaluate.ts.
+ * is described below, as data. The folder's files in the order of a round: propose.ts, rewards.ts and judge.ts (after the solver's rollouts), learn.ts, evaluate.ts; ladder.ts has the variants.
  */
 import type { Game } from '../../core/game/game.ts';
+import type { RoundRecords } from '../../core/plan/training-plan.ts';
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
+import type { TaskFamily } from '../../core/recipe/task-family.ts';
 import { groupCentredBatchScaled, grpo } from '../../core/rl/estimators/index.ts';
+import type { InvalidOutcome } from '../../core/schema/outcome.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
+import type { Proposals } from '../../core/schema/sample.ts';
 import { evaluateVerifier, VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
 import { describedBy, rewardNamed, smallSteps } from '../../protocols/solver.ts';
@@ -15,6 +20,7 @@ import { compositions, sums } from '../../worlds/toy-worlds.ts';
 import { setup } from '../setup.ts';
 import { evaluate } from './evaluate.ts';
 import { judge } from './judge.ts';
+import { climbed, drawnLadder, isFineTuned, ladderState, refusesDeep, VARIANTS } from './ladder.ts';
 import { learn, type ProposalPay, payProposals, type Together, writtenBy } from './learn.ts';
 import { propose } from './propose.ts';
 import { freeRewards, rewards, type SolverReward } from './rewards.ts';
@@ -53,15 +59,35 @@ const described = {
 interface Trio extends Together {
   readonly rewards: Readonly<Record<string, SolverReward>>;
   readonly proposals?: ProposalPay;
-  /** The highest difficulty of a task that may be written, where that is to be followed. */
-  readonly levels?: number;
+  /** Where tasks have depths that are climbed. */
+  readonly ladder?: Ladder;
+}
+
+interface Ladder {
+  /** The highest difficulty of a task that may be written. */
+  readonly levels: number;
+  /** What a round's tasks are where another than the proposer writes them; null where it does. */
+  readonly drawn: (context: RoundContext) => Promise<Proposals | null>;
+  /** Why a run refuses a task that is otherwise right. */
+  readonly refuses: (round: RoundSpec) => (task: string) => InvalidOutcome | null;
+  /** What the run carries to its next round. */
+  readonly state: (records: RoundRecords) => unknown;
 }
 
 const ASKED = ['solve', 'propose', 'verify'] as const;
 type Asked = (typeof ASKED)[number];
 
+/** What a plan says and leaves of the ladder. */
+function climb({ levels, state }: Ladder, { difficulty }: TaskFamily, records: RoundRecords) {
+  const recipeState = state(records);
+  return {
+    figures: writtenBy(difficulty, levels, records.groups),
+    ...(recipeState === undefined ? {} : { recipeState }),
+  };
+}
+
 /** All of trio over a game but its descriptions, sets and evaluation. */
-const shapeOver = (game: Game<Asked>, { rewards, proposals: pay, levels, ...together }: Trio) => {
+const shapeOver = (game: Game<Asked>, { rewards, proposals: pay, ladder, ...together }: Trio) => {
   const { family, words } = game;
   const rewardOf = ({ settings }: RoundSpec) => rewardNamed(rewards, settings.rewardFunction);
   return {
@@ -84,13 +110,14 @@ const shapeOver = (game: Game<Asked>, { rewards, proposals: pay, levels, ...toge
       },
     },
     freezable: ['proposer', 'judge'],
-    propose: (context) => propose(game, context),
+    propose: async (context) =>
+      (await ladder?.drawn(context)) ?? propose(game, context, ladder?.refuses(context.round)),
     rollOut: (context, tasks) => rollOut({ family }, context, tasks),
     judge: (context, groups) => judge(family, rewardOf(context.round), context, groups),
     payProposals: ({ proposals, groups }) => payProposals(proposals, groups, pay),
     learn: (records) => ({
       ...learn(rewardOf(records.round), together, records),
-      ...(levels ? { figures: writtenBy(family.difficulty, levels, records.groups) } : {}),
+      ...(ladder ? climb(ladder, family, records) : {}),
     }),
     describe: describedBy(family),
   } satisfies Partial<Recipe>;
@@ -128,7 +155,13 @@ const LADDER: Trio = {
   solver: (rewards, groups) => grpo(rewards, groups),
   // A judge at chance is paid by luck, which would be noise in the shared weights.
   weights: { proposer: 0.5, judge: 0 },
-  levels: DEEPEST_TRAINED,
+  fineTuned: isFineTuned,
+  ladder: {
+    levels: DEEPEST_TRAINED,
+    drawn: drawnLadder,
+    refuses: refusesDeep,
+    state: ({ round, groups, recipeState }) => climbed(round, recipeState, groups),
+  },
 };
 
 /** trio where tasks have depths, so that there is something to learn for as long as the proposer finds what is hard. */
@@ -161,6 +194,8 @@ export const trioInComposition: Recipe = {
       'Share of held-out tasks of this depth (calls that are nested) that greedy answers solve with every step right. One depth more than any task that may be trained on is asked, too.',
     written: 'Share of the round’s tasks that the proposer wrote with this depth.',
   },
+  variants: VARIANTS,
+  state: ladderState,
   ...setup('trio-in-composition'),
   sets: { main: { optimizer: smallSteps({ learningRate: 2e-4, warmup: 5, minibatches: 2 }) } },
   evaluate: (context) => evaluate(composition, context, true),

@@ -12,7 +12,7 @@ import { OpenPolicies } from '../../infer/open-policies.ts';
 import { openDevice } from '../../learner/device/node-host.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { MemoryRunStore } from '../../local/run/run-store.ts';
-import { runInProcess } from '../../local/run/single-process.ts';
+import { type InProcessRun, runInProcess } from '../../local/run/single-process.ts';
 import { toHfConfig } from '../../model/hf-config.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { writeSafetensors } from '../../model/safetensors.ts';
@@ -165,6 +165,7 @@ describe('rounds', { timeout: 120_000 }, () => {
     files: VersionFiles,
     questions: Questions,
     change: Partial<RunSettings> = {},
+    most: Partial<InProcessRun> = {},
   ) {
     const store = new MemoryRunStore();
     await store.commitVersion({ name, version: 0 }, files);
@@ -191,9 +192,10 @@ describe('rounds', { timeout: 120_000 }, () => {
       ...textOf(files, name),
       use: policies.use,
       roles: bindingsOf(recipe, settings),
+      ...most,
     });
     await policies.dispose();
-    const trained = await store.loadVersion({ name, version: rounds });
+    const trained = await store.loadVersion({ name, version: summary.rounds });
     return { summary, trained, last: trained['model.safetensors']!, first: files['model.safetensors']! };
   }
 
@@ -215,6 +217,10 @@ describe('rounds', { timeout: 120_000 }, () => {
     expect(summary.heldout[0]!.accuracy).toBeGreaterThan(0.1);
     expect(last).not.toEqual(first);
     expect((await play('sums', seed, questions)).last).toEqual(last);
+    // Where it may sample one token, its first round is its last, and evaluated as such.
+    const ended = (await play('sums', seed, questions, {}, { tokens: 1, evaluateEvery: 5 })).summary;
+    expect(ended.heldout.map(({ round }) => round)).toEqual([0, 1]);
+    expect(ended.tokens.generated).toBeLessThan(summary.tokens.generated);
     const ppo = await play('sums', seed, questions, { variant: 'ppo' });
     expect(ppo.last).not.toEqual(last);
   });
