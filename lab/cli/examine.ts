@@ -13,7 +13,7 @@ import type { Examination } from '../rule/claim.ts';
 
 /** Samples of a question, and how many questions of a level are sampled so often. */
 const SAMPLES = 64;
-const QUESTIONS = 16;
+const QUESTIONS = 8;
 /** The numbers of samples whose chance to hold a right one is told. */
 const CHANCES = [1, 4, 16, SAMPLES];
 /** Temperatures that version 0 is asked all questions of a level at, with how many samples of each; 0 is greedy. */

@@ -32,8 +32,8 @@ export type Measure = (results: ArmResults, seed: number) => number;
 
 /**
  * What a policy can do with many samples and without training. Figures by level L of difficulty, all by right steps but the vote: `passK.L`, the unbiased
- * chance that one of K samples is right (K = 1, 4, 16, 64; sixteen questions); of version 0 also `best.L`, the highest of its greedy and sampled accuracies over temperatures, and
- * `majority.L`, the share of questions whose most frequent answer of 64 is right.
+ * chance that one of K samples is right (K = 1, 4, 16, 64; eight questions); of version 0 also `best.L`, the highest of its accuracies at four
+ * temperatures, 0 among them, and `majority.L`, the share of questions whose most frequent answer of 64 is right.
  */
 export interface Examination {
   readonly family: TaskFamily;
