@@ -102,7 +102,7 @@ function tryGame(game: SeatedGame): void {
 
 /**
  * Returns the game itself, checked and tried. Throws `wrong-input`: `game.invalid` for a field that is missing, unknown or of another kind, and otherwise a
- * code that names what its functions did: `game.toMove`, `game.view`, `game.move`, `game.deal`, `game.rewards`, `game.endless`, `game.chance`, `game.score`.
+ * code that names what its functions did: `game.to-move`, `game.view`, `game.move`, `game.deal`, `game.rewards`, `game.endless`, `game.chance`, `game.score`.
  */
 export function defineGame<State>(game: SeatedGame<State>): SeatedGame<State> {
   const parsed = v.safeParse(shape, game);

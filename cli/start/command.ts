@@ -1,4 +1,5 @@
 /** `npx rollmesh start`; its options are in cli/shared/run-options.ts. */
+import { existsSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { wrongInput } from '../../core/errors.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
@@ -38,19 +39,21 @@ export const command = (): Command =>
     .action(async (given: AskedStartOptions & TrainingTaskOptions) => {
       await refuseIgnored(given, process.argv.slice(2));
       const asked = await withEnvironment(given);
-      const [{ askedRun }, { expectStart }, { runOf }, { openRecipes, withStateRecipes }] = await Promise.all(
-        [
+      const [{ askedRun }, { expectStart, isStart }, { runOf }, { openRecipes, withStateRecipes }] =
+        await Promise.all([
           import('../shared/asked-run.ts'),
           import('../../local/starts.ts'),
           import('../../recipes/run-order.ts'),
           import('../recipe-modules.ts'),
-        ],
-      );
+        ]);
       const { files, known, options } = await askedRun(asked);
       for (const line of files?.report ?? []) console.error(line);
       // Invalid options are refused before anything is written and before slow modules are loaded.
       runOf(known.registry, orderOf(options));
       for (const recipe of known.named) await expectStart(recipe);
+      const hasState = existsSync(options.state) && !options.fresh;
+      if (options.policy !== undefined && !hasState && !isStart(options.policy))
+        throw (await import('../policy/stored-version.ts')).missingPolicy(options.policy, []);
       const { readMeshConfig } = await import('../../local/mesh/mesh-config.ts');
       await readMeshConfig('.');
       if (options.fresh) refuseBusy(options.state);

@@ -34,6 +34,14 @@ const started = async (...options: string[]) =>
       from: 'user',
     });
 
+test('a policy that nobody imported is missed before anything is written', async () => {
+  await expect(started('--policy', 'mine')).rejects.toMatchObject({
+    code: 'policy.missing',
+    next: expect.stringContaining('policy import'),
+  });
+  expect(existsSync(state)).toBe(false);
+});
+
 test.each<[string, () => string[], string, RegExp]>([
   ['a name that no recipe has', () => ['--recipe', 'trioo'], 'recipe.unknown', /no recipe "trioo"/],
   [

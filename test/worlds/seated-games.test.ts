@@ -166,13 +166,13 @@ test.each<[string, Partial<SeatedGame<number>>, string, RegExp]>([
   [
     'names a seat that nobody holds',
     { toMove: () => ['banker'] },
-    'game.toMove',
+    'game.to-move',
     /"banker", which nobody holds.*buyer, seller/,
   ],
   [
     'lets a seat move twice at once',
     { toMove: () => ['buyer', 'buyer'] },
-    'game.toMove',
+    'game.to-move',
     /names a seat twice/,
   ],
   [
@@ -229,7 +229,7 @@ test('rules that break while they are played end the match as missing data, and 
     { ...own, toMove: (turn: number) => (turn === 2 ? ['banker'] : own.toMove(turn)) } as SeatedGame,
     ['a', 'b'],
   );
-  expect([broken.turns, whyUnpaid(broken), broken.fault?.code]).toEqual([2, 'broken-rules', 'game.toMove']);
+  expect([broken.turns, whyUnpaid(broken), broken.fault?.code]).toEqual([2, 'broken-rules', 'game.to-move']);
   broken = play(
     {
       ...own,

@@ -172,7 +172,7 @@ function movedBy({ seats }: SeatedGame, moved: Moved): Moved {
 const shown = (value: unknown): string => (JSON.stringify(value) ?? String(value)).slice(0, 80);
 
 const broken = (where: string, what: string, expected: string): RollmeshError =>
-  new RollmeshError('wrong-input', `game.${where}`, `\`${where}\` ${what}.`, {
+  new RollmeshError('wrong-input', `game.${where.replace('toMove', 'to-move')}`, `\`${where}\` ${what}.`, {
     expected,
     next: 'Correct the game’s module.',
   });
