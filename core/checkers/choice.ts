@@ -7,15 +7,22 @@
 import { invalid, ok } from '../recipe/task-family.ts';
 import { type Checker, LONGEST_ANSWER, shown, wrongReference } from './checker.ts';
 import { plain } from './exact.ts';
+import { plainSpelling } from './spelling.ts';
 import { unwrapped } from './wrappers.ts';
 
-const LETTER = /^[([{]?\s*([A-Za-z])\s*(?:[)\].:}、：]+|[,;!]?$|\s[-–—](?=\s))\s*(.*)$/s;
+const LETTER = /^[([{<【]?\s*([A-Za-z])\s*(?:[)\].:}>】、]+|[,;!]?$|\s[-–—=](?=\s))\s*(.*)$/s;
+/** A letter with what speaks for it behind it: C because …, C (the third). */
+const EXPLAINED =
+  /^([A-Za-z])(?:,?\s+(?:because|since|as|not|rather than|instead of)\s.*|\s+\([^()]{2,}\)\.?)$/is;
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 /** Words before the letter. */
 const INTRODUCTION =
-  /^(?:(?:so|thus|therefore|hence),?\s+)?(?:(?:the|my)\s+)?(?:(?:final|correct|right|best|most likely)\s+){0,2}(?:answer|option|choice|letter)(?:\s+(?:is|would be|should be|choice))?\s*[:=]?\s*(?:(?:option|choice|letter)\s+)?/i;
+  /^(?:(?:so|thus|therefore|hence),?\s+)?(?:(?:the|my)\s+)?(?:(?:final|correct|right|best|most likely)\s+){0,2}(?:answer|option|choice|letter)(?:\s+(?:is|would be|should be|must be|has to be|choice))?\s*(?:[:=]|[-–—](?=\s))?\s*(?:(?:option|choice|letter)\s+)?/i;
+/** Words that say no more than that an answer follows. */
+const LEADING =
+  /^(?:(?:so|thus|therefore|hence)(?:,\s*|\s+)|correct\s*:\s*|答案(?:是|为)?\s*[:]?\s*|(?:(?:i|we)\s+(?:think|believe|say|guess)\s+(?:that\s+)?)?(?:it\s+is|it['’]s|this\s+is|that\s+is)\s+)(?=\S)/i;
 const CHOOSING =
-  /^(?:(?:so|thus|therefore|hence),?\s+)?i(?:\s+would|\s+will|['’](?:d|ll))?\s+(?:choose|pick|select|go with)\s+(?:(?:the\s+)?(?:answer|option|choice|letter)\s+)?/i;
+  /^(?:(?:so|thus|therefore|hence),?\s+)?(?:i|we)(?:\s+would|\s+will|['’](?:d|ll))?\s+(?:choose|pick|select|go with)\s+(?:(?:the\s+)?(?:answer|option|choice|letter)\s+)?/i;
 /** Words after the letter: "B is correct", "(B) is the right answer". */
 const CONCLUSION =
   /(?<!\s)\s+(?:is|would be)(?:\s+the)?\s+(?:correct|right|best|answer)(?:\s+(?:answer|option|choice|one))?\s*[.!]?$/i;
@@ -24,7 +31,10 @@ const LINE_SIGN = /^(?:[-*•>]\s+)+(?=\S)/;
 /** Another letter beside the first: "B) or C". */
 const SECOND_LETTER = /^(?:or|and|&|\/|,)\s*[([]?[A-Za-z](?![A-Za-z])/i;
 
-const fold = (text: string) => plain(unwrapped(text)).toLowerCase().replace(/\.$/, '');
+const fold = (text: string) =>
+  plain(unwrapped(plainSpelling(text)))
+    .toLowerCase()
+    .replace(/\.$/, '');
 
 interface Options {
   /** Texts, folded. */
@@ -55,6 +65,12 @@ function optionsOf(choices: unknown): Options | null {
   );
 }
 
+/** "C 8" and "C, 8" where 8 is an option's text. */
+function withText(text: string, options: Options | null): RegExpExecArray | null {
+  const match = /^([A-Za-z])[,;]?\s+(.+)$/s.exec(text);
+  return match && options?.texts.includes(fold(match[2]!)) ? match : null;
+}
+
 /** Index of the option that a text names; undefined where it names none, null where it names two different ones. */
 function optionNamed(given: string, options: Options | null): number | null | undefined {
   const text = unwrapped(
@@ -71,16 +87,19 @@ function optionNamed(given: string, options: Options | null): number | null | un
     if (named !== undefined)
       return later.every((line) => [undefined, named].includes(optionNamed(line, options))) ? named : null;
   }
-  const introduced = INTRODUCTION.exec(text)?.[0] || CHOOSING.exec(text)?.[0];
+  const introduced = INTRODUCTION.exec(text)?.[0] || CHOOSING.exec(text)?.[0] || LEADING.exec(text)?.[0];
   if (introduced) return optionNamed(text.slice(introduced.length), options);
   const concluded = text.replace(CONCLUSION, '');
   if (concluded !== text) return optionNamed(concluded, options);
-  const match = LETTER.exec(text);
-  if (!match) return undefined;
+  const match = LETTER.exec(text) ?? EXPLAINED.exec(text) ?? withText(text, options);
+  if (!match) {
+    const label = options?.labels?.indexOf(text.replace(/^[([{]\s*|\s*[)\]}.:]+$/g, '').toUpperCase()) ?? -1;
+    return label < 0 ? undefined : label;
+  }
   const letter = match[1]!.toUpperCase();
   const index = options?.labels?.includes(letter) ? options.labels.indexOf(letter) : LETTERS.indexOf(letter);
   if (options && index >= options.texts.length) return undefined;
-  const beside = fold(match[2]!);
+  const beside = fold(match[2] ?? '');
   if (SECOND_LETTER.test(beside)) return null;
   if (beside !== '' && options && beside !== options.texts[index]) return null;
   return index;
@@ -100,7 +119,7 @@ export const choice: Checker = {
   description: 'The letter of the right option, or its text where the task lists its options.',
   prepare: ({ answer, metadata }) => {
     const options = optionsOf(metadata.choices);
-    const expected = expectedOption(answer, options);
+    const expected = expectedOption(plainSpelling(answer), options);
     if (expected === undefined || expected === null)
       throw wrongReference(
         'choice',
@@ -111,7 +130,7 @@ export const choice: Checker = {
       );
     return (given) => {
       if (given.length > LONGEST_ANSWER) return invalid('too-long');
-      const named = optionNamed(given, options);
+      const named = optionNamed(plainSpelling(given), options);
       if (named === undefined) return invalid('no-option');
       return named === null ? invalid('two-options') : ok(named === expected);
     };

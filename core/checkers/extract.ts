@@ -63,17 +63,18 @@ function boxed(text: string): string | null {
 
 /** The text from the last `<answer>` that has one, to `</answer>` or to the end; the content of the box in it, where it has one. */
 function tagged(text: string): string | null {
-  const parts = text.split(/<answer>/i).slice(1);
+  const parts = text.split(/<answer(?:\s[^<>]{0,100})?>/i).slice(1);
   const contents = parts.map((part) => part.split(/<\/answer>/i, 1)[0]!.trim());
   const content = contents.findLast((part) => part !== '') ?? contents[0];
   return content === undefined ? null : boxed(content) || content;
 }
 
 /** What begins the next question where a model writes on after its answer. */
-const NEXT_QUESTION = /\n[ \t]*(?:question|q|problem|human|user|instruction) ?\d* ?[:.]/i;
+const NEXT_QUESTION =
+  /\s(?:question|q|problem|human|user|instruction) ?\d* ?:|\n[ \t]*(?:question|q|problem|human|user|instruction) ?\d* ?\./i;
 /** Tokens that end a text, where a tokenizer writes them out. */
 const END_OF_TEXT = /<\|[a-z_]{1,40}\|>|<\/s>|<eos>/i;
-const INTRODUCTION = /^(?:the )?(?:final )?answer(?: is)?\s*:?\s+(?=\S)/i;
+const INTRODUCTION = /^(?:(?:the )?(?:final )?answer(?: is)?\s*:?\s+|=\s*)(?=\S)/i;
 /** A line that begins with a number and is no numbered heading. */
 const NUMBER_LINE = /^\W{0,5}\d(?!\d*[.):]\s+\S)/;
 
@@ -114,7 +115,7 @@ const UNSIGNED = [
  * something else, as in cm^2, is none.
  */
 const NUMBERS = new RegExp(
-  String.raw`(?:(?<![\d.,)\]}\w])[-+−])?(?<![\^_]|[\^_]\{|[\^_]\{?[-+−]|\d|\d\.)(?:\\?[$€£¥₹])?(?:${UNSIGNED})(?:\s?\\?%|\s(?:thousand|million|billion|trillion)(?![a-z]))?`,
+  String.raw`(?:(?<![\d.,)\]}\w])[-+−]|\bnegative |(?<![\d)\]}]\s?)\bminus )?(?<![\^_]|[\^_]\{|[\^_]\{?[-+−]|\d|\d\.|\b(?:[mcdk]?m|ft|in|yd)(?=[23]\b))(?:\\?[$€£¥₹])?(?:${UNSIGNED})(?:\s?\\?%|\s(?:thousand|million|billion|trillion)(?![a-z])|(?<=[$€£][\d.,]+)[MB](?![A-Za-z]))?`,
   'gi',
 );
 

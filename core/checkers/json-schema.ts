@@ -105,14 +105,17 @@ function withNames(schema: unknown, names: readonly string[]): unknown {
 
 const usesPatterns = (schema: unknown): boolean => JSON.stringify(schema).includes('"patternProperties"');
 
-const FENCED = /(?:```|~~~)[A-Za-z]*\s([\s\S]*?)(?:```|~~~)/g;
+const FENCED = /(?:```|~~~)[\w+-]*\s([\s\S]*?)(?:```|~~~)/g;
+/** Code within a line, as all of an answer. */
+const INLINE = /^\s*`([^`]*)`\s*$/;
 
 /** The JSON of an answer: all of it, or the last fenced part. */
 function jsonIn(given: string): ParseResult<unknown, string> {
-  const fenced = [...given.matchAll(FENCED)].at(-1)?.[1];
-  for (const text of [given, ...(fenced === undefined ? [] : [fenced])])
+  const text = given.replace(/^\ufeff/, '');
+  const fenced = [...text.matchAll(FENCED)].at(-1)?.[1] ?? INLINE.exec(text)?.[1];
+  for (const form of [text, ...(fenced === undefined ? [] : [fenced])])
     try {
-      return ok(JSON.parse(text) as unknown);
+      return ok(JSON.parse(form) as unknown);
     } catch {
       // The next form is tried.
     }

@@ -7,7 +7,8 @@
  *     fractions, mixed numbers    3/4  -1 1/2  ½  \frac{3}{4}
  *     powers of whole numbers     10^5  1.2 × 10^5
  *     percent                     12.5% (the value 0.125; to a reference in percent 12.5 is right as well, and 20% to a reference of 20)
- *     units of thousands          3k  2.5 million  1bn
+ *     units of thousands          3k  2.5 million  1bn  $3M
+ *     words                       twenty-one  two thirds  minus five
  *     a sign or a code of a currency or a degree beside it, a full stop after it, and all of these in LaTeX and in bold type
  */
 import Fraction from 'fraction.js';
@@ -15,6 +16,7 @@ import { invalid, ok, type ParseResult } from '../recipe/task-family.ts';
 import { type Checker, shown, wrongReference } from './checker.ts';
 import { type Expression, parseMath } from './math/parse.ts';
 import { tokensOf } from './math/tokens.ts';
+import { plainSpelling, withDigits } from './spelling.ts';
 
 /** Longest number that is read, in characters. */
 const LONGEST = 60;
@@ -35,9 +37,11 @@ const SCALES: Readonly<Record<string, number>> = {
 const SIGN = '[+-]?';
 const SEPARATED = String.raw`\d{1,3}(?:,\d{3})+|\d{1,3}(?: \d{3})+|\d{1,3}(?:_\d{3})+`;
 const DECIMAL = String.raw`(?:(?:${SEPARATED}|\d+)(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?`;
-const SUFFIX = ['%', ...Object.keys(SCALES)].sort((a, b) => b.length - a.length).join('|');
+const SUFFIX = ['%', ...Object.keys(SCALES).map((scale) => (scale.length > 2 ? `${scale}s?` : scale))]
+  .sort((a, b) => b.length - a.length)
+  .join('|');
 const FORM = new RegExp(
-  `^(?<sign>${SIGN})[$€£¥]?(?:(?:(?<whole>\\d+) )?(?<top>\\d+) ?/ ?(?<bottom>\\d+)|(?<decimal>${DECIMAL}))(?: ?(?<suffix>${SUFFIX}))?\\.?$`,
+  `^(?<sign>${SIGN})[$€£¥₹]? ?(?:(?:(?<whole>\\d+) )?(?<top>\\d+) ?/ ?(?<bottom>\\d+)|(?<decimal>${DECIMAL}))(?: ?(?<suffix>${SUFFIX}))?\\.?$`,
   'i',
 );
 
@@ -49,11 +53,16 @@ export interface WrittenNumber {
 /** A number as it is written in a text of its own; reasons: too-long, no-number, division-by-zero, too-large. */
 export function parseNumber(text: string): ParseResult<WrittenNumber, string> {
   // Minus signs and narrow spaces as typeset text has them.
-  const written = text
+  const written = withDigits(plainSpelling(text))
     .trim()
     .replace(/[−–]/g, '-')
     .replace(/[\u00a0\u2009\u202f]/g, ' ')
     .replace(/^(?:Rs\.?|INR|CHF|USD|EUR|GBP) ?(?=[-+]?[\d.])/i, '')
+    .replace(/^([-+]?)(?:US|CA|AU|NZ|HK|SG|[ACS])(?=\$ ?[\d.])/, '$1')
+    .replace(
+      /^([-+]?[$€£][\d.,]+) ?([MB])$/,
+      (_, amount: string, scale: string) => `${amount}${scale.toLowerCase()}n`,
+    )
     // Amounts without small change: 500/- and 500.–
     .replace(/(?<=\d)(?:\/|\.)-$/, '');
   if (written.length > LONGEST) return invalid('too-long');
@@ -61,7 +70,7 @@ export function parseNumber(text: string): ParseResult<WrittenNumber, string> {
   const form = FORM.exec(written.replace(/^([$€£¥])([+-])/, '$2$1'))?.groups;
   if (!form) return parseTypeset(written);
   const { sign, whole = '0', top, bottom, decimal } = form;
-  const suffix = form.suffix?.toLowerCase();
+  const suffix = form.suffix?.toLowerCase().replace(/s$/, '');
   let value: Fraction;
   if (top !== undefined && bottom !== undefined) {
     if (/^0+$/.test(bottom)) return invalid('division-by-zero');

@@ -16,7 +16,7 @@ const BRACKETS = /^(?:\\?\{(.*?)\\?\}|\[(.*)\]|\((.*)\))$/s;
 /** Marks of the elements of a list with a line each. */
 const BULLET = /^(?:[-*•+]|\d{1,4}[.)])\s+/;
 /** A text in the quotes of a list of Python's. */
-const QUOTED = /^(['"])(.*)\1$/s;
+const QUOTED = /^(['"`])(.*)\1$/s;
 
 /** One key for all ways to write an element. */
 function keyOf(element: string): string {

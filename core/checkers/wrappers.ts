@@ -36,7 +36,11 @@ export function unwrapped(text: string): string {
       .trim();
     const pair = PAIRS.find(
       ([open, close]) =>
-        next.length > open.length + close.length && next.startsWith(open) && next.endsWith(close),
+        next.length > open.length + close.length &&
+        next.startsWith(open) &&
+        next.endsWith(close) &&
+        // "'a', 'b'" has two quoted parts.
+        !(open === close && next.slice(open.length, -close.length).includes(open)),
     );
     const paired = pair ? next.slice(pair[0].length, -pair[1].length).trim() : next;
     if (paired === inner) break;

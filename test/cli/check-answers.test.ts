@@ -39,6 +39,42 @@ test.each(pairs)('$family $id: $reference and $answer: $right', async (pair) => 
   expect(verdict?.right, verdict?.reason).toBe(right);
 });
 
+interface Group {
+  readonly family: string;
+  readonly checker: string;
+  readonly extract?: string;
+  readonly reference: unknown;
+  readonly metadata?: unknown;
+  readonly right: readonly string[];
+  readonly wrong: readonly string[];
+}
+
+/** A line for a reference, with answers that are right and wrong; all were judged by hand before they were tried. */
+const groups = readFileSync(join(root, 'test/core/checkers/daily.jsonl'), 'utf8')
+  .split('\n')
+  .filter(Boolean)
+  .map((line) => JSON.parse(line) as Group);
+
+test.each([...new Set(groups.map(({ family }) => family))])('answers of every day: %s', async (family) => {
+  const differing: string[] = [];
+  for (const { checker, extract = 'whole', reference, metadata, right, wrong } of groups.filter(
+    (group) => group.family === family,
+  )) {
+    const answers = [...right, ...wrong];
+    const verdicts = await checkAnswers(
+      'answers.jsonl',
+      bytesOf(answers.map((answer) => ({ reference, answer, ...(metadata ? { metadata } : {}) }))),
+      findChecker(checker),
+      parseExtractions(extract),
+    );
+    verdicts.forEach((verdict, i) => {
+      if (verdict.right !== i < right.length)
+        differing.push(`${checker}: ${reference} and ${answers[i]}: ${verdict.right}`);
+    });
+  }
+  expect(differing).toEqual([]);
+});
+
 test('the command prints a line a row, and says what cannot be read', () => {
   const folder = mkdtempSync(join(tmpdir(), 'check-answers-'));
   try {
@@ -48,7 +84,7 @@ test('the command prints a line a row, and says what cannot be read', () => {
       [
         { reference: '\\frac{1}{2}', answer: 'So \\boxed{0.5}.' },
         { reference: '2', answer: '\\boxed{3}' },
-        { reference: '2', answer: 'two' },
+        { reference: '2', answer: 'no box, two' },
         { reference: '\\unknowncommand', answer: '\\boxed{2}' },
         { answer: '\\boxed{2}' },
         { reference: ['2', '3'], answer: '\\boxed{3}' },

@@ -1,5 +1,5 @@
 /** Equality of answers: what an equation, a list, a set, an interval, a matrix and a ratio say, beside what their expressions are worth. */
-import { constantFactor, difference, equalExpressions, numericValue } from './expressions.ts';
+import { constantFactor, difference, equalExpressions, isWrittenOut, numericValue } from './expressions.ts';
 import type { Expression, MathAnswer, Relation, Side } from './parse.ts';
 import { equalRegions, regionOf } from './region.ts';
 import { variablesOf } from './value.ts';
@@ -10,7 +10,7 @@ import { variablesOf } from './value.ts';
  */
 function equalFigures(reference: Expression, answer: Expression): boolean | null {
   const same = equalExpressions(reference, answer);
-  if (same === true) return true;
+  if (same === true || isWrittenOut(reference, answer) || isWrittenOut(answer, reference)) return true;
   const [value, measured] = [withoutUnit(reference), withoutUnit(answer)];
   if ((value && variablesOf(answer).size === 0) || (measured && variablesOf(reference).size === 0))
     return equalFigures(value ?? reference, measured ?? answer);
@@ -22,7 +22,7 @@ function equalFigures(reference: Expression, answer: Expression): boolean | null
 
 /** A value whose last factor may be a unit, as in 10 s, without it; null of others. */
 const withoutUnit = (node: Expression): Expression | null =>
-  node.op === 'multiply' && node.right.op === 'symbol' && node.right.unit ? node.left : null;
+  node.op === 'multiply' && node.right.unit ? node.left : null;
 
 function figureOf(node: Expression): Expression | null {
   if (node.op === 'percent') return node.of;
@@ -155,7 +155,8 @@ function assigned(list: List): List | null {
     if (item.kind !== 'relation' || item.sides.length !== 2) return null;
     const [left] = item.sides;
     const value = given(item);
-    return isSymbol(left) && value ? { name: left!.label!, value } : null;
+    const isName = isSymbol(left) || /^[A-Za-z]\d+$/.test(left!.label ?? '');
+    return isName && value ? { name: left!.label!, value } : null;
   });
   if (named.some((one) => one === null) || new Set(named.map((one) => one!.name)).size < named.length)
     return null;
@@ -185,6 +186,10 @@ function plainItems({ items }: List): readonly MathAnswer[] {
   return value ? [value, ...rest] : items;
 }
 
+/** Elements, those that name a value as this value. */
+const valuesOf = (list: List): readonly MathAnswer[] =>
+  plainItems(list).map((item) => (item.kind === 'relation' ? (given(item) ?? item) : item));
+
 /** The element of a set of one; null of other lists. */
 const onlyElement = ({ brackets, items }: List): MathAnswer | null =>
   brackets === '{}' && items.length === 1 ? items[0]! : null;
@@ -196,6 +201,14 @@ function equalLists(a: List, b: List): boolean {
   if (pointA || pointB) {
     const [x, y] = [pointA ?? a, pointB ?? b];
     if (pointA && pointB) return equalInAnyOrder(a.items, b.items);
+    // x_1 = 3, x_2 = -2 may be two values of x.
+    const numbered = [a, b].some(
+      ({ items }, i) =>
+        [pointA, pointB][i] &&
+        items.every((item) => item.kind === 'relation' && /^[A-Za-z]_?\d+$/.test(item.sides[0]!.label ?? '')),
+    );
+    if (numbered && (pointA ? b : a).brackets !== '()')
+      return equalInAnyOrder(x.items, valuesOf(pointA ? b : a));
     // Other lists have their elements in the order of the names.
     return (
       (x.brackets === '()' || x.brackets === '') &&
@@ -243,9 +256,9 @@ function equalMatrices(a: MathAnswer, b: MathAnswer): boolean {
 
 type Ratio = Extract<MathAnswer, { kind: 'ratio' }>;
 
-/** Times of day are the same as they are written; other ratios are equal where their parts are in proportion. */
+/** A reference that is a time of day is that as it is written; other ratios are equal where their parts are in proportion. */
 function equalRatios(a: Ratio, b: Ratio): boolean {
-  if (a.clock !== null || b.clock !== null) return a.clock === b.clock;
+  if (a.clock !== null) return a.clock === b.clock;
   if (a.parts.length !== b.parts.length) return false;
   const product = (left: Expression, right: Expression): Expression => ({ op: 'multiply', left, right });
   return a.parts.every(
@@ -258,6 +271,7 @@ function equalRatios(a: Ratio, b: Ratio): boolean {
 const quotientOf = ({ parts, clock }: Ratio): Expression | null =>
   clock === null && parts.length === 2 ? { op: 'divide', left: parts[0]!, right: parts[1]! } : null;
 
+const REALS: MathAnswer = { kind: 'value', node: { op: 'symbol', name: 'mathbb(R)' } };
 const EMPTY: MathAnswer = { kind: 'value', node: { op: 'symbol', name: '∅' } };
 
 /** What one answer says where the other is of another kind: the value that an equation gives, the quotient of a ratio, the one element of a list. */
@@ -269,6 +283,11 @@ function plainer(answer: MathAnswer): MathAnswer | null {
   }
   if (answer.kind === 'list') return onlyElement(answer);
   if (answer.kind === 'text' && /^no (?:real )?solution$/.test(answer.text)) return EMPTY;
+  if (
+    answer.kind === 'text' &&
+    /^(?:(?:the )?(?:set of )?(?:all )?(?:real numbers|reals)|(?:any|every) real number)$/.test(answer.text)
+  )
+    return REALS;
   return null;
 }
 

@@ -124,6 +124,29 @@ function hasRoots(node: Expression): boolean {
 
 const CONSTANT: Convention = { digits: DIGITS, realRoots: true };
 
+/** Digits from which on a decimal number is what a calculator shows of a value without a last digit, and no rounding of it that was chosen. */
+const CALCULATED_DIGITS = 10;
+/** Error of a value that was computed with doubles: as a share of it, and at most. */
+const DOUBLE_SHARE = 4e-15;
+const DOUBLE_MOST = 1e-9;
+
+/** Is a decimal number of at least ten digits all that it shows of an irrational constant: 1.4142135623731 of the root of 2? */
+export function isWrittenOut(constant: Expression, decimal: Expression): boolean {
+  const positive = decimal.op === 'negate' ? decimal.of : decimal;
+  if (positive.op !== 'number' || positive.decimals === undefined || variablesOf(constant).size > 0)
+    return false;
+  const digits = positive.value.mul(new Fraction(10n ** BigInt(positive.decimals)));
+  if (digits.d !== 1n || digits.n.toString().length < CALCULATED_DIGITS) return false;
+  const evaluation = new Evaluation(new Map(), CONSTANT);
+  const { arithmetic } = evaluation;
+  const [exact, shown] = [evaluation.valueOf(constant), evaluation.valueOf(decimal)];
+  if (!exact || isExact(exact) || !shown) return false;
+  const difference = arithmetic.subtract(exact, evaluation.approximate(shown));
+  if (!difference) return false;
+  const computed = Math.min(DOUBLE_MOST, DOUBLE_SHARE * arithmetic.abs(exact).toNumber());
+  return arithmetic.abs(difference).lte(Math.max(10 ** -positive.decimals, computed));
+}
+
 /** The value of a constant expression as a double; null where it is not real. */
 export function numericValue(node: Expression): number | null {
   if (variablesOf(node).size > 0) return null;

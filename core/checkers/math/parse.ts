@@ -17,13 +17,16 @@ import { type FunctionName, type Token, tokensOf } from './tokens.ts';
 
 export const LONGEST = 500;
 
+/** `unit`: it stands behind a number as a unit would, 10 s or 10 m^2, and may be one. */
 export type Expression =
-  | { readonly op: 'number'; readonly value: Fraction }
-  /** `unit`: it stands behind a number as a unit would, 10 s, and may be one. */
-  | { readonly op: 'symbol'; readonly name: string; readonly unit?: true }
-  | { readonly op: BinaryOperation; readonly left: Expression; readonly right: Expression }
-  | { readonly op: 'call'; readonly name: FunctionName; readonly of: Expression }
-  | { readonly op: 'negate' | 'percent'; readonly of: Expression };
+  /** `decimals`: digits that are written after the point, where it is written so. */
+  (
+    | { readonly op: 'number'; readonly value: Fraction; readonly decimals?: number }
+    | { readonly op: 'symbol'; readonly name: string }
+    | { readonly op: BinaryOperation; readonly left: Expression; readonly right: Expression }
+    | { readonly op: 'call'; readonly name: FunctionName; readonly of: Expression }
+    | { readonly op: 'negate' | 'percent'; readonly of: Expression }
+  ) & { readonly unit?: true };
 /** `root`: the right side’s root of the left one, as `\sqrt[3]{8}` writes it. */
 export type BinaryOperation = 'add' | 'subtract' | 'multiply' | 'divide' | 'power' | 'binomial' | 'root';
 
@@ -111,6 +114,10 @@ const isUnitWord = (token: Token | undefined): boolean =>
 
 /** Letters that are units beside another one: km/h, kg/m^3. */
 const UNIT_LETTERS = 'mshgLlJNWKVAC';
+const UNIT_PART = String.raw`(?:mu|[kcdmM])?(?:[${UNIT_LETTERS}]|Omega)(?:\^(?:\{-?\d+\}|-?\d+))?`;
+const UNIT_PRODUCT = String.raw`${UNIT_PART}(?:\*?${UNIT_PART})*`;
+/** Letters of a unit with exponents, products and quotients, with m in place of its words. */
+const UNIT = new RegExp(String.raw`^${UNIT_PRODUCT}(?:/(?:${UNIT_PART}|\(${UNIT_PRODUCT}\)))*$`);
 
 class Reader {
   readonly #tokens: readonly Token[];
@@ -179,27 +186,53 @@ class Reader {
     }
   }
 
-  /** A letter at the end, with space between it and the number before, that may be a unit. */
+  /** Do letters and words of a unit stand here up to the end, with space between them and the number before: m, m^2, N m, J/(kg K)? */
+  #isLastUnit(): boolean {
+    const [number, letter] = this.#tokens.slice(this.#at - 1, this.#at + 1);
+    if (letter?.kind !== 'letter' || !letter.space) return false;
+    // Behind a power of ten, too, where nothing before it could be a variable.
+    const isPower =
+      number?.text === '}' &&
+      this.#tokens.slice(0, this.#at).every(({ kind }) => /^(?:number|mark)$/.test(kind));
+    if (number?.kind !== 'number' && !isPower) return false;
+    return UNIT.test(
+      this.#tokens
+        .slice(this.#at)
+        .map((token) => (isUnitWord(token) ? 'm' : token.text))
+        .join(''),
+    );
+  }
+
+  /** A unit of letters at the end, which may be variables as well. */
   #lastUnit(): Expression | null {
-    const [number, letter, after] = this.#tokens.slice(this.#at - 1, this.#at + 2);
-    if (number?.kind !== 'number' || letter?.kind !== 'letter' || !letter.space || after) return null;
-    if (!UNIT_LETTERS.includes(letter.text)) return null;
-    this.#at++;
-    return { op: 'symbol', name: letter.text, unit: true };
+    if (!this.#isLastUnit()) return null;
+    let unit = this.#power();
+    while (this.#next !== undefined)
+      if (this.#take('/')) unit = binary('divide', unit, this.#power());
+      else {
+        this.#take('*');
+        unit = binary('multiply', unit, this.#power());
+      }
+    return { ...unit, unit: true };
   }
 
   /** Passes over a unit: words with exponents, joined by signs of products and quotients. */
   #unit(): boolean {
     const start = this.#at;
     let end = start;
+    if (this.#isLastUnit() && this.#tokens.slice(start).some(isUnitWord)) {
+      this.#at = this.#tokens.length;
+      return true;
+    }
     for (;;) {
       const joined = this.#take('*', '/');
       if (joined && this.#unitFraction()) fail();
       if (this.#is('(') && this.#unitGroup()) end = this.#at;
       else if (!joined && this.#unitFraction()) end = this.#at;
-      else if (isUnitWord(this.#next) || this.#unitBeside(joined !== undefined && end > start)) {
+      else if (isUnitWord(this.#next) || this.#unitBeside(end > start, joined !== undefined)) {
         this.#at++;
         this.#unitExponent();
+        if (/^(?:squared|cubed)$/.test(this.#next?.text ?? '')) this.#at++;
         end = this.#at;
       } else break;
     }
@@ -207,13 +240,14 @@ class Reader {
     return end > start;
   }
 
-  /** Seconds, whose name is a function's too; and a letter after another unit, or the m of m/s after a number. `joined`: behind a unit and a sign. */
-  #unitBeside(joined: boolean): boolean {
+  /** Seconds, whose name is a function's too; and a letter after another unit, or the m of m/s after a number. `joined`: behind a sign. */
+  #unitBeside(behindUnit: boolean, joined: boolean): boolean {
     const { kind, text = '', space } = this.#next ?? {};
     const after = this.#tokens[this.#at + 1];
     if (kind === 'function') return text === 'sec' && (!after || /^[,;)}/]$/.test(after.text));
     if (kind !== 'letter') return false;
-    if (joined) return UNIT_LETTERS.includes(text);
+    if (behindUnit) return (joined || space === true) && UNIT_LETTERS.includes(text);
+    if (joined) return false;
     const [number, second] = [this.#tokens[this.#at - 1], this.#tokens[this.#at + 2]];
     const perSecond = text === 'm' && after?.text === '/' && second?.text === 's' && second.kind === 'letter';
     return perSecond && space === true && number?.kind === 'number';
@@ -335,7 +369,7 @@ class Reader {
     if (token === undefined) return fail();
     this.#at++;
     const { kind, text } = token;
-    if (kind === 'number') return this.#number(token);
+    if (kind === 'number') return this.#combination(token) ?? this.#number(token);
     if (kind === 'letter') return this.#symbol(text);
     if (kind === 'function') return text === 'sqrt' ? this.#root() : this.#call(text);
     if (kind === 'mark') {
@@ -355,9 +389,29 @@ class Reader {
   }
 
   /** A number, with the fraction beside it where the two are a mixed number: a whole part and a proper fraction of whole numbers. */
-  #number({ value = new Fraction(0), bare }: Token): Expression {
+  #number({ value = new Fraction(0), bare, text }: Token): Expression {
     const fraction = bare ? this.#properFraction() : null;
-    return number(fraction ? value.add(fraction) : value);
+    if (fraction) return number(value.add(fraction));
+    const decimals = /\.(\d+)$/.exec(text)?.[1]?.length;
+    return decimals === undefined ? number(value) : { op: 'number', value, decimals };
+  }
+
+  /** 10C3, without space in it. */
+  #combination({ value, bare }: Token): Expression | null {
+    const [letter, below] = this.#tokens.slice(this.#at, this.#at + 2);
+    if (!bare || letter?.text !== 'C' || letter.space || !below?.bare || below.space || !below.value)
+      return null;
+    this.#at += 2;
+    return binary('binomial', number(value!), number(below.value));
+  }
+
+  /** C(10, 3): the two arguments behind its name; null where there is something else. */
+  #choosing(): Expression | null {
+    const [open, above, comma, below, close] = this.#tokens.slice(this.#at, this.#at + 5);
+    if (open?.text !== '(' || comma?.text !== ',' || close?.text !== ')') return null;
+    if (above?.kind !== 'number' || below?.kind !== 'number') return null;
+    this.#at += 5;
+    return binary('binomial', number(above.value!), number(below.value!));
   }
 
   #properFraction(): Fraction | null {
@@ -470,6 +524,8 @@ class Reader {
   }
 
   #symbol(name: string): Expression {
+    const chosen = name === 'C' ? this.#choosing() : null;
+    if (chosen) return chosen;
     let full = name;
     if (this.#take('_')) {
       let subscript = '';
@@ -506,7 +562,9 @@ function split(tokens: readonly Token[], cuts: readonly number[]): (readonly Tok
 
 const RELATIONS: readonly string[] = ['=', '<', '≤', '>', '≥', '≠', '≈', '≡'];
 const SET_SIGNS = ['∪', '∩', '∖'];
-const SEPARATORS = [',', ';', ...CONNECTIVES];
+const SEPARATORS = [',', ';', '&', ...CONNECTIVES];
+/** Signs that a text or an operation is long, of which only the value is asked. */
+const OPERATIONS = /^(?:sum|prod|i*int|oint|lim|max|min|sup|inf|det|gcd|lcm|Pr|bigcup|bigcap)$/;
 
 /** Is the first token’s bracket closed by the last one? */
 function enclosed(tokens: readonly Token[]): boolean {
@@ -546,6 +604,11 @@ function labelOf(tokens: readonly Token[]): string | null {
   if (tokens.length === 0) return null;
   const all = joined(tokens);
   if (allWords(tokens)) return all;
+  if (tokens.some(({ kind, text }) => kind === 'command' && OPERATIONS.test(text))) return all;
+  // gcd(12, 18); a : b; x1
+  if (tokens[0]!.kind === 'word' && tokens[1]?.text === '(' && enclosed(tokens.slice(1))) return all;
+  if (/^[A-Za-z](?::[A-Za-z])+$/.test(all)) return all;
+  if (tokens.length === 2 && /^[A-Za-z]\d{1,2}$/.test(all) && !tokens[1]!.space) return all;
   const letters = tokens.every(({ kind }) => kind === 'letter' || kind === 'word');
   if (letters && (tokens.length === 1 || tokens.some(({ text }) => /^[A-Z∠△]/.test(text)))) return all;
   const [first, ...rest] = tokens;
@@ -698,11 +761,25 @@ function bracketed(tokens: readonly Token[]): MathAnswer | null {
     if (open === '{' && commas.length === 0) return item(inner);
     if (inner.length === 0) return { kind: 'list', brackets: '{}', items: [], joined: ',' };
   } else if (commas.length === 0) {
+    if (
+      pair === '[]' &&
+      inner[0]?.text === '[' &&
+      enclosed(inner) &&
+      topLevel(inner.slice(1, -1), [',']).length > 0
+    )
+      return { kind: 'list', brackets: '[]', items: [item(inner)], joined: ',' };
     // (x = 5), ((1, 2))
     if (pair !== '()' || topLevel(inner, RELATIONS).length === 0) return null;
     return item(inner);
   }
-  return { kind: 'list', brackets: pair, items: split(inner, commas).map(item), joined: ',' };
+  const parts = split(inner, commas);
+  // [[1], [2]]: rows of one cell.
+  const rows = pair === '[]' && parts.every((part) => part[0]?.text === '[' && enclosed(part));
+  const row = (part: readonly Token[]): MathAnswer => {
+    const of = item(part);
+    return of.kind === 'list' ? of : { kind: 'list', brackets: '[]', items: [of], joined: ',' };
+  };
+  return { kind: 'list', brackets: pair, items: parts.map(rows ? row : item), joined: ',' };
 }
 
 const NUMERALS: Readonly<Record<string, string>> = {
@@ -749,8 +826,68 @@ function ratio(tokens: readonly Token[]): MathAnswer | null {
   return {
     kind: 'ratio',
     parts: parts.map((part) => new Reader(part).whole()),
-    clock: clock && `${clock.replace(/^0(?=\d)/, '')}${half}`,
+    clock: clock && timeOfDay(clock.replace(/^0(?=\d)/, ''), half),
   };
+}
+
+/** Afternoons by 24 hours; other times as they are written. */
+function timeOfDay(clock: string, half: string): string {
+  const hour = Number(clock.split(':')[0]);
+  return half === 'pm' && hour >= 1 && hour < 12
+    ? clock.replace(/^\d+/, String(hour + 12))
+    : `${clock}${half}`;
+}
+
+const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
+const MONTH =
+  /^(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)$/;
+
+/** A date with the name of its month, as year, month and day. */
+function namedDate(tokens: readonly Token[]): MathAnswer | null {
+  const parts = tokens
+    .filter(({ text }) => !/^(?:,|\.|of|the|st|nd|rd|th)$/.test(text))
+    .map(({ text }) => text);
+  const at = parts.findIndex((part) => MONTH.test(part));
+  const [day, year] = at === 0 ? parts.slice(1) : [parts[0], parts[2]];
+  if (at < 0 || at > 1 || parts.length !== 3 || !/^\d{1,2}$/.test(day ?? '') || !/^\d{4}$/.test(year ?? ''))
+    return null;
+  return { kind: 'text', text: `${year}-${1 + MONTHS.indexOf(parts[at]!.slice(0, 3))}-${Number(day)}` };
+}
+
+const MEASURES: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    [
+      'year years yr yrs',
+      'month months',
+      'week weeks wk wks',
+      'day days',
+      'hour hours hr hrs h',
+      'minute minutes min mins',
+      'second seconds sec secs s',
+      'foot feet ft',
+      'inch inches in',
+      'pound pounds lb lbs',
+      'ounce ounces oz',
+      'dollar dollars',
+      'cent cents',
+    ].flatMap((names) => names.split(' ').map((name) => [name, names.split(' ')[0]!])),
+  ),
+};
+
+/** Two or more quantities beside each other, as in 2 hours and 30 minutes, as a text; dollars with cents as their value. */
+function quantities(tokens: readonly Token[]): MathAnswer | null {
+  const parts = tokens.filter(({ text }) => !/^(?:,|and|\.)$/.test(text));
+  if (parts.length < 4 || parts.length % 2) return null;
+  const pairs = parts.flatMap(({ kind, value }, i) => {
+    const unit = MEASURES[parts[i + 1]?.text ?? ''];
+    return i % 2 === 0 && kind === 'number' && value && unit ? [{ value, unit }] : [];
+  });
+  if (2 * pairs.length !== parts.length || new Set(pairs.map(({ unit }) => unit)).size < pairs.length)
+    return null;
+  const [dollars, cents] = pairs;
+  if (pairs.length === 2 && dollars!.unit === 'dollar' && cents!.unit === 'cent')
+    return { kind: 'value', node: number(dollars!.value.add(cents!.value.div(100))) };
+  return { kind: 'text', text: pairs.map(({ value, unit }) => `${value.toFraction()} ${unit}`).join(' ') };
 }
 
 const DATE = /^(?:\d{4}-\d{1,2}-\d{1,2}|\d{1,2}\/\d{1,2}\/(?:\d{4}|\d\d)|\d{1,2}\.\d{1,2}\.\d{4})$/;
@@ -771,7 +908,7 @@ function item(tokens: readonly Token[]): MathAnswer {
   if (sign)
     return { kind: 'sets', op: sign.text as '∪' | '∩' | '∖', parts: split(tokens, sign.cuts).map(item) };
   const written = joined(tokens);
-  if (DATE.test(written)) return { kind: 'text', text: written };
+  if (DATE.test(written)) return { kind: 'text', text: written.replace(/(?<=-)0(?=\d)/g, '') };
   const other = matrix(tokens) ?? scaledMatrix(tokens) ?? bracketed(tokens) ?? based(tokens) ?? ratio(tokens);
   if (other) return other;
   try {
@@ -790,10 +927,74 @@ function item(tokens: readonly Token[]): MathAnswer {
 const flat = (items: readonly MathAnswer[]): MathAnswer[] =>
   items.flatMap((one) => (one.kind === 'list' && one.brackets === '' ? one.items : [one]));
 
+/** What may stand before an answer and says no part of it. */
+const LEADING =
+  /^(?:so|thus|hence|therefore|then|therefore|because|implies|Rightarrow|Longrightarrow|rightarrow|to|[=⇒→∴:])$/;
+
+type Words = readonly [words: string, sign: string];
+const COMPARED: readonly Words[] = [
+  ['greater than or equal to', '≥'],
+  ['more than or equal to', '≥'],
+  ['less than or equal to', '≤'],
+  ['not equal to', '≠'],
+  ['greater than', '>'],
+  ['larger than', '>'],
+  ['more than', '>'],
+  ['less than', '<'],
+  ['smaller than', '<'],
+  ['fewer than', '<'],
+  ['at least', '≥'],
+  ['at most', '≤'],
+];
+const ALL = /^(?:all|any|every)$/;
+/** A symbol without a name: what "all numbers above 3" are. */
+const NAMELESS: Token = { kind: 'letter', text: 'numbers', space: true };
+
+/** Comparisons in words as signs: "x is greater than 3", "all real numbers at most 5", "all x such that x > 3". */
+function withSigns(tokens: readonly Token[]): readonly Token[] {
+  const out: Token[] = [];
+  for (let i = 0; i < tokens.length; i++) {
+    const found = COMPARED.find(([words]) =>
+      words.split(' ').every((word, k) => tokens[i + k]?.kind === 'word' && tokens[i + k]!.text === word),
+    );
+    if (!found) out.push(tokens[i]!);
+    else {
+      while (/^(?:is|are|be|must|that)$/.test(out.at(-1)?.text ?? '')) out.pop();
+      out.push({ kind: 'mark', text: found[1], space: true });
+      i += found[0].split(' ').length - 1;
+    }
+  }
+  const start = out.findIndex(({ kind, text }) => kind === 'word' && /^(?:that|where|which)$/.test(text));
+  if (
+    start > 0 &&
+    ALL.test(out[0]!.text) &&
+    out.slice(0, start).every(({ kind }) => /^(?:word|letter)$/.test(kind))
+  )
+    return out.slice(start + 1);
+  const sign = out.findIndex(({ text }) => RELATIONS.includes(text) && text !== '=');
+  const nameless = sign === 0 || (sign > 0 && allWords(out.slice(0, sign)) && ALL.test(out[0]!.text));
+  return nameless && out[sign]!.text !== '≈' ? [NAMELESS, ...out.slice(sign)] : out;
+}
+
 /** Words that say that what follows is the answer: "The answer is", "Answer:", "Area is". */
 const INTRODUCING = ['is', 'are', 'equals', 'answer', ':', 'about', 'approximately', 'roughly'];
 
-function withoutIntroduction(tokens: readonly Token[]): readonly Token[] {
+function withoutIntroduction(given: readonly Token[]): readonly Token[] {
+  const start = given.findIndex(({ text, kind }) => !(kind !== 'letter' && LEADING.test(text)));
+  const rest = start > 0 ? given.slice(given[start]!.text === ',' ? start + 1 : start) : given;
+  const tokens = withSigns(rest);
+  // "The value of x is 5"; what is said in words is left whole.
+  const verb = tokens.findLastIndex(({ kind, text }) => kind === 'word' && /^(?:is|are|equals)$/.test(text));
+  const after = tokens[verb + 1];
+  if (verb > 0 && tokens[0]!.kind === 'word' && after && after.kind !== 'word') return tokens.slice(verb + 1);
+  // "the point (3, 5)"
+  const noun = tokens.findIndex(({ kind }) => kind !== 'word');
+  if (
+    noun > 0 &&
+    tokens[0]!.text === 'the' &&
+    /^(?:points?|interval|set|vector|pair)$/.test(tokens[noun - 1]!.text)
+  )
+    return tokens.slice(noun);
   const end = tokens.findIndex(({ kind, text }) => kind !== 'word' && text !== ':');
   const introduced = end > 0 && INTRODUCING.includes(tokens[end - 1]!.text) && allWords(tokens.slice(0, 1));
   return introduced ? tokens.slice(end) : tokens;
@@ -805,19 +1006,40 @@ function answerOf(given: readonly Token[]): MathAnswer {
   const isNoPart = first?.kind === 'word' ? /^(?:either|both)$/.test(first.text) : first?.text === '≈';
   const tokens = isNoPart ? introduced.slice(1) : introduced;
   if (allWords(tokens)) return textOf(tokens);
+  const measured = namedDate(tokens) ?? quantities(tokens);
+  if (measured) return measured;
   const cuts = topLevel(tokens, SEPARATORS);
   if (cuts.length === 0) return item(tokens);
   const parts = split(tokens, cuts);
   // "1, 2, and 3": nothing stands between the comma and the word.
   const words = cuts.map((i) => tokens[i]!.text);
-  const kept = parts.filter((part, i) => part.length > 0 || !CONNECTIVES.includes(words[i] ?? ''));
-  const word = words.includes('or') ? 'or' : words.includes('and') ? 'and' : ',';
+  const kept = parts.filter((part, i) => part.length > 0 || ![...CONNECTIVES, '&'].includes(words[i] ?? ''));
+  const word = words.includes('or') ? 'or' : words.includes('and') || words.includes('&') ? 'and' : ',';
   return { kind: 'list', brackets: '', items: flat(kept.map(item)), joined: word };
+}
+
+/** Marks of the elements of a list with a line each. */
+const BULLET = /^\s*(?:[-*•+]|\d{1,3}[.)])\s+/;
+
+/** Elements on lines of their own as a list with semicolons; null where there are no such lines. `certain`: all have bullets, or say what something is. */
+function fromLines(text: string, certain: boolean): string | null {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  if (lines.length < 2 || /\\begin/.test(text)) return null;
+  const isElement = (line: string) => BULLET.test(line) || /^[^=<>]*[A-Za-z][^=<>]*[=<>]/.test(line);
+  if (certain && !lines.every(isElement)) return null;
+  return lines.map((line) => line.replace(BULLET, '').replace(/[,;]\s*$/, '')).join('; ');
 }
 
 /** Reasons: too-long, empty, no-expression, unknown-command. `commasSeparate`: see `tokensOf`. */
 export function parseMath(text: string, commasSeparate = false): ParseResult<MathAnswer, string> {
   if (text.length > LONGEST) return invalid('too-long');
+  const read = parseLine(fromLines(text, true) ?? text, commasSeparate);
+  const lines = read.ok ? null : fromLines(text, false);
+  const asList = lines === null ? read : parseLine(lines, commasSeparate);
+  return asList.ok ? asList : read;
+}
+
+function parseLine(text: string, commasSeparate: boolean): ParseResult<MathAnswer, string> {
   const tokens = tokensOf(text, commasSeparate);
   if (tokens.length === 0) return invalid('empty');
   try {

@@ -1,4 +1,5 @@
 /** Sets of real numbers as unions of intervals, from intervals, inequalities in one variable, sets of points, and what joins them. */
+import Fraction from 'fraction.js';
 import { equalExpressions, numericValue } from './expressions.ts';
 import type { Expression, MathAnswer, Relation } from './parse.ts';
 import { variablesOf } from './value.ts';
@@ -102,6 +103,37 @@ const REVERSED: Partial<Record<Relation, Relation>> = {
   '=': '=',
 };
 
+/** c and a of |x − c|, |x + c| and |x|; null of others. */
+function centreOf(node: Expression): { readonly variable: string; readonly centre: Expression } | null {
+  if (node.op !== 'call' || node.name !== 'abs') return null;
+  const { of } = node;
+  const zero: Expression = { op: 'number', value: new Fraction(0) };
+  if (of.op === 'symbol' && variablesOf(of).size > 0) return { variable: of.name, centre: zero };
+  if ((of.op !== 'add' && of.op !== 'subtract') || of.left.op !== 'symbol' || variablesOf(of.left).size === 0)
+    return null;
+  if (variablesOf(of.right).size > 0) return null;
+  return { variable: of.left.name, centre: of.op === 'add' ? { op: 'negate', of: of.right } : of.right };
+}
+
+/** |x − c| < a and the like, as the values of x. */
+function ofDistance(left: Expression, sign: Relation, right: Expression): Region | null {
+  const reversed = REVERSED[sign];
+  const around = centreOf(left);
+  if (!around) return reversed && centreOf(right) ? ofDistance(right, reversed, left) : null;
+  const radius = endOf(right, false);
+  if (!radius?.node || !(radius.value > 0) || sign === '=' || sign === '≈' || sign === '≡') return null;
+  const at = (op: 'add' | 'subtract') =>
+    endOf({ op, left: around.centre, right: radius.node! }, sign === '≤' || sign === '>');
+  const [low, high] = [at('subtract'), at('add')];
+  if (!low || !high) return null;
+  if (sign === '≠') return { variable: around.variable, intervals: complement([point(low), point(high)]) };
+  const inside = [{ low, high }];
+  return {
+    variable: around.variable,
+    intervals: sign === '<' || sign === '≤' ? inside : complement(inside),
+  };
+}
+
 function conditionOf(left: Expression, sign: Relation, right: Expression): Condition | null {
   const reversed = REVERSED[sign];
   if (reversed === undefined) return null;
@@ -125,6 +157,11 @@ function intervalsOf({ sign, end }: Condition): Interval[] {
 function ofRelation({ relations, sides }: Extract<MathAnswer, { kind: 'relation' }>): Region | null {
   let intervals: readonly Interval[] = [REALS];
   let variable: string | null = null;
+  const [first, second] = [sides[0]?.answer, sides[1]?.answer];
+  if (sides.length === 2 && first?.kind === 'value' && second?.kind === 'value') {
+    const distance = ofDistance(first.node, relations[0]!, second.node);
+    if (distance) return distance;
+  }
   for (const [i, sign] of relations.entries()) {
     const [left, right] = [sides[i]!.answer, sides[i + 1]!.answer];
     const condition =
@@ -133,7 +170,7 @@ function ofRelation({ relations, sides }: Extract<MathAnswer, { kind: 'relation'
     variable = condition.variable;
     intervals = intersection(intervals, intervalsOf(condition));
   }
-  return { variable, intervals };
+  return { variable: variable === 'numbers' ? null : variable, intervals };
 }
 
 function joinedRegions(
@@ -162,6 +199,10 @@ const isEquation = (item: MathAnswer): boolean =>
 const notEmpty = (region: Region | null): Region | null => (region?.intervals.length ? region : null);
 
 function ofList({ brackets, items, joined }: Extract<MathAnswer, { kind: 'list' }>): Region | null {
+  if (brackets === '' && items.every(({ kind }) => kind === 'list' || kind === 'sets')) {
+    const both = joined === 'and' ? notEmpty(joinedRegions(items, intersection)) : null;
+    return both ?? joinedRegions(items, union);
+  }
   if (brackets === '')
     return joined === 'or' || (joined === 'and' && items.every(isEquation))
       ? joinedRegions(items, union)
@@ -197,7 +238,7 @@ export function regionOf(answer: MathAnswer): Region | null {
     case 'value':
       if (answer.node.op !== 'symbol') return null;
       if (answer.node.name === '∅') return { variable: null, intervals: [] };
-      return answer.node.name === 'mathbb(R)' ? { variable: null, intervals: [REALS] } : null;
+      return ['mathbb(R)', 'R'].includes(answer.node.name) ? { variable: null, intervals: [REALS] } : null;
     default:
       return null;
   }

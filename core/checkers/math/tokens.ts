@@ -4,6 +4,7 @@
  * products of letters. Every pattern is anchored where the text is read, so that the time is linear in the text for a bounded nesting.
  */
 import Fraction from 'fraction.js';
+import { plainSpelling, withDigits } from '../spelling.ts';
 
 export interface Token {
   readonly kind: 'number' | 'letter' | 'word' | 'function' | 'command' | 'mark';
@@ -92,12 +93,14 @@ const SPLIT_LETTERS = new RegExp(`${INNER.join('|')}|[A-Za-z]`, 'g');
 const SHORT_WORDS = new Set(
   (
     'or and to no yes not is are the of per all any day odd one two six ten red cup min sec hrs hr lbs lb oz ft cm mm km nm kg mg ml dm ' +
-    'sq cu mi yd in mph kph kmh km/h rad hz khz kw kwh kj mol atm pa kpa usd eur gbp inr rs th st nd rd dne if for pm am men mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec cc mA mV kV kN'
+    'sq cu mi yd in mph kph kmh km/h rad deg pct most ans gcd lcm gb mb kb tb px cal kcal rpm bpm fps ppm ev ghz mhz hp hz khz kw kwh kj mol atm pa kpa usd eur gbp inr rs th st nd rd dne if for pm am men mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec cc mA mV kV kN'
   ).split(' '),
 );
 /** Those of them that are words only after a number: alone they are products. */
 const UNITS_ONLY = new Set(
-  'in to am pm th st nd rd cc cm mm km nm kg mg ml dm sq cu mi yd hr oz lb ft rs pa kw kj hz'.split(' '),
+  'in to am pm th st nd rd cc cm mm km nm kg mg ml dm sq cu mi yd hr oz lb ft rs pa kw kj hz gb mb kb tb px cal rpm bpm fps ppm ev ghz mhz hp'.split(
+    ' ',
+  ),
 );
 
 /** Is a run of letters in plain text a word, and no product of its letters? `after`: does a number stand before it? */
@@ -105,6 +108,7 @@ function isWord(run: string, after: boolean): boolean {
   const lower = run.toLowerCase();
   if (UNITS_ONLY.has(lower)) return after;
   if (SHORT_WORDS.has(lower)) return true;
+  if (/^(?:TRUE|FALSE|NONE|EVEN|NEITHER|BOTH|UNDEFINED)$/.test(run)) return true;
   if (run.length < 4 || functionNamed(run) || NAMES.includes(run) || !/[aeiouy]/i.test(run)) return false;
   // "abcd" and "ABCD" are products, or points: letters in their order, or capitals alone.
   if (/^[A-Z]+$/.test(run) || [...lower].every((letter, i) => i === 0 || letter > lower[i - 1]!))
@@ -217,12 +221,12 @@ const COMMAND_LETTERS: Readonly<Record<string, string>> = {
 const COMMAND_WORDS: Readonly<Record<string, string>> = { lor: 'or', vee: 'or', land: 'and', wedge: 'and' };
 /** Commands that say how something looks. */
 const LAYOUT =
-  /^(?:left|right|middle|[bB]igg?[lrm]?|displaystyle|textstyle|scriptstyle|limits|nolimits|quad|qquad|enspace|thinspace|medspace|thickspace|negthinspace|nobreak|nonumber|strut|mathstrut|bf|bfseries|rm|it|sf|tt|em|small|large|Large|normalsize|centering|null|,|;|:|!|>|<| |\(|\)|\[|\]|\$|\/)$/;
+  /^(?:left|right|middle|[bB]igg?[lrm]?|displaystyle|textstyle|scriptstyle|limits|nolimits|quad|qquad|enspace|thinspace|medspace|thickspace|negthinspace|nobreak|nonumber|strut|mathstrut|bf|bfseries|rm|it|sf|tt|em|small|large|Large|normalsize|centering|null|checkmark|square|blacksquare|qed|qedhere|,|;|:|!|>|<| |\(|\)|\[|\]|\$|\/)$/;
 /** Fonts and frames with an argument that is read on: those in upright type, and the others. */
 const UPRIGHT =
   /^(?:text|textrm|textnormal|textup|textsf|texttt|textbf|textit|emph|mbox|hbox|mathrm|operatorname|unit|si)$/;
 const FRAMES =
-  /^(?:mathbf|mathit|mathsf|mathtt|mathnormal|boldsymbol|bm|pmb|boxed|fbox|framebox|underline|cancel|smash|displaylines|ensuremath|mathord|mathop|mathbin)$/;
+  /^(?:mathbf|mathit|mathsf|mathtt|mathnormal|boldsymbol|bm|pmb|num|boxed|fbox|framebox|underline|cancel|smash|displaylines|ensuremath|mathord|mathop|mathbin)$/;
 /** Commands whose argument is not shown, or is a colour. */
 const UNSEEN = /^(?:hspace|vspace|phantom|hphantom|vphantom|mkern|kern|color|textcolor|label|tag)$/;
 /** Marks over letters: a name of its own with them. */
@@ -230,7 +234,7 @@ const ACCENTS =
   /^(?:vec|hat|widehat|tilde|widetilde|bar|overline|dot|ddot|overrightarrow|overleftrightarrow|overarc|wideparen|mathbb|Bbb|mathcal|mathfrak|mathscr)$/;
 
 const DIGITS = String.raw`\d`;
-const GROUP_MARK = String.raw`(?:\{,\}|(?:\\!\s*)*,(?:\\!\s*)+|(?:\\!\s*)+,|\\[,;: ]|\\thinspace\s?|~|[\u00a0\u2009\u202f]|['’]|_)`;
+const GROUP_MARK = String.raw`(?:\{,\}|\{\\[,;: ]\}|\\(?:text|mathord|mathrm)\{,\}|(?:\\!\s*)*,(?:\\!\s*)+|(?:\\!\s*)+,|\\[,;: ]|\\thinspace\s?|~|[\u00a0\u2009\u202f]|['’]|_)`;
 /** Thousands that no list could mean; then those with commas or spaces. */
 const CERTAIN_THOUSANDS = new RegExp(`${DIGITS}{1,3}(?:${GROUP_MARK}${DIGITS}{3})+(?!${DIGITS})`, 'y');
 /** As in most of Europe: points between thousands, and a comma before decimals. A single point could be that of a decimal number. */
@@ -292,6 +296,7 @@ function withoutInfixes(text: string): string {
 function withoutMarkdown(text: string): string {
   return text
     .replace(/`+([^`]*)`+/g, '$1')
+    .replace(/^\s*["“]([^"“”]*)["”]\s*[.]?\s*$/, '$1')
     .replace(/(^|[\s=:(])(\*\*|__)(?=\S)((?:(?!\2).)*)\2(?=$|[\s.,;:!?)])/gs, '$1$3')
     .replace(/^\s*([*_])(?=\S)((?:(?!\1).)*)\1\s*$/s, '$2');
 }
@@ -398,6 +403,23 @@ class Scanner {
     this.#push('number', written, { value, bare: /^\d+$/.test(written) });
   }
 
+  /** Does a number stand before, or with space between what ends a value: π, or a closing bracket? */
+  get #afterValue(): boolean {
+    const { kind, text = '' } = this.#last ?? {};
+    return (
+      kind === 'number' ||
+      kind === 'word' ||
+      (this.#space && (text === 'pi' || (kind === 'mark' && /^[)}]$/.test(text))))
+    );
+  }
+
+  /** Is a run of two letters, which could be a product, a word of a sentence here: "so 5", "at least 5", "equal to 5"? */
+  #isSaying(run: string): boolean {
+    if (/^(?:so|it)$/i.test(run)) return this.#tokens.length === 0;
+    if (/^at$/i.test(run)) return this.#match(/\s+(?:least|most)(?![A-Za-z])/iy) !== null;
+    return /^(?:to|in)$/i.test(run) && this.#last?.kind === 'word';
+  }
+
   #letters(): void {
     const percent = this.#match(/per\s+cent(?![A-Za-z])/iy);
     if (percent) {
@@ -406,9 +428,9 @@ class Scanner {
       return;
     }
     const run = this.#match(/[A-Za-z]+/y)![0];
-    const after = this.#last?.kind === 'number';
+    const after = this.#afterValue;
     // A multiplication sign as people type it: 1.2 x 10^5.
-    if (/^[xX]$/.test(run) && after && this.#match(/[xX]\s*\d/y)) {
+    if (/^[xX]$/.test(run) && this.#last?.kind === 'number' && this.#match(/[xX]\s*\d/y)) {
       this.#at++;
       this.#push('mark', '*');
       return;
@@ -419,12 +441,14 @@ class Scanner {
     if (dotted && run.length === 1) {
       this.#at += dotted[0].length;
       this.#word(`${run}${dotted[0]}`.replaceAll('.', ''));
-    } else if (this.#upright ? run.length > 1 : isWord(run, after)) {
+    } else if (this.#upright ? run.length > 1 : isWord(run, after) || this.#isSaying(run)) {
       const known = functionNamed(run);
       if (known && this.#upright) this.#push('function', known);
       else if (NAMES.includes(run)) this.#push('letter', run);
       else this.#word(run);
-    } else
+    } else if (/^inf$/i.test(run)) this.#push('letter', 'infinity');
+    else if (run === 'Pi') this.#push('letter', 'pi');
+    else
       for (const part of run.match(SPLIT_LETTERS) ?? []) {
         const known = functionNamed(part);
         if (known) this.#push('function', known);
@@ -434,8 +458,8 @@ class Scanner {
 
   #word(word: string): void {
     const lower = word.toLowerCase();
-    if (lower === 'percent' || lower === 'percents') this.#push('mark', '%');
-    else if (/^degrees?$/.test(lower)) this.#push('mark', '°');
+    if (/^(?:percents?|pct)$/.test(lower)) this.#push('mark', '%');
+    else if (/^deg(?:rees?)?$/.test(lower)) this.#push('mark', '°');
     else this.#push('word', lower);
   }
 
@@ -476,7 +500,11 @@ class Scanner {
     else if (UPRIGHT.test(name)) this.#inner(this.#argument(), true);
     else if (FRAMES.test(name)) this.#inner(this.#argument(), this.#upright);
     else if (UNSEEN.test(name)) this.#argument();
-    else if (ACCENTS.test(name)) {
+    else if (/^(?:SI|qty)$/.test(name)) {
+      this.#inner(this.#argument(), false);
+      this.#space = true;
+      this.#inner(this.#argument(), true);
+    } else if (ACCENTS.test(name)) {
       const under = this.#argument().replace(/[\s\\{}]/g, '');
       this.#push('letter', `${name === 'Bbb' ? 'mathbb' : name}(${under})`);
     } else if (LAYOUT.test(name) || name === '') {
@@ -496,7 +524,7 @@ class Scanner {
     else if (GREEK.includes(name)) this.#push('letter', name);
     else if (Object.hasOwn(COMMAND_LETTERS, name)) this.#push('letter', COMMAND_LETTERS[name]!);
     else if (Object.hasOwn(COMMAND_WORDS, name)) this.#push('word', COMMAND_WORDS[name]!);
-    else this.#push('command', name.replace(/^[dtc]frac$/, 'frac').replace(/^[dt]binom$/, 'binom'));
+    else this.#push('command', name.replace(/^(?:[dtcs]|nice)frac$/, 'frac').replace(/^[dt]binom$/, 'binom'));
   }
 
   /** `\\\\` with the height that may follow it. */
@@ -530,12 +558,10 @@ class Scanner {
     const whole = String.fromCodePoint(point);
     this.#at += whole.length;
     const greek = GREEK_LETTERS.indexOf(char);
-    if (/[$€£¥₹₩¢]/.test(char)) return;
+    if (/[$€£¥₹₩¢₽₺]/.test(char)) return;
     // The point of an abbreviation.
     if (char === '.' && this.#last?.kind === 'word') return;
-    // Full-width forms of ASCII.
-    if (point >= 0xff01 && point <= 0xff5e) this.#bracket(String.fromCodePoint(point - 0xfee0));
-    else if (greek >= 0) this.#push('letter', GREEK[greek]!);
+    if (greek >= 0) this.#push('letter', GREEK[greek]!);
     else if (char === 'ϵ' || char === 'ϕ') this.#push('letter', char === 'ϵ' ? 'epsilon' : 'phi');
     else if (char === '∞') this.#push('letter', 'infinity');
     else if (char === '∅') this.#push('letter', '∅');
@@ -552,11 +578,11 @@ class Scanner {
       this.#at++;
       this.#push('mark', '^');
     } else if (
-      (char === '<' || char === '>' || char === '!' || char === '=') &&
+      (char === '<' || char === '>' || char === '!' || char === '=' || char === ':') &&
       this.#text[this.#at] === '='
     ) {
       this.#at++;
-      this.#push('mark', { '<': '≤', '>': '≥', '!': '≠', '=': '=' }[char]!);
+      this.#push('mark', { '<': '≤', '>': '≥', '!': '≠', '=': '=', ':': '=' }[char]!);
     } else this.#bracket(MARKS[char] ?? whole);
   }
 
@@ -573,14 +599,33 @@ class Scanner {
 }
 
 /** Marks that end a sentence and mean nothing at the end of an answer. */
-const ENDINGS = ['.', ',', ';', ':'];
+const ENDINGS = ['.', ',', ';', ':', '?', '\\\\'];
+
+/** Is it the letter of a scale of temperatures, behind a degree sign? */
+const isScale = ({ kind, text }: Token, before: Token | undefined, after: Token | undefined): boolean =>
+  kind === 'letter' &&
+  /^[CFK]$/.test(text) &&
+  before?.text === '°' &&
+  (!after || /^[,;.)]$/.test(after.text));
+
+/** The sign of a union that people type: a U between two brackets. */
+const withUnions = (tokens: readonly Token[]): Token[] =>
+  tokens.map((token, i) =>
+    token.kind === 'letter' &&
+    token.text === 'U' &&
+    /^[)\]}]|\\}$/.test(tokens[i - 1]?.text ?? '') &&
+    /^[([]$|^\\?\{$/.test(tokens[i + 1]?.text ?? '')
+      ? { ...token, kind: 'mark', text: '∪' }
+      : token,
+  );
 
 /** The degree sign in its raised forms, `^\circ`, `^{\circ}`, `^°`, as one mark. */
 function withDegrees(tokens: readonly Token[]): Token[] {
   const out: Token[] = [];
   for (let i = 0; i < tokens.length; i++) {
     const texts = tokens.slice(i, i + 4).map(({ text }) => text);
-    if (texts[0] === '^' && texts[1] === '°') i += 1;
+    if (texts[0] === '^' && (texts[1] === '°' || (texts[1] === 'o' && tokens[i - 1]?.kind === 'number')))
+      i += 1;
     else if (texts[0] === '^' && texts[1] === '{' && texts[2] === '°' && texts[3] === '}') i += 3;
     else {
       out.push(tokens[i]!);
@@ -588,7 +633,7 @@ function withDegrees(tokens: readonly Token[]): Token[] {
     }
     out.push({ kind: 'mark', text: '°', space: false });
   }
-  return out;
+  return out.filter((token, i) => !isScale(token, out[i - 1], out[i + 1]));
 }
 
 const PRIMES: Readonly<Record<string, number>> = { "'": 1, '"': 2, '″': 2 };
@@ -628,12 +673,22 @@ function withMinutes(tokens: readonly Token[]): Token[] {
   return out;
 }
 
+/** Braces that only change the space around a sign, as in 2{:}3, and empty ones. */
+const OPERATOR_IN_BRACES =
+  /(?<![\^_A-Za-z\\])\{\s*([-+=:<>*/]|\\(?:times|cdot|div|pm|leq?|geq?|lt|gt|colon)|)\s*\}/g;
+/** ± as people type it, where it cannot be a sum. */
+const SIGNS_TYPED = /\+\/-|(^\s*(?:[A-Za-z]\s*=\s*)?)\+-/g;
+/** The country of a dollar: US$ 5. */
+const CURRENCY_OF = /(?<![A-Za-z\\])(?:US|CA|AU|NZ|HK|SG|[ACS])(\\?\$)(?=\s*[\d.])/g;
+
 /** The tokens of an answer. `commasSeparate`: digits with commas between them are read as a list, though they could be thousands. */
 export function tokensOf(text: string, commasSeparate = false): Token[] {
-  const tokens = withMinutes(
-    withDegrees(
-      new Scanner(withoutInfixes(withoutMarkdown(text.normalize('NFC'))), false, commasSeparate).tokens(),
-    ),
+  const written = withDigits(withoutMarkdown(plainSpelling(text)))
+    .replace(OPERATOR_IN_BRACES, '$1')
+    .replace(SIGNS_TYPED, (_, before: string = '') => `${before}±`)
+    .replace(CURRENCY_OF, '$1');
+  const tokens = withUnions(
+    withMinutes(withDegrees(new Scanner(withoutInfixes(written), false, commasSeparate).tokens())),
   );
   while (ENDINGS.includes(tokens.at(-1)?.text ?? '')) tokens.pop();
   return tokens;

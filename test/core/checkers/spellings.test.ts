@@ -29,6 +29,19 @@ const MATH: Readonly<Record<string, readonly Row[]>> = {
     ['3.333', '3.333...', false],
     [String.raw`\pi`, '3.14159...', false],
   ],
+  // 24.5/sin 26 is 32.128684672749996906…, by 40 digits of Decimal.
+  'digits of an irrational value': [
+    [String.raw`\frac{24.5}{\sin 26}`, '32.12868467275', true],
+    [String.raw`\frac{24.5}{\sin 26}`, '32.12868467276', false],
+    [String.raw`\frac{24.5}{\sin 26}`, '32.12868467278', false],
+    [String.raw`\frac{24.5}{\sin 26}`, '32.128684', false],
+    [String.raw`\pi`, '3.141592653589793', true],
+    [String.raw`\pi`, '3.141592653589', true],
+    [String.raw`\pi`, '3.141592653689', false],
+    [String.raw`10^{12}+\sqrt2`, '1000000000001.4142135624', true],
+    [String.raw`10^{12}+\sqrt3`, '1000000000001.4142135624', false],
+    [String.raw`\frac13`, '0.333333333333', false],
+  ],
   'chains from either end': [
     ['a<b<c', 'c>b>a', true],
     [String.raw`a\le b<c`, String.raw`c>b\ge a`, true],

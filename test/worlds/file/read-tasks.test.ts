@@ -131,8 +131,8 @@ test('every wrong line is reported with its number, and nothing is read', async 
     [{ messages: [{ role: 'robot', content: 'a' }], answer: '1' }, 'its messages: 0.role:'],
     [{ question: 'a', answer: '1', metadata: 3 }, 'its metadata is no object'],
     [
-      { question: 'b', answer: 'seven' },
-      'The checker "number" cannot use this answer: "seven" is not read as a number (no-number); expected a number',
+      { question: 'b', answer: 'plenty' },
+      'The checker "number" cannot use this answer: "plenty" is not read as a number (no-number); expected a number',
     ],
   ] as const;
   const right = { question: 'a', answer: '1' };
@@ -300,7 +300,7 @@ test('a file whose form is known is told the flag that reads it', async () => {
   await expect(jsonl([{ problem: 'a', answer: solved('7') }], { checker })).rejects.toThrow(
     /add --fields question=problem --reference hashes\.$/,
   );
-  await expect(jsonl([{ question: 'a', answer: 'seven' }], { checker })).rejects.toThrow(
+  await expect(jsonl([{ question: 'a', answer: 'plenty' }], { checker })).rejects.toThrow(
     /nothing was trained on it\.$/,
   );
 });
