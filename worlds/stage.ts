@@ -15,8 +15,10 @@ export interface Seen {
 
 /** A part of a warm start that is taught before the next one, with an optimiser of its own. */
 export interface Stage {
-  /** With `looks`: the most steps. */
+  /** With `looks`: the most steps, once through. */
   readonly steps: number;
+  /** With `looks`: how many times it goes through its steps and their step sizes again while not all is done; default 0. */
+  readonly again?: number;
   /** The policy is looked at after every so many steps, and the stage ends where all is done. */
   readonly looks?: { readonly every: number; readonly at: (policy: AskedPolicy) => Promise<Seen> };
   readonly learningRate: number;

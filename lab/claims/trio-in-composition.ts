@@ -5,11 +5,13 @@
 import { composition } from 'rollmesh';
 import type { Claim, Condition, Measure } from '../rule/claim.ts';
 import { coinArm, doesNotRise, endsAbove } from '../rule/conditions.ts';
-import { atEnd, curveOf } from '../rule/curves.ts';
+import { atEnd, curveOf, rise } from '../rule/curves.ts';
 
 /** The depth that no arm trains on; deeper ones cannot be read by a start. */
 const UNTRAINED = 5;
 const DEPTHS = [3, 4, UNTRAINED];
+/** Those that version 0 does not do: what it does at its best temperature, and with 64 samples, is asked there. */
+const EXAMINED = [4, UNTRAINED];
 
 const rightSteps = 'greedy and every step right';
 const rightAt = (depth: number) => `solved.${depth}`;
@@ -32,11 +34,11 @@ export const claim: Claim = {
   description:
     'At equal sampled tokens, a solver whose proposer is trained solves tasks of four calls that a solver with a frozen proposer does not. No task of more than four calls is used, so that five are never trained on.',
   startSeeds: 'one each',
-  seeds: [1, 2, 3, 4, 5, 6, 7, 8],
+  seeds: [0, 1, 2, 3, 4, 5, 6, 7],
   rounds: 120,
-  tokens: 240_000,
+  tokens: 200_000,
   evaluateEvery: 20,
-  examination: { family: composition, role: 'solver', levels: DEPTHS },
+  examination: { family: composition, role: 'solver', levels: EXAMINED },
   pictures: Object.fromEntries(
     DEPTHS.map((depth) => [
       rightAt(depth),
@@ -85,7 +87,11 @@ export const claim: Claim = {
   partners: [{ partner: 'proposer', trained: 'trained', frozen: 'frozen' }],
   conditions: [
     above('frozen', 4, 0.2),
-    aboveStart('trained', 3, 0.25),
+    {
+      description: `depth 3, ${rightSteps}: trained rises`,
+      measure: (r, s) => rise(r, 'trained', s, rightAt(3)),
+      atLeast: 0.25,
+    },
     aboveStart('trained', 4, 0.2),
     aboveStart('trained', UNTRAINED, 0.2),
     {

@@ -79,11 +79,13 @@ function stretchesOf({ demonstrate, stages }: Taught, settings: WarmStartSetting
   return stages.map((stage) => {
     const steps = Math.min(stage.steps, left);
     left -= steps;
+    // A stage that is cut short is not gone through again.
+    const times = steps === stage.steps ? 1 + (stage.again ?? 0) : 1;
     return {
-      steps,
+      steps: times * steps,
       ...(stage.looks ? { looks: stage.looks } : {}),
       demonstrate: stage.demonstrate,
-      rateAt: (step) => stageRateAt(step, stage, settings.warmup),
+      rateAt: (step) => stageRateAt(1 + ((step - 1) % steps), stage, settings.warmup),
     };
   });
 }

@@ -67,19 +67,39 @@ function solvedBy(
   );
 }
 
-/**
- * The judge is asked about answers of version 0, which are the same for every version, and about those of its own version. `byLevel`: whether greedy
- * accuracy is reported for each difficulty, too, with every step right.
- */
-export async function evaluate(
+/** What the judge is worth: on answers of version 0, which are the same for every version, and on those of its own version, `sampled`. */
+async function judgeFigures(
   family: TaskFamily,
   context: EvaluationContext,
-  byLevel = false,
-): Promise<Evaluation> {
-  const tasks = family.heldOut(context.evaluationTasks);
+  sampled: readonly ParseResult<Solution>[],
+): Promise<Pick<Evaluation, 'judge' | 'tallies'>> {
   const fixed = await context.once('natural', async () =>
     wellFormed(family, context, await naturalAnswers(family, context.atStart)),
   );
+  const hits = await judgeHits(family, context, fixed);
+  return {
+    judge: {
+      fixed: balancedAccuracy(hits),
+      own: balancedAccuracy(await judgeHits(family, context, wellFormed(family, context, sampled))),
+    },
+    tallies: { judge: tallyOf(hits.map(({ hit }) => hit)) },
+  };
+}
+
+interface Asked {
+  /** Whether greedy accuracy is reported for each difficulty, too, with every step right; default no. */
+  readonly byLevel?: boolean;
+  /** Whether the judge is asked; default yes. */
+  readonly judged?: boolean;
+}
+
+/** What the solver and the judge can do. */
+export async function evaluate(
+  family: TaskFamily,
+  context: EvaluationContext,
+  { byLevel = false, judged = true }: Asked = {},
+): Promise<Evaluation> {
+  const tasks = family.heldOut(context.evaluationTasks);
   const greedily = (seed: string, prefix = '') =>
     heldOutAnswers({ family, role: 'solver' }, context, { seed, temperature: 0, prefix });
   const greedy = await greedily('greedy');
@@ -90,14 +110,13 @@ export async function evaluate(
     sampled,
     ...(forced ? { forced } : {}),
   });
-  const hits = await judgeHits(family, context, fixed);
+  const { judge, tallies: ofJudge } = judged
+    ? await judgeFigures(family, context, sampled)
+    : { judge: { fixed: null, own: null }, tallies: {} };
   return {
     heldOut,
-    judge: {
-      fixed: balancedAccuracy(hits),
-      own: balancedAccuracy(await judgeHits(family, context, wellFormed(family, context, sampled))),
-    },
+    judge,
     ...(byLevel ? { figures: solvedBy(family, tasks, greedy) } : {}),
-    tallies: { ...tallies, judge: tallyOf(hits.map(({ hit }) => hit)) },
+    tallies: { ...tallies, ...ofJudge },
   };
 }

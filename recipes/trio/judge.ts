@@ -18,18 +18,20 @@ function majorityLabels({ group }: RolloutGroup, solutions: readonly ParseResult
   return answers.map((answer) => (answer === null ? null : answer === vote?.answer));
 }
 
-/** A question that the policy wrote has no reference answer, so the majority of its answers is the label. */
+/** `asked`: whether the judge is asked at all. A question that the policy wrote has no reference answer, so the majority of its answers is the label. */
 export async function judge(
   family: TaskFamily,
   reward: SolverReward,
   context: RoundContext,
   groups: readonly RolloutGroup[],
+  asked = true,
 ): Promise<ScoredGroup[]> {
   const solutionsGS = groups.map((group) => parseGroup(family, context, group));
   const verdicts = await verify(context, groups, solutionsGS, {
     family,
     role: 'judge',
     votes: reward.votes,
+    ...(asked ? {} : { shown: 0 }),
   });
   return groups.map((group, g): ScoredGroup => {
     const solutions = solutionsGS[g]!;

@@ -82,6 +82,13 @@ export const refusesDeep =
   (task: string): InvalidOutcome | null =>
     variantOf(round) && depthOf(task) > DEEPEST_USED ? 'too-long' : null;
 
+/** Rewards that no verdict decides. */
+const WITHOUT_VERDICTS: readonly string[] = ['gold', 'format', 'random'];
+
+/** Is the judge asked? Not in a variant whose reward reads no verdict: nobody looks at them there, and they would count as tokens. */
+export const isJudged = ({ settings: { variant, rewardFunction } }: Pick<RoundSpec, 'settings'>): boolean =>
+  variant === undefined || !WITHOUT_VERDICTS.includes(rewardFunction);
+
 /** Is the solver fine-tuned on its right answers? */
 export const isFineTuned = ({ variant }: Pick<RunSettings, 'variant'>): boolean => variant === 'fine-tuning';
 

@@ -20,7 +20,7 @@ import { compositions, sums } from '../../worlds/toy-worlds.ts';
 import { setup } from '../setup.ts';
 import { evaluate } from './evaluate.ts';
 import { judge } from './judge.ts';
-import { climbed, drawnLadder, isFineTuned, ladderState, refusesDeep, VARIANTS } from './ladder.ts';
+import { climbed, drawnLadder, isFineTuned, isJudged, ladderState, refusesDeep, VARIANTS } from './ladder.ts';
 import { learn, type ProposalPay, payProposals, type Together, writtenBy } from './learn.ts';
 import { propose } from './propose.ts';
 import { freeRewards, rewards, type SolverReward } from './rewards.ts';
@@ -70,6 +70,8 @@ interface Ladder {
   readonly drawn: (context: RoundContext) => Promise<Proposals | null>;
   /** Why a run refuses a task that is otherwise right. */
   readonly refuses: (round: RoundSpec) => (task: string) => InvalidOutcome | null;
+  /** Whether the judge is asked. */
+  readonly judged: (round: RoundSpec) => boolean;
   /** What the run carries to its next round. */
   readonly state: (records: RoundRecords) => unknown;
 }
@@ -113,7 +115,8 @@ const shapeOver = (game: Game<Asked>, { rewards, proposals: pay, ladder, ...toge
     propose: async (context) =>
       (await ladder?.drawn(context)) ?? propose(game, context, ladder?.refuses(context.round)),
     rollOut: (context, tasks) => rollOut({ family }, context, tasks),
-    judge: (context, groups) => judge(family, rewardOf(context.round), context, groups),
+    judge: (context, groups) =>
+      judge(family, rewardOf(context.round), context, groups, ladder?.judged(context.round)),
     payProposals: ({ proposals, groups }) => payProposals(proposals, groups, pay),
     learn: (records) => ({
       ...learn(rewardOf(records.round), together, records),
@@ -160,6 +163,7 @@ const LADDER: Trio = {
     levels: DEEPEST_TRAINED,
     drawn: drawnLadder,
     refuses: refusesDeep,
+    judged: isJudged,
     state: ({ round, groups, recipeState }) => climbed(round, recipeState, groups),
   },
 };
@@ -198,5 +202,5 @@ export const trioInComposition: Recipe = {
   state: ladderState,
   ...setup('trio-in-composition'),
   sets: { main: { optimizer: smallSteps({ learningRate: 2e-4, warmup: 5, minibatches: 2 }) } },
-  evaluate: (context) => evaluate(composition, context, true),
+  evaluate: (context) => evaluate(composition, context, { byLevel: true, judged: isJudged(context.round) }),
 };

@@ -9,6 +9,7 @@ import { WARM_START, warmStart } from '../../learner/train/warm-start.ts';
 import { randomCheckpoint } from '../../model/init.ts';
 import { SHAPES } from '../../model/shapes.ts';
 import type { Demonstration } from '../../worlds/demonstration.ts';
+import type { Stage } from '../../worlds/stage.ts';
 
 let device: Device;
 beforeAll(async () => {
@@ -50,4 +51,39 @@ test('what stands on both sides of a given stretch is learnt, each token as much
   ];
   const around = await lossOf({ prompt: '12+34', completion: '=46.', given: [[1, 3]] });
   expect(2 * around).toBeCloseTo(4 * whole - first - second, 4);
+});
+
+/** How many steps a stage of two takes that is looked at after each two, and is done at the `doneAt`-th look; `steps`: those that the start may take. */
+async function stepsOf(again: number, doneAt: number, steps = 2): Promise<number> {
+  let [taken, looks] = [0, 0];
+  const demonstrate = () => {
+    taken++;
+    return [{ role: 'solver', prompt: '12+34', completion: '=46.' }];
+  };
+  const at = async () => ({ done: ++looks === doneAt, said: '', faults: {} });
+  const stage: Stage = {
+    steps: 2,
+    again,
+    learningRate: 1e-3,
+    decay: [1, 2],
+    demonstrate,
+    looks: { every: 2, at },
+  };
+  await warmStart(
+    paramsFrom(config, randomCheckpoint(config, 'warm-start-test')),
+    tokenizer,
+    { demonstrate: () => demonstrate()[0]!, stages: [stage] },
+    { ...WARM_START, steps },
+    1,
+    async () => {},
+    (work) => work({} as never),
+  );
+  return taken;
+}
+
+test('a stage goes through its steps again until it is done, as often as it may, and not where it is cut short', async () => {
+  expect(await stepsOf(0, 9)).toBe(2);
+  expect(await stepsOf(2, 9)).toBe(6);
+  expect(await stepsOf(2, 2)).toBe(4);
+  expect(await stepsOf(2, 9, 1)).toBe(1);
 });

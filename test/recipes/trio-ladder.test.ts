@@ -23,7 +23,10 @@ const FIVE = 'f07 of f12 of f01 of f09 of f04 of bdca';
 const taskOf = (prompt: string) => /^<start>(?:What is|Check) (.*?)\? /.exec(prompt)![1]!;
 
 /** A round of a variant in which tasks of up to `able` calls are solved by the first three of four answers, and others by none. */
-const play = (variant: string, { able = 4, state }: { able?: number; state?: unknown } = {}) => {
+const play = (
+  variant: string,
+  { able = 4, ...more }: { able?: number; recipeState?: unknown; rewardFunction?: string } = {},
+) => {
   const proposed = [FIVE, TWO];
   return playWritten(
     recipe,
@@ -35,7 +38,7 @@ const play = (variant: string, { able = 4, state }: { able?: number; state?: unk
         ? `${writeSolution(exactSolution(task))}<eos>`
         : 'Answer: hhhh<eos>';
     },
-    { tasks: 8, groupSize: 4, index: 1, variant, recipeState: state },
+    { tasks: 8, groupSize: 4, index: 1, variant, ...more },
   );
 };
 
@@ -66,10 +69,10 @@ test('the rule goes one call deeper where 70 % of the answers to its deepest tas
   expect(depths(first)).toEqual([1, 1, 1, 1, 1, 1, 1, 1]);
   expect(first.plan.recipeState).toEqual({ deepest: 2 });
   // Half of three calls, a quarter of two, and the rest of one and two in turn; none of three is solved.
-  const third = await play('rule', { able: 2, state: { deepest: 3 } });
+  const third = await play('rule', { able: 2, recipeState: { deepest: 3 } });
   expect(depths(third)).toEqual([3, 3, 3, 3, 2, 2, 1, 2]);
   expect(third.plan.recipeState).toEqual({ deepest: 3 });
-  expect((await play('rule', { state: { deepest: 4 } })).plan.recipeState).toEqual({ deepest: 4 });
+  expect((await play('rule', { recipeState: { deepest: 4 } })).plan.recipeState).toEqual({ deepest: 4 });
 });
 
 test('fine-tuning learns from right answers alone, on the questions of the mixture', async () => {
@@ -79,4 +82,13 @@ test('fine-tuning learns from right answers alone, on the questions of the mixtu
   expect(part!.objective.kind).toBe('reinforce');
   expect(part!.items.map(({ advantage }) => advantage)).toEqual(Array(24).fill(1));
   expect(part!.items.every(({ sample }) => sample.rewards.reward === 1)).toBe(true);
+});
+
+test('the judge is asked where a reward reads its verdicts, and otherwise in no variant', async () => {
+  const judgments = async (rewardFunction: string) =>
+    (await play('mixture', { rewardFunction })).groups.flatMap((group) => group.judgments).length;
+  expect(await judgments('gold')).toBe(0);
+  expect(await judgments('random')).toBe(0);
+  // Four votes on each of four answers to each of eight tasks.
+  expect(await judgments('judge')).toBe(128);
 });
