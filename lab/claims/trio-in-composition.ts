@@ -45,6 +45,11 @@ export const claim: Claim = {
       `Depth ${depth}${depth === UNTRAINED ? ', never trained on but by to five' : ''}: ${rightSteps}`,
     ]),
   ),
+  along: {
+    title: 'Where skill grows: compositions by depth',
+    xTitle: 'depth',
+    at: Object.fromEntries([1, 2, ...DEPTHS, 6].map((depth) => [rightAt(depth), depth])),
+  },
   arms: [
     {
       name: 'trained',

@@ -6,7 +6,9 @@ import { mean, tInterval } from 'rollmesh';
 import type { ClaimedRegistry, Partner, Run } from '../rule/claim.ts';
 import { figureOf } from '../rule/curves.ts';
 import { intervalChart } from './interval-chart.ts';
+import { alongName } from './page.ts';
 import type { Judged, Sized } from './record.ts';
+import { skillTable } from './skill-table.ts';
 
 type Interval = ReturnType<typeof tInterval>;
 
@@ -158,6 +160,27 @@ const LEFT_OUT = [
   '`sage` and `svs` have no arm in which the hinter, or the writer of variations, stays at version 0: it has the solver’s weights.',
 ];
 
+/** The claims that examine what a policy can do at all, each with one picture, one table and one paragraph. */
+const whereSkillGrows = (known: ClaimedRegistry, records: readonly Judged[]): string[] =>
+  records.flatMap((record) => {
+    const { claim } = known.find(record.recipe);
+    const table = skillTable(record, claim);
+    if (!table.length) return [];
+    return [
+      `## ${claim.along!.title}`,
+      '',
+      `![${claim.along!.title}](claims/${alongName(record.recipe)})`,
+      '',
+      'In percent, mean over starts with its 95 % interval; greedy answers count where every step is right, and so do samples.',
+      '',
+      ...table,
+      '',
+      ...(claim.diagnosis ? [claim.diagnosis, ''] : []),
+      '## All recipes with a partner',
+      '',
+    ];
+  });
+
 export function coTrainingPage(
   known: ClaimedRegistry,
   records: readonly Judged[],
@@ -167,6 +190,7 @@ export function coTrainingPage(
   return [
     '# What does training the partner change?',
     '',
+    ...whereSkillGrows(known, records),
     'Made by `npm run pages` in the lab from its records. In a recipe whose solver has a partner (a judge, a proposer, a reward model), two arms of its claim differ in one thing:',
     'whether that partner is trained beside the solver or stays as it was. The table shows by how many points of held-out accuracy the arm with the trained partner is above the other, as the mean of the',
     'differences by seed with its 95 % t-interval. An interval that holds 0 shows no effect.',

@@ -39,7 +39,8 @@ const ofPoint = (point: Run['heldout'][number] | undefined, figure: string) =>
 
 const pictureName = (recipe: string, figure: string) => `${recipe}-${figure.toLowerCase()}.svg`;
 
-const alongName = (recipe: string) => `${recipe}-along.svg`;
+/** The file of a claim's picture whose curves do not go over rounds. */
+export const alongName = (recipe: string) => `${recipe}-along.svg`;
 
 /** The start, and each arm at the end of its runs, over the figures of one evaluation. */
 function alongPicture({ arms }: Judged, { title, xTitle, at }: Along): string {
