@@ -15,7 +15,7 @@ import { grpoFrom } from '../../recipes/grpo/from-data.ts';
 import { shipped } from '../../recipes/index.ts';
 import { humanised, meaningOf } from '../../web/dashboard/figures.js';
 import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../bench/browser/chromium.ts';
-import { ALWAYS, chosenPages } from '../every-recipe/chosen.ts';
+import { ALWAYS, chosenRecipes } from '../every-recipe/chosen.ts';
 import { openStore } from '../store/fixture.ts';
 import { complaintsOf } from './complaints.ts';
 import { type PlayedRun, playRun } from './recorded-mesh/play.ts';
@@ -31,7 +31,7 @@ const made = await taskRecipe({
   ...{ heldOut: '0.2', checker: 'number', extract: ['whole'], set: ['maxNew=64'] },
 });
 const onQuestions = grpoFrom({ ...made!.data, start: 'words' });
-const recipes = [...chosenPages(), onQuestions];
+const recipes = [...chosenRecipes(), onQuestions];
 const known = registry([...shipped.recipes, onQuestions]);
 /** The tokenizer of a run's start policy. */
 const readerOf = ({ recipe: { startPolicy } }: PlayedRun['run']) =>

@@ -1,7 +1,6 @@
 /**
- * The recipes that are played in the mesh, and those whose pages are walked through. `npm test` takes the flagships and, of the others, as few
- * as use every kind of weights and of roles that any recipe uses, and in the mesh every task family; `.ci/recipes` takes all
- * (docs/decisions/0033 and 0038).
+ * The recipes that are played in the mesh and whose pages are walked through. `npm test` takes the flagships and, of the others, as few
+ * as use every kind of weights and of roles that any recipe uses; `.ci/recipes` takes all (docs/decisions/0033, 0038 and 0045).
  */
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
@@ -13,7 +12,7 @@ export const CHOSEN = 'ROLLMESH_RECIPES';
 /** The flagships, and sppo: their pages are looked at by people, and tests look at what is on them. */
 export const ALWAYS = ['trio', 'tango', 'ssp', 'ragen', 'sppo'];
 
-/** What the mesh does for a recipe, and the page shows of it, beside the family of its tasks: the weights that its versions hold, and its roles. */
+/** What the mesh does for a recipe, and the page shows of it, whatever its tasks are: the weights that its versions hold, and its roles. */
 function partsOf({ sets, state, bindings, payProposals }: Recipe): string[] {
   const weights = Object.entries(sets).flatMap(([name, { head, average, adapter }]) => [
     ...(name === MAIN_SET ? [] : ['weights beside the main ones']),
@@ -55,18 +54,14 @@ export function covering(
   return chosen;
 }
 
-/** Those that a run of the tests is asked for, or else as few as use every part. Throws `recipe.unknown` where one does not exist. */
-function chosen(of: (recipe: Recipe) => readonly string[], wanted: string | undefined): readonly Recipe[] {
+/**
+ * The recipes that this run of the tests plays in the mesh, and whose pages it walks through, in the order of the index: those that it is asked
+ * for, or else as few as use every part. Throws `recipe.unknown` where one does not exist.
+ */
+export function chosenRecipes(wanted = process.env[CHOSEN]): readonly Recipe[] {
   if (wanted === 'all') return recipes;
   if (wanted) return wanted.split(',').map((name) => shipped.find(name));
-  const held = new Map(recipes.map((recipe) => [recipe.name, new Set(of(recipe))]));
+  const held = new Map(recipes.map((recipe) => [recipe.name, new Set(partsOf(recipe))]));
   const names = covering(held, ALWAYS);
   return recipes.filter(({ name }) => names.includes(name));
 }
-
-/** The recipes that this run of the tests plays in the mesh, whose Workers judge by the family, in the order of the index. */
-export const chosenRecipes = (wanted = process.env[CHOSEN]): readonly Recipe[] =>
-  chosen((recipe) => [`tasks: ${recipe.taskName}`, ...partsOf(recipe)], wanted);
-
-/** The recipes whose pages it walks through: the page shows the tasks of every family by the same code. */
-export const chosenPages = (wanted = process.env[CHOSEN]): readonly Recipe[] => chosen(partsOf, wanted);

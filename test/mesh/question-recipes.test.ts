@@ -13,6 +13,7 @@ import { toHfConfig } from '../../model/hf-config.ts';
 import { writeSafetensors } from '../../model/safetensors.ts';
 import { byteTokenizer, QWEN_TEMPLATE, SMOLLM_TEMPLATE } from '../core/renderer/checkpoints.ts';
 import { randomTensors, smallConfig } from '../model/checkpoints.ts';
+import { NIGHT } from '../night.ts';
 import { openPlaying, type Playing } from './playing.ts';
 
 type Imported = Awaited<ReturnType<typeof readImport>>;
@@ -82,18 +83,13 @@ const SHAPES = [
 const ROUNDS = 2;
 
 /** Recipes whose policy writes questions, plays against itself or teaches itself. */
-const ASKING = ['trio', 'mae', 'r-zero', 'sppo', 'sdpo'] as const;
-/** A recipe of each further protocol: a critic, questions in other words, verdicts on two answers, grades, debates, searches, and talks with users. */
+const ASKING = ['trio', ...(NIGHT ? ['mae'] : []), 'r-zero', 'sppo', 'sdpo'];
+/** A recipe of each further protocol: a critic, grades, debates, talks with users; questions in other words, verdicts on two answers, searches. */
 const FURTHER = [
-  'trace',
-  'co-reward',
-  'self-taught-evaluators',
-  'self-rewarding',
-  'maporl',
-  'reseek',
-  'rlver',
-] as const;
-const isFurther = (recipe: string): boolean => FURTHER.some((name) => name === recipe);
+  ...['trace', 'self-rewarding', 'maporl', 'rlver'],
+  ...(NIGHT ? ['co-reward', 'self-taught-evaluators', 'reseek'] : []),
+];
+const isFurther = (recipe: string): boolean => FURTHER.includes(recipe);
 /** Random weights write no verdict that can be read, and then these train nothing: what is compared is what was sampled and audited. */
 const UNREAD: readonly string[] = ['self-taught-evaluators', 'self-rewarding'];
 /** The second round reads what the first one left: sppo's curriculum, sdpo's teacher, the weights of both who debate. */

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openPlaying, type Playing } from '../mesh/playing.ts';
+import { IN_THE_NIGHT, NIGHT } from '../night.ts';
 import { honestly, startNode } from './in-process-node.ts';
 
 let playing: Playing;
@@ -68,51 +69,55 @@ test('one bit of one log-probability: shut out, and the version is that of one p
   expect(of.get('cheat')!.reason).toContain('audit.log-probability');
 }, 300_000);
 
-test('at the usual share a new node that lies once in a while is found in its first round, and honest ones are not', async () => {
-  const few = await openPlaying(
-    ['arithmetic-base'],
-    { vars: { ISOLATES_WITH_NODES: 'rest', LEASE_SECONDS: '300' }, cronMs: 500 },
-    undefined,
-    undefined,
-    undefined,
-    0.02,
-  );
-  try {
-    const { gateway, url } = few;
-    const tokens = [];
-    for (const name of ['honest', 'also-honest', 'liar']) tokens.push((await gateway.makeNode(name)).token);
-    const right = honestly();
-    let answered = 0;
-    // The first result, and one in four after it. No larger than what two engines may differ by, so that only the draw can find it.
-    const liar = await startNode(url, tokens[2]!, async (...asked) =>
-      (await right(...asked)).map((request) => {
-        if (answered++ % 4) return request;
-        const [[first, ...row], ...rows] = request as unknown as [[(typeof request)[0][0]]];
-        const logprobs = first!.logprobs.with(0, Math.fround(first!.logprobs[0]! - 2 ** -10));
-        return [[{ ...first!, logprobs }, ...row], ...rows];
-      }),
+test.runIf(NIGHT)(
+  `at the usual share a new node that lies once in a while is found in its first round, and honest ones are not${IN_THE_NIGHT}`,
+  async () => {
+    const few = await openPlaying(
+      ['arithmetic-base'],
+      { vars: { ISOLATES_WITH_NODES: 'rest', LEASE_SECONDS: '300' }, cronMs: 500 },
+      undefined,
+      undefined,
+      undefined,
+      0.02,
     );
-    const computing = honestly();
-    const others = await Promise.all(tokens.slice(0, 2).map((token) => startNode(url, token, computing)));
-    const { mesh, alone } = await few.play({
-      recipe: 'trio',
-      seed: 9,
-      rounds: 2,
-      freeze: [],
-      tasks: 6,
-      groupSize: 4,
-      engine: 'kernels',
-    });
-    for (const other of others) await other.stop();
-    await expect(liar.ended).rejects.toMatchObject({ code: 'node.shut-out' });
-    expect(mesh).toEqual(alone);
-    const of = new Map((await gateway.listNodes()).map((node) => [node.name, node]));
-    expect(of.get('liar')).toMatchObject({ state: 'shut-out', audited: 0 });
-    for (const name of ['honest', 'also-honest']) {
-      expect(of.get(name)).toMatchObject({ reason: null });
-      expect(of.get(name)!.audited).toBeGreaterThan(0);
+    try {
+      const { gateway, url } = few;
+      const tokens = [];
+      for (const name of ['honest', 'also-honest', 'liar']) tokens.push((await gateway.makeNode(name)).token);
+      const right = honestly();
+      let answered = 0;
+      // The first result, and one in four after it. No larger than what two engines may differ by, so that only the draw can find it.
+      const liar = await startNode(url, tokens[2]!, async (...asked) =>
+        (await right(...asked)).map((request) => {
+          if (answered++ % 4) return request;
+          const [[first, ...row], ...rows] = request as unknown as [[(typeof request)[0][0]]];
+          const logprobs = first!.logprobs.with(0, Math.fround(first!.logprobs[0]! - 2 ** -10));
+          return [[{ ...first!, logprobs }, ...row], ...rows];
+        }),
+      );
+      const computing = honestly();
+      const others = await Promise.all(tokens.slice(0, 2).map((token) => startNode(url, token, computing)));
+      const { mesh, alone } = await few.play({
+        recipe: 'trio',
+        seed: 9,
+        rounds: 2,
+        freeze: [],
+        tasks: 6,
+        groupSize: 4,
+        engine: 'kernels',
+      });
+      for (const other of others) await other.stop();
+      await expect(liar.ended).rejects.toMatchObject({ code: 'node.shut-out' });
+      expect(mesh).toEqual(alone);
+      const of = new Map((await gateway.listNodes()).map((node) => [node.name, node]));
+      expect(of.get('liar')).toMatchObject({ state: 'shut-out', audited: 0 });
+      for (const name of ['honest', 'also-honest']) {
+        expect(of.get(name)).toMatchObject({ reason: null });
+        expect(of.get(name)!.audited).toBeGreaterThan(0);
+      }
+    } finally {
+      await few.stop();
     }
-  } finally {
-    await few.stop();
-  }
-}, 300_000);
+  },
+  300_000,
+);

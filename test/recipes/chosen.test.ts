@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { RollmeshError } from '../../core/errors.ts';
 import { recipes } from '../../recipes/index.ts';
-import { ALWAYS, chosenPages, chosenRecipes, covering } from '../every-recipe/chosen.ts';
+import { ALWAYS, chosenRecipes, covering } from '../every-recipe/chosen.ts';
 
 const sets = (of: Readonly<Record<string, string>>) =>
   new Map(Object.entries(of).map(([name, letters]) => [name, new Set(letters)]));
@@ -14,30 +14,22 @@ test('the first, then always the one that holds most of what is missing', () => 
   expect(covering(sets({ a: 'x', b: 'x' }), ['b'])).toEqual(['b']);
 });
 
-test('the flagships are played, every task family, and a recipe for each way to hold weights', () => {
+test('the flagships, and a recipe for each way to hold weights and to play roles', () => {
   const chosen = chosenRecipes('');
   const names = chosen.map(({ name }) => name);
   expect(names).toEqual(expect.arrayContaining(ALWAYS));
-  expect(new Set(chosen.map(({ taskName }) => taskName))).toEqual(
-    new Set(recipes.map(({ taskName }) => taskName)),
-  );
-  expect(chosen.some(({ state }) => state)).toBe(true);
-  expect(chosen.some(({ sets: own }) => Object.values(own).some(({ head }) => head))).toBe(true);
-  expect(names.length).toBeLessThan(recipes.length);
-});
-
-test('of pages, the flagships and a recipe for each way to hold weights and to play roles', () => {
-  const pages = chosenPages('');
-  expect(pages.map(({ name }) => name)).toEqual(expect.arrayContaining(ALWAYS));
-  const sets = pages.flatMap((recipe) => Object.values(recipe.sets));
-  expect(sets.some(({ head }) => head)).toBe(true);
-  expect(sets.some(({ average }) => average)).toBe(true);
+  const sets = chosen.flatMap((recipe) => Object.values(recipe.sets));
+  for (const part of ['head', 'average', 'adapter'] as const)
+    expect(
+      sets.some((set) => set[part]),
+      part,
+    ).toBe(recipes.some((recipe) => Object.values(recipe.sets).some((set) => set[part])));
   for (const part of ['state', 'bindings', 'payProposals'] as const)
     expect(
-      pages.some((recipe) => recipe[part]),
+      chosen.some((recipe) => recipe[part]),
       part,
     ).toBe(true);
-  expect(chosenPages('all')).toBe(recipes);
+  expect(names.length).toBeLessThan(recipes.length / 4);
 });
 
 test('those that are named, or all', () => {
