@@ -366,6 +366,20 @@ test('what is wrong with a request is refused by name, and what is repeated chan
   });
   expect(await upload.put(3, part(2))).toMatchObject(wrongPart);
   expect(await announced(upload.path(1), sha256(bytes), PART + 1)).toBe(413);
+  // Whoever is refused while a body larger than the sockets' buffers is on its way sees why, each time.
+  for (let time = 0; time < 8; time++) {
+    const body = new Uint8Array(20_000_000);
+    const nobody = { authorization: 'Bearer none', 'x-sha256': sha256(bytes), ...ALONE };
+    const { status } = await fetch(
+      `${scene.mesh.url}/api/policies/refused/versions/0/files/model.safetensors`,
+      {
+        method: 'PUT',
+        headers: nobody,
+        body,
+      },
+    );
+    expect(status).toBe(401);
+  }
   const stream = new ReadableStream({
     start: (controller) => {
       controller.enqueue(part(3));

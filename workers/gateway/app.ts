@@ -4,6 +4,7 @@ import { failureOf } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';
 import { meshStatistics } from '../store/statistics.ts';
 import { agentAccessRoutes, agentRoutes, episodeHeaderRoutes } from './agent-routes.ts';
+import { readOn } from './body.ts';
 import { deadLetterRoutes } from './dead-letter-routes.ts';
 import { environmentRoutes } from './environment-routes.ts';
 import { events } from './events.ts';
@@ -30,6 +31,7 @@ export function gatewayApp(services: Services): Hono<GatewayTypes> {
   app.use(async function provide(c, next) {
     c.set('services', services);
     await next();
+    if (c.res.status >= 400) await readOn(c.req.raw);
     for (const [header, value] of Object.entries(securityHeaders(c.req.path)))
       c.res.headers.set(header, value);
   });

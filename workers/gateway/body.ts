@@ -10,7 +10,7 @@ export async function readBytes(request: Request, limit: number): Promise<Uint8A
   if (Number(request.headers.get('content-length') ?? 0) > limit) throw tooLarge(limit);
   const chunks: Uint8Array[] = [];
   let total = 0;
-  for await (const chunk of request.body ?? []) {
+  for await (const chunk of request.body?.values({ preventCancel: true }) ?? []) {
     total += chunk.byteLength;
     if (total > limit) throw tooLarge(limit);
     chunks.push(chunk);
@@ -22,6 +22,26 @@ export async function readBytes(request: Request, limit: number): Promise<Uint8A
     at += chunk.byteLength;
   }
   return bytes;
+}
+
+const READ_ON_BYTES = 8 * 2 ** 20;
+const READ_ON_MS = 2_000;
+
+/**
+ * Reads on, for a moment, what is left of the body of a request that is refused: workerd cuts the connection of whoever is still sending when the
+ * answer comes, who then never sees why.
+ */
+export async function readOn({ body }: Request): Promise<void> {
+  if (!body || body.locked) return;
+  const reader = body.getReader();
+  const late = new Promise<{ done: true; value?: undefined }>((resolve) =>
+    setTimeout(() => resolve({ done: true }), READ_ON_MS),
+  );
+  for (let left = READ_ON_BYTES; left > 0; ) {
+    const { done, value } = await Promise.race([reader.read(), late]);
+    if (done) return;
+    left -= value.byteLength;
+  }
 }
 
 export function parseJson(bytes: Uint8Array): unknown {
