@@ -1,4 +1,4 @@
-/** What is installed: the list in docs/dependencies.md is complete, versions are exact, and no package's install script runs. */
+/** What is installed: the lists in docs/dependencies.md and CONTRIBUTING.md are complete, versions are exact, and no package's install script runs. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -29,9 +29,12 @@ const direct = {
   ...manifest.devDependencies,
 };
 
-test('docs/dependencies.md names each direct dependency once, those of the package first', () => {
-  const rows = readFileSync('docs/dependencies.md', 'utf8').matchAll(/^\| `([^`]+)` \| .+ \|$/gm);
-  expect([...rows].map(([, name]) => name)).toEqual(Object.keys(direct));
+test.each([
+  ['docs/dependencies.md', manifest.dependencies],
+  ['CONTRIBUTING.md', manifest.devDependencies],
+])('%s names each of its direct dependencies once', (file, packages) => {
+  const rows = readFileSync(file, 'utf8').matchAll(/^\| `([^`]+)` \| .+ \|$/gm);
+  expect([...rows].map(([, name]) => name)).toEqual(Object.keys(packages));
 });
 
 test('versions are exact, and the lock holds the same', () => {
@@ -45,7 +48,7 @@ test('versions are exact, and the lock holds the same', () => {
 test('what a GPU needs besides is named with the version that the clone has', () => {
   const { webgpu } = manifest.dependencies;
   expect(packedManifest(manifest).peerDependencies).toMatchObject({ webgpu });
-  for (const file of ['docs/dependencies.md', 'docs/deploy.md', 'learner/device/webgpu/adapter.ts']) {
+  for (const file of ['docs/dependencies.md', 'learner/device/webgpu/adapter.ts']) {
     const told = [...readFileSync(file, 'utf8').matchAll(/webgpu@([\d.]*\d)/g)].map(([, version]) => version);
     expect([file, new Set(told)]).toEqual([file, new Set([webgpu])]);
   }
