@@ -96,7 +96,7 @@ const COLUMNS: readonly Column[] = [
     }),
   },
   {
-    title: 'solver',
+    title: 'reward',
     meaning: 'mean reward of the rollouts',
     width: 6,
     cell: ({ report }) => ({ text: decimal(report.monitors?.reward) }),

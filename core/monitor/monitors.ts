@@ -67,6 +67,23 @@ const isUnchecked = (rollouts: readonly Rollout[]): boolean =>
   rollouts.some(({ turns }) => turns.some(({ outcome }) => outcome === 'ok')) &&
   rollouts.every(({ exact }) => exact === null);
 
+/**
+ * The rollouts that answer tasks, by group: those of a role that writes something else, such as reviews, are left out, of which the oracle has a verdict on
+ * none though some are well-formed, beside a role that it checks.
+ */
+function answering(byGroup: readonly (readonly Rollout[])[]): readonly (readonly Rollout[])[] {
+  const roleOf = ({ turns }: Rollout) => turns[0]!.role;
+  const all = byGroup.flat();
+  const checked = new Set(all.filter(({ exact }) => exact !== null).map(roleOf));
+  const formed = new Set(
+    all.filter(({ turns }) => turns.some(({ outcome }) => outcome === 'ok')).map(roleOf),
+  );
+  if (checked.size === 0) return byGroup;
+  return byGroup.map((rollouts) =>
+    rollouts.filter((rollout) => checked.has(roleOf(rollout)) || !formed.has(roleOf(rollout))),
+  );
+}
+
 /** Share of rollouts whose answer is exact, among the groups [groups][rollouts] that the oracle checks; null where it checks none. */
 const exactShare = (byGroup: readonly (readonly Rollout[])[]): number | null =>
   isUnchecked(byGroup.flat())
@@ -114,7 +131,8 @@ export function monitorRound(
     .flatMap(comparable)
     .map((group) => group.map(({ rewards }) => rewards.reward ?? null).filter((reward) => reward !== null));
   const reward = mean(rewardsG.flat());
-  const gold = exactShare(byGroup);
+  const answered = answering(byGroup);
+  const gold = exactShare(answered);
   const proposed = proposalOutcomes(proposals);
   const judgments = judged(groups);
   const valid = judgments.filter(({ sample }) => sample.outcome === 'ok');

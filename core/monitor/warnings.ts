@@ -65,9 +65,16 @@ const signed = (gap: number): string => `${Math.abs(gap).toFixed(2)} ${gap < 0 ?
 /** Kinds of training parts that compare the answers to a task: a group whose rewards are all the same teaches them nothing. */
 const COMPARING = ['policy', 'preference'];
 
-/** False where all that was trained learns from every answer, such as distillation; where nothing was trained, rewards may be why. */
-const learnsFromDifferences = ({ kinds = [] }: TrainingReport): boolean =>
-  kinds.length === 0 || kinds.some((kind) => COMPARING.includes(kind));
+/** Share of the samples from which on equal rewards in groups are no reason to say that there is no signal. */
+const ENOUGH_ADVANTAGES = 0.2;
+
+/**
+ * False where all that was trained learns from every answer, such as distillation, and where answers have advantages though their groups' rewards are equal,
+ * as against a running baseline; where nothing was trained, rewards may be why.
+ */
+const learnsFromDifferences = ({ kinds = [], withAdvantage = 0 }: TrainingReport): boolean =>
+  (kinds.length === 0 || kinds.some((kind) => COMPARING.includes(kind))) &&
+  (withAdvantage ?? 0) < ENOUGH_ADVANTAGES;
 
 const RULES: readonly Rule[] = [
   {

@@ -19,7 +19,7 @@ export const roundMonitors = v.object({
   /** The number of groups and rollouts that the figures cover; a rollout may have several turns, each of which carries the whole's reward. */
   groups: count,
   rollouts: count,
-  /** Mean reward of the rated rollouts, and the share of all rollouts whose answer is exact. */
+  /** Mean reward of the rated rollouts, and the share of the rollouts that answer tasks whose answer is exact. */
   reward: measured,
   gold: measured,
   /** reward - gold; null where the reward is on another scale than a share of right answers. */
@@ -64,6 +64,8 @@ export const trainingReport = v.object({
   roles: v.record(v.string(), roleTraining),
   /** The kinds of parts that were trained, such as `policy` or `distillation`, in alphabetical order; absent where nothing says so. */
   kinds: v.exactOptional(v.array(v.string())),
+  /** Share of the samples of policy objectives with an advantage other than 0; absent where there are none, or nothing says so. */
+  withAdvantage: v.exactOptional(measured),
   /** Prompt and completion tokens that went through the trainer. */
   tokens: count,
   /** The number of optimiser steps, over all parameter sets. */

@@ -27,6 +27,7 @@ export function reportOf(
   return {
     ...summarizeScores(planned, scores),
     kinds: [...new Set(steps.flatMap(({ parts }) => parts.map(({ part }) => part.kind)))].sort(),
+    ...advantageShare(planned),
     tokens: sumOf(steps, ({ units }) => sumOf(units, unitTokens)),
     updates: steps.length,
     ...(skipped ? { skipped } : {}),
@@ -35,6 +36,18 @@ export function reportOf(
     clipFraction: mean(clipped),
     learningRate: steps.at(-1)?.rate ?? 0,
   };
+}
+
+/** Of a running baseline, a sample has an advantage though all rewards of its group are the same. */
+function advantageShare(planned: readonly PlannedUpdate[]): Pick<TrainingReport, 'withAdvantage'> {
+  const has = planned.flatMap(({ epochs }) =>
+    epochs[0]!.flat().flatMap(({ part, item }) => {
+      if (part.kind !== 'policy') return [];
+      const { advantage } = part.items[item]!;
+      return [typeof advantage === 'number' ? advantage !== 0 : advantage.some((one) => one !== 0)];
+    }),
+  );
+  return has.length ? { withAdvantage: sumOf(has, Number) / has.length } : {};
 }
 
 /** Means over steps of `<set>/gradientNorm` and, for each part, of `<set>/<role>/<kind>/loss` and its monitor's share. */

@@ -132,26 +132,48 @@ test('an episode is one rollout, and one proposal, however many turns it has', (
   });
 });
 
+test('what is no answer, such as a review, does not count where answers are counted', () => {
+  const samples = [
+    sample(1, { rewards: { reward: 1 } }),
+    sample(2, { rewards: { reward: 0 } }),
+    sample(3, { role: 'reviewer', rewards: { reward: 1 } }),
+    sample(4, { role: 'reviewer', rewards: { reward: 0 } }),
+    // A solver's text that does not parse is an answer that is not right.
+    sample(5, { rewards: { reward: 0 }, outcome: 'off-grammar' }),
+  ];
+  const answersExact = [true, false, null, null, null];
+  expect(monitor(none, [group({ samples, answersExact })]).gold).toBe(1 / 3);
+  // Where nobody is checked, nothing is left out.
+  const unread = [sample(1, { outcome: 'off-grammar' }), sample(2, { outcome: 'off-grammar' })];
+  expect(monitor(none, [group({ samples: unread, answersExact: [null, null] })]).gold).toBe(0);
+});
+
 test('groups with one reward throughout are a warning only where answers are compared by their rewards', () => {
   const paid = [sample(1, { rewards: { reward: 0 } }), sample(2, { rewards: { reward: 0 } })];
   const monitors = monitor(none, [group({ samples: paid, answersExact: [false, false] })]);
   expect(monitors.zeroVariance).toBe(1);
-  const said = (kinds?: string[]) => {
+  const said = (kinds?: string[], withAdvantage?: number) => {
     const training = {
       roles: {},
       gradientNorm: 1,
       mismatch: { mean: 0, max: 0, kl: 0 },
       ...(kinds && { kinds }),
+      ...(withAdvantage !== undefined && { withAdvantage }),
     };
     return warningsOf(monitors, training as unknown as TrainingReport).some((words) =>
       words.includes('no learning signal'),
     );
   };
   // Of nothing trained, rewards may be the reason; reports of earlier releases do not say what was trained.
-  expect([[], ['policy'], ['distillation', 'policy'], ['preference'], undefined].map(said)).toEqual(
-    Array(5).fill(true),
+  expect(
+    [[], ['policy'], ['distillation', 'policy'], ['preference'], undefined].map((kinds) => said(kinds)),
+  ).toEqual(Array(5).fill(true));
+  expect([['distillation'], ['sft'], ['implicit-prm', 'value']].map((kinds) => said(kinds))).toEqual(
+    Array(3).fill(false),
   );
-  expect([['distillation'], ['sft'], ['implicit-prm', 'value']].map(said)).toEqual(Array(3).fill(false));
+  // Against a running baseline each answer has an advantage, whatever the others of its group got.
+  expect([1, 0.5].map((share) => said(['policy'], share))).toEqual([false, false]);
+  expect([0, 0.1].map((share) => said(['policy'], share))).toEqual([true, true]);
 });
 
 test('what learner and rollouts differ by is no warning where samples are older by design', () => {

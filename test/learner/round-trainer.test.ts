@@ -141,6 +141,16 @@ test('a round without a single advantage is refused by name', async () => {
   });
 });
 
+test('the report says how many samples of policies have an advantage', async () => {
+  const only = (advantages: readonly number[]) =>
+    trioWith(
+      ([first]) => advantages.map((advantage) => ({ ...first!, advantage })),
+      ['proposer', 'solver', 'judge'],
+    );
+  const { report } = await new RoundTrainer().train(work({ recipe: only([1, 0, 0, 0]) }));
+  expect(report.withAdvantage).toBeCloseTo(1 / 4);
+});
+
 test('a damaged sample stops the round: nothing comes back to publish, and the trainer goes on from the parent', async () => {
   const trainer = new RoundTrainer();
   const damaged = trioWith(([first, ...rest]) => [{ ...first!, advantage: Number.NaN }, ...rest]);
