@@ -49,9 +49,11 @@ async function playArm({ order, evalEvery, tokens, start, stepSizes = 1 }: ArmOr
   const options = { device: 'cpu', threads: THREADS, revectorize: true, evalEvery } as const;
   await playInProcess(run, options, store, listener, tasks);
   const { examination } = claimed.find(recipe.name).claim;
-  const told = examination
-    ? await examined(ended!, run, store, examination, tasks, start ?? recipe.startPolicy)
-    : ended!;
+  // What a recipe says of its own figures is checked by quick runs, and these figures are the lab's.
+  const told =
+    examination && tasks !== EVALUATION_TASKS.quick
+      ? await examined(ended!, run, store, examination, tasks, start ?? recipe.startPolicy)
+      : ended!;
   console.log(JSON.stringify(told));
 }
 
