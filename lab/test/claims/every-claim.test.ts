@@ -4,6 +4,7 @@ import { registry } from 'rollmesh';
 import { readStart, runOf } from 'rollmesh/local';
 import { describe, expect, test } from 'vitest';
 import { claimed } from '../../claims/index.ts';
+import { HEADLINES } from '../../claims/headlines.ts';
 import { seedsOf, startOfClaim } from '../../rule/claim.ts';
 
 test('every claim is one of a recipe of the package', () => {
@@ -37,6 +38,8 @@ describe.each(claimed.recipes.map((recipe) => ({ recipe, name: recipe.name })))(
     expect(new Set(claim.arms.map(({ name }) => name)).size).toBe(claim.arms.length);
     for (const { description } of claim.arms) expect(description.length).toBeGreaterThan(2);
     expect(claim.conditions.length).toBeGreaterThan(0);
+    // Without an entry the first condition would make the verdict, chosen by nobody.
+    expect(claim.conditions[HEADLINES[recipe.name]!.condition]!.control).toBeUndefined();
     expect(seedsOf(claim).length).toBeGreaterThanOrEqual(8);
   });
 });
