@@ -19,6 +19,8 @@ export interface Stage {
   readonly steps: number;
   /** With `looks`: how many times it goes through its steps and their step sizes again while not all is done; default 0. */
   readonly again?: number;
+  /** It is taken only where the stage before it came to its last step and was not done. */
+  readonly ifMissed?: boolean;
   /** The policy is looked at after every so many steps, and the stage ends where all is done. */
   readonly looks?: { readonly every: number; readonly at: (policy: AskedPolicy) => Promise<Seen> };
   readonly learningRate: number;

@@ -14,6 +14,8 @@ import { paramsFrom } from '../../learner/nn/params.ts';
 import { configOf } from '../../learner/train/frozen-sets.ts';
 import {
   type AskNow,
+  mostSteps,
+  stepsOnce,
   WARM_START,
   type WarmStartProgress,
   warmStart,
@@ -96,8 +98,9 @@ export async function pretrain({
 }: PretrainOptions): Promise<void> {
   const start = warmStarts[name]!;
   const out = options.out ?? `models/${name}`;
-  const staged = start.stages?.reduce((sum, stage) => sum + stage.steps, 0);
+  const staged = start.stages && stepsOnce(start.stages);
   const steps = options.steps ?? staged ?? start.steps ?? WARM_START.steps;
+  const most = options.steps ?? (start.stages ? mostSteps(start.stages) : steps);
   const settings = { ...WARM_START, ...start.optimizer, seed, steps };
   if (start.batch) settings.batch = start.batch;
   const { vocabSize, ...tokenizerFiles }: TokenizerFiles = (start.tokenizer ?? characterTokenizer)();
@@ -157,7 +160,7 @@ export async function pretrain({
   const report = async ({ step, loss, tokens, said }: WarmStartProgress) => {
     const seconds = (performance.now() - started) / 1000;
     console.log(
-      `step ${step}/${settings.steps}  loss ${loss.toFixed(4)}  ${tokens} tokens  ${seconds.toFixed(0)} s${said ? `  ${said}` : ''}`,
+      `step ${step}/${most}  loss ${loss.toFixed(4)}  ${tokens} tokens  ${seconds.toFixed(0)} s${said ? `  ${said}` : ''}`,
     );
     curve.push({ step, loss, tokens });
     if (saveEvery && step % saveEvery === 0 && step < settings.steps) await write(`${out}-${step}`);

@@ -61,10 +61,19 @@ const stageRateAt = (step: number, { learningRate, decay: [from, to] }: Stage, w
 /** A stretch of steps with an optimiser of its own. */
 interface Stretch {
   readonly steps: number;
+  readonly ifMissed?: boolean;
   readonly looks?: Stage['looks'];
   readonly demonstrate: Stage['demonstrate'];
   readonly rateAt: (step: number) => number;
 }
+
+/** Steps of all stages that are always taken, once through. */
+export const stepsOnce = (stages: readonly Stage[]): number =>
+  stages.reduce((sum, { steps, ifMissed }) => sum + (ifMissed ? 0 : steps), 0);
+
+/** The most steps that these stages may take. */
+export const mostSteps = (stages: readonly Stage[]): number =>
+  stages.reduce((sum, { steps, again = 0 }) => sum + steps * (1 + again), 0);
 
 function stretchesOf({ demonstrate, stages }: Taught, settings: WarmStartSettings): Stretch[] {
   if (!stages)
@@ -76,13 +85,16 @@ function stretchesOf({ demonstrate, stages }: Taught, settings: WarmStartSetting
       },
     ];
   let left = settings.steps;
+  const isCut = left < stepsOnce(stages);
   return stages.map((stage) => {
-    const steps = Math.min(stage.steps, left);
-    left -= steps;
+    const within = stage.ifMissed ? (isCut ? 0 : stage.steps) : left;
+    const steps = Math.min(stage.steps, within);
+    if (!stage.ifMissed) left -= steps;
     // A stage that is cut short is not gone through again.
     const times = steps === stage.steps ? 1 + (stage.again ?? 0) : 1;
     return {
       steps: times * steps,
+      ...(stage.ifMissed ? { ifMissed: true } : {}),
       ...(stage.looks ? { looks: stage.looks } : {}),
       demonstrate: stage.demonstrate,
       rateAt: (step) => stageRateAt(1 + ((step - 1) % steps), stage, settings.warmup),
@@ -108,7 +120,9 @@ export async function warmStart(
   const random = new Random(`warm-start/${settings.seed}`);
   let [taken, tokens] = [0, 0];
   let faults: Seen['faults'] = {};
-  for (const { steps, looks, demonstrate, rateAt } of stretchesOf(start, settings)) {
+  let missed = false;
+  for (const { steps, looks, demonstrate, rateAt, ifMissed } of stretchesOf(start, settings)) {
+    if (ifMissed && !missed) continue;
     const optimizer = new AdamW(params, {
       betas: settings.betas,
       weightDecay: settings.weightDecay,
@@ -128,7 +142,8 @@ export async function warmStart(
       taken++;
       const seen = looks && step % looks.every === 0 ? await ask(looks.at) : null;
       if (seen) ({ faults } = seen);
-      ended = step === steps || seen?.done === true;
+      missed = seen?.done !== true;
+      ended = step === steps || !missed;
       if (taken % every === 0 || seen || ended)
         await report({
           step: taken,

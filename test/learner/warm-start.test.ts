@@ -54,7 +54,7 @@ test('what stands on both sides of a given stretch is learnt, each token as much
 });
 
 /** How many steps a stage of two takes that is looked at after each two, and is done at the `doneAt`-th look; `steps`: those that the start may take. */
-async function stepsOf(again: number, doneAt: number, steps = 2): Promise<number> {
+async function stepsOf(again: number, doneAt: number, steps = 2, rescued = false): Promise<number> {
   let [taken, looks] = [0, 0];
   const demonstrate = () => {
     taken++;
@@ -72,7 +72,10 @@ async function stepsOf(again: number, doneAt: number, steps = 2): Promise<number
   await warmStart(
     paramsFrom(config, randomCheckpoint(config, 'warm-start-test')),
     tokenizer,
-    { demonstrate: () => demonstrate()[0]!, stages: [stage] },
+    {
+      demonstrate: () => demonstrate()[0]!,
+      stages: rescued ? [stage, { ...stage, again: 0, ifMissed: true }] : [stage],
+    },
     { ...WARM_START, steps },
     1,
     async () => {},
@@ -86,4 +89,9 @@ test('a stage goes through its steps again until it is done, as often as it may,
   expect(await stepsOf(2, 9)).toBe(6);
   expect(await stepsOf(2, 2)).toBe(4);
   expect(await stepsOf(2, 9, 1)).toBe(1);
+});
+
+test('a stage for what the one before it missed is left out where that was done', async () => {
+  expect(await stepsOf(0, 1, 4, true)).toBe(2);
+  expect(await stepsOf(0, 9, 4, true)).toBe(4);
 });

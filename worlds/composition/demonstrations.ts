@@ -85,15 +85,12 @@ function demonstrateSteps(random: Random, faults: Faults): Demonstration {
   return { ...shown('solver', composition.solverPrompt(task), completion), completion, given };
 }
 
-/** Calls of the questions in whose solutions the walk is shown. */
-const WALKED = 2;
-
 /**
  * The other half of a solution: which call comes next and when to stop is learnt; the string after each call is any string, and read only. So the walk of
- * read-outs is known where something is asked, too, of questions of at most two calls.
+ * read-outs is known where something is asked, too, of questions of at most `deepest` calls.
  */
-function demonstrateWalk(random: Random): Demonstration {
-  const task = anyCalls(random, 1 + random.int(WALKED));
+function demonstrateWalk(random: Random, deepest: number): Demonstration {
+  const task = anyCalls(random, 1 + random.int(deepest));
   const { calls } = readTask(task)!;
   let completion = '';
   const given: [from: number, to: number][] = [];
@@ -166,19 +163,21 @@ export interface Mix {
   readonly readOuts: number;
   /** Calls of solutions without what they give. */
   readonly walks: number;
+  /** Most calls of the questions of walks; default 2. */
+  readonly walked?: number;
   readonly proposals: number;
   readonly judgments: number;
 }
 
 export function demonstrateMix(random: Random, mix: Mix, faults: Faults = {}): Demonstration[] {
-  const { solutions, steps, readOuts, walks, proposals, judgments } = mix;
+  const { solutions, steps, readOuts, walks, walked = 2, proposals, judgments } = mix;
   const times = (count: number, demonstrate: (random: Random, faults: Faults) => Demonstration) =>
     Array.from({ length: count }, () => demonstrate(random, faults));
   return [
     ...times(solutions, demonstrateSolution),
     ...times(steps, demonstrateSteps),
     ...times(readOuts, demonstrateReadOut),
-    ...times(walks, demonstrateWalk),
+    ...times(walks, () => demonstrateWalk(random, walked)),
     ...times(proposals, demonstrateProposal),
     ...times(judgments, demonstrateJudgment),
   ];
