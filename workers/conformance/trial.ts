@@ -5,7 +5,7 @@
 import { ENGINES, kernelEngineOf } from '../../core/policy/policy.ts';
 import { openVersion } from '../../infer/open-version.ts';
 import { workerdEngines } from '../../infer/workerd-engines.ts';
-import type { ConformanceEnv } from './checks.ts';
+import type { ConformanceEnv } from './checks/check.ts';
 import { TRIAL, TRIAL_FILES } from './trial-sample.ts';
 import { answerCheck, isAllowed, refused } from './worker.ts';
 

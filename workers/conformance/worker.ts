@@ -1,5 +1,7 @@
 /** The Worker of `npx rollmesh conformance`: GET / says what the checks are, POST /NAME runs one. */
-import { CHECKS, type ConformanceEnv, noteDelivery, TABLES } from './checks.ts';
+import { type ConformanceEnv, TABLES } from './checks/check.ts';
+import { noteDelivery } from './checks/queues.ts';
+import { CHECKS } from './checks.ts';
 
 const DEAD = 'rollmesh-conformance-dead';
 
@@ -34,8 +36,10 @@ export default {
   fetch: async (request, env, context) =>
     isAllowed(request, env) ? answerCheck(request, env, context) : refused(),
   async queue(batch, env): Promise<void> {
-    for (const message of batch.messages)
-      if (await noteDelivery(env, message, batch.queue === DEAD)) message.retry();
+    for (const message of batch.messages) {
+      const again = await noteDelivery(env, message, batch.queue === DEAD);
+      if (again) message.retry(again);
       else message.ack();
+    }
   },
 } satisfies ExportedHandler<ConformanceEnv>;
