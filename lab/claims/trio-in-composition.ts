@@ -42,7 +42,7 @@ export const claim: Claim = {
   pictures: Object.fromEntries(
     DEPTHS.map((depth) => [
       rightAt(depth),
-      `Depth ${depth}${depth === UNTRAINED ? ', never trained on but by to five' : ''}: ${rightSteps}`,
+      `Depth ${depth}${depth === UNTRAINED ? ', never trained on' : ''}: ${rightSteps}`,
     ]),
   ),
   along: {
@@ -73,10 +73,6 @@ export const claim: Claim = {
       name: 'fine-tuning',
       variant: 'fine-tuning',
       description: 'the questions of mixture, with rejection fine-tuning in place of GRPO',
-    },
-    {
-      name: 'to five',
-      description: 'the flagship as it is shipped: trained, and tasks of five calls are used, too',
     },
     {
       name: 'one call',
@@ -112,7 +108,6 @@ export const claim: Claim = {
       ...endsAbove('mixture', 'fine-tuning', 0.05, rightAt(4)),
       description: `depth 4, ${rightSteps}, at the end: mixture (GRPO) above fine-tuning`,
     },
-    aboveStart('to five', UNTRAINED, 0.4),
     {
       ...doesNotRise('one call', 0.1, rightAt(4)),
       description: 'one call: depth 4 has not risen at the end',

@@ -52,7 +52,7 @@ const STAGES = [
   stage({
     ifMissed: true,
     steps: 40,
-    again: 1,
+    again: 3,
     learningRate: 1e-3,
     decay: [20, 44],
     looks: { every: 5, at: seeAll },
