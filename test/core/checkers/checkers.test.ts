@@ -11,6 +11,7 @@ import { Evaluation, isExact } from '../../../core/checkers/math/value.ts';
 import { numberChecker, parseNumber } from '../../../core/checkers/number.ts';
 import { regex } from '../../../core/checkers/regex.ts';
 import { set } from '../../../core/checkers/set.ts';
+import { processorTime } from '../../processor-time.ts';
 import vectors from './equality-vectors.json';
 
 const number = numberChecker();
@@ -120,9 +121,9 @@ test('no text makes the readers throw or take long', () => {
   ];
   fc.assert(
     fc.property(hostile, (text) => {
-      const start = process.cpuUsage();
+      const taken = processorTime();
       for (const check of checks) check(text);
-      expect(process.cpuUsage(start).user / 1000).toBeLessThan(5000);
+      expect(taken()).toBeLessThan(5000);
     }),
     { numRuns: 1500 },
   );
@@ -152,7 +153,7 @@ test('a power is exact up to 20,000 bits, and has 40 digits beyond', () => {
 });
 
 test('the costliest expressions are given up, not computed', () => {
-  const start = performance.now();
+  const taken = processorTime();
   for (const bomb of [
     '9^9^9^9^9',
     '((9^999)^999)^999',
@@ -170,7 +171,7 @@ test('the costliest expressions are given up, not computed', () => {
     math.prepare({ answer: 'x', metadata: {} })(bomb);
   math.prepare({ answer: 'x', metadata: {} })(`${'('.repeat(240)}x${')'.repeat(240)}`);
   math.prepare({ answer: 'x', metadata: {} })('('.repeat(490));
-  expect(performance.now() - start).toBeLessThan(5000);
+  expect(taken()).toBeLessThan(5000);
 });
 
 test('choice reads a letter or the text of an option', () => {
@@ -192,9 +193,9 @@ test('choice reads a letter or the text of an option', () => {
 test('regex takes the whole answer, in linear time', () => {
   expect(verdict(regex, String.raw`\d{4}-\d{2}-\d{2}`, ' 2026-11-22 ')).toBe(true);
   expect(verdict(regex, String.raw`\d+`, '12a')).toBe(false);
-  const start = performance.now();
+  const taken = processorTime();
   expect(verdict(regex, '(a|a)*b', 'a'.repeat(LONGEST_ANSWER))).toBe(false);
-  expect(performance.now() - start).toBeLessThan(5000);
+  expect(taken()).toBeLessThan(5000);
   refused(regex, '(').toThrow(/cannot be read: .*missing/);
   refused(regex, String.raw`(a)\1`).toThrow(/without look-around and backreferences/);
   refused(regex, '(a{1000}){1000}').toThrow(/repeat count/);
@@ -216,9 +217,9 @@ test('json-schema validates, and its patterns cannot backtrack', () => {
   expect(check('{"pattern": "aaa", "m": 2}')).toBe(false);
   expect(check('{"n": 3}')).toBe(false);
   expect(check('{pattern: 1}')).toBe('not-json');
-  const start = performance.now();
+  const taken = processorTime();
   expect(check(JSON.stringify({ pattern: `${'a'.repeat(5000)}b` }))).toBe(false);
-  expect(performance.now() - start).toBeLessThan(5000);
+  expect(taken()).toBeLessThan(5000);
   expect(
     verdict(jsonSchema, '{"type": "array", "items": {"enum": [1, {"pattern": "("}]}}', '[{"pattern": "("}]'),
   ).toBe(true);

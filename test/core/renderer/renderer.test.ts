@@ -4,6 +4,7 @@ import { type RendererSettings, rendererOf } from '../../../core/renderer/open.t
 import type { VersionFiles } from '../../../core/schema/policy.ts';
 import { characterTokenizer } from '../../../core/text/characters.ts';
 import { tokenizerOf } from '../../../core/text/policy-text.ts';
+import { processorTime } from '../../processor-time.ts';
 import { QWEN_TEMPLATE, SMOLLM_TEMPLATE, versionFiles } from './checkpoints.ts';
 
 const qwen = versionFiles(
@@ -279,10 +280,10 @@ test.each([
     "{% set n = namespace(x='ab') %}{% for i in range(60) %}{% set n.x = n.x ~ n.x %}{% endfor %}",
   ],
 ])('a template that does not end is ended: %s', (_, template) => {
-  const began = performance.now();
+  const taken = processorTime();
   const endless = versionFiles({ eos_token: '<|im_end|>', chat_template: template });
   expect(() => open(endless).renderer.begin([user('x')])).toThrow(/it runs too long/);
-  expect(performance.now() - began).toBeLessThan(20_000);
+  expect(taken()).toBeLessThan(20_000);
 });
 
 /** Each is one step on texts that the bounds on time let pass: two million characters that double until they are there, and one step more. */
@@ -308,10 +309,10 @@ test.each([
   ],
 ])('a step without measure is refused before it is taken: %s', (_, template) => {
   const memory = process.memoryUsage().rss;
-  const began = performance.now();
+  const taken = processorTime();
   const squaring = versionFiles({ eos_token: '<|im_end|>', chat_template: template });
   expect(() => open(squaring).renderer.begin([user('x')])).toThrow(/without measure|runs too long/);
-  expect(performance.now() - began).toBeLessThan(20_000);
+  expect(taken()).toBeLessThan(20_000);
   expect(process.memoryUsage().rss - memory).toBeLessThan(512 * 2 ** 20);
 });
 
