@@ -62,6 +62,11 @@ export function runOf(recipes: Registry, asked: RunOrder): OrderedRun {
   if (asked.variant !== undefined)
     expectOneOf('variant', asked.variant, Object.keys(recipe.variants), recipe.name);
   const engine = kernelEngineOf(asked.engine);
+  if (engine !== undefined && asked.weights === 'int4')
+    throw wrongInput('run.weights', `The engine ${engine} does not hold int4 weights.`, {
+      expected: 'float32, int8 or w8a8 with the kernels',
+      next: 'Ask for int8, or for the engine onnx.',
+    });
   const freeze = [...new Set(asked.freeze)].sort();
   for (const role of freeze) expectOneOf('freeze', role, recipe.freezable, recipe.name);
   const settings = v.parse(runSettings, {

@@ -76,6 +76,13 @@ export async function runInMesh(
   const { printer } = heartbeat;
   plain.remark('starting the mesh: compiling its Workers');
   heartbeat.waitFor(() => 'starting the mesh');
+  // Said at once: before the mesh is up, listeners that Miniflare sets may end the process in the same moment.
+  let up = false;
+  const early = () => {
+    if (!up && !signal.aborted) printer.stopped(0, 0);
+    stop.abort();
+  };
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, early);
   const key = environmentKey();
   const notice = (text: string) => printer.notice(text);
   const starting = startSharedMesh({
@@ -93,12 +100,17 @@ export async function runInMesh(
     { notice, signal },
   );
   const { givenUp } = learner;
-  const own = await starting
+  const own = await Promise.race([starting, aborted(signal)])
     .catch(async (error) => {
       await learner.stop();
       throw error;
     })
     .finally(() => heartbeat.waitFor(null));
+  if (!own) {
+    await learner.stop();
+    return;
+  }
+  up = true;
   const { mesh } = own;
   onSignal(() => stop.abort());
   const gone = watchMesh(mesh, join(stateDir, 'mesh.log'), notice, signal);

@@ -31,7 +31,7 @@ export const roundMonitors = v.object({
   workedShare: measured,
   /** Mean number of tokens that the solver writes in a rollout. */
   length: measured,
-  /** Share of groups whose rollouts all got the same reward: such groups carry no signal. */
+  /** Share of groups whose rollouts all got the same reward: compared with one another, they carry no signal. */
   zeroVariance: measured,
   missingRewards: count,
   proposals: count,

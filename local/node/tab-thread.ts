@@ -8,7 +8,7 @@ import { type ComputeAnswer, type ComputeCall, Computer, failureOf } from './com
 import { gpuEngines, wasmEngines } from './tab-runtimes.ts';
 
 /** The engines that the page offers. */
-export const TAB_ENGINES = ['kernels', 'onnx', 'webgpu'] as const;
+export const TAB_ENGINES = ['any', 'kernels', 'onnx', 'webgpu'] as const;
 export type TabEngine = (typeof TAB_ENGINES)[number];
 
 /** What the thread says first: the work that it computes, or why it cannot. */
@@ -46,7 +46,29 @@ async function openOwnKernels(): Promise<Opened> {
   };
 }
 
+/** All that computes the mesh's own bits here. A run of kernels is never ordered with weights that they do not hold. */
+async function openAny(): Promise<Opened> {
+  const { engines, order } = await openOwnKernels();
+  let onnx: Promise<Engines> | undefined;
+  return {
+    engines: {
+      ...engines,
+      // Fetched with the first work that needs it.
+      onnx: async () => {
+        onnx ??= wasmEngines();
+        return (await onnx).onnx();
+      },
+    },
+    order: {
+      ...order,
+      engines: ['onnx', ...order.engines],
+      weights: SMALLER_WEIGHTS.filter((form) => form === 'int4' || order.weights.includes(form)),
+    },
+  };
+}
+
 const OPEN: Readonly<Record<TabEngine, () => Promise<Opened>>> = {
+  any: openAny,
   kernels: openOwnKernels,
   onnx: async () => ({
     engines: await wasmEngines(),

@@ -15,8 +15,15 @@ const IDLE_MS = 500;
 /** After so long without work the page says what that may mean, ms. */
 const QUIET_MS = 10_000;
 const COMPUTES = 'This tab computes for the mesh. Closing it ends that, and leaves nothing behind.';
-const WAITS =
-  'The mesh has no work for this tab now: no round is sampling, or its run asks for another engine. A run without --engine takes ONNX Runtime, one with --engine kernels the kernels. This tab keeps asking.';
+/** By the engine that was chosen: why the mesh may have no work for it. */
+const WAITS: Readonly<Record<string, string>> = {
+  any: 'The mesh has no work now: no round is sampling. This tab keeps asking.',
+  onnx: 'The mesh has no work for this tab now: no round is sampling, or its run is one with --engine kernels, whose work this tab’s engine does not take. This tab keeps asking.',
+  kernels:
+    'The mesh has no work for this tab now: no round is sampling, or its run is one without --engine kernels, whose work this tab’s engine does not take. This tab keeps asking.',
+  webgpu:
+    'The mesh has no work for this tab now: no round is sampling, or other nodes have what there is. This tab keeps asking.',
+};
 /** What helps a tab whose engine fails. */
 const OTHER_ENGINE = 'Load this page again, or choose another engine.';
 
@@ -91,6 +98,7 @@ async function run(signal: AbortSignal): Promise<void> {
   const identity = await identityOf(token.value);
   status.textContent = 'Starting the engine.';
   const thread = await startThread(engine.value);
+  const waits = WAITS[engine.value]!;
   const total = { requests: 0, samples: 0, tokens: 0 };
   const show = () => {
     for (const name of ['requests', 'samples', 'tokens'] as const)
@@ -108,7 +116,7 @@ async function run(signal: AbortSignal): Promise<void> {
       events: {
         answered: ({ samples, tokens }) => {
           workedAt = Date.now();
-          if (status.textContent === WAITS) status.textContent = COMPUTES;
+          if (status.textContent === waits) status.textContent = COMPUTES;
           total.requests++;
           total.samples += samples;
           total.tokens += tokens;
@@ -118,7 +126,7 @@ async function run(signal: AbortSignal): Promise<void> {
           status.textContent = message;
         },
         idle: () => {
-          if (Date.now() - workedAt > QUIET_MS) status.textContent = WAITS;
+          if (Date.now() - workedAt > QUIET_MS) status.textContent = waits;
         },
       },
       signal,

@@ -91,6 +91,22 @@ test('SIGTERM to npm alone ends the mesh and the learner of `npx rollmesh start 
   expect(printed).toMatch(/^Stopped before the first of 2 rounds was done\./m);
 }, 120_000);
 
+test('Ctrl-C while the mesh is brought up ends it in a line, and leaves nothing', async () => {
+  const state = join(folder, 'early');
+  let asked = false;
+  const { stdout, stderr } = await runCommand(
+    'cli/rollmesh.ts',
+    ['start', '--state', state, '--port', '0', '--headless'],
+    (text, kill) => {
+      if (asked || !text.includes('compiling its Workers')) return;
+      asked = true;
+      kill('SIGINT');
+    },
+  );
+  expect(stdout).toMatch(/^Stopped\. The same command goes on from here\.$/m);
+  expect(stdout + stderr).not.toMatch(INTERNALS);
+}, 120_000);
+
 describe.concurrent('refused before the mesh is brought up', () => {
   test('a port that is taken', async () => {
     const server = createServer();

@@ -42,6 +42,13 @@ test('a setting that is written out as its default is the same run', () => {
   expect(runOf(shipped, { ...plain, engine: 'onnx' }).settings).toEqual(runOf(shipped, plain).settings);
 });
 
+test('weights that the kernels do not hold are refused with them', () => {
+  expect(() => runOf(shipped, { ...plain, engine: 'kernels', weights: 'int4' })).toThrow(
+    /The engine kernels does not hold int4 weights/,
+  );
+  expect(runOf(shipped, { ...plain, weights: 'int4' }).settings.weights).toBe('int4');
+});
+
 /** [] and each single role. */
 const freezes = (roles: readonly string[]) => [[], ...roles.map((role) => [role])];
 

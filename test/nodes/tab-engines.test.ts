@@ -24,7 +24,7 @@ const nodeOf = async (name: string) =>
   (await playing.gateway.listNodes()).find((node) => node.name === name)!;
 
 /** The page /node with an engine chosen and the button pressed. */
-async function lent(engine: string, token: string, webgpu: boolean): Promise<Page> {
+async function lent(engine: string | undefined, token: string, webgpu: boolean): Promise<Page> {
   const browser = browsers.get(webgpu) ?? (await openBrowser({ webgpu }));
   browsers.set(webgpu, browser);
   const page = await browser.newPage();
@@ -50,13 +50,20 @@ const LEFT_NOTHING = ['', 0, 0, 0, 0];
 const order = (seed: number) => ({ recipe: 'trio', seed, rounds: 1, freeze: [], tasks: 2, groupSize: 2 });
 
 test.skipIf(!chromiumPath)(
-  `ONNX Runtime's wasm in a tab samples a whole run with the bits of one process${CHROMIUM_NEEDED}`,
+  `a tab takes the work of either engine as it comes, with the bits of one process${CHROMIUM_NEEDED}`,
   async () => {
     const { token } = await playing.gateway.makeNode('wasm');
-    const page = await lent('onnx', token, true);
+    // The engine that the page has chosen.
+    const page = await lent(undefined, token, true);
     await expect.poll(async () => (await nodeOf('wasm')).state, { timeout: 60_000 }).toBe('idle');
+    await page.locator('#node-status', { hasText: 'no round is sampling' }).waitFor({ timeout: 60_000 });
+    const kernels = await playing.play({ ...order(41), engine: 'kernels' });
+    expect(kernels.mesh).toEqual(kernels.alone);
+    const ofKernels = await samplesOfTab(page);
+    expect(ofKernels).toBeGreaterThanOrEqual(2 * 2);
     const { mesh, alone } = await playing.play(order(41));
     expect(mesh).toEqual(alone);
+    expect(await samplesOfTab(page)).toBeGreaterThanOrEqual(ofKernels + 2 * 2);
     const { counted, trace } = await ended(page);
     const node = await nodeOf('wasm');
     expect(node).toMatchObject({ exactness: 'exact', kind: 'tab', reason: null });

@@ -116,7 +116,7 @@ export const CURVES = [
   },
   {
     title: 'Rollouts',
-    note: 'Share of rollouts that write their steps, that are well-formed, and share of groups that teach nothing because all rewards are equal.',
+    note: 'Share of rollouts that write their steps, that are well-formed, and share of groups whose rewards are all equal.',
     lines: () => [
       ['with steps', monitored(({ workedShare }) => workedShare)],
       ['well-formed', monitored(({ formatRate }) => formatRate)],

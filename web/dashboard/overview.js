@@ -213,37 +213,52 @@ export function showPipeline(element, run, rounds, now) {
 }
 
 /**
+ * Is a round played at this moment? One that has not ended waits where its run is paused or was stopped.
+ * @param {Pick<Run, 'state'> | undefined} run
+ * @param {Pick<Round, 'endedAt'>} round
+ */
+export const isPlayed = (run, { endedAt }) => endedAt === null && (run === undefined || run.state === 'open');
+
+/**
+ * How long a round has taken; of one that waits, why: its time goes on and says nothing.
+ * @param {Pick<Run, 'state'>} run
+ * @param {Pick<Round, 'endedAt' | 'createdAt'>} round
+ * @param {number} now
+ */
+export const roundTime = (run, round, now) =>
+  round.endedAt === null && !isPlayed(run, round)
+    ? run.state
+    : duration(Math.max(0, (round.endedAt ?? now) - round.createdAt));
+
+/**
  * @param {Run} run
  * @param {Round} round
  * @param {Round | undefined} before the round that is trained before it and has not ended
  * @param {number} now
  */
 function lane(run, round, before, now) {
-  const end = round.endedAt ?? now;
   const judged = round.groups.scored + round.groups.trained + round.groups.failed;
   return [
     h(
       'h2',
       {},
       `Round ${round.index} `,
-      h(
-        'span',
-        {},
-        `of ${run.target} · ${duration(Math.max(0, end - round.createdAt))} · ${sampledWith(round)}`,
-      ),
+      h('span', {}, `of ${run.target} · ${roundTime(run, round, now)} · ${sampledWith(round)}`),
     ),
     h(
       'ol',
       { class: 'stages' },
-      ...stageCards(round, before).map(({ title, state, description }) =>
-        h(
+      ...stageCards(round, before).map(({ title, state: stage, description }) => {
+        const state =
+          stage === 'active' && round.endedAt === null && !isPlayed(run, round) ? 'waiting' : stage;
+        return h(
           'li',
           { class: state, 'aria-current': state === 'active' ? 'step' : null },
           h('b', {}, title),
           h('span', { class: 'hidden' }, ` ${STATE_WORDS[state]}: `),
           h('span', {}, description),
-        ),
-      ),
+        );
+      }),
     ),
     round.state === 'rollout' &&
       h('progress', { max: Math.max(1, round.expected), value: judged, 'aria-label': 'groups judged' }),

@@ -3,7 +3,7 @@ import { getJson } from './api.js';
 import { fill, h, table } from './dom.js';
 import { csv, download } from './download.js';
 import { counted, duration, MISSING, moment, percent, points, whole } from './figures.js';
-import { familyName, runName, toneOf, VERDICT_WORDS } from './overview.js';
+import { familyName, isPlayed, runName, toneOf, VERDICT_WORDS } from './overview.js';
 import { address, MOST_COMPARED } from './place.js';
 import { RunLabelForm } from './run-label.js';
 
@@ -86,7 +86,8 @@ export class RunsView {
   /** @param {readonly Round[]} rounds */
   #showOpen(rounds) {
     const known = new Map(this.#runs.map((run) => [run.id, run]));
-    const rows = rounds.map((round) => {
+    const played = rounds.filter((round) => isPlayed(known.get(round.run), round));
+    const rows = played.map((round) => {
       const run = known.get(round.run);
       return [
         h(
