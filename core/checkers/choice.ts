@@ -10,7 +10,7 @@ import { plain } from './exact.ts';
 import { plainSpelling } from './spelling.ts';
 import { unwrapped } from './wrappers.ts';
 
-const LETTER = /^[([{<【]?\s*([A-Za-z])\s*(?:[)\].:}>】、]+|[,;!]?$|\s[-–—=](?=\s))\s*(.*)$/s;
+const LETTER = /^[([{<【]?\s*([A-Za-z])\s*(?:[)\].:}>】、]+|[,;!?]?$|\s[-–—=](?=\s))\s*(.*)$/s;
 /** A letter with what speaks for it behind it: C because …, C (the third). */
 const EXPLAINED =
   /^([A-Za-z])(?:,?\s+(?:because|since|as|not|rather than|instead of)\s.*|\s+\([^()]{2,}\)\.?)$/is;
@@ -22,7 +22,7 @@ const INTRODUCTION =
 const LEADING =
   /^(?:(?:so|thus|therefore|hence)(?:,\s*|\s+)|correct\s*:\s*|答案(?:是|为)?\s*[:]?\s*|(?:(?:i|we)\s+(?:think|believe|say|guess)\s+(?:that\s+)?)?(?:it\s+is|it['’]s|this\s+is|that\s+is)\s+)(?=\S)/i;
 const CHOOSING =
-  /^(?:(?:so|thus|therefore|hence),?\s+)?(?:i|we)(?:\s+would|\s+will|['’](?:d|ll))?\s+(?:choose|pick|select|go with)\s+(?:(?:the\s+)?(?:answer|option|choice|letter)\s+)?/i;
+  /^(?:(?:so|thus|therefore|hence),?\s+)?(?:(?:i|we)(?:\s+would|\s+will|['’](?:d|ll))?\s+)?(?:choose|pick|select|go with)\s+(?:(?:the\s+)?(?:answer|option|choice|letter)\s+)?/i;
 /** Words after the letter: "B is correct", "(B) is the right answer". */
 const CONCLUSION =
   /(?<!\s)\s+(?:is|would be)(?:\s+the)?\s+(?:correct|right|best|answer)(?:\s+(?:answer|option|choice|one))?\s*[.!]?$/i;
@@ -76,6 +76,7 @@ function optionNamed(given: string, options: Options | null): number | null | un
   const text = unwrapped(
     unwrapped(given)
       .replace(LINE_SIGN, '')
+      .replace(/^\[\[(.*)\]\]$/s, '$1')
       .replace(/(?<=[)}*$`])\.$/, ''),
   );
   const byText = options?.texts.indexOf(fold(text)) ?? -1;

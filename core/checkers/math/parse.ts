@@ -90,7 +90,7 @@ const SCALES: Readonly<Record<string, number>> = {
 const CONNECTIVES = ['or', 'and'];
 /** Words that change the value that they stand after, so that they are no units. */
 const ARITHMETIC =
-  /^(?:squared|cubed|plus|minus|times|over|divided|dozens?|hal(?:f|ves)|thirds?|quarters?|fifths?|tenths?|hundreds|hundredths?|thousands|thousandths?|millions|millionths?|less|more|of|not|to|if|for)$/;
+  /^(?:squared|cubed|plus|minus|times|over|divided|dozens?|hal(?:f|ves)|thirds?|quarters?|fifths?|tenths?|hundreds|hundredths?|thousands|thousandths?|millions|millionths?|less|more|of|not|to|if|for|is|are|was|were|has|have)$/;
 const TRIGONOMETRIC = ['sin', 'cos', 'tan', 'cot', 'sec', 'csc'];
 /** Functions whose exponent −1 is their inverse. */
 const INVERTED: Readonly<Record<string, FunctionName>> = {
@@ -945,6 +945,8 @@ const COMPARED: readonly Words[] = [
   ['fewer than', '<'],
   ['at least', '≥'],
   ['at most', '≤'],
+  ['equal to', '='],
+  ['equals', '='],
 ];
 const ALL = /^(?:all|any|every)$/;
 /** A symbol without a name: what "all numbers above 3" are. */
@@ -964,6 +966,10 @@ function withSigns(tokens: readonly Token[]): readonly Token[] {
       i += found[0].split(' ').length - 1;
     }
   }
+  // "x is 5"
+  const verb = out.findIndex(({ kind }) => kind !== 'letter');
+  if (verb > 0 && out[verb]!.text === 'is' && out[verb + 1] && out[verb + 1]!.kind !== 'word')
+    out[verb] = { kind: 'mark', text: '=', space: true };
   const start = out.findIndex(({ kind, text }) => kind === 'word' && /^(?:that|where|which)$/.test(text));
   if (
     start > 0 &&
@@ -1021,6 +1027,8 @@ function answerOf(given: readonly Token[]): MathAnswer {
 /** Marks of the elements of a list with a line each. */
 const BULLET = /^\s*(?:[-*•+]|\d{1,3}[.)])\s+/;
 
+const IS_THE_ANSWER = /\s+is\s+(?:the|my)\s+(?:final\s+|correct\s+)?(?:answer|result|solution)\s*[.!]?\s*$/i;
+
 /** Elements on lines of their own as a list with semicolons; null where there are no such lines. `certain`: all have bullets, or say what something is. */
 function fromLines(text: string, certain: boolean): string | null {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
@@ -1033,7 +1041,7 @@ function fromLines(text: string, certain: boolean): string | null {
 /** Reasons: too-long, empty, no-expression, unknown-command. `commasSeparate`: see `tokensOf`. */
 export function parseMath(text: string, commasSeparate = false): ParseResult<MathAnswer, string> {
   if (text.length > LONGEST) return invalid('too-long');
-  const read = parseLine(fromLines(text, true) ?? text, commasSeparate);
+  const read = parseLine(fromLines(text, true) ?? text.replace(IS_THE_ANSWER, ''), commasSeparate);
   const lines = read.ok ? null : fromLines(text, false);
   const asList = lines === null ? read : parseLine(lines, commasSeparate);
   return asList.ok ? asList : read;

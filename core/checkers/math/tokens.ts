@@ -341,10 +341,15 @@ class Scanner {
     if (/\s/.test(char) || char === '~' || char === '\u200b') {
       this.#space = true;
       this.#at++;
-    } else if (/\d/.test(char) || (char === '.' && /\d/.test(this.#text[this.#at + 1] ?? ''))) this.#number();
+    } else if (/\d/.test(char) || this.#beginsDecimal(char)) this.#number();
     else if (/[A-Za-z]/.test(char)) this.#letters();
     else if (char === '\\') this.#command();
     else this.#mark(char);
+  }
+
+  /** A point with digits behind it, .5, or with digits that repeat. */
+  #beginsDecimal(char: string): boolean {
+    return char === '.' && this.#match(/\.(?:\d|\\(?:overline|bar|dot)(?![A-Za-z]))/y) !== null;
   }
 
   /** Does a comma between digits separate elements here? */
