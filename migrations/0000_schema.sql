@@ -76,7 +76,7 @@ CREATE TABLE `nodes` (
 	`public_key` text NOT NULL,
 	`created_at` integer NOT NULL,
 	`exactness` text DEFAULT 'exact' NOT NULL,
-	`verifies` integer DEFAULT false NOT NULL,
+	`reads` text,
 	`sees_gold` integer DEFAULT false NOT NULL,
 	`kind` text,
 	`threads` integer,

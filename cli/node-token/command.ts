@@ -11,6 +11,7 @@ import { type MeshOptions, meshSubcommands, onMesh } from '../shared/mesh-comman
 interface Created extends MeshOptions {
   readonly close: boolean;
   readonly gold: boolean;
+  readonly reader: boolean;
   readonly verifier: boolean;
 }
 
@@ -69,11 +70,24 @@ export function command(): Command {
         'for `rollmesh verify --mesh`: it reads all that is stored, answers of tasks included, writes nothing, and samples nothing',
       )
         .default(false)
+        .conflicts(['close', 'gold', 'reader']),
+    )
+    .addOption(
+      new Option(
+        '--reader',
+        'for a person or program that reads: the page, /metrics and the model endpoints, as READ_TOKEN opens them for all; it can be revoked alone',
+      )
+        .default(false)
         .conflicts(['close', 'gold']),
     )
-    .action((name: string, { state, json, close: isClose, gold, verifier }: Created) =>
+    .action((name: string, { state, json, close: isClose, gold, reader, verifier }: Created) =>
       onMesh(state, async (gateway) => {
-        const made = await gateway.makeNode(name, isClose ? 'close' : 'exact', verifier, gold);
+        const reads = verifier ? 'verifier' : reader ? 'reader' : undefined;
+        const made = await gateway.makeNode(name, {
+          ...(isClose ? { exactness: 'close' } : {}),
+          ...(gold ? { seesGold: true } : {}),
+          ...(reads ? { reads } : {}),
+        });
         console.log(json ? JSON.stringify(made) : made.token);
       }),
     );

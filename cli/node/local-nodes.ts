@@ -29,7 +29,7 @@ async function tokenOf(
   const file = join(stateDir, `${name}.token`);
   if (existsSync(file)) return readFileSync(file, 'utf8');
   // The processes are the owner's own, and sample everything.
-  const { token } = await gateway.makeNode(name, 'exact', false, true);
+  const { token } = await gateway.makeNode(name, { seesGold: true });
   writeFileSync(file, token, { mode: 0o600 });
   return token;
 }

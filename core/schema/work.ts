@@ -207,10 +207,14 @@ export const workResultsTaken = v.object({
 export type WorkResultsTaken = v.InferOutput<typeof workResultsTaken>;
 
 /**
- * `revoked` and `shut-out` get no more work: the operator revoked the token, or an audit found that the node does not compute what it says.
- * A `verifier` reads records and trains versions again, and samples nothing.
+ * What a token may read that leases nothing: a reader what the page shows and the model endpoints answer, a verifier all that is stored, answers of
+ * tasks included, so that it can train versions again.
  */
-export const NODE_STATES = ['idle', 'working', 'away', 'revoked', 'shut-out', 'verifier'] as const;
+export const READING = ['reader', 'verifier'] as const;
+export type Reading = (typeof READING)[number];
+
+/** `revoked` and `shut-out` get no more work: the operator revoked the token, or an audit found that the node does not compute what it says. */
+export const NODE_STATES = ['idle', 'working', 'away', 'revoked', 'shut-out', ...READING] as const;
 
 /** A node as everybody may see it. */
 export const nodeAnswer = v.object({
@@ -267,8 +271,8 @@ export type RoundShares = v.InferOutput<typeof roundShares>;
 export const nodeOrder = v.strictObject({
   name,
   exactness: v.exactOptional(v.picklist(EXACTNESS)),
-  /** For a program that trains versions again: the token reads everything that is stored, answers of tasks included, and leases nothing. */
-  verifies: v.exactOptional(v.boolean()),
+  /** For somebody who reads, and leases nothing. */
+  reads: v.exactOptional(v.picklist(READING)),
   /** For a machine of the mesh's owner: it may lease requests whose prompts hold reference answers, too. */
   seesGold: v.exactOptional(v.boolean()),
 });

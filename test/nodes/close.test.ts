@@ -155,7 +155,7 @@ const order = (seed: number) => ({ recipe: 'trio', seed, rounds: 1, freeze: [], 
 const startOf = (asked: ReturnType<typeof order>) => `${runOf(shipped, asked).settings.policy}@0`;
 
 test('a server samples for the mesh, and is told how close it is', async () => {
-  const { token } = await playing.gateway.makeNode('far', 'close');
+  const { token } = await playing.gateway.makeNode('far', { exactness: 'close' });
   const { child } = await join('far', token, startOf(order(31)));
   const { mesh, alone, before } = await playing.play(order(31));
   const ended = new Promise((resolve) => child.once('exit', resolve));
@@ -196,7 +196,7 @@ test('a server samples for the mesh, and is told how close it is', async () => {
 test('a llama-server that is a tenth of a nat off is shut out, and the run comes to the bytes of one process', async () => {
   off = 0.1;
   dialect = 'llama.cpp';
-  const { token } = await playing.gateway.makeNode('liar', 'close');
+  const { token } = await playing.gateway.makeNode('liar', { exactness: 'close' });
   const { child, said } = await join('liar', token, startOf(order(32)), '--dialect', dialect);
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
   const { mesh, alone } = await playing.play(order(32));
@@ -244,7 +244,7 @@ test.runIf(NIGHT)(
   `a node that draws at another temperature, and says what is true of its tokens, is found over its rounds${IN_THE_NIGHT}`,
   async () => {
     const { gateway, url } = playing;
-    const { token } = await gateway.makeNode('cold', 'close');
+    const { token } = await gateway.makeNode('cold', { exactness: 'close' });
     const cold = await startNode(url, token, atTemperature(0.3));
     const rounds = 8;
     const asked = { ...order(34), rounds, tasks: 12, groupSize: 8, engine: 'kernels' as const };
@@ -275,7 +275,7 @@ test.skipIf(!nativeInstalled).each([
 ] as const)(
   `$engine samples what other engines were asked for, and is right${NATIVE_NEEDED}`,
   async ({ engine, seed, threads }) => {
-    const { token } = await playing.gateway.makeNode(engine, 'close');
+    const { token } = await playing.gateway.makeNode(engine, { exactness: 'close' });
     const { child } = await joinBy(engine, token, ['--engine', engine, '--threads', threads]);
     const wanted = { ...order(seed), engine: 'kernels-plain' as const };
     await playing.playInMesh(wanted);
@@ -293,7 +293,7 @@ test.skipIf(!nativeInstalled).each([
 );
 
 test('a close engine names the command that installs it where it is not there, and starts alone', async () => {
-  const { token } = await playing.gateway.makeNode('bare', 'close');
+  const { token } = await playing.gateway.makeNode('bare', { exactness: 'close' });
   const run = (...options: readonly string[]) => {
     const args = ['node', '--mesh', playing.url, '--token', token, ...options];
     const env = { ...process.env, NODE_PATH: '' };
@@ -312,7 +312,7 @@ test('a close engine names the command that installs it where it is not there, a
 
 test('what an audit came to is added up over rounds, and once where a round is audited again', async () => {
   const { gateway } = playing;
-  const { id } = await gateway.makeNode('sums', 'close');
+  const { id } = await gateway.makeNode('sums', { exactness: 'close' });
   const of = { tokens: 10, sum: 0.5, most: 0.25, drift: -2, squares: 4, slack: 0.125 };
   const round = (index: number) => deriveId('test round', String(index));
   const note = (index: number) =>
@@ -347,6 +347,6 @@ test('the token of an exact node is refused for a server, and a close node gets 
       message: expect.stringContaining(`for ${engine}`),
     });
   }
-  const close = await gateway.makeNode('elsewhere', 'close');
+  const close = await gateway.makeNode('elsewhere', { exactness: 'close' });
   expect(await lease(close.token, { name: 'somebody', version: 3 })).toMatchObject({ lease: null, work: [] });
 });

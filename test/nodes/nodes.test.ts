@@ -51,7 +51,7 @@ test.each(PLAYED)(
   async (recipe) => {
     const { gateway, url } = playing;
     const tokens = await Promise.all(
-      ['a', 'b'].map(async (n) => (await gateway.makeNode(`${recipe}-${n}`, 'exact', false, true)).token),
+      ['a', 'b'].map(async (n) => (await gateway.makeNode(`${recipe}-${n}`, { seesGold: true })).token),
     );
     const both = meeting(tokens.length);
     const nodes = await Promise.all(
@@ -79,7 +79,7 @@ test.each(PLAYED)(
 /** Plays a round of sage with a node, and tells what of its prompts the node was given. */
 async function playHinted(seed: number, name: string, seesGold: boolean) {
   const { gateway, url } = playing;
-  const { token } = await gateway.makeNode(name, 'exact', false, seesGold);
+  const { token } = await gateway.makeNode(name, { seesGold });
   const files = await readPolicyFolder(join('models', shipped.find(HINTED).startPolicy));
   const tokenizer = tokenizerOf(files, HINTED);
   const compute = honestly();
@@ -137,7 +137,7 @@ async function verify(token: string, version: string): Promise<{ code: number | 
 test('a verifier elsewhere trains the version again, and a node that samples may not', async () => {
   const { gateway } = playing;
   const { settings } = runOf(shipped, { recipe: 'trio', ...ORDER });
-  const verifier = await gateway.makeNode('elsewhere', 'exact', true);
+  const verifier = await gateway.makeNode('elsewhere', { reads: 'verifier' });
   const version = `${settings.policy}@1`;
   const right = await verify(verifier.token, version);
   expect(right.said).toContain(`same bytes  version 1 of ${settings.policy}`);

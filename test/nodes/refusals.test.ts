@@ -128,7 +128,7 @@ test('tokens: one that is missing, unknown, of another party, or used for anothe
 });
 
 test('a verifier reads what is stored, writes nothing and leases nothing', async () => {
-  const { token } = await scene.gateway.makeNode('verifier', 'exact', true);
+  const { token } = await scene.gateway.makeNode('verifier', { reads: 'verifier' });
   expect((await scene.gateway.listNodes()).find(({ name }) => name === 'verifier')!.state).toBe('verifier');
   const { spec } = await scene.gateway.getRound(round);
   const version = { name: spec.settings.policy, version: 0 };
@@ -138,13 +138,31 @@ test('a verifier reads what is stored, writes nothing and leases nothing', async
   expect(await elsewhere.getGroups(round)).toHaveLength((await scene.gateway.getGroups(round)).length);
   // A node that samples reads neither, although its token is of the same form.
   expect(await refusal(await get(`/api/rounds/${round}`, first!.token))).toBe('401 token.wrong');
-  expect(await refusal(await post('/api/work/lease', ORDER, token))).toBe('403 node.verifier');
+  expect(await refusal(await post('/api/work/lease', ORDER, token))).toBe('403 node.reads');
   expect(await refusal(await post(`/api/rounds/${round}/report`, {}, token))).toBe('401 token.wrong');
   expect(await refusal(await post('/api/nodes', { name: 'third' }, token))).toBe('401 token.wrong');
   expect(await refusal(await get(`/api/rounds/${round}/work`, token))).toBe('401 token.wrong');
   expect((await get('/v1/models', token)).status).toBe(401);
   await scene.gateway.revokeNode('verifier');
   expect(await refusal(await get(`/api/objects/${keys.proposals(round)}`, token))).toBe('401 token.wrong');
+});
+
+test('a reader of its own reads what READ_TOKEN shows, calls the models, and is revoked alone', async () => {
+  const { token } = await scene.gateway.makeNode('ada', { reads: 'reader' });
+  const other = await scene.gateway.makeNode('bob', { reads: 'reader' });
+  expect((await scene.gateway.listNodes()).find(({ name }) => name === 'ada')!.state).toBe('reader');
+  expect((await get(`/api/rounds/${round}`, token)).status).toBe(200);
+  expect((await get('/metrics', token)).status).toBe(200);
+  expect((await get('/v1/models', token)).status).toBe(200);
+  // What is stored, with the answers of tasks, is the learner's and verifiers'.
+  expect(await refusal(await get(`/api/objects/${keys.proposals(round)}`, token))).toBe('401 token.wrong');
+  expect(await refusal(await post('/api/work/lease', ORDER, token))).toBe('403 node.reads');
+  expect(await refusal(await post(`/api/rounds/${round}/report`, {}, token))).toBe('401 token.wrong');
+  expect(await refusal(await post('/api/nodes', { name: 'third' }, token))).toBe('401 token.wrong');
+  await scene.gateway.revokeNode('ada');
+  expect(await refusal(await get(`/api/rounds/${round}`, token))).toBe('401 token.wrong');
+  expect((await get('/v1/models', token)).status).toBe(401);
+  expect((await get(`/api/rounds/${round}`, other.token)).status).toBe(200);
 });
 
 /** `rollmesh node-token`, as whoever runs the mesh calls it. */

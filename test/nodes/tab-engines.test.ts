@@ -79,7 +79,7 @@ test.skipIf(!chromiumPath)(
 test.skipIf(!chromiumPath)(
   `WebGPU in a tab is a close node, and what it answered is scored again${CHROMIUM_NEEDED}`,
   async () => {
-    const { token } = await playing.gateway.makeNode('gpu', 'close');
+    const { token } = await playing.gateway.makeNode('gpu', { exactness: 'close' });
     const page = await lent('webgpu', token, true);
     await expect.poll(async () => (await nodeOf('gpu')).state, { timeout: 90_000 }).toBe('idle');
     // Isolates do not rest beside a close node, and may take all that there is of a round.
@@ -105,7 +105,7 @@ test.skipIf(!chromiumPath)(
 test.skipIf(!chromiumPath)(
   `a tab that cannot compute so is told why, and leases nothing${CHROMIUM_NEEDED}`,
   async () => {
-    const { token } = await playing.gateway.makeNode('none', 'close');
+    const { token } = await playing.gateway.makeNode('none', { exactness: 'close' });
     const page = await lent('webgpu', token, false);
     await expect
       .poll(() => page.textContent('#node-status'), { timeout: 30_000 })

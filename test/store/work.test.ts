@@ -44,7 +44,6 @@ const node = (n: number, exactness: 'exact' | 'close' = 'exact') => ({
   id: idOf(n),
   name: `node-${n}`,
   exactness,
-  verifies: false,
   tokenSha256: String(n).padStart(64, '0'),
   publicKey: '0'.repeat(64),
   createdAt: 1,

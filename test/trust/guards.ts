@@ -356,7 +356,14 @@ export const GUARDS: readonly Guard[] = [
     'return null;',
     'learner/chance-nodes',
   ),
-  guard("a verifier's token", WORK, 'if (row.verifies)', 'if (false)', 'nodes/refusals'),
+  guard(
+    "a reader's token at objects",
+    'workers/gateway/guards.ts',
+    "c.var.reads === 'verifier'",
+    'c.var.reads',
+    'nodes/refusals',
+  ),
+  guard("a reader's or verifier's token", WORK, 'if (row.reads !== null)', 'if (false)', 'nodes/refusals'),
   guard(
     "a node's result changed",
     'core/audit/audit-nodes.ts',

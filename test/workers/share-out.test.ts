@@ -71,7 +71,7 @@ beforeAll(async () => {
     [OWN, 'own'],
   ] as const) {
     const keys = { tokenSha256: id.padEnd(64, '0'), publicKey: '0'.repeat(64), seesGold: id === OWN };
-    await insertNode(store.db, { id, name, exactness: 'exact', verifies: false, ...keys, createdAt: 1 });
+    await insertNode(store.db, { id, name, exactness: 'exact', ...keys, createdAt: 1 });
   }
 });
 afterAll(() => store.close());

@@ -38,6 +38,7 @@ const STATE_WORDS = {
   revoked: 'token revoked',
   'shut-out': 'shut out',
   verifier: 'trains versions again',
+  reader: 'reads',
 };
 
 /**

@@ -72,7 +72,7 @@ import type { RoundReport } from '../../core/schema/report.ts';
 import { keys, MOST_AHEAD } from '../../core/schema/round.ts';
 import {
   type AuditedNodes,
-  type Exactness,
+  type NodeOrder,
   type Mismatch,
   type NodeAnswer,
   type NodeShutOut,
@@ -485,13 +485,8 @@ export class GatewayClient {
   }
 
   /** Makes a node; its token is told this once. Throws `node.exists` if the name is taken. */
-  makeNode(
-    name: string,
-    exactness: Exactness = 'exact',
-    verifies = false,
-    seesGold = false,
-  ): Promise<v.InferOutput<typeof nodeMade>> {
-    const order = { name, exactness, ...(verifies ? { verifies } : {}), ...(seesGold ? { seesGold } : {}) };
+  makeNode(name: string, more: Omit<NodeOrder, 'name'> = {}): Promise<v.InferOutput<typeof nodeMade>> {
+    const order = { name, ...more };
     return read(nodeMade, this.#api.nodes.$post({ json: order }));
   }
 

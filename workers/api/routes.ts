@@ -31,7 +31,7 @@ export const CALLERS = {
   everyone: 'No token.',
   signer: 'A signature by `WEBHOOK_SECRET`: Standard Webhooks’, or GitHub’s.',
   reader:
-    '`READ_TOKEN`; on a local mesh that has none, no token. The learner’s token opens it as well, and so does a verifier’s.',
+    '`READ_TOKEN`, or a reader’s own token; on a local mesh without `READ_TOKEN`, no token. The learner’s token opens it as well, and so does a verifier’s.',
   caller: 'As readers, but for verifiers.',
   environments: 'As callers of the models; the token may stand in `X-API-Key` as well.',
   learner: '`LEARNER_TOKEN`, which whoever runs the mesh holds.',

@@ -8,7 +8,7 @@ import { readOn } from './body.ts';
 import { deadLetterRoutes } from './dead-letter-routes.ts';
 import { environmentRoutes } from './environment-routes.ts';
 import { events } from './events.ts';
-import { boundRequest, knowVerifier, limitReads, pagesOfOthers, readersOnly } from './guards.ts';
+import { boundRequest, knowReader, limitReads, pagesOfOthers, readersOnly } from './guards.ts';
 import { errorResponse } from './http-error.ts';
 import { learnerRoutes } from './learner-routes.ts';
 import { meshMetrics } from './mesh-metrics.ts';
@@ -51,7 +51,7 @@ export function gatewayApp(services: Services): Hono<GatewayTypes> {
     '/',
     episodeHeaderRoutes((request, env) => app.fetch(request, env as object)),
   );
-  app.use(knowVerifier);
+  app.use(knowReader);
   app.use(limitReads);
   app.use(tellLearner);
   app.use('/api/*', readersOnly);

@@ -81,15 +81,16 @@ async function nodeOf(db: Database, authorization: string | undefined): Promise<
   return claim && claimed(claim, await getNode(db, claim.id));
 }
 
-/** Notes whether a request that reads comes from a verifier: with its token it may read what the learner may. */
-export const knowVerifier = createMiddleware<GatewayTypes>(async function knowVerifier(c, next) {
-  const reads = c.req.method === 'GET';
-  const node = reads ? await nodeOf(c.var.services.db, c.req.header('authorization')) : undefined;
-  c.set('verifier', node?.verifies === true && node.revokedAt === null);
+/** Notes whether a request comes with the token of a reader or a verifier. */
+export const knowReader = createMiddleware<GatewayTypes>(async function knowReader(c, next) {
+  const node = await nodeOf(c.var.services.db, c.req.header('authorization'));
+  c.set('reads', (node?.revokedAt === null && node.reads) || undefined);
   await next();
 });
 
-const readsAll = (c: Context<GatewayTypes>) => c.var.verifier || isLearner(c);
+/** The learner, and a verifier that only reads: with its token it may read what the learner may. */
+const readsAll = (c: Context<GatewayTypes>) =>
+  (c.var.reads === 'verifier' && c.req.method === 'GET') || isLearner(c);
 
 /**
  * What is counted, each apart, and under which limit: webhooks with a right signature and those without, readers, readers who have something
@@ -147,10 +148,11 @@ const CLOSED = 'Set READ_TOKEN first: without it these routes are closed.';
 const isOpen = ({ secrets, settings }: GatewayTypes['Variables']['services']): boolean =>
   settings.local && !secrets.read.some(Boolean);
 
-/** Lets holders of a reading token read, the learner and verifiers; on a local mesh without such a token, everybody. */
+/** Lets holders of a reading token read, readers, the learner and verifiers; on a local mesh without `READ_TOKEN`, everybody. */
 export const readersOnly = createMiddleware<GatewayTypes>(async function readersOnly(c, next) {
   const { services } = c.var;
-  if (!isOpen(services) && !bearerMatches(c, services.secrets.read) && !readsAll(c))
+  const isReader = c.var.reads === 'reader' || bearerMatches(c, services.secrets.read);
+  if (!isOpen(services) && !isReader && !readsAll(c))
     throw unauthorized('reader', services.secrets.read.some(Boolean) ? undefined : CLOSED);
   await next();
 });
@@ -161,8 +163,14 @@ export const readersOnly = createMiddleware<GatewayTypes>(async function readers
  */
 const callersWith = (what: string, givenOf: (c: Context<GatewayTypes>) => string | undefined) =>
   createMiddleware<GatewayTypes>(async function callersOnly(c, next) {
-    const { secrets } = c.var.services;
-    if (!isOpen(c.var.services) && !matches(givenOf(c), [...secrets.read, ...secrets.learner]))
+    const { secrets, db } = c.var.services;
+    const given = givenOf(c);
+    const isCaller = async () => {
+      if (matches(given, [...secrets.read, ...secrets.learner])) return true;
+      const node = await nodeOf(db, `Bearer ${given}`);
+      return node?.reads === 'reader' && node.revokedAt === null;
+    };
+    if (!isOpen(c.var.services) && !(await isCaller()))
       throw new HttpError(401, 'token.wrong', 'This needs the reader’s token.', {
         expected: what,
         ...(secrets.read.some(Boolean) ? {} : { next: CLOSED }),

@@ -46,11 +46,11 @@ export const nodeReadRoutes = new Hono<GatewayTypes>()
 export const nodeRoutes = new Hono<GatewayTypes>()
   .post('/api/nodes', learnerOnly, async (c) => {
     const order = await readJsonBody(c.req.raw, nodeOrder, 4096);
-    const { name, exactness = 'exact', verifies = false, seesGold = false } = order;
+    const { name, exactness = 'exact', reads = null, seesGold = false } = order;
     const { db, now } = c.var.services;
     const node = deriveId('node', name, crypto.randomUUID());
     const { token, publicKey } = await makeNodeKeys(node);
-    const of = { id: node, name, exactness, verifies, seesGold };
+    const of = { id: node, name, exactness, reads, seesGold };
     const row = { ...of, tokenSha256: tokenSha256(token), publicKey, createdAt: now() };
     if (!(await insertNode(db, row)))
       throw new HttpError(409, 'node.exists', `There is a node ${name} already.`, {

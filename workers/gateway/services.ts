@@ -1,4 +1,5 @@
 /** What the gateway's routes work with: bindings turned into plain arguments. Tests and the deployed Worker differ only here. */
+import type { Reading } from '../../core/schema/work.ts';
 import type { Fetcher, R2Bucket, RateLimit } from '@cloudflare/workers-types';
 import type { Registry } from '../../core/recipe/registry.ts';
 import type { StageQueues } from '../shared/messages.ts';
@@ -54,6 +55,6 @@ export interface Services {
 
 /** Hono's types for every route of the gateway. */
 export interface GatewayTypes {
-  /** `verifier`: the request only reads, and comes with the token of a verifier. */
-  Variables: { services: Services; verifier: boolean };
+  /** `reads`: whose token the request comes with, where it is one of those that read. */
+  Variables: { services: Services; reads: Reading | undefined };
 }

@@ -84,9 +84,9 @@ function refuseEnded(row: NodeRow): void {
     throw new HttpError(403, 'node.shut-out', `Node ${row.name} is shut out: ${row.reason}`, {
       next: 'Its results were not those of the versions that it named. Whoever runs the mesh can make a new token.',
     });
-  if (row.verifies)
-    throw new HttpError(403, 'node.verifier', `The token of ${row.name} is that of a verifier.`, {
-      expected: 'the token of a node: a verifier sees answers of tasks, and samples nothing',
+  if (row.reads !== null)
+    throw new HttpError(403, 'node.reads', `The token of ${row.name} is that of a ${row.reads}.`, {
+      expected: 'the token of a node: this one reads, and samples nothing',
       next: 'Make another one where the mesh is: `npx rollmesh node-token create NAME`.',
     });
 }

@@ -43,8 +43,8 @@ export const nodeOfName = async (db: Database, name: string): Promise<NodeRow | 
 /** Inserts a node. @returns false if the name is taken */
 export async function insertNode(
   db: Database,
-  node: Pick<NodeRow, 'id' | 'name' | 'exactness' | 'verifies' | 'tokenSha256' | 'publicKey' | 'createdAt'> &
-    Partial<Pick<NodeRow, 'seesGold'>>,
+  node: Pick<NodeRow, 'id' | 'name' | 'exactness' | 'tokenSha256' | 'publicKey' | 'createdAt'> &
+    Partial<Pick<NodeRow, 'reads' | 'seesGold'>>,
 ): Promise<boolean> {
   const [inserted] = await writeAll(db, [db.insert(nodes).values(node).onConflictDoNothing()]);
   return inserted === 1;
@@ -72,7 +72,7 @@ export async function leaseToNode(
   readonly soon: boolean;
 }> {
   const may = sql`id = ${id} AND token_sha256 = ${tokenSha256} AND exactness = ${exactness}
-    AND revoked_at IS NULL AND shut_out_at IS NULL AND NOT verifies`;
+    AND revoked_at IS NULL AND shut_out_at IS NULL AND reads IS NULL`;
   const others = sql`(SELECT coalesce(sum(threads), 0) FROM nodes WHERE id <> ${id} AND ${alive(now)})`;
   const token = sql`EXISTS (SELECT 1 FROM nodes WHERE ${may})`;
   const { limit } = order;
@@ -245,13 +245,7 @@ export async function listNodes(db: Database, now: number): Promise<NodeAnswer[]
         ? 'shut-out'
         : revokedAt !== null
           ? 'revoked'
-          : row.verifies
-            ? 'verifier'
-            : leased
-              ? 'working'
-              : live
-                ? 'idle'
-                : 'away';
+          : (row.reads ?? (leased ? 'working' : live ? 'idle' : 'away'));
     const { id, name, exactness, seesGold, kind, threads, createdAt, reason } = row;
     const { requests, samples, tokens, lost, audited, auditedAt } = row;
     const done = { requests, samples, tokens, lost, audited, auditedAt, mismatch: mismatchOf(row) };

@@ -16,7 +16,7 @@ import type { GroupFailure, RunLabel } from '../../core/schema/answers.ts';
 import type { MissingReward } from '../../core/schema/missing-reward.ts';
 import type { RoundReport } from '../../core/schema/report.ts';
 import type { RoleBinding, RoundSpec, RunSettings } from '../../core/schema/round.ts';
-import { EXACTNESS, NODE_KINDS, type SamplingRequest } from '../../core/schema/work.ts';
+import { EXACTNESS, NODE_KINDS, READING, type SamplingRequest } from '../../core/schema/work.ts';
 
 export type { GroupFailure as Failure };
 
@@ -248,8 +248,8 @@ export const nodes = sqliteTable(
     publicKey: text('public_key').notNull(),
     createdAt: integer('created_at').notNull(),
     exactness: text({ enum: EXACTNESS }).notNull().default('exact'),
-    /** Whether its token opens what is stored, for reading alone, so that it can train versions again, and no leases. */
-    verifies: integer({ mode: 'boolean' }).notNull().default(false),
+    /** What its token opens for reading, in place of leases; null = it is a node's. */
+    reads: text({ enum: READING }),
     /** Whether it may lease requests whose prompts hold reference answers. */
     seesGold: integer('sees_gold', { mode: 'boolean' }).notNull().default(false),
     kind: text({ enum: NODE_KINDS }),
