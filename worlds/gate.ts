@@ -13,6 +13,8 @@ export interface Gate {
   /** From 0 to 1. */
   readonly value: number;
   readonly least?: number;
+  /** What its training goes on for, as long as it may, where that is more than the least. */
+  readonly aim?: number;
   readonly most?: number;
 }
 

@@ -80,6 +80,12 @@ test('a policy that does the whole already misses the gates that leave something
   expect((await seeAll(policy)).done).toBe(true);
 });
 
+test('a policy that solves three calls now and then is a start, and its training would go on', async () => {
+  const policy = able(16, 32);
+  expect(await missed(policy)).toEqual([]);
+  expect(await seeAll(policy)).toMatchObject({ done: false, said: 'missing: three calls, sampled 6' });
+});
+
 test('a policy that says nothing meets only the gate that asks for little', async () => {
   const silent = scripted(() => '<eos>');
   const met = (await gates(silent)).filter(isMet).map(({ description }) => description);
