@@ -29,3 +29,15 @@ export function softmax(logits: readonly number[]): number[] {
   const total = raised.reduce((a, b) => a + b, 0);
   return raised.map((x) => x / total);
 }
+
+/** Within a few units in the last place of ln x, x > 0 and finite; likewise by sums and products alone. */
+export function sameLog(x: number): number {
+  let [mantissa, k] = [x, 0];
+  for (; mantissa > 4 / 3; k++) mantissa /= 2;
+  for (; mantissa < 2 / 3; k--) mantissa *= 2;
+  // ln m = 2 artanh t, with |t| ≤ 1/5: a term is at most a twenty-fifth of the one before.
+  const t = (mantissa - 1) / (mantissa + 1);
+  let sum = 0;
+  for (let n = 2 * TERMS - 1; n > 0; n -= 2) sum = 1 / n + t * t * sum;
+  return k * LN2_HIGH + (k * LN2_LOW + 2 * t * sum);
+}

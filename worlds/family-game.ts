@@ -17,6 +17,7 @@ interface FamilyGame<V extends Verb>
       | 'reference'
       | 'write'
       | 'steps'
+      | 'stepEnds'
       | 'readVerdict'
       | 'byRule'
       | 'unused'

@@ -16,6 +16,7 @@ export const sums = familyGame(arithmetic, { words: { propose: freely(arithmetic
 export const compositions = familyGame(composition, {
   words: { propose: freely(composition) },
   write: writeSolution,
+  stepEnds: ['. '],
 });
 
 /** Chains of sums, which a proposer writes from one prompt, whatever they are written after. */

@@ -120,6 +120,8 @@ export interface Game<V extends Verb = Verb> {
   readonly steps?: StepChecker;
   /** The worked solution of a task; absent where the data have none. */
   readonly reference?: (task: string) => Solution;
+  /** The texts with which a step of a solution ends as a solver writes it, or the next one begins; default a line break. */
+  readonly stepEnds?: readonly string[];
   /** What a solution writes before its answer, line by line, and such lines as text. */
   readonly reasoning: {
     readonly lines: (solution: Solution) => readonly string[];
