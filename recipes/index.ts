@@ -1,6 +1,7 @@
 /** The recipes that the project ships. */
 import type { Recipe } from '../core/recipe/recipe.ts';
 import { type Registry, registry } from '../core/recipe/registry.ts';
+import { alphaLlm } from './alphallm/recipe.ts';
 import { aprm } from './aprm/recipe.ts';
 import { asl } from './asl/recipe.ts';
 import { azr } from './azr/recipe.ts';
@@ -8,6 +9,7 @@ import { cepo } from './cepo/recipe.ts';
 import { coReward } from './co-reward/recipe.ts';
 import { comas } from './comas/recipe.ts';
 import { cosplay } from './cosplay/recipe.ts';
+import { cpl } from './cpl/recipe.ts';
 import { dapo } from './dapo/recipe.ts';
 import { dsmathV2 } from './dsmath-v2/recipe.ts';
 import { epo } from './epo/recipe.ts';
@@ -33,6 +35,7 @@ import { rZero } from './r-zero/recipe.ts';
 import { ragen } from './ragen/recipe.ts';
 import { realTg } from './real-tg/recipe.ts';
 import { reseek } from './reseek/recipe.ts';
+import { restMcts } from './rest-mcts/recipe.ts';
 import { rewardHarness } from './rewardharness/recipe.ts';
 import { rise } from './rise/recipe.ts';
 import { rlp } from './rlp/recipe.ts';
@@ -142,6 +145,9 @@ export const recipes: readonly Recipe[] = [
   asl,
   reseek,
   rlver,
+  restMcts,
+  alphaLlm,
+  cpl,
 ];
 
 /** Every recipe of the project, in the form in which Workers, learner and commands take them. */

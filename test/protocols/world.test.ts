@@ -25,6 +25,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 test('a world of two verbs plays the recipes that need no others, and says what the others lack', () => {
   const plays = recipes.filter((recipe) => lackedIn(recipe, products)?.length === 0);
   expect(plays.map(({ name }) => name).sort()).toEqual([
+    'cpl',
     'dapo',
     'genrm',
     'laser',
@@ -32,6 +33,7 @@ test('a world of two verbs plays the recipes that need no others, and says what 
     'one-shot',
     'prime',
     'qwen-prm',
+    'rest-mcts',
     'rise',
     'rlsp',
     'sar',

@@ -171,7 +171,12 @@ const GOLD_IS_DATA = ['spin'];
 const GOLD_IS_REMEMBERED = ['rewardharness'];
 
 /** Where gold is used in an earlier phase than the last of a recipe's moments. */
-const GOLD_AT: Readonly<Record<string, Moment>> = { 'dsmath-v2': { index: 2 }, rewardharness: { index: 1 } };
+const GOLD_AT: Readonly<Record<string, Moment>> = {
+  'dsmath-v2': { index: 2 },
+  rewardharness: { index: 1 },
+  // The given tasks of its first round are so deep that no tree ends with an answer.
+  alphallm: { index: 2 },
+};
 
 const free = recipes.flatMap((recipe) =>
   Object.entries(recipe.rewards)

@@ -59,8 +59,16 @@ const FROM_ELSEWHERE: Readonly<Record<string, Readonly<Record<string, string>>>>
 };
 /** A role that is shown what another wrote, where the exact checker called that right. */
 const WRITTEN_AND_RIGHT = ['svs/writer'];
-/** Roles that no stage of a round asks: they act in evaluations, or are scored by the learner. */
-const NOT_ASKED = ['aprm/solver', 'genrm/verifier', 'spin/player'];
+/** Roles that write nothing in a stage of a round: they act in evaluations, measure, or are scored by the learner. */
+const NOT_ASKED = [
+  'alphallm/value',
+  'alphallm/critic',
+  'aprm/solver',
+  'cpl/value',
+  'genrm/verifier',
+  'rest-mcts/value',
+  'spin/player',
+];
 /** Variants that ask roles which are not asked without them. */
 const VARIANT: Readonly<Record<string, string>> = {
   epo: 'self-play',
@@ -148,7 +156,9 @@ function fromElsewhere({ asked, tasks }: Pick<Awaited<ReturnType<typeof play>>, 
     );
     before.push(...written.map(wordsOf));
     // What goes on with a text is shown together with it.
-    if (known) before.push(...written.map((text) => wordsOf(`${fields.at(-1) ?? ''} ${text}`)));
+    if (known)
+      for (const between of ['', ' '])
+        before.push(...written.map((text) => wordsOf((fields.at(-1) ?? '') + between + text)));
     else found.set(role, [...(found.get(role) ?? []), prompt]);
   }
   return found;
@@ -246,6 +256,8 @@ async function shownPlanted(recipe: Recipe, says: readonly string[]) {
             return sampleIds.map(write);
           }),
         score: () => Promise.reject(new Error('nothing is scored')),
+        measure: async (sequences) =>
+          sequences.map(({ ids }) => ({ logProbabilities: ids.map(() => -1), entropies: ids.map(() => 0) })),
         dispose: () => Promise.resolve(),
       }),
   });
