@@ -25,7 +25,7 @@ const MOST_OUTPUTS = 64;
 
 /** Throws `head.missing` where a version that is to measure has no head of this kind, and what is wrong with the one that it has. */
 export function expectHead(
-  { name, version }: Pick<PolicyRef, 'name' | 'version'>,
+  { name, version, set }: Pick<PolicyRef, 'name' | 'version' | 'set'>,
   kind: HeadKind,
   config: ModelConfig,
   file: Uint8Array | undefined,
@@ -34,7 +34,7 @@ export function expectHead(
   if (found?.kind === kind) return;
   throw wrongInput(
     'head.missing',
-    `${name}@${version} has ${found ? `a ${found.kind} head` : 'no head'}, and its ${kind} are asked for.`,
+    `${name}@${version}${set === undefined ? '' : ` (${set})`} has ${found ? `a ${found.kind} head` : 'no head'}, and its ${kind} are asked for.`,
     {
       expected:
         kind === 'classes'

@@ -1,6 +1,7 @@
 /** What the policy commands have in common: their options, the store they open, and how results reach stdout. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { wrongInput } from '../../core/errors.ts';
+import { WAYS, type WayName } from '../../protocols/solve/ways.ts';
 import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { printableLines } from '../printable.ts';
 import { remoteMesh } from '../shared/mesh-access.ts';
@@ -62,6 +63,16 @@ export function temperature(text: string): number {
 
 /** Parses token ids separated by commas; else throws commander's usage error. */
 export const tokenIds = (text: string): number[] => text.split(',').map((id) => whole(0)(id.trim()));
+
+/** Parses the ways of `policy solve --search`. */
+export function waysOption(text: string): WayName[] {
+  const names = text.split(',').map((name) => name.trim());
+  const unknown = names.find((name) => !WAYS.some((way) => way === name));
+  if (unknown === undefined) return names as WayName[];
+  throw wrongInput('solve.search', `There is no way ${JSON.stringify(unknown)} to search.`, {
+    expected: `some of ${WAYS.join(', ')}, with commas between them; the greedy answer is always given`,
+  });
+}
 
 /** Parses numbers separated by commas, each above 0. */
 export function numbersOption(text: string): number[] {

@@ -4,9 +4,9 @@ import type { Extraction } from '../../core/checkers/extract.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { Policy, PolicyRef } from '../../core/policy/policy.ts';
 import { rendererOf } from '../../core/renderer/open.ts';
-import type { RendererKind } from '../../core/renderer/renderer-kinds.ts';
 import { TEXT_FILES } from '../../core/renderer/policy-text.ts';
 import type { Renderer } from '../../core/renderer/renderer.ts';
+import type { RendererKind } from '../../core/renderer/renderer-kinds.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import {
   type BestFigures,
@@ -25,7 +25,7 @@ import {
 import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import type { PlacedTask } from '../../worlds/file/task.ts';
 import type { CheckedAnswer } from '../../worlds/questions/check-answer.ts';
-import type { VersionName } from '../shared/version-name.ts';
+import type { SetName } from '../shared/version-name.ts';
 import { configOf, openPolicy } from './live-policy.ts';
 import { fetchRewardModel, openScorer } from './reward-scores.ts';
 import { fetchVersion } from './stored-version.ts';
@@ -51,7 +51,7 @@ export interface EvalRequest extends AskedQuestions {
   /** The version to compare with; its answers come first of the two. */
   readonly compare?: number;
   /** Chooses among the samples of the version. */
-  readonly rewardModel?: VersionName;
+  readonly rewardModel?: SetName;
   /** The file to which every question is written with its answers, one JSON object per line. */
   readonly write?: string;
 }
@@ -65,7 +65,7 @@ export interface Evaluated extends QuestionFigures {
   readonly answered: number;
   readonly worked: number;
   /** Best-of-k by the reward model, beside a scorer that knows nothing; null where none is named. */
-  readonly best: (BestFigures & { readonly by: VersionName }) | null;
+  readonly best: (BestFigures & { readonly by: SetName }) | null;
   readonly compared: {
     readonly version: number;
     readonly figures: QuestionFigures;
@@ -196,7 +196,7 @@ export async function evaluateTasks(
 async function bestBy(
   gateway: GatewayClient,
   ref: PolicyRef,
-  by: VersionName,
+  by: SetName,
   answered: readonly AnsweredQuestion[],
 ): Promise<Evaluated['best']> {
   const { files } = await fetchVersion(gateway, ref, TEXT_FILES);

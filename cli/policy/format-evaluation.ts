@@ -1,7 +1,9 @@
 /** The text that `policy eval` prints for people. */
+
 import { pWords } from '../../core/statistics/change.ts';
 import type { Comparison, QuestionFigures, Share } from '../../protocols/evaluate/figures.ts';
 import { decimal, percent, points } from '../shared/figures.ts';
+import { nameOfSet } from '../shared/version-name.ts';
 import type { Evaluated } from './evaluate.ts';
 import { leftOutLines } from './task-file-options.ts';
 
@@ -66,7 +68,7 @@ export function evaluationLines(
     ...(best
       ? [
           ...Object.entries(best.bestAt).map(
-            ([k, of]) => `  ${`best-of-${k}`.padEnd(16)} ${share(of)}  by ${best.by.name}@${best.by.version}`,
+            ([k, of]) => `  ${`best-of-${k}`.padEnd(16)} ${share(of)}  by ${nameOfSet(best.by)}`,
           ),
           ...Object.entries(best.chanceAt).map(
             ([k, of]) =>

@@ -13,8 +13,10 @@ import {
 import { RENDERER_KINDS } from '../../core/renderer/renderer-kinds.ts';
 import { parsedValue } from '../../core/runs/set-path.ts';
 import type { Share } from '../../protocols/evaluate/figures.ts';
+import { WAYS } from '../../protocols/solve/ways.ts';
+import { STEP_TOKENS } from '../../protocols/trees/ground.ts';
 import { engineOption, whole } from '../shared/run-options.ts';
-import { versionName } from '../shared/version-name.ts';
+import { setOfVersion } from '../shared/version-name.ts';
 import {
   type Common,
   numbersOption,
@@ -23,6 +25,7 @@ import {
   temperature,
   tokenIds,
   versionCommand,
+  waysOption,
   withStore,
 } from './command-line.ts';
 import type { EvalRequest, Evaluated } from './evaluate.ts';
@@ -98,7 +101,7 @@ export function addEval(parent: Command): void {
     .option(
       '--reward-model <name@version>',
       'a version with a class head that chooses among the samples: best-of-k by it, beside majority and chance',
-      versionName,
+      setOfVersion,
     )
     .option('--write <file>', 'write every question with its answers to a file, one JSON object per line')
     .option(
@@ -140,17 +143,27 @@ export function addSolve(parent: Command): void {
   askingCommand(
     parent,
     'solve',
-    'what search buys on questions, at equal tokens: sampling and choosing, power sampling, beams',
+    'what search buys on questions, at equal tokens: sampling and choosing, power sampling, beams, trees',
   )
     .option('--tokens <n>', 'tokens that a question may take (default: eight answers of --max-new)', whole(1))
     .option('--temperatures <list>', 'temperatures to sample at', numbersOption, [0.3, 0.6, 1])
     .option('--powers <list>', 'powers α of power sampling, which draws answers from p^α', numbersOption, [4])
     .option(
       '--reward-model <name@version>',
-      'a version with a class head that chooses among samples and beams',
-      versionName,
+      'a version with a class head, or NAME@N/SET, that chooses among samples, beams and branches',
+      setOfVersion,
     )
-    .option('--piece <n>', 'tokens by which beams grow', whole(1), 16)
+    .option(
+      '--search <ways>',
+      `the ways to search, with commas between them (default: all that can be): ${WAYS.join(', ')}`,
+      waysOption,
+    )
+    .option(
+      '--piece <n>',
+      'tokens at most by which beams and trees grow; a line ends sooner',
+      whole(1),
+      STEP_TOKENS,
+    )
     .action(
       async (
         name: string,

@@ -1,9 +1,13 @@
 /** `policy solve`: what search at test time buys on a file of questions, at equal tokens. */
+import { wrongInput } from '../../core/errors.ts';
 import type { PolicyRef } from '../../core/policy/policy.ts';
+import { textOf } from '../../core/renderer/policy-text.ts';
 import { solveQuestions, type Way } from '../../protocols/solve/solve-questions.ts';
+import { WAYS, type WayName } from '../../protocols/solve/ways.ts';
+import { tokensWith } from '../../protocols/trees/ground.ts';
 import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { percent, points, whole } from '../shared/figures.ts';
-import type { VersionName } from '../shared/version-name.ts';
+import { nameOfSet, type SetName } from '../shared/version-name.ts';
 import { type AskedQuestions, openQuestions } from './evaluate.ts';
 import { fetchRewardModel, openScorer } from './reward-scores.ts';
 import { type LeftOut, leftOutLines, readTaskFiles, taskFileSettings } from './task-file-options.ts';
@@ -15,8 +19,10 @@ export interface SolveRequest extends AskedQuestions {
   readonly tokens?: number;
   readonly temperatures: readonly number[];
   readonly alphas: readonly number[];
-  readonly rewardModel?: VersionName;
-  /** Tokens of a piece in beam search. */
+  readonly rewardModel?: SetName;
+  /** The ways that are gone beside the greedy answer; default all that can be. */
+  readonly search?: readonly WayName[];
+  /** Tokens at most of a step, by which beams and trees grow. */
   readonly piece: number;
   readonly seed: number;
 }
@@ -40,11 +46,13 @@ export async function solveFile(
   request: SolveRequest,
   begin: (way: string) => void,
 ): Promise<Solved> {
+  const { search = WAYS, rewardModel } = request;
+  if (request.search && !rewardModel) expectNoScorer(request.search);
   const leftOut: LeftOut[] = [];
   const read = await readTaskFiles(request.tasks, taskFileSettings(request, leftOut));
   const opened = await openQuestions(gateway, ref, read.slice(0, request.limit), request);
   const { files, policy, renderer, fit, tooLong, maxNew, checker, extract } = opened;
-  const { temperatures, alphas, piece, seed, rewardModel } = request;
+  const { temperatures, alphas, piece, seed } = request;
   const budget = request.tokens ?? ANSWERS * maxNew;
   try {
     const model = rewardModel && (await fetchRewardModel(gateway, rewardModel, ref, files));
@@ -52,7 +60,9 @@ export async function solveFile(
     try {
       const ways = await solveQuestions(fit, {
         ...{ policy, renderer, checker, extract, maxNew, budget, seed, temperatures, alphas, piece, begin },
-        scorer: scorer && { name: `${rewardModel!.name}@${rewardModel!.version}`, score: scorer.score },
+        ways: search,
+        steps: tokensWith(textOf(files, ref.name).tokenizer, '\n'),
+        scorer: scorer && { name: nameOfSet(rewardModel!), score: scorer.score },
       });
       return { n: fit.length, tooLong, leftOut, budget, ways };
     } finally {
@@ -61,6 +71,15 @@ export async function solveFile(
   } finally {
     await policy.dispose();
   }
+}
+
+/** Throws `solve.scorer` where a way was named that only a scorer shows. */
+function expectNoScorer(search: readonly WayName[]): void {
+  const way = search.find((one) => one === 'beams' || one === 'tree');
+  if (way)
+    throw wrongInput('solve.scorer', `Nothing says what an unfinished answer is worth, which ${way} needs.`, {
+      expected: '--reward-model NAME@N: a version with a class head, or NAME@N/SET: a set of one with a head',
+    });
 }
 
 export function solvedLines(

@@ -6,8 +6,8 @@ import { CHECKERS, findChecker } from '../../core/checkers/registry.ts';
 import { wrongInput } from '../../core/errors.ts';
 import { program } from '../../worlds/file/program-checker.ts';
 import type { TaskFileSettings } from '../../worlds/file/read-tasks.ts';
-import { TASK_FIELDS } from '../../worlds/file/task.ts';
 import type { PlacedTask } from '../../worlds/file/task.ts';
+import { TASK_FIELDS } from '../../worlds/file/task.ts';
 import { readOptional } from './files.ts';
 import { refuseEndlessParquet } from './parquet-probe.ts';
 

@@ -8,6 +8,10 @@ export interface Search {
   readonly prompts: readonly TokenIds[];
   /** What ends an answer. */
   readonly ends: Pick<SamplingSettings, 'stop' | 'grammar'>;
+  /** Tokens with which a step of an answer ends; empty where none does. Beams and trees grow by steps. */
+  readonly steps: TokenIds;
+  /** Whether the tokens after a prompt end an answer, and not a step alone. */
+  readonly isEnded: (prompt: TokenIds, ids: TokenIds) => boolean;
   /** Longest answer in tokens. */
   readonly maxNew: number;
   /** Tokens that a question may take; the answer that exceeds them is still finished. */

@@ -1,4 +1,4 @@
-/** Ways to answer questions with a policy as it is, at equal tokens: greedily, by sampling at several temperatures and choosing, by power sampling, by beams. */
+/** Ways to answer questions with a policy as it is, at equal tokens: greedily, by sampling at several temperatures and choosing, by power sampling, by beams, by trees. */
 import type { Checker } from '../../core/checkers/checker.ts';
 import type { Extraction } from '../../core/checkers/extract.ts';
 import type { TokenIds } from '../../core/policy/policy.ts';
@@ -13,6 +13,8 @@ import { countsOf, isRight, type Share, shareOf, textsOf } from '../evaluate/fig
 import { beamSearch, type ScoreAnswers } from './beam-search.ts';
 import { powerSample } from './power-sampling.ts';
 import { type Drawn, drawWithin, type Found, type Search, sampleId } from './sampling.ts';
+import { treeSearch } from './tree-search.ts';
+import type { WayName } from './ways.ts';
 
 export interface SolveSettings extends Pick<Search, 'policy' | 'maxNew' | 'budget' | 'seed'> {
   readonly renderer: Renderer;
@@ -21,9 +23,12 @@ export interface SolveSettings extends Pick<Search, 'policy' | 'maxNew' | 'budge
   readonly temperatures: readonly number[];
   /** Powers of power sampling. */
   readonly alphas: readonly number[];
-  /** Chooses among samples and beams, by its name. */
+  /** Chooses among samples, beams and branches, by its name. */
   readonly scorer?: { readonly name: string; readonly score: ScoreAnswers } | undefined;
-  /** Tokens of a piece in beam search. */
+  /** The ways that are gone, beside the greedy answer. */
+  readonly ways: readonly WayName[];
+  /** Tokens with which a step ends, and the most that it may have: beams and trees grow by steps. */
+  readonly steps: TokenIds;
   readonly piece: number;
   /** Told the name of a way when it begins. */
   readonly begin?: (way: string) => void;
@@ -39,8 +44,9 @@ export interface Way {
   readonly overGreedy: ReturnType<typeof pairedDifference>;
 }
 
-/** The ways in which each beam is gone on with. */
+/** The ways in which each beam is gone on with, and each node of a tree when the search first comes there. */
 const BRANCHES = 4;
+const TREE_BRANCHES = 2;
 
 export async function solveQuestions(tasks: readonly PlacedTask[], settings: SolveSettings): Promise<Way[]> {
   const {
@@ -57,7 +63,9 @@ export async function solveQuestions(tasks: readonly PlacedTask[], settings: Sol
   } = settings;
   const prompts = tasks.map(({ messages }) => renderer.begin(messages).ids);
   const ends = renderer.ends();
-  const search: Search = { policy, prompts, ends, maxNew, budget, seed };
+  const isEnded = (prompt: TokenIds, ids: TokenIds) => renderer.read(prompt, ids).ended;
+  const search: Search = { policy, prompts, ends, steps: settings.steps, isEnded, maxNew, budget, seed };
+  const goes = (way: WayName) => settings.ways.includes(way);
   const checks = tasks.map((task) => checker.prepare(task));
   const checked = (q: number, ids: TokenIds): CheckedAnswer => {
     const read = renderer.read(prompts[q]!, ids);
@@ -83,23 +91,35 @@ export async function solveQuestions(tasks: readonly PlacedTask[], settings: Sol
     'greedy',
     greedy.map(([one]) => ({ ids: one!.ids, tokens: one!.ids.length })),
   );
-  for (const temperature of settings.temperatures) {
+  for (const temperature of goes('samples') ? settings.temperatures : []) {
     const at = `at temperature ${temperature}`;
     begin(`samples ${at}`);
     const drawn = await drawWithin(search, temperature);
     await addChoices(at, drawn);
   }
-  for (const alpha of settings.alphas) {
+  for (const alpha of goes('power') ? settings.alphas : []) {
     begin(`power sampling, α = ${alpha}`);
     addFound(`power sampling, α = ${alpha}`, await powerSample(search, alpha));
   }
   if (scorer) {
-    begin(`beams by ${scorer.name}`);
     // As many candidates as greedy answers fit into the budget.
     const candidates = Math.floor(budget / length);
     const branches = Math.max(1, Math.min(BRANCHES, candidates));
-    const width = Math.max(1, Math.floor(candidates / branches));
-    addFound(`beams by ${scorer.name}`, await beamSearch(search, scorer.score, { width, branches, piece }));
+    if (goes('beams')) {
+      begin(`beams by ${scorer.name}`);
+      const width = Math.max(1, Math.floor(candidates / branches));
+      addFound(
+        `beams by ${scorer.name}`,
+        await beamSearch(search, scorer.score, { width, branches, step: piece }),
+      );
+    }
+    if (goes('tree')) {
+      begin(`tree by ${scorer.name}`);
+      addFound(
+        `tree by ${scorer.name}`,
+        await treeSearch(search, scorer.score, { branches: TREE_BRANCHES, step: piece }),
+      );
+    }
   }
   const base = ways[0]!.shares;
   return ways.map(({ way, shares, tokens }) => ({

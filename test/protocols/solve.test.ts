@@ -11,6 +11,7 @@ import { uniforms } from '../../core/random.ts';
 import { beamSearch } from '../../protocols/solve/beam-search.ts';
 import { powerSample } from '../../protocols/solve/power-sampling.ts';
 import { drawWithin, type Search } from '../../protocols/solve/sampling.ts';
+import { treeSearch } from '../../protocols/solve/tree-search.ts';
 
 const END = 0;
 /** Next-token probabilities after a text: 1 and 2 go on or end. The answers are "1 END", "1 2 END", "2 END" and "2 2 END". */
@@ -76,6 +77,8 @@ const search = (questions: number, changes: Partial<Search> = {}): Search => ({
   policy,
   prompts: Array.from({ length: questions }, () => PROMPT),
   ends: { stop: [END] },
+  steps: [],
+  isEnded: (_prompt, ids) => ids.at(-1) === END,
   maxNew: 3,
   budget: 60,
   seed: 0,
@@ -146,7 +149,7 @@ describe('beam search', () => {
     rows.map(({ ids }) => ids.filter((id) => id === 2).length + (ids[0] === 1 ? 0.5 : 0));
 
   test('ends with the answer that the scorer finds best among those that have ended', async () => {
-    const shares = sharesOf(await beamSearch(search(300), twos, { width: 2, branches: 8, piece: 1 }));
+    const shares = sharesOf(await beamSearch(search(300), twos, { width: 2, branches: 8, step: 1 }));
     // Both beams begin with 2, which of sixteen beginnings at least two are but for one time in three hundred. Of sixteen ways on none is 2 with .9^16 = .185;
     // else "2 2 END" is best.
     expect(shares['2 2 0']! + shares['2 0']!).toBeGreaterThan(0.98);
@@ -156,24 +159,80 @@ describe('beam search', () => {
   test('keeps answers that have ended while others go on, and ends with none that has not', async () => {
     const short = async (rows: readonly { readonly ids: TokenIds }[]) =>
       rows.map(({ ids }) => Number(ids.join(' ') === '1 0'));
-    const shares = sharesOf(await beamSearch(search(300), short, { width: 8, branches: 1, piece: 1 }));
+    const shares = sharesOf(await beamSearch(search(300), short, { width: 8, branches: 1, step: 1 }));
     // Each of eight beams is "1 END" with .6 · .3.
     expect(Math.abs(shares['1 0']! - (1 - 0.82 ** 8))).toBeLessThan(0.09);
     // After two tokens of each of eight beams the budget is spent: one has ended but for .46^8, and "1 2" and "2 2" are scored higher.
-    const spent = await beamSearch(search(300, { budget: 16 }), twos, { width: 8, branches: 1, piece: 1 });
+    const spent = await beamSearch(search(300, { budget: 16 }), twos, { width: 8, branches: 1, step: 1 });
     expect(spent.filter(({ ids }) => ids.at(-1) === END).length / 300).toBeGreaterThan(0.97);
   });
 
   test('takes the tokens that it says, ends at the budget, and leaves out what cannot be scored', async () => {
     asked = 0;
-    const found = await beamSearch(search(3, { budget: 4 }), twos, { width: 1, branches: 4, piece: 1 });
+    const found = await beamSearch(search(3, { budget: 4 }), twos, { width: 1, branches: 4, step: 1 });
     expect(found.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(asked);
     for (const { tokens } of found) expect(tokens).toBe(4);
     const unscored = await beamSearch(
       search(20),
       async (rows) => rows.map(({ ids }) => (ids[0] === 1 ? Number.NaN : 0)),
-      { width: 1, branches: 16, piece: 3 },
+      { width: 1, branches: 16, step: 3 },
     );
     for (const { ids } of unscored) expect(ids[0]).toBe(2);
   });
+});
+
+describe('tree search', () => {
+  /** What a process reward model would say that wants "1 2 END": 1 is better than 2 at first, and only that answer is right. */
+  const wanted = async (rows: readonly { readonly ids: TokenIds }[]) =>
+    rows.map(({ ids }) => ({ '1': 0.6, '2': 0.2, '1 0': 0.1, '1 2': 0.9, '1 2 0': 1 })[ids.join(' ')] ?? 0);
+
+  test('ends with the answer that the scorer finds best, which it is led to by what it says of steps', async () => {
+    const shares = sharesOf(await treeSearch(search(300, { budget: 6 }), wanted, { branches: 2, step: 1 }));
+    // Two draws below the question, two below "1" where either is 1, and two below "1 2" where either is 2: at c = .2 nothing else promises as much. Samples of
+    // six tokens, two or three of them, have this answer with 1 − .58² to 1 − .58³, .66 to .80.
+    expect(Math.abs(shares['1 2 0']! - (1 - 0.4 ** 2) * (1 - 0.3 ** 2))).toBeLessThan(0.09);
+  });
+
+  test('takes the tokens that it says, and goes no further beyond the budget than its last draws', async () => {
+    asked = 0;
+    const found = await treeSearch(search(20, { budget: 9 }), wanted, { branches: 2, step: 1 });
+    expect(found.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(asked);
+    for (const { tokens } of found) {
+      expect(tokens).toBeGreaterThanOrEqual(9);
+      expect(tokens).toBeLessThanOrEqual(10);
+    }
+  });
+
+  test('what cannot be scored comes last, and a search without a budget is refused', async () => {
+    const unscored = async (rows: readonly { readonly ids: TokenIds }[]) =>
+      rows.map(({ ids }) => (ids[0] === 1 ? Number.NaN : 0.5));
+    for (const { ids } of await treeSearch(search(20), unscored, { branches: 8, step: 3 }))
+      expect(ids[0]).toBe(2);
+    const none = treeSearch(search(1, { budget: Number.POSITIVE_INFINITY }), wanted, {
+      branches: 2,
+      step: 1,
+    });
+    await expect(none).rejects.toMatchObject({ code: 'trees.budget' });
+    const broken = async () => [Number.POSITIVE_INFINITY, 0];
+    await expect(treeSearch(search(1), broken, { branches: 2, step: 1 })).rejects.toMatchObject({
+      code: 'trees.estimate',
+    });
+  });
+});
+
+test('a step ends with a token of its own, and beams and trees grow by whole steps', async () => {
+  // With 1 as the end of a step, "1 END" is two steps and "2 END" is one.
+  const lengths = new Set<number>();
+  const seen = async (rows: readonly { readonly ids: TokenIds }[]) =>
+    rows.map(({ ids }) => {
+      lengths.add(ids.length);
+      return Number(ids[0] === 1);
+    });
+  const steps = search(8, { steps: [1], budget: 30 });
+  for (const { ids } of await treeSearch(steps, seen, { branches: 2, step: 3 })) expect(ids[0]).toBe(1);
+  expect(lengths.has(1)).toBe(true);
+  lengths.clear();
+  for (const { ids } of await beamSearch(steps, seen, { width: 1, branches: 4, step: 3 }))
+    expect([ids[0], ids.at(-1)]).toEqual([1, END]);
+  expect(lengths.has(1)).toBe(true);
 });
