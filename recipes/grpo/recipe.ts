@@ -266,7 +266,7 @@ export function grpoOn({
     ],
     figures: {
       unanimous:
-        'Share of the groups, of each seat where there are several, whose answers all have the same reward, which teach nothing.',
+        'Share of the groups, of each seat where there are several, whose answers all have the same reward.',
       ...(seats && seats.length > 1
         ? { seatReward: 'Mean reward of the seat over those of its episodes that have one.' }
         : {}),

@@ -12,6 +12,11 @@ test('options before a subcommand are its own, and nothing else moves', () => {
   expect(ordered('--state=DIR --json label last --name x')).toBe('label --state=DIR --json last --name x');
   expect(ordered('list --state DIR')).toBe('list --state DIR');
   expect(ordered('--help')).toBe('--help');
+  // Without a subcommand the state is listed.
+  expect(ordered('--state DIR')).toBe('list --state DIR');
+  expect(ordered('--json')).toBe('list --json');
+  expect(ordered('--state DIR --help')).toBe('--state DIR --help');
+  expect(subcommandFirst(['--state', 'DIR'], new Command('environment'))).toEqual(['--state', 'DIR']);
   // A command without subcommands keeps its arguments.
   expect(subcommandFirst(['--state', 'list'], new Command('stop'))).toEqual(['--state', 'list']);
 });
