@@ -86,6 +86,9 @@ const ROWS = {
   asl: ['arithmetic', 'arithmetic-base', 32, 8],
   reseek: ['knowledge', 'search-two-hop', 16, 8],
   rlver: ['arithmetic', 'arithmetic-aided', 16, 8],
+  'rest-mcts': ['composition', 'composition', 16, 8],
+  alphallm: ['composition', 'composition', 16, 8],
+  cpl: ['composition', 'composition', 16, 8],
 } as const satisfies Readonly<Record<string, Row>>;
 
 type Shipped = keyof typeof ROWS;

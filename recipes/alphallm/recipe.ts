@@ -31,6 +31,7 @@ import {
   valueItems,
 } from '../../protocols/trees/stage.ts';
 import { compositions } from '../../worlds/toy-worlds.ts';
+import { setup } from '../setup.ts';
 
 const PROPOSER = 'proposer';
 /** The parameter sets of the critics, and the roles that they play: one with a value head, one with two classes. */
@@ -259,8 +260,4 @@ const written: RecipeOver<'solve' | 'propose'> = {
   ownReward: 'what an answer is paid teaches its critics, and is 1 or 0',
 };
 
-export const alphaLlm: Recipe = played(written, compositions, {
-  startPolicy: 'composition',
-  tasks: 16,
-  groupSize: 8,
-});
+export const alphaLlm: Recipe = played(written, compositions, setup('alphallm'));

@@ -29,6 +29,7 @@ import {
   valueItems,
 } from '../../protocols/trees/stage.ts';
 import { compositions } from '../../worlds/toy-worlds.ts';
+import { setup } from '../setup.ts';
 
 /** The parameter set with the value head, and the role that it plays. */
 const VALUE = 'value';
@@ -219,8 +220,4 @@ const written: RecipeOver<'solve'> = {
   ownReward: 'its tree is searched by what an answer is paid, which is 1 or 0',
 };
 
-export const cpl: Recipe = played(written, compositions, {
-  startPolicy: 'composition',
-  tasks: 16,
-  groupSize: 8,
-});
+export const cpl: Recipe = played(written, compositions, setup('cpl'));

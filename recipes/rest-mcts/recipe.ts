@@ -21,6 +21,7 @@ import {
   valueItems,
 } from '../../protocols/trees/stage.ts';
 import { compositions } from '../../worlds/toy-worlds.ts';
+import { setup } from '../setup.ts';
 
 /** The parameter set with the value head, and the role that it plays. */
 const VALUE = 'value';
@@ -143,8 +144,4 @@ const written: RecipeOver<'solve'> = {
   ownReward: 'what an answer is paid decides what is imitated and what steps were worth, and is 1 or 0',
 };
 
-export const restMcts: Recipe = played(written, compositions, {
-  startPolicy: 'composition',
-  tasks: 16,
-  groupSize: 8,
-});
+export const restMcts: Recipe = played(written, compositions, setup('rest-mcts'));
