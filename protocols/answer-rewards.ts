@@ -61,6 +61,12 @@ export const randomReward: AnswerReward = {
   pay: ({ group }) => group.samples.map(({ id }) => Number(coinOf(id))),
 };
 
+/** What a reward is held against. */
+export const CONTROLS = { format: formatReward, random: randomReward };
+
+/** Exact answers, and the controls. */
+export const exactAndControls = { exact: exactReward, ...CONTROLS };
+
 /**
  * The judge stage of a recipe without a verifier, in which no completion is sampled. The oracle's results are recorded beside the rewards, for the
  * monitors. `taskOf` says which task a sample answers, by its place in the group; default the group's task.

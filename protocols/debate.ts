@@ -11,12 +11,13 @@ import { mean } from '../core/rl/statistics.ts';
 import type { Maybe } from '../core/rl/types.ts';
 import { rolloutId } from '../core/round/sample-ids.ts';
 import { type Evaluation, evaluation } from '../core/schema/evaluation.ts';
+import { MAIN_SET } from '../core/schema/policy.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../core/schema/sample.ts';
 import { type AnswerReward, payAnswers } from './answer-rewards.ts';
 import { evaluateSolver } from './evaluate/solver.ts';
 import { generateWithin } from './evaluate/within-context.ts';
 import { samplePrompts } from './sample-prompts.ts';
-import { rewardOf } from './solver.ts';
+import { rewardOf, smallSteps } from './solver.ts';
 import { parseGroup } from './verify.ts';
 
 /** Who speaks in a turn, and whether he answers or says what is right and what is wrong in the answer before. */
@@ -27,6 +28,15 @@ export interface Seat {
 
 /** The turns of a debate in their order, with those who speak in each, at the same time. */
 export type Turns = readonly (readonly Seat[])[];
+
+/** The agent beside the first one, and the set of its weights. */
+export const PARTNER = 'partner';
+
+/** Both agents are trained, each with weights of its own. */
+export const TWO_AGENTS = {
+  [MAIN_SET]: { optimizer: smallSteps({ warmup: 10 }) },
+  [PARTNER]: { optimizer: smallSteps({ warmup: 10 }) },
+};
 
 type DebateGame = Game<'solve' | 'debate'>;
 

@@ -5,11 +5,25 @@ import { Random } from '../core/random.ts';
 import { discountedReturns, grpo } from '../core/rl/estimators/index.ts';
 import { groupsOfLargestDeviation } from '../core/rl/selection/index.ts';
 import { deviation, mean, present } from '../core/rl/statistics.ts';
-import type { Sample, ScoredGroup } from '../core/schema/sample.ts';
+import type { RolloutGroup, Sample, ScoredGroup } from '../core/schema/sample.ts';
 import type { GroupEstimator } from './solver.ts';
 
 /** Writes an episode's reward on each of its turns; null is missing. */
 export const returnOf = (turns: readonly Sample[]): number | null => turns[0]!.rewards.reward ?? null;
+
+/** The group with the rewards of each of its episodes on all turns of it. `exact`: whether the episode came to what the checker wants. */
+export function withEpisodeRewards(
+  group: RolloutGroup,
+  rated: readonly {
+    readonly turns: readonly Sample[];
+    readonly rewards: Sample['rewards'];
+    readonly exact: boolean;
+  }[],
+): ScoredGroup {
+  const answersExact = rated.flatMap(({ turns, exact }) => turns.map(() => exact));
+  const samples = rated.flatMap(({ turns, rewards }) => turns.map((turn) => ({ ...turn, rewards })));
+  return { ...group, samples, judgments: [], answersExact, solutionsExact: answersExact };
+}
 
 export const spread = (turns: readonly Sample[], advantage: number): PolicyItem[] =>
   turns.map((sample) => ({ sample, advantage }));

@@ -7,7 +7,7 @@ import type { RoundShape } from '../core/recipe/recipe.ts';
 import type { RoundContext } from '../core/recipe/round-context.ts';
 import { mean } from '../core/rl/statistics.ts';
 import type { RolloutGroup, ScoredGroup } from '../core/schema/sample.ts';
-import { exactReward, formatReward, payAnswers, randomReward } from './answer-rewards.ts';
+import { CONTROLS, exactReward, formatReward, payAnswers } from './answer-rewards.ts';
 import { ask } from './ask-about-samples.ts';
 import { rewardNamed, solverAlone } from './solver.ts';
 
@@ -16,7 +16,7 @@ export type GradedGame = Game<'solve' | 'rate'>;
 /** The role that grades. */
 export const GRADER = 'judge';
 
-const CONTROLS = { gold: exactReward, random: randomReward, format: formatReward } as const;
+const WITHOUT_GRADES = { gold: exactReward, ...CONTROLS } as const;
 
 export interface Grading {
   /** Grades of each answer, of which the mean is paid. */
@@ -42,7 +42,10 @@ async function grade(
   const { family } = game;
   const { rewardFunction } = context.round.settings;
   if (rewardFunction !== 'judge') {
-    const reward = rewardNamed<(typeof CONTROLS)[keyof typeof CONTROLS]>(CONTROLS, rewardFunction);
+    const reward = rewardNamed<(typeof WITHOUT_GRADES)[keyof typeof WITHOUT_GRADES]>(
+      WITHOUT_GRADES,
+      rewardFunction,
+    );
     return groups.map((group) => payAnswers(family, reward, context, group));
   }
   const shown = groups.flatMap(({ task, samples }) =>
@@ -79,7 +82,7 @@ async function grade(
 export function gradedSolver(game: GradedGame, grading: Grading): RoundShape {
   const { family, tasks, words } = game;
   const { temperature, set } = grading;
-  const alone = solverAlone({ family, temperature, tasks, rewards: CONTROLS });
+  const alone = solverAlone({ family, temperature, tasks, rewards: WITHOUT_GRADES });
   return {
     ...alone,
     rewards: {

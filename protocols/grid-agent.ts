@@ -20,6 +20,7 @@ import {
   MAX_GRID_TURNS,
   openGrid,
 } from '../worlds/grids/play.ts';
+import { withEpisodeRewards } from './episode-credit.ts';
 import { coinOf, sealedGold } from './gold.ts';
 
 export const AGENT = 'agent';
@@ -82,16 +83,9 @@ function scoreGrid(
   const rated = episodesOf(group.samples).map((turns) => {
     const texts = turns.map(({ ids }) => tokenizer.decode(ids));
     const outcome = gridOutcome(openGrid(group.task), texts);
-    return { turns, outcome, reward: rewardOf(() => outcome, turns) };
+    return { turns, rewards: { reward: rewardOf(() => outcome, turns) }, exact: outcome.success };
   });
-  const answersExact = rated.flatMap(({ turns, outcome }) => turns.map(() => outcome.success));
-  return {
-    ...group,
-    samples: rated.flatMap(({ turns, reward }) => turns.map((turn) => ({ ...turn, rewards: { reward } }))),
-    judgments: [],
-    answersExact,
-    solutionsExact: answersExact,
-  };
+  return withEpisodeRewards(group, rated);
 }
 
 /** The rewards that are controls: they know nothing of the goal. */

@@ -4,11 +4,28 @@
  */
 import type { Game } from '../core/game/game.ts';
 import type { AboutOf, TaskVerb } from '../core/game/verbs.ts';
+import type { RoundRecords } from '../core/plan/training-plan.ts';
 import { type RoundContext, sampleOf } from '../core/recipe/round-context.ts';
 import type { ParseResult } from '../core/recipe/task-family.ts';
+import { mean, present } from '../core/rl/statistics.ts';
 import { proposalId } from '../core/round/sample-ids.ts';
 import type { InvalidOutcome, Outcome } from '../core/schema/outcome.ts';
 import type { Sample } from '../core/schema/sample.ts';
+import { rewardOf } from './solver.ts';
+
+/** The share of a task's attempts whose reward is 1, of those that have one; null where none has. */
+export function solveRate(attempts: readonly Sample[]): number | null {
+  const paid = present(attempts.map(rewardOf));
+  return paid.length ? mean(paid.map((reward) => Number(reward === 1))) : null;
+}
+
+/** What each proposal earns by its outcome and by the share of attempts at its task that are right, which is null where it is not known. */
+export const paidByRate =
+  (reward: (outcome: Outcome, rate: number | null) => number | null) =>
+  ({ proposals, groups }: RoundRecords): ReadonlyMap<string, number | null> => {
+    const rates = new Map(groups.map(({ proposal, samples }) => [proposal, solveRate(samples)]));
+    return new Map(proposals.samples.map(({ id, outcome }) => [id, reward(outcome, rates.get(id) ?? null)]));
+  };
 
 /** A prompt for the proposer, which is answered once for each id. */
 export interface Request {

@@ -40,6 +40,12 @@ export function parseRewrite(task: string, text: string): ParseResult<Solution> 
   return isInteger(said) ? ok(chainWith(task, rewrittenLine(task), said)) : invalid('off-grammar');
 }
 
+/** What these recipes need that no file has. */
+export const CHECKED_LINES = {
+  datum: 'checker',
+  which: 'solutions of which a checker can say line by line what is right',
+} as const;
+
 /** The solution that a verdict is about. */
 export function solutionJudged({ id, about }: Pick<Sample, 'id' | 'about'>): Solution {
   const parsed = parseWorked(`${about}${STOP}`, { step: isInteger, answer: isInteger });

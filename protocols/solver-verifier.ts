@@ -14,7 +14,7 @@ import type { Proposals, RolloutGroup, Sample, ScoredGroup } from '../core/schem
 import { evaluateVerifier } from './evaluate/verifier.ts';
 import { besideOracle, coinOf, sealedGold } from './gold.ts';
 import { rollOut } from './roll-out.ts';
-import { rewardNamed, SOLVER } from './solver.ts';
+import { ofFamily, rewardNamed, SOLVER } from './solver.ts';
 import { parseGroup, verify } from './verify.ts';
 
 /** The verifier's role, as the monitors know it. */
@@ -89,10 +89,9 @@ export interface SolverVerifierGame {
 
 export function solverAndVerifier(game: SolverVerifierGame): RoundShape {
   const { family, tasks, judgeSet, shape, answers, placement = 'sequence', readVerdict = readTags } = game;
-  const { maxNew, stop } = family;
+  const { maxNew } = family;
   return {
-    taskName: family.name,
-    ...(stop ? { stop } : {}),
+    ...ofFamily(family),
     rewards: LABELS,
     roles: {
       [SOLVER]: {

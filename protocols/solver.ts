@@ -41,6 +41,15 @@ export interface SolverGame {
   readonly examine?: (context: EvaluationContext) => Promise<Readonly<Record<string, number>>>;
 }
 
+/** The fields of a recipe that follow from the family that it plays. */
+export const ofFamily = ({
+  name,
+  stop,
+}: Pick<TaskFamily, 'name' | 'stop'>): Pick<RoundShape, 'taskName' | 'stop'> => ({
+  taskName: name,
+  ...(stop ? { stop } : {}),
+});
+
 export function solverAlone({
   family,
   temperature = 1,
@@ -53,8 +62,7 @@ export function solverAlone({
   examine,
 }: SolverGame): RoundShape {
   return {
-    taskName: family.name,
-    ...(family.stop ? { stop: family.stop } : {}),
+    ...ofFamily(family),
     rewards,
     roles: { [SOLVER]: { description: 'solves tasks', sampling: { maxNew, temperature }, placement } },
     freezable: [],

@@ -115,7 +115,4 @@ export const ownWorld = (name: Shipped): Setup & Pick<Recipe, 'taskName'> => ({
 });
 
 /** Tasks a round in other worlds than its own. */
-export function tasksElsewhere(name: Shipped): number {
-  const [, , tasks, , elsewhere = tasks] = rowOf(name);
-  return elsewhere;
-}
+export const tasksElsewhere = (name: Shipped): number => rowOf(name)[4] ?? rowOf(name)[2];

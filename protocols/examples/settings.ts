@@ -1,7 +1,12 @@
 /** The settings that every recipe over examples takes by `--set`, and the data that such a recipe is made from. */
 import * as v from 'valibot';
+import type { SetSettings } from '../../core/plan/training-plan.ts';
+import { deriveId } from '../../core/random.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
+import { MAIN_SET } from '../../core/schema/policy.ts';
 import { storedHeldOut, storedSources } from '../../worlds/file/stored-set.ts';
-import { adapterSettings, optimizerEntries } from '../method-settings.ts';
+import { adapterSettings, expectSchedule, optimizerEntries } from '../method-settings.ts';
+import { smallSteps } from '../solver.ts';
 
 const positive = v.pipe(v.number(), v.minValue(Number.MIN_VALUE), v.finite());
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
@@ -36,3 +41,28 @@ export const exampleData = <S extends v.GenericSchema>(settings: S) =>
     heldOut: storedHeldOut,
     settings,
   });
+
+const trained = v.object(exampleEntries(1));
+interface TrainedData {
+  readonly name: string;
+  readonly start: string;
+  readonly settings: Pick<v.InferOutput<typeof trained>, 'optimizer' | 'adapter'>;
+}
+
+/** What a recipe on examples is named, begins from and trains. Throws `settings.value` where its schedule does not fit. */
+export function trainedOn(
+  recipe: string,
+  data: TrainedData,
+  head?: SetSettings['head'],
+): Pick<Recipe, 'name' | 'called' | 'startPolicy' | 'sets'> {
+  const { optimizer, adapter } = data.settings;
+  expectSchedule(optimizer);
+  return {
+    name: `${recipe}-${deriveId(recipe, JSON.stringify(data)).slice(0, 10)}`,
+    called: `${recipe} on ${data.name}`,
+    startPolicy: data.start,
+    sets: {
+      [MAIN_SET]: { optimizer: smallSteps(optimizer), ...(adapter && { adapter }), ...(head && { head }) },
+    },
+  };
+}

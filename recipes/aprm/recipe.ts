@@ -1,6 +1,6 @@
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { DETECTION_FIGURES } from '../../protocols/evaluate/detection.ts';
-import { rewriteLines, rewriting } from '../../protocols/rewritten-lines.ts';
+import { CHECKED_LINES, rewriteLines, rewriting } from '../../protocols/rewritten-lines.ts';
 import { SOLVER, smallSteps } from '../../protocols/solver.ts';
 import { plainProofs } from '../../worlds/chains/analysis.ts';
 import { familyTasks } from '../../worlds/drawn-tasks.ts';
@@ -34,10 +34,7 @@ export const aprm: Recipe = {
     schedule:
       'In each round both are updated from the same records. Their steps are optimistic AdamW: twice along the direction of the new gradient and once back along the last one.',
   },
-  needsOfTasks: {
-    datum: 'checker',
-    which: 'solutions of which a checker can say line by line what is right',
-  },
+  needsOfTasks: CHECKED_LINES,
   differences: [
     'Payoffs, weights of KL and entropy, step sizes and how many updates either player has could not be checked against the paper’s; each round updates both.',
     'The generator is not shown the line that it replaces: it writes one in its place, as a solver would, whose weights it starts from.',

@@ -25,6 +25,7 @@ import {
   creditedItems,
   describedBy,
   groupItems,
+  ofFamily,
   policyUpdate,
   rewardNamed,
   rewardOf,
@@ -381,8 +382,7 @@ const written: RecipeOver<'solve' | 'verify' | 'evolve'> = {
     });
     return {
       ...described,
-      taskName: family.name,
-      ...(family.stop ? { stop: family.stop } : {}),
+      ...ofFamily(family),
       rewards,
       roles: {
         [GENERATOR]: { ...role('writes questions', 'evolve'), speaksAs: 'proposer' },

@@ -3,13 +3,13 @@ import type { PolicyPart, RoundRecords, TrainingPlan } from '../../core/plan/tra
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { taskRelative } from '../../core/rl/estimators/index.ts';
 import { interiorDifficulty } from '../../core/rl/rewards/index.ts';
-import { mean, present } from '../../core/rl/statistics.ts';
+import { mean } from '../../core/rl/statistics.ts';
 import type { Outcome } from '../../core/schema/outcome.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
-import type { Sample } from '../../core/schema/sample.ts';
 import type { AnswerReward } from '../../protocols/answer-rewards.ts';
 import { coinOf } from '../../protocols/gold.ts';
 import { ppoClip } from '../../protocols/objectives.ts';
+import { paidByRate, solveRate } from '../../protocols/proposals.ts';
 import { creditedItems, policyPart, rewardOf, SOLVER } from '../../protocols/solver.ts';
 import { KINDS, kindOf } from '../../worlds/programs/family.ts';
 import { setup } from '../setup.ts';
@@ -51,19 +51,6 @@ const shape = (variant?: string) => ({
   kinds: variant === 'no-induction' ? KINDS.slice(0, 2) : KINDS,
   referenced: variant !== 'no-references',
 });
-
-/** The share of a task's attempts whose reward says that they are right, of those that have one; null where none has. */
-export function solveRate(attempts: readonly Sample[]): number | null {
-  const paid = present(attempts.map(rewardOf));
-  return paid.length ? mean(paid.map((reward) => Number(reward === 1))) : null;
-}
-
-function payProposals({ proposals, groups }: RoundRecords): ReadonlyMap<string, number | null> {
-  const rates = new Map(groups.map(({ proposal, samples }) => [proposal, solveRate(samples)]));
-  return new Map(
-    proposals.samples.map(({ id, outcome }) => [id, proposerReward(outcome, rates.get(id) ?? null)]),
-  );
-}
 
 function learn({ round, proposals, groups, recipeState }: RoundRecords): TrainingPlan {
   const { variant } = round.settings;
@@ -158,7 +145,7 @@ export const azr: Recipe = {
       },
     },
   },
-  payProposals,
+  payProposals: paidByRate(proposerReward),
   learn,
   ...programPlay({ rewards, shape }),
 };

@@ -10,10 +10,9 @@ import type { AdmittedTask, RolloutGroup, ScoredGroup } from '../../core/schema/
 import {
   type AnswerEvidence,
   type AnswerReward,
+  CONTROLS,
   exactReward,
-  formatReward,
   payAnswers,
-  randomReward,
 } from '../../protocols/answer-rewards.ts';
 import { type Rewriting, rewrite, rewritten } from '../../protocols/rewrites.ts';
 import { answer } from '../../protocols/roll-out.ts';
@@ -103,8 +102,7 @@ export const rewards: Readonly<Record<string, AnswerReward>> = {
     pay: byVotes((votes) => votes),
   },
   gold: exactReward,
-  format: formatReward,
-  random: randomReward,
+  ...CONTROLS,
 };
 
 export function payBoth(

@@ -11,22 +11,24 @@ import type { Maybe } from '../../core/rl/types.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import {
-  type AnswerReward,
-  exactReward,
-  formatReward,
-  randomReward,
-} from '../../protocols/answer-rewards.ts';
+import { type AnswerReward, CONTROLS, exactReward } from '../../protocols/answer-rewards.ts';
 import { ask, type Question } from '../../protocols/ask-about-samples.ts';
-import { debate, debatesIn, payDebates, type Scored, type Turns } from '../../protocols/debate.ts';
+import {
+  debate,
+  debatesIn,
+  PARTNER,
+  payDebates,
+  type Scored,
+  type Turns,
+  TWO_AGENTS,
+} from '../../protocols/debate.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { besideOracle } from '../../protocols/gold.ts';
 import { ppoClip } from '../../protocols/objectives.ts';
-import { describedBy, policyPart, rewardNamed, SOLVER, smallSteps } from '../../protocols/solver.ts';
+import { describedBy, ofFamily, policyPart, rewardNamed, SOLVER } from '../../protocols/solver.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
 import { setup } from '../setup.ts';
 
-const PARTNER = 'partner';
 /** The two agents by what they do; each has weights of its own. */
 const AGENTS = [
   { set: MAIN_SET, solver: SOLVER, critic: 'critic', scorer: 'scorer' },
@@ -87,8 +89,7 @@ const unpaid: AnswerReward = {
 const rewards: Readonly<Record<string, AnswerReward>> = {
   peers: unpaid,
   gold: { ...exactReward, description: '1 for an exact solution, by the checker in place of a scorer' },
-  format: formatReward,
-  random: randomReward,
+  ...CONTROLS,
 };
 
 type ComasGame = Game<'solve' | 'debate' | 'review' | 'score'>;
@@ -237,10 +238,7 @@ const described = {
     readable: 'Share of the scores that can be read.',
   },
   variants: VARIANTS,
-  sets: {
-    [MAIN_SET]: { optimizer: smallSteps({ warmup: 10 }) },
-    [PARTNER]: { optimizer: smallSteps({ warmup: 10 }) },
-  },
+  sets: TWO_AGENTS,
 } satisfies Described;
 
 const written: RecipeOver<'solve' | 'debate' | 'review' | 'score'> = {
@@ -256,8 +254,7 @@ const written: RecipeOver<'solve' | 'debate' | 'review' | 'score'> = {
     });
     return {
       ...described,
-      taskName: family.name,
-      ...(family.stop ? { stop: family.stop } : {}),
+      ...ofFamily(family),
       rewards,
       roles: Object.fromEntries(
         AGENTS.flatMap(({ set, solver, critic, scorer }) => [

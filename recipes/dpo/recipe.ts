@@ -11,16 +11,14 @@ import type {
   RoundRecords,
   TrainingPlan,
 } from '../../core/plan/training-plan.ts';
-import { deriveId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { tallyOf } from '../../core/statistics/change.ts';
 import { exampleRound, nothingExamined, pairSpans, total } from '../../protocols/examples/round.ts';
-import { exampleData, exampleEntries } from '../../protocols/examples/settings.ts';
-import { expectSchedule } from '../../protocols/method-settings.ts';
+import { exampleData, exampleEntries, trainedOn } from '../../protocols/examples/settings.ts';
 import { preferencePart, START, updateOf } from '../../protocols/objectives.ts';
-import { SOLVER, smallSteps } from '../../protocols/solver.ts';
+import { SOLVER } from '../../protocols/solver.ts';
 import { sizes } from '../setup.ts';
 
 const notNegative = v.pipe(v.number(), v.minValue(0), v.finite());
@@ -126,11 +124,9 @@ export async function planPairs(
 /** Throws where the data does not fit the schema, because another version of rollmesh or a person wrote it. */
 export function dpoFrom(given: unknown): Recipe {
   const data = v.parse(dpoData, given);
-  const { examined, optimizer, adapter } = data.settings;
-  expectSchedule(optimizer);
+  const { examined } = data.settings;
   return {
-    name: `dpo-${deriveId('dpo', JSON.stringify(data)).slice(0, 10)}`,
-    called: `dpo on ${data.name}`,
+    ...trainedOn('dpo', data),
     title: 'Direct preference optimisation on pairs of answers',
     paper: {
       title: 'Direct Preference Optimization: Your Language Model is Secretly a Reward Model',
@@ -160,10 +156,8 @@ export function dpoFrom(given: unknown): Recipe {
       chosenLikelihood:
         'Mean log-likelihood of a token of the chosen answer on held-out pairs, nats per token.',
     },
-    startPolicy: data.start,
     ...sizes('dpo'),
     variants: VARIANTS,
-    sets: { [MAIN_SET]: { optimizer: smallSteps(optimizer), ...(adapter ? { adapter } : {}) } },
     ...exampleRound({
       name: data.name,
       tasks: data,

@@ -1,7 +1,7 @@
 /** The feedback-alignment study: what the self-teacher should be told of an attempt. The method is described below, as data. */
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
-import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { besideCritic } from '../../protocols/critic.ts';
 import {
   rewardsAlone,
@@ -14,8 +14,6 @@ import { slowTeacher, TEACHER_RATE, TEACHER_SET } from '../../protocols/teacher-
 import { aidedSums } from '../../worlds/toy-worlds.ts';
 import { setup } from '../setup.ts';
 import { type Context, contextAid, type FeedbackGame } from './contexts.ts';
-
-const rewards = { exact: exactReward, format: formatReward, random: randomReward };
 
 const VARIANTS = {
   grpo: 'rewards alone: the advantages of GRPO, and no teacher',
@@ -82,7 +80,7 @@ const written: RecipeOver<'solve' | 'retell' | 'correct'> = {
   needs: { verbs: ['solve', 'retell', 'correct'], alsoSays: ['critique'], data: ['answer', 'solution'] },
   over: (game) => ({
     ...described,
-    ...besideCritic(game, solverAlone({ ...game, rewards, draws: 2 }), ({ settings }) => {
+    ...besideCritic(game, solverAlone({ ...game, rewards: exactAndControls, draws: 2 }), ({ settings }) => {
       const { variant, rewardFunction } = settings;
       return rewardFunction === 'exact' && variant !== 'grpo' && variant !== 'reference';
     }),

@@ -3,15 +3,13 @@ import type { Game } from '../../core/game/game.ts';
 import { Random } from '../../core/random.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { AdmittedTask, RolloutGroup, Sample } from '../../core/schema/sample.ts';
-import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { paidEarly } from '../../protocols/reward-first-stage.ts';
 import { answer, rollOut } from '../../protocols/roll-out.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 
 /** The role that writes drafts. */
 export const DRAFTER = 'drafter';
-
-export const rewards = { exact: exactReward, format: formatReward, random: randomReward };
 
 export const VARIANTS = {
   grpo: 'nobody drafts, and as many attempts are trained on as there would be drafts and attempts',
@@ -62,7 +60,7 @@ export async function draftAndAttempt(
     SOLVER,
     tasks.map((task, t) => {
       const drafts = draftsT[t]!;
-      const paid = paidEarly(family, rewards, context, task, drafts);
+      const paid = paidEarly(family, exactAndControls, context, task, drafts);
       const wellFormed = drafts.map(({ outcome }) => outcome === 'ok');
       const chosen = chosenDraft(task.group, paid, wellFormed, variant);
       const shown = (draft: Sample) => {

@@ -1,12 +1,13 @@
 /** iGRPO: the best of several drafts is shown to those whose attempts are trained on. The method is described below, as data. */
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { grpoUpdate } from '../../protocols/objectives.ts';
 import { exactShare, writtenBy } from '../../protocols/samples-of-role.ts';
 import { SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
 import { setup } from '../setup.ts';
-import { DRAFTER, draftAndAttempt, rewards, VARIANTS } from './drafts.ts';
+import { DRAFTER, draftAndAttempt, VARIANTS } from './drafts.ts';
 
 function learn({ groups }: RoundRecords): TrainingPlan {
   const attempts = groups.map((group) => writtenBy(group, SOLVER));
@@ -58,7 +59,7 @@ const described = {
 const written: RecipeOver<'solve' | 'revise'> = {
   needs: { verbs: ['solve', 'revise'], data: ['answer'] },
   over: (game) => {
-    const { roles, ...alone } = solverAlone({ ...game, rewards, draws: 2 });
+    const { roles, ...alone } = solverAlone({ ...game, rewards: exactAndControls, draws: 2 });
     return {
       ...described,
       ...alone,

@@ -16,7 +16,7 @@ import { equalClassWeights, grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { finite } from '../../core/schema/numbers.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
-import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { ppoClip, updateOf } from '../../protocols/objectives.ts';
 import {
   groupItems,
@@ -171,7 +171,7 @@ const written: RecipeOver<'solve'> = {
     ...(game.unused ? {} : { state: startState }),
     ...solverAlone({
       ...game,
-      rewards: { exact: exactReward, format: formatReward, random: randomReward },
+      rewards: exactAndControls,
       draws: 2,
     }),
     learn: (records, tools) => learn(game, records, tools),

@@ -5,7 +5,7 @@ import { CONVENTIONS } from '../../core/rl/conventions.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import type { PolicyObjectiveSpec } from '../../core/rl/objective.ts';
 import type { RunSettings } from '../../core/schema/round.ts';
-import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { CONTROLS, exactReward } from '../../protocols/answer-rewards.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { sums } from '../../worlds/toy-worlds.ts';
 import { setup } from '../setup.ts';
@@ -79,7 +79,7 @@ const written: RecipeOver<'solve'> = {
     ...solverAlone({
       ...game,
       draws: 4,
-      rewards: { gold: exactReward, format: formatReward, random: randomReward },
+      rewards: { gold: exactReward, ...CONTROLS },
     }),
   }),
 };

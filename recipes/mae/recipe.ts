@@ -8,7 +8,14 @@ import { evaluation } from '../../core/schema/evaluation.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
-import { creditedItems, describedBy, policyPart, rewardOf, trainedSolver } from '../../protocols/solver.ts';
+import {
+  creditedItems,
+  describedBy,
+  ofFamily,
+  policyPart,
+  rewardOf,
+  trainedSolver,
+} from '../../protocols/solver.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { ratingParts } from '../../worlds/arithmetic/ratings.ts';
 import { setup, tasksElsewhere } from '../setup.ts';
@@ -145,8 +152,7 @@ function stages(rated: RatedGame) {
   const { family, words } = rated.game;
   const sampling = (maxNew: number) => ({ maxNew, temperature: 1 });
   return {
-    taskName: family.name,
-    ...(family.stop ? { stop: family.stop } : {}),
+    ...ofFamily(family),
     rewards: REWARDS,
     roles: {
       proposer: {

@@ -6,24 +6,30 @@ import { grpo } from '../../core/rl/estimators/index.ts';
 import type { Maybe } from '../../core/rl/types.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
-import { DEBATE_FIGURES, debate, evaluateDebates, payDebates, type Turns } from '../../protocols/debate.ts';
+import {
+  DEBATE_FIGURES,
+  debate,
+  evaluateDebates,
+  PARTNER,
+  payDebates,
+  type Turns,
+  TWO_AGENTS,
+} from '../../protocols/debate.ts';
 import { nearStart, ppoClip } from '../../protocols/objectives.ts';
 import { exactShare } from '../../protocols/samples-of-role.ts';
 import {
   creditedItems,
   describedBy,
+  ofFamily,
   policyUpdate,
   rewardNamed,
   rewardOf,
-  smallSteps,
 } from '../../protocols/solver.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
 import { setup } from '../setup.ts';
 import { type FlipWeights, flipPay, influenceReturns } from './influence.ts';
 
 const DEBATER = 'debater';
-/** The other agent's role, and its parameter set. */
-const PARTNER = 'partner';
 const SEATS = [{ role: DEBATER }, { role: PARTNER }];
 const TURNS: Turns = [SEATS, SEATS];
 const SETS = { [DEBATER]: MAIN_SET, [PARTNER]: PARTNER } as const;
@@ -128,10 +134,7 @@ const described = {
     lastExact: 'Share of exact answers in their last turn.',
   },
   variants: VARIANTS,
-  sets: {
-    [MAIN_SET]: { optimizer: smallSteps({ warmup: 10 }) },
-    [PARTNER]: { optimizer: smallSteps({ warmup: 10 }) },
-  },
+  sets: TWO_AGENTS,
 } satisfies Described;
 
 const written: RecipeOver<'solve' | 'debate'> = {
@@ -141,8 +144,7 @@ const written: RecipeOver<'solve' | 'debate'> = {
     const sampling = { maxNew: words.solve.maxNew, temperature: 1 };
     return {
       ...described,
-      taskName: family.name,
-      ...(family.stop ? { stop: family.stop } : {}),
+      ...ofFamily(family),
       rewards,
       roles: {
         [DEBATER]: {

@@ -12,23 +12,24 @@ import {
   DEBATE_FIGURES,
   debate,
   evaluateDebates,
+  PARTNER,
   payDebates,
   type Scored,
   type Turns,
+  TWO_AGENTS,
 } from '../../protocols/debate.ts';
 import { nearStart, ppoClip } from '../../protocols/objectives.ts';
 import {
   describedBy,
+  ofFamily,
   policyUpdate,
   rewardNamed,
   rewardOf,
   SOLVER,
-  smallSteps,
 } from '../../protocols/solver.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
 import { setup } from '../setup.ts';
 
-const PARTNER = 'partner';
 const CRITIC = 'critic';
 /** The parameter set of each role. */
 const SETS = { [SOLVER]: MAIN_SET, [PARTNER]: PARTNER, [CRITIC]: PARTNER } as const;
@@ -160,10 +161,7 @@ const described = {
       'Number of tasks that are trained on: those whose answers are neither all right nor all wrong.',
   },
   variants: VARIANTS,
-  sets: {
-    [MAIN_SET]: { optimizer: smallSteps({ warmup: 10 }) },
-    [PARTNER]: { optimizer: smallSteps({ warmup: 10 }) },
-  },
+  sets: TWO_AGENTS,
 } satisfies Described;
 
 const written: RecipeOver<'solve' | 'debate' | 'review'> = {
@@ -173,8 +171,7 @@ const written: RecipeOver<'solve' | 'debate' | 'review'> = {
     const agent = { speaksAs: SOLVER, sampling: { maxNew: words.solve.maxNew, temperature: 1 } };
     return {
       ...described,
-      taskName: family.name,
-      ...(family.stop ? { stop: family.stop } : {}),
+      ...ofFamily(family),
       rewards,
       roles: {
         [SOLVER]: { description: 'answers, and answers again after the others', ...agent },

@@ -12,13 +12,7 @@ import {
 import { mean } from '../../core/rl/statistics.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { AdmittedTask, RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
-import {
-  type AnswerReward,
-  exactReward,
-  formatReward,
-  payAnswers,
-  randomReward,
-} from '../../protocols/answer-rewards.ts';
+import { type AnswerReward, CONTROLS, exactReward, payAnswers } from '../../protocols/answer-rewards.ts';
 import { rollOut, rolloutIds } from '../../protocols/roll-out.ts';
 import { samplePrompts } from '../../protocols/sample-prompts.ts';
 import { rewardNamed, SOLVER } from '../../protocols/solver.ts';
@@ -41,8 +35,7 @@ export const rewards = {
     ...exactReward,
     description: '1 for an exact answer; for a puzzle the share of the steps in question that are right',
   },
-  format: formatReward,
-  random: randomReward,
+  ...CONTROLS,
 };
 
 export const VARIANTS = {

@@ -2,12 +2,7 @@
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
-import {
-  type AnswerReward,
-  exactReward,
-  formatReward,
-  randomReward,
-} from '../../protocols/answer-rewards.ts';
+import { type AnswerReward, CONTROLS, exactReward } from '../../protocols/answer-rewards.ts';
 import { nearStart, ppoClip } from '../../protocols/objectives.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { admitTasks } from '../../worlds/drawn-tasks.ts';
@@ -86,7 +81,7 @@ const written: RecipeOver<'solve'> = {
     ...solverAlone({
       ...game,
       draws: 2,
-      rewards: { label: exactReward, format: formatReward, random: randomReward, wrong: wrongLabel },
+      rewards: { label: exactReward, ...CONTROLS, wrong: wrongLabel },
       tasks: (context) => {
         const { round } = context;
         const { variant, tasks } = round.settings;

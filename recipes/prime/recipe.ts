@@ -24,7 +24,7 @@ import { mixStreams } from '../../core/rl/rewards/index.ts';
 import { groupsInBand } from '../../core/rl/selection/index.ts';
 import { mean, whiten } from '../../core/rl/statistics.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { ppoClip } from '../../protocols/objectives.ts';
 import { solverAlone, solverUpdate } from '../../protocols/solver.ts';
 import { OPTIMIZER } from '../../protocols/solver-verifier.ts';
@@ -207,7 +207,7 @@ const written: RecipeOver<'solve'> = {
       differences: differencesOf(credit),
       ...solverAlone({
         ...game,
-        rewards: { exact: exactReward, random: randomReward, format: formatReward },
+        rewards: exactAndControls,
         placement: 'token',
       }),
       learn: (records, tools) => planTraining(family, credit, records, tools),

@@ -7,7 +7,7 @@ import { mean, present } from '../../core/rl/statistics.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { AdmittedTask, RolloutGroup } from '../../core/schema/sample.ts';
-import { type AnswerReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { type AnswerReward, CONTROLS } from '../../protocols/answer-rewards.ts';
 import { heldOutAnswers, heldOutFigures } from '../../protocols/evaluate/solver.ts';
 import { sftPart } from '../../protocols/objectives.ts';
 import { answer, rollOut } from '../../protocols/roll-out.ts';
@@ -42,8 +42,7 @@ const rewards = {
   ),
   words: overlapReward('what a question shares with the reference in words', wordOverlap),
   meaning: overlapReward('what a question shares with the reference in meaning', meaningOverlap),
-  format: formatReward,
-  random: randomReward,
+  ...CONTROLS,
 };
 
 /** A greedy question for every task, and then those that are drawn. */

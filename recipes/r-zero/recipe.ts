@@ -24,6 +24,7 @@ import { rollOut } from '../../protocols/roll-out.ts';
 import {
   creditedItems,
   groupItems,
+  ofFamily,
   policyUpdate,
   rewardOf,
   SOLVER,
@@ -247,8 +248,7 @@ const written: RecipeOver<'solve' | 'propose'> = {
         };
     return {
       ...described,
-      taskName: family.name,
-      ...(family.stop ? { stop: family.stop } : {}),
+      ...ofFamily(family),
       rewards,
       roles: {
         [CHALLENGER]: {

@@ -4,7 +4,7 @@ import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import type { ParseResult, Solution } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
-import { type AnswerReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { type AnswerReward, CONTROLS } from '../../protocols/answer-rewards.ts';
 import { heldOutAnswers, heldOutFigures } from '../../protocols/evaluate/solver.ts';
 import { grpoUpdate } from '../../protocols/objectives.ts';
 import { SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
@@ -101,7 +101,7 @@ export const realTg: Recipe = {
   sets: trainedSolver({ warmup: 10 }),
   ...solverAlone({
     family: temporalGraphs,
-    rewards: { f1: f1Reward, format: formatReward, random: randomReward },
+    rewards: { f1: f1Reward, ...CONTROLS },
   }),
   learn: ({ groups }) => ({ updates: grpoUpdate(groups) }),
   evaluate,

@@ -23,6 +23,7 @@ import {
 import {
   creditedItems,
   describedBy,
+  ofFamily,
   policyUpdate,
   rewardNamed,
   trainedSolver,
@@ -236,8 +237,7 @@ const written: RecipeOver<'search' | 'sift'> = {
     const { family, words } = game;
     return {
       ...described,
-      taskName: family.name,
-      ...(family.stop ? { stop: family.stop } : {}),
+      ...ofFamily(family),
       rewards,
       roles: {
         [SEARCHER]: {

@@ -10,7 +10,6 @@ import type {
   TrainingPlan,
   UpdatePart,
 } from '../../core/plan/training-plan.ts';
-import { deriveId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import type { Renderer } from '../../core/renderer/renderer.ts';
@@ -26,10 +25,9 @@ import {
   pairSpans,
   total,
 } from '../../protocols/examples/round.ts';
-import { exampleData, exampleEntries } from '../../protocols/examples/settings.ts';
+import { exampleData, exampleEntries, trainedOn } from '../../protocols/examples/settings.ts';
 import { stepEnds } from '../../protocols/examples/steps.ts';
-import { expectSchedule } from '../../protocols/method-settings.ts';
-import { SOLVER, smallSteps } from '../../protocols/solver.ts';
+import { SOLVER } from '../../protocols/solver.ts';
 import { ratingOf } from '../../worlds/file/rating.ts';
 import type { FileTask } from '../../worlds/file/task.ts';
 import { readTask } from '../../worlds/questions/task-text.ts';
@@ -129,11 +127,9 @@ async function examine(
 /** Throws where the data does not fit the schema, because another version of rollmesh or a person wrote it. */
 export function rewardModelFrom(given: unknown): Recipe {
   const data = v.parse(rewardModelData, given);
-  const { epochs, examined, optimizer, adapter } = data.settings;
-  expectSchedule(optimizer);
+  const { epochs, examined } = data.settings;
   return {
-    name: `reward-model-${deriveId('reward-model', JSON.stringify(data)).slice(0, 10)}`,
-    called: `reward-model on ${data.name}`,
+    ...trainedOn('reward-model', data, { kind: 'classes', count: 2 }),
     title: 'A reward model from pairs, labels or step labels',
     paper: {
       title: 'Training Verifiers to Solve Math Word Problems',
@@ -165,16 +161,8 @@ export function rewardModelFrom(given: unknown): Recipe {
         'Mean of −log of the probability that the model gives what the held-out examples say, nats; 0.69 is chance.',
       margin: 'Mean log-odds that the model gives what the held-out examples say, nats.',
     },
-    startPolicy: data.start,
     ...sizes('reward-model'),
     variants: {},
-    sets: {
-      [MAIN_SET]: {
-        optimizer: smallSteps(optimizer),
-        head: { kind: 'classes', count: 2 },
-        ...(adapter ? { adapter } : {}),
-      },
-    },
     ...exampleStages({ name: data.name, tasks: data, spans: spansOf }),
     learn: (records, tools) => learn(records, tools, epochs),
     evaluate: (context) => examine(context, { tasks: data, examined }),

@@ -7,7 +7,7 @@ import { type Described, played, type Recipe, type RecipeOver } from '../../core
 import { gae } from '../../core/rl/estimators/index.ts';
 import { mean, whiten } from '../../core/rl/statistics.ts';
 import type { Sample } from '../../core/schema/sample.ts';
-import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { ppoClip } from '../../protocols/objectives.ts';
 import { SOLVER, smallSteps, solverAlone, solverUpdate } from '../../protocols/solver.ts';
 import { checkedArithmetic } from '../../worlds/arithmetic/checking.ts';
@@ -156,7 +156,7 @@ const written: RecipeOver<'solve'> = {
       maxNew: game.words.solve.maxNew,
       examined: game.tests,
       draws: 2,
-      rewards: { exact: exactReward, format: formatReward, random: randomReward },
+      rewards: exactAndControls,
     }),
     learn: (records, tools) => learn(steps(game), records, tools),
   }),

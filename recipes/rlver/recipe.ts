@@ -15,10 +15,10 @@ import { rolloutId } from '../../core/round/sample-ids.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { tallyOf } from '../../core/statistics/change.ts';
-import { grpoByEpisode } from '../../protocols/episode-credit.ts';
+import { grpoByEpisode, withEpisodeRewards } from '../../protocols/episode-credit.ts';
 import { coinOf, sealedGold } from '../../protocols/gold.ts';
 import { nearStart, ppoClip } from '../../protocols/objectives.ts';
-import { describedBy, policyUpdate, rewardNamed, trainedSolver } from '../../protocols/solver.ts';
+import { describedBy, ofFamily, policyUpdate, rewardNamed, trainedSolver } from '../../protocols/solver.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
 import { beginUser, TEMPERS, type Temper, type User, userAfter } from '../../worlds/users/scripted-user.ts';
 import { setup } from '../setup.ts';
@@ -141,23 +141,16 @@ function judgeGroup(game: TalkGame, context: RoundContext, group: RolloutGroup):
     rewards,
     context.round.settings.rewardFunction,
   );
-  const rated = episodesOf(group.samples).map((turns) => {
+  const episodes = episodesOf(group.samples).map((turns) => {
     const { mood, met } = userLeft(game, context, group.task, turns);
     const reward = pay({
       mood: sealedGold(context, mood),
       readable: mean(turns.map(({ outcome }) => Number(outcome === 'ok'))),
       coin: coinOf(turns[0]!.id),
     });
-    return { turns, reward, content: met.every(Boolean) };
+    return { turns, rewards: { reward }, exact: met.every(Boolean) };
   });
-  const answersExact = rated.flatMap(({ turns, content }) => turns.map(() => content));
-  return {
-    ...group,
-    samples: rated.flatMap(({ turns, reward }) => turns.map((turn) => ({ ...turn, rewards: { reward } }))),
-    judgments: [],
-    answersExact,
-    solutionsExact: answersExact,
-  };
+  return withEpisodeRewards(group, episodes);
 }
 
 const learn = ({ groups }: RoundRecords): TrainingPlan => ({
@@ -235,8 +228,7 @@ const written: RecipeOver<'reply'> = {
   needs: { verbs: ['reply'], data: ['answer', 'users'] },
   over: (game) => ({
     ...described,
-    taskName: game.family.name,
-    ...(game.family.stop ? { stop: game.family.stop } : {}),
+    ...ofFamily(game.family),
     rewards,
     roles: {
       [ASSISTANT]: {

@@ -14,7 +14,7 @@ import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
-import { exactReward, formatReward, payAnswers, randomReward } from '../../protocols/answer-rewards.ts';
+import { exactAndControls, payAnswers } from '../../protocols/answer-rewards.ts';
 import { ask } from '../../protocols/ask-about-samples.ts';
 import type { Answered } from '../../protocols/evaluate/responder.ts';
 import { coinOf, sealedGold } from '../../protocols/gold.ts';
@@ -166,15 +166,13 @@ async function learn({ round, groups }: RoundRecords, tools: LearnTools): Promis
 /** The role that writes answers again with an error. */
 const SPOILER = 'spoiler';
 type SpoiledGame = Game<'solve' | 'spoil'>;
-const rewards = { exact: exactReward, format: formatReward, random: randomReward };
-
 /** The judge stage in a game: each answer that is paid 1 is written again with an error. */
 async function spoil(
   game: SpoiledGame,
   context: RoundContext,
   groups: readonly RolloutGroup[],
 ): Promise<ScoredGroup[]> {
-  const reward = rewardNamed(rewards, context.round.settings.rewardFunction);
+  const reward = rewardNamed(exactAndControls, context.round.settings.rewardFunction);
   const paid = groups.map((group) => payAnswers(game.family, reward, context, group));
   const asked = paid.flatMap(({ task, samples }) =>
     samples.flatMap(({ id, ids, outcome, rewards }) => {
@@ -272,7 +270,7 @@ const described = {
 const written: RecipeOver<'solve' | 'spoil'> = {
   needs: { verbs: ['solve', 'spoil'], data: ['answer'] },
   over: (game) => {
-    const alone = solverAlone({ ...game, rewards });
+    const alone = solverAlone({ ...game, rewards: exactAndControls });
     return {
       ...described,
       ...alone,

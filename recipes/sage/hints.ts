@@ -5,7 +5,7 @@
 import { asking, type Game } from '../../core/game/game.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { exactReward, formatReward, payAnswers, randomReward } from '../../protocols/answer-rewards.ts';
+import { exactAndControls, payAnswers } from '../../protocols/answer-rewards.ts';
 import { paidEarly } from '../../protocols/reward-first-stage.ts';
 import { answer, rollOut, rolloutIds } from '../../protocols/roll-out.ts';
 import { samplePrompts } from '../../protocols/sample-prompts.ts';
@@ -21,8 +21,6 @@ export interface HintedGame extends Game<'solve' | 'follow' | 'hint'> {
 
 /** The role that writes hints from a reference solution. */
 export const HINTER = 'hinter';
-
-export const rewards = { exact: exactReward, format: formatReward, random: randomReward };
 
 export const VARIANTS = {
   grpo: 'nobody gives hints',
@@ -89,7 +87,7 @@ async function hintAt(
         {
           ...group,
           samples: [...group.samples, ...mine],
-          open: allFailed(paidEarly(family, rewards, context, group.task, mine)),
+          open: allFailed(paidEarly(family, exactAndControls, context, group.task, mine)),
         },
       ];
     }),
@@ -111,7 +109,7 @@ export async function attemptWithHints(
       task: tasks[t]!,
       shown: round.settings.variant === 'random-hints' ? game.otherTask!(tasks[t]!) : tasks[t]!.task,
       samples,
-      open: allFailed(paidEarly(family, rewards, context, tasks[t]!, samples)),
+      open: allFailed(paidEarly(family, exactAndControls, context, tasks[t]!, samples)),
     }),
   );
   for (const level of LEVELS) groups = await hintAt(game, context, groups, level);
@@ -124,7 +122,7 @@ export async function payAttempts(
   context: RoundContext,
   groups: readonly RolloutGroup[],
 ): Promise<ScoredGroup[]> {
-  const reward = rewardNamed(rewards, context.round.settings.rewardFunction);
+  const reward = rewardNamed(exactAndControls, context.round.settings.rewardFunction);
   return groups.map((group) => {
     const paid = payAnswers(family, reward, context, group);
     return {

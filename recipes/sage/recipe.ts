@@ -2,6 +2,7 @@
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { mean } from '../../core/rl/statistics.ts';
+import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { grpoUpdate } from '../../protocols/objectives.ts';
 import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { setup } from '../setup.ts';
@@ -11,7 +12,6 @@ import {
   type HintedGame,
   hintsOf,
   payAttempts,
-  rewards,
   trainedAttempts,
   VARIANTS,
 } from './hints.ts';
@@ -77,7 +77,7 @@ const { 'random-hints': _, ...WITHOUT_OTHERS } = VARIANTS;
 const written: RecipeOver<'solve' | 'follow' | 'hint'> = {
   needs: { verbs: ['solve', 'follow', 'hint'], data: ['answer', 'solution'] },
   over: (game: HintedGame) => {
-    const { roles, ...alone } = solverAlone({ ...game, rewards, draws: 2 });
+    const { roles, ...alone } = solverAlone({ ...game, rewards: exactAndControls, draws: 2 });
     return {
       ...described,
       ...alone,

@@ -4,7 +4,7 @@ import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/tra
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { Sample } from '../../core/schema/sample.ts';
-import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { grpoUpdate } from '../../protocols/objectives.ts';
 import { ownContext, scoreInContexts } from '../../protocols/score-in-other-prompt.ts';
 import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
@@ -121,7 +121,7 @@ const written: RecipeOver<'solve'> = {
       ...game,
       maxNew: game.words.solve.maxNew,
       draws: 2,
-      rewards: { exact: exactReward, format: formatReward, random: randomReward },
+      rewards: exactAndControls,
     }),
     learn: (records, tools) => learn(game, records, tools),
   }),

@@ -9,7 +9,7 @@ import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { rendered, solutionOf } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { exactReward, formatReward, payAnswers, randomReward } from '../../protocols/answer-rewards.ts';
+import { exactAndControls, payAnswers } from '../../protocols/answer-rewards.ts';
 import { ask } from '../../protocols/ask-about-samples.ts';
 import { rewardNamed } from '../../protocols/solver.ts';
 import { parseGroup } from '../../protocols/verify.ts';
@@ -20,8 +20,6 @@ export const SCORER = 'scorer';
 const LONGEST = 3.2;
 
 export type CompressedGame = Game<'solve' | 'segment' | 'weigh'>;
-
-export const rewards = { exact: exactReward, format: formatReward, random: randomReward };
 
 export const VARIANTS = {
   exact: 'tokens cost nothing, and nobody reads the answers: the reward of the answer alone',
@@ -90,7 +88,7 @@ export async function judge(
   const aToken = variant === 'exact' ? 0 : LONGEST / words.solve.maxNew;
 
   return groups.map((group, g): ScoredGroup => {
-    const paid = payAnswers(family, rewardNamed(rewards, rewardFunction), context, group);
+    const paid = payAnswers(family, rewardNamed(exactAndControls, rewardFunction), context, group);
     const own = group.samples.map(({ id }) => chunksOf.get(id) ?? null);
     const chunksS = variant === 'shuffled-importance' ? shuffled(group.group, own) : own;
     const reward = new Map(

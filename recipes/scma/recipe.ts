@@ -5,6 +5,7 @@ import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
+import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { heldOutAnswers, heldOutFigures } from '../../protocols/evaluate/solver.ts';
 import { ppoClip, updateOf } from '../../protocols/objectives.ts';
 import { groupItems, policyPart, SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
@@ -18,7 +19,6 @@ import {
   type CompressedGame,
   judge,
   readingFigures,
-  rewards,
   SCORER,
   SEGMENTER,
   VARIANTS,
@@ -115,7 +115,7 @@ const written: RecipeOver<'solve' | 'segment' | 'weigh'> = {
     const { roles, ...alone } = solverAlone({
       ...game,
       maxNew: game.words.solve.maxNew,
-      rewards,
+      rewards: exactAndControls,
       draws: DRAWS,
     });
     return {

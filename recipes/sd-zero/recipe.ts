@@ -5,6 +5,7 @@ import { readState } from '../../core/recipe/recipe-state.ts';
 import { inPhases } from '../../core/round/in-phases.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
+import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { sftPart, updateOf } from '../../protocols/objectives.ts';
 import {
   type AidFor,
@@ -24,7 +25,6 @@ import {
   REVISER,
   type RevisedGame,
   revisionOf,
-  rewards,
   turnOf,
   VARIANTS,
 } from './revisions.ts';
@@ -124,7 +124,7 @@ const described = {
 const written: RecipeOver<'solve' | 'revise'> = {
   needs: { verbs: ['solve', 'revise'], data: ['answer'] },
   over: (game) => {
-    const { roles, ...alone } = solverAlone({ ...game, rewards, draws: 2 });
+    const { roles, ...alone } = solverAlone({ ...game, rewards: exactAndControls, draws: 2 });
     return {
       ...described,
       ...alone,

@@ -9,15 +9,13 @@ import { phaseAt, type Schedule } from '../../core/round/phases.ts';
 import { count } from '../../core/schema/numbers.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { AdmittedTask, RolloutGroup } from '../../core/schema/sample.ts';
-import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { paidEarly } from '../../protocols/reward-first-stage.ts';
 import { answer } from '../../protocols/roll-out.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 
 /** The role that revises attempts. */
 export const REVISER = 'reviser';
-
-export const rewards = { exact: exactReward, format: formatReward, random: randomReward };
 
 export const VARIANTS = {
   grpo: 'rewards alone: the advantages of GRPO for eight attempts at a task, and no reviser',
@@ -98,7 +96,7 @@ export async function attemptAndRevise(
     REVISER,
     tasks.flatMap((task, t) => {
       const attempts = attemptsByTask[t]!;
-      const paid = paidEarly(family, rewards, context, task, attempts);
+      const paid = paidEarly(family, exactAndControls, context, task, attempts);
       return attempts.map(({ ids }, i) => {
         const attempt = { task: task.task, text: tokenizer.decode(ids), reward: paid[i]! };
         return {

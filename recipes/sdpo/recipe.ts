@@ -5,7 +5,7 @@
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
-import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import {
   rewardsAlone,
   SIBLINGS_ALONE,
@@ -20,8 +20,6 @@ import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { slowTeacher, TEACHER_RATE, TEACHER_SET } from '../../protocols/teacher-pass.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
 import { setup } from '../setup.ts';
-
-const rewards = { exact: exactReward, format: formatReward, random: randomReward };
 
 const VARIANTS = {
   grpo: 'rewards alone: the advantages of GRPO, and no teacher',
@@ -89,7 +87,7 @@ const written: RecipeOver<'solve' | 'retell' | 'correct'> = {
   needs: { verbs: ['solve', 'retell', 'correct'], data: ['answer'] },
   over: (game) => ({
     ...described,
-    ...solverAlone({ ...game, rewards, draws: 2 }),
+    ...solverAlone({ ...game, rewards: exactAndControls, draws: 2 }),
     learn: (records, tools) => learn(game, records, tools),
   }),
   elsewhere: {

@@ -10,7 +10,7 @@ import { balancedPick } from '../../core/rl/selection/index.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { sftPart, updateOf } from '../../protocols/objectives.ts';
 import { rewriterRole } from '../../protocols/rewrites.ts';
-import { describedBy } from '../../protocols/solver.ts';
+import { describedBy, ofFamily } from '../../protocols/solver.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { comparisonParts, pairChecks, pairWords } from '../../worlds/arithmetic/pairwise.ts';
@@ -122,8 +122,7 @@ const written: RecipeOver<'solve' | 'compare'> = {
     const fixed = [WRITER, ...Object.keys(varier)];
     return {
       ...described,
-      taskName: family.name,
-      ...(family.stop ? { stop: family.stop } : {}),
+      ...ofFamily(family),
       roles: {
         [WRITER]: {
           description: 'answers both tasks, frozen',

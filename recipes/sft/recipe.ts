@@ -1,28 +1,22 @@
 /** sft: supervised fine-tuning on conversations from files. The assistant's tokens are trained on, as the policy's own renderer writes them. */
 import * as v from 'valibot';
-import { deriveId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
 import { examineLikelihood, LIKELIHOOD_FIGURES } from '../../protocols/examples/likelihood.ts';
 import { conversationSpans, exampleRound } from '../../protocols/examples/round.ts';
-import { exampleData, exampleEntries } from '../../protocols/examples/settings.ts';
-import { expectSchedule } from '../../protocols/method-settings.ts';
+import { exampleData, exampleEntries, trainedOn } from '../../protocols/examples/settings.ts';
 import { sftPart, updateOf } from '../../protocols/objectives.ts';
-import { SOLVER, smallSteps } from '../../protocols/solver.ts';
+import { SOLVER } from '../../protocols/solver.ts';
 import { sizes } from '../setup.ts';
 
 export const sftSettings = v.strictObject(exampleEntries(2e-5));
 export const sftData = exampleData(sftSettings);
-export type SftData = v.InferOutput<typeof sftData>;
 
 /** Throws where the data does not fit the schema, because another version of rollmesh or a person wrote it. */
 export function sftFrom(given: unknown): Recipe {
   const data = v.parse(sftData, given);
-  const { epochs, examined, optimizer, adapter } = data.settings;
-  expectSchedule(optimizer);
+  const { epochs, examined } = data.settings;
   return {
-    name: `sft-${deriveId('sft', JSON.stringify(data)).slice(0, 10)}`,
-    called: `sft on ${data.name}`,
+    ...trainedOn('sft', data),
     title: 'Supervised fine-tuning on conversations',
     paper: {
       title: 'Training language models to follow instructions with human feedback',
@@ -44,10 +38,8 @@ export function sftFrom(given: unknown): Recipe {
       tooLong: 'Number of examples that were left out because they do not fit into the policy’s context.',
       ...LIKELIHOOD_FIGURES,
     },
-    startPolicy: data.start,
     ...sizes('sft'),
     variants: {},
-    sets: { [MAIN_SET]: { optimizer: smallSteps(optimizer), ...(adapter ? { adapter } : {}) } },
     ...exampleRound({
       name: data.name,
       tasks: data,

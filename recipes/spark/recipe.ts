@@ -7,7 +7,7 @@ import { type Described, played, type Recipe, type RecipeOver } from '../../core
 import { inPhases } from '../../core/round/in-phases.ts';
 import { evaluateVerifier, VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
-import { SOLVER } from '../../protocols/solver.ts';
+import { ofFamily, SOLVER } from '../../protocols/solver.ts';
 import { JUDGE, OPTIMIZER } from '../../protocols/solver-verifier.ts';
 import { setup } from '../setup.ts';
 import { proofs } from './chains.ts';
@@ -81,11 +81,9 @@ const written: RecipeOver<'solve' | 'verify'> = {
   needs: { verbs: ['solve', 'verify'], data: ['answer'] },
   over: (game: ProcessGame) => {
     const { family, tasks, words, readVerdict = readTags } = game;
-    const { name, stop } = family;
     return {
       ...described,
-      taskName: name,
-      ...(stop ? { stop } : {}),
+      ...ofFamily(family),
       roles: {
         [SOLVER]: {
           description: 'writes solutions line by line',

@@ -11,7 +11,7 @@ import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import type { EvaluationTasks } from '../../core/recipe/split.ts';
 import { rendered } from '../../core/recipe/task-family.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { coinOf } from '../../protocols/gold.ts';
 import { grpoUpdate, preferencePart, sftPart, updateOf } from '../../protocols/objectives.ts';
@@ -144,7 +144,7 @@ const written: RecipeOver<'solve'> = {
       maxNew: game.words.solve.maxNew,
       examined: game.tests,
       draws: 2,
-      rewards: { exact: exactReward, format: formatReward, random: randomReward },
+      rewards: exactAndControls,
     }),
     learn: (records, tools) => learn(game, records, tools),
   }),

@@ -3,17 +3,13 @@
  * answers.
  */
 import * as v from 'valibot';
-import { deriveId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { type RoundContext, sampleOf } from '../../core/recipe/round-context.ts';
 import { rolloutId } from '../../core/round/sample-ids.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { AdmittedTask, RolloutGroup } from '../../core/schema/sample.ts';
 import { examineLikelihood, LIKELIHOOD_FIGURES } from '../../protocols/examples/likelihood.ts';
 import { conversationSpans, exampleRound, lastSpan } from '../../protocols/examples/round.ts';
-import { exampleData, exampleEntries } from '../../protocols/examples/settings.ts';
-import { expectSchedule } from '../../protocols/method-settings.ts';
-import { smallSteps } from '../../protocols/solver.ts';
+import { exampleData, exampleEntries, trainedOn } from '../../protocols/examples/settings.ts';
 import { readTask } from '../../worlds/questions/task-text.ts';
 import { tasksElsewhere } from '../setup.ts';
 import { EPOCHS, OPPONENT, PLAYER, PUBLISHED_LAMBDA, planIteration, spin } from './recipe.ts';
@@ -59,14 +55,12 @@ async function answer(
 /** Throws where the data does not fit the schema, because another version of rollmesh or a person wrote it. */
 export function spinFrom(given: unknown): Recipe {
   const data = v.parse(spinData, given);
-  const { epochs, examined, optimizer, adapter, maxNew, lambda } = data.settings;
-  expectSchedule(optimizer);
+  const { epochs, examined, maxNew, lambda } = data.settings;
   const sampling = { maxNew, temperature: 1 };
   const { stop: _stop, describe: _describe, ...recipe } = spin;
   return {
     ...recipe,
-    name: `spin-${deriveId('spin', JSON.stringify(data)).slice(0, 10)}`,
-    called: `spin on ${data.name}`,
+    ...trainedOn('spin', data),
     method: {
       ...recipe.method!,
       setting: `Conversations come from files (${data.name}); the last answer of each is the data’s response. The policy is any that the mesh can train, and it is asked by its own chat template.`,
@@ -84,10 +78,8 @@ export function spinFrom(given: unknown): Recipe {
       tooLong: 'Number of examples that were left out because they do not fit into the policy’s context.',
       ...LIKELIHOOD_FIGURES,
     },
-    startPolicy: data.start,
     tasks: tasksElsewhere('spin'),
     variants: { sft: recipe.variants.sft! },
-    sets: { [MAIN_SET]: { optimizer: smallSteps(optimizer), ...(adapter ? { adapter } : {}) } },
     ...exampleRound({
       role: PLAYER,
       name: data.name,

@@ -15,7 +15,7 @@ import { mean } from '../../core/rl/statistics.ts';
 import type { Numbers } from '../../core/rl/types.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample } from '../../core/schema/sample.ts';
-import { exactReward, formatReward, majorityReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { CONTROLS, exactReward, majorityReward } from '../../protocols/answer-rewards.ts';
 import { nearStart, ppoClip } from '../../protocols/objectives.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { LABEL_FIGURES, labelFigures, testTasks } from '../../protocols/test-time.ts';
@@ -149,7 +149,7 @@ const written: RecipeOver<'solve'> = {
     ...solverAlone({
       ...game,
       examined: game.tests,
-      rewards: { majority: majorityReward, gold: exactReward, format: formatReward, random: randomReward },
+      rewards: { majority: majorityReward, gold: exactReward, ...CONTROLS },
       tasks: (context) => nextTests(game, context, game.tests(context.evaluationTasks)),
     }),
   }),

@@ -14,7 +14,7 @@ import { exploitability } from '../../core/rl/measures/exploitability.ts';
 import { winRates } from '../../core/rl/selection/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { exactReward, formatReward, majorityReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { CONTROLS, exactReward, majorityReward } from '../../protocols/answer-rewards.ts';
 import type { Answered } from '../../protocols/evaluate/responder.ts';
 import { coinOf, sealedGold } from '../../protocols/gold.ts';
 import { preferencePart, updateOf } from '../../protocols/objectives.ts';
@@ -144,7 +144,7 @@ const written: RecipeOver<'solve'> = {
     ...solverAlone({
       family,
       tasks,
-      rewards: { checker: exactReward, majority: majorityReward, format: formatReward, random: randomReward },
+      rewards: { checker: exactReward, majority: majorityReward, ...CONTROLS },
     }),
     learn: (records, tools) => planPairs(SOLVER, winRatePairs(withWinRates(records.groups)), records, tools),
   }),

@@ -3,7 +3,7 @@ import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../c
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import type { Sample } from '../../core/schema/sample.ts';
-import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { ppoClip, updateOf } from '../../protocols/objectives.ts';
 import {
   SIBLINGS_ALONE,
@@ -19,8 +19,6 @@ import { setup } from '../setup.ts';
 
 /** β of the weight exp(−β·H) on a token at which the teacher's distribution has entropy H. */
 const ENTROPY_BETA = 1;
-
-const rewards = { exact: exactReward, format: formatReward, random: randomReward };
 
 const VARIANTS = {
   grpo: 'rewards alone: the advantages of GRPO for all attempts, and no teacher',
@@ -116,7 +114,7 @@ const written: RecipeOver<'solve' | 'retell' | 'correct'> = {
   needs: { verbs: ['solve', 'retell', 'correct'], data: ['answer'] },
   over: (game) => ({
     ...described,
-    ...solverAlone({ ...game, rewards, draws: 2 }),
+    ...solverAlone({ ...game, rewards: exactAndControls, draws: 2 }),
     learn: (records, tools) => learn(game, records, tools),
   }),
   elsewhere: { differences: [SIBLINGS_ALONE, ...described.differences.slice(0, 3)] },

@@ -3,6 +3,7 @@ import { episodesOf } from '../../core/episodes/play-episodes.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { rolloutId } from '../../core/round/sample-ids.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import { withEpisodeRewards } from '../../protocols/episode-credit.ts';
 import { coinOf } from '../../protocols/gold.ts';
 import { answerOf, theWorld } from '../../worlds/knowledge/episode.ts';
 import { readTask } from '../../worlds/knowledge/proposal.ts';
@@ -43,16 +44,7 @@ export function scoreSearch(context: RoundContext, group: RolloutGroup): ScoredG
   const rated = episodesOf(group.samples).map((turns) => {
     const answer = answerIn(context, turns);
     const reward = Number(payOf(context.round.settings.rewardFunction, turns, answer, given));
-    return { turns, exact: answer !== null && answer === fact, reward };
+    return { turns, exact: answer !== null && answer === fact, rewards: { reward, passed: reward } };
   });
-  const answersExact = rated.flatMap(({ turns, exact }) => turns.map(() => exact));
-  return {
-    ...group,
-    samples: rated.flatMap(({ turns, reward }) =>
-      turns.map((turn) => ({ ...turn, rewards: { reward, passed: reward } })),
-    ),
-    judgments: [],
-    answersExact,
-    solutionsExact: answersExact,
-  };
+  return withEpisodeRewards(group, rated);
 }

@@ -12,14 +12,14 @@ import type {
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { penalisedDifficulty } from '../../core/rl/rewards/index.ts';
-import { mean, present } from '../../core/rl/statistics.ts';
+import { mean } from '../../core/rl/statistics.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
 import type { Outcome } from '../../core/schema/outcome.ts';
-import type { Sample } from '../../core/schema/sample.ts';
 import { type AnswerReward, payAnswers } from '../../protocols/answer-rewards.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { coinOf } from '../../protocols/gold.ts';
 import { ppoClip, updateOf } from '../../protocols/objectives.ts';
+import { paidByRate, solveRate } from '../../protocols/proposals.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
 import {
   creditedItems,
@@ -67,19 +67,6 @@ export function injectorReward(outcome: Outcome, rate: number | null): number | 
   if (outcome === 'held-out') return null;
   if (outcome !== 'ok') return -1;
   return rate === null ? null : penalisedDifficulty(rate);
-}
-
-/** The share of the repairs that pass, of those that have a reward; null where none has. */
-function solveRate(repairs: readonly Sample[]): number | null {
-  const paid = present(repairs.map(rewardOf));
-  return paid.length ? mean(paid.map((reward) => Number(reward === 1))) : null;
-}
-
-function payProposals({ proposals, groups }: RoundRecords): ReadonlyMap<string, number | null> {
-  const rates = new Map(groups.map(({ proposal, samples }) => [proposal, solveRate(samples)]));
-  return new Map(
-    proposals.samples.map(({ id, outcome }) => [id, injectorReward(outcome, rates.get(id) ?? null)]),
-  );
 }
 
 const part = (role: string, items: readonly PolicyItem[]): PolicyPart[] =>
@@ -185,7 +172,7 @@ export const ssrSwe: Recipe = {
     const reward = rewardNamed(rewards, context.round.settings.rewardFunction);
     return groups.map((group) => payAnswers(repair, reward, context, group));
   },
-  payProposals,
+  payProposals: paidByRate(injectorReward),
   learn,
   evaluate: async (context) =>
     evaluation(

@@ -6,7 +6,7 @@ import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { Judgment, ParseResult } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
-import { type AnswerReward, formatReward, payAnswers, randomReward } from '../../protocols/answer-rewards.ts';
+import { type AnswerReward, CONTROLS, payAnswers } from '../../protocols/answer-rewards.ts';
 import { evaluateVerifier, VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
 import { besideOracle } from '../../protocols/gold.ts';
 import { gradedSolver, UNGRADED, ungraded } from '../../protocols/graded-answers.ts';
@@ -41,8 +41,7 @@ const rewardsBy = (scores: readonly number[]): Readonly<Record<string, AnswerRew
     usesGold: true,
     pay: ({ answersExact }) => answersExact().map((exact, i) => scores[i]! + Number(exact === true)),
   },
-  format: formatReward,
-  random: randomReward,
+  ...CONTROLS,
 });
 const rewards = rewardsBy([]);
 

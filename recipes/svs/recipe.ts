@@ -8,6 +8,7 @@ import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean, present } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { candidatesOf } from '../../protocols/evaluate/best-of-n.ts';
 import { ppoClip, updateOf } from '../../protocols/objectives.ts';
 import {
@@ -29,7 +30,6 @@ import {
   attemptedTask,
   payVariations,
   type Reader,
-  rewards,
   solveAndVary,
   VARIANTS,
   type VariedGame,
@@ -208,7 +208,7 @@ const written: RecipeOver<'solve' | 'derive'> = {
     const { family, words } = game;
     const { roles, ...alone } = solverAlone({
       ...game,
-      rewards,
+      rewards: exactAndControls,
       draws: 4,
       examine: (context) => passAt(context, rendered(family, context)),
     });
@@ -251,7 +251,7 @@ export const svs: Recipe = played(written, variedSums, {
   // Held-out tasks are as long as those that are trained on.
   evaluate: solverAlone({
     family: arithmetic,
-    rewards,
+    rewards: exactAndControls,
     draws: 4,
     examined,
     examine: (context) => passAt(context, { ...arithmetic, heldOut: examined }),

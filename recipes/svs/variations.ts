@@ -9,7 +9,7 @@ import { rendered, type Solution, solutionOf } from '../../core/recipe/task-fami
 import { mean } from '../../core/rl/statistics.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import type { Tokenizer } from '../../core/text/tokenizer-port.ts';
-import { exactReward, formatReward, payAnswers, randomReward } from '../../protocols/answer-rewards.ts';
+import { exactAndControls, payAnswers } from '../../protocols/answer-rewards.ts';
 import { type TaskRequest, writeTasks } from '../../protocols/proposals.ts';
 import { paidEarly } from '../../protocols/reward-first-stage.ts';
 import { answer, rollOut, rolloutIds } from '../../protocols/roll-out.ts';
@@ -19,8 +19,6 @@ export type VariedGame = Game<'solve' | 'derive'>;
 
 /** The role that writes variations of tasks. */
 export const WRITER = 'writer';
-
-export const rewards = { exact: exactReward, format: formatReward, random: randomReward };
 
 export const VARIANTS = {
   rlvr: 'nobody writes variations: reinforcement learning on the tasks alone',
@@ -116,7 +114,10 @@ export async function solveAndVary(
   if (variant === 'rlvr') return groups;
   const requests = groups.flatMap(({ samples }, t) => {
     const task = tasks[t]!;
-    return requestFor(game, task, samples, paidEarly(family, rewards, context, task, samples), context) ?? [];
+    return (
+      requestFor(game, task, samples, paidEarly(family, exactAndControls, context, task, samples), context) ??
+      []
+    );
   });
   const written = await writeTasks(game, context, WRITER, 'derive', requests);
   const wanted = requests.flatMap((request) => {
@@ -157,7 +158,7 @@ export async function payVariations(
 ): Promise<ScoredGroup[]> {
   const { tokenizer, round } = context;
   const { rewardFunction, variant } = round.settings;
-  const reward = rewardNamed(rewards, rewardFunction);
+  const reward = rewardNamed(exactAndControls, rewardFunction);
   const family = rendered(game.family, context);
   return groups.map((group) => {
     const taskOf = group.samples.map((sample) => attemptedTask(group, sample));

@@ -5,7 +5,7 @@ import type { Recipe } from '../../core/recipe/recipe.ts';
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { Proposals, ScoredGroup } from '../../core/schema/sample.ts';
-import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { candidatesOf } from '../../protocols/evaluate/best-of-n.ts';
 import { grpoUpdate } from '../../protocols/objectives.ts';
 import { SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
@@ -141,7 +141,7 @@ export const sws: Recipe = {
   ...solverAlone({
     family: arithmetic,
     draws: 2,
-    rewards: { exact: exactReward, format: formatReward, random: randomReward },
+    rewards: exactAndControls,
     examine: examineDeep,
   }),
   propose,

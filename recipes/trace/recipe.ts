@@ -8,7 +8,7 @@ import type {
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
-import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { besideCritic } from '../../protocols/critic.ts';
 import { grpoUpdate } from '../../protocols/objectives.ts';
 import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
@@ -16,8 +16,6 @@ import { teacherPass } from '../../protocols/teacher-pass.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
 import { setup } from '../setup.ts';
 import { type Marking, overMarked, type RoutedGame, spansOf } from './spans.ts';
-
-const rewards = { exact: exactReward, format: formatReward, random: randomReward };
 
 /** The teacher's weight beside the policy gradient in the first round, and the number of rounds over which it falls to zero. */
 const WEIGHT = 1;
@@ -111,7 +109,7 @@ const written: RecipeOver<'solve' | 'retell' | 'correct'> = {
   needs: { verbs: ['solve', 'retell', 'correct'], alsoSays: ['critique'], data: ['answer', 'solution'] },
   over: (game) => ({
     ...described,
-    ...besideCritic(game, solverAlone({ ...game, rewards, draws: 2 }), hears),
+    ...besideCritic(game, solverAlone({ ...game, rewards: exactAndControls, draws: 2 }), hears),
     learn: (records, tools) => learn(game, records, tools),
   }),
   elsewhere: {

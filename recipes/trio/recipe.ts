@@ -13,7 +13,7 @@ import type { RoundSpec } from '../../core/schema/round.ts';
 import type { Proposals } from '../../core/schema/sample.ts';
 import { evaluateVerifier, VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
-import { describedBy, rewardNamed, smallSteps } from '../../protocols/solver.ts';
+import { describedBy, ofFamily, rewardNamed, smallSteps } from '../../protocols/solver.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { chainOf, composition, DEEPEST_TRAINED } from '../../worlds/composition/family.ts';
 import { compositions, sums } from '../../worlds/toy-worlds.ts';
@@ -93,8 +93,7 @@ const shapeOver = (game: Game<Asked>, { rewards, proposals: pay, ladder, ...toge
   const { family, words } = game;
   const rewardOf = ({ settings }: RoundSpec) => rewardNamed(rewards, settings.rewardFunction);
   return {
-    taskName: family.name,
-    ...(family.stop ? { stop: family.stop } : {}),
+    ...ofFamily(family),
     rewards,
     roles: {
       proposer: {

@@ -13,7 +13,7 @@ import { proposalId } from '../../core/round/sample-ids.ts';
 import type { RunSettings } from '../../core/schema/round.ts';
 import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { charBleu } from '../../core/text/bleu.ts';
-import { exactReward, formatReward, majorityReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { CONTROLS, exactReward, majorityReward } from '../../protocols/answer-rewards.ts';
 import { ppoClip } from '../../protocols/objectives.ts';
 import { passed, writeTasks } from '../../protocols/proposals.ts';
 import {
@@ -257,7 +257,7 @@ const written: RecipeOver<'solve' | 'vary'> = {
       ...game,
       examined: game.tests,
       draws: DRAWS,
-      rewards: { majority: majorityReward, gold: exactReward, format: formatReward, random: randomReward },
+      rewards: { majority: majorityReward, gold: exactReward, ...CONTROLS },
     });
     return {
       ...alone,

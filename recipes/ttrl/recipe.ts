@@ -13,7 +13,7 @@ import { grpo } from '../../core/rl/estimators/index.ts';
 import { majority } from '../../core/rl/rewards/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import { exactReward, formatReward, majorityReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { CONTROLS, exactReward, majorityReward } from '../../protocols/answer-rewards.ts';
 import { heldOutAnswers } from '../../protocols/evaluate/solver.ts';
 import { generateWithin } from '../../protocols/evaluate/within-context.ts';
 import { nearStart, ppoClip } from '../../protocols/objectives.ts';
@@ -99,7 +99,7 @@ function stages(game: Game<'solve'>) {
   return solverAlone({
     family,
     examined: tests,
-    rewards: { majority: majorityReward, gold: exactReward, format: formatReward, random: randomReward },
+    rewards: { majority: majorityReward, gold: exactReward, ...CONTROLS },
     tasks: (context) => nextTests(game, context, tests(context.evaluationTasks)),
     examine: (context) => examine({ family, tests }, context),
   });

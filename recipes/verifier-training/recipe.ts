@@ -2,7 +2,7 @@ import type { Recipe } from '../../core/recipe/recipe.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { inPhases } from '../../core/round/in-phases.ts';
 import { DETECTION_FIGURES } from '../../protocols/evaluate/detection.ts';
-import { rewriteLines, rewriting } from '../../protocols/rewritten-lines.ts';
+import { CHECKED_LINES, rewriteLines, rewriting } from '../../protocols/rewritten-lines.ts';
 import { smallSteps } from '../../protocols/solver.ts';
 import { plainProofs } from '../../worlds/chains/analysis.ts';
 import { familyTasks } from '../../worlds/drawn-tasks.ts';
@@ -33,10 +33,7 @@ export const verifierTraining: Recipe = {
       'For both a clipped policy gradient with ratios in [0.8, 1.2] and a mean over tokens, without a KL penalty. The variants fine-tune the verifier in its place: on those of its verdicts that earn 1, or on as many exact verdicts as it wrote, on the same solutions.',
     schedule: `In the first ${TAUGHT} rounds the verifier is trained and the generator rests at version 0. Lines that could be flaws of the kinds that are examined are left out of them: ten too many or too few, the other operator, and the operand of another line. From then on the verifier rests and the generator is trained.`,
   },
-  needsOfTasks: {
-    datum: 'checker',
-    which: 'solutions of which a checker can say line by line what is right',
-  },
+  needsOfTasks: CHECKED_LINES,
   differences: [
     'One step size serves all ways of training, with as many updates on verdicts on the same kind of solutions; none was tuned for its way.',
     'The start policy has seen flaws of every kind, and about half of its checks copy them: what is held out are the kinds that training shows.',

@@ -5,13 +5,7 @@ import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { drawUntil } from '../../core/recipe/split.ts';
 import type { Solution } from '../../core/recipe/task-family.ts';
 import type { Proposals } from '../../core/schema/sample.ts';
-import {
-  type AnswerReward,
-  exactReward,
-  formatReward,
-  majorityReward,
-  randomReward,
-} from '../../protocols/answer-rewards.ts';
+import { type AnswerReward, CONTROLS, exactReward, majorityReward } from '../../protocols/answer-rewards.ts';
 import { arithmetic, runningTotals } from '../../worlds/arithmetic/family.ts';
 import { admitTasks, drawnTasks } from '../../worlds/drawn-tasks.ts';
 
@@ -47,8 +41,7 @@ export const rewardsBy = ({ isNoisy }: Labels): Readonly<Record<string, AnswerRe
   },
   majority: { ...majorityReward, description: `${majorityReward.description}, on 64 tasks` },
   exact: { ...exactReward, description: 'reference: 1 for an exact answer, on fresh tasks in every round' },
-  format: formatReward,
-  random: randomReward,
+  ...CONTROLS,
 });
 
 const draw = (random: Random): string =>

@@ -54,7 +54,7 @@ test('greedy and sampled answers, each with what became of it', async () => {
   const policy = description([
     // Greedy, then two samples for each of the questions.
     String.raw`So \boxed{7}<|im_end|>`,
-    '<answer>twelve</answer><|im_end|>',
+    '<answer>plenty</answer><|im_end|>',
     '<answer>7</answer><|im_end|>',
     String.raw`\boxed{8}<|im_end|>`,
     'twelve<|im_end|>',
@@ -64,7 +64,7 @@ test('greedy and sampled answers, each with what became of it', async () => {
   const answered = await answerQuestions(policy, renderer, [task('3+4', '7'), task('6+6', '12')], settings);
   expect(answered.map(({ greedy }) => greedy)).toEqual([
     { text: String.raw`So \boxed{7}`, answer: '7', outcome: 'right', tokens: 13 },
-    { text: '<answer>twelve</answer>', answer: null, outcome: 'no-number', tokens: 24 },
+    { text: '<answer>plenty</answer>', answer: null, outcome: 'no-number', tokens: 24 },
   ]);
   expect(answered.map(({ samples }) => samples.map(({ outcome }) => outcome))).toEqual([
     ['right', 'wrong'],

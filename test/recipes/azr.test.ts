@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { azr, proposerReward, solveRate } from '../../recipes/azr/recipe.ts';
+import { solveRate } from '../../protocols/proposals.ts';
+import { azr, proposerReward } from '../../recipes/azr/recipe.ts';
 import { playSolver } from './play-solver.ts';
 
 test('the proposer is paid for what is sometimes failed, and pays for what is not valid', () => {
