@@ -4,7 +4,7 @@ import type { RoundShape } from '../../core/recipe/recipe.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { AdmittedTask } from '../../core/schema/sample.ts';
 import type { AnswerReward } from '../answer-rewards.ts';
-import { describedBy, rewardNamed, SOLVER } from '../solver.ts';
+import { describedBy, ofFamily, rewardNamed, SOLVER } from '../solver.ts';
 import { evaluateTrees } from './evaluate.ts';
 import { payTree, recordTree, searchTasks, type TreeSearch } from './stage.ts';
 
@@ -35,8 +35,7 @@ export function searchedRound(
     },
   ]);
   return {
-    taskName: family.name,
-    ...(family.stop ? { stop: family.stop } : {}),
+    ...ofFamily(family),
     rewards,
     roles: {
       [SOLVER]: {
