@@ -56,18 +56,10 @@ const FILLED: Readonly<Record<string, string>> = {
   '7': '0',
   '3-5': '1',
 };
-const SHORT = [
-  '--rounds',
-  '1',
-  '--tasks-per-round',
-  '2',
-  '--group-size',
-  '2',
-  '--engine',
-  'kernels',
-  '--headless',
-  '--port',
-  '0',
+/** Flags that make a run short. One run is played in the mesh, and what the later commands read is of it; the others are played in one process. */
+const shortly = (words: readonly string[]): readonly string[] => [
+  ...['--rounds', '1', '--tasks-per-round', '2', '--group-size', '2', '--engine', 'kernels'],
+  ...(words.includes('grpo') ? ['--headless', '--port', '0'] : ['--in-process']),
 ];
 
 /** Commands that other tests run, or that need what no test has, by what they begin with. */
@@ -110,7 +102,7 @@ test.each(commands.map((words) => [words.join(' '), words] as const))(
   'npx rollmesh %s',
   { timeout: 180_000 },
   async (_, words) => {
-    const printed = await run(words[0] === 'start' ? [...words, ...SHORT] : words);
+    const printed = await run(words[0] === 'start' ? [...words, ...shortly(words)] : words);
     expect(printed).not.toMatch(/\b(?:undefined|NaN|\[object Object\])/);
     if (words[0] === 'start') expect(printed).toMatch(/^1\/1 [\s\S]+^After 1 round/m);
   },
