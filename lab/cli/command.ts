@@ -188,8 +188,7 @@ async function play(recipe: ClaimedRecipe, options: ClaimsOptions, players: Play
     recipe,
     arms.flatMap(({ runs }) => runs.flatMap(ownFigures)),
   );
-  const left = options.without ? ` but those that ${options.without.join(' or ')} pays` : '';
-  console.log(`${recipe.name}: every arm ran${left}`);
+  console.log(`${recipe.name}: ${options.first ? 'the first' : 'every'} arm ran`);
 }
 
 async function registerClaims(
@@ -207,27 +206,14 @@ async function registerClaims(
   }
 }
 
-/** Throws `claims.options` for a reward that pays no arm of the claims. */
-export function expectPaid(chosen: readonly ClaimedRecipe[], rewards: readonly string[] = []): void {
-  const paid = new Set(chosen.flatMap((recipe) => recipe.claim.arms).flatMap(({ reward }) => reward ?? []));
-  const unknown = rewards.find((reward) => !paid.has(reward));
-  if (unknown === undefined) return;
-  throw wrongInput('claims.options', `--without names ${unknown}, a reward that pays no arm.`, {
-    expected: [...paid].join(', ') || 'no --without: no arm names a reward',
-  });
-}
-
 /** Throws `claims.options` and `claims.names` where the options do not go together. */
 function checkOptions(names: readonly string[], options: ClaimsOptions): void {
   const { pilot, quick, register, page, sizes, again } = options;
   const wrong = (what: string, expected: string) => wrongInput('claims.options', what, { expected });
-  if (
-    (!pilot && (options.arms || options.seeds || (options.rounds && !quick))) ||
-    (options.without && !quick)
-  )
+  if ((!pilot && (options.arms || options.seeds || options.rounds)) || (options.first && !quick))
     throw wrong(
       'A claim is all of its arms, seeds and rounds.',
-      '--arms and --seeds with --pilot only, --rounds with --pilot or --quick, and --without with --quick',
+      '--arms, --seeds and --rounds with --pilot only, and --first with --quick',
     );
   if ([pilot, quick, register, page, sizes].filter(Boolean).length > 1)
     throw wrong(
@@ -275,16 +261,8 @@ export const command = (): Command =>
     )
     .option('--arms <names>', 'of a pilot: only these arms, by commas', (text) => text.split(','))
     .option('--seeds <n>', 'of a pilot: so many seeds', whole)
-    .option(
-      '--rounds <n>',
-      'of a pilot: so many rounds; of a quick check: no more of every arm but the first',
-      whole,
-    )
-    .option(
-      '--without <rewards>',
-      'of a quick check: no arm but the first that is paid by these rewards, by commas',
-      (text) => text.split(','),
-    )
+    .option('--rounds <n>', 'of a pilot: so many rounds', whole)
+    .option('--first', 'of a quick check: the first arm of each claim alone', false)
     .option(
       '--sizes',
       'play the arms with a partner trained and frozen with larger policies; no verdict',
@@ -299,7 +277,6 @@ export const command = (): Command =>
     .action(async (names: readonly string[], options: ClaimsOptions) => {
       checkOptions(names, options);
       const chosen = claimsNamed(names);
-      expectPaid(chosen, options.without);
       if (options.register) return await registerClaims(chosen, options);
       const isFinal = !options.quick && !options.pilot;
       const players = new Players(options.jobs, options.pilot ? 'pilot' : options.quick ? 'quick' : 'full');

@@ -17,10 +17,10 @@ export interface PlaySettings {
   readonly arms?: readonly string[];
   /** At most so many seeds; of a pilot so many. */
   readonly seeds?: number;
-  /** Rounds of a pilot; of a quick check the most rounds of each arm but the first. */
+  /** Rounds of a pilot. */
   readonly rounds?: number;
-  /** Of a quick check: arms with these rewards are not run, unless they are the first. */
-  readonly without?: readonly string[];
+  /** Of a quick check: the first arm of each claim is run alone. */
+  readonly first?: boolean;
   readonly engine: Engine;
   /** Rounds from one evaluation to the next; default the claim's. */
   readonly evaluateEvery?: number;
@@ -52,11 +52,7 @@ function runsOf(
 ): readonly { readonly arm: Arm; readonly runs: ArmRun[] }[] {
   const claim = recipe.claim;
   const { rounds, quickRounds = QUICK.rounds, tokens, tasks, groupSize } = claim;
-  const quickSizes = (arm: Arm) => {
-    const most = arm === claim.arms[0] ? undefined : settings.rounds;
-    const played = Math.min(quickRounds, most ?? quickRounds);
-    return { ...QUICK, rounds: played, evalEvery: played };
-  };
+  const quickSizes = { ...QUICK, rounds: quickRounds, evalEvery: quickRounds };
   const sizes = {
     rounds: settings.rounds ?? rounds,
     evalEvery: settings.evaluateEvery ?? settingsOf(recipe).evaluateEvery,
@@ -65,9 +61,7 @@ function runsOf(
     ...(groupSize ? { groupSize } : {}),
   };
   const { engine } = settings;
-  const isLeftOut = (arm: Arm) =>
-    arm !== claim.arms[0] && arm.reward !== undefined && settings.without?.includes(arm.reward);
-  const chosen = chosenArms(recipe, claim, settings.arms).filter((arm) => !isLeftOut(arm));
+  const chosen = settings.first ? claim.arms.slice(0, 1) : chosenArms(recipe, claim, settings.arms);
   return chosen.map((arm) => ({
     arm,
     runs: seedsPlayed(claim, arm, settings).map(
@@ -76,7 +70,7 @@ function runsOf(
         arm,
         seed,
         engine,
-        ...(settings.quick ? quickSizes(arm) : sizes),
+        ...(settings.quick ? quickSizes : sizes),
       }),
     ),
   }));
