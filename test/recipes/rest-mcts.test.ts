@@ -1,8 +1,12 @@
 import { expect, test } from 'vitest';
+import { type RoundRecord, redrawRound, rereadRound } from '../../core/audit/audit-round.ts';
+import { AuditLedger } from '../../core/audit/findings.ts';
 import type { SftPart, ValuePart } from '../../core/plan/training-plan.ts';
+import { playStages } from '../../core/round/play-stages.ts';
 import { restMcts } from '../../recipes/rest-mcts/recipe.ts';
 import { exactSolution } from '../../worlds/composition/family.ts';
 import { playTree, type WrittenTree, written } from './play-trees.ts';
+import { openMoment } from './played-plan.ts';
 
 const TASK = 'f07 of f12 of bdca';
 const [FIRST, SECOND] = exactSolution(TASK).steps.map((step) => `${step}. `) as [string, string];
@@ -101,4 +105,36 @@ test('variants: values by outcome, no value at all, and sampling for as many tok
   // Two answers of 56 tokens, and what the last draws go beyond.
   for (const of of [tokens, drawn]) expect(of).toBeGreaterThanOrEqual(112);
   for (const of of [tokens, drawn]) expect(of).toBeLessThan(112 + 3 * 20);
+});
+
+test('an audit plays the tree of a record back without a model, draws it again to the same bits, and finds a changed value', async () => {
+  const moment = { index: 1 };
+  const {
+    policies,
+    tokenizer: text,
+    round,
+    context,
+  } = await openMoment(restMcts, moment, { seed: 3, tasks: 2 });
+  try {
+    const played = JSON.parse(JSON.stringify(await playStages({ ...context, recipe: restMcts })));
+    const record: RoundRecord = { recipe: restMcts, round, ...played };
+    const tools = { tokenizer: text, use: policies.use, recipeState: async () => undefined };
+    const audit = async (of: RoundRecord) => {
+      const ledger = new AuditLedger();
+      await rereadRound(ledger, of, { ...tools, use: () => Promise.reject(new Error('no model')) });
+      await redrawRound(ledger, of, tools, 1, 'secret');
+      return ledger;
+    };
+    const honest = await audit(record);
+    expect(honest.findings).toEqual([]);
+    expect(honest.checked('token')).toBeGreaterThan(20);
+    expect(honest.checked('measurement')).toBeGreaterThan(10);
+    const [first, ...others] = record.groups;
+    const [node, ...rest] = first!.samples;
+    const better = { ...node!, rewards: { ...node!.rewards, value: 0.99 } };
+    const forged = { ...record, groups: [{ ...first!, samples: [better, ...rest] }, ...others] };
+    expect((await audit(forged)).findings).not.toEqual([]);
+  } finally {
+    await policies.dispose();
+  }
 });
