@@ -17,6 +17,7 @@ import { type Checker, shown, wrongReference } from './checker.ts';
 import { type Expression, parseMath } from './math/parse.ts';
 import { tokensOf } from './math/tokens.ts';
 import { plainSpelling, withDigits } from './spelling.ts';
+import { conversions } from './units.ts';
 
 /** Longest number that is read, in characters. */
 const LONGEST = 60;
@@ -48,6 +49,8 @@ const FORM = new RegExp(
 export interface WrittenNumber {
   readonly value: Fraction;
   readonly percent: boolean;
+  /** The unit that is left out beside it, a degree, letters in upright type, or the name of a currency, where it is stated. */
+  readonly measure?: string | undefined;
 }
 
 /** A number as it is written in a text of its own; reasons: too-long, no-number, division-by-zero, too-large. */
@@ -103,7 +106,10 @@ function parseTypeset(text: string): ParseResult<WrittenNumber, string> {
   const { node } = parsed.value;
   const value = numberIn(node.op === 'percent' ? node.of : node);
   if (typeof value === 'string') return invalid(value);
-  return ok(node.op === 'percent' ? { value: value.div(100), percent: true } : { value, percent: false });
+  const { measure = node.op === 'negate' ? node.of.measure : undefined } = node;
+  return ok(
+    node.op === 'percent' ? { value: value.div(100), percent: true } : { value, percent: false, measure },
+  );
 }
 
 /** The value of an expression that writes one number; the reason where it does not. */
@@ -180,11 +186,14 @@ export function numberChecker({ tolerance = 0, lists = false }: NumberSettings =
           `${shown(answer)} is not read as a number (${reference.reason}).`,
           'a number',
         );
-      const { value, percent } = reference.value;
+      const { value, percent, measure } = reference.value;
       return (given) => {
         const parsed = parse(given);
         if (!parsed.ok) return parsed;
         const said = parsed.value;
+        const units = conversions(said.measure, measure);
+        if (units)
+          return ok(units.some(({ factor, pi }) => pi === 0 && close(said.value.mul(factor), value)));
         if (close(said.value, value)) return ok(true);
         if (percent) return ok(!said.percent && close(said.value.div(100), value));
         // 20% is right where the reference is 20: no share is that large.

@@ -1,4 +1,6 @@
 /** Equality of answers: what an equation, a list, a set, an interval, a matrix and a ratio say, beside what their expressions are worth. */
+import Fraction from 'fraction.js';
+import { type Conversion, conversions, isSameUnit } from '../units.ts';
 import { constantFactor, difference, equalExpressions, isWrittenOut, numericValue } from './expressions.ts';
 import type { Expression, MathAnswer, Relation, Side } from './parse.ts';
 import { equalRegions, regionOf } from './region.ts';
@@ -9,11 +11,24 @@ import { variablesOf } from './value.ts';
  * figure is, where the reference is more than a share can be.
  */
 function equalFigures(reference: Expression, answer: Expression): boolean | null {
+  const found = conversions(measureOf(answer), measureOf(reference));
+  if (found) {
+    // Letters that may be variables: 2 h L is 2 L h, whatever they measure.
+    const areLetters = withoutUnit(reference) && withoutUnit(answer);
+    if (areLetters && equalExpressions(reference, answer) === true) return true;
+    const [value, said] = [plainValue(reference), plainValue(answer)];
+    const verdicts = found.map((one) => equalPlain(value, converted(said, one)));
+    return verdicts.includes(true) || (verdicts.includes(null) ? null : false);
+  }
+  return equalPlain(reference, answer);
+}
+
+function equalPlain(reference: Expression, answer: Expression): boolean | null {
   const same = equalExpressions(reference, answer);
   if (same === true || isWrittenOut(reference, answer) || isWrittenOut(answer, reference)) return true;
   const [value, measured] = [withoutUnit(reference), withoutUnit(answer)];
   if ((value && variablesOf(answer).size === 0) || (measured && variablesOf(reference).size === 0))
-    return equalFigures(value ?? reference, measured ?? answer);
+    return equalPlain(value ?? reference, measured ?? answer);
   const [figure, other] = [figureOf(reference), figureOf(answer)];
   if (figure && !other) return equalExpressions(figure, answer) ?? same;
   if (other && !figure && exceedsOne(reference)) return equalExpressions(reference, other) ?? same;
@@ -23,6 +38,65 @@ function equalFigures(reference: Expression, answer: Expression): boolean | null
 /** A value whose last factor may be a unit, as in 10 s, without it; null of others. */
 const withoutUnit = (node: Expression): Expression | null =>
   node.op === 'multiply' && node.right.unit ? node.left : null;
+
+/** The unit that is stated behind a value. */
+const measureOf = (node: Expression): string | undefined =>
+  node.measure ??
+  (node.op === 'negate'
+    ? measureOf(node.of)
+    : node.op === 'multiply' && node.right.unit
+      ? node.right.measure
+      : undefined);
+
+/** A value without the unit that is stated behind it. */
+function plainValue(node: Expression): Expression {
+  const value = withoutUnit(node) ?? node;
+  if (value.op === 'negate') return { op: 'negate', of: plainValue(value.of) };
+  const { measure: _, ...rest } = value;
+  return rest;
+}
+
+/** A value, or quantities that come to one. */
+const amountOf = (answer: MathAnswer): Expression | null =>
+  answer.kind === 'value' ? answer.node : answer.kind === 'text' ? (answer.amount ?? null) : null;
+
+/** The units that are stated in an answer. */
+function unitsIn(answer: MathAnswer): string[] {
+  if (answer.kind === 'value') return [measureOf(answer.node) ?? []].flat();
+  const parts =
+    answer.kind === 'relation'
+      ? answer.sides.flatMap(({ answer }) => answer ?? [])
+      : answer.kind === 'list'
+        ? answer.items
+        : answer.kind === 'sets'
+          ? answer.parts
+          : [];
+  return parts.flatMap(unitsIn);
+}
+
+/** Are there no two units in them that are known and not the same? */
+const shareUnits = (a: MathAnswer, b: MathAnswer): boolean => {
+  const units = new Set(unitsIn(b));
+  return [...new Set(unitsIn(a))].every((one) =>
+    [...units].every((other) => {
+      const found = conversions(one, other);
+      return found === null || isSameUnit(found);
+    }),
+  );
+};
+
+function converted(value: Expression, { factor, pi }: Conversion): Expression {
+  const number = (n: Fraction): Expression => ({ op: 'number', value: n });
+  const power: Expression = {
+    op: 'power',
+    left: { op: 'symbol', name: 'pi' },
+    right: number(new Fraction(pi)),
+  };
+  const scaled: Expression = factor.equals(1)
+    ? value
+    : { op: 'multiply', left: value, right: number(factor) };
+  return pi === 0 ? scaled : { op: 'multiply', left: scaled, right: power };
+}
 
 function figureOf(node: Expression): Expression | null {
   if (node.op === 'percent') return node.of;
@@ -48,6 +122,12 @@ const hasVariables = (side: Side): boolean => {
 /** Do both sides of an equation between constants have one value? */
 function isTrueOfConstants(sides: readonly Side[]): boolean {
   const values = sides.map(nodeOf);
+  if (values.every((node) => node !== null && measureOf(node) !== undefined))
+    return values.every(
+      (node, i) =>
+        variablesOf(plainValue(node!)).size === 0 &&
+        (i === 0 || equalFigures(values[i - 1]!, node!) === true),
+    );
   return values.every(
     (node, i) =>
       node !== null &&
@@ -136,7 +216,7 @@ function equalRelations(a: Related, b: Related): boolean {
   const same = a.sides.length === b.sides.length && a.relations.every((sign, i) => sign === b.relations[i]);
   if (same && a.sides.every((side, i) => equalSides(side, b.sides[i]!))) return true;
   if (a.sides.length > 2 && b.sides.length === a.sides.length && isTurned(a, b)) return true;
-  if (a.sides.length === 2 && b.sides.length === 2 && equalConditions(a, b)) return true;
+  if (a.sides.length === 2 && b.sides.length === 2 && shareUnits(a, b) && equalConditions(a, b)) return true;
   // Two true equations between constants, and two that name the same thing, say their values.
   const [x, y] = [given(a), given(b)];
   if (!x || !y) return false;
@@ -317,11 +397,19 @@ function sameKind(a: MathAnswer, b: MathAnswer): boolean | null {
 export function equalAnswers(a: MathAnswer, b: MathAnswer): boolean | null {
   const same = sameKind(a, b);
   if (same !== false) return same;
+  const [amountA, amountB] = [amountOf(a), amountOf(b)];
+  if ((a.kind === 'text' || b.kind === 'text') && amountA && amountB)
+    return conversions(measureOf(amountA), measureOf(amountB)) !== null && equalFigures(amountA, amountB);
+  // Conditions and regions are compared without units.
+  if (!shareUnits(a, b)) return a.kind === b.kind ? false : equalPlainer(a, b);
   if (isSetLike(a) || isSetLike(b)) {
     const [x, y] = [regionOf(a), regionOf(b)];
     if (x && y) return equalRegions(x, y);
   }
-  if (a.kind === b.kind) return false;
+  return a.kind === b.kind ? false : equalPlainer(a, b);
+}
+
+function equalPlainer(a: MathAnswer, b: MathAnswer): boolean | null {
   const [x, y] = [plainer(a), plainer(b)];
   if (x && equalAnswers(x, b) === true) return true;
   const [roundedA, roundedB] = [roundedIn(a), roundedIn(b)];

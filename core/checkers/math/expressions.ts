@@ -85,7 +85,9 @@ function equalOnWhole(a: Expression, b: Expression, variables: ReadonlySet<strin
 }
 
 const written = (value: unknown): string =>
-  JSON.stringify(value, (_, inner: unknown) => (inner instanceof Fraction ? inner.toFraction() : inner));
+  JSON.stringify(value, (key, inner: unknown) =>
+    key === 'measure' ? undefined : inner instanceof Fraction ? inner.toFraction() : inner,
+  );
 
 /** Do both have the same value wherever they have one? null where neither has a value at any of the points, and they are not the same by their form. */
 export function equalExpressions(a: Expression, b: Expression): boolean | null {

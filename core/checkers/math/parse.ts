@@ -1,6 +1,6 @@
 /**
  * Reads a mathematical answer as people and models write it, in LaTeX or in plain text. Bounded: at most `LONGEST` characters, and no
- * deeper than they allow. Products may be implied; units and other words after a value are left out, with their exponents.
+ * deeper than they allow. Products may be implied; units and other words after a value are left out, with their exponents, and kept as its `measure`.
  *
  *     answer    item ( (`,` | `;` | `or` | `and`) item )*
  *     item      relation | sets | bracketed list | matrix | ratio | digits_base | sum | words
@@ -13,11 +13,15 @@
  */
 import Fraction from 'fraction.js';
 import { invalid, ok, type ParseResult } from '../../recipe/task-family.ts';
+import { conversions } from '../units.ts';
 import { type FunctionName, type Token, tokensOf } from './tokens.ts';
 
 export const LONGEST = 500;
 
-/** `unit`: it stands behind a number as a unit would, 10 s or 10 m^2, and may be one. */
+/**
+ * `unit`: it stands behind a number as a unit would, 10 s or 10 m^2, and may be one. `measure`: the unit that is left out behind the value, or the one
+ * that such letters may be; `conversions` reads it.
+ */
 export type Expression =
   /** `decimals`: digits that are written after the point, where it is written so. */
   (
@@ -26,7 +30,7 @@ export type Expression =
     | { readonly op: BinaryOperation; readonly left: Expression; readonly right: Expression }
     | { readonly op: 'call'; readonly name: FunctionName; readonly of: Expression }
     | { readonly op: 'negate' | 'percent'; readonly of: Expression }
-  ) & { readonly unit?: true };
+  ) & { readonly unit?: true; readonly measure?: string };
 /** `root`: the right side’s root of the left one, as `\sqrt[3]{8}` writes it. */
 export type BinaryOperation = 'add' | 'subtract' | 'multiply' | 'divide' | 'power' | 'binomial' | 'root';
 
@@ -53,8 +57,8 @@ export type MathAnswer =
   | { readonly kind: 'ratio'; readonly parts: readonly Expression[]; readonly clock: string | null }
   /** Digits in a base of their own, which is part of the answer. */
   | { readonly kind: 'based'; readonly digits: string; readonly base: string }
-  /** Words, dates, and what else is compared as a text. */
-  | { readonly kind: 'text'; readonly text: string };
+  /** Words, dates, and what else is compared as a text; `amount`: the value that quantities come to, in the unit of the last. */
+  | { readonly kind: 'text'; readonly text: string; readonly amount?: Expression };
 
 /** Thrown to end parsing, with the reason. */
 class ParseFailure extends Error {}
@@ -119,6 +123,16 @@ const UNIT_PRODUCT = String.raw`${UNIT_PART}(?:\*?${UNIT_PART})*`;
 /** Letters of a unit with exponents, products and quotients, with m in place of its words. */
 const UNIT = new RegExp(String.raw`^${UNIT_PRODUCT}(?:/(?:${UNIT_PART}|\(${UNIT_PRODUCT}\)))*$`);
 
+/** Tokens of a unit as a text: letters that stand side by side stay so. */
+const unitText = (tokens: readonly Token[]): string =>
+  tokens
+    .map(({ kind, text, written = text, space }, i) => {
+      const side = kind === 'letter' && tokens[i - 1]?.kind === 'letter' && !space;
+      return `${side || tokens[i - 1]?.text === 'mu' ? '' : ' '}${text === 'mu' ? 'µ' : text === 'Omega' ? 'Ω' : text === 'ell' ? 'L' : written}`;
+    })
+    .join('')
+    .trim();
+
 class Reader {
   readonly #tokens: readonly Token[];
   #at = 0;
@@ -167,7 +181,10 @@ class Reader {
   #product(): Expression {
     let left = this.#signed();
     for (;;) {
+      const start = this.#at;
       if (this.#unit()) {
+        const unit = unitText(this.#tokens.slice(start, this.#at));
+        left = { ...left, measure: left.measure ? `${left.measure} ${unit}` : unit };
         // Two quantities beside each other, as in "5 feet 3 inches", are no product.
         if (this.#beginsAtom()) fail();
       } else if (this.#next?.kind === 'word' && Object.hasOwn(SCALES, this.#next.text))
@@ -206,6 +223,7 @@ class Reader {
   /** A unit of letters at the end, which may be variables as well. */
   #lastUnit(): Expression | null {
     if (!this.#isLastUnit()) return null;
+    const measure = unitText(this.#tokens.slice(this.#at));
     let unit = this.#power();
     while (this.#next !== undefined)
       if (this.#take('/')) unit = binary('divide', unit, this.#power());
@@ -213,7 +231,7 @@ class Reader {
         this.#take('*');
         unit = binary('multiply', unit, this.#power());
       }
-    return { ...unit, unit: true };
+    return { ...unit, unit: true, measure };
   }
 
   /** Passes over a unit: words with exponents, joined by signs of products and quotients. */
@@ -335,6 +353,7 @@ class Reader {
           binary('multiply', node, { op: 'symbol', name: 'pi' }),
           number(new Fraction(180)),
         );
+      else node = { ...node, measure: `°${this.#tokens[this.#at - 1]!.written ?? ''}` };
     return node;
   }
 
@@ -887,7 +906,14 @@ function quantities(tokens: readonly Token[]): MathAnswer | null {
   const [dollars, cents] = pairs;
   if (pairs.length === 2 && dollars!.unit === 'dollar' && cents!.unit === 'cent')
     return { kind: 'value', node: number(dollars!.value.add(cents!.value.div(100))) };
-  return { kind: 'text', text: pairs.map(({ value, unit }) => `${value.toFraction()} ${unit}`).join(' ') };
+  const measure = pairs.at(-1)!.unit;
+  const converted = pairs.map(({ value, unit }) => {
+    const factor = conversions(unit, measure)?.[0]?.factor;
+    return factor && value.mul(factor);
+  });
+  const amount = converted.reduce((sum, part) => sum && part && sum.add(part), new Fraction(0));
+  const text = pairs.map(({ value, unit }) => `${value.toFraction()} ${unit}`).join(' ');
+  return { kind: 'text', text, ...(amount ? { amount: { ...number(amount), measure } } : {}) };
 }
 
 const DATE = /^(?:\d{4}-\d{1,2}-\d{1,2}|\d{1,2}\/\d{1,2}\/(?:\d{4}|\d\d)|\d{1,2}\.\d{1,2}\.\d{4})$/;

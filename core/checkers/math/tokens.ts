@@ -16,6 +16,8 @@ export interface Token {
   readonly value?: Fraction;
   /** Of a number: is it written with digits alone? Of a letter: is it in upright type, as units are? */
   readonly bare?: boolean;
+  /** Of a word: as it is written. Of a degree sign: the letter of its scale. */
+  readonly written?: string;
 }
 
 export const FUNCTIONS = [
@@ -322,7 +324,7 @@ class Scanner {
     return this.#tokens;
   }
 
-  #push(kind: Token['kind'], text: string, more: Pick<Token, 'value' | 'bare'> = {}): void {
+  #push(kind: Token['kind'], text: string, more: Pick<Token, 'value' | 'bare' | 'written'> = {}): void {
     this.#tokens.push({ kind, text, space: this.#space, ...more });
     this.#space = false;
   }
@@ -465,7 +467,7 @@ class Scanner {
     const lower = word.toLowerCase();
     if (/^(?:percents?|pct)$/.test(lower)) this.#push('mark', '%');
     else if (/^deg(?:rees?)?$/.test(lower)) this.#push('mark', '°');
-    else this.#push('word', lower);
+    else this.#push('word', lower, { written: word });
   }
 
   /** The text of the braces, or the one token, that follow. */
@@ -638,7 +640,11 @@ function withDegrees(tokens: readonly Token[]): Token[] {
     }
     out.push({ kind: 'mark', text: '°', space: false });
   }
-  return out.filter((token, i) => !isScale(token, out[i - 1], out[i + 1]));
+  return out.flatMap((token, i) => {
+    if (isScale(token, out[i - 1], out[i + 1])) return [];
+    const next = out[i + 1];
+    return [next && isScale(next, token, out[i + 2]) ? { ...token, written: next.text } : token];
+  });
 }
 
 const PRIMES: Readonly<Record<string, number>> = { "'": 1, '"': 2, '″': 2 };
