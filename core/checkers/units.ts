@@ -164,6 +164,8 @@ function names(): NonNullable<typeof index> {
 }
 
 const ONE: Reading = { factor: new Fraction(1), powers: {} };
+/** A unit with more factors is not known. */
+const MOST_FACTORS = 8;
 /** The most meanings that are followed up. */
 const MOST_READINGS = 16;
 
@@ -203,6 +205,7 @@ class Unknown extends Error {}
 class UnitReader {
   readonly #parts: readonly string[];
   #at = 0;
+  #factors = 0;
 
   constructor(text: string) {
     this.#parts = text.match(/[A-Za-zµΩÅ°π]+|\d+(?:\/\d+)?|\S/g) ?? [];
@@ -235,6 +238,7 @@ class UnitReader {
   }
 
   #power(): readonly Reading[] {
+    if (++this.#factors > MOST_FACTORS) throw new Unknown();
     const before = this.#take('square', 'sq', 'cubic', 'cu');
     const base = this.#base();
     const after = this.#take('squared', 'cubed');
@@ -317,14 +321,22 @@ const BEHIND = / (?:long|wide|tall|high|deep|thick|away|apart|ago|later|old|(?:i
 /** The degrees of a temperature, whose scale says all. */
 const SCALE = /^°\s*(?=(?:celsius|centigrade|fahrenheit|kelvin)$)/i;
 
+/** What was read last: lists compare the same units many times. */
+const recent = new Map<string, readonly Reading[]>();
+
 function readingsOf(unit: string): readonly Reading[] {
   if (unit.length > LONGEST) return [];
+  const known = recent.get(unit);
+  if (known) return known;
   const plain = ` ${unit}`
     .replace(BEHIND, '')
     .trim()
     .replace(SCALE, '')
     .replace(/^fluid (?:oz|ounces?)$/i, 'floz');
-  return plain === '' ? [] : (new UnitReader(plain).whole() ?? []).map(finished);
+  const found = plain === '' ? [] : (new UnitReader(plain).whole() ?? []).map(finished);
+  if (recent.size >= 100) recent.clear();
+  recent.set(unit, found);
+  return found;
 }
 
 /** What a value is multiplied by, `factor · π^pi`. */
