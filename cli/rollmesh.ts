@@ -55,6 +55,10 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     description: 'writes a run’s curves for TensorBoard, or as CSV or JSON lines',
     load: () => import('./curves/command.ts'),
   },
+  compare: {
+    description: 'compares two runs at equal tokens and at equal FLOP, and the bytes of their weights',
+    load: () => import('./compare/command.ts'),
+  },
   trajectories: {
     description: 'exports prompts and completions as JSONL or Parquet',
     load: () => import('./trajectories/command.ts'),

@@ -18,7 +18,7 @@ interface LabelOptions extends MeshOptions {
 }
 
 /** The most runs that a listing reads. */
-const MOST = 500;
+export const MOST = 500;
 
 const RUNS = [
   { title: 'run', width: 32, left: true },
@@ -31,7 +31,11 @@ const RUNS = [
 ];
 
 /** What a person calls a run: the name that it was given, or what its recipe is called and its settings. */
-export function runName({ label, called, settings }: ListedRun): string {
+export function runName({
+  label,
+  called,
+  settings,
+}: Pick<ListedRun, 'label' | 'called' | 'settings'>): string {
   const { recipe, seed, tasks, groupSize } = settings;
   return label.name ?? `${called ?? recipe}, seed ${seed}, ${tasks} × ${groupSize}`;
 }
@@ -55,7 +59,7 @@ export const runStateWords = ({
   state !== 'open' ? state : done >= target ? 'ended' : 'running';
 
 /** The run that a person means: by its id, the beginning of its id, its name, or `last`. Throws `run.unknown` where none or several fit. */
-export function runMeant(runs: readonly ListedRun[], asked: string): ListedRun {
+export function runMeant<T extends Pick<ListedRun, 'id' | 'label'>>(runs: readonly T[], asked: string): T {
   const [newest] = runs;
   if (asked === 'last' && newest) return newest;
   const named = runs.filter(({ id, label }) => id === asked || label.name === asked);

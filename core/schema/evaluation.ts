@@ -1,6 +1,6 @@
 /** The report of a held-out evaluation. A figure that a recipe cannot have is null: not measured is not zero. */
 import * as v from 'valibot';
-import { count, figures, finite, measured, positive } from './numbers.ts';
+import { count, figures, finite, hash, measured, positive } from './numbers.ts';
 
 /** The points of each question behind a share, one base-36 digit a question, each from 0 to `of`: "0110" of 1 are four answers, two of them right. */
 export const tally = v.object({
@@ -26,6 +26,8 @@ export type Changes = Readonly<v.InferOutput<typeof changes>>;
 
 export const heldOut = v.object({
   n: count,
+  /** `questionsHash` of the questions; absent where the recipe does not say which they are. */
+  questions: v.exactOptional(hash),
   /** Share of exact greedy answers, or the recipe's main score from 0 to 1. */
   accuracy: finite,
   /** Shares of exact answers when sampled at the recipe's temperature, and greedy with the steps forced. */

@@ -245,3 +245,18 @@ export const fileEntries = (files: VersionFiles): [VersionFile, Uint8Array][] =>
 /** Does the file hold a model's weights, rather than an optimiser's state, a head, adapters, or text? */
 export const holdsWeights = (file: string): boolean =>
   file.endsWith('.safetensors') && !/(?:^|\.)(?:optimizer|head|adapter)\.safetensors$/.test(file);
+
+/**
+ * Tells by the bytes whether two versions have the same weights: sha256 of the weights' file, or of the list of such files with their hashes where there
+ * are adapters, heads or further sets. A manifest's own hash differs between equal runs, since it holds the draw of the audit.
+ */
+export function weightsSha256({ files }: Pick<Manifest, 'files'>): string {
+  const weights = Object.entries(files)
+    .filter(([file]) => file.endsWith('.safetensors') && !/(?:^|\.)optimizer\.safetensors$/.test(file))
+    .map(([file, { sha256 }]) => [file, sha256] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  const [only, ...others] = weights;
+  return only && !others.length
+    ? only[1]
+    : sha256Hex(new Uint8Array(new TextEncoder().encode(canonicalJson(weights))));
+}

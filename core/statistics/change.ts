@@ -2,6 +2,7 @@
  * What may be said of the change from one version to another on the same questions. Terminal, page and summary take it from here, so that none says
  * more than another. A change counts where the exact paired test of `policy eval --compare` finds it, and never on fewer than 30 questions.
  */
+import { sha256Hex } from '../random.ts';
 import {
   type Changes,
   type ChangeVerdict,
@@ -11,6 +12,8 @@ import {
   type Tallies,
   type Tally,
 } from '../schema/evaluation.ts';
+import type { Interval } from './intervals.ts';
+import { pairedDifference } from './paired.ts';
 import { signFlipTest } from './sign-flip.ts';
 
 /** On fewer questions nothing is said to have changed, whatever the test says: a few questions stand for no others. */
@@ -55,6 +58,16 @@ export const shareOf = (tally: Tally): number => {
   return points.length ? points.reduce((sum, value) => sum + value, 0) / (points.length * tally.of) : 0;
 };
 
+/** Tells one list of held-out questions from another: sha256 of their texts in order. */
+export const questionsHash = (tasks: readonly string[]): string =>
+  sha256Hex(new Uint8Array(new TextEncoder().encode(JSON.stringify(tasks))));
+
+/** after − before in shares, with its 95 % interval over questions. Both tallies are of the same questions. */
+export function differenceOf(before: Tally, after: Tally): Interval & { readonly mean: number } {
+  const shares = (tally: Tally) => pointsOf(tally).map((points) => points / tally.of);
+  return pairedDifference(shares(before), shares(after));
+}
+
 /**
  * Compares two tallies of the same questions. `looks`: how many such comparisons were made of which this one was picked, as when the best of several
  * versions is compared with the last (Bonferroni).
@@ -76,13 +89,13 @@ const shown = ({ heldOut, judge }: Evaluation, figure: ComparedFigure): number |
 
 /**
  * The changes of all figures that either version has points of. A figure need not be the mean of its points, as balanced accuracies are not: where the
- * points of the questions and the figure move apart, the change counts as untested.
+ * points of the questions and the figure move apart, the change counts as untested. `looks` as for `changeOf`.
  */
-export function changesOf(before: Evaluation, after: Evaluation): Changes {
+export function changesOf(before: Evaluation, after: Evaluation, looks = 1): Changes {
   const known = COMPARED_FIGURES.filter((figure) => before.tallies?.[figure] || after.tallies?.[figure]);
   return Object.fromEntries(
     known.map((figure) => {
-      const change = changeOf(before.tallies?.[figure], after.tallies?.[figure]);
+      const change = changeOf(before.tallies?.[figure], after.tallies?.[figure], looks);
       const moved = (shown(after, figure) ?? 0) - (shown(before, figure) ?? 0);
       const apart = (change.verdict === 'rose' && moved <= 0) || (change.verdict === 'fell' && moved >= 0);
       return [figure, apart ? { verdict: 'untested', p: null } : change];

@@ -62,6 +62,8 @@ export interface InProcessRun {
   readonly onRound?: (line: RoundLine) => void;
 }
 
+/** Where the settings of a run are kept, for those who read its lines. */
+const settingsKey = (run: string) => `runs/${run}/settings.json`;
 const lineKey = (run: string, round: number) => `runs/${run}/lines/${round}.json`;
 
 /** How many rounds the run has played in this store, and the version that it begins from if it has not begun yet. */
@@ -107,6 +109,7 @@ export async function runInProcess(run: InProcessRun): Promise<Summary> {
   if (!start) {
     const newest = (await store.currentVersion(settings.policy)) ?? 0;
     start = { evaluation: await evaluate(run, kept, newest) };
+    await store.putRecord(settingsKey(runId), settings);
     await store.putRecord(lineKey(runId, 0), start);
   }
   run.onStart?.(start);

@@ -13,7 +13,7 @@ import {
 } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { TalliedHeldOut } from '../../core/schema/evaluation.ts';
-import { shareOf, tallyOfDraws } from '../../core/statistics/change.ts';
+import { questionsHash, shareOf, tallyOfDraws } from '../../core/statistics/change.ts';
 import { generateWithin } from './within-context.ts';
 
 export interface Solver {
@@ -96,6 +96,7 @@ export function heldOutFigures(
   };
   return {
     n: tasks.length,
+    questions: questionsHash(tasks),
     accuracy: shareOf(tallies.accuracy),
     sampled: shareOf(tallies.sampled),
     forcedWorked: tallies.forcedWorked ? shareOf(tallies.forcedWorked) : null,

@@ -12,11 +12,11 @@ import type { Renderer } from '../../core/renderer/renderer.ts';
 import { rolloutId } from '../../core/round/sample-ids.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { tallyOf } from '../../core/statistics/change.ts';
+import { questionsHash, tallyOf } from '../../core/statistics/change.ts';
 import { checkAnswer } from '../../worlds/questions/check-answer.ts';
 import { drawQuestions } from '../../worlds/questions/draw.ts';
 import type { QuestionSet } from '../../worlds/questions/family.ts';
-import { questionTitle, readTask } from '../../worlds/questions/task-text.ts';
+import { questionTitle, readTask, writeTask } from '../../worlds/questions/task-text.ts';
 import { figuresOf } from '../evaluate/figures.ts';
 import { answerQuestions, fitting } from '../evaluate/questions.ts';
 import { sealedGold } from '../gold.ts';
@@ -193,6 +193,7 @@ async function examine(questions: Questions, role: string, context: EvaluationCo
   return evaluation(
     {
       n: answered.length,
+      questions: questionsHash(fit.map(writeTask)),
       accuracy,
       sampled: sampled?.accuracy.share ?? null,
       formatRate: 1 - invalid,

@@ -1,4 +1,5 @@
 /** The evaluation of a solver over tasks of its own choice: counted and checked as those tasks, not as the family's first ones. */
+import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { openEvaluationContext } from '../../core/recipe/round-context.ts';
@@ -45,6 +46,7 @@ test('three tasks from the end of the held-out set: two answered right, one wron
   const solver = { family: arithmetic, role: 'solver', temperature: 1, force: false, tasks };
   expect(await evaluateSolver(context, solver)).toEqual({
     n: 3,
+    questions: createHash('sha256').update(JSON.stringify(tasks)).digest('hex'),
     accuracy: 2 / 3,
     sampled: 2 / 3,
     forcedWorked: null,

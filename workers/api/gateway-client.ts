@@ -122,7 +122,7 @@ const listedRounds = v.object({
 });
 export type ListedRound = Readonly<v.InferOutput<typeof listedRounds>['rounds'][number]>;
 const reportedRounds = v.object({
-  rounds: v.array(v.pick(roundState, ['index', 'report', 'createdAt', 'endedAt'])),
+  rounds: v.array(v.pick(roundState, ['index', 'version', 'report', 'createdAt', 'endedAt'])),
 });
 export type ReportedRound = Readonly<v.InferOutput<typeof reportedRounds>['rounds'][number]>;
 const chatChunk = v.object({
