@@ -8,6 +8,7 @@ import { pathToFileURL } from 'node:url';
 
 /** A run as its record holds it: the evaluations as columns. */
 interface Run {
+  readonly rounds?: number;
   readonly wallMs: number;
   readonly heldout: Readonly<Record<'accuracy' | 'sampled', readonly (number | null)[]>>;
 }
@@ -35,7 +36,8 @@ function measured({ machine, settings, rounds, arms: [{ runs }] }: Recorded) {
   return {
     start: settings.start,
     sizes: [settings.tasks, settings.groupSize],
-    rounds,
+    // A run may have ended before the last round, by its tokens.
+    rounds: Math.round(mean(runs.map((run) => run.rounds ?? rounds))),
     seeds: runs.length,
     seconds: Math.round(mean(runs.map(({ wallMs }) => wallMs)) / 1000),
     machine: `${machine.cores} cores of ${machine.cpu.replaceAll(/\(R\)|\(TM\)/g, '')}`,

@@ -200,7 +200,8 @@ const columnsTable = ({ arms, columns, gap: gapTo }: Pick<Judged, 'arms' | 'colu
 ];
 
 function section(record: Judged, { diagnosis, along, startPolicy }: Told): string {
-  const { recipe, claim, verdict, headline, conditions, observations, arms, machine, seeds, rounds } = record;
+  const { recipe, claim, verdict, headline, conditions, observations, arms } = record;
+  const { machine, seeds, rounds, settings } = record;
   const drawn = Object.entries(picturesOf(record));
   const start = arms[0]!.runs[0]!.heldout[0]!;
   const began = drawn.map(([figure, title]) => `${title.toLowerCase()} ${points(ofPoint(start, figure))}`);
@@ -211,7 +212,7 @@ function section(record: Judged, { diagnosis, along, startPolicy }: Told): strin
     '',
     `Headline: ${headlineCell(record)}.${headline.untestable ? ` Untestable: ${headline.untestable}.` : ''}`,
     '',
-    `${rounds} rounds, seeds ${seeds.join(', ')}; ${start.n} held-out tasks. ${startPolicy ? `All runs begin from \`${startPolicy}\`. ` : ''}Version 0, seed ${seeds[0]}: ${began.join('; ')}. In percent, mean and range over seeds, at the end:`,
+    `${settings.tokens ? `${settings.tokens.toLocaleString('en')} sampled tokens, at most ` : ''}${rounds} rounds, seeds ${seeds.join(', ')}; ${start.n} held-out tasks. ${startPolicy ? `All runs begin from \`${startPolicy}\`. ` : ''}Version 0, seed ${seeds[0]}: ${began.join('; ')}. In percent, mean and range over seeds, at the end:`,
     '',
     `| arm | ${drawn.map(([, title]) => title).join(' | ')} | what it is |`,
     `|---|${drawn.map(() => '---|').join('')}---|`,
