@@ -48,7 +48,7 @@ export const claim: Claim = {
   along: {
     title: 'Where skill grows: compositions by depth',
     xTitle: 'depth',
-    at: Object.fromEntries([1, 2, ...DEPTHS, 6].map((depth) => [rightAt(depth), depth])),
+    at: Object.fromEntries([1, 2, ...DEPTHS].map((depth) => [rightAt(depth), depth])),
   },
   arms: [
     {

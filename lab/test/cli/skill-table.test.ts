@@ -31,6 +31,6 @@ test('version 0 stands before the arms, with what it can do without training; wh
   expect(at('version 0, majority of 64, answers alone')[6]).toBe('13');
   expect(at('trained').slice(1, 3)).toEqual(['2', '200']);
   expect(at('trained').slice(5, 7)).toEqual(['100', '75']);
-  expect(at('trained')[9]).toBe('75 / 100');
+  expect(at('trained')[8]).toBe('75 / 100');
   expect(skillTable({ arms } as never, {})).toEqual([]);
 });
