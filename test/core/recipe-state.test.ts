@@ -52,5 +52,6 @@ test('the recipes that carry something say so', () => {
     'stp',
     'sws',
     'tango',
+    'trio-in-composition',
   ]);
 });
