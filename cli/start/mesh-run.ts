@@ -74,8 +74,6 @@ export async function runInMesh(
   // The loading of the modules counts: on a busy machine it takes long.
   const heartbeat = openHeartbeat(plain, 0);
   const { printer } = heartbeat;
-  plain.remark('starting the mesh: compiling its Workers');
-  heartbeat.waitFor(() => 'starting the mesh');
   // Said at once: before the mesh is up, listeners that Miniflare sets may end the process in the same moment.
   let up = false;
   const early = () => {
@@ -83,6 +81,8 @@ export async function runInMesh(
     stop.abort();
   };
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, early);
+  plain.remark('starting the mesh: compiling its Workers');
+  heartbeat.waitFor(() => 'starting the mesh');
   const key = environmentKey();
   const notice = (text: string) => printer.notice(text);
   const starting = startSharedMesh({
