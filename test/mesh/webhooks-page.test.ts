@@ -35,11 +35,3 @@ test('the order of the page begins a round, and the same order again is refused'
   const refused = await sh(once.replace('order_', 'again_')).catch((error: { stdout: string }) => error);
   expect(JSON.parse(refused.stdout).error.code).toBe('delivery.replay');
 });
-
-test('the workflow signs as the page does', () => {
-  const [, workflow] = /name: Train every night\n([\s\S]*?)```/.exec(PAGE)!;
-  const lines = (text: string) => text.split('\n').map((line) => line.trim());
-  const [, script] = /<!-- test: order -->\n```sh\n([\s\S]*?)```/.exec(PAGE)!;
-  const own = lines(script!).filter((line) => /^(TIME|SIGNATURE|curl|--)/.test(line));
-  expect(lines(workflow!).filter((line) => /^(TIME|SIGNATURE|curl|--)/.test(line))).toEqual(own);
-});

@@ -73,7 +73,7 @@ export const GUARDS: readonly Guard[] = [
   guard(
     'one credential used',
     GUARDS_FILE,
-    'if (!isOpen(services) && !bearerMatches(c, services.secrets.read) && !readsAll(c))',
+    'if (!isOpen(services) && !isReader && !readsAll(c))',
     'if (false)',
     'trust/hostile',
     'workers/callers',
@@ -357,13 +357,13 @@ export const GUARDS: readonly Guard[] = [
     'learner/chance-nodes',
   ),
   guard(
-    "a reader's token at objects",
-    'workers/gateway/guards.ts',
+    "a reader's or a verifier's token",
+    GUARDS_FILE,
     "c.var.reads === 'verifier'",
     'c.var.reads',
     'nodes/refusals',
   ),
-  guard("a reader's or verifier's token", WORK, 'if (row.reads !== null)', 'if (false)', 'nodes/refusals'),
+  guard("a reader's or a verifier's token", WORK, 'if (row.reads !== null)', 'if (false)', 'nodes/refusals'),
   guard(
     "a node's result changed",
     'core/audit/audit-nodes.ts',
