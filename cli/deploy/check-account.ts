@@ -17,9 +17,9 @@ import { moduleFile } from '../../local/mesh/installation.ts';
 import { TRIAL, TRIAL_FILES } from '../../workers/conformance/trial-sample.ts';
 import { type Ask, askedWith, conformance, lineOf } from '../conformance/command.ts';
 import { chooseAccount, databaseId } from './observe.ts';
-import { factWords } from './plan-text.ts';
+import { PRICE } from './plan-text.ts';
 import type { Deployment } from './run.ts';
-import { must, type RunWrangler, saidBy, wranglerFailure } from './wrangler.ts';
+import { AGAIN, must, type RunWrangler, saidBy, wranglerFailure } from './wrangler.ts';
 
 /** The half of the checks that waits for no queue. */
 const CHEAP = ['d1.', 'r2.', 'workers.', 'rate-limit'];
@@ -40,9 +40,14 @@ const sampled = v.object({ ids: v.array(v.number()), ms: v.number() });
  * Checks the account. @returns whether all that was asked holds
  * @throws RollmeshError with a code `deploy.…`; what it had created is deleted, or named where that fails
  */
-export async function checkAccount({ connect, account, home, say }: CheckedAccount): Promise<boolean> {
+export const checkAccount = (asked: CheckedAccount): Promise<boolean> =>
+  check(asked).catch((error) => {
+    throw error instanceof RollmeshError ? ofCheck(error) : error;
+  });
+
+async function check({ connect, account, home, say }: CheckedAccount): Promise<boolean> {
   const chosen = await chooseAccount(connect, account, home);
-  const run = connect(chosen.id);
+  const wrangler = connect(chosen.id);
   const name = `rollmesh-check-${randomBytes(4).toString('hex')}`;
   const folder = mkdtempSync(join(tmpdir(), 'rollmesh-check-'));
   const undo: Undo[] = [];
@@ -51,6 +56,10 @@ export async function checkAccount({ connect, account, home, say }: CheckedAccou
   const end = () =>
     interrupt.abort(new RollmeshError('give-up', 'deploy.interrupted', 'The check was interrupted.'));
   process.once('SIGINT', end);
+  const run: RunWrangler = async (args, stdin) => {
+    interrupt.signal.throwIfAborted();
+    return wrangler(args, stdin);
+  };
   say(
     `Account ${chosen.name} (${chosen.id}): the Worker, database and bucket ${name} are there for about a minute.`,
   );
@@ -67,11 +76,19 @@ export async function checkAccount({ connect, account, home, say }: CheckedAccou
     undo.push({ what: `the R2 bucket ${name}`, args: ['r2', 'bucket', 'delete', name] });
     return await tryWorker(run, { name, database, folder, say, undo, signal: interrupt.signal });
   } finally {
-    await takeBack(run, undo, say);
+    await takeBack(wrangler, undo, say);
     process.off('SIGINT', end);
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+/** A check does not go on where it stopped, as a deployment does. */
+const ofCheck = ({ kind, code, what, expected, next, cause }: RollmeshError): RollmeshError =>
+  new RollmeshError(kind, code, what, {
+    ...(expected ? { expected } : {}),
+    ...(next ? { next: next.replace(AGAIN, 'Then run `npx rollmesh deploy --check` again.') } : {}),
+    cause,
+  });
 
 /** A command that deletes what was created, and the words for it; `before` empties it. */
 interface Undo {
@@ -155,7 +172,7 @@ async function tryWorker(
   );
   for (const one of differ) say(lineOf(one));
   const same = await samples(asked, say);
-  for (const line of factWords(true).filter((line) => line.startsWith('Price'))) say(line);
+  say(PRICE);
   return !free && differ.length === 0 && same;
 }
 

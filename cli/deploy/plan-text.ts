@@ -25,13 +25,15 @@ export function stepWords(step: Step): string {
   }
 }
 
-/** What an owner asks before anything else: which plan it takes, what it costs, and who can read. The state of the account's plan cannot be read with wrangler. */
+export const PRICE = `Price  beyond what the plan includes: CPU time $${PRICES.perMillion.cpuMs} per million ms, R2 writes $${PRICES.perMillion.r2ClassA}, queue operations $${PRICES.perMillion.queueOperations}, D1 rows written $${PRICES.perMillion.d1RowsWritten} per million (docs/deploy.md); a learner that waits costs about $6 a month.`;
+
+/** What an owner asks before anything else: which plan it takes, what it costs, and who can read. Which plan an account has, `--check` finds. */
 export const factWords = (hasReadToken: boolean): string[] => [
   'Plan   Workers Paid, $5 a month: an account on the free plan ends a Worker after 10 ms of CPU time, and sampling takes seconds.',
-  `Price  beyond what the plan includes: CPU time $${PRICES.perMillion.cpuMs} per million ms, R2 writes $${PRICES.perMillion.r2ClassA}, queue operations $${PRICES.perMillion.queueOperations}, D1 rows written $${PRICES.perMillion.d1RowsWritten} per million (docs/deploy.md); a learner that waits costs about $6 a month.`,
+  PRICE,
   hasReadToken
-    ? 'Reads  by whoever has READ_TOKEN, the learner and verifiers.'
-    : 'Reads  by the learner and verifiers alone: the gateway shows readers nothing until it has a READ_TOKEN (npx wrangler secret put READ_TOKEN --env gateway).',
+    ? 'Reads  by whoever has READ_TOKEN, readers with a token of their own, the learner and verifiers.'
+    : 'Reads  by the learner, verifiers and readers with a token of their own (npx rollmesh node-token create NAME --reader). READ_TOKEN would open them to whoever has it (npx wrangler secret put READ_TOKEN --env gateway).',
 ];
 
 export function planWords({ steps, notes }: Plan): string[] {

@@ -63,7 +63,8 @@ const NOT_LOGGED_IN =
   /"loggedIn":\s*false|not authenticated|CLOUDFLARE_API_TOKEN environment variable for wrangler to work|Authentication error|Invalid access token|\[code: (?:9109|10000|10001)\]/;
 const OFFLINE =
   /Unable to resolve Cloudflare's API hostname|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|fetch failed/;
-const AGAIN =
+/** What a failure is followed by where a deployment goes on. */
+export const AGAIN =
   'Then run `npx rollmesh deploy` again: it goes on where it stopped, and what is done stays done.';
 
 /** The reason that wrangler gives for its failure, in one line. */

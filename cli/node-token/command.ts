@@ -47,7 +47,7 @@ const left = ({ leaves }: NodeAnswer): string =>
 
 export function command(): Command {
   const command = new Command(calledAs('node-token')).description(
-    'The tokens by which programs elsewhere compute for a mesh. A deployed mesh: set ROLLMESH_URL and LEARNER_TOKEN.',
+    'The tokens by which programs elsewhere compute for a mesh, or read it. A deployed mesh: set ROLLMESH_URL and LEARNER_TOKEN.',
   );
 
   const subcommand = meshSubcommands(command);

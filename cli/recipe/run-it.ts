@@ -5,6 +5,8 @@ import table from './measured.json' with { type: 'json' };
 
 /** What the lab measured of a recipe: the mean over the seeds of the first arm of its record (lab/cli/measured.ts). */
 interface Measured {
+  /** Those that the arm has beside the recipe's defaults; empty for none. */
+  readonly flags: string;
   readonly start: string;
   /** Tasks a round, rollouts a task. */
   readonly sizes: readonly number[];
@@ -42,11 +44,11 @@ export function runIt(recipe: Recipe, reference: string, onFiles: boolean): stri
     `A round: ${tasks} tasks (${taskName}) with ${groupSize === 1 ? 'one rollout' : `${groupSize} rollouts`} each.`,
   ];
   if (!measured) return lines;
-  const { rounds, seeds, seconds, machine, sizes, start, greedy, sampled } = measured;
+  const { flags, rounds, seeds, seconds, machine, sizes, start, greedy, sampled } = measured;
   const figures = [...change('greedy', greedy), ...change('sampled', sampled)];
   return [
     ...lines,
-    `Measured: ${rounds} rounds of ${sizes[0]} × ${sizes[1]} from ${start} took ${duration(1000 * seconds)} in one process (${machine}).`,
+    `Measured${flags && ` with ${flags}`}: ${rounds} rounds of ${sizes[0]} × ${sizes[1]} from ${start} took ${duration(1000 * seconds)} in one process (${machine}).`,
     ...(figures.length
       ? [`Expect after them: held-out ${figures.join(', ')} (mean of ${seeds} seeds).`]
       : []),

@@ -17,7 +17,9 @@ interface Recorded {
   readonly machine: { readonly cpu: string; readonly cores: number };
   readonly settings: { readonly start: string; readonly tasks: number; readonly groupSize: number };
   readonly rounds: number;
-  readonly arms: readonly [{ readonly runs: readonly Run[] }];
+  readonly arms: readonly [
+    { readonly variant?: string; readonly reward?: string; readonly runs: readonly Run[] },
+  ];
 }
 
 export const TABLE = '../cli/recipe/measured.json';
@@ -32,8 +34,10 @@ function change(runs: readonly Run[], figure: keyof Run['heldout']): readonly nu
   return ends.map((values) => rounded(mean(values as number[])));
 }
 
-function measured({ machine, settings, rounds, arms: [{ runs }] }: Recorded) {
+function measured({ machine, settings, rounds, arms: [{ variant, reward, runs }] }: Recorded) {
   return {
+    // The flags by which a reader plays the arm.
+    flags: [...(variant ? ['--variant', variant] : []), ...(reward ? ['--reward', reward] : [])].join(' '),
     start: settings.start,
     sizes: [settings.tasks, settings.groupSize],
     // A run may have ended before the last round, by its tokens.

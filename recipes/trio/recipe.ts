@@ -179,7 +179,7 @@ export const trioInComposition: Recipe = {
     which: 'tasks that the policy writes and a checker knows the answers of',
   },
   summary:
-    'One policy writes tasks that nest functions (`f07 of f12 of bdca`), solves them call by call, and judges the solutions step by step. The proposer is paid for tasks that half of the rollouts solve, so that the depth that it writes climbs with the solver; the solver by the exact checker. The judge’s verdicts are shown and pay nobody unless a reward says so.',
+    'One policy writes tasks that nest functions, such as “f07 of f12 of bdca”, solves them call by call, and judges the solutions step by step. The proposer is paid for tasks that half of the rollouts solve, so that the depth that it writes climbs with the solver; the solver by the exact checker. The judge’s verdicts are shown and pay nobody unless a reward says so.',
   method: {
     setting:
       'Tasks are nested calls of sixteen functions on strings of four letters, whose names say nothing of what they do. The start policy knows each function alone and the order in which calls are worked out; it solves most tasks of two calls, some of three and next to none of four. It writes tasks of one call mostly, and of three now and then. Nobody supplies tasks.',

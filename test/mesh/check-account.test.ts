@@ -27,12 +27,15 @@ class Account {
   readonly calls: string[] = [];
   /** On the free plan a Worker may not ask for CPU time, and one that takes much is ended. */
   free = false;
+  /** Called with each command before it is done. */
+  before = (_said: string): void => {};
   /** The beginnings of commands that fail. */
   readonly failing: string[] = [];
 
   readonly run: RunWrangler = async (args, stdin) => {
     const said = args.join(' ');
     this.calls.push(said);
+    this.before(said);
     if (this.failing.some((start) => said.startsWith(start))) return no('The account said no.');
     const config = () => JSON.parse(readFileSync(args[args.indexOf('--config') + 1]!, 'utf8')) as Config;
     // A clone's .env names an environment that this configuration lacks.
@@ -164,4 +167,15 @@ test('a refusal in the middle leaves nothing, and what cannot be deleted is name
   expect(said).toMatch(
     /the D1 database rollmesh-check-\w+ could not be deleted .*: npx wrangler d1 delete rollmesh-check-\w+ --skip-confirmation/,
   );
+});
+
+test('an interrupt begins nothing more, and deletes what is there', async () => {
+  const account = new Account();
+  account.before = (said) => {
+    if (said.startsWith('r2 bucket create')) process.listeners('SIGINT').at(-1)!('SIGINT');
+  };
+  const { result, left } = await checked(account);
+  expect(result).toMatchObject({ code: 'deploy.interrupted' });
+  expect(account.calls.some((call) => call.startsWith('deploy'))).toBe(false);
+  expect(left).toEqual([]);
 });

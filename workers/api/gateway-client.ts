@@ -72,9 +72,9 @@ import type { RoundReport } from '../../core/schema/report.ts';
 import { keys, MOST_AHEAD } from '../../core/schema/round.ts';
 import {
   type AuditedNodes,
-  type NodeOrder,
   type Mismatch,
   type NodeAnswer,
+  type NodeOrder,
   type NodeShutOut,
   nodeListing,
   nodeMade,

@@ -34,14 +34,16 @@ const READ_ON_MS = 2_000;
 export async function readOn({ body }: Request): Promise<void> {
   if (!body || body.locked) return;
   const reader = body.getReader();
-  const late = new Promise<{ done: true; value?: undefined }>((resolve) =>
-    setTimeout(() => resolve({ done: true }), READ_ON_MS),
-  );
+  let timer: ReturnType<typeof setTimeout>;
+  const late = new Promise<{ done: true; value?: undefined }>((resolve) => {
+    timer = setTimeout(() => resolve({ done: true }), READ_ON_MS);
+  });
   for (let left = READ_ON_BYTES; left > 0; ) {
     const { done, value } = await Promise.race([reader.read(), late]);
-    if (done) return;
+    if (done) break;
     left -= value.byteLength;
   }
+  clearTimeout(timer!);
 }
 
 export function parseJson(bytes: Uint8Array): unknown {

@@ -142,7 +142,8 @@ export const objectReaders = createMiddleware<GatewayTypes>(async function objec
   await next();
 });
 
-const CLOSED = 'Set READ_TOKEN first: without it these routes are closed.';
+const CLOSED =
+  'Set READ_TOKEN, or make a token: `npx rollmesh node-token create NAME --reader`. Without one these routes are closed.';
 
 /** Whether whoever asks may without a token: on a local mesh that has no reading token. A deployed mesh without one answers nobody but the learner. */
 const isOpen = ({ secrets, settings }: GatewayTypes['Variables']['services']): boolean =>

@@ -1,7 +1,7 @@
 /** What the gateway's routes work with: bindings turned into plain arguments. Tests and the deployed Worker differ only here. */
-import type { Reading } from '../../core/schema/work.ts';
 import type { Fetcher, R2Bucket, RateLimit } from '@cloudflare/workers-types';
 import type { Registry } from '../../core/recipe/registry.ts';
+import type { Reading } from '../../core/schema/work.ts';
 import type { StageQueues } from '../shared/messages.ts';
 import type { Database } from '../store/database.ts';
 import type { RetentionRule } from '../store/retention.ts';

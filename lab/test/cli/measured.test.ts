@@ -15,3 +15,11 @@ test('the numbers of trio are the means of its record, worked out here', () => {
   expect(trio).toMatchObject({ start: 'arithmetic-base', rounds, seeds: last.length });
   expect(trio.greedy[1]).toBeCloseTo(last.reduce((sum, value) => sum + value, 0) / last.length, 3);
 });
+
+test('an arm that is no default says by which flags it is played', () => {
+  const table = JSON.parse(measuredTable());
+  // As the claims have it: trio pays by its default, which is named, and the flagship's tasks are bounded.
+  expect(table['trio-in-composition'].flags).toBe('--variant to-four');
+  expect(table.trio.flags).toBe('--reward mix');
+  expect(table.dapo.flags).toBe('');
+});

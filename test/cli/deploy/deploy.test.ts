@@ -200,7 +200,7 @@ test('a dry run changes nothing, and blind it plans for an empty account', async
   // First what an owner asks first.
   const facts = mesh.said.slice(0, mesh.said.indexOf('The plan:')).join('\n');
   expect(facts).toMatch(
-    /^Plan {3}Workers Paid, \$5 a month[\s\S]*^Price {2}.*\$0\.02 per million ms.*[\s\S]*^Reads {2}.*shows readers nothing until it has a READ_TOKEN/m,
+    /^Plan {3}Workers Paid, \$5 a month[\s\S]*^Price {2}.*\$0\.02 per million ms.*[\s\S]*^Reads {2}.*node-token create NAME --reader.*READ_TOKEN would open/m,
   );
   mesh.wrangler.loggedIn = false;
   expect((await mesh.run({ dryRun: true })).steps).toEqual(whole.steps);
