@@ -7,7 +7,7 @@
 import Fraction from 'fraction.js';
 import { Random } from '../../random.ts';
 import type { Approximate } from './approximate.ts';
-import type { Expression } from './parse.ts';
+import type { Expression } from './tree.ts';
 import { type Convention, Evaluation, isExact, type Point, variablesOf } from './value.ts';
 
 const POINTS = 8;

@@ -1,7 +1,7 @@
 /** Sets of real numbers as unions of intervals, from intervals, inequalities in one variable, sets of points, and what joins them. */
 import Fraction from 'fraction.js';
 import { equalExpressions, numericValue } from './expressions.ts';
-import type { Expression, MathAnswer, Relation } from './parse.ts';
+import type { Expression, MathAnswer, Relation } from './tree.ts';
 import { variablesOf } from './value.ts';
 
 interface End {

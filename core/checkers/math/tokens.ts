@@ -5,235 +5,25 @@
  */
 import Fraction from 'fraction.js';
 import { plainSpelling, withDigits } from '../spelling.ts';
-
-export interface Token {
-  readonly kind: 'number' | 'letter' | 'word' | 'function' | 'command' | 'mark';
-  /** Digits, a symbol’s name, a word in lower case, a function’s name, a command without its backslash, or a mark. */
-  readonly text: string;
-  /** Does white space stand before it? */
-  readonly space: boolean;
-  /** Of a number: its value. */
-  readonly value?: Fraction;
-  /** Of a number: is it written with digits alone? Of a letter: is it in upright type, as units are? */
-  readonly bare?: boolean;
-  /** Of a word: as it is written. Of a degree sign: the letter of its scale. */
-  readonly written?: string;
-}
-
-export const FUNCTIONS = [
-  'sqrt',
-  'exp',
-  'ln',
-  'sin',
-  'cos',
-  'tan',
-  'cot',
-  'sec',
-  'csc',
-  'arcsin',
-  'arccos',
-  'arctan',
-  'sinh',
-  'cosh',
-  'tanh',
-  'arcsinh',
-  'arccosh',
-  'arctanh',
-  'abs',
-  'factorial',
-  'floor',
-  'ceil',
-] as const;
-export type FunctionName = (typeof FUNCTIONS)[number];
-
-/** Other names of functions. Every logarithm without a base is the natural one; `lg` and `log` keep their names until their base is read. */
-const ALIASES: Readonly<Record<string, FunctionName | 'log' | 'lg'>> = {
-  log: 'log',
-  lg: 'lg',
-  asin: 'arcsin',
-  acos: 'arccos',
-  atan: 'arctan',
-  arsinh: 'arcsinh',
-  arcosh: 'arccosh',
-  artanh: 'arctanh',
-};
-const functionNamed = (name: string): string | undefined =>
-  FUNCTIONS.find((known) => known === name) ?? ALIASES[name];
-
-const GREEK = [
-  'alpha',
-  'beta',
-  'gamma',
-  'delta',
-  'epsilon',
-  'zeta',
-  'eta',
-  'theta',
-  'iota',
-  'kappa',
-  'lambda',
-  'mu',
-  'nu',
-  'xi',
-  'pi',
-  'rho',
-  'sigma',
-  'tau',
-  'upsilon',
-  'phi',
-  'chi',
-  'psi',
-  'omega',
-];
-const GREEK_LETTERS = 'αβγδεζηθικλμνξπρστυφχψω';
-/** Names that are found inside a run of plain letters. Short Greek names are left to be products there. */
-const NAMES = [...GREEK.filter((name) => name.length > 2 || name === 'pi' || name === 'mu'), 'infinity'];
-const INNER = [...FUNCTIONS, ...Object.keys(ALIASES), ...NAMES].sort((a, b) => b.length - a.length);
-const SPLIT_LETTERS = new RegExp(`${INNER.join('|')}|[A-Za-z]`, 'g');
-
-/** Words of at most three letters, which would be products of letters otherwise. */
-const SHORT_WORDS = new Set(
-  (
-    'or and to no yes not is are the of per all any day odd one two six ten red cup min sec hrs hr lbs lb oz ft cm mm km nm kg mg ml dm ' +
-    'sq cu mi yd in mph kph kmh km/h rad deg pct most ans gcd lcm gb mb kb tb px cal kcal rpm bpm fps ppm ev ghz mhz hp hz khz kw kwh kj mol atm pa kpa usd eur gbp inr rs th st nd rd dne if for pm am men mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec cc mA mV kV kN'
-  ).split(' '),
-);
-/** Those of them that are words only after a number: alone they are products. */
-const UNITS_ONLY = new Set(
-  'in to am pm th st nd rd cc cm mm km nm kg mg ml dm sq cu mi yd hr oz lb ft rs pa kw kj hz gb mb kb tb px cal rpm bpm fps ppm ev ghz mhz hp'.split(
-    ' ',
-  ),
-);
-
-/** Is a run of letters in plain text a word, and no product of its letters? `after`: does a number stand before it? */
-function isWord(run: string, after: boolean): boolean {
-  const lower = run.toLowerCase();
-  if (UNITS_ONLY.has(lower)) return after;
-  if (SHORT_WORDS.has(lower)) return true;
-  if (/^(?:TRUE|FALSE|NONE|EVEN|NEITHER|BOTH|UNDEFINED)$/.test(run)) return true;
-  if (run.length < 4 || functionNamed(run) || NAMES.includes(run) || !/[aeiouy]/i.test(run)) return false;
-  // "abcd" and "ABCD" are products, or points: letters in their order, or capitals alone.
-  if (/^[A-Z]+$/.test(run) || [...lower].every((letter, i) => i === 0 || letter > lower[i - 1]!))
-    return false;
-  const inner = INNER.find((name) => lower.startsWith(name));
-  // sinx, cosAB, pir, thetax.
-  return inner === undefined || lower.length - inner.length > 2;
-}
-
-/** Marks of one meaning. */
-const MARKS: Readonly<Record<string, string>> = {
-  '−': '-',
-  '–': '-',
-  '—': '-',
-  '×': '*',
-  '·': '*',
-  '⋅': '*',
-  '∙': '*',
-  '∗': '*',
-  '÷': '/',
-  '⁄': '/',
-  '∕': '/',
-  '∶': ':',
-  '′': "'",
-  '’': "'",
-  '∣': '|',
-  '‖': '|',
-  º: '°',
-  '˚': '°',
-  '。': '.',
-  '、': ',',
-};
-const COMMAND_MARKS: Readonly<Record<string, string>> = {
-  cdot: '*',
-  times: '*',
-  ast: '*',
-  bullet: '*',
-  div: '/',
-  le: '≤',
-  leq: '≤',
-  leqslant: '≤',
-  leqq: '≤',
-  lt: '<',
-  ge: '≥',
-  geq: '≥',
-  geqslant: '≥',
-  geqq: '≥',
-  gt: '>',
-  ne: '≠',
-  neq: '≠',
-  approx: '≈',
-  equiv: '≡',
-  in: '∈',
-  cup: '∪',
-  cap: '∩',
-  setminus: '∖',
-  backslash: '∖',
-  pm: '±',
-  mp: '∓',
-  mid: '|',
-  vert: '|',
-  lvert: '|',
-  rvert: '|',
-  Vert: '|',
-  lVert: '|',
-  rVert: '|',
-  lbrace: '\\{',
-  rbrace: '\\}',
-  lbrack: '[',
-  rbrack: ']',
-  lparen: '(',
-  rparen: ')',
-  langle: '⟨',
-  rangle: '⟩',
-  colon: ':',
-  prime: "'",
-  degree: '°',
-  textdegree: '°',
-  circ: '°',
-  '%': '%',
-  '{': '\\{',
-  '}': '\\}',
-  '|': '|',
-  '\\': '\\\\',
-};
-const COMMAND_LETTERS: Readonly<Record<string, string>> = {
-  infty: 'infinity',
-  emptyset: '∅',
-  varnothing: '∅',
-  oslash: '∅',
-  varepsilon: 'epsilon',
-  vartheta: 'theta',
-  varphi: 'phi',
-  ell: 'ell',
-  angle: '∠',
-  measuredangle: '∠',
-  triangle: '△',
-  hbar: 'hbar',
-  partial: '∂',
-  Gamma: 'Gamma',
-  Delta: 'Delta',
-  Theta: 'Theta',
-  Lambda: 'Lambda',
-  Sigma: 'Sigma',
-  Phi: 'Phi',
-  Psi: 'Psi',
-  Omega: 'Omega',
-  Pi: 'Pi',
-};
-const COMMAND_WORDS: Readonly<Record<string, string>> = { lor: 'or', vee: 'or', land: 'and', wedge: 'and' };
-/** Commands that say how something looks. */
-const LAYOUT =
-  /^(?:left|right|middle|[bB]igg?[lrm]?|displaystyle|textstyle|scriptstyle|limits|nolimits|quad|qquad|enspace|thinspace|medspace|thickspace|negthinspace|nobreak|nonumber|strut|mathstrut|bf|bfseries|rm|it|sf|tt|em|small|large|Large|normalsize|centering|null|checkmark|square|blacksquare|qed|qedhere|,|;|:|!|>|<| |\(|\)|\[|\]|\$|\/)$/;
-/** Fonts and frames with an argument that is read on: those in upright type, and the others. */
-const UPRIGHT =
-  /^(?:text|textrm|textnormal|textup|textsf|texttt|textbf|textit|emph|mbox|hbox|mathrm|operatorname|unit|si)$/;
-const FRAMES =
-  /^(?:mathbf|mathit|mathsf|mathtt|mathnormal|boldsymbol|bm|pmb|num|boxed|fbox|framebox|underline|cancel|smash|displaylines|ensuremath|mathord|mathop|mathbin)$/;
-/** Commands whose argument is not shown, or is a colour. */
-const UNSEEN = /^(?:hspace|vspace|phantom|hphantom|vphantom|mkern|kern|color|textcolor|label|tag)$/;
-/** Marks over letters: a name of its own with them. */
-const ACCENTS =
-  /^(?:vec|hat|widehat|tilde|widetilde|bar|overline|dot|ddot|overrightarrow|overleftrightarrow|overarc|wideparen|mathbb|Bbb|mathcal|mathfrak|mathscr)$/;
+import { withDegrees, withMinutes } from './degrees.ts';
+import {
+  ACCENTS,
+  COMMAND_LETTERS,
+  COMMAND_MARKS,
+  COMMAND_WORDS,
+  FRAMES,
+  GREEK,
+  GREEK_LETTERS,
+  LAYOUT,
+  MARKS,
+  NAMES,
+  SPLIT_LETTERS,
+  UNSEEN,
+  UPRIGHT,
+  functionNamed,
+  isWord,
+} from './names.ts';
+import type { Token } from './token.ts';
 
 const DIGITS = String.raw`\d`;
 const GROUP_MARK = String.raw`(?:\{,\}|\{\\[,;: ]\}|\\(?:text|mathord|mathrm)\{,\}|(?:\\!\s*)*,(?:\\!\s*)+|(?:\\!\s*)+,|\\[,;: ]|\\thinspace\s?|~|[\u00a0\u2009\u202f]|['’]|_)`;
@@ -608,13 +398,6 @@ class Scanner {
 /** Marks that end a sentence and mean nothing at the end of an answer. */
 const ENDINGS = ['.', ',', ';', ':', '?', '\\\\'];
 
-/** Is it the letter of a scale of temperatures, behind a degree sign? */
-const isScale = ({ kind, text }: Token, before: Token | undefined, after: Token | undefined): boolean =>
-  kind === 'letter' &&
-  /^[CFK]$/.test(text) &&
-  before?.text === '°' &&
-  (!after || /^[,;.)]$/.test(after.text));
-
 /** The sign of a union that people type: a U between two brackets. */
 const withUnions = (tokens: readonly Token[]): Token[] =>
   tokens.map((token, i) =>
@@ -625,64 +408,6 @@ const withUnions = (tokens: readonly Token[]): Token[] =>
       ? { ...token, kind: 'mark', text: '∪' }
       : token,
   );
-
-/** The degree sign in its raised forms, `^\circ`, `^{\circ}`, `^°`, as one mark. */
-function withDegrees(tokens: readonly Token[]): Token[] {
-  const out: Token[] = [];
-  for (let i = 0; i < tokens.length; i++) {
-    const texts = tokens.slice(i, i + 4).map(({ text }) => text);
-    if (texts[0] === '^' && (texts[1] === '°' || (texts[1] === 'o' && tokens[i - 1]?.kind === 'number')))
-      i += 1;
-    else if (texts[0] === '^' && texts[1] === '{' && texts[2] === '°' && texts[3] === '}') i += 3;
-    else {
-      out.push(tokens[i]!);
-      continue;
-    }
-    out.push({ kind: 'mark', text: '°', space: false });
-  }
-  return out.flatMap((token, i) => {
-    if (isScale(token, out[i - 1], out[i + 1])) return [];
-    const next = out[i + 1];
-    return [next && isScale(next, token, out[i + 2]) ? { ...token, written: next.text } : token];
-  });
-}
-
-const PRIMES: Readonly<Record<string, number>> = { "'": 1, '"': 2, '″': 2 };
-
-/** The primes that stand at a position, raised or not; `end`: where they end. */
-function primesAt(tokens: readonly Token[], at: number): { readonly count: number; readonly end: number } {
-  let end = at;
-  const raised = tokens[end]?.text === '^';
-  if (raised) end++;
-  const braced = raised && tokens[end]?.text === '{';
-  if (braced) end++;
-  let count = 0;
-  for (; Object.hasOwn(PRIMES, tokens[end]?.text ?? ''); end++) count += PRIMES[tokens[end]!.text]!;
-  return braced && tokens[end]?.text !== '}' ? { count: 0, end: at } : { count, end: braced ? end + 1 : end };
-}
-
-/** Degrees with minutes and seconds of arc, 63° 45′ 18″, as one number of degrees. */
-function withMinutes(tokens: readonly Token[]): Token[] {
-  const out: Token[] = [];
-  for (let i = 0; i < tokens.length; i++) {
-    const token = tokens[i]!;
-    out.push(token);
-    if (token.text !== '°' || tokens[i - 1]?.kind !== 'number') continue;
-    let value = tokens[i - 1]!.value!;
-    for (const [count, parts] of [
-      [1, 60],
-      [2, 3600],
-    ] as const) {
-      const part = tokens[i + 1];
-      const primes = primesAt(tokens, i + 2);
-      if (part?.kind !== 'number' || primes.count !== count) continue;
-      value = value.add(part.value!.div(parts));
-      i = primes.end - 1;
-    }
-    out.splice(-2, 2, { ...out.at(-2)!, value, bare: false }, token);
-  }
-  return out;
-}
 
 /** Braces that only change the space around a sign, as in 2{:}3, and empty ones. */
 const OPERATOR_IN_BRACES =
