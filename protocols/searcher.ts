@@ -1,7 +1,7 @@
 /** A searcher: it looks things up in the documents of a game, says of what it finds whether that helps, where it is asked, and answers. */
 import { episodesOf } from '../core/episodes/play-episodes.ts';
 import { playSeats, type SeatsRules } from '../core/episodes/play-seats.ts';
-import type { Game, Library, Speaker } from '../core/game/game.ts';
+import type { Game, Library, Speaker, Wordings } from '../core/game/game.ts';
 import type { SearchStep } from '../core/game/verbs.ts';
 import type { SamplingSettings } from '../core/policy/policy.ts';
 import { deriveId } from '../core/random.ts';
@@ -16,7 +16,10 @@ import { tallyOf } from '../core/statistics/change.ts';
 
 export const SEARCHER = 'searcher';
 
-export type SearchGame = Game<'search' | 'sift'>;
+/** A game in which a searcher plays; it says `sift` where one is asked that. */
+export type SearchGame = Omit<Game<'search'>, 'words'> & {
+  readonly words: Wordings<'search'> & Partial<Wordings<'sift'>>;
+};
 
 export interface Searching {
   /** Searches at most; after the last one it has to answer. */
@@ -56,7 +59,7 @@ function after(
   const { task, steps, next } = search;
   const asked = [...search.asked, next!];
   if (next === 'sift') {
-    const said = game.words.sift.read(text, { task, steps }, speaker);
+    const said = game.words.sift!.read(text, { task, steps }, speaker);
     const last = { ...steps.at(-1)!, useful: said.ok ? said.value : null };
     return {
       search: { ...search, asked, steps: [...steps.slice(0, -1), last], next: 'search' },
@@ -89,7 +92,7 @@ const rulesOf = (
     if (next === null) return [];
     const reads =
       next === 'sift'
-        ? game.words.sift.ask({ task, steps }, context)
+        ? game.words.sift!.ask({ task, steps }, context)
         : game.words.search.ask({ task, steps, last: steps.length >= searching.searches }, context);
     return [{ seat: SEARCHER, reads, anew: true }];
   },

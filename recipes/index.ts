@@ -52,6 +52,7 @@ import { selfRewarding } from './self-rewarding/recipe.ts';
 import { selfTaughtEvaluators } from './self-taught-evaluators/recipe.ts';
 import { sipretrain } from './sipretrain/recipe.ts';
 import { spark } from './spark/recipe.ts';
+import { siop } from './siop/recipe.ts';
 import { specs } from './specs/recipe.ts';
 import { spin } from './spin/recipe.ts';
 import { spine } from './spine/recipe.ts';
@@ -144,6 +145,7 @@ export const recipes: readonly Recipe[] = [
   comas,
   asl,
   reseek,
+  siop,
   rlver,
   restMcts,
   alphaLlm,

@@ -25,6 +25,8 @@ export interface Played {
   readonly recipeState?: unknown;
   /** Log-probability of every token by the start's weights; by those that sampled it has -1, which is the default. */
   readonly atStart?: number;
+  /** Log-probability of every token of a text after a prompt, by the policy of a role that measures; default -1. */
+  readonly finds?: (role: string, prompt: string, text: string) => number;
   /** The texts that a role writes to a prompt, one after the other, and again from the first. */
   readonly says: (role: string, prompt: string) => readonly string[];
 }
@@ -39,6 +41,7 @@ export async function play({
   recipeState,
   given = {},
   atStart = -1,
+  finds = () => -1,
   says,
 }: Played) {
   const recipe = questionRecipeFrom({ ...SAY, ...given, recipe: name });
@@ -75,6 +78,11 @@ export async function play({
             });
           }),
         score: () => Promise.reject(new Error('nothing is scored')),
+        measure: async (sequences) =>
+          sequences.map(({ prompt, ids }) => ({
+            logProbabilities: new Array<number>(ids.length).fill(finds(role, decode(prompt), decode(ids))),
+            entropies: ids.map(() => 0),
+          })),
         dispose: () => Promise.resolve(),
       }),
   });

@@ -47,6 +47,7 @@ const FROM_ELSEWHERE: Readonly<Record<string, Readonly<Record<string, string>>>>
   ragen: { agent: 'the board' },
   rewardharness: { judge: 'responses of the data, each without its label' },
   reseek: { searcher: 'what its searches find' },
+  siop: { searcher: 'what its searches find' },
   'self-taught-evaluators': { writer: 'its task, changed' },
   spiral: {
     first: 'its view of the game',
@@ -67,6 +68,7 @@ const NOT_ASKED = [
   'cpl/value',
   'genrm/verifier',
   'rest-mcts/value',
+  'siop/scorer',
   'spin/player',
 ];
 /** Variants that ask roles which are not asked without them. */
