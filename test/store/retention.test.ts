@@ -134,8 +134,8 @@ test('the chain goes by parents: after a rollback the numbers between are no par
     0: 'where the policy began',
     1: null,
     2: 'a recent parent',
-    3: 'withdrawn not long ago',
-    4: 'withdrawn not long ago',
+    3: 'withdrawn less than 7 days ago',
+    4: 'withdrawn less than 7 days ago',
     5: 'the current version',
   });
   expect(await at(13)).toMatchObject({ 3: null, 4: null });

@@ -7,10 +7,10 @@ import { failureOf } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';
 import { requireSecret } from '../shared/secrets.ts';
 import { countGroups } from '../store/groups.ts';
+import { DAY_MS } from '../store/retention.ts';
 import { markTold, type RoundRow, untoldRounds } from '../store/rounds.ts';
 import type { Services } from './services.ts';
 
-const DAY_MS = 24 * 3600 * 1000;
 const TIMEOUT_MS = 10_000;
 const AT_ONCE = 10;
 

@@ -24,7 +24,7 @@ import { failGroup, getGroup } from '../store/groups.ts';
 import { labelRun, markDeleted, removeSamples } from '../store/label-run.ts';
 import { resumeRun } from '../store/pause.ts';
 import { getPolicy } from '../store/policies.ts';
-import { judgeVersions } from '../store/retention.ts';
+import { DAY_MS, judgeVersions } from '../store/retention.ts';
 import { rollBack } from '../store/rollback.ts';
 import { getRound, setReport } from '../store/rounds.ts';
 import { getRun } from '../store/runs.ts';
@@ -36,7 +36,7 @@ import { commit } from './commit.ts';
 import { learnerOnly, objectReaders } from './guards.ts';
 import { HttpError } from './http-error.ts';
 import { hashHeader, notFound } from './parameters.ts';
-import { DAY_MS, prune } from './prune.ts';
+import { prune } from './prune.ts';
 import type { GatewayTypes } from './services.ts';
 import { runView } from './views.ts';
 

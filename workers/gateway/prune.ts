@@ -3,6 +3,7 @@
 import { failureOf } from '../shared/failures.ts';
 import { log } from '../shared/log.ts';
 import {
+  DAY_MS,
   type JudgedVersion,
   type RetentionRule,
   removeFiles,
@@ -10,8 +11,6 @@ import {
   takeUnnamed,
 } from '../store/retention.ts';
 import type { Services } from './services.ts';
-
-export const DAY_MS = 24 * 3600 * 1000;
 
 /** The retention rule from the Worker's variables; null (keep all) where the number of versions is 0 or no whole number. */
 export function retentionOf(

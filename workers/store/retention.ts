@@ -10,6 +10,8 @@ import { abortUploads } from './uploads.ts';
 import { versionKey } from './version-objects.ts';
 import { MANIFEST } from './versions.ts';
 
+export const DAY_MS = 24 * 3600 * 1000;
+
 export interface RetentionRule {
   /** How many versions are kept in the chain of parents that ends at the current version; the current one counts as the first. */
   readonly keep: number;
@@ -70,7 +72,8 @@ const judged = (policy: string | null, { keep, withdrawnMs }: RetentionRule, now
     WHEN withdrawn IS NULL AND EXISTS (SELECT 1 FROM lagging WHERE policy = own.policy AND oldest <= own.version)
       THEN 'a role lags so far behind'
     WHEN withdrawn IS NULL AND (policy, version) IN (SELECT policy, version FROM recent) THEN 'a recent parent'
-    WHEN withdrawn IS NOT NULL AND coalesce(withdrawn_at, created_at) > ${now - withdrawnMs} THEN 'withdrawn not long ago'
+    WHEN withdrawn IS NOT NULL AND coalesce(withdrawn_at, created_at) > ${now - withdrawnMs}
+      THEN ${`withdrawn less than ${withdrawnMs / DAY_MS} days ago`}
     END AS kept
   FROM versions AS own
   WHERE pruned_at IS NULL AND (${policy} IS NULL OR policy = ${policy})`;

@@ -74,7 +74,7 @@ test('rollback and prune with the token of the mesh; nothing without it', async 
   expect(asked.stdout).toMatch(/far: 1 version would go, .* \(1\)\n$/);
   expect(await stored(1)).toContain('model.safetensors');
   const done = await policy(token, ...rule);
-  expect(done.stdout).toContain('keep far@4: withdrawn not long ago');
+  expect(done.stdout).toContain('keep far@4: withdrawn less than 7 days ago');
   expect(await stored(1)).toEqual(['manifest.json']);
   for (const version of [0, 2, 3, 4]) expect(await stored(version)).toContain('model.safetensors');
   expect(
