@@ -46,16 +46,14 @@ function overRuns(runs: Series['runs'], xs: readonly number[]) {
 
 /** Draws the chart. y is a share: its axis goes from 0 to 100 %. */
 export function lineChart({ title, xTitle, series }: Chart): string {
-  const rounds = [...new Set(series.flatMap(({ runs }) => runs.flat().map(({ x }) => x)))].sort(
-    (a, b) => a - b,
-  );
+  const xs = [...new Set(series.flatMap(({ runs }) => runs.flat().map(({ x }) => x)))].sort((a, b) => a - b);
   const plot = {
-    rounds,
-    end: Math.max(1, ...rounds),
+    xs,
+    end: Math.max(1, ...xs),
     least: [0, 1] as const,
     write: percent,
     read: (value: number | null | undefined) => percent(value, 1),
-    series: series.map(({ name, runs }, i) => ({ name, ink: inkOf(i), ...overRuns(runs, rounds) })),
+    series: series.map(({ name, runs }, i) => ({ name, ink: inkOf(i), ...overRuns(runs, xs) })),
   };
   const at = new Geometry(plot, WIDTH - NAMES, HEIGHT - TOP - BOTTOM);
   const drawing = picture(plot, at, { id: 'chart', title });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { GroupContent } from '../../core/schema/answers.ts';
 import { type Mesh, startMesh } from '../../local/mesh/start.ts';
 import { ensureShipped } from '../../local/starts.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
@@ -63,6 +64,17 @@ describe.skipIf(!chromiumPath)(`the page of the real mesh${CHROMIUM_NEEDED}`, ()
     const said = page.locator('.solution .replay [role=status]').first();
     await said.locator('.good').waitFor({ timeout: 100_000 });
     expect(await said.innerText()).toContain(`identical: ${samples[0].ids.length} token`);
+
+    // All of the round: four tasks with two solutions, and the verdicts on those that were judged.
+    const contents = await api(`/api/rounds/${round}/contents?limit=32&from=0`);
+    const written = contents.groups.flatMap(({ samples: of, judgments }: GroupContent) => [
+      ...(of ?? []),
+      ...(judgments ?? []),
+    ]);
+    await page.getByRole('button', { name: 'Replay round' }).click();
+    const replayed = page.getByText('all were drawn again.');
+    await replayed.waitFor({ timeout: 100_000 });
+    expect(await replayed.innerText()).toBe(`${written.length} samples identical; all were drawn again.`);
 
     // one held-out task, as the only version there is answers it
     await page.goto(`${mesh.url}/#run=${run}&view=held-out`);

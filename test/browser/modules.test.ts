@@ -204,6 +204,50 @@ describe.skipIf(!chromiumPath)(`the page’s modules${CHROMIUM_NEEDED}`, () => {
     });
   });
 
+  test('a moving average weighs the past, passes over what was not measured and begins anew after a break', async () => {
+    // JSON has no undefined: the page puts it in place of the text.
+    const seen = await inPage<unknown[]>(`
+      const { smoothed } = await $('scales');
+      return smoothed([1, 3, undefined, 5, null, 2], 0.5).map((value) => (value === undefined ? 'unmeasured' : value));
+    `);
+    // (0.25·1 + 0.5·3) / 0.75 and (0.125·1 + 0.25·3 + 0.5·5) / 0.875
+    expect(seen).toEqual([1, 1.75 / 0.75, 'unmeasured', 3.375 / 0.875, null, 2]);
+  });
+
+  test('by sampled tokens a round stands where its tokens end, seeds at their mean, and a stretch leaves the others out', async () => {
+    const report = (round: number, tokens: number, reward: number) => ({
+      round,
+      report: { monitors: { tokens, reward } },
+    });
+    const one = [report(1, 100, 0), report(2, 300, 0.5), report(3, 600, 1)];
+    const two = [report(1, 300, 0.5), report(2, 300, 1)];
+    const seen = await inPage<object[]>(`
+      const { plotOf } = await $('curves');
+      const [one, two] = ${JSON.stringify([one, two])};
+      const curve = { title: 'Reward', least: [0, 1], write: String, lines: () => [['reward', ({ monitors }) => monitors.reward]] };
+      const along = 'tokens';
+      const shown = [
+        plotOf(curve, one, 3, [], { along, smoothing: 0, range: null }),
+        plotOf(curve, one, 3, [{ name: 'both', runs: [one, two] }], { along, smoothing: 0, range: null }),
+        plotOf(curve, one, 3, [], { along, smoothing: 0.5, range: [200, 900] }),
+      ];
+      return shown.map(({ xs, from, end, series: [{ values, low, high, measured }] }) => ({ xs, from, end, values, low, high, measured }));
+    `);
+    expect(seen).toEqual([
+      { xs: [100, 400, 1000], from: 0, end: 1000, values: [0, 0.5, 1] },
+      // (100 + 300) / 2, (400 + 600) / 2, and the third round of the one run that has it
+      {
+        xs: [200, 500, 1000],
+        from: 0,
+        end: 1000,
+        values: [0.25, 0.75, 1],
+        low: [0, 0.5, 1],
+        high: [0.5, 1, 1],
+      },
+      { xs: [400], from: 200, end: 900, values: [0.5], measured: [0.5] },
+    ]);
+  });
+
   test('runs that are seen together are told apart by what not all of them have', async () => {
     const run = (more: object) => ({
       settings: { recipe: 'trio', rewardFunction: 'mix', freeze: [], tasks: 64, groupSize: 8, ...more },
@@ -375,7 +419,7 @@ describe.skipIf(!chromiumPath)(`the page’s modules${CHROMIUM_NEEDED}`, () => {
       const { Geometry, picture } = await $('chart-image');
       const { drawn } = await $('dom');
       const series = [{ name: 'a', ink: 1, values: [0, undefined, 1, null, 0.5, 0.5, 0.5] }];
-      const plot = { rounds: [0, 1, 2, 3, 4, 5, 6], end: 6, series, least: [0, 1], write: String, read: String };
+      const plot = { xs: [0, 1, 2, 3, 4, 5, 6], end: 6, series, least: [0, 1], write: String, read: String };
       const at = new Geometry(plot, 354, 132);
       const image = drawn(picture(plot, at, { id: 'c', title: 'A' }));
       const path = image.querySelector('.series path').getAttribute('d');

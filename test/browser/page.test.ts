@@ -186,6 +186,37 @@ describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
       await page.waitForSelector('#overview:not([hidden])');
     }));
 
+  test('charts are looked at by tokens, in part and smoothed, and kept as one picture', () =>
+    visit(startFakeMesh({ done: 24, target: 24 }), async (page) => {
+      await page.waitForSelector('.rounds tbody tr');
+      const slider = page.getByRole('slider', { name: 'Held-out accuracy' });
+      await slider.scrollIntoViewIfNeeded();
+      const box = (await slider.boundingBox())!;
+      // 44 px to the left of round 0, 10 px to the right of round 24
+      const x = (round: number) => box.x + 44 + ((box.width - 54) * round) / 24;
+      await page.mouse.move(x(6), box.y + 50);
+      await page.mouse.down();
+      await page.mouse.move(x(12), box.y + 60);
+      expect(await page.locator('.selection rect').count()).toBe(1);
+      await page.mouse.up();
+      expect(await page.getByLabel('From', { exact: true }).inputValue()).toMatch(/^[56]$/);
+      expect(await page.getByLabel('to', { exact: true }).inputValue()).toMatch(/^1[23]$/);
+      await slider.press('Home');
+      expect(Number(await slider.getAttribute('aria-valuenow'))).toBeGreaterThan(4);
+      await page.getByLabel('Smoothing').fill('0.5');
+      expect(await page.locator('#curves .measured').count()).toBeGreaterThan(5);
+      await page.getByRole('button', { name: 'Whole run' }).click();
+      await page.getByLabel('Axis').selectOption('sampled tokens');
+      await slider.press('End');
+      expect(await slider.getAttribute('aria-valuetext')).toMatch(/^[\d.]+ [kM] tokens: greedy /);
+      const saved = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'SVG of all' }).click();
+      const file = await (await saved).createReadStream();
+      const drawing = Buffer.concat(await file.toArray()).toString();
+      expect(drawing.match(/<svg /g)).toHaveLength(11);
+      expect(drawing).toContain('>Held-out accuracy</text>');
+    }));
+
   test('follows the run: a new round appears, a failing server is told and forgiven', () =>
     visit(
       startFakeMesh({ done: 5, target: 40 }),

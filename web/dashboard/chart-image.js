@@ -7,23 +7,27 @@ import { bounds, thin, ticks } from './scales.js';
  * @typedef {object} Series
  * @property {string} name
  * @property {number} ink Which of the page's inks, 1 to 8; also decides the dashes.
- * @property {readonly (number | null | undefined)[]} values By round; undefined = not measured in that round (the line
+ * @property {readonly (number | null | undefined)[]} values By place on the axis; undefined = not measured there (the line
  *   goes on), null = measured and missing (the line breaks).
+ * @property {Series['values']} [measured] The values before they were smoothed, drawn faintly behind the line.
  * @property {readonly (number | null | undefined)[]} [low] Lower edge of a band around the line, as long as `values`.
  * @property {readonly (number | null | undefined)[]} [high] Upper edge of the band.
  */
 
 /**
  * @typedef {object} Plot
- * @property {readonly number[]} rounds Ascending, as long as every series.
- * @property {number} end Where the axis of rounds ends.
+ * @property {readonly number[]} xs Places on the axis, rounds or sampled tokens; ascending, as long as every series.
+ * @property {number} [from] Where that axis begins; 0 where nothing is said.
+ * @property {number} end Where it ends.
+ * @property {{ readonly name: string, readonly write: (x: number) => string, readonly read: (x: number) => string }} [axis] Its name, and how a place on it is
+ *   written below it and read at the cursor; rounds where nothing is said.
  * @property {readonly Series[]} series
  * @property {readonly [number, number]} least The bounds that the value axis has at least.
  * @property {(value: number | null | undefined) => string} write For the axis.
  * @property {(value: number | null | undefined) => string} read For single values.
  * @property {{ readonly value: number, readonly name: string }} [reference]
  * @property {boolean} [between] Shade what lies between the first two series.
- * @property {readonly number[]} [marks] Rounds marked on the axis, those with warnings.
+ * @property {readonly number[]} [marks] Places marked on the axis, those of rounds with warnings.
  */
 
 /** @typedef {import('./scales.js').Point} Point */
@@ -35,7 +39,7 @@ export const inkOf = (place) => (place % INKS) + 1;
 
 export const MARGIN = { top: 10, right: 10, bottom: 22, left: 44 };
 
-/** Where rounds and values lie in the picture, in pixels. */
+/** Where places on the axis and values lie in the picture, in pixels. */
 export class Geometry {
   /**
    * @param {Plot} plot
@@ -48,18 +52,19 @@ export class Geometry {
     this.left = MARGIN.left;
     this.right = width - MARGIN.right;
     this.bottom = height - MARGIN.bottom;
+    this.from = plot.from ?? 0;
     this.end = plot.end;
     const values = plot.series
-      .flatMap(({ values, low = [], high = [] }) => [...values, ...low, ...high])
+      .flatMap(({ values, measured = [], low = [], high = [] }) => [...values, ...measured, ...low, ...high])
       .filter((value) => typeof value === 'number');
     const [low, high] = bounds(values, plot.least);
     this.low = low;
     this.high = high;
   }
 
-  /** @param {number} round */
-  x(round) {
-    return this.left + ((this.right - this.left) * round) / this.end;
+  /** @param {number} place */
+  x(place) {
+    return this.left + ((this.right - this.left) * (place - this.from)) / (this.end - this.from);
   }
 
   /** @param {number} value */
@@ -67,9 +72,9 @@ export class Geometry {
     return this.bottom - ((this.bottom - MARGIN.top) * (value - this.low)) / (this.high - this.low);
   }
 
-  /** The round at a place, not yet a whole one. @param {number} x */
-  roundAt(x) {
-    return ((x - this.left) / (this.right - this.left)) * this.end;
+  /** The place on the axis at a pixel. @param {number} x */
+  placeAt(x) {
+    return this.from + ((x - this.left) / (this.right - this.left)) * (this.end - this.from);
   }
 }
 
@@ -80,11 +85,10 @@ const path = (stretch) =>
 /** Half the width of a digit at the size of the axes' text, px. */
 const HALF_DIGIT = 3.3;
 
-/** Under its tick, but not over the edge. @param {number} round @param {Geometry} at */
-const roundLabel = (round, at) => {
-  const label = String(round);
-  const over = at.x(round) + HALF_DIGIT * label.length > at.width;
-  const x = over ? at.width : at.x(round);
+/** Under its tick, but not over the edge. @param {number} place @param {string} label @param {Geometry} at */
+const tickLabel = (place, label, at) => {
+  const over = at.x(place) + HALF_DIGIT * label.length > at.width;
+  const x = over ? at.width : at.x(place);
   return shape('text', { x, y: at.height - 5, 'text-anchor': over ? 'end' : 'middle' }, label);
 };
 
@@ -105,12 +109,12 @@ function axes(plot, at) {
         shape('text', { x: left - 7, y: y + 3.5, 'text-anchor': 'end' }, plot.write(value)),
       ];
     }),
-    ...ticks(0, plot.end, Math.max(2, Math.min(10, width / 70)))
+    ...ticks(at.from, plot.end, Math.max(2, Math.min(10, width / 70)))
       .filter(Number.isInteger)
-      .map((round) => roundLabel(round, at)),
+      .map((place) => tickLabel(place, plot.axis?.write(place) ?? String(place), at)),
     shape('line', { x1: left, x2: right, y1: bottom, y2: bottom, class: 'base' }),
-    ...(plot.marks ?? []).map((round) =>
-      shape('path', { d: `M${at.x(round) - 3.5} ${bottom + 6}h7l-3.5-6z`, class: 'mark' }),
+    ...(plot.marks ?? []).map((place) =>
+      shape('path', { d: `M${at.x(place) - 3.5} ${bottom + 6}h7l-3.5-6z`, class: 'mark' }),
     ),
     ...(reference ? referenceLine(reference, at) : []),
   );
@@ -128,17 +132,17 @@ function referenceLine({ value, name }, at) {
 
 /**
  * The unbroken stretches of a series, thinned to the picture's width.
- * @param {readonly number[]} rounds
+ * @param {readonly number[]} xs
  * @param {Series['values']} values
  * @param {Geometry} at
  * @returns {Point[][]}
  */
-function stretches(rounds, values, at) {
+function stretches(xs, values, at) {
   /** @type {Point[][]} */
   const found = [[]];
-  for (const [i, round] of rounds.entries()) {
+  for (const [i, place] of xs.entries()) {
     const value = values[i];
-    if (typeof value === 'number') found.at(-1)?.push({ x: at.x(round), y: at.y(value) });
+    if (typeof value === 'number') found.at(-1)?.push({ x: at.x(place), y: at.y(value) });
     else if (value === null) found.push([]);
   }
   return found.filter((stretch) => stretch.length > 0).map((stretch) => thin(stretch, at.width / 2));
@@ -149,13 +153,16 @@ function stretches(rounds, values, at) {
  * @param {Series} series
  * @param {Geometry} at
  */
-function line(plot, { ink, values }, at) {
-  const parts = stretches(plot.rounds, values, at);
+function line(plot, { ink, values, measured }, at) {
+  const parts = stretches(plot.xs, values, at);
   const count = parts.reduce((sum, part) => sum + part.length, 0);
   const few = count <= at.width / 16;
   return shape(
     'g',
     { class: `series ink-${ink}${count > at.width / 2 ? ' dense' : ''}` },
+    measured
+      ? shape('path', { class: 'measured', d: stretches(plot.xs, measured, at).map(path).join('') })
+      : null,
     shape('path', { d: parts.map(path).join('') }),
     ...parts
       .filter((part) => few || part.length === 1)
@@ -167,26 +174,26 @@ function line(plot, { ink, values }, at) {
  * @param {Plot} plot
  * @param {Geometry} at
  */
-function band({ rounds, series: [upper, lower] }, at) {
-  return upper && lower ? area(rounds, upper.values, lower.values, at, 'between') : null;
+function band({ xs, series: [upper, lower] }, at) {
+  return upper && lower ? area(xs, upper.values, lower.values, at, 'between') : null;
 }
 
 /**
- * What lies between two lines, over the rounds in which both are known.
- * @param {readonly number[]} rounds
+ * What lies between two lines, where both are known.
+ * @param {readonly number[]} xs
  * @param {Series['values']} upper
  * @param {Series['values']} lower
  * @param {Geometry} at
  * @param {string} className
  */
-function area(rounds, upper, lower, at, className) {
-  const both = rounds
+function area(xs, upper, lower, at, className) {
+  const both = xs
     .map((_, i) => i)
     .filter((i) => typeof upper[i] === 'number' && typeof lower[i] === 'number');
   const [above = [], below = []] = [upper, lower].map(
     (values) =>
       stretches(
-        both.map((i) => rounds[i] ?? 0),
+        both.map((i) => xs[i] ?? 0),
         both.map((i) => values[i]),
         at,
       )[0] ?? [],
@@ -234,7 +241,7 @@ export const picture = (plot, at, { id, title }) =>
     axes(plot, at),
     plot.between ? band(plot, at) : null,
     ...plot.series.map(({ ink, low, high }) =>
-      low && high ? area(plot.rounds, high, low, at, `seeds ink-${ink}`) : null,
+      low && high ? area(plot.xs, high, low, at, `seeds ink-${ink}`) : null,
     ),
     ...plot.series.map((series) => line(plot, series, at)),
   );

@@ -1,6 +1,7 @@
 /**
- * A line chart over rounds. Its caption is its legend and shows the values at the cursor, which all charts of the page
- * share; with the keyboard the chart is a slider over rounds. Title, description and a table of the data go with it.
+ * A line chart over rounds or sampled tokens. Its caption is its legend and shows the values at the cursor, which all charts of the page
+ * share; with the keyboard the chart is a slider along its axis, and a mouse drags the stretch that is wanted. Title, description and a table of the
+ * data go with it.
  */
 import { Geometry, MARGIN, picture } from './chart-image.js';
 import { drawn, fill, h, svg, table, term } from './dom.js';
@@ -14,15 +15,18 @@ const LEAST_HEIGHT = 150;
 /** Rows of the table of data; the newest are shown. */
 const TABLE_ROWS = 500;
 
-/** The round that all charts point at; null = the last one. */
+/** A stretch that is dragged is at least so wide, px; less is a click. */
+const LEAST_DRAG = 8;
+
+/** The place on the axis that all charts point at; null = the last one. */
 export class Cursor extends EventTarget {
   /** @type {number | null} */
-  round = null;
+  place = null;
 
-  /** @param {number | null} round */
-  move(round) {
-    if (round === this.round) return;
-    this.round = round;
+  /** @param {number | null} place */
+  move(place) {
+    if (place === this.place) return;
+    this.place = place;
     this.dispatchEvent(new Event('move'));
   }
 }
@@ -39,17 +43,25 @@ export class Chart {
   #title;
   #height;
   #cursor;
+  #wanted;
+  /** Where a drag began, px from the left; null = there is none. @type {number | null} */
+  #dragged = null;
   #readout = h('ul', { class: 'readout' });
   #frame;
   #overlay = svg('g', { class: 'cursor' });
+  #selection = svg('g', { class: 'selection' });
   #meanings = h('span');
   #details = h('details', {}, h('summary', {}, 'Data'));
 
-  /** @param {{ title: string, note: string, cursor: Cursor, height?: number, className?: string }} settings */
-  constructor({ title, note, cursor, height = LEAST_HEIGHT, className = '' }) {
+  /**
+   * @param {{ title: string, note: string, cursor: Cursor, height?: number, className?: string,
+   *   onRange: (range: readonly [from: number, to: number] | null) => void }} settings `onRange` hears which stretch of the axis is wanted; null = all of it.
+   */
+  constructor({ title, note, cursor, height = LEAST_HEIGHT, className = '', onRange }) {
     this.#title = title;
     this.#height = height;
     this.#cursor = cursor;
+    this.#wanted = onRange;
     this.#frame = h('div', {
       class: 'frame',
       tabindex: 0,
@@ -77,22 +89,53 @@ export class Chart {
     const frame = this.#frame;
     const follow = (/** @type {PointerEvent} */ event) => {
       const x = event.clientX - frame.getBoundingClientRect().left;
-      const { rounds = [] } = this.#plot ?? {};
-      if (this.#geometry) this.#cursor.move(rounds[nearest(rounds, this.#geometry.roundAt(x))] ?? null);
+      const { xs = [] } = this.#plot ?? {};
+      if (this.#geometry) this.#cursor.move(xs[nearest(xs, this.#geometry.placeAt(x))] ?? null);
+      if (this.#dragged !== null) this.#band(this.#dragged, x);
     };
     frame.addEventListener('pointermove', follow);
-    frame.addEventListener('pointerdown', follow);
+    frame.addEventListener('pointerdown', (event) => {
+      follow(event);
+      if (event.pointerType !== 'mouse' || event.button !== 0) return;
+      this.#dragged = event.clientX - frame.getBoundingClientRect().left;
+      frame.setPointerCapture(event.pointerId);
+    });
+    frame.addEventListener('pointerup', (event) => {
+      const from = this.#dragged;
+      const to = event.clientX - frame.getBoundingClientRect().left;
+      this.#dragged = null;
+      this.#selection.replaceChildren();
+      if (from === null || !this.#geometry || Math.abs(to - from) < LEAST_DRAG) return;
+      const { from: first, end } = this.#geometry;
+      const places = [from, to].map((x) => Math.min(end, Math.max(first, this.#geometry?.placeAt(x) ?? 0)));
+      this.#wanted([Math.floor(Math.min(...places)), Math.ceil(Math.max(...places))]);
+    });
+    frame.addEventListener('pointercancel', () => {
+      this.#dragged = null;
+      this.#selection.replaceChildren();
+    });
+    frame.addEventListener('dblclick', () => this.#wanted(null));
     frame.addEventListener('pointerleave', () => this.#cursor.move(null));
     frame.addEventListener('blur', () => this.#cursor.move(null));
     frame.addEventListener('keydown', (event) => this.#onKey(event));
   }
 
+  /** Marks the stretch that is dragged. @param {number} from px @param {number} to px */
+  #band(from, to) {
+    const at = this.#geometry;
+    if (!at) return;
+    const [x, end] = [Math.max(at.left, Math.min(from, to)), Math.min(at.right, Math.max(from, to))];
+    this.#selection.replaceChildren(
+      svg('rect', { x, y: MARGIN.top, width: Math.max(0, end - x), height: at.bottom - MARGIN.top }),
+    );
+  }
+
   /** @param {KeyboardEvent} event */
   #onKey(event) {
-    const { rounds = [] } = this.#plot ?? {};
-    const last = rounds.length - 1;
-    const at = this.#cursor.round === null ? last : nearest(rounds, this.#cursor.round);
-    const page = Math.max(1, Math.round(rounds.length / 10));
+    const { xs = [] } = this.#plot ?? {};
+    const last = xs.length - 1;
+    const at = this.#cursor.place === null ? last : nearest(xs, this.#cursor.place);
+    const page = Math.max(1, Math.round(xs.length / 10));
     /** @type {Record<string, number>} */
     const targets = {
       ArrowLeft: at - 1,
@@ -107,7 +150,7 @@ export class Chart {
     const to = targets[event.key];
     if (to === undefined || last < 0) return;
     event.preventDefault();
-    this.#cursor.move(rounds[Math.max(0, Math.min(last, to))] ?? null);
+    this.#cursor.move(xs[Math.max(0, Math.min(last, to))] ?? null);
   }
 
   /** @param {Plot} plot @param {readonly (readonly [name: string, meaning: string])[]} [meanings] of its lines, to be read below it */
@@ -116,8 +159,8 @@ export class Chart {
       this.#meanings,
       ...meanings.map(([name, meaning]) => h('span', {}, ' ', h('b', {}, name), `: ${meaning}`)),
     );
-    const { rounds, end, series, marks, reference } = plot;
-    const signature = JSON.stringify([rounds, end, series, marks, reference]);
+    const { xs, from, end, axis, series, marks, reference } = plot;
+    const signature = JSON.stringify([xs, from, end, axis?.name, series, marks, reference]);
     if (signature === this.#signature) return;
     this.#signature = signature;
     this.#plot = plot;
@@ -132,7 +175,7 @@ export class Chart {
     const height = Math.min(this.#height, Math.max(LEAST_HEIGHT, Math.round(0.62 * width)));
     this.#geometry = new Geometry(this.#plot, width, height);
     const drawing = drawn(picture(this.#plot, this.#geometry, { id: this.#id, title: this.#title }));
-    drawing.append(this.#overlay);
+    drawing.append(this.#selection, this.#overlay);
     this.#frame.replaceChildren(drawing);
     this.#point();
   }
@@ -142,9 +185,10 @@ export class Chart {
     const plot = this.#plot;
     const at = this.#geometry;
     if (!plot || !at) return;
-    const { round } = this.#cursor;
-    const index = round === null ? plot.rounds.length - 1 : nearest(plot.rounds, round);
-    const here = plot.rounds[index] ?? 0;
+    const { place } = this.#cursor;
+    const index = place === null ? plot.xs.length - 1 : nearest(plot.xs, place);
+    const here = plot.xs[index] ?? 0;
+    const name = plot.axis?.read(here) ?? `round ${here}`;
     const shown = plot.series.map((series) => ({ series, value: valueAt(series, index) }));
     fill(
       this.#readout,
@@ -153,13 +197,14 @@ export class Chart {
       ),
     );
     const words = shown.map(({ series, value }) => `${series.name} ${plot.read(value)}`).join(', ');
-    this.#frame.setAttribute('aria-valuemax', String(plot.rounds.at(-1) ?? 0));
+    this.#frame.setAttribute('aria-valuemin', String(plot.from ?? 0));
+    this.#frame.setAttribute('aria-valuemax', String(plot.xs.at(-1) ?? 0));
     this.#frame.setAttribute('aria-valuenow', String(here));
-    this.#frame.setAttribute('aria-valuetext', `round ${here}: ${words}`);
+    this.#frame.setAttribute('aria-valuetext', `${name}: ${words}`);
     this.#overlay.replaceChildren();
-    if (round === null || plot.rounds.length === 0) return;
+    if (place === null || plot.xs.length === 0) return;
     const x = at.x(here);
-    const nearEnd = x > at.width - 60;
+    const nearEnd = x > at.width - 7 * name.length;
     this.#overlay.append(
       svg('line', { x1: x, x2: x, y1: MARGIN.top, y2: at.bottom }),
       ...shown.flatMap(({ series, value }) =>
@@ -170,7 +215,7 @@ export class Chart {
       svg(
         'text',
         { x: x + (nearEnd ? -5 : 5), y: MARGIN.top + 8, 'text-anchor': nearEnd ? 'end' : 'start' },
-        `round ${here}`,
+        name,
       ),
     );
   }
@@ -180,15 +225,17 @@ export class Chart {
     const plot = this.#plot;
     this.#details.querySelector('.scroller')?.remove();
     if (!this.#details.open || !plot) return;
-    const rows = plot.rounds
-      .map((round, i) => ({ round, values: plot.series.map((series) => series.values[i]) }))
+    const { xs, axis } = plot;
+    const series = plot.series.map(({ name, values, measured = values }) => ({ name, values: measured }));
+    const rows = xs
+      .map((x, i) => ({ x, values: series.map(({ values }) => values[i]) }))
       .filter(({ values }) => values.some((value) => value !== undefined))
       .slice(-TABLE_ROWS)
-      .map(({ round, values }) => [
-        String(round),
+      .map(({ x, values }) => [
+        String(x),
         ...values.map((value) => (value === undefined ? '' : plot.read(value))),
       ]);
-    const titles = ['round', ...plot.series.map(({ name }) => name)];
+    const titles = [axis?.name ?? 'round', ...series.map(({ name }) => name)];
     const name = this.#title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
     const saveTable = h('button', { type: 'button', class: 'quiet' }, 'CSV');
     saveTable.addEventListener('click', () =>
@@ -197,7 +244,7 @@ export class Chart {
         'text/csv',
         csv(
           titles,
-          plot.rounds.map((round, i) => [round, ...plot.series.map(({ values }) => values[i])]),
+          xs.map((x, i) => [x, ...series.map(({ values }) => values[i])]),
         ),
       ),
     );

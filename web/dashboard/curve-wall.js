@@ -1,6 +1,8 @@
 /** All charts of a run: its ladder, where it has one, and its curves in the order of curves.js, each of which stays while its data changes. */
 import { Chart, Cursor } from './chart.js';
+import { CurveControls } from './curve-controls.js';
 import { curvesOf, meaningsOf, plotOf } from './curves.js';
+import { download, stacked } from './download.js';
 import { Ladder } from './ladder.js';
 import { rungsOf } from './rungs.js';
 
@@ -13,6 +15,12 @@ export class CurveWall {
   /** @type {Map<string, Chart>} */
   #charts = new Map();
   #box;
+  /** Draws again what was shown last. */
+  #again = () => {};
+  #controls = new CurveControls(
+    () => this.#again(),
+    () => download('curves.svg', 'image/svg+xml', stacked([...this.#box.querySelectorAll('.frame > svg')])),
+  );
 
   /** @param {Element} box */
   constructor(box) {
@@ -26,9 +34,10 @@ export class CurveWall {
    * @param {Readonly<Record<string, string>>} [meanings]
    */
   show(points, target, families, meanings) {
+    this.#again = () => this.show(points, target, families, meanings);
     const curves = curvesOf([points, ...families.flatMap(({ runs: of }) => of)].flat(), meanings);
     const shown = curves.map((curve) => {
-      const chart = this.#charts.get(curve.title) ?? new Chart({ ...curve, cursor: this.#cursor });
+      const chart = this.#charts.get(curve.title) ?? this.#chartOf(curve);
       this.#charts.set(curve.title, chart);
       return { curve, chart };
     });
@@ -36,12 +45,17 @@ export class CurveWall {
     if (rungs.length) this.#ladder.show(rungs, meanings);
     const elements = [
       ...(rungs.length ? [this.#ladder.element] : []),
+      ...(shown.length ? [this.#controls.element] : []),
       ...shown.map(({ chart }) => chart.element),
     ];
     const box = this.#box;
     if (elements.length !== box.children.length || elements.some((element, i) => element !== box.children[i]))
       box.replaceChildren(...elements);
     for (const { curve, chart } of shown)
-      chart.show(plotOf(curve, points, target, families), meaningsOf(curve, families));
+      chart.show(plotOf(curve, points, target, families, this.#controls.view), meaningsOf(curve, families));
+  }
+  /** @param {import('./curves.js').Curve} curve */
+  #chartOf(curve) {
+    return new Chart({ ...curve, cursor: this.#cursor, onRange: (range) => this.#controls.show(range) });
   }
 }

@@ -1,7 +1,7 @@
 /** Defines the dashboard's curves: how a run's rounds become the plot of each chart. */
 import { inkOf } from './chart-image.js';
 import { decimal, humanised, meaningOf, percent, significant, whole } from './figures.js';
-import { roundAxis } from './scales.js';
+import { roundAxis, smoothed } from './scales.js';
 
 /** @typedef {import('./api.js').Round} Round */
 /** @typedef {import('./api.js').RoundReport} RoundReport */
@@ -304,33 +304,83 @@ export function meaningsOf(curve, families) {
 }
 
 /**
- * One line per family of runs, the mean of its seeds, with a band from the lowest to the highest where there are several.
+ * How all charts of a run are looked at.
+ * @typedef {object} View
+ * @property {'rounds' | 'tokens'} along The axis: rounds, or tokens that were sampled since the run began.
+ * @property {number} smoothing Weight of the past in the moving average of each line, from 0 to less than 1.
+ * @property {readonly [from: number, to: number] | null} range The stretch of the axis that is drawn; null = all of it.
+ */
+
+/** @type {View} */
+export const WHOLE = { along: 'rounds', smoothing: 0, range: null };
+
+/** @type {Readonly<Record<View['along'], NonNullable<Plot['axis']>>>} */
+const AXES = {
+  rounds: { name: 'round', write: String, read: (x) => `round ${x}` },
+  tokens: { name: 'sampled tokens', write: compact, read: (x) => `${compact(x)} tokens` },
+};
+
+/** A large number in thousands or millions. @param {number} value */
+function compact(value) {
+  if (value >= 1e6) return `${significant(value / 1e6)} M`;
+  return value >= 1000 ? `${significant(value / 1000)} k` : whole(value);
+}
+
+/**
+ * Where the rounds of runs lie on the axis: by sampled tokens, at the mean of the runs that reached the round.
+ * @param {readonly (readonly Point[])[]} runs
+ * @param {View['along']} along
+ * @returns {(round: number) => number}
+ */
+function placesOf(runs, along) {
+  if (along === 'rounds') return (round) => round;
+  /** @type {Map<number, number[]>} */
+  const spent = new Map();
+  for (const points of runs) {
+    let sum = 0;
+    for (const { round, report } of points) {
+      sum += report.monitors?.tokens ?? 0;
+      spent.set(round, [...(spent.get(round) ?? []), sum]);
+    }
+  }
+  return (round) => {
+    const sums = spent.get(round) ?? [];
+    return sums.reduce((a, b) => a + b, 0) / sums.length;
+  };
+}
+
+/**
+ * One line for each family of runs, the mean of its seeds, with a band from the lowest to the highest where there are several.
  * @param {Curve} curve
  * @param {readonly Compared[]} families
- * @param {readonly number[]} rounds
- * @returns {Plot['series'][number][]}
+ * @param {View['along']} along
  */
-function comparedSeries(curve, families, rounds) {
+function comparedLines(curve, families, along) {
   const compared = comparedLine(curve, families);
   return families.map(({ name, runs }, i) => {
-    const values = runs.map((points) => {
+    const place = placesOf(runs, along);
+    /** @type {Map<number, number[]>} */
+    const found = new Map();
+    for (const points of runs) {
       const read = curve.lines(points).find(([line]) => line === compared)?.[1];
-      const known = new Map(points.map(({ round, report }) => [round, read?.(report)]));
-      return rounds.map((round) => known.get(round));
-    });
+      for (const { round, report } of points) {
+        const value = read?.(report);
+        if (typeof value === 'number') found.set(place(round), [...(found.get(place(round)) ?? []), value]);
+      }
+    }
     /** @param {(numbers: readonly number[]) => number} join */
-    const joined = (join) =>
-      rounds.map((_, r) => {
-        const numbers = values.flatMap((of) => (typeof of[r] === 'number' ? [of[r]] : []));
-        return numbers.length ? join(numbers) : undefined;
-      });
+    const joined = (join) => new Map([...found].map(([x, numbers]) => [x, join(numbers)]));
     return {
       name,
       ink: inkOf(i),
       values: joined((numbers) => numbers.reduce((a, b) => a + b, 0) / numbers.length),
-      ...(runs.length > 1
-        ? { low: joined((numbers) => Math.min(...numbers)), high: joined((numbers) => Math.max(...numbers)) }
-        : {}),
+      band:
+        runs.length > 1
+          ? {
+              low: joined((numbers) => Math.min(...numbers)),
+              high: joined((numbers) => Math.max(...numbers)),
+            }
+          : null,
     };
   });
 }
@@ -340,33 +390,56 @@ function comparedSeries(curve, families, rounds) {
  * @param {readonly Point[]} points ascending
  * @param {number} target rounds that the run will have
  * @param {readonly Compared[]} [families] of the run itself and of those it is compared with; none = it is not compared
+ * @param {View} [view]
  * @returns {Plot}
  */
-export function plotOf(curve, points, target, families = []) {
-  const all = [points, ...families.flatMap(({ runs }) => runs)].flat();
-  const rounds = [...new Set(all.map(({ round }) => round))].sort((a, b) => a - b);
-  const values = new Map(points.map(({ round, report }) => [round, report]));
+export function plotOf(curve, points, target, families = [], { along, smoothing, range } = WHOLE) {
+  const place = placesOf([points], along);
   const own = () =>
     curve.lines(points).map(([name, read], i) => ({
       name,
       ink: i + 1,
-      values: rounds.map((round) => {
-        const report = values.get(round);
-        return report && read(report);
-      }),
+      values: new Map(points.map(({ round, report }) => [place(round), read(report)])),
+      band: null,
     }));
+  const lines = families.length ? comparedLines(curve, families, along) : own();
+  const all = families.length
+    ? families.flatMap(({ runs }) => runs.flat().map(({ round }) => placesOf(runs, along)(round)))
+    : points.map(({ round }) => place(round));
+  const last = Math.max(0, ...all);
+  const whole = along === 'rounds' ? roundAxis(last, target) : last || 1;
+  const [from, end] = range && range[0] < whole ? [range[0], Math.min(range[1], whole)] : [0, whole];
+  const within = (/** @type {number} */ x) => x >= from && x <= end;
+  const xs = [...new Set(all)].sort((a, b) => a - b).filter(within);
+  /** @param {ReadonlyMap<number, number | null | undefined>} values */
+  const at = (values) => xs.map((x) => values.get(x));
   const reference = families.length ? undefined : curve.reference?.(points);
   return {
-    rounds,
-    end: roundAxis(rounds.at(-1) ?? 0, target),
-    series: families.length ? comparedSeries(curve, families, rounds) : own(),
+    xs,
+    from,
+    end,
+    axis: AXES[along],
+    series: lines.map(({ name, ink, values, band }) => {
+      const measured = at(values);
+      return {
+        name,
+        ink,
+        ...(smoothing ? { measured, values: smoothed(measured, smoothing) } : { values: measured }),
+        ...(band ? { low: at(band.low), high: at(band.high) } : {}),
+      };
+    }),
     least: curve.least,
     write: (value) => curve.write(value),
     read: (value) => (curve.read ?? curve.write)(value),
     ...(reference ? { reference } : {}),
     ...(curve.between && !families.length ? { between: true } : {}),
     ...(curve.marks && !families.length
-      ? { marks: points.filter(({ report }) => report.warnings?.length).map(({ round }) => round) }
+      ? {
+          marks: points
+            .filter(({ report }) => report.warnings?.length)
+            .map(({ round }) => place(round))
+            .filter(within),
+        }
       : {}),
   };
 }

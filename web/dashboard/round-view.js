@@ -19,6 +19,7 @@ import {
 import { FILTERS, ORDERS, selected, summaryOf } from './group-summary.js';
 import { legend, partsView } from './parts.js';
 import { place } from './place.js';
+import { RoundReplay } from './replay.js';
 import { TaskList } from './task-list.js';
 import { taskView } from './task-view.js';
 import { placeOf } from './terms.js';
@@ -301,11 +302,12 @@ export class RoundView {
   #load = h('button', { type: 'button' }, 'Load all samples');
   #save = h('button', { type: 'button' }, 'JSONL');
   #saveFigures = h('button', { type: 'button' }, 'CSV');
+  #replay = new RoundReplay(() => this.#round && { round: this.#round.id, groups: pagesOf(this.#round.id) });
+  #rest = h('div');
   element = h(
     'div',
     {},
     this.#head,
-    this.#proposals,
     h(
       'div',
       { class: 'tasks-title' },
@@ -316,10 +318,13 @@ export class RoundView {
       this.#search,
       this.#tint,
       this.#load,
+      this.#replay.element,
       h('span', { class: 'downloads' }, 'Download ', this.#save, ' ', this.#saveFigures),
     ),
     this.#description,
     h('div', { class: 'split' }, this.#list.element, this.#task),
+    this.#proposals,
+    this.#rest,
   );
 
   /** @param {(round: Round, group?: string) => string} address of a round or one of its tasks */
@@ -347,6 +352,7 @@ export class RoundView {
     this.#recipe = recipe;
     this.#showHead(round);
     await this.#fetchGroups(round);
+    if (this.#round?.id !== round.id) this.#replay.clear();
     this.#round = round;
     const content = wanted === null ? null : await this.#contentOf(round, wanted);
     this.#showList();
@@ -367,6 +373,9 @@ export class RoundView {
       figures(round),
       round.reason && h('p', { class: 'warning' }, round.reason),
       warnings.length > 0 && h('ul', { class: 'warning' }, ...warnings.map((text) => h('li', {}, text))),
+    );
+    fill(
+      this.#rest,
       h('div', { class: 'pair' }, judging(round), training(round)),
       recipeFigures(round, this.#recipe?.figures),
       usage(round),

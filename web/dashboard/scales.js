@@ -74,3 +74,24 @@ export function roundAxis(last, target) {
   const step = power / 2;
   return Math.ceil(room / step) * step;
 }
+
+/**
+ * The exponential moving average of what is known, with the weights of the past summing to 1 from the first value on, as Adam's means do
+ * (Kingma and Ba, 2015). It begins anew after a break. Values that were not measured stay so.
+ * @param {readonly (number | null | undefined)[]} values
+ * @param {number} weight of the past, from 0 to less than 1
+ * @returns {(number | null | undefined)[]}
+ */
+export function smoothed(values, weight) {
+  let mean = 0;
+  let remaining = 1;
+  return values.map((value) => {
+    if (typeof value !== 'number') {
+      if (value === null) [mean, remaining] = [0, 1];
+      return value;
+    }
+    mean = weight * mean + (1 - weight) * value;
+    remaining *= weight;
+    return mean / (1 - remaining);
+  });
+}

@@ -2,11 +2,11 @@
  * The view of one task: every episode of its group with what was read and written turn by turn, each judge's marks under the steps they
  * are on, and the exact checker's verdict beside them. Texts were written by models and are untrusted. Red is for failures alone.
  */
-import { drawAgain } from './api.js';
-import { fill, h } from './dom.js';
+import { h } from './dom.js';
 import { counted, decimal } from './figures.js';
 import { seatOf, summaryOf } from './group-summary.js';
 import { partsView, plainText } from './parts.js';
+import { replayButton } from './replay.js';
 import { tokensView } from './tokens.js';
 
 /** @typedef {import('./api.js').GroupContent} GroupContent */
@@ -145,34 +145,6 @@ function stepsTable({ turns: [sample], answerExact, solutionExact, judgments }, 
 const isSolution = (parts) =>
   parts.at(-1)?.kind === 'answer' && parts.slice(0, -1).every(({ kind }) => kind === 'step');
 
-/** Draws a sample again when it is asked to, and says whether the bits are the same. @param {ReadableSample} sample @param {TaskSettings} settings */
-function replayButton({ id, ids }, { round }) {
-  const said = h('span', { role: 'status', class: 'note' });
-  const button = h('button', { type: 'button', class: 'quiet' }, 'Replay');
-  button.addEventListener('click', async () => {
-    button.disabled = true;
-    said.textContent = ' drawing …';
-    try {
-      const { same, token, logprob } = await drawAgain(round, id);
-      const where = token >= 0 ? `token ${token + 1}` : `the log-probability of token ${logprob + 1}`;
-      fill(
-        said,
-        same
-          ? h(
-              'span',
-              { class: 'good' },
-              ` ✓ identical: ${counted(ids.length, 'token')} and their log-probabilities`,
-            )
-          : h('span', { class: 'bad' }, ` ✗ not the same: ${where} differs`),
-      );
-    } catch (error) {
-      said.textContent = ` ${error instanceof Error ? error.message : String(error)}`;
-    }
-    button.disabled = false;
-  });
-  return h('span', { class: 'replay' }, button, said);
-}
-
 /**
  * @param {ReadableSample} turn
  * @param {boolean} reads Is what it read shown before it?
@@ -192,7 +164,7 @@ function turnView(turn, reads, advantage, settings) {
       tint === 'text' ? partsView(partsOf(turn), cells) : tokensView(turn, tint, advantage),
       trouble(turn),
       typeof turn.rewards.turn === 'number' && h('small', {}, ` is paid ${decimal(turn.rewards.turn)} `),
-      replayButton(turn, settings),
+      replayButton(turn, settings.round),
     ),
   );
 }
@@ -260,7 +232,7 @@ function episodeView(episode, name, group, advantage, settings) {
               partsView(first.text?.seen ?? [], settings.cells),
             ),
           stepsTable(episode, name, settings),
-          replayButton(first, settings),
+          replayButton(first, settings.round),
         ]
       : [
           ...turns.map((turn) => turnView(turn, reads(turn), advantage, settings)),
