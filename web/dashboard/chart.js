@@ -189,7 +189,11 @@ export class Chart {
     const index = place === null ? plot.xs.length - 1 : nearest(plot.xs, place);
     const here = plot.xs[index] ?? 0;
     const name = plot.axis?.read(here) ?? `round ${here}`;
-    const shown = plot.series.map((series) => ({ series, value: valueAt(series, index) }));
+    // What was measured, also where the line is smoothed.
+    const shown = plot.series.map((series) => ({
+      series,
+      value: valueAt(series.measured ?? series.values, index),
+    }));
     fill(
       this.#readout,
       ...shown.map(({ series, value }) =>
@@ -273,11 +277,11 @@ const swatch = () =>
 
 /**
  * The value at an index, or the one before it that was measured.
- * @param {Series} series
+ * @param {Series['values']} values
  * @param {number} at
  */
-function valueAt(series, at) {
-  for (let i = at; i >= 0; i--) if (series.values[i] !== undefined) return series.values[i];
+function valueAt(values, at) {
+  for (let i = at; i >= 0; i--) if (values[i] !== undefined) return values[i];
   return undefined;
 }
 
