@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import * as v from 'valibot';
-import { wrongInput } from '../core/errors.ts';
+import { RollmeshError, wrongInput } from '../core/errors.ts';
 import { DATA } from '../core/game/verbs.ts';
 import type { Recipe } from '../core/recipe/recipe.ts';
 import type { BoundedModule } from '../core/recipe/reward-function.ts';
@@ -16,6 +16,7 @@ import { DEFAULT_START_POLICY } from '../local/starts.ts';
 import { distilData, distilSettings } from '../recipes/distil/from-data.ts';
 import { dpoSettings } from '../recipes/dpo/recipe.ts';
 import { type GrpoData, grpoData, grpoSettings } from '../recipes/grpo/from-data.ts';
+import { recipes } from '../recipes/index.ts';
 import {
   expectSum,
   isQuestionRecipe,
@@ -33,7 +34,7 @@ import type { PlacedTask } from '../worlds/file/task.ts';
 import { type HeldOutBy, reportLines, type TaskSet, taskSet } from '../worlds/file/task-set.ts';
 import { readTexts } from '../worlds/questions/texts.ts';
 import { isWordsPolicy, WORDS, wordsTaskSet } from '../worlds/words/task-set.ts';
-import { type FileRecipe, FROM_FILES } from './file-recipes.ts';
+import { FILE_RECIPES, type FileRecipe, FROM_FILES } from './file-recipes.ts';
 import { readJson } from './policy/files.ts';
 import {
   type LeftOut,
@@ -42,6 +43,7 @@ import {
   taskFileBytes,
   taskFileSettings,
 } from './policy/task-file-options.ts';
+import { lackedFor } from './recipe/runs-on.ts';
 import { openRecipes } from './recipe-modules.ts';
 import { type BundledReward, bundleReward, loadReward, tryReward } from './rewards/reward-module.ts';
 import { parseRewards } from './rewards/reward-option.ts';
@@ -131,6 +133,20 @@ type NamedTasks = Pick<TaskSet, 'sources' | 'heldOut'> & {
   readonly report: readonly string[];
 };
 
+/** Throws the fault of a file; where it is of another kind than the recipe reads, with the recipes that run on it as it is. */
+async function refuseLines(fault: unknown, path: string, options: TaskRecipeOptions): Promise<never> {
+  if (!(fault instanceof RollmeshError && fault.code === 'tasks.lines')) throw fault;
+  const all = [...recipes, ...FILE_RECIPES];
+  const lacked = await lackedFor(all, path, options).catch(() => null);
+  const runs = all.filter((recipe) => lacked?.get(recipe)?.length === 0).map(({ name }) => name);
+  if (runs.length === 0) throw fault;
+  throw wrongInput(fault.code, fault.what, {
+    ...(fault.expected === undefined ? {} : { expected: fault.expected }),
+    next: `${fault.next} Or choose another --recipe: ${runs.join(', ')} run on the file as it is.`,
+    cause: fault,
+  });
+}
+
 /** The tasks of the files that the options name. `identity`: what makes a task a repeat of another, as for `taskSet`. */
 async function fileTasks(
   options: TaskRecipeOptions,
@@ -139,7 +155,10 @@ async function fileTasks(
 ): Promise<NamedTasks> {
   const files = options.tasks.map(weighted);
   const read = await Promise.all(
-    files.map(async ({ path, weight }) => ({ weight, tasks: await readFile(path) })),
+    files.map(async ({ path, weight }) => ({
+      weight,
+      tasks: await readFile(path).catch((fault: unknown) => refuseLines(fault, path, options)),
+    })),
   );
   const { report, sources, heldOut } = taskSet(read, await heldOutBy(options, readFile), identity);
   return {
@@ -220,6 +239,16 @@ async function promptsOf(recipe: string, { prompts: path }: Pick<TaskRecipeOptio
   if (path === undefined) return undefined;
   const needs = needsOnQuestions(recipe);
   return readTexts(await readJson(path), needs);
+}
+
+/** Throws where prompts are given for a recipe that plays its own world, which says them in its own words; null otherwise. */
+function expectOwnPrompts({ recipe, prompts }: Pick<TrainingTaskOptions, 'recipe' | 'prompts'>): null {
+  if (prompts === undefined) return null;
+  throw wrongInput(
+    'run.prompts',
+    `Without files recipe ${recipe} plays its own world in that world’s words, and --prompts ${prompts} is given.`,
+    { expected: '--tasks FILE.jsonl and --policy NAME beside it, or no --prompts' },
+  );
 }
 
 /** The recipe `distil` over the files, or over generated questions for the policy `words`. */
@@ -390,7 +419,7 @@ export async function taskRecipe(options: TrainingTaskOptions): Promise<TaskReci
   if (recipe === 'spin' && files.length === 0) return null;
   if (recipe !== 'grpo' && recipe !== DISTIL && !isOnExamples) {
     // Without files the recipe plays its own family.
-    if (files.length === 0 && !(isOnQuestions && isWordsPolicy(policy))) return null;
+    if (files.length === 0 && !(isOnQuestions && isWordsPolicy(policy))) return expectOwnPrompts(options);
     if (!isOnQuestions) {
       // A name that no recipe has is said first.
       const { named } = await openRecipes([recipe]);

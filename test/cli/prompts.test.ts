@@ -101,6 +101,15 @@ test('a text without one of its places, with another or without words is refused
   await expect(given(['{{question}}', 7])).rejects.toThrow(/"retell" is \["\{\{question\}\}",7\]/);
 });
 
+test('without files, prompts are refused: a world of its own has words of its own', async () => {
+  const prompts = file('alone.json', JSON.stringify(await shown('sdpo')));
+  const options = { recipe: 'sdpo', heldOut: '0.2', checker: 'number', extract: [], set: [], prompts };
+  await expect(taskRecipe(options)).rejects.toMatchObject({
+    code: 'run.prompts',
+    message: expect.stringMatching(/alone\.json is given\. Expected --tasks/),
+  });
+});
+
 test('a recipe without prompts refuses the option', async () => {
   for (const recipe of ['grpo', 'azr'])
     await expect(make(recipe, {})).rejects.toThrow(/has no prompts that can be replaced\. Expected one of /);

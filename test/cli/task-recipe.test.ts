@@ -62,6 +62,20 @@ test('files become a recipe whose name says which data and settings it has', asy
   expect(hot.sets.main!.adapter).toEqual({ rank: 4, alpha: 16 });
 });
 
+test('a file of another kind names the recipes that run on it as it is', async () => {
+  const pairs = file('pairs.jsonl', [{ prompt: '1 + 1', chosen: '2', rejected: '3' }]);
+  await expect(read([pairs], { recipe: 'fb-align' })).rejects.toMatchObject({
+    code: 'tasks.lines',
+    message: expect.stringMatching(/line 1: .*--recipe: dpo, reward-model run on the file as it is\.$/),
+  });
+  const asked = await read([file('asked.jsonl', sums(3))], { recipe: 'dpo' }).catch((fault) => fault.message);
+  expect(asked).toMatch(/line 1: it has no "chosen".* ttrl, .* grpo, distil/);
+  // Neither has a worked solution.
+  expect(asked).not.toMatch(/\b(?:fb-align|sage)\b/);
+  const nothing = file('nothing.jsonl', [{ text: 'no task' }]);
+  await expect(read([nothing])).rejects.not.toThrow(/run on the file/);
+});
+
 test('a second file is held out, and what stands in both is left out of training', async () => {
   const held = file('held.jsonl', sums(5));
   const { data, report } = await read([file('train.jsonl', sums(10))], { heldOut: held });
