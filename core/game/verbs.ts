@@ -211,6 +211,7 @@ export const DATA = {
   rules: 'rules of which a program says whether they hold',
   graphs: 'graphs whose links have times',
   documents: 'documents that can be searched',
+  corpus: 'documents of which a program knows what they say',
   users: 'users who talk back',
   mark: 'a mark in what is written at which an answer is looked for',
   pairs: 'pairs of answers, of which one is preferred',

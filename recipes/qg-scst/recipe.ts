@@ -154,7 +154,7 @@ export const qgScst: Recipe = {
     schedule: 'Each round goes once over its batch, in four optimiser steps.',
   },
   needsOfTasks: {
-    datum: 'documents',
+    datum: 'corpus',
     which: 'documents with an answer marked in them, about which a question is written',
   },
   differences: [

@@ -154,7 +154,7 @@ export const rlp: Recipe = {
       'Each round thinks before 32 digits and makes one pass over the thoughts, in four optimiser steps; then the average follows.',
   },
   needsOfTasks: {
-    datum: 'documents',
+    datum: 'corpus',
     which: 'documents in which some characters can be computed from those before them',
   },
   differences: [

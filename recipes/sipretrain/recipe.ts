@@ -253,7 +253,7 @@ export const sipretrain: Recipe = {
     objective: 'Online DPO with β = 0.1, against the start policy.',
     schedule: 'Each round goes once over its pairs, in four optimiser steps.',
   },
-  needsOfTasks: { datum: 'documents', which: 'documents, and a policy that was taught to tell them again' },
+  needsOfTasks: { datum: 'corpus', which: 'documents, and a policy that was taught to tell them again' },
   differences: [
     'Documents of some forty tokens in a notation of their own, whose truth can be checked against what they state; the paper pretrains on web text, in chunks of 128 tokens, and judges quality, safety and factuality.',
     'The rewriter and the judge are the start policy as its warm start left them; the paper’s are a larger post-trained model, trained further for both by rewards.',

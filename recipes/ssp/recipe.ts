@@ -108,7 +108,10 @@ export const ssp: Recipe = {
     schedule:
       'Each round updates the proposer first and then the solver. Refused questions’ places are filled from a pool of earlier ones, which is emptied every ten rounds.',
   },
-  needsOfTasks: { datum: 'documents', which: 'a search tool and its documents' },
+  needsOfTasks: {
+    datum: 'corpus',
+    which: 'documents of which a program says whether they answer a question',
+  },
   differences: [
     'Answers to ask for are 180 towns, guilds and lands, and the proposer is told which of these its answer is; a search gives the one best document, where the paper gives three of Wikipedia’s.',
     'Questions are taught as paths of up to three relations from a name, as many as a proposer’s three searches find; an episode has at most four turns, the paper’s ten. The rule of ten words, that of two searches and that of ten answers are left out; a question that repeats one of its round is refused. The proposer is shown no example questions, and proposes 12 a round for the paper’s 256; a refused one stays in the batch, with an advantage of 0, and its place stays empty where the pool is: in the round after it was emptied.',
