@@ -1,14 +1,18 @@
 /**
- * Every recipe that says it runs on a user's questions, two rounds over a file of twelve, by a checkpoint of random weights with a byte-level tokenizer and
- * a chat template. Such a policy answers nothing right: what is tested is that each recipe asks, reads, pays and trains without knowing it.
+ * Every recipe that says it runs on a user's questions, documents, conversations or pairs, two rounds over a file of twelve, by a checkpoint of random
+ * weights with a byte-level tokenizer and a chat template. Such a policy answers nothing right: what is tested is that each recipe asks, reads, pays and
+ * trains without knowing it.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { FROM_FILES } from '../../cli/file-recipes.ts';
+import { neededOfFiles } from '../../cli/recipe/runs-on.ts';
 import { taskRecipe } from '../../cli/task-recipe.ts';
 import { checkRecipe } from '../../core/recipe/check-recipe.ts';
 import { playRounds } from '../../local/testing/index.ts';
+import { recipes } from '../../recipes/index.ts';
 import { QUESTION_RECIPES } from '../../recipes/on-questions.ts';
 import { anybody } from './anybody.ts';
 
@@ -17,16 +21,30 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const file = join(folder, 'twelve.jsonl');
 const rows = Array.from({ length: 12 }, (_, i) => ({
   question: `A shelf holds ${i + 3} books and ${i} more are bought. How many are there?`,
-  answer: 2 * i + 3,
+  answer: String(2 * i + 3),
   solution: `There are ${i + 3} at first.\nWith ${i} more there are ${i + 3} + ${i} = ${2 * i + 3}.`,
   documents: [
     `A shelf of ${i + 3} books: ${i} more were bought, so that it holds ${2 * i + 3}.`,
     `There are ${i} cups.`,
   ],
+  chosen: `There are ${2 * i + 3}.`,
+  rejected: 'There are none.',
 }));
 writeFileSync(file, rows.map((row) => JSON.stringify(row)).join('\n'));
 
-test.each(QUESTION_RECIPES)('%s', { timeout: 60_000 }, async (name) => {
+const ON_FILES = Object.keys(FROM_FILES);
+/** A teacher has the same tokens: here it is the policy itself, as it was. */
+const SETTINGS: Readonly<Record<string, readonly string[]>> = {
+  distil: ['maxNew=8', 'teacher.policy=anybody'],
+  ...Object.fromEntries(['sft', 'dpo', 'reward-model'].map((name) => [name, []])),
+};
+
+test('every recipe that is listed as running on files is played here', () => {
+  const listed = recipes.flatMap((recipe) => (neededOfFiles(recipe) ? [recipe.name] : []));
+  expect([...ON_FILES, ...QUESTION_RECIPES]).toEqual(expect.arrayContaining(listed));
+});
+
+test.each([...ON_FILES, ...QUESTION_RECIPES])('%s', { timeout: 60_000 }, async (name) => {
   const made = await taskRecipe({
     recipe: name,
     policy: 'anybody',
@@ -34,7 +52,7 @@ test.each(QUESTION_RECIPES)('%s', { timeout: 60_000 }, async (name) => {
     heldOut: '0.25',
     checker: 'number',
     extract: ['boxed', 'answer', 'whole'],
-    set: ['maxNew=8'],
+    set: SETTINGS[name] ?? ['maxNew=8'],
   });
   const { recipe } = made!;
   // What a mesh asks of the module that is written for it.
