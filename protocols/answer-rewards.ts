@@ -61,6 +61,13 @@ export const randomReward: AnswerReward = {
   pay: ({ group }) => group.samples.map(({ id }) => Number(coinOf(id))),
 };
 
+/** A control: a fair coin accepts or refuses what is well-formed, and the rest is refused. `what` names them, in the plural. */
+export const acceptedAtRandom = (what: string): AnswerReward => ({
+  ...randomReward,
+  description: `control: a fair coin accepts ${what} that are well-formed`,
+  pay: (evidence) => randomReward.pay(evidence).map((paid, i) => (evidence.solutions[i]!.ok ? paid : 0)),
+});
+
 /** What a reward is held against. */
 export const CONTROLS = { format: formatReward, random: randomReward };
 

@@ -9,12 +9,7 @@ import { ucb } from '../../core/rl/tree-search.ts';
 import { admit, refuseRepeated } from '../../core/round/admit.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Proposals, ScoredGroup } from '../../core/schema/sample.ts';
-import {
-  type AnswerReward,
-  exactReward,
-  formatReward,
-  randomReward,
-} from '../../protocols/answer-rewards.ts';
+import { type AnswerReward, CONTROLS, exactReward } from '../../protocols/answer-rewards.ts';
 import { sftPart, updateOf } from '../../protocols/objectives.ts';
 import { passed, requestsLike, writeTasks } from '../../protocols/proposals.ts';
 import { SOLVER, smallSteps } from '../../protocols/solver.ts';
@@ -46,7 +41,7 @@ const VARIANTS = {
   'value-only': 'the value model alone says what steps and answers are worth',
   'best-of-n':
     'answers are sampled whole, for as many tokens as a tree takes, and the critics choose among them',
-  'random-trace': 'control: any answer of a tree is imitated, drawn by lot',
+  'random-trace': 'control: any answer of a tree is imitated, drawn at random',
 } as const;
 
 type ImaginedGame = Game<'solve' | 'propose'>;
@@ -58,8 +53,7 @@ const rewards: Readonly<Record<string, AnswerReward>> = {
     description:
       '1 for an exact answer to a given task, which teaches the critics; to an imagined one what these say',
   },
-  format: formatReward,
-  random: randomReward,
+  ...CONTROLS,
 };
 
 /** Half of a round's tasks are given, and the policy writes the others; those that it cannot write are given, too. */

@@ -13,7 +13,7 @@ import { mean } from '../../core/rl/statistics.ts';
 import { puct, siblingPair } from '../../core/rl/tree-search.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { AdmittedTask } from '../../core/schema/sample.ts';
-import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { preferencePart, sftPart, updateOf } from '../../protocols/objectives.ts';
 import { rewardNamed, SOLVER, smallSteps } from '../../protocols/solver.ts';
 import { TREE_FIGURES } from '../../protocols/trees/evaluate.ts';
@@ -49,8 +49,6 @@ const VARIANTS = {
   'imitation-only': 'right answers are imitated, and no steps are compared',
 } as const;
 
-const rewards = { exact: exactReward, format: formatReward, random: randomReward };
-
 const guided = {
   select: puct(1.5),
   branching: { least: 4, most: 4 },
@@ -60,7 +58,7 @@ const guided = {
 
 /** In training the reward of an answer is known where it ends; the value model speaks of all other steps. */
 function searchIn(game: TreeGame, context: RoundContext, tasks: readonly AdmittedTask[]): TreeSearch {
-  const reward = rewardNamed(rewards, context.round.settings.rewardFunction);
+  const reward = rewardNamed(exactAndControls, context.round.settings.rewardFunction);
   const of = new Map(tasks.map((task) => [task.group, task]));
   const ends = byReward(
     game,
@@ -203,7 +201,7 @@ const written: RecipeOver<'solve'> = {
   over: (game) => ({
     ...described,
     ...searchedRound(game, {
-      rewards,
+      rewards: exactAndControls,
       critics: { [VALUE]: 'says what an unfinished answer is worth' },
       search: (context, tasks) => searchIn(game, context, tasks),
       examined: (context) => ({ ...guided, estimate: byValue(context, VALUE, UNKNOWN) }),

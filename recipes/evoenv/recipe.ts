@@ -7,9 +7,9 @@ import type { InvalidOutcome, Outcome } from '../../core/schema/outcome.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import {
   type AnswerReward,
+  acceptedAtRandom,
+  CONTROLS,
   exactReward,
-  formatReward,
-  randomReward,
 } from '../../protocols/answer-rewards.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { updateOf } from '../../protocols/objectives.ts';
@@ -45,12 +45,8 @@ const VARIANTS = {
 
 const rewards: Readonly<Record<string, AnswerReward>> = {
   scorer: { ...exactReward, description: '1 for an answer that the environment’s scorer accepts' },
-  format: formatReward,
-  random: {
-    ...randomReward,
-    description: 'control: a fair coin accepts answers that are well-formed',
-    pay: (evidence) => randomReward.pay(evidence).map((paid, i) => (evidence.solutions[i]!.ok ? paid : 0)),
-  },
+  ...CONTROLS,
+  random: acceptedAtRandom('answers'),
 };
 
 /** What an environment is worth by the share of attempts that are right: 1 at the target, falling on both sides, and 0 at both ends. */

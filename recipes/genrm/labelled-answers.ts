@@ -41,7 +41,7 @@ export const pairing = (encode: LearnTools['encode']) => (prompt: string, ids: s
 });
 
 /** The tokens that the classification head reads before it predicts a class. */
-export const heard = (item: Labelled, encode: LearnTools['encode']) => {
+export const classified = (item: Labelled, encode: LearnTools['encode']) => {
   const [first, ...ids] = encode(checkPrompt(item));
   return { prompt: [first!], ids };
 };

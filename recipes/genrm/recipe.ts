@@ -24,7 +24,7 @@ import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { slippingTask } from '../../worlds/arithmetic/step-slips.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { setup } from '../setup.ts';
-import { asManyWrong, bestLabelled, heard, labelledAnswers, pairing } from './labelled-answers.ts';
+import { asManyWrong, bestLabelled, classified, labelledAnswers, pairing } from './labelled-answers.ts';
 import { planVerifier } from './own-verdicts.ts';
 
 const VERIFIER = 'verifier';
@@ -39,7 +39,7 @@ export function verifierPart(
   const part = { role: VERIFIER, weight: 1 } as const;
   const pair = pairing(encode);
   if (variant === 'head') {
-    const labelled = items.map((item) => ({ ...heard(item, encode), label: Number(item.right) }));
+    const labelled = items.map((item) => ({ ...classified(item, encode), label: Number(item.right) }));
     return { ...part, kind: 'classification', items: labelled };
   }
   const taught = items.flatMap((item) => {
@@ -58,7 +58,7 @@ async function askBaseline(
 ): Promise<number[]> {
   const pair = pairing(encode);
   const head = variant === 'head';
-  const asked = items.map((item) => (head ? heard(item, encode) : pair(glancePrompt(item), '<right>')));
+  const asked = items.map((item) => (head ? classified(item, encode) : pair(glancePrompt(item), '<right>')));
   const rows = await (head ? classes('main', asked) : score('main', asked));
   return rows.map((row) => row.at(-1)!);
 }

@@ -5,7 +5,7 @@ import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { processValues, ucb } from '../../core/rl/tree-search.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
-import { exactReward, formatReward, randomReward } from '../../protocols/answer-rewards.ts';
+import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { sftPart, updateOf } from '../../protocols/objectives.ts';
 import { SOLVER, smallSteps } from '../../protocols/solver.ts';
 import { TREE_FIGURES } from '../../protocols/trees/evaluate.ts';
@@ -39,8 +39,6 @@ const VARIANTS = {
   sampling:
     'answers are sampled whole, for as many tokens as a tree takes, and right ones are imitated: ReST-EM',
 } as const;
-
-const rewards = { exact: exactReward, format: formatReward, random: randomReward };
 
 const searchIn = (context: RoundContext, variant: string | undefined): TreeSearch => ({
   select: ucb(EXPLORATION),
@@ -128,7 +126,7 @@ const written: RecipeOver<'solve'> = {
   over: (game) => ({
     ...described,
     ...searchedRound(game, {
-      rewards,
+      rewards: exactAndControls,
       critics: { [VALUE]: 'says what an unfinished answer is worth' },
       search: (context) => searchIn(context, context.round.settings.variant),
     }),

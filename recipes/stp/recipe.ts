@@ -1,7 +1,7 @@
 /** STP: one policy conjectures and proves; a checker of proofs is the only source of reward. The method is described below, as data. */
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
-import { exactReward, formatReward, payAnswers, randomReward } from '../../protocols/answer-rewards.ts';
+import { acceptedAtRandom, CONTROLS, exactReward, payAnswers } from '../../protocols/answer-rewards.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
 import { rewardNamed, SOLVER, smallSteps } from '../../protocols/solver.ts';
@@ -14,13 +14,8 @@ const DRAWS = 4;
 
 const rewards = {
   checker: { ...exactReward, description: 'a proof counts that the exact checker accepts' },
-  format: formatReward,
-  random: {
-    ...randomReward,
-    description: 'control: a fair coin accepts proofs that are well-formed',
-    pay: (evidence: Parameters<typeof randomReward.pay>[0]) =>
-      randomReward.pay(evidence).map((paid, i) => (evidence.solutions[i]!.ok ? paid : 0)),
-  },
+  ...CONTROLS,
+  random: acceptedAtRandom('proofs'),
 };
 
 export const stp: Recipe = {

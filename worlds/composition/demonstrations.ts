@@ -35,7 +35,7 @@ export type Faults = Readonly<Record<string, number>>;
 /** What a function without fault counts beside one that is always wrong. */
 const KNOWN = 0.1;
 
-/** A function by lot, one that is not known more often. */
+/** A random function; one that is not known is drawn more often. */
 const anyFunction = (random: Random, faults: Faults): string =>
   FUNCTIONS[random.weighted(FUNCTIONS.map((name) => KNOWN + (faults[name] ?? 1)))]!;
 
@@ -66,7 +66,7 @@ function demonstrateReadOut(random: Random): Demonstration {
 }
 
 /**
- * As many steps as the deepest question has, each of a call by lot: only what it makes of the string before is learnt, not which call comes next nor when to
+ * As many steps as the deepest question has, each of a random call: only what it makes of the string before is learnt, not which call comes next nor when to
  * stop, for the calls are not those of the question. So a function works at every place of a solution, however much stands before it.
  */
 function demonstrateSteps(random: Random, faults: Faults): Demonstration {
