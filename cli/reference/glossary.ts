@@ -1,6 +1,6 @@
 /** The page /glossary/ of every mesh: docs/glossary.md, to which the page's terms are linked. */
 import { readFileSync } from 'node:fs';
-import { renderPage } from '../../web/site/pages.ts';
+import { renderPage } from './markdown.ts';
 
 /** The link to the icon that the mesh's page has; without one a browser asks for /favicon.ico, which there is not. */
 function icon(): string {

@@ -1,8 +1,8 @@
 /** The documentation as a site: its pages, their links, and that nothing in them can run. */
 import { expect, test } from 'vitest';
+import { renderPage, sitePath } from '../../cli/reference/markdown.ts';
 import { shipped } from '../../recipes/index.ts';
 import { buildSite } from '../../web/site/build.ts';
-import { renderPage, sitePath } from '../../web/site/pages.ts';
 
 const site = {
   pages: new Set(['README.md', 'docs/a.md', 'docs/log/README.md']),

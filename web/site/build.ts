@@ -11,7 +11,6 @@ import {
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { close as closePagefind, createIndex } from 'pagefind';
-import { buildTryPage } from '../../local/mesh/tab-pages.ts';
 import {
   documentOf,
   type Extras,
@@ -20,7 +19,8 @@ import {
   type Page,
   renderPage,
   sitePath,
-} from './pages.ts';
+} from '../../cli/reference/markdown.ts';
+import { buildTryPage } from '../../local/mesh/tab-pages.ts';
 import { type MadePage, recipePages, recipeTexts, startsOfRecipes } from './recipe-pages.ts';
 
 const inFolder = (folder: string, ending: string) =>
