@@ -53,7 +53,7 @@ export function unknownStart(name: string, { own, isPackaged, has }: Sought): Ro
   if (!Object.hasOwn(warmStarts, name))
     return wrongInput('start.unknown', what, {
       expected: `the folder ${own}/${name}, or one of: ${Object.keys(warmStarts).join(', ')}`,
-      next: 'Correct the field `start` of the recipe, or copy the policy into that folder.',
+      next: 'Correct the field `startPolicy` of the recipe, or `start` of the world or game, or copy the policy into that folder.',
     });
   const made = toMake(name, has);
   const minutes = made.reduce((sum, each) => sum + minutesOf(each, warmStarts[each]!), 0);

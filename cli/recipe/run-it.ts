@@ -43,7 +43,8 @@ export function runIt(recipe: Recipe, reference: string, onFiles: boolean): stri
         ]),
     `A round: ${tasks} tasks (${taskName}) with ${groupSize === 1 ? 'one rollout' : `${groupSize} rollouts`} each.`,
   ];
-  if (!measured) return lines;
+  if (!measured)
+    return [...lines, 'No run of it was measured yet: `--rounds 2` shows how long a round takes here.'];
   const { flags, rounds, seeds, seconds, machine, sizes, start, greedy, sampled } = measured;
   const figures = [...change('greedy', greedy), ...change('sampled', sampled)];
   return [

@@ -72,7 +72,7 @@ test.each<[string, () => string[], string, RegExp]>([
     'a start policy that is nowhere',
     () => ['--recipe', moduleWith('nowhere', "startPolicy: 'nowhere'")],
     'start.unknown',
-    /"nowhere".*the folder .*models.nowhere, or one of: .*arithmetic-base/,
+    /"nowhere".*the folder .*models.nowhere, or one of: .*arithmetic-base.*Correct the field `startPolicy`/,
   ],
   [
     'a start policy that cannot speak the family',

@@ -38,6 +38,11 @@ test('a recipe without a method section is told by its summary, roles, rewards a
   expect(words.replace(/\s+/g, ' ')).toContain('Needs: the start policy arithmetic-verbose.');
 });
 
+test.each(recipes)('$name says how long a run took, or that none was measured', (recipe) => {
+  const told = /(?:Measured[^.]*: \d+ rounds .* took .*\(|No run of it was measured yet: `--rounds 2`)/;
+  expect(describeRecipe(recipe).replace(/\s+/g, ' ')).toMatch(told);
+});
+
 test('it tells what may be asked for: rewards, variants, frozen roles and where the run begins', () => {
   const words = describeRecipe(shipped.find('tango')).replace(/\s+/g, ' ');
   for (const part of [
