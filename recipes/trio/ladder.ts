@@ -102,7 +102,7 @@ export function climbed(
   const deepest = readState(ladderState, before)?.deepest ?? 1;
   const passed = groups
     .filter(({ task }) => depthOf(task) === deepest)
-    .flatMap(({ samples }) => samples.map(({ rewards }) => rewards.passed ?? 0));
+    .flatMap(({ samples }) => samples.flatMap(({ rewards }) => rewards.passed ?? []));
   const goesOn = passed.length > 0 && mean(passed) >= CLIMBS_AT;
   return { deepest: Math.min(DEEPEST_USED, deepest + Number(goesOn)) };
 }

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import type { PolicyPart } from '../../core/plan/training-plan.ts';
 import { playWritten } from '../../local/testing/play-written.ts';
+import { climbed } from '../../recipes/trio/ladder.ts';
 import { trioInComposition } from '../../recipes/trio/recipe.ts';
 import { depthOf, exactSolution } from '../../worlds/composition/family.ts';
 import { NESTED } from '../../worlds/composition/functions.ts';
@@ -73,6 +74,17 @@ test('the rule goes one call deeper where 70 % of the answers to its deepest tas
   expect(depths(third)).toEqual([3, 3, 3, 3, 2, 2, 1, 2]);
   expect(third.plan.recipeState).toEqual({ deepest: 3 });
   expect((await play('rule', { recipeState: { deepest: 4 } })).plan.recipeState).toEqual({ deepest: 4 });
+});
+
+test('an answer of which nobody said whether it passed does not keep the rule down', () => {
+  const rule = { settings: { variant: 'rule' } } as Parameters<typeof climbed>[0];
+  const after = (passed: readonly (number | null)[]) => {
+    const samples = passed.map((one) => ({ rewards: { passed: one } }));
+    return climbed(rule, undefined, [{ task: 'f07 of bdca', samples }] as never);
+  };
+  expect(after([1, 1, null, null])).toEqual({ deepest: 2 });
+  expect(after([1, 1, 0, 0])).toEqual({ deepest: 1 });
+  expect(after([null, null])).toEqual({ deepest: 1 });
 });
 
 test('fine-tuning learns from right answers alone, on the questions of the mixture', async () => {
