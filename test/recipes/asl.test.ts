@@ -71,9 +71,9 @@ test('it asks for harder questions after those that are answered, and for easier
   });
   const wishOf = (text: string) => /Write [^:.]*/.exec(asked.find((prompt) => prompt.includes(text))!)![0];
   expect([wishOf('Say ten'), wishOf('Say ant'), wishOf('Say one')]).toEqual([
-    'Write a harder version of it',
-    'Write an easier version of it',
-    'Write a question about something else that is as hard and has the same form',
+    'Write a harder version of this question',
+    'Write an easier version of this question',
+    'Write a question about something else that is just as hard and asks for the same kind of answer',
   ]);
 });
 

@@ -104,7 +104,7 @@ test('a round: agents read each other, and each is trained on its own answers', 
     [1, 1, 'partner', 'six'],
   ]);
   expect(prompts[0]).toContain(
-    'Say one\n\nThis has been said so far:\n\nYour own answer:\none\n\nAnother’s answer:\nsix\n',
+    'Say one\n\nThis has been said so far:\n\nYour own answer:\none\n\nSomebody else’s answer:\nsix\n',
   );
   // First debate: 1.3 / 1.3 + .5 for the other's change; .3 / 1.3; 1; 1 + .5. Second: .15 / 1.3 − .5; 1.15 / 1.3 + .5; 1 + .5; 0 − .5.
   expect(samples.map(({ rewards }) => rewards.reward)).toEqual(

@@ -93,5 +93,5 @@ test('in a chain the solver reads what the critic says of its answer; in a mixtu
     'partner 0',
     'solver 1',
   ]);
-  expect(prompts.at(-1)).toContain('Your own answer:\nsix\n\nAnother’s answer:\nsix\n');
+  expect(prompts.at(-1)).toContain('Your own answer:\nsix\n\nSomebody else’s answer:\nsix\n');
 });

@@ -81,7 +81,7 @@ test('a round: searches, judgments and an answer, each compared with its own kin
   expect(answersExact).toEqual([true, true, true, true, true, false]);
   const last = prompts.find((prompt) => prompt.includes('<search>south tower</search><|im_end|>'))!;
   expect(last).toContain(
-    'Found:\n1. The mill has a wheel.\n\nYou called this useful.\n\nSearch again, or answer the question.',
+    'Found:\n1. The mill has a wheel.\n\nYou judged that this helps.\n\nSearch again, or answer the question.',
   );
   expect(last).toContain(
     'Found:\n1. The south tower is 55 metres high.\n2. The north tower is 40 metres high.',

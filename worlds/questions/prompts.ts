@@ -7,6 +7,7 @@ import { extractAnswer } from '../../core/checkers/extract.ts';
 import type { AboutOf, Remark, SaysOf, SearchStep, Verb } from '../../core/game/verbs.ts';
 import { invalid, ok, type ParseResult } from '../../core/recipe/task-family.ts';
 import type { Message } from '../../core/renderer/message.ts';
+import { proposerMessages, solvedMessages, verifierMessages } from '../../core/renderer/role-messages.ts';
 
 /** What a question of the files has for a role that is shown more than the question. */
 export interface Known {
@@ -88,36 +89,45 @@ const newQuestion = (written: string, { task }: AboutTask, known: Known) => know
 
 const numbered = (items: readonly string[]): string => items.map((item, i) => `${i + 1}. ${item}`).join('\n');
 
+/** What stands where nothing was said or found. */
+const NOTHING = '(nothing)';
+
 const SAID_BY: Readonly<Record<Remark['by'], string>> = {
   self: 'Your own answer',
-  other: 'Another’s answer',
+  other: 'Somebody else’s answer',
   critic: 'What a critic said of the answer above',
 };
 
 const remarksIn = (remarks: readonly Remark[]): string =>
-  remarks.map(({ by, text }) => `${SAID_BY[by]}:\n${text.trim() || '(nothing)'}`).join('\n\n');
+  remarks.map(({ by, text }) => `${SAID_BY[by]}:\n${text.trim() || NOTHING}`).join('\n\n');
 
-const listed = (found: readonly string[]): string => (found.length ? numbered(found) : 'nothing');
+const listed = (found: readonly string[]): string => (found.length ? numbered(found) : NOTHING);
 
 /** A search, and what is told of what it found. */
 const searched = ({ query, found, useful }: SearchStep, isLast: boolean): Message[] => {
-  const judged = useful === null ? '' : `\n\nYou called this ${useful ? 'useful' : 'useless'}.`;
+  const judged = useful === null ? '' : `\n\nYou judged that this ${useful ? 'helps' : 'does not help'}.`;
   return [
     { role: 'assistant', content: `<search>${query}</search>` },
     {
       role: 'user',
-      content: `Found:\n${listed(found)}${judged}\n\n${isLast ? 'Answer the question now.' : 'Search again, or answer the question.'}`,
+      content: `Found:\n${listed(found)}${judged}\n\n${isLast ? 'You cannot search any more. Answer the question now.' : 'Search again, or answer the question.'}`,
     },
   ];
 };
 
 const EVOLVED: Readonly<Record<AboutOf<'evolve'>['way'], string>> = {
-  deeper: 'Write a harder version of it: ask for one more step, or add a condition.',
-  easier: 'Write an easier version of it: leave out a step or a condition.',
-  broader: 'Write a question about something else that is as hard and has the same form.',
+  deeper: 'Write a harder version of this question: ask for one more step, or add a condition.',
+  easier: 'Write an easier version of this question: leave out a step or a condition.',
+  broader: 'Write a question about something else that is just as hard and asks for the same kind of answer.',
 };
 
-/** Every verb once. */
+/** How a question that is written stands in the place of one of the files. */
+const WRITTEN = 'If the question says in which form to answer, say the same. Write only the new question.';
+
+const QUESTION: readonly Message[] = [{ role: 'user', content: '{{question}}' }];
+const lastOf = (messages: readonly Message[]): string => messages.at(-1)!.content;
+
+/** Every verb once. Those that shipped policies were taught have the words of `role-messages.ts`. */
 export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
   solve: {
     text: '{{question}}',
@@ -125,17 +135,17 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
     read: (written, _, known) => known.answer(written),
   },
   revise: {
-    text: '{{question}}\n\nAn attempt:\n{{attempt}}\n\n{{verdict}} Answer the question: keep what is right in the attempt, and do over what is not.',
+    text: '{{question}}\n\nAn attempt:\n{{attempt}}\n\n{{verdict}} Write your whole answer to the question, not only what you change.',
     shown: 1,
     places: (about, known) => ({
       ...asked(about, known),
       attempt: about.attempt,
       verdict:
         about.right === null
-          ? 'The attempt may be right or wrong.'
+          ? 'This attempt may be right or wrong. Check it, keep what is right and correct what is wrong.'
           : about.right
-            ? 'The attempt is right.'
-            : 'The attempt is wrong.',
+            ? 'This attempt is right. Keep to it.'
+            : 'This attempt is wrong. Find the mistake and correct it.',
     }),
     read: (written, _, known) => known.answer(written),
   },
@@ -146,19 +156,19 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
     read: (written, _, known) => known.answer(written),
   },
   retell: {
-    text: '{{question}}\n\nA right solution:\n{{solution}}\n\nNow answer the question.',
+    text: lastOf(solvedMessages(QUESTION, '{{solution}}')),
     shown: 1,
     places: (about, known) => ({ ...asked(about, known), solution: about.solution }),
     read: (written, _, known) => known.answer(written),
   },
   correct: {
-    text: '{{question}}\n\nWhat was said about an earlier attempt:\n{{feedback}}\n\nNow answer the question.',
+    text: '{{question}}\n\nFeedback on an earlier attempt, which repeats what was right in it and corrects the first mistake:\n{{feedback}}\n\nNow answer the question.',
     shown: 1,
     places: (about, known) => ({ ...asked(about, known), feedback: about.feedback }),
     read: (written, _, known) => known.answer(written),
   },
   debate: {
-    text: '{{question}}\n\nThis has been said so far:\n\n{{remarks}}\n\nAny of it may be right or wrong. Compare it, check where it differs, and answer the question.',
+    text: '{{question}}\n\nThis has been said so far:\n\n{{remarks}}\n\nEach of these texts may be right or wrong. Check them, above all where they disagree, and then write your whole answer to the question.',
     shown: 3,
     places: (about, known) => ({ ...asked(about, known), remarks: remarksIn(about.remarks) }),
     read: (written, _, known) => known.answer(written),
@@ -171,10 +181,14 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
     read: (written, _, known) => known.text(written),
   },
   score: {
-    text: 'A question:\n{{question}}\n\nSomebody’s answer:\n{{response}}\n\nWhat a critic said of this answer:\n{{review}}\n\nDecide which of the two is right. Write 3 in <answer> tags if the answer is right and the critic found nothing that matters, 1 if the answer is wrong as the critic says, and 2 if you cannot tell.',
+    text: 'A question:\n{{question}}\n\nSomebody’s answer:\n{{response}}\n\nWhat a critic said of this answer:\n{{review}}\n\nIs the answer right? Check for yourself whether what the critic says is true. Then write 3 in <answer> tags if the answer is right, 1 if it is wrong, or 2 if you cannot tell.',
     alone: true,
     shown: 2,
-    places: (about, known) => ({ ...told(about, known), response: about.response, review: about.review }),
+    places: (about, known) => ({
+      ...told(about, known),
+      response: about.response,
+      review: about.review.trim() || NOTHING,
+    }),
     read: share(1, 3),
   },
   reply: {
@@ -184,7 +198,7 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
     read: (written, _, known) => known.text(written),
   },
   search: {
-    text: '{{question}}\n\nYou can look things up in documents before you answer. To search, write the words to look for in <search> tags, such as <search>museum opening hours</search>, and nothing else; you are then shown what was found. When you know enough, write your answer in place of a search.',
+    text: '{{question}}\n\nYou can look things up in documents before you answer. To search, write the words to look for in <search> tags, such as <search>museum opening hours</search>, and nothing else; you are then shown what was found. When you know enough, answer the question in place of a search.',
     places: asked,
     after: ({ steps, last }) => steps.flatMap((step, i) => searched(step, last && i === steps.length - 1)),
     shown: 1,
@@ -213,7 +227,7 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
     },
   },
   hint: {
-    text: 'A question:\n{{question}}\n\nIts solution:\n{{solution}}\n\nWrite a hint for somebody who cannot answer the question. It is hint {{level}} of {{levels}}, and each tells more than the one before: the first how to begin, the last all but the result. Write the hint alone, without the result.',
+    text: 'A question:\n{{question}}\n\nIts solution:\n{{solution}}\n\nSomebody who cannot answer the question gets {{levels}} hints, of which each tells more than the one before: the first only how to begin, the last everything but the result. Write hint {{level}} of {{levels}}. Write only this hint, and do not tell the result.',
     alone: true,
     places: (about, known) => ({
       ...told(about, known),
@@ -224,7 +238,7 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
     read: (written, _, known) => known.text(written),
   },
   critique: {
-    text: 'A question:\n{{question}}\n\nIts solution:\n{{solution}}\n\nAn attempt:\n{{attempt}}\n\nGo through the attempt. Repeat its steps word for word as long as they are right. Where the first one is wrong, write it as it should be, and stop there. Write nothing else.',
+    text: 'A question:\n{{question}}\n\nIts solution:\n{{solution}}\n\nAn attempt:\n{{attempt}}\n\nCopy the attempt line by line and word for word, as long as its lines are right. Instead of the first line that is wrong, write it as it should be, and stop there. Write nothing else.',
     alone: true,
     shown: 1,
     places: (about, known) => ({
@@ -235,32 +249,32 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
     read: (written, _, known) => known.text(written),
   },
   propose: {
-    text: 'Write a new question of the same kind. Write the question alone.\n\nExample:\n{{question}}',
+    text: lastOf(proposerMessages(['{{question}}'])),
     alone: true,
     places: ({ like }, known) => ({ question: like === null ? '' : known.question(like).trim() }),
     read: (written, { like }, known) => known.task(written, like ?? ''),
   },
   vary: {
-    text: 'A question:\n{{question}}\n\nWrite another question about the same subject that has another answer. Write the question alone.',
+    text: `A question:\n{{question}}\n\nWrite another question about the same subject that has a different answer. ${WRITTEN}`,
     alone: true,
     places: asked,
     read: newQuestion,
   },
   rephrase: {
-    text: 'A question:\n{{question}}\n\nWrite it in other words. What is asked and the answer must stay the same. Write the question alone.',
+    text: `A question:\n{{question}}\n\nWrite this question in other words. What is asked must stay the same, and so must the answer. ${WRITTEN}`,
     alone: true,
     places: asked,
     read: newQuestion,
   },
   derive: {
-    text: 'A question:\n{{question}}\n\nA solution:\n{{solution}}\n\nWrite a different question that has the same answer as this one. Do not give the answer away. Write the question alone.',
+    text: `A question:\n{{question}}\n\nIts solution:\n{{solution}}\n\nWrite a different question that has the same answer, and do not give the answer away in it. ${WRITTEN}`,
     alone: true,
     shown: 1,
     places: (about, known) => ({ ...asked(about, known), solution: about.solution.steps.join('\n') }),
     read: newQuestion,
   },
   evolve: {
-    text: 'A question:\n{{question}}\n\n{{wish}} It must have an answer. Write the question alone.',
+    text: `A question:\n{{question}}\n\n{{wish}} It must be possible to answer the new question. ${WRITTEN}`,
     alone: true,
     places: (about, known) => ({
       ...asked(about, known),
@@ -269,26 +283,26 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
     read: newQuestion,
   },
   verify: {
-    text: '{{question}}\n\nProposed solution:\n{{solution}}\n\nIs this solution right? Check it, then answer yes or no in <answer> tags.',
+    text: lastOf(verifierMessages(QUESTION, '{{solution}}')),
     shown: 1,
     places: (about, known) => ({ ...asked(about, known), solution: about.solution.steps.join('\n') }),
     read: verdictIn,
   },
   compare: {
-    text: '{{question}}\n\nAnswer A:\n{{first}}\n\nAnswer B:\n{{second}}\n\nWhich of the two answers is better? Check both, then write A or B in <answer> tags.',
+    text: 'A question:\n{{question}}\n\nAnswer A:\n{{first}}\n\nAnswer B:\n{{second}}\n\nWhich of the two answers is better? Check both, then write A or B in <answer> tags.',
     shown: 2,
     places: (about, known) => ({ ...asked(about, known), first: about.first, second: about.second }),
     read: choiceIn,
   },
   rate: {
-    text: 'Grade an answer to a question.\n\nQuestion:\n{{question}}\n\nAnswer:\n{{response}}\n\nGive it one point for each of these: it is about the question; it answers most of it; it answers all of it; its steps are sound; its result is right. Say briefly why, then write the points, from 0 to 5, in <answer> tags.',
+    text: 'Grade an answer to a question.\n\nQuestion:\n{{question}}\n\nAnswer:\n{{response}}\n\nGive the answer one point for each of these that holds: it is about the question; it answers most of the question; it answers all of the question; its reasoning is sound; its result is right. Say briefly why, then write the number of points, from 0 to 5, in <answer> tags.',
     alone: true,
     shown: 1,
     places: (about, known) => ({ ...told(about, known), response: about.response }),
     read: share(0, 5),
   },
   spoil: {
-    text: 'A question:\n{{question}}\n\nAn answer to it:\n{{response}}\n\nWrite this answer again with one mistake in it: make one number, name or statement wrong, and change what follows from it. Keep all other words as they are. Write the changed answer alone.',
+    text: 'A question:\n{{question}}\n\nAn answer to it:\n{{response}}\n\nWrite this answer again with one mistake in it: make one number, name or statement wrong, and change what follows from it. Keep all other words as they are. Write only the changed answer.',
     alone: true,
     shown: 1,
     places: (about, known) => ({ ...told(about, known), response: about.response }),
@@ -298,13 +312,13 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
     },
   },
   appraise: {
-    text: 'Rate a question.\n\nQuestion:\n{{question}}\n\nIs it clear, complete, and can it be answered? 1 to 3: it cannot be answered. 4 to 7: it is unclear. 8 to 10: it is flawless. Say briefly why, then write a score from 1 to 10 in <answer> tags.',
+    text: 'Rate a question.\n\nQuestion:\n{{question}}\n\nIs the question clear and complete, and can it be answered? Score 1 to 3: it cannot be answered. Score 4 to 7: it can be answered, but it is unclear or incomplete. Score 8 to 10: it is clear and complete. Say briefly why, then write the score, a number from 1 to 10, in <answer> tags.',
     alone: true,
     places: told,
     read: share(1, 10),
   },
   segment: {
-    text: 'The lines of somebody’s reasoning, numbered:\n{{lines}}\n\nCut them into chunks of lines that belong together. Write the numbers of the lines at which a chunk begins, beginning with 1 and separated by commas, in <answer> tags: <answer>1, 4, 6</answer> cuts seven lines into three chunks.',
+    text: 'The lines of somebody’s reasoning, numbered, without the last one, which states the result:\n{{lines}}\n\nCut them into chunks of lines that belong together. Write the numbers of the lines at which a chunk begins, beginning with 1 and separated by commas, in <answer> tags. For example, <answer>1, 4, 6</answer> cuts seven lines into three chunks.',
     alone: true,
     shown: 1,
     places: ({ lines }) => ({ lines: numbered(lines) }),
@@ -316,7 +330,7 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
     },
   },
   weigh: {
-    text: 'Somebody’s reasoning in numbered parts:\n{{chunks}}\n\nHow much does the result that it comes to depend on each part? Write one whole number from 1 (not at all) to 5 (entirely) for each part, in their order and separated by commas, in <answer> tags, such as <answer>5, 1, 3</answer> for three parts.',
+    text: 'Somebody’s reasoning in numbered parts, without the last line, which states the result:\n{{chunks}}\n\nHow much does the result depend on each part? Write one whole number from 1 (not at all) to 5 (entirely) for each part, in the order of the parts and separated by commas, in <answer> tags, such as <answer>5, 1, 3</answer> for three parts.',
     alone: true,
     shown: 1,
     places: ({ chunks }) => ({ chunks: numbered(chunks.map((lines) => lines.join(' '))) }),
@@ -329,7 +343,7 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
     },
   },
   complete: {
-    text: 'A question:\n{{question}}\n\nIts solution, with gaps that are marked ____:\n{{lines}}\n\nWork out what is missing. Then write what stands in the gaps, a number or a word each, in their order and separated by semicolons, in <answer> tags, such as <answer>12; left; 30</answer> for three gaps.',
+    text: 'A question:\n{{question}}\n\nIts solution, with gaps that are marked ____:\n{{lines}}\n\nWork out what is missing. Then write what belongs in the gaps, one number or word for each, in their order and separated by semicolons, in <answer> tags, such as <answer>12; left; 30</answer> for three gaps.',
     alone: true,
     places: (about, known) => ({ ...told(about, known), lines: about.lines.join('\n') }),
     read: (written, { lines }) => {
@@ -342,7 +356,7 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
     },
   },
   arrange: {
-    text: 'A question:\n{{question}}\n\nThe lines of its solution, numbered, and not in their order:\n{{lines}}\n\nWork out in which order they belong. Then write the numbers of all lines in that order, separated by commas, in <answer> tags, such as <answer>2, 3, 1</answer> where line 2 comes first.',
+    text: 'A question:\n{{question}}\n\nThe lines of its solution, numbered, but not in their order:\n{{lines}}\n\nWork out in which order they belong. Then write the numbers of all lines in that order, separated by commas, in <answer> tags, such as <answer>2, 3, 1</answer> where line 2 comes first.',
     alone: true,
     places: (about, known) => ({ ...told(about, known), lines: numbered(about.lines) }),
     read: (written, { lines }) => {
