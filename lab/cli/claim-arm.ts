@@ -30,7 +30,10 @@ const EVALUATION_TASKS: Readonly<Record<Evaluations, EvaluationTasks>> = {
   quick: { ...HELD_OUT, most: 4 },
 };
 
-async function playArm({ order, evalEvery, tokens, start, stepSizes = 1 }: ArmOrder, tasks: EvaluationTasks) {
+async function playArm(
+  { claim, order, evalEvery, tokens, start, stepSizes = 1 }: ArmOrder,
+  tasks: EvaluationTasks,
+) {
   const ordered = runOf(shipped, order);
   const recipe = withStepSizes(ordered.recipe, stepSizes);
   const run = { ...ordered, recipe, ...(tokens ? { tokens } : {}) };
@@ -48,7 +51,7 @@ async function playArm({ order, evalEvery, tokens, start, stepSizes = 1 }: ArmOr
   };
   const options = { device: 'cpu', threads: THREADS, revectorize: true, evalEvery } as const;
   await playInProcess(run, options, store, listener, tasks);
-  const { examination } = claimed.find(recipe.name).claim;
+  const { examination } = claimed.find(claim).claim;
   // What a recipe says of its own figures is checked by quick runs, and these figures are the lab's.
   const told =
     examination && tasks !== EVALUATION_TASKS.quick

@@ -8,6 +8,7 @@ import { pathToFileURL } from 'node:url';
 
 /** A run as its record holds it: the evaluations as columns. */
 interface Run {
+  readonly recipe: string;
   readonly rounds?: number;
   readonly wallMs: number;
   readonly heldout: Readonly<Record<'accuracy' | 'sampled', readonly (number | null)[]>>;
@@ -56,7 +57,10 @@ export function measuredTable(): string {
     .filter((file) => file.endsWith('.json'))
     .sort()
     .map((file) => JSON.parse(readFileSync(join('records', file), 'utf8')) as Recorded);
-  const rows = records.map((record) => `  "${record.recipe}": ${JSON.stringify(measured(record))}`);
+  // Of a recipe's claims the one of its name.
+  const rows = records
+    .filter(({ recipe, arms: [{ runs }] }) => runs[0]!.recipe === recipe)
+    .map((record) => `  "${record.recipe}": ${JSON.stringify(measured(record))}`);
   return `{\n${rows.join(',\n')}\n}\n`;
 }
 

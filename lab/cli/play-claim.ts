@@ -66,7 +66,8 @@ function runsOf(
     arm,
     runs: seedsPlayed(claim, arm, settings).map(
       (seed): ArmRun => ({
-        recipe: recipe.name,
+        claim: recipe.name,
+        recipe: claim.recipe ?? recipe.name,
         arm,
         seed,
         engine,

@@ -9,6 +9,8 @@ import * as v from 'valibot';
 import type { Arm } from '../rule/claim.ts';
 
 export interface ArmRun {
+  /** The claim's name. */
+  readonly claim: string;
   readonly recipe: string;
   readonly arm: Arm;
   readonly seed: number;
@@ -31,6 +33,7 @@ const SCRIPT = fileURLToPath(new URL('./claim-arm.ts', import.meta.url));
 
 /** An arm's run, as the process that plays it reads it. */
 export interface ArmOrder {
+  readonly claim: string;
   readonly order: RunOrder;
   readonly evalEvery: number;
   readonly tokens?: number;
@@ -39,6 +42,7 @@ export interface ArmOrder {
 }
 
 export function orderOf({
+  claim,
   recipe,
   arm,
   seed,
@@ -51,6 +55,7 @@ export function orderOf({
 }: ArmRun): ArmOrder {
   const { start, stepSizes, tokens } = more;
   return {
+    claim,
     order: {
       recipe,
       seed,

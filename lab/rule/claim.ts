@@ -60,6 +60,8 @@ export type Condition = Measured &
 
 export interface Claim {
   readonly description: string;
+  /** The recipe that is played; default the one that the claim is called after. */
+  readonly recipe?: string;
   /** The first is the method as published, or the arm that the claim is about. */
   readonly arms: readonly Arm[];
   /** Default: CLAIM_SEEDS. */
@@ -160,7 +162,7 @@ export const seedsOf = ({ seeds = CLAIM_SEEDS }: Pick<Claim, 'seeds'>): readonly
 export const armSeeds = (claim: Pick<Claim, 'seeds'>, { seedCount }: Arm): readonly number[] =>
   seedsOf(claim).slice(0, seedCount);
 
-/** A recipe of the package with what is claimed of it. */
+/** A recipe of the package with what is claimed of it, under the claim’s name. */
 export type ClaimedRecipe = Recipe & { readonly claim: Claim };
 
 /** The claimed recipes that a command or a page knows. */

@@ -25,7 +25,10 @@ const condition = v.strictObject({
 });
 
 export const registration = v.strictObject({
+  /** The claim's name. */
   recipe: v.string(),
+  /** The recipe, where it has another name. */
+  plays: v.exactOptional(v.string()),
   /** Earlier attempts at this claim, of other seeds, starts or conditions, plus one. */
   attempt: count,
   /** Why there is another attempt after a registered one. */
@@ -130,6 +133,7 @@ function stateOf(recipe: Registered, circumstances: Circumstances): Registration
   const claim = recipe.claim;
   const made = {
     recipe: recipe.name,
+    ...(claim.recipe ? { plays: claim.recipe } : {}),
     ...circumstances,
     claim: claim.description,
     settings: settingsOf(recipe),

@@ -29,7 +29,10 @@ afterEach(async () => {
 async function endRun(seed: number, commit = 'abc1234', prefix = ''): Promise<void> {
   const digest = digestOf((await readRegistration('sppo'))!);
   const [arm] = sppo.claim.arms;
-  const run: ArmRun = { recipe: 'sppo', arm: arm!, seed, rounds: 8, evalEvery: 5, engine: 'kernels' };
+  const run: ArmRun = {
+    ...{ claim: 'sppo', recipe: 'sppo', arm: arm! },
+    ...{ seed, rounds: 8, evalEvery: 5, engine: 'kernels' },
+  };
   const finished = new FinishedRuns(state, 'sppo', `${prefix}${keyOfDigest(digest)}-${commit}`);
   await finished.write(run, new Date().toISOString(), runOf(0.1, 0.2));
 }

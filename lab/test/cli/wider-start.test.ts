@@ -46,6 +46,7 @@ test('every set that is trained takes smaller steps, and its other settings stay
 
 test('a run says its start and its step sizes to the process that plays it', () => {
   const run = {
+    claim: 'trio',
     recipe: 'trio',
     arm: { name: 'judge', description: '' },
     seed: 1,
@@ -54,6 +55,7 @@ test('a run says its start and its step sizes to the process that plays it', () 
     engine: 'kernels',
   } as const;
   expect(orderOf({ ...run, start: '/start', stepSizes: 0.4 })).toEqual({
+    claim: 'trio',
     order: { recipe: 'trio', seed: 1, rounds: 2, freeze: [], engine: 'kernels' },
     evalEvery: 2,
     start: '/start',
