@@ -47,6 +47,7 @@ export async function judge(
         solution: solutions[s]!,
         judgments: verdicts[g]![s]!.map(({ parsed }) => parsed),
         answerExact: isLabelled ? sealedGold(context, answersExact[s]!) : () => labels[s]!,
+        agrees: isVoted ? labels[s]! : null,
         coin: coinOf(sample.id),
       };
       return { ...sample, rewards: { reward: reward.solver(evidence), passed: reward.passed(evidence) } };

@@ -6,19 +6,23 @@ import * as v from 'valibot';
 import { Random } from '../../core/random.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
+import { interiorDifficulty } from '../../core/rl/rewards/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { admit, refuseRepeated } from '../../core/round/admit.ts';
 import type { InvalidOutcome } from '../../core/schema/outcome.ts';
 import type { RoundSpec, RunSettings } from '../../core/schema/round.ts';
 import type { Proposals, ScoredGroup } from '../../core/schema/sample.ts';
-import { depthOf, randomTask } from '../../worlds/composition/family.ts';
+import { chainOf, depthOf, randomTask } from '../../worlds/composition/family.ts';
 import { NESTED } from '../../worlds/composition/functions.ts';
+import type { ProposalPay } from './learn.ts';
 
 /** Most calls of a task in a variant. */
 export const DEEPEST_USED = 4;
 
 export const VARIANTS = {
   'to-four': 'no task of more than four calls is used, so that five are never trained on',
+  frontier:
+    'as to-four, and a proposal earns 1 - p where some rollouts solve its task, and 1/4 where none does',
   rule: 'a rule writes the tasks: half of them as deep as it has come, a quarter one call less; it goes one call deeper when 70 % of the answers to the deepest are right. Four calls at most',
   mixture: 'a program writes as many tasks of one, two, three and four calls in every round',
   'one-call': 'a program writes tasks of one call',
@@ -47,6 +51,7 @@ async function depthsOf(variant: Variant, context: RoundContext): Promise<number
   const { tasks } = context.round.settings;
   switch (variant) {
     case 'to-four':
+    case 'frontier':
       return null;
     case 'rule':
       return depthsOfRule(readState(ladderState, await context.recipeState())?.deepest ?? 1, tasks);
@@ -82,8 +87,24 @@ export const refusesDeep =
   (task: string): InvalidOutcome | null =>
     variantOf(round) && depthOf(task) > DEEPEST_USED ? 'too-long' : null;
 
+/** What a task is worth that no rollout solves: as much as one that three of four solve. */
+const UNSOLVED = 1 / 4;
+
+/**
+ * 1 - p where some rollouts pass, as in Absolute Zero (arXiv:2505.03335): what is hardly ever solved is worth more than what is hardly ever missed. The
+ * checker can solve every task that is used, so that one which no rollout solves is worth something, too.
+ */
+const frontier = (passRate: number): number => (passRate === 0 ? UNSOLVED : interiorDifficulty(passRate));
+
+/** How proposals are paid. */
+export const payOf = (round: Pick<RoundSpec, 'settings'>): ProposalPay => ({
+  unusable: 0,
+  kindOf: chainOf,
+  ...(variantOf(round) === 'frontier' ? { worth: frontier } : {}),
+});
+
 /** Rewards that no verdict decides. */
-const WITHOUT_VERDICTS: readonly string[] = ['gold', 'format', 'random'];
+const WITHOUT_VERDICTS: readonly string[] = ['gold', 'majority', 'format', 'random'];
 
 /** Is the judge asked? Not in a variant whose reward reads no verdict: nobody looks at them there, and they would count as tokens. */
 export const isJudged = ({ settings: { variant, rewardFunction } }: Pick<RoundSpec, 'settings'>): boolean =>

@@ -31,6 +31,8 @@ function passRate({ samples }: ScoredGroup): number | null {
 export interface ProposalPay {
   /** What one earns that is no task; default a penalty. */
   readonly unusable?: number;
+  /** What a task is worth by its pass rate; default 4p(1 - p). */
+  readonly worth?: (passRate: number) => number;
   /** What tasks have in common that count as the same again: a task earns less by the share of the round's other tasks that are like it. */
   readonly kindOf?: (task: string) => string;
 }
@@ -46,7 +48,7 @@ function shareAlike(groups: readonly ScoredGroup[], kindOf: (task: string) => st
 export function payProposals(
   { samples }: Pick<Proposals, 'samples'>,
   groups: readonly ScoredGroup[],
-  { unusable, kindOf }: ProposalPay = {},
+  { unusable, worth, kindOf }: ProposalPay = {},
 ): ReadonlyMap<string, number | null> {
   const groupOf = new Map(groups.map((group) => [group.proposal, group]));
   const alike = kindOf ? shareAlike(groups, kindOf) : () => 0;
@@ -54,7 +56,7 @@ export function payProposals(
     samples.map(({ id, outcome }) => {
       const group = groupOf.get(id);
       if (outcome === 'ok' && !group) return [id, null];
-      const paid = proposerReward(outcome, group ? passRate(group) : null, unusable);
+      const paid = proposerReward(outcome, group ? passRate(group) : null, unusable, worth);
       return [id, paid === null || !group ? paid : paid - alike(group)];
     }),
   );
@@ -97,7 +99,7 @@ export interface Together {
   /** Whether the solver is fine-tuned on its right answers in place of it; default never. */
   readonly fineTuned?: (settings: RunSettings) => boolean;
   /** Weights of the roles' losses, each a mean over the role's own tokens; default 1, and 0 leaves a role as it is. */
-  readonly weights: Readonly<Record<string, number>>;
+  readonly weights: (reward: SolverReward) => Readonly<Record<string, number>>;
 }
 
 /** Rejection fine-tuning: the negative log-likelihood of the answers that earned a reward, a mean over their tokens. */
@@ -112,17 +114,19 @@ const imitation = (groups: readonly ScoredGroup[]): PolicyPart =>
 
 /** One update of the shared weights: the clipped objectives of the three roles, each over its own tokens, and the KL divergence to version 0. */
 export function learn(
-  { kl }: SolverReward,
+  reward: SolverReward,
   { solver, fineTuned = () => false, weights }: Together,
   { round, proposals, groups }: RoundRecords,
 ): TrainingPlan {
+  const { kl } = reward;
+  const weightOf = weights(reward);
   const part = (role: string, items: readonly PolicyItem[]): PolicyPart => ({
     ...policyPart(role, items, {
       objective: { kind: 'ppo-clip', clipLow: 0.2, clipHigh: 0.28 },
       aggregation: { mode: 'token-mean' },
       ...(kl > 0 ? { kl: { weight: kl, estimator: 'k3', reference: { set: MAIN_SET, version: 0 } } } : {}),
     }),
-    weight: weights[role] ?? 1,
+    weight: weightOf[role] ?? 1,
   });
   const parts = [
     part('proposer', proposerItems(proposals.samples)),

@@ -15,12 +15,21 @@ import { evaluateVerifier, VERIFIER_FIGURES } from '../../protocols/evaluate/ver
 import { rollOut } from '../../protocols/roll-out.ts';
 import { describedBy, ofFamily, rewardNamed, smallSteps } from '../../protocols/solver.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
-import { chainOf, composition, DEEPEST_TRAINED } from '../../worlds/composition/family.ts';
+import { composition, DEEPEST_TRAINED } from '../../worlds/composition/family.ts';
 import { compositions, sums } from '../../worlds/toy-worlds.ts';
 import { setup } from '../setup.ts';
 import { evaluate } from './evaluate.ts';
 import { judge } from './judge.ts';
-import { climbed, drawnLadder, isFineTuned, isJudged, ladderState, refusesDeep, VARIANTS } from './ladder.ts';
+import {
+  climbed,
+  drawnLadder,
+  isFineTuned,
+  isJudged,
+  ladderState,
+  payOf,
+  refusesDeep,
+  VARIANTS,
+} from './ladder.ts';
 import { learn, type ProposalPay, payProposals, type Together, writtenBy } from './learn.ts';
 import { propose } from './propose.ts';
 import { freeRewards, rewards, type SolverReward } from './rewards.ts';
@@ -40,7 +49,7 @@ const described = {
     roles:
       'The proposer writes tasks until the round has as many as it wants; a task must keep to the grammar, must not be held out and must not repeat one of the round. The solver answers each task several times. The judge gives a verdict on every step of a solution and on the whole, once a solution, or four times where its verdict alone pays the solver.',
     rewards:
-      'The proposer earns 4p(1 - p), where p is the share of the task’s rollouts that pass: most for tasks that half of them solve. An invalid or repeated task earns -0.5, a held-out one nothing at all. The solver’s default reward is 0.8 for an exact answer plus 0.2 times the share of its steps that the judge calls right. The judge earns 1 where its verdict on the whole is that of the exact checker, or, with the reward `self-consistency`, where it says whether the solution gives the majority answer of its task.',
+      'The proposer earns 4p(1 - p), where p is the share of the task’s rollouts that pass: most for tasks that half of them solve. An invalid or repeated task earns -0.5, a held-out one nothing at all. The solver’s default reward is 0.8 for an exact answer plus 0.2 times the share of its steps that the judge calls right. The judge earns 1 where its verdict on the whole is that of the exact checker, or, with the rewards `self-consistency` and `majority`, where it says whether the solution gives the majority answer of its task.',
     credit:
       'Advantages are computed role by role, since the three rewards have different scales. The proposer’s rewards are whitened over the round. The solver’s are centred on the mean of their task and scaled by the deviation of the round. The judge is trained on at most 256 judgments, half of them of right solutions, weighted so that both kinds count the same.',
     objective:
@@ -58,7 +67,7 @@ const described = {
 
 interface Trio extends Together {
   readonly rewards: Readonly<Record<string, SolverReward>>;
-  readonly proposals?: ProposalPay;
+  readonly proposals?: (round: RoundSpec) => ProposalPay;
   /** Where tasks have depths that are climbed. */
   readonly ladder?: Ladder;
 }
@@ -116,7 +125,7 @@ const shapeOver = (game: Game<Asked>, { rewards, proposals: pay, ladder, ...toge
     rollOut: (context, tasks) => rollOut({ family }, context, tasks),
     judge: (context, groups) =>
       judge(family, rewardOf(context.round), context, groups, ladder?.judged(context.round)),
-    payProposals: ({ proposals, groups }) => payProposals(proposals, groups, pay),
+    payProposals: ({ round, proposals, groups }) => payProposals(proposals, groups, pay?.(round)),
     learn: (records) => ({
       ...learn(rewardOf(records.round), together, records),
       ...(ladder ? climb(ladder, family, records) : {}),
@@ -129,7 +138,7 @@ const written: RecipeOver<Asked> = {
   needs: { verbs: ASKED, data: ['answer'] },
   over: (game) => ({
     ...described,
-    ...shapeOver(game, { rewards, solver: groupCentredBatchScaled, weights: {} }),
+    ...shapeOver(game, { rewards, solver: groupCentredBatchScaled, weights: () => ({}) }),
     evaluate: (context) =>
       evaluateVerifier(context, { family: game.family, solver: 'solver', judge: 'judge', ...VOTED }),
   }),
@@ -152,11 +161,11 @@ export const trio: Recipe = played(written, sums, {
 });
 
 const LADDER: Trio = {
-  proposals: { unusable: 0, kindOf: chainOf },
+  proposals: payOf,
   rewards: freeRewards('gold'),
   solver: (rewards, groups) => grpo(rewards, groups),
-  // A judge at chance is paid by luck, which would be noise in the shared weights.
-  weights: { proposer: 0.5, judge: 0 },
+  // A judge at chance is paid by luck, which would be noise in the shared weights. It is trained where its votes alone pay the solver.
+  weights: ({ votes }) => ({ proposer: 0.5, judge: Number(votes > 1) }),
   fineTuned: isFineTuned,
   ladder: {
     levels: DEEPEST_TRAINED,
@@ -185,11 +194,11 @@ export const trioInComposition: Recipe = {
       'Tasks are nested calls of sixteen functions on strings of four letters, whose names say nothing of what they do. The start policy knows each function alone and the order in which calls are worked out; it solves most tasks of two calls, some of three and next to none of four. It writes tasks of one call mostly, and of three now and then. Nobody supplies tasks.',
     roles: described.method.roles,
     rewards:
-      'The proposer earns 4p(1 - p), where p is the share of the task’s rollouts that pass; what is no task, repeats another, or is answered as well by a way that stops early, earns 0, and a held-out one nothing at all. A task earns less by the share of the round’s other tasks that nest the same functions in the same order. A penalty would drive it to the shortest tasks, which are right more often. The solver’s default reward is 1 for an exact answer. The judge earns 1 where its verdict on the whole is that of the exact checker, or, with the reward `self-consistency`, where it says whether the solution gives the majority answer of its task.',
+      'The proposer earns 4p(1 - p), where p is the share of the task’s rollouts that pass; what is no task, repeats another, or is answered as well by a way that stops early, earns 0, and a held-out one nothing at all. A task earns less by the share of the round’s other tasks that nest the same functions in the same order. A penalty would drive it to the shortest tasks, which are right more often. The solver’s default reward is 1 for an exact answer. The judge earns 1 where its verdict on the whole is that of the exact checker, or, with the rewards `self-consistency` and `majority`, where it says whether the solution gives the majority answer of its task.',
     credit:
       'Advantages are computed role by role. The proposer’s rewards are whitened over the round. The solver’s are centred on the mean of their task and divided by its deviation (GRPO).',
     objective:
-      'The loss is the sum of the proposer’s and the solver’s clipped policy gradients (ratios in [0.8, 1.28], a mean over each role’s tokens), with a weight of 0.5 for the proposer’s. The judge, which begins at chance, is not trained here: its steps would be noise for the other two. There is no KL divergence to version 0.',
+      'The loss is the sum of the proposer’s and the solver’s clipped policy gradients (ratios in [0.8, 1.28], a mean over each role’s tokens), with a weight of 0.5 for the proposer’s. The judge, which begins at chance, is trained where its verdict alone pays the solver, and otherwise not: its steps would be noise for the other two. There is no KL divergence to version 0.',
     schedule: described.method.schedule,
   },
   figures: {

@@ -1,4 +1,4 @@
-/** The rewards of the three roles: one of six for the solver, always the same for the proposer, and for the judge agreement with its label. */
+/** The rewards of the three roles: one of seven for the solver, always the same for the proposer, and for the judge agreement with its label. */
 import type { RewardInfo } from '../../core/recipe/role.ts';
 import type { Judgment, ParseResult, Solution } from '../../core/recipe/task-family.ts';
 import { learnability } from '../../core/rl/rewards/index.ts';
@@ -14,6 +14,8 @@ export interface SolverEvidence {
   readonly judgments: readonly ParseResult<Judgment>[];
   /** Whether the answer is exact; null where there is no answer. */
   readonly answerExact: () => boolean | null;
+  /** Whether it gives the majority answer of its task, where labels are votes; otherwise, or without an answer, null. */
+  readonly agrees: boolean | null;
   /** A fair coin, for the random-reward control; it falls the same way for the same sample in every repetition of a run. */
   readonly coin: boolean;
 }
@@ -30,6 +32,7 @@ export interface SolverReward extends RewardInfo {
 }
 
 const exact = ({ answerExact }: SolverEvidence) => Number(answerExact() === true);
+const inMajority = ({ agrees }: SolverEvidence) => Number(agrees === true);
 const coin = (evidence: SolverEvidence) => Number(evidence.coin);
 const wellFormed = ({ solution }: SolverEvidence) => Number(solution.ok);
 
@@ -89,6 +92,15 @@ export const rewards: Readonly<Record<string, SolverReward>> = {
     solver: approval,
     passed: approval,
   },
+  majority: {
+    usesGold: false,
+    labelFree: true,
+    votes: 1,
+    kl: 0.3,
+    description: 'the answer that most solutions of the task give: nobody sees gold',
+    solver: inMajority,
+    passed: inMajority,
+  },
   format: {
     usesGold: false,
     votes: 1,
@@ -116,10 +128,15 @@ export const freeRewards = (first: string): Readonly<Record<string, SolverReward
 };
 
 /** The reward of a proposal, by its outcome and the pass rate of the group that it became; null is missing data. `unusable`: what one earns that is no task. */
-export function proposerReward(outcome: Outcome, passRate: number | null, unusable = -0.5): number | null {
+export function proposerReward(
+  outcome: Outcome,
+  passRate: number | null,
+  unusable = -0.5,
+  worth: (passRate: number) => number = learnability,
+): number | null {
   if (outcome === 'held-out') return null;
   if (outcome !== 'ok') return unusable;
-  return passRate === null ? null : learnability(passRate);
+  return passRate === null ? null : worth(passRate);
 }
 
 /** `label`: whether the solution counts as right, by the exact checker or by the majority of its task’s answers. */

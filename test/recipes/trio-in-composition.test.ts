@@ -43,9 +43,9 @@ const partsOf = (parts: readonly unknown[]) =>
   Object.fromEntries((parts as PolicyPart[]).map((part) => [part.role, part]));
 
 test('a proposal earns 4p(1 - p), and one that is unusable nothing; there is no penalty anywhere', async () => {
-  const { proposals, groups, plan } = await play();
+  const { round, proposals, groups, plan } = await play();
   expect(groups.map(({ task }) => task)).toEqual(PROPOSED.slice(0, 2));
-  const paid = recipe.payProposals!({ proposals, groups } as never, {} as never)!;
+  const paid = recipe.payProposals!({ round, proposals, groups } as never, {} as never)!;
   // Solved always: 0. Solved once in four: 4 · 1/4 · 3/4.
   expect([...paid.values()].slice(0, 2)).toEqual([0, 0.75]);
   expect(proposals.samples.map(({ outcome }) => outcome)).toEqual(['ok', 'ok']);
@@ -59,8 +59,8 @@ test('a proposal earns 4p(1 - p), and one that is unusable nothing; there is no 
 });
 
 test('what is no task earns nothing', async () => {
-  const { proposals, groups } = await play(undefined, ['f07 of f12 of bdca', 'f07 of']);
-  const paid = recipe.payProposals!({ proposals, groups } as never, {} as never)!;
+  const { round, proposals, groups } = await play(undefined, ['f07 of f12 of bdca', 'f07 of']);
+  const paid = recipe.payProposals!({ round, proposals, groups } as never, {} as never)!;
   const [task, ...others] = proposals.samples.map(({ id, outcome }) => [outcome, paid.get(id)]);
   expect(task).toEqual(['ok', 0.75]);
   expect(others.length).toBeGreaterThan(0);
@@ -68,8 +68,8 @@ test('what is no task earns nothing', async () => {
 });
 
 test('a proposal earns less by the share of the others that nest the same functions, whatever their strings', async () => {
-  const { proposals, groups } = await play(undefined, ['f07 of f12 of bdca', 'f07 of f12 of abce']);
-  const paid = recipe.payProposals!({ proposals, groups } as never, {} as never)!;
+  const { round, proposals, groups } = await play(undefined, ['f07 of f12 of bdca', 'f07 of f12 of abce']);
+  const paid = recipe.payProposals!({ round, proposals, groups } as never, {} as never)!;
   // Each is solved once in four, and all of the others, which is one, are like it.
   expect([...paid.values()].slice(0, 2)).toEqual([0.75 - 1, 0.75 - 1]);
 });
@@ -94,6 +94,25 @@ test('the checker’s word is the default, and a coin pays without a penalty, to
   expect(Object.keys(recipe.rewards)[0]).toBe('gold');
   const { plan } = await play('random');
   expect(partsOf(plan.updates[0]!.parts).solver!.kl).toBeUndefined();
+});
+
+test('votes pay the solver and nobody sees gold; a judge whose verdict pays is trained on the majority', async () => {
+  // Of one call all answers are right; of two one is, and three agree on a wrong one.
+  const { groups, plan } = await play('majority');
+  expect(groups.map(({ samples }) => samples.map(({ rewards }) => rewards.reward))).toEqual([
+    [1, 1, 1, 1],
+    [0, 1, 1, 1],
+  ]);
+  expect(partsOf(plan.updates[0]!.parts).judge).toBeUndefined();
+  const judged = await play('self-consistency');
+  const { judge } = partsOf(judged.plan.updates[0]!.parts);
+  expect(judge!.weight).toBe(1);
+  // It always says "right": paid where the answer is the majority's.
+  const { judgments } = judged.groups[1]!;
+  expect(judgments.map(({ rewards }) => rewards.agreement)).toEqual([
+    ...Array(4).fill(0),
+    ...Array(12).fill(1),
+  ]);
 });
 
 test('a rung is what greedy answers solve with every step right, of each depth', async () => {

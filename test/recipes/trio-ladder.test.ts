@@ -23,19 +23,27 @@ const TWO = 'f07 of f12 of bdca';
 const FIVE = 'f07 of f12 of f01 of f09 of f04 of bdca';
 const taskOf = (prompt: string) => /^<start>(?:What is|Check) (.*?)\? /.exec(prompt)![1]!;
 
-/** A round of a variant in which tasks of up to `able` calls are solved by the first three of four answers, and others by none. */
+interface Written {
+  readonly able?: number;
+  readonly always?: number;
+  readonly passing?: number;
+  readonly proposed?: string[];
+  readonly recipeState?: unknown;
+  readonly rewardFunction?: string;
+}
+
+/** A round of a variant in which tasks of up to `able` calls are solved by the first `passing` of four answers, those of up to `always` by all, and others by none. */
 const play = (
   variant: string,
-  { able = 4, ...more }: { able?: number; recipeState?: unknown; rewardFunction?: string } = {},
+  { able = 4, always = 0, passing = 3, proposed = [FIVE, TWO], ...more }: Written = {},
 ) => {
-  const proposed = [FIVE, TWO];
   return playWritten(
     recipe,
     (prompt, i) => {
       if (prompt.includes('Write a task')) return `${proposed.shift() ?? 'f07 of'}<eos>`;
       if (prompt.includes('Check')) return '<right><eos>';
       const task = taskOf(prompt);
-      return depthOf(task) <= able && i < 3
+      return depthOf(task) <= always || (depthOf(task) <= able && i < passing)
         ? `${writeSolution(exactSolution(task))}<eos>`
         : 'Answer: hhhh<eos>';
     },
@@ -47,12 +55,30 @@ const depths = ({ groups }: { groups: readonly { task: string }[] }) =>
   groups.map(({ task }) => depthOf(task));
 
 test('a proposal of more than four calls is used by no variant, and earns what is no task: nothing', async () => {
-  const { proposals, groups } = await play('to-four');
+  const { round, proposals, groups } = await play('to-four');
   expect(groups.map(({ task }) => task)).toEqual([TWO]);
   expect(proposals.samples.slice(0, 2).map(({ outcome }) => outcome)).toEqual(['too-long', 'ok']);
-  const paid = recipe.payProposals!({ proposals, groups } as never, {} as never)!;
+  const paid = recipe.payProposals!({ round, proposals, groups } as never, {} as never)!;
   // Solved three times in four: 4 · 3/4 · 1/4.
   expect([...paid.values()].slice(0, 2)).toEqual([0, 0.75]);
+});
+
+test('frontier pays 1 - p, a quarter for what is never solved, nothing for what always is or is no task', async () => {
+  const { round, proposals, groups } = await play('frontier', {
+    able: 2,
+    always: 1,
+    passing: 1,
+    proposed: [FIVE, TWO, 'f04 of abce', 'f01 of f09 of f04 of bdca'],
+  });
+  const paid = recipe.payProposals!({ round, proposals, groups } as never, {} as never)!;
+  const outcomes = proposals.samples.slice(0, 4).map(({ id, outcome }) => [outcome, paid.get(id)]);
+  expect(outcomes).toEqual([
+    ['too-long', 0],
+    // One rollout of four solves two calls, all one call, none three.
+    ['ok', 0.75],
+    ['ok', 0],
+    ['ok', 0.25],
+  ]);
 });
 
 test('a mixture has every depth in equal parts, one call has one, and nobody proposes', async () => {

@@ -8,6 +8,7 @@ const evidence = (part: Partial<SolverEvidence>): SolverEvidence => ({
   solution: worked,
   judgments: [],
   answerExact: () => true,
+  agrees: null,
   coin: false,
   ...part,
 });
@@ -35,6 +36,12 @@ test('judge pays the share of valid verdicts that say right; none is missing, no
   ];
   expect(pay('judge', { judgments })).toBeCloseTo(2 / 3);
   expect(pay('judge', { judgments: [invalid('contradiction')] })).toBeNull();
+});
+
+test('majority pays who gives the most frequent answer of the task, and nothing where there is none', () => {
+  expect([true, false, null].map((agrees) => pay('majority', { agrees, answerExact: () => false }))).toEqual([
+    1, 0, 0,
+  ]);
 });
 
 test('gold-free rewards never read the oracle', () => {
