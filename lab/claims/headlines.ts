@@ -81,6 +81,7 @@ export const HEADLINES: Readonly<Record<string, Headline>> = {
   trace: { condition: 0 },
   trio: { condition: 4 },
   'trio-in-composition': { condition: 0 },
+  'trio-frontier': { condition: 0 },
   ttcs: { condition: 1 },
   ttrl: { condition: 1 },
   'verifier-training': { condition: 0 },

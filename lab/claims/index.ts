@@ -1,4 +1,4 @@
-/** The claims of the shipped recipes, by the recipe's name. */
+/** The claims of the shipped recipes, by their names: the recipe's, or another one where a recipe has several. */
 import { recipes } from 'rollmesh/recipes';
 import { type Claim, type ClaimedRegistry, claimedRegistry } from '../rule/claim.ts';
 import { claim as aprm } from './aprm.ts';
@@ -56,6 +56,7 @@ import { claim as tReg } from './t-reg.ts';
 import { claim as tango } from './tango.ts';
 import { claim as trace } from './trace.ts';
 import { claim as trio } from './trio.ts';
+import { claim as trioFrontier } from './trio-frontier.ts';
 import { claim as trioInComposition } from './trio-in-composition.ts';
 import { claim as ttcs } from './ttcs.ts';
 import { claim as ttrl } from './ttrl.ts';
@@ -119,6 +120,7 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
   trace,
   trio,
   'trio-in-composition': trioInComposition,
+  'trio-frontier': trioFrontier,
   ttcs,
   ttrl,
   'verifier-training': verifierTraining,
@@ -128,9 +130,12 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
 
 /** The recipes of which something is claimed, in the order in which the package lists them. */
 export const claimed: ClaimedRegistry = claimedRegistry(
-  recipes.flatMap((recipe) => {
-    const claim = CLAIMS[recipe.name];
-    const headline = HEADLINES[recipe.name];
-    return claim ? [{ ...recipe, claim: { ...claim, ...(headline ? { headline } : {}) } }] : [];
-  }),
+  recipes.flatMap((recipe) =>
+    Object.entries(CLAIMS)
+      .filter(([name, claim]) => (claim.recipe ?? name) === recipe.name)
+      .map(([name, claim]) => {
+        const headline = HEADLINES[name];
+        return { ...recipe, name, claim: { ...claim, ...(headline ? { headline } : {}) } };
+      }),
+  ),
 );

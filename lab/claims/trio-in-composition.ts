@@ -13,13 +13,13 @@ const DEPTHS = [3, 4, UNTRAINED];
 /** Those that version 0 does not do: what it does at its best temperature, and with 64 samples, is asked there. */
 const EXAMINED = [4, UNTRAINED];
 
-const rightSteps = 'greedy and every step right';
-const rightAt = (depth: number) => `solved.${depth}`;
+export const rightSteps = 'greedy and every step right';
+export const rightAt = (depth: number) => `solved.${depth}`;
 const atStart = (r: Parameters<Measure>[0], arm: string, seed: number, figure: string) =>
   curveOf(r, arm, seed, figure)[0]!;
 
 /** By how much greedy answers with every step right are above what version 0 does at its best temperature. */
-const aboveStart = (arm: string, depth: number, atLeast: number): Condition => ({
+export const aboveStart = (arm: string, depth: number, atLeast: number): Condition => ({
   description: `depth ${depth}, ${rightSteps}: ${arm} at the end above version 0 at its best temperature`,
   measure: (r, s) => atEnd(r, arm, s, rightAt(depth)) - atStart(r, arm, s, `best.${depth}`),
   atLeast,
