@@ -28,20 +28,21 @@ export interface TaughtSample {
   readonly weights?: readonly number[];
 }
 
-/** `set`: whose weights teach, as they are at the version that the round trains from. */
+/** `set`: whose weights teach, as they are at the version that the round trains from. `role`: who wrote what is taught, by default the solver. */
 export const teacherPass = (
   taught: readonly TaughtSample[],
   {
     set,
     version,
+    role = SOLVER,
     ...how
-  }: { readonly set: string; readonly version: number } & Pick<
+  }: { readonly set: string; readonly version: number; readonly role?: string } & Pick<
     DistillationPart,
     'divergence' | 'weight' | 'entropyBeta'
   >,
 ): DistillationPart => ({
   kind: 'distillation',
-  role: SOLVER,
+  role,
   items: taught.map(({ sample: { prompt, ids }, context, weights }) => ({
     prompt,
     ids,

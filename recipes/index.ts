@@ -24,9 +24,11 @@ import { llamaRl } from './llama-rl/recipe.ts';
 import { mae } from './mae/recipe.ts';
 import { maporl } from './maporl/recipe.ts';
 import { marsGames } from './mars-games/recipe.ts';
+import { marsResearch } from './mars-research/recipe.ts';
 import { marti } from './marti/recipe.ts';
 import { mrRlvr } from './mr-rlvr/recipe.ts';
 import { oneShot } from './one-shot/recipe.ts';
+import { piPlay } from './pi-play/recipe.ts';
 import { prime } from './prime/recipe.ts';
 import { qEvolve } from './q-evolve/recipe.ts';
 import { qgScst } from './qg-scst/recipe.ts';
@@ -146,6 +148,8 @@ export const recipes: readonly Recipe[] = [
   asl,
   reseek,
   siop,
+  piPlay,
+  marsResearch,
   rlver,
   restMcts,
   alphaLlm,

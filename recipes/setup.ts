@@ -85,6 +85,8 @@ const ROWS = {
   comas: ['arithmetic', 'arithmetic-aided', 16, 4],
   asl: ['arithmetic', 'arithmetic-base', 32, 8],
   reseek: ['knowledge', 'search-two-hop', 16, 8],
+  'pi-play': ['knowledge', 'search-two-hop', 16, 8],
+  'mars-research': ['knowledge', 'search-two-hop', 16, 8],
   siop: ['knowledge', 'search-two-hop', 16, 8],
   rlver: ['arithmetic', 'arithmetic-aided', 16, 8],
   'rest-mcts': ['composition', 'composition', 16, 8],

@@ -3,6 +3,7 @@
  * for any chat template.
  */
 import type { TokenIds } from '../policy/policy.ts';
+import type { Random } from '../random.ts';
 import type { Part } from '../recipe/reading.ts';
 import type { RoundContext } from '../recipe/round-context.ts';
 import type { EvaluationTasks } from '../recipe/split.ts';
@@ -10,7 +11,7 @@ import { type ParseResult, rendered, type Solution, type TaskFamily } from '../r
 import type { Renderer } from '../renderer/renderer.ts';
 import type { InvalidOutcome } from '../schema/outcome.ts';
 import type { Proposals } from '../schema/sample.ts';
-import type { AboutOf, Datum, SaysOf, Verb } from './verbs.ts';
+import type { AboutOf, Datum, SaysOf, SearchStep, Verb } from './verbs.ts';
 
 /** What texts are written and read with: a stage, or the learner's tools. */
 export interface Speaker {
@@ -69,8 +70,19 @@ export interface UserNeed {
 export interface Library {
   /** The few documents that fit a query best, the best first. */
   readonly search: (query: string) => readonly string[];
+  /** What an examiner is given to begin with, such as a document; absent where there are no examiners. */
+  readonly begin?: (random: Random) => string;
   /** By the oracle: does one of the documents hold the answer to the task? */
   readonly hold: (documents: readonly string[], task: string) => boolean;
+}
+
+/** What a task has that an examiner wrote. */
+export interface Examined {
+  /** What he had and found, in that order. */
+  readonly path: (task: string) => readonly SearchStep[];
+  /** The answer that he gave with it, which no reference says is right. */
+  readonly answer: (task: string) => string;
+  readonly accepts: (task: string, solution: Solution) => boolean;
 }
 
 export interface Game<V extends Verb = Verb> {
@@ -116,6 +128,8 @@ export interface Game<V extends Verb = Verb> {
   readonly needsOf?: (task: string) => readonly UserNeed[];
   /** Absent where there is nothing to search. */
   readonly library?: Library;
+  /** Absent where there are no examiners. */
+  readonly examination?: Examined;
   /** Absent where nobody knows the steps. */
   readonly steps?: StepChecker;
   /** The worked solution of a task; absent where the data have none. */

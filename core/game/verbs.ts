@@ -71,6 +71,29 @@ export interface Verbs {
     readonly about: About & { readonly steps: readonly SearchStep[] };
     readonly says: boolean;
   };
+  /** The same beside what whoever wrote the task found on the way to it, or beside its answer. A teacher reads this. */
+  readonly recall: {
+    readonly about: Verbs['search']['about'] & {
+      readonly path: readonly SearchStep[];
+      readonly answer: string | null;
+    };
+    readonly says: Verbs['search']['says'];
+  };
+  /** Searches documents, and writes a task about what it found. `like`: an example; `begin`: what it is given to begin with. `last`: no search is left. */
+  readonly examine: {
+    readonly about: {
+      readonly like: string | null;
+      readonly begin: string;
+      readonly steps: readonly SearchStep[];
+      readonly last: boolean;
+    };
+    readonly says: { readonly query: string } | { readonly task: string };
+  };
+  /** Writes down, for whoever made a search, what of a part of what it found helps with the task. */
+  readonly digest: {
+    readonly about: About & Pick<SearchStep, 'query' | 'found'>;
+    readonly says: string;
+  };
   /** Writes a hint from the reference solution. `level` from 1, the least, to `levels`. */
   readonly hint: {
     readonly about: About & { readonly level: number; readonly levels: number };
@@ -151,7 +174,10 @@ export const SAYS: { readonly [V in Verb]: v.GenericSchema<unknown, SaysOf<V>> }
   reply: words,
   score: share,
   search: v.union([v.object({ query: words }), v.object({ solution })]),
+  recall: v.union([v.object({ query: words }), v.object({ solution })]),
+  examine: v.union([v.object({ query: words }), v.object({ task: words })]),
   sift: v.boolean(),
+  digest: words,
   hint: words,
   critique: words,
   propose: words,
@@ -186,6 +212,11 @@ export const aboutTexts = <V extends Verb>(verb: V, task: string, text: string, 
     review: text,
     steps: [{ query: text, found: [text], useful: null }],
     last: false,
+    path: [],
+    answer: text,
+    begin: text,
+    query: text,
+    found: [text],
     said: [],
     first: text,
     second: text,

@@ -14,18 +14,19 @@ import { Random } from '../../core/random.ts';
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import type { RewardInfo } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
-import { rendered } from '../../core/recipe/task-family.ts';
 import { processGrpo } from '../../core/rl/estimators/index.ts';
 import { majority } from '../../core/rl/rewards/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import { mentions } from '../../core/text/mentions.ts';
 import { grpoByEpisode, turnRewards } from '../../protocols/episode-credit.ts';
-import { coinOf, sealedGold } from '../../protocols/gold.ts';
 import { nearStart, ppoClip } from '../../protocols/objectives.ts';
 import {
+  checkedSearches,
   evaluateSearcher,
   libraryOf,
+  type OutcomeReward,
+  outcomeRewards,
   rollSearch,
   SEARCHER,
   type SearchGame,
@@ -39,7 +40,7 @@ import { setup } from '../setup.ts';
 
 /** It writes nothing: version 0 says how likely it finds an answer. */
 const SCORER = 'scorer';
-const SEARCHING: Searching = { searches: 3, sifts: false };
+const SEARCHING: Searching = { searches: 3 };
 
 /** Answers of a cluster by whose likelihood it is scored. */
 const REFERENCES = 3;
@@ -53,18 +54,9 @@ const VARIANTS = {
   shuffled: 'each episode is paid by the cluster of another one, drawn at random',
 } as const;
 
-interface Evidence {
-  /** Is the answer exact? Throws for a reward that is declared gold-free. */
-  readonly exact: () => boolean;
-  readonly coin: boolean;
-  readonly answered: boolean;
-}
+type ClusterReward = RewardInfo & Partial<Pick<OutcomeReward, 'outcome'>>;
 
-interface ClusterReward extends RewardInfo {
-  /** What an episode is paid at its end; absent where turns are paid by clusters. */
-  readonly outcome?: (evidence: Evidence) => boolean;
-}
-
+/** Without `outcome`, turns are paid by clusters. */
 const rewards: Readonly<Record<string, ClusterReward>> = {
   clusters: {
     description: 'turns are paid by what they do for the support of the answer that their episode comes to',
@@ -72,13 +64,7 @@ const rewards: Readonly<Record<string, ClusterReward>> = {
     labelFree: true,
     ownScale: true,
   },
-  exact: {
-    description: 'upper bound: an exact answer pays all turns of its episode',
-    usesGold: true,
-    outcome: ({ exact }) => exact(),
-  },
-  format: { description: 'control: any answer', usesGold: false, outcome: ({ answered }) => answered },
-  random: { description: 'control: a fair coin', usesGold: false, outcome: ({ coin }) => coin },
+  ...outcomeRewards,
 };
 
 /** What an episode answers: the answer itself, and the text in which it does. */
@@ -179,19 +165,11 @@ function exchanged(claims: readonly (Claim | null)[], group: string): (Claim | n
 async function judgeGroup(game: SiopGame, context: RoundContext, group: RolloutGroup): Promise<ScoredGroup> {
   const { rewardFunction, variant } = context.round.settings;
   const { outcome } = rewardNamed(rewards, rewardFunction);
-  const speaker = { renderer: context.renderer, decode: context.tokenizer.decode };
-  const family = rendered(game.family, context);
-  const told = toldSearches(game, speaker, group, SEARCHING);
-  const exact = told.map(({ solution }) => (solution ? family.answerIsExact(group.task, solution) : null));
+  const told = checkedSearches(game, context, group, SEARCHING);
   const vote = majority(told.map(({ solution }) => solution?.answer ?? null));
   const pays =
     outcome || variant === 'majority'
-      ? told.map(({ turns, solution }, e) => {
-          const evidence = {
-            exact: sealedGold(context, exact[e] === true),
-            coin: coinOf(turns[0]!.id),
-            answered: solution !== null,
-          };
+      ? told.map(({ turns, solution, evidence }) => {
           const paid = outcome ? outcome(evidence) : solution !== null && solution.answer === vote!.answer;
           return turns.map((_, t) => (t === turns.length - 1 ? Number(paid) : 0));
         })
@@ -200,7 +178,7 @@ async function judgeGroup(game: SiopGame, context: RoundContext, group: RolloutG
     const reward = pays[e]!.reduce((sum, pay) => sum + pay, 0);
     return turns.map((turn, t) => ({ ...turn, rewards: { reward, turn: pays[e]![t]! } }));
   });
-  const answersExact = told.flatMap(({ turns }, e) => turns.map(() => exact[e]!));
+  const answersExact = told.flatMap(({ turns, exact }) => turns.map(() => exact));
   return { ...group, samples: rated.flat(), judgments: [], answersExact, solutionsExact: answersExact };
 }
 

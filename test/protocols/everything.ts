@@ -22,6 +22,9 @@ const SAID: { readonly [V in Verb]: Spoken<V>['read'] } = {
   search: (text) =>
     text.length % 3 ? ok({ solution: { steps: [text], answer: text.at(-1)! } }) : ok({ query: `${text}.` }),
   sift: (text) => ok(text.length % 2 === 0),
+  digest: words,
+  recall: (text) => ok({ query: `${text}.` }),
+  examine: (text) => ok({ query: `${text}.` }),
   wish: solution,
   hint: words,
   critique: words,

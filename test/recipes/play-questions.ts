@@ -10,9 +10,6 @@ import { questionRecipeFrom } from '../../recipes/on-questions.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 import { chatOf, SAY } from './say.ts';
 
-const chat = chatOf(1024);
-const decode = (ids: readonly number[]) => chat.tokenizer.decode([...ids]);
-
 export interface Played {
   /** In place of the recipe's data. */
   readonly given?: object;
@@ -27,6 +24,8 @@ export interface Played {
   readonly atStart?: number;
   /** Log-probability of every token of a text after a prompt, by the policy of a role that measures; default -1. */
   readonly finds?: (role: string, prompt: string, text: string) => number;
+  /** The policy's context in tokens; default 1024. */
+  readonly positions?: number;
   /** The texts that a role writes to a prompt, one after the other, and again from the first. */
   readonly says: (role: string, prompt: string) => readonly string[];
 }
@@ -42,8 +41,11 @@ export async function play({
   given = {},
   atStart = -1,
   finds = () => -1,
+  positions = 1024,
   says,
 }: Played) {
+  const chat = chatOf(positions);
+  const decode = (ids: readonly number[]) => chat.tokenizer.decode([...ids]);
   const recipe = questionRecipeFrom({ ...SAY, ...given, recipe: name });
   const { settings } = runOf(registry([recipe]), {
     recipe: recipe.name,

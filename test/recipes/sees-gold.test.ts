@@ -43,11 +43,13 @@ const FROM_ELSEWHERE: Readonly<Record<string, Readonly<Record<string, string>>>>
     guesser: 'three cards',
   },
   mae: { proposer: 'a question as an example' },
+  'pi-play': { searcher: 'what its searches find' },
   'q-evolve': { agent: 'the board' },
   ragen: { agent: 'the board' },
   rewardharness: { judge: 'responses of the data, each without its label' },
   reseek: { searcher: 'what its searches find' },
   siop: { searcher: 'what its searches find' },
+  'mars-research': { reader: 'what searches find', searcher: 'what the reader writes of it' },
   'self-taught-evaluators': { writer: 'its task, changed' },
   spiral: {
     first: 'its view of the game',

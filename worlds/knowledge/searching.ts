@@ -87,8 +87,24 @@ const words: Wordings<'search' | 'sift'> = {
   },
 };
 
+/** A search, `RELATION NAME`, as a question over one document. */
+const askedBy = (query: string): string => `the ${query.replace(' ', ' of ')}?`;
+
+/** The reader is asked what a search looks for, as whoever searched for it, and the name that it answers is told as a document. */
+const digest: Wordings<'digest'>['digest'] = {
+  maxNew: TURN_TOKENS,
+  ask: ({ query, found }) => transcript({ task: askedBy(query), steps: [{ query, found, useful: null }] }),
+  read: (text, { query }) => {
+    const turn = parseTurn(text);
+    if (!turn.ok) return turn;
+    return turn.value.kind === 'answer'
+      ? ok(`${askedBy(query).slice(0, -1)} is ${turn.value.text}.`)
+      : invalid('off-grammar');
+  },
+};
+
 export const searching = familyGame(family, {
-  words,
+  words: { ...words, digest },
   data: ['documents'],
   library: {
     search: (query) => theWorld().index.search(query, FINDINGS),

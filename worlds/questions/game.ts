@@ -1,8 +1,10 @@
 /** Questions of files as a game: every verb is said once, in messages, so that any policy with a chat template can be asked. */
 
+import type { Checker } from '../../core/checkers/checker.ts';
 import { extractAnswer } from '../../core/checkers/extract.ts';
+import { RollmeshError } from '../../core/errors.ts';
 import type { DrawingContext, Game, Speaker, TaskGate, Wording, Wordings } from '../../core/game/game.ts';
-import { type AboutOf, aboutTexts, type Datum, saidBy, type Verb } from '../../core/game/verbs.ts';
+import { type AboutOf, aboutTexts, type Datum, type SearchStep, saidBy, type Verb } from '../../core/game/verbs.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { shownQuestion } from '../../core/recipe/rubric.ts';
 import { invalid, ok, type ParseResult } from '../../core/recipe/task-family.ts';
@@ -15,7 +17,7 @@ import { answerForm } from './form.ts';
 import { documentsOf, libraryOf } from './library.ts';
 import { needsIn, needsOf } from './needs.ts';
 import { conversationOf, filled, type Known, PROMPTS, type Prompt } from './prompts.ts';
-import { readTask, writeProposed, writeTask } from './task-text.ts';
+import { pathIn, readTask, writeExamined, writeProposed, writeTask } from './task-text.ts';
 import type { Texts } from './texts.ts';
 
 /** What is known about a question in the wordings of a generator; the reason where it is not one of the generator's questions. */
@@ -74,7 +76,7 @@ function newTask(
 }
 
 const knownTo = (
-  { extract, parseProposal }: GameQuestions,
+  { checker, extract, parseProposal }: GameQuestions,
   { holdsControl }: ReturnType<Speaker['renderer']>,
 ): Known => {
   const text = (written: string): ParseResult<string> => {
@@ -94,9 +96,28 @@ const knownTo = (
       const said = text(written);
       return said.ok ? newTask(said.value, like, parseProposal) : said;
     },
+    examined: (question, answer, { like, begin, steps }) => {
+      const [asked, told] = [text(question), text(answer)];
+      if (!asked.ok || !told.ok) return invalid('off-grammar');
+      const messages = conversationOf(like === null ? null : readTask(like).messages, asked.value);
+      const first: SearchStep = { query: '', found: [begin], useful: null };
+      const task = writeExamined(messages, told.value, [first, ...steps]);
+      return canBeChecked(checker, task) ? ok(task) : invalid('off-grammar');
+    },
     text,
   };
 };
+
+/** Whether a checker can compare answers with that of a task. */
+function canBeChecked(checker: Checker, task: string): boolean {
+  try {
+    checker.prepare(readTask(task));
+    return true;
+  } catch (error) {
+    if (error instanceof RollmeshError && error.code === 'answer.reference') return false;
+    throw error;
+  }
+}
 
 const taskOf = (about: AboutOf<Verb>): string | null =>
   'task' in about ? about.task : 'like' in about ? about.like : null;
@@ -155,6 +176,14 @@ export function questionGame(questions: GameQuestions, needs: Parameters<typeof 
     words,
     also: words,
     ...(library && { library }),
+    examination: {
+      path: pathIn,
+      answer: (task) => readTask(task).answer,
+      accepts: (task, { answer }) => {
+        const verdict = questions.checker.prepare(readTask(task))(answer);
+        return verdict.ok && verdict.value;
+      },
+    },
     needsOf: needsOf({ ...questions, answerIsExact: family.answerIsExact }),
     data: dataOf(all),
     byExample: true,

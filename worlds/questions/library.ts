@@ -26,12 +26,14 @@ export const documentsOf = ({ metadata }: Pick<FileTask, 'metadata'>): string[] 
 /** Undefined where no question has documents. The index is made when it is first searched. */
 export function libraryOf(tasks: readonly FileTask[]): Library | undefined {
   if (!tasks.some((task) => documentsOf(task).length > 0)) return undefined;
+  const documents = [...new Set(tasks.flatMap(documentsOf))];
   let index: SearchIndex | undefined;
   return {
     search: (query) => {
-      index ??= new SearchIndex([...new Set(tasks.flatMap(documentsOf))]);
+      index ??= new SearchIndex(documents);
       return index.search(query, FOUND);
     },
+    begin: (random) => random.pick(documents),
     hold: (documents, task) => {
       const { answer, metadata } = readTask(task);
       const accepted = Array.isArray(metadata.accepted) ? metadata.accepted.map(String) : [answer];

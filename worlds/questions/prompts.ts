@@ -20,6 +20,12 @@ export interface Known {
   readonly answer: (written: string) => ParseResult<SaysOf<'solve'>>;
   /** A question that was written after another, as a task. */
   readonly task: (written: string, like: string) => ParseResult<string>;
+  /** A question that was written after another from what was found, with the answer that its writer gives, as a task. */
+  readonly examined: (
+    question: string,
+    answer: string,
+    about: Pick<AboutOf<'examine'>, 'like' | 'begin' | 'steps'>,
+  ) => ParseResult<string>;
   /** A text that others can be shown: not empty, and without what would pass for the border of a message. */
   readonly text: (written: string) => ParseResult<string>;
 }
@@ -103,17 +109,44 @@ const remarksIn = (remarks: readonly Remark[]): string =>
 
 const listed = (found: readonly string[]): string => (found.length ? numbered(found) : NOTHING);
 
-/** A search, and what is told of what it found. */
-const searched = ({ query, found, useful }: SearchStep, isLast: boolean): Message[] => {
+/** A search, and what is told of what it found. `then`: what is to be done if no search is left. */
+const searched = (
+  { query, found, useful }: SearchStep,
+  isLast: boolean,
+  then = 'answer the question',
+): Message[] => {
   const judged = useful === null ? '' : `\n\nYou judged that this ${useful ? 'helps' : 'does not help'}.`;
   return [
     { role: 'assistant', content: `<search>${query}</search>` },
     {
       role: 'user',
-      content: `Found:\n${listed(found)}${judged}\n\n${isLast ? 'You cannot search any more. Answer the question now.' : 'Search again, or answer the question.'}`,
+      content: `Found:\n${listed(found)}${judged}\n\n${isLast ? `You cannot search any more. ${then[0]!.toUpperCase()}${then.slice(1)} now.` : `Search again, or ${then}.`}`,
     },
   ];
 };
+
+const LOOK_UP =
+  'You can look things up in documents before you answer. To search, write the words to look for in <search> tags, such as <search>museum opening hours</search>, and nothing else; you are then shown what was found. When you know enough, answer the question in place of a search.';
+
+const pathIn = (path: readonly SearchStep[]): string =>
+  path
+    .map(({ query, found }) => `${query === '' ? 'It began with' : `A search for ${query} found`}:\n${listed(found)}`)
+    .join('\n');
+
+/** What stands in a pair of tags; null where there is none. */
+const tagged = (name: string, written: string): string | null =>
+  new RegExp(`<${name}>([^<>]*)</${name}>`).exec(written)?.[1]?.trim() || null;
+
+/** A search or an answer. */
+function lookUpIn(written: string, known: Known): ParseResult<SaysOf<'search'>> {
+  const [, query] = /<search>([^<>]*)<\/search>/.exec(written) ?? [];
+  if (query === undefined) {
+    const said = known.answer(written);
+    return said.ok ? ok({ solution: said.value }) : said;
+  }
+  const said = known.text(query);
+  return said.ok ? ok({ query: said.value }) : invalid('empty-query');
+}
 
 const EVOLVED: Readonly<Record<AboutOf<'evolve'>['way'], string>> = {
   deeper: 'Write a harder version of this question: ask for one more step, or add a condition.',
@@ -198,18 +231,44 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
     read: (written, _, known) => known.text(written),
   },
   search: {
-    text: '{{question}}\n\nYou can look things up in documents before you answer. To search, write the words to look for in <search> tags, such as <search>museum opening hours</search>, and nothing else; you are then shown what was found. When you know enough, answer the question in place of a search.',
+    text: `{{question}}\n\n${LOOK_UP}`,
     places: asked,
     after: ({ steps, last }) => steps.flatMap((step, i) => searched(step, last && i === steps.length - 1)),
     shown: 1,
-    read: (written, _, known) => {
-      const [, query] = /<search>([^<>]*)<\/search>/.exec(written) ?? [];
-      if (query === undefined) {
-        const said = known.answer(written);
-        return said.ok ? ok({ solution: said.value }) : said;
+    read: (written, _, known) => lookUpIn(written, known),
+  },
+  recall: {
+    text: `{{question}}\n\nWhat is known of where this question comes from:\n{{notes}}\n\n${LOOK_UP}`,
+    places: (about, known) => ({
+      ...asked(about, known),
+      notes: about.answer === null ? pathIn(about.path) : `Its answer is ${about.answer}.`,
+    }),
+    after: ({ steps, last }) => steps.flatMap((step, i) => searched(step, last && i === steps.length - 1)),
+    shown: 1,
+    read: (written, _, known) => lookUpIn(written, known),
+  },
+  examine: {
+    text: 'Write a question for an exam about documents. Here is one of them:\n{{document}}\n\nFirst look for documents that go with it. To search, write the words to look for in <search> tags, such as <search>museum opening hours</search>, and nothing else; you are then shown what was found. Then write a question in <question> tags that nobody can answer without what you found, and its answer in <answer> tags. The answer must be a few words that stand in one of the documents, and the question must not give it away.\n\nThe form of the question and of its answer should be as in this example, which may be about something else:\n{{question}}',
+    alone: true,
+    places: ({ like, begin }, known) => ({
+      document: begin,
+      question: like === null ? '' : known.question(like).trim(),
+    }),
+    after: ({ steps, last }) =>
+      steps.flatMap((step, i) =>
+        searched(step, last && i === steps.length - 1, 'write the question and its answer'),
+      ),
+    shown: 1,
+    read: (written, about, known) => {
+      const query = tagged('search', written);
+      if (query !== null) {
+        const said = known.text(query);
+        return said.ok ? ok({ query: said.value }) : invalid('empty-query');
       }
-      const said = known.text(query);
-      return said.ok ? ok({ query: said.value }) : invalid('empty-query');
+      const [question, answer] = [tagged('question', written), tagged('answer', written)];
+      if (question === null || answer === null) return invalid('no-question');
+      const task = known.examined(question, answer, about);
+      return task.ok ? ok({ task: task.value }) : task;
     },
   },
   sift: {
@@ -225,6 +284,13 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
       const said = verdictIn(written);
       return said.ok ? ok(said.value.right) : said;
     },
+  },
+  digest: {
+    text: 'A question:\n{{question}}\n\nSomebody who wants to answer it searched documents for: {{query}}\n\nThis was found:\n{{found}}\n\nHe does not see it. Write down for him, in a few sentences, what of it helps to answer the question, with all names and numbers. Leave out the rest; where nothing helps, say so.',
+    alone: true,
+    shown: 1,
+    places: (about, known) => ({ ...told(about, known), query: about.query, found: listed(about.found) }),
+    read: (written, _, known) => known.text(written),
   },
   hint: {
     text: 'A question:\n{{question}}\n\nIts solution:\n{{solution}}\n\nSomebody who cannot answer the question gets {{levels}} hints, of which each tells more than the one before: the first only how to begin, the last everything but the result. Write hint {{level}} of {{levels}}. Write only this hint, and do not tell the result.',

@@ -1,5 +1,6 @@
 /** A question as the text that travels with a round. It is complete, so that no stage has to look anything up. */
 import * as v from 'valibot';
+import type { SearchStep } from '../../core/game/verbs.ts';
 import type { Part } from '../../core/recipe/reading.ts';
 import { shownQuestion } from '../../core/recipe/rubric.ts';
 import { type Message, message } from '../../core/renderer/message.ts';
@@ -23,6 +24,19 @@ export const writeTask = ({ messages, answer, solution, metadata, difficulty }: 
 /** A question that a policy wrote and that has no reference answer. */
 export const writeProposed = (messages: readonly Message[]): string =>
   JSON.stringify({ messages, answer: '', metadata: {}, difficulty: null, proposed: true });
+
+/** A question that a policy wrote with an answer of its own, and what it had found: no reference says that the answer is right. */
+export const writeExamined = (
+  messages: readonly Message[],
+  answer: string,
+  path: readonly SearchStep[],
+): string => JSON.stringify({ messages, answer, metadata: { path }, difficulty: null, proposed: true });
+
+const path = v.object({
+  path: v.array(v.object({ query: v.string(), found: v.array(v.string()), useful: v.null() })),
+});
+/** Throws where nobody wrote it so. */
+export const pathIn = (task: string): SearchStep[] => v.parse(path, readTask(task).metadata).path;
 
 /** Throws where the text is not this protocol's, which means that the records are another recipe's. */
 export const readTask = (text: string): FileTask => v.parse(schema, JSON.parse(text));

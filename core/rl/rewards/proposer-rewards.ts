@@ -30,3 +30,9 @@ export function entropyOfCounts(counts: Numbers): number {
   const total = all.reduce((a, b) => a + b, 0);
   return all.reduce((sum, n) => (n > 0 ? sum - (n / total) * Math.log(n / total) : sum), 0);
 }
+
+/** 1 where exactly one of n attempts is right, and from there in a straight line down to 0 where all are; 0 where none is (π-Play). */
+export const oneRight = (right: number, n: number): number => {
+  if (right === 0) return 0;
+  return n > 1 ? (n - right) / (n - 1) : 1;
+};
