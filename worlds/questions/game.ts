@@ -4,7 +4,14 @@ import type { Checker } from '../../core/checkers/checker.ts';
 import { extractAnswer } from '../../core/checkers/extract.ts';
 import { RollmeshError } from '../../core/errors.ts';
 import type { DrawingContext, Game, Speaker, TaskGate, Wording, Wordings } from '../../core/game/game.ts';
-import { type AboutOf, aboutTexts, type Datum, type SearchStep, saidBy, type Verb } from '../../core/game/verbs.ts';
+import {
+  type AboutOf,
+  aboutTexts,
+  type Datum,
+  type SearchStep,
+  saidBy,
+  type Verb,
+} from '../../core/game/verbs.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { shownQuestion } from '../../core/recipe/rubric.ts';
 import { invalid, ok, type ParseResult } from '../../core/recipe/task-family.ts';

@@ -130,7 +130,10 @@ const LOOK_UP =
 
 const pathIn = (path: readonly SearchStep[]): string =>
   path
-    .map(({ query, found }) => `${query === '' ? 'It began with' : `A search for ${query} found`}:\n${listed(found)}`)
+    .map(
+      ({ query, found }) =>
+        `${query === '' ? 'It began with' : `A search for ${query} found`}:\n${listed(found)}`,
+    )
     .join('\n');
 
 /** What stands in a pair of tags; null where there is none. */
