@@ -29,17 +29,19 @@ export interface RowVerdict {
 
 function verdictOf({ line, value }: Row, checker: Checker, extract: readonly Extraction[]): RowVerdict {
   const given = value.answer;
-  if (value.reference === undefined && value.metadata === undefined)
+  if (value.reference === undefined && value.metadata === undefined && !checker.readsMetadataAlone)
     return { line, right: null, reason: 'it has no "reference"' };
   if (typeof given !== 'string' && typeof given !== 'number')
     return { line, right: null, reason: 'it has no text "answer"' };
-  const own = typeof value.metadata === 'object' && value.metadata !== null ? value.metadata : {};
+  const { reference: _, answer: __, metadata, ...more } = value;
+  const own: Readonly<Record<string, unknown>> = {
+    ...more,
+    ...(typeof metadata === 'object' ? metadata : {}),
+  };
   const accepted = acceptedAnswers(value.reference, checker);
   const reference = {
     answer:
-      accepted?.[0] ??
-      optionLetter(value.reference, 'choices' in own ? own.choices : undefined, checker) ??
-      writtenAnswer(value.reference),
+      accepted?.[0] ?? optionLetter(value.reference, own.choices, checker) ?? writtenAnswer(value.reference),
     metadata: { ...own, ...(accepted ? { accepted } : {}) },
   };
   try {

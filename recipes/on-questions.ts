@@ -13,9 +13,9 @@ import { withCurriculum } from '../protocols/questions/curriculum.ts';
 import { questionEntries, questionSettings } from '../protocols/questions/data.ts';
 import { paidBySum } from '../protocols/questions/paid-by-sum.ts';
 import { rewardSum, sumOf } from '../protocols/questions/reward-data.ts';
-import { program } from '../worlds/file/program-checker.ts';
+import { listProgram } from '../worlds/file/list-program-checker.ts';
 import type { PlacedTask } from '../worlds/file/task.ts';
-import { hostedQuestions } from '../worlds/hosted/answers.ts';
+import { servedQuestions } from '../worlds/hosted/answers.ts';
 import { dataOf, firstLack, questionGame } from '../worlds/questions/game.ts';
 import { questionTitle } from '../worlds/questions/task-text.ts';
 import { readTexts } from '../worlds/questions/texts.ts';
@@ -145,7 +145,7 @@ export function questionRecipeFrom(
 ): Recipe {
   const data = v.parse(questionRecipeData, given);
   const { maxNew, examined, optimizer, adapter, curriculum } = data.settings;
-  const checker = findChecker(data.checker, [...CHECKERS, program]);
+  const checker = findChecker(data.checker, [...CHECKERS, listProgram]);
   const questions = {
     tasks: { sources: data.sources, heldOut: data.heldOut },
     checker,
@@ -198,7 +198,7 @@ export function questionRecipeFrom(
     ...recipe,
     name,
     called: `${data.recipe} on ${data.name}`,
-    hosted: [hostedQuestions(name, () => questions)],
+    hosted: servedQuestions(name, questions),
     startPolicy: data.start,
     sets: Object.fromEntries(sets),
     ...(recipe.method && {

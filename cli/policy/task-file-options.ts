@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { EXTRACTIONS, type Extraction, parseExtractions } from '../../core/checkers/extract.ts';
 import { CHECKERS, findChecker } from '../../core/checkers/registry.ts';
 import { wrongInput } from '../../core/errors.ts';
-import { program } from '../../worlds/file/program-checker.ts';
+import { listProgram } from '../../worlds/file/list-program-checker.ts';
 import type { TaskFileSettings } from '../../worlds/file/read-tasks.ts';
 import type { PlacedTask } from '../../worlds/file/task.ts';
 import { TASK_FIELDS } from '../../worlds/file/task.ts';
@@ -12,7 +12,7 @@ import { readOptional } from './files.ts';
 import { refuseEndlessParquet } from './parquet-probe.ts';
 
 /** Every checker that a file of tasks may name. */
-export const KNOWN = [...CHECKERS, program];
+export const KNOWN = [...CHECKERS, listProgram];
 
 export interface TaskFileOptions {
   readonly checker: string;

@@ -22,6 +22,12 @@ export interface Checker {
   readonly description: string;
   /** Throws `wrong-input` with code `answer.reference` where the reference is nothing that this checker can compare with. */
   readonly prepare: (reference: Reference) => Check;
+  /** Reads nothing of a reference but its metadata, so that a task needs no answer. */
+  readonly readsMetadataAlone?: true;
+  /** Runs answers in an engine that the gateway does not have. */
+  readonly runsAnswers?: true;
+  /** What is wrong with a task whose reference can be read, looked for once, when its file is read: its own solution is wrong. null where nothing is. */
+  readonly faultOf?: (task: Reference & { readonly solution?: string }) => string | null;
 }
 
 /** The longest answer that is read, in characters. A longer one is invalid, and rejecting it must not cost more than its length. */

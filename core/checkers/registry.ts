@@ -9,13 +9,17 @@ import { expression } from './expression.ts';
 import { jsonSchema } from './json-schema.ts';
 import { math } from './math/checker.ts';
 import { numberChecker } from './number.ts';
+import { programChecker } from './program.ts';
 import { regex } from './regex.ts';
 import { set } from './set.ts';
 
-const tolerance = v.object({
-  name: v.literal('number'),
-  tolerance: v.pipe(v.number(), v.minValue(0), v.maxValue(1)),
-});
+const settings = v.variant('name', [
+  v.object({ name: v.literal('number'), tolerance: v.pipe(v.number(), v.minValue(0), v.maxValue(1)) }),
+  v.object({
+    name: v.literal('program'),
+    steps: v.pipe(v.number(), v.safeInteger(), v.minValue(10_000), v.maxValue(1e9)),
+  }),
+]);
 
 /** The checkers that need nothing but this folder; `auto` is the default. */
 export const CHECKERS: readonly Checker[] = [
@@ -24,6 +28,7 @@ export const CHECKERS: readonly Checker[] = [
   set,
   expression,
   anyAccepted(math),
+  programChecker(),
 ];
 
 /**
@@ -34,10 +39,13 @@ export function findChecker(text: string, known: readonly Checker[] = CHECKERS):
   const found = known.find(({ name }) => name === text);
   if (found) return found;
   if (text.trimStart().startsWith('{')) {
-    const settings = v.safeParse(v.pipe(v.string(), v.parseJson(), tolerance), text);
-    if (settings.success) return anyAccepted(numberChecker({ tolerance: settings.output.tolerance }));
+    const set = v.safeParse(v.pipe(v.string(), v.parseJson(), settings), text);
+    if (set.success)
+      return set.output.name === 'program'
+        ? programChecker(set.output.steps)
+        : anyAccepted(numberChecker({ tolerance: set.output.tolerance }));
   }
   throw wrongInput('checker.unknown', `There is no checker ${shown(text)}.`, {
-    expected: `one of ${known.map(({ name }) => name).join(', ')}, or {"name": "number", "tolerance": 0.01}`,
+    expected: `one of ${known.map(({ name }) => name).join(', ')}, or {"name": "number", "tolerance": 0.01} or {"name": "program", "steps": 1000000}`,
   });
 }

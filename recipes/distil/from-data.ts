@@ -18,7 +18,7 @@ import { questionEntries, questionSettings } from '../../protocols/questions/dat
 import { rewardsOf } from '../../protocols/questions/reward-data.ts';
 import { QUESTION_FIGURES, questionRound } from '../../protocols/questions/round.ts';
 import { SOLVER, smallSteps } from '../../protocols/solver.ts';
-import { program } from '../../worlds/file/program-checker.ts';
+import { listProgram } from '../../worlds/file/list-program-checker.ts';
 import { sizes } from '../setup.ts';
 
 const TEACHER = 'teacher';
@@ -74,7 +74,7 @@ export function distilFrom(given: unknown): Recipe {
   const round = questionRound({
     name: data.name,
     tasks: { sources: data.sources, heldOut: data.heldOut },
-    checker: findChecker(data.checker, [...CHECKERS, program]),
+    checker: findChecker(data.checker, [...CHECKERS, listProgram]),
     extract: data.extract,
     maxNew,
     temperature,

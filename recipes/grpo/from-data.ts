@@ -13,8 +13,8 @@ import { seats } from '../../core/schema/agent.ts';
 import { expectSchedule, lossEntries, withLoss } from '../../protocols/method-settings.ts';
 import { questionEntries, questionSettings } from '../../protocols/questions/data.ts';
 import { rewardSum, rewardsOf } from '../../protocols/questions/reward-data.ts';
-import { program } from '../../worlds/file/program-checker.ts';
-import { hostedQuestions } from '../../worlds/hosted/answers.ts';
+import { listProgram } from '../../worlds/file/list-program-checker.ts';
+import { servedQuestions } from '../../worlds/hosted/answers.ts';
 import { ONE_SEAT } from './agent-round.ts';
 import { grpoOn, TURN_CREDITS } from './recipe.ts';
 
@@ -71,7 +71,7 @@ export function grpoFrom(given: unknown, modules: Readonly<Record<string, Bounde
     );
   const questions = {
     tasks: { sources: data.sources, heldOut: data.heldOut },
-    checker: findChecker(data.checker, [...CHECKERS, program]),
+    checker: findChecker(data.checker, [...CHECKERS, listProgram]),
     extract: data.extract,
   };
   const recipe = grpoOn({
@@ -96,6 +96,6 @@ export function grpoFrom(given: unknown, modules: Readonly<Record<string, Bounde
     ...withLoss(recipe, loss),
     name,
     called: `grpo on ${data.name}`,
-    hosted: [hostedQuestions(name, () => questions)],
+    hosted: servedQuestions(name, questions),
   };
 }

@@ -1,4 +1,4 @@
-/** Bundles a Worker of the tests and starts it in workerd, ONNX Runtime's wasm as a precompiled module. */
+/** Bundles a Worker of the tests and starts it in workerd, the one wasm that it imports as a precompiled module: ONNX Runtime's, if no other is named. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { build } from 'esbuild';
@@ -28,12 +28,12 @@ export async function bundleWorker(entry: string): Promise<string> {
   return outputFiles[0]!.text;
 }
 
-export async function startWorker(entry: string): Promise<Miniflare> {
+export async function startWorker(entry: string, wasm: string | URL = wasmPath): Promise<Miniflare> {
   const script = await bundleWorker(entry);
   return new Miniflare({
     modules: [
       { type: 'ESModule', path: 'worker.mjs', contents: script },
-      { type: 'CompiledWasm', path: 'ort.wasm', contents: readFileSync(wasmPath) },
+      { type: 'CompiledWasm', path: 'ort.wasm', contents: readFileSync(wasm) },
     ],
     compatibilityDate: '2026-04-01',
     compatibilityFlags: ['nodejs_compat'],

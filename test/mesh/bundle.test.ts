@@ -63,6 +63,7 @@ test('in the local mesh ONNX Runtime is no compiled module of a Worker, and the 
     'infer-dot.wasm',
     'infer-fused.wasm',
     'infer-plain.wasm',
+    'quickjs.wasm',
   ]);
   expect(ofType('ESModule').toSorted()).toEqual(['ort-wasm-simd-threaded.wasm', 'worker.js']);
   expect(sampling.unsafeEvalBinding).toBeDefined();

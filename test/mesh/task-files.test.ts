@@ -182,6 +182,28 @@ async function modelledModule(model: string): Promise<string> {
   return await files!.write(folder);
 }
 
+/** A recipe of grpo that is paid for programs: an answer such as `7` is one, and half of the tests fail every program. */
+async function programsModule(): Promise<string> {
+  const file = join(root, 'programs.jsonl');
+  const rows = Array.from({ length: 30 }, (_, i) => ({
+    question: `${(i % 9) + 1}+${(i % 7) + 1}`,
+    tests: [
+      i % 2 ? 'assert.deepEqual([...new Set([1, 1])], [1])' : 'console.assert(typeof answer === "number")',
+    ],
+  }));
+  writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+  const files = await taskRecipe({
+    recipe: 'grpo',
+    policy: 'programs',
+    tasks: [file],
+    heldOut: '0.2',
+    checker: '{"name": "program", "steps": 100000}',
+    extract: ['answer'],
+    set: ['maxNew=24', 'optimizer.learningRate=1e-3', 'optimizer.warmup=0', 'temperature=1.5'],
+  });
+  return await files!.write(folder);
+}
+
 /** The start policy with a class head of random weights. */
 async function scorer(): Promise<VersionFiles> {
   const files = await readPolicyFolder(`models/${START}`);
@@ -257,6 +279,7 @@ let made: Readonly<
     | 'files'
     | 'judged'
     | 'modelled'
+    | 'programs'
     | 'headless'
     | 'foreign'
     | 'changed'
@@ -276,6 +299,7 @@ beforeAll(async () => {
     files: files!,
     judged: judged!,
     modelled: await modelledModule('scorer'),
+    programs: await programsModule(),
     headless: await modelledModule(START),
     foreign: await modelledModule('other'),
     changed: await changedModule(),
@@ -374,6 +398,33 @@ test('grpo trains an imported checkpoint on a file with a reward module, by its 
       expect([rewards.style, rewards.reward, missing]).toEqual([null, null, { style: expect.any(String) }]);
   }
   expect(judgments.filter(({ outcome }) => outcome === 'ok').length).toBeGreaterThan(3);
+});
+
+test('programs are judged in isolates, in the audit and in one process alike', {
+  timeout: 240_000,
+}, async () => {
+  await playing.importPolicy('programs', await readPolicyFolder(`models/${START}`));
+  const order = {
+    recipe: made.programs,
+    seed: 0,
+    rounds: 2,
+    freeze: [],
+    tasks: 4,
+    groupSize: 4,
+    policy: 'programs',
+    engine: 'kernels' as const,
+  };
+  const { mesh, alone, before } = await playing.play(order);
+  expect(mesh).toEqual(alone);
+  expect(mesh['model.safetensors']).not.toBe(before['model.safetensors']);
+  const paid = new Set<number>();
+  for (const { id } of await playing.gateway.listRounds(runIdOf(runOf(registry, order).settings)))
+    for await (const { task, samples } of playing.gateway.contentsOf(id))
+      for (const { rewards, outcome } of samples!) {
+        paid.add(rewards.reward!);
+        if (rewards.reward === 1) expect([outcome, task]).toEqual(['right', expect.stringContaining('Set')]);
+      }
+  expect([...paid].sort()).toEqual([0, 1]);
 });
 
 test('a reward model pays beside the checker, audited in full; one without a head or with other tokens is refused', {

@@ -4,6 +4,8 @@ import type { Recipe } from '../../core/recipe/recipe.ts';
 import { type Registry, registry } from '../../core/recipe/registry.ts';
 import type { WorkerStage } from '../../core/round/stages.ts';
 import type { Messages } from '../../core/schema/round.ts';
+import { provideQuickJs } from '../../core/sandbox/quickjs.ts';
+import quickJs from '../../kernels/quickjs.wasm';
 import { openDatabase, type Statement } from '../store/database.ts';
 import { addUsed } from '../store/usage.ts';
 import { consume } from './consume.ts';
@@ -12,6 +14,9 @@ import { storeUndeliverable } from './dead-letter.ts';
 import { meteredD1, meteredR2 } from './metered-bindings.ts';
 import { sessionOf } from './open-policy.ts';
 import type { StageMesh } from './stage-mesh.ts';
+
+// Compiled when the Worker is deployed. The gateway has none: it serves no environment whose answers are programs.
+provideQuickJs(quickJs);
 
 /** The bindings that every stage has. */
 export interface StageEnv {

@@ -76,7 +76,7 @@ export const writtenAnswer = (value: unknown): string =>
   value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value);
 
 /** Checkers to which a list is one answer; to the others it is several, any of which is right. */
-const LISTS = ['set', 'json-schema', 'expression', 'program'];
+const LISTS = ['set', 'json-schema', 'expression', 'program', 'list-program'];
 
 /** The answers of a list of texts or numbers; null where the value is no list of answers. */
 export function acceptedAnswers(value: unknown, { name }: Pick<Checker, 'name'>): string[] | null {
@@ -170,17 +170,22 @@ function taskOf({ value: given, texts }: Row, settings: TaskFileSettings): FileT
     metadata,
     difficulty: difficultyOf(metadata, settings.difficulty),
   };
+  const { checker } = settings;
   try {
-    settings.checker.prepare(task);
+    checker.prepare(task);
   } catch (error) {
     if (!(error instanceof RollmeshError && error.kind === 'wrong-input')) throw error;
     const { answer: field = 'answer' } = settings.fields ?? {};
     const lacks =
-      fieldAt(row, field) === undefined ? `it has no "${field}", its fields are ${fieldsOf(row)}: ` : '';
+      fieldAt(row, field) === undefined && !checker.readsMetadataAlone
+        ? `it has no "${field}", its fields are ${fieldsOf(row)}: `
+        : '';
     throw new ReferenceFault(
       `${lacks}${error.what.replace(/\.$/, '')}; expected ${error.expected ?? 'another answer'}`,
     );
   }
+  const fault = checker.faultOf?.(task) ?? null;
+  if (fault !== null) throw new ReferenceFault(fault);
   return task;
 }
 

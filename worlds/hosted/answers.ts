@@ -133,6 +133,10 @@ export interface HostedQuestions {
   readonly extract: readonly Extraction[];
 }
 
+/** A run's questions as environments that its mesh serves: none where the gateway, which serves them, cannot judge the answers. */
+export const servedQuestions = (name: string, questions: HostedQuestions): HostedEnvironment[] =>
+  questions.checker.runsAnswers ? [] : [hostedQuestions(name, () => questions)];
+
 /** Questions with reference answers. `given` is called when the first of them is asked for. */
 export function hostedQuestions(name: string, given: () => HostedQuestions): HostedEnvironment {
   let opened: ReturnType<typeof open> | undefined;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { expect, test } from 'vitest';
 import { findChecker } from '../../../core/checkers/registry.ts';
-import { program } from '../../../worlds/file/program-checker.ts';
+import { listProgram } from '../../../worlds/file/list-program-checker.ts';
 import { readTasks, type TaskFileSettings } from '../../../worlds/file/read-tasks.ts';
 import { questionKey } from '../../../worlds/file/task.ts';
 
@@ -260,22 +260,22 @@ test.each([
   }
 });
 
-test('program runs the tests in the sandbox', async () => {
+test('list-program runs the tests in the sandbox', async () => {
   const metadata = {
     tests: [
       { input: [3, 1], output: [1, 3] },
       { input: [], output: [] },
     ],
   };
-  const check = program.prepare({ answer: '', metadata });
+  const check = listProgram.prepare({ answer: '', metadata });
   expect(check('sort')).toEqual({ ok: true, value: true });
   expect(check('rev')).toEqual({ ok: true, value: true });
   expect(check('dup')).toEqual({ ok: true, value: false });
   expect(check('+1 ( )')).toEqual({ ok: true, value: false });
   expect(check('sort(')).toEqual({ ok: false, reason: 'off-grammar' });
   await expect(
-    jsonl([{ question: 'q', answer: '', metadata: { tests: [] } }], { checker: program }),
-  ).rejects.toThrow(/line 1: The checker "program".*1 to 100 tests/);
+    jsonl([{ question: 'q', answer: '', metadata: { tests: [] } }], { checker: listProgram }),
+  ).rejects.toThrow(/line 1: The checker "list-program".*1 to 100 tests/);
 });
 
 test('a file whose form is known is told the flag that reads it', async () => {
