@@ -245,7 +245,12 @@ export const callOrder = v.object({
   sample: count,
   /** The seat that asks. */
   role: v.string(),
-  endpoint: v.picklist(['/v1/chat/completions', '/v1/completions', '/inference/v1/generate']),
+  endpoint: v.picklist([
+    '/v1/chat/completions',
+    '/v1/responses',
+    '/v1/completions',
+    '/inference/v1/generate',
+  ]),
   body: v.unknown(),
   /** A key of the caller's own for this request. */
   key: v.nullable(v.string()),

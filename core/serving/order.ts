@@ -60,6 +60,8 @@ export interface ServingOrder {
   readonly tokenIds: boolean;
   /** vLLM's `return_tokens_as_token_ids`: tokens are written `token_id:17`. */
   readonly tokensAsIds: boolean;
+  /** Fields of the request that the answer of `/v1/responses` repeats. */
+  readonly repeated?: Readonly<Record<string, unknown>>;
 }
 
 /** The most completions that one request may ask for, over all of its prompts. */
@@ -196,7 +198,7 @@ export const tokensRequest = v.looseObject({
   weights: common.weights,
 });
 
-function read<S extends v.GenericSchema>(schema: S, body: unknown): v.InferOutput<S> {
+export function readRequest<S extends v.GenericSchema>(schema: S, body: unknown): v.InferOutput<S> {
   const result = v.safeParse(schema, body, { abortEarly: true });
   if (result.success) return result.output;
   const issue = result.issues[0];
@@ -204,7 +206,7 @@ function read<S extends v.GenericSchema>(schema: S, body: unknown): v.InferOutpu
   throw wrongInput('serving.request', `${path ? `${path}: ` : ''}${issue.message.slice(0, 200)}.`);
 }
 
-const unsupported = (field: string, next: string) =>
+export const unsupported = (field: string, next: string) =>
   wrongInput('serving.unsupported', `${field} is not supported.`, { next });
 
 /** Refuses what would change the answer if it were heeded. */
@@ -365,7 +367,7 @@ function toolsOf(tools: readonly Tool[] | null | undefined, choice: unknown): re
 
 /** Reads the body of `/v1/chat/completions`. Throws `serving.request`, `serving.unsupported`. */
 export function chatOrder(body: unknown): ServingOrder {
-  const request = read(chatRequest, body);
+  const request = readRequest(chatRequest, body);
   refuse(request);
   const { parallel_tool_calls: _, ...others } = request;
   // Where no tool is offered, none is called beside another.
@@ -404,7 +406,7 @@ function promptsOf(prompt: v.InferOutput<typeof completionRequest>['prompt']): P
 
 /** Reads the body of `/v1/completions`. Throws `serving.request`, `serving.unsupported`. */
 export function completionOrder(body: unknown): ServingOrder {
-  const request = read(completionRequest, body);
+  const request = readRequest(completionRequest, body);
   refuse(request);
   refuseUnread(request, completionRequest.entries);
   refuseUnread(request.stream_options ?? {}, STREAM_OPTIONS, 'stream_options: ');
@@ -433,7 +435,7 @@ const OF_TEXT = { skip_special_tokens: true, spaces_between_special_tokens: true
 
 /** Reads the body of `/inference/v1/generate`. Throws `serving.request`, `serving.unsupported`. */
 export function tokensOrder(body: unknown): ServingOrder {
-  const { sampling_params: params, ...request } = read(tokensRequest, body);
+  const { sampling_params: params, ...request } = readRequest(tokensRequest, body);
   refuse(params);
   refuseUnread(request, tokensRequest.entries);
   refuseUnread(params, { ...tokensRequest.entries.sampling_params.entries, ...OF_TEXT }, 'sampling_params: ');

@@ -149,6 +149,7 @@ describe('an episode', () => {
       stream: true,
     }))
       streamed += choices[0]?.delta.content ?? '';
+    const again = await clientOf(one).responses.create({ model: 'm', input: 'What is 2 + 5?' });
     const text = await clientOf(two).completions.create({ model: 'm', prompt: 'What is', max_tokens: 5 });
     const generated = await post(`${two.baseURL.replace(/\/v1$/, '')}/inference/v1/generate`, two.apiKey, {
       model: 'm',
@@ -165,9 +166,11 @@ describe('an episode', () => {
     for (const episode of [one, two]) expect((await rewards(episode, 1)).status).toBe(200);
     await scene.reach(round, ['training']);
     const samples = (await contents(round))[0]!.samples!;
-    expect(samples).toHaveLength(3);
+    expect(samples).toHaveLength(4);
+    const [, response] = samples.splice(0, 2, samples[0]!);
     const { tokenizer, renderer } = textOf(await readStart(POLICY), POLICY);
     expect(renderer().read(samples[0]!.prompt, samples[0]!.ids).text).toBe(streamed);
+    expect(renderer().read(response!.prompt, response!.ids).text).toBe(again.output_text);
     expect(samples[1]!.prompt).toEqual(tokenizer.encode('What is'));
     expect(samples[1]!.ids.length).toBeLessThanOrEqual(5);
     expect(text.usage?.completion_tokens).toBe(samples[1]!.ids.length);

@@ -301,6 +301,80 @@ test('a policy with a notation of its own calls tools, in a stream too', async (
   expect(last.message.tool_calls).toBeUndefined();
 });
 
+describe('responses', () => {
+  const asked = { model: POLICY, input: [...QUESTION], max_output_tokens: 40, seed: 7 };
+
+  test('an answer is that of the chat completion which asks the same, in a stream too', async () => {
+    const chat = await ask({ seed: 7, logprobs: true });
+    const answer = await openai.responses.create({ ...asked, include: ['message.output_text.logprobs'] });
+    expect(answer.model).toBe('words@0');
+    expect(answer.status).toBe(chat.choices[0]!.finish_reason === 'stop' ? 'completed' : 'incomplete');
+    expect(answer.output_text).toBe(chat.choices[0]!.message.content);
+    const [message] = answer.output as OpenAI.Responses.ResponseOutputMessage[];
+    const [part] = message!.content as OpenAI.Responses.ResponseOutputText[];
+    expect(part!.logprobs!.map(({ token, logprob }) => [token, logprob])).toEqual(
+      chat.choices[0]!.logprobs!.content!.map(({ token, logprob }) => [token, logprob]),
+    );
+    expect(answer.usage).toMatchObject({
+      input_tokens: chat.usage!.prompt_tokens,
+      output_tokens: chat.usage!.completion_tokens,
+    });
+
+    const events: OpenAI.Responses.ResponseStreamEvent[] = [];
+    for await (const event of await openai.responses.create({ ...asked, stream: true })) events.push(event);
+    expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, i) => i));
+    const types = events.map(({ type }) => type);
+    expect(types.slice(0, 4)).toEqual([
+      'response.created',
+      'response.in_progress',
+      'response.output_item.added',
+      'response.content_part.added',
+    ]);
+    expect(types.slice(-4)).toEqual([
+      'response.output_text.done',
+      'response.content_part.done',
+      'response.output_item.done',
+      `response.${answer.status}`,
+    ]);
+    const deltas = events.flatMap((event) =>
+      event.type === 'response.output_text.delta' ? [event.delta] : [],
+    );
+    expect(deltas.length).toBeGreaterThan(1);
+    expect(deltas.join('')).toBe(answer.output_text);
+    const last = events.at(-1) as OpenAI.Responses.ResponseCompletedEvent;
+    expect((last.response.output[0] as OpenAI.Responses.ResponseOutputMessage).content[0]).toMatchObject({
+      text: answer.output_text,
+    });
+  });
+
+  test('calls come as items, and their results go back as items', async () => {
+    await ensureShipped(scene.gateway, 'search-two-hop');
+    const parameters = { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] };
+    const tools = [{ type: 'function' as const, name: 'look', parameters, strict: true }];
+    const greedy = { model: 'search-two-hop', tools, temperature: 0, max_output_tokens: 22 };
+    const input: OpenAI.Responses.ResponseInput = [
+      { role: 'user', content: 'the mayor of the home of situ?' },
+    ];
+    const first = await openai.responses.create({ ...greedy, input });
+    expect(first.output).toMatchObject([
+      { type: 'function_call', name: 'look', arguments: '{"query":"home situ"}' },
+    ]);
+    const streamed = await openai.responses.create({ ...greedy, input, stream: true });
+    const done: object[] = [];
+    for await (const event of streamed) if (event.type === 'response.output_item.done') done.push(event.item);
+    expect(done).toMatchObject([{ type: 'function_call', name: 'look', arguments: '{"query":"home situ"}' }]);
+
+    const [call] = first.output as OpenAI.Responses.ResponseFunctionToolCall[];
+    input.push(call!, {
+      type: 'function_call_output',
+      call_id: call!.call_id,
+      output: 'the home of situ is rola.',
+    });
+    const second = await openai.responses.create({ ...greedy, input });
+    expect(second.output).toMatchObject([{ type: 'function_call', arguments: '{"query":"mayor rola"}' }]);
+  });
+});
+
 describe('completions', () => {
   test('go on from text and from ids alike', async () => {
     const prompt = await promptIds();

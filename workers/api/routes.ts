@@ -24,6 +24,7 @@ import {
 import { roundReport } from '../../core/schema/report.ts';
 import * as work from '../../core/schema/work.ts';
 import { chatRequest, completionRequest, tokensRequest } from '../../core/serving/order.ts';
+import { responsesRequest } from '../../core/serving/responses.ts';
 import { runOrder } from '../../recipes/run-order.ts';
 
 /** Who may ask: what stands in the request's `Authorization`, or signs it. */
@@ -88,6 +89,9 @@ const callsOf = <const At extends string>(at: At, where: string) => [
     `${where}answers a conversation, and records the answer as a part of the episode.`,
     { body: chatRequest },
   ),
+  route('POST', `${at}/v1/responses`, 'agent', `${where}likewise, as OpenAI’s Responses API.`, {
+    body: responsesRequest,
+  }),
   route('POST', `${at}/v1/completions`, 'agent', `${where}likewise from a text or token ids.`, {
     body: completionRequest,
   }),
@@ -239,6 +243,13 @@ const TABLE = {
       'caller',
       'Answers a conversation; in an episode, where the header `X-Rollmesh-Episode` names one.',
       { body: chatRequest },
+    ),
+    route(
+      'POST',
+      '/v1/responses',
+      'caller',
+      'Answers a conversation, as OpenAI’s Responses API; in an episode likewise.',
+      { body: responsesRequest },
     ),
     route(
       'POST',

@@ -61,6 +61,7 @@ const WAIT_SECONDS = 1;
 /** What an episode answers to as an OpenAI server, and as vLLM. */
 const ENDPOINTS: readonly CallOrder['endpoint'][] = [
   '/v1/chat/completions',
+  '/v1/responses',
   '/v1/completions',
   '/inference/v1/generate',
 ];

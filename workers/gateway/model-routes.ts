@@ -70,21 +70,25 @@ export const modelRoutes = new Hono<GatewayTypes>()
     if (!policy) throw notFound('model', c.req.param('model'));
     return c.json(await modelView(c.var.services, policy));
   })
-  .on('POST', ['/v1/chat/completions', '/v1/completions', '/inference/v1/generate'], async (c) => {
-    const { sampler } = c.var.services;
-    if (!sampler)
-      throw new HttpError(501, 'sampler.missing', 'This mesh has no Worker that answers for its models.', {
-        next: 'Give the gateway the service binding SAMPLER of wrangler.toml and deploy it again.',
+  .on(
+    'POST',
+    ['/v1/chat/completions', '/v1/responses', '/v1/completions', '/inference/v1/generate'],
+    async (c) => {
+      const { sampler } = c.var.services;
+      if (!sampler)
+        throw new HttpError(501, 'sampler.missing', 'This mesh has no Worker that answers for its models.', {
+          next: 'Give the gateway the service binding SAMPLER of wrangler.toml and deploy it again.',
+        });
+      const body = parseJson(await readBytes(c.req.raw, BODY_LIMIT));
+      const asked = v.is(modelAsked, body) ? body.model.split('@')[0]! : null;
+      if (asked !== null) await policyOrStart(c.var.services, asked);
+      const answer = await sampler.fetch(
+        new Request(`https://rollout${c.req.path}`, { method: 'POST', body: JSON.stringify(body) }),
+      );
+      return new Response(answer.body, {
+        status: answer.status,
+        headers: { 'content-type': answer.headers.get('content-type') ?? 'application/json' },
       });
-    const body = parseJson(await readBytes(c.req.raw, BODY_LIMIT));
-    const asked = v.is(modelAsked, body) ? body.model.split('@')[0]! : null;
-    if (asked !== null) await policyOrStart(c.var.services, asked);
-    const answer = await sampler.fetch(
-      new Request(`https://rollout${c.req.path}`, { method: 'POST', body: JSON.stringify(body) }),
-    );
-    return new Response(answer.body, {
-      status: answer.status,
-      headers: { 'content-type': answer.headers.get('content-type') ?? 'application/json' },
-    });
-  })
+    },
+  )
   .onError(toldError);

@@ -1,11 +1,13 @@
 /**
- * Every field of OpenAI's two requests, by the types of its own client: heeded, without an effect on the answer, or refused by name. A field that
+ * Every field of OpenAI's three requests, by the types of its own client: heeded, without an effect on the answer, or refused by name. A field that
  * a later release of the client has is missing here, and the types do not check.
  */
 import type { ChatCompletionCreateParams } from 'openai/resources/chat/completions';
 import type { CompletionCreateParams } from 'openai/resources/completions';
+import type { ResponseCreateParams } from 'openai/resources/responses/responses';
 import { describe, expect, test } from 'vitest';
 import { chatOrder, completionOrder } from '../../../core/serving/order.ts';
+import { responsesOrder } from '../../../core/serving/responses.ts';
 
 /** `as`: a value of the field that asks for something else than what is done without it. */
 type Fate =
@@ -82,7 +84,50 @@ const COMPLETIONS: Record<keyof CompletionCreateParams, Fate> = {
   user: noEffect('a'),
 };
 
+const RESPONSES: Record<keyof ResponseCreateParams, Fate> = {
+  input: needed,
+  model: needed,
+  access_programs: refused({ a: 1 }),
+  background: refused(true),
+  context_management: refused([{ type: 'compaction' }]),
+  conversation: refused('conv_1'),
+  image: refused({ a: 1 }),
+  include: heeded(['message.output_text.logprobs']),
+  instructions: heeded('Be brief.'),
+  max_output_tokens: heeded(7),
+  max_tool_calls: refused(1),
+  metadata: noEffect({ a: 'b' }),
+  moderation: refused({ model: 'm' }),
+  parallel_tool_calls: noEffect(false),
+  previous_response_id: refused('resp_1'),
+  prompt: refused({ id: 'p' }),
+  prompt_cache_key: noEffect('a'),
+  prompt_cache_options: noEffect({ a: 1 }),
+  prompt_cache_retention: noEffect('24h'),
+  reasoning: refused({ effort: 'low' }),
+  safety_identifier: noEffect('a'),
+  service_tier: noEffect('flex'),
+  store: noEffect(true),
+  stream: heeded(true),
+  stream_options: noEffect({ include_obfuscation: false }),
+  temperature: heeded(0.5),
+  text: refused({ format: { type: 'json_schema', name: 'a', schema: {} } }),
+  tool_choice: noEffect('none'),
+  tools: heeded([{ type: 'function', name: 'add', parameters: { type: 'object' }, strict: true }]),
+  top_logprobs: heeded(2),
+  top_p: heeded(0.5),
+  truncation: refused('auto'),
+  user: noEffect('a'),
+};
+
+/** What is asked, without the fields that the answer repeats. */
+function responseAsked(body: unknown): object {
+  const { repeated: _, ...order } = responsesOrder(body);
+  return order;
+}
+
 describe.each([
+  ['responses', RESPONSES, responseAsked, { model: 'm', input: 'a' }],
   ['chat', CHAT, chatOrder, { model: 'm', messages: [{ role: 'user', content: 'a' }] }],
   ['completions', COMPLETIONS, completionOrder, { model: 'm', prompt: 'a' }],
 ] as const)('%s', (_, fields, order, plain) => {

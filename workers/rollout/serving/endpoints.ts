@@ -2,11 +2,13 @@
 import { RollmeshError } from '../../../core/errors.ts';
 import { apiError } from '../../../core/serving/api-error.ts';
 import { chatOrder, completionOrder, tokensOrder } from '../../../core/serving/order.ts';
+import { responsesOrder } from '../../../core/serving/responses.ts';
 import { STATUS_OF_KIND } from '../../shared/failures.ts';
 
 /** How each endpoint reads a body, and how the ids of its answers begin. */
 export const ENDPOINTS = {
   '/v1/chat/completions': { read: chatOrder, prefix: 'chatcmpl' },
+  '/v1/responses': { read: responsesOrder, prefix: 'resp' },
   '/v1/completions': { read: completionOrder, prefix: 'cmpl' },
   '/inference/v1/generate': { read: tokensOrder, prefix: 'generate' },
 } as const;

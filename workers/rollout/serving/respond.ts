@@ -3,11 +3,13 @@ import type { Completion } from '../../../core/policy/policy.ts';
 import type { PolicyText } from '../../../core/renderer/policy-text.ts';
 import { chatAnswer, completionAnswer, type Heading, tokensAnswer } from '../../../core/serving/answer.ts';
 import type { ServingOrder } from '../../../core/serving/order.ts';
+import { responseAnswer } from '../../../core/serving/responses.ts';
 import { failureOf } from '../../shared/failures.ts';
 import { log } from '../../shared/log.ts';
 import { type Endpoint, errorBody } from './endpoints.ts';
 import { choiceOf, type PreparedOrder } from './sample.ts';
-import { CompletionEvents, DONE, errorEvent } from './stream.ts';
+import { CompletionEvents } from './stream.ts';
+import { ResponseEvents } from './stream-response.ts';
 import { StreamWriter } from './stream-writer.ts';
 
 /** Sees completions as far as they have been drawn; resolves to false where nobody reads them any more. */
@@ -36,17 +38,22 @@ export async function respond(
     const { prompts } = prepared;
     if (endpoint === '/v1/chat/completions')
       return Response.json(chatAnswer(heading, prompts[0]!, choices, order));
+    if (endpoint === '/v1/responses')
+      return Response.json(responseAnswer(heading, prompts[0]!, choices[0]!, order));
     const answer = endpoint === '/v1/completions' ? completionAnswer : tokensAnswer;
     return Response.json(answer(heading, prompts, choices, order));
   }
-  const events = new CompletionEvents(order, endpoint === '/v1/chat/completions', heading, prepared, text);
+  const events =
+    endpoint === '/v1/responses'
+      ? new ResponseEvents(order, heading, prepared, text)
+      : new CompletionEvents(order, endpoint === '/v1/chat/completions', heading, prepared, text);
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = new StreamWriter(writable);
   const told = draw((soFar) => writer.tell(events.grow(soFar)))
     .then((completions) => writer.tell(events.end(completions)))
     .catch((error: unknown) => {
       log('warn', 'serving.failed', failureOf(error));
-      return writer.tell(errorEvent(errorBody(error).body) + DONE);
+      return writer.tell(events.fail(errorBody(error).body));
     })
     .finally(() => writer.close());
   keep(told);

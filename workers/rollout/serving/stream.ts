@@ -14,8 +14,7 @@ import type { ServingOrder } from '../../../core/serving/order.ts';
 import { choiceOf, heldBack, namedAlternatives, type PreparedOrder, textOf } from './sample.ts';
 
 const event = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
-export const DONE = 'data: [DONE]\n\n';
-export const errorEvent = event;
+const DONE = 'data: [DONE]\n\n';
 
 /** A completion that is being streamed. */
 interface Told {
@@ -84,6 +83,11 @@ export class CompletionEvents {
     const object = this.#chat ? 'chat.completion.chunk' : 'text_completion';
     const usage = streamUsage ? event(usageChunk(this.#heading, object, this.#prepared.prompts, all)) : '';
     return last + usage + DONE;
+  }
+
+  /** The events of a failure. */
+  fail(body: unknown): string {
+    return event(body) + DONE;
   }
 
   #each(
