@@ -66,6 +66,7 @@ import { ssrSwe } from './ssr-swe/recipe.ts';
 import { ssrZero } from './ssr-zero/recipe.ts';
 import { stp } from './stp/recipe.ts';
 import { svs } from './svs/recipe.ts';
+import { sweetRl } from './sweet-rl/recipe.ts';
 import { sws } from './sws/recipe.ts';
 import { tReg } from './t-reg/recipe.ts';
 import { tango } from './tango/recipe.ts';
@@ -151,6 +152,7 @@ export const recipes: readonly Recipe[] = [
   piPlay,
   marsResearch,
   rlver,
+  sweetRl,
   restMcts,
   alphaLlm,
   cpl,

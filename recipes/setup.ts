@@ -89,6 +89,7 @@ const ROWS = {
   'mars-research': ['knowledge', 'search-two-hop', 16, 8],
   siop: ['knowledge', 'search-two-hop', 16, 8],
   rlver: ['arithmetic', 'arithmetic-aided', 16, 8],
+  'sweet-rl': ['arithmetic', 'arithmetic-aided', 16, 8],
   'rest-mcts': ['composition', 'composition', 16, 8],
   alphallm: ['composition', 'composition', 16, 8],
   cpl: ['composition', 'composition', 16, 8],

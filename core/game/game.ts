@@ -63,6 +63,8 @@ export interface StepChecker {
 export interface UserNeed {
   /** As the user says it: "how long it takes". */
   readonly wants: string;
+  /** What a reply says that gives it to him: "30 minutes". */
+  readonly told: string;
   readonly isMet: (reply: string) => boolean;
 }
 

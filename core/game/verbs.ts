@@ -61,6 +61,11 @@ export interface Verbs {
   };
   /** Answers a user who began with the task, after what both said since. */
   readonly reply: { readonly about: About & { readonly said: readonly Utterance[] }; readonly says: string };
+  /** The same beside what the user wants to hear. A critic reads this, whose likelihoods are all that is asked for. */
+  readonly coach: {
+    readonly about: Verbs['reply']['about'] & { readonly wanted: string };
+    readonly says: string;
+  };
   /** Searches documents, or answers a task by what was found before. `last`: no search is left. */
   readonly search: {
     readonly about: About & { readonly steps: readonly SearchStep[]; readonly last: boolean };
@@ -172,6 +177,7 @@ export const SAYS: { readonly [V in Verb]: v.GenericSchema<unknown, SaysOf<V>> }
   wish: solution,
   review: words,
   reply: words,
+  coach: words,
   score: share,
   search: v.union([v.object({ query: words }), v.object({ solution })]),
   recall: v.union([v.object({ query: words }), v.object({ solution })]),
@@ -218,6 +224,7 @@ export const aboutTexts = <V extends Verb>(verb: V, task: string, text: string, 
     query: text,
     found: [text],
     said: [],
+    wanted: told,
     first: text,
     second: text,
     level: 1,

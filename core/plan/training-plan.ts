@@ -198,6 +198,22 @@ export interface RewardPairsPart extends Part {
   readonly pairs: readonly { readonly chosen: Sequence; readonly rejected: Sequence }[];
 }
 
+/** The turns that one side wrote in a conversation, each after all that was said before it; at least one. */
+export type Trajectory = readonly Sequence[];
+
+/**
+ * The loss of Bradley and Terry on pairs of trajectories, −log σ(β·(Σ A(chosen) − Σ A(rejected))), in which the advantage A of a turn is its log-ratio to the reference
+ * (SWEET-RL). The loss is a mean over pairs.
+ */
+export interface TurnPreferencePart extends Part {
+  readonly kind: 'turn-preference';
+  readonly pairs: readonly { readonly chosen: Trajectory; readonly rejected: Trajectory }[];
+  readonly beta: number;
+  /** The log-ratio of a turn is a mean over its tokens (default) or their sum; with sums the loss is DPO on whole trajectories. */
+  readonly level?: 'sum' | 'mean';
+  readonly reference: WeightsRef;
+}
+
 /** Cross-entropy of the set's class head at the last token of `ids`. The loss is a mean over sequences. */
 export interface ClassificationPart extends Part {
   readonly kind: 'classification';
@@ -255,6 +271,7 @@ export type UpdatePart =
   | ValuePart
   | ClassificationPart
   | RewardPairsPart
+  | TurnPreferencePart
   | DistillationPart;
 
 /** An update of one parameter set: it trains some parts for some epochs (default 1). */

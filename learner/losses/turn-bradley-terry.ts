@@ -1,6 +1,6 @@
 /**
  * Turn-level credit from preferences between whole trajectories (SWEET-RL, Zhou et al. 2025): a turn's advantage is its mean token
- * log-ratio, a trajectory's score is the sum over its turns, and the scores follow a Bradley–Terry model. Only trajectories are
+ * log-ratio or, for comparison, the sum of them, a trajectory's score is the sum over its turns, and the scores follow a Bradley–Terry model. Only trajectories are
  * compared, but the advantages of turns are learned.
  */
 import * as tf from '../tfjs.ts';
@@ -16,7 +16,7 @@ import {
 import { type Sequences, sumPerSequence } from './sequences.ts';
 
 export interface TurnPairLoss extends PairLoss {
-  /** Advantage of each turn, nats per token [turns]. */
+  /** Advantage of each turn, nats per token, or nats where it is a sum [turns]. */
   readonly turnAdvantages: tf.Tensor1D;
 }
 
@@ -28,9 +28,9 @@ export function turnBradleyTerry(
   turns: ScoredResponses,
   trajectories: Sequences,
   pairs: Pairs,
-  { beta }: { readonly beta: number },
+  { beta, level = 'mean' }: { readonly beta: number; readonly level?: 'sum' | 'mean' },
 ): TurnPairLoss {
-  const turnAdvantages = responseLogRatios(turns, 'mean');
+  const turnAdvantages = responseLogRatios(turns, level);
   const margins = pairMargins(sumPerSequence(turnAdvantages, trajectories), pairs);
   return {
     ...reducePairs(negativeLogSigmoid(tf.mul(margins, beta)), margins, pairs),

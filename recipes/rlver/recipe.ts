@@ -1,33 +1,26 @@
 /** RLVER: an assistant that is paid by the mood in which a user leaves. The method is described below, as data. */
 
 import { episodesOf } from '../../core/episodes/play-episodes.ts';
-import { playSeats } from '../../core/episodes/play-seats.ts';
-import type { Game, Speaker } from '../../core/game/game.ts';
-import type { Utterance } from '../../core/game/verbs.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import type { SamplingSettings } from '../../core/policy/policy.ts';
-import { deriveId } from '../../core/random.ts';
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
-import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
-import type { ParseResult } from '../../core/recipe/task-family.ts';
+import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import { rolloutId } from '../../core/round/sample-ids.ts';
-import { evaluation } from '../../core/schema/evaluation.ts';
-import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { tallyOf } from '../../core/statistics/change.ts';
+import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import { grpoByEpisode, withEpisodeRewards } from '../../protocols/episode-credit.ts';
 import { coinOf, sealedGold } from '../../protocols/gold.ts';
 import { nearStart, ppoClip } from '../../protocols/objectives.ts';
 import { describedBy, ofFamily, policyUpdate, rewardNamed, trainedSolver } from '../../protocols/solver.ts';
+import {
+  ASSISTANT,
+  evaluateTalks,
+  rollTalks,
+  TALK_FIGURES,
+  type TalkGame,
+  toldTalk,
+} from '../../protocols/talk.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
-import { beginUser, TEMPERS, type Temper, type User, userAfter } from '../../worlds/users/scripted-user.ts';
+import { TEMPERS, type Temper } from '../../worlds/users/scripted-user.ts';
 import { setup } from '../setup.ts';
-
-const ASSISTANT = 'assistant';
-/** Replies at most. */
-const REPLIES = 8;
-
-type TalkGame = Game<'reply'>;
 
 const VARIANTS = {
   open: 'an easier user, who says what he wants after every reply and loses 10 by one that gives him nothing',
@@ -35,80 +28,6 @@ const VARIANTS = {
 } as const;
 const temperOf = (variant: string | undefined): Temper =>
   variant === 'open' || variant === 'harsh' ? TEMPERS[variant] : TEMPERS.guarded;
-
-interface Talk {
-  readonly task: string;
-  readonly said: readonly Utterance[];
-  readonly user: User;
-}
-
-const needsOf = (game: TalkGame, task: string) => game.needsOf!(task);
-
-const begun = (game: TalkGame, task: string): Talk => ({
-  task,
-  said: [],
-  user: beginUser(needsOf(game, task)),
-});
-
-/** The talk after a text; one that is no reply gives the user nothing. */
-function after(
-  game: TalkGame,
-  speaker: Speaker,
-  temper: Temper,
-  { task, said, user }: Talk,
-  text: string,
-): { readonly talk: Talk; readonly read: ParseResult<string> } {
-  const read = game.words.reply.read(text, { task, said }, speaker);
-  const reply = read.ok ? read.value : '';
-  const next = userAfter(user, needsOf(game, task), temper, reply);
-  const spoken: Utterance[] = [
-    { by: 'assistant', text: reply || '…' },
-    ...(next.says === null ? [] : [{ by: 'user' as const, text: next.says }]),
-  ];
-  return { talk: { task, said: [...said, ...spoken], user: next }, read };
-}
-
-/** Talks with the users of some tasks, `count` with each, [tasks × count]. */
-async function talk(
-  game: TalkGame,
-  context: RoundContext,
-  tasks: readonly Pick<AdmittedTask, 'group' | 'task'>[],
-  count: number,
-  sampling: Partial<SamplingSettings> = {},
-): Promise<Sample[][]> {
-  const temper = temperOf(context.round.settings.variant);
-  const all = await playSeats(
-    context,
-    tasks.flatMap(({ group, task }) =>
-      Array.from({ length: count }, (_, i) => ({
-        seats: { [ASSISTANT]: { role: ASSISTANT, id: rolloutId(group, ASSISTANT, i) } },
-        world: begun(game, task),
-      })),
-    ),
-    {
-      maxTurns: REPLIES,
-      sampling,
-      next: ({ task, said, user }) =>
-        user.says === null
-          ? []
-          : [{ seat: ASSISTANT, reads: game.words.reply.ask({ task, said }, context), anew: true }],
-      answer: (before, [written]) => {
-        const { talk: world, read } = after(game, context, temper, before, written!.text);
-        return { world, outcomes: [read.ok ? 'ok' : read.reason] };
-      },
-    },
-  );
-  return all.map(({ turns }) => [...turns]);
-}
-
-/** The user in whom the replies of an episode leave him, told again from their texts. */
-const userLeft = (game: TalkGame, context: RoundContext, task: string, turns: readonly Sample[]): User =>
-  turns.reduce(
-    (before, { ids }) =>
-      after(game, context, temperOf(context.round.settings.variant), before, context.tokenizer.decode(ids))
-        .talk,
-    begun(game, task),
-  ).user;
 
 interface TalkEvidence {
   /** Throws for a reward that is declared gold-free. */
@@ -137,12 +56,11 @@ const rewards = {
 } as const;
 
 function judgeGroup(game: TalkGame, context: RoundContext, group: RolloutGroup): ScoredGroup {
-  const { pay } = rewardNamed<(typeof rewards)[keyof typeof rewards]>(
-    rewards,
-    context.round.settings.rewardFunction,
-  );
+  const { rewardFunction, variant } = context.round.settings;
+  const { pay } = rewardNamed<(typeof rewards)[keyof typeof rewards]>(rewards, rewardFunction);
+  const speaker = { renderer: context.renderer, decode: context.tokenizer.decode };
   const episodes = episodesOf(group.samples).map((turns) => {
-    const { mood, met } = userLeft(game, context, group.task, turns);
+    const { mood, met } = toldTalk(game, speaker, group.task, turns, temperOf(variant)).user;
     const reward = pay({
       mood: sealedGold(context, mood),
       readable: mean(turns.map(({ outcome }) => Number(outcome === 'ok'))),
@@ -162,31 +80,6 @@ const learn = ({ groups }: RoundRecords): TrainingPlan => ({
     replies: mean(groups.flatMap(({ samples }) => episodesOf(samples).map((turns) => turns.length))),
   },
 });
-
-/** Talks with the users of held-out tasks, greedy and sampled: how many leave with all that they wanted, and in what mood. */
-async function evaluate(game: TalkGame, context: EvaluationContext) {
-  const tasks = game.tests(context.evaluationTasks);
-  const examined = async (temperature: number) => {
-    const asked = tasks.map((task) => ({
-      group: deriveId('evaluate', 'talk', String(temperature), task),
-      task,
-    }));
-    const talks = await talk(game, context, asked, 1, { temperature });
-    return talks.map((turns, t) => ({ turns, user: userLeft(game, context, tasks[t]!, turns) }));
-  };
-  const [greedy, sampled] = [await examined(0), await examined(1)];
-  const content = (of: typeof greedy) => of.map(({ user }) => user.met.every(Boolean));
-  return evaluation(
-    {
-      n: tasks.length,
-      accuracy: mean(content(greedy).map(Number)),
-      sampled: mean(content(sampled).map(Number)),
-      formatRate: mean(greedy.map(({ turns }) => Number(turns.every(({ outcome }) => outcome === 'ok')))),
-      tallies: { accuracy: tallyOf(content(greedy)), sampled: tallyOf(content(sampled)) },
-    },
-    { mood: mean(sampled.map(({ user }) => user.mood)) },
-  );
-}
 
 const described = {
   name: 'rlver',
@@ -217,7 +110,7 @@ const described = {
     'How the paper scales the mood to a reward could not be checked.',
   ],
   figures: {
-    mood: 'Mean mood, 0 to 100, in which users of held-out questions leave sampled talks.',
+    ...TALK_FIGURES,
     replies: 'Mean number of replies in a talk.',
   },
   variants: VARIANTS,
@@ -241,18 +134,10 @@ const written: RecipeOver<'reply'> = {
     },
     freezable: [],
     propose: async (context) => game.tasks(context),
-    rollOut: async (context, tasks) => {
-      const { id: round, settings } = context.round;
-      const talks = await talk(game, context, tasks, settings.groupSize);
-      return tasks.map((task, t) => ({
-        round,
-        ...task,
-        samples: talks.slice(t * settings.groupSize, (t + 1) * settings.groupSize).flat(),
-      }));
-    },
+    rollOut: (context, tasks) => rollTalks(game, context, tasks, temperOf(context.round.settings.variant)),
     judge: async (context, groups) => groups.map((group) => judgeGroup(game, context, group)),
     learn,
-    evaluate: (context) => evaluate(game, context),
+    evaluate: (context) => evaluateTalks(game, context, temperOf(context.round.settings.variant)),
     describe: describedBy(game.family),
   }),
   elsewhere: {

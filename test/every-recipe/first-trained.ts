@@ -11,4 +11,5 @@ export const FIRST_TRAINED: Readonly<Record<string, number>> = {
   'mr-rlvr': 7,
   sws: 7,
   asl: 3,
+  'sweet-rl': 2,
 };

@@ -510,6 +510,24 @@ test('reward pairs: the loss of Bradley and Terry on the log-odds of the second 
   ).rejects.toThrow(/has 3 classes\. Expected 2/);
 });
 
+test('turn preference: turns’ mean log-ratios are summed by trajectory, and the sums are compared', async () => {
+  // The chosen trajectory has both sequences as turns, the rejected one the second alone.
+  const pairs = [{ chosen: both, rejected: [second] }];
+  const part = { ...about, kind: 'turn-preference', pairs, beta: 2, reference: start } as const;
+  const [a, b] = [logRatio(0), logRatio(1)];
+  const [meanA, meanB] = [a / first.ids.length, b / second.ids.length];
+  const logistic = (margin: number) => Math.log(1 + Math.exp(-2 * margin));
+  expect((await train(part)).report.loss).toBeCloseTo(logistic(meanA + meanB - meanB), 5);
+  expect((await train({ ...part, level: 'sum' })).report.loss).toBeCloseTo(logistic(a), 5);
+  const against = { ...part, pairs: [{ chosen: [second], rejected: [first] }] };
+  expect((await train(against)).report.loss).toBeCloseTo(logistic(meanB - meanA), 5);
+  const [movedFirst, movedSecond] = moved((await train(against, 4)).files);
+  expect(movedSecond!).toBeGreaterThan(movedFirst!);
+  await expect(train({ ...part, pairs: [{ chosen: [], rejected: [first] }] })).rejects.toThrow(
+    /chosen trajectory of pair 0 has no turns/,
+  );
+});
+
 test('what an item lacks is said before anything is trained', async () => {
   const [sample] = sampled();
   const short = { ...sample!, logprobs: sample!.logprobs.slice(1) };

@@ -23,6 +23,7 @@ const SAID: { readonly [V in Verb]: Spoken<V>['read'] } = {
     text.length % 3 ? ok({ solution: { steps: [text], answer: text.at(-1)! } }) : ok({ query: `${text}.` }),
   sift: (text) => ok(text.length % 2 === 0),
   digest: words,
+  coach: words,
   recall: (text) => ok({ query: `${text}.` }),
   examine: (text) => ok({ query: `${text}.` }),
   wish: solution,

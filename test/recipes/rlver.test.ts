@@ -8,6 +8,7 @@ import { sayTask } from './say.ts';
 
 const NEEDS = ['price', 'days'].map((wants) => ({
   wants: `the ${wants}`,
+  told: wants,
   isMet: (reply: string) => reply.includes(wants),
 }));
 const after = (replies: readonly string[], temper: keyof typeof TEMPERS) =>

@@ -62,6 +62,8 @@ const FROM_ELSEWHERE: Readonly<Record<string, Readonly<Record<string, string>>>>
 };
 /** A role that is shown what another wrote, where the exact checker called that right. */
 const WRITTEN_AND_RIGHT = ['svs/writer'];
+/** A role that measures, and reads gold before what others wrote: no completion of it is asked for. */
+const MEASURES_WITH_GOLD = ['sweet-rl/critic'];
 /** Roles that write nothing in a stage of a round: they act in evaluations, measure, or are scored by the learner. */
 const NOT_ASKED = [
   'alphallm/value',
@@ -72,6 +74,8 @@ const NOT_ASKED = [
   'rest-mcts/value',
   'siop/scorer',
   'spin/player',
+  'sweet-rl/critic',
+  'sweet-rl/base',
 ];
 /** Variants that ask roles which are not asked without them. */
 const VARIANT: Readonly<Record<string, string>> = {
@@ -192,7 +196,7 @@ test.each(recipes)('$name says which of its roles see gold', async (recipe) => {
   const { asked, found } = await shownBy(recipe);
   const listed = Object.keys(FROM_ELSEWHERE[name] ?? {});
   const expected = [...listed, ...withGold(recipe)].filter(
-    (role) => !WRITTEN_AND_RIGHT.includes(`${name}/${role}`),
+    (role) => ![...WRITTEN_AND_RIGHT, ...MEASURES_WITH_GOLD].includes(`${name}/${role}`),
   );
   const examples = Object.fromEntries([...found].map(([role, prompts]) => [role, prompts.slice(0, 3)]));
   expect([...found.keys()].sort(), JSON.stringify(examples)).toEqual(expected.sort());
@@ -283,14 +287,16 @@ const onFiles = (recipe: string, more: object = {}) =>
   questionRecipeFrom({ ...SAY, sources: SOURCES, recipe, ...more });
 
 /** Roles that are told no more than whether an answer is right. */
-const TOLD_WHETHER_RIGHT = ['sd-zero/reviser', 'svs/writer', 'rlver/assistant'];
+const TOLD_WHETHER_RIGHT = ['sd-zero/reviser', 'svs/writer', 'rlver/assistant', 'sweet-rl/assistant'];
 
 test.each(QUESTION_RECIPES)('on questions of files %s says which roles are shown answers', async (name) => {
   const recipe = onFiles(name);
   const says = ['Say four', '<answer>yes</answer>', '<answer>7</answer>', '<answer>red</answer>'];
   const { asked, shown } = await shownPlanted(recipe, says);
   expect(asked.size).toBeGreaterThan(0);
-  const named = withGold(recipe).filter((role) => !TOLD_WHETHER_RIGHT.includes(`${name}/${role}`));
+  const named = withGold(recipe).filter(
+    (role) => ![...TOLD_WHETHER_RIGHT, ...MEASURES_WITH_GOLD].includes(`${name}/${role}`),
+  );
   expect([...shown].sort()).toEqual(named.sort());
 });
 

@@ -29,11 +29,12 @@ export const needsOf =
     if (own.length)
       return own.map(({ wants, words }) => ({
         wants,
+        told: words.join(' or '),
         isMet: (reply) => words.some((word) => mentions(reply, word)),
       }));
     const isMet = (reply: string): boolean => {
       const found = extractAnswer(reply, extract);
       return found.ok && answerIsExact(task, { steps: [reply], answer: found.value });
     };
-    return [{ wants: 'the right answer', isMet }];
+    return [{ wants: 'the right answer', told: readTask(task).answer, isMet }];
   };

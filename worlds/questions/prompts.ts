@@ -233,6 +233,12 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
     after: ({ said }) => said.map(({ by, text }) => ({ role: by, content: text })),
     read: (written, _, known) => known.text(written),
   },
+  coach: {
+    text: 'What the user wants to hear in this conversation, and does not say at once:\n{{wanted}}\n\nHis first message:\n{{question}}',
+    places: (about, known) => ({ ...asked(about, known), wanted: about.wanted }),
+    after: ({ said }) => said.map(({ by, text }) => ({ role: by, content: text })),
+    read: (written, _, known) => known.text(written),
+  },
   search: {
     text: `{{question}}\n\n${LOOK_UP}`,
     places: asked,

@@ -9,6 +9,7 @@ import { policy } from './policy.ts';
 import { preference } from './preference.ts';
 import { rewardPairs } from './reward-pairs.ts';
 import { sft } from './sft.ts';
+import { turnPreference } from './turn-preference.ts';
 import { value } from './value.ts';
 
 const KINDS: { readonly [K in UpdatePart['kind']]: PartKind<Extract<UpdatePart, { kind: K }>> } = {
@@ -20,6 +21,7 @@ const KINDS: { readonly [K in UpdatePart['kind']]: PartKind<Extract<UpdatePart, 
   value,
   classification,
   'reward-pairs': rewardPairs,
+  'turn-preference': turnPreference,
   distillation,
 };
 
