@@ -176,7 +176,7 @@ export class OnnxPolicy implements Policy {
   /** How many rows of up to `maxNew` new tokens are generated together, within the bounds on the rows' own caches. */
   #rowsFor(maxNew: number): number {
     const { layers, kvHeads, headDim } = this.#config;
-    const bytesPerRow = 4 * 2 * layers * kvHeads * headDim * maxNew;
+    const bytesPerRow = 4 * 2 * layers.length * kvHeads * headDim * maxNew;
     const good = Math.min(GOOD_ROWS, Math.floor(MOST_OWN_CACHE_BYTES / bytesPerRow));
     return Math.min(MAX_ROWS, Math.max(1, good, Math.floor(OWN_CACHE_BYTES / bytesPerRow)));
   }

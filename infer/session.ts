@@ -197,7 +197,7 @@ export class PolicySession {
     const width = hidden + length;
     const mask = new Float32Array(length * width).fill(Number.NEGATIVE_INFINITY);
     for (let i = 0; i < length; i++) mask.fill(0, i * width + hidden, i * width + hidden + i + 1);
-    const past = range(2 * this.#config.layers).map(
+    const past = range(2 * this.#config.layers.length).map(
       () => new Float32Array(rows * kvHeads * hidden * headDim),
     );
     return {

@@ -13,8 +13,8 @@ export function tensorShapes(config: ModelConfig): Map<string, readonly number[]
   const q = config.heads * headDim;
   const kv = config.kvHeads * headDim;
   const shapes = new Map<string, readonly number[]>([['model.embed_tokens.weight', [vocabSize, d]]]);
-  for (let layer = 0; layer < config.layers; layer++) {
-    const at = `model.layers.${layer}`;
+  for (const [i, layer] of config.layers.entries()) {
+    const at = `model.layers.${i}`;
     shapes.set(`${at}.input_layernorm.weight`, [d]);
     const projections = [
       ['q', q],
@@ -22,9 +22,9 @@ export function tensorShapes(config: ModelConfig): Map<string, readonly number[]
       ['v', kv],
     ] as const;
     for (const [name, width] of projections) shapes.set(`${at}.self_attn.${name}_proj.weight`, [width, d]);
-    if (config.qkvBias)
+    if (layer.qkvBias)
       for (const [name, width] of projections) shapes.set(`${at}.self_attn.${name}_proj.bias`, [width]);
-    if (config.qkNorm)
+    if (layer.qkNorm)
       for (const name of ['q', 'k']) shapes.set(`${at}.self_attn.${name}_norm.weight`, [headDim]);
     shapes.set(`${at}.self_attn.o_proj.weight`, [d, q]);
     shapes.set(`${at}.post_attention_layernorm.weight`, [d]);

@@ -1,7 +1,7 @@
 /** Writes a ModelConfig as the config.json that other tools load. */
-import type { ModelConfig, RopeScaling } from './config.ts';
-
-const classes = { llama: 'LlamaForCausalLM', qwen2: 'Qwen2ForCausalLM', qwen3: 'Qwen3ForCausalLM' };
+import { rowOf } from './architectures.ts';
+import type { ModelConfig } from './config.ts';
+import { type RopeScaling, ropesOf } from './layers.ts';
 
 function scalingToHf(scaling: RopeScaling): Record<string, unknown> {
   switch (scaling.type) {
@@ -29,20 +29,22 @@ function scalingToHf(scaling: RopeScaling): Record<string, unknown> {
 
 /** The config.json of a checkpoint; `parseConfig(toHfConfig(c))` equals `c`. */
 export function toHfConfig(config: ModelConfig, dtype = 'float32'): Record<string, unknown> {
+  const { className, fields } = rowOf(config.architecture);
+  const rope = ropesOf(config.layers)[0];
   return {
-    architectures: [classes[config.architecture]],
+    architectures: [className],
     model_type: config.architecture,
     vocab_size: config.vocabSize,
     hidden_size: config.hiddenSize,
     intermediate_size: config.intermediateSize,
-    num_hidden_layers: config.layers,
+    num_hidden_layers: config.layers.length,
     num_attention_heads: config.heads,
     num_key_value_heads: config.kvHeads,
     head_dim: config.headDim,
     hidden_act: 'silu',
     rms_norm_eps: config.rmsNormEps,
-    rope_theta: config.ropeTheta,
-    rope_scaling: config.ropeScaling && scalingToHf(config.ropeScaling),
+    rope_theta: rope?.theta,
+    rope_scaling: rope?.scaling ? scalingToHf(rope.scaling) : null,
     max_position_embeddings: config.maxPositions,
     tie_word_embeddings: config.tiedEmbeddings,
     attention_bias: false,
@@ -50,5 +52,6 @@ export function toHfConfig(config: ModelConfig, dtype = 'float32'): Record<strin
     eos_token_id:
       config.eosIds.length === 0 ? null : config.eosIds.length === 1 ? config.eosIds[0] : config.eosIds,
     torch_dtype: dtype,
+    ...fields?.(config.layers),
   };
 }

@@ -23,7 +23,7 @@ export function* randomTensors(
       const random = new Random(`init/${seed}/${name}`);
       const deviation = name.includes('embed_tokens')
         ? embeddings
-        : shape[1]! ** -0.5 / (RESIDUAL.test(name) ? Math.sqrt(2 * config.layers) : 1);
+        : shape[1]! ** -0.5 / (RESIDUAL.test(name) ? Math.sqrt(2 * config.layers.length) : 1);
       for (let i = 0; i < data.length; i++) data[i] = deviation * random.normal();
     }
     yield [name, { shape: [...shape], data }];

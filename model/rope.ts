@@ -2,12 +2,14 @@
  * Rotary position embedding tables (Su et al., "RoFormer", 2021) with the scalings of released checkpoints: position
  * interpolation, Llama 3's by wavelength, YaRN (Peng et al., 2023). They follow the half-split convention of Hugging Face.
  */
-import type { ModelConfig } from './config.ts';
+import type { Rope } from './layers.ts';
 
 /** Angles per position (radians) [headDim / 2], and the factor on cos and sin. */
-export function ropeFrequencies(config: ModelConfig): { frequencies: Float64Array; attentionFactor: number } {
-  const { headDim, ropeTheta, ropeScaling: scaling } = config;
-  const plain = Float64Array.from({ length: headDim / 2 }, (_, i) => ropeTheta ** ((-2 * i) / headDim));
+export function ropeFrequencies(
+  { theta, scaling }: Rope,
+  headDim: number,
+): { frequencies: Float64Array; attentionFactor: number } {
+  const plain = Float64Array.from({ length: headDim / 2 }, (_, i) => theta ** ((-2 * i) / headDim));
   if (!scaling) return { frequencies: plain, attentionFactor: 1 };
   switch (scaling.type) {
     case 'linear':
@@ -26,7 +28,7 @@ export function ropeFrequencies(config: ModelConfig): { frequencies: Float64Arra
       const { factor, betaFast, betaSlow, originalMaxPositions } = scaling;
       // The dimension whose frequency makes this number of turns within the original context.
       const dimensionOf = (turns: number): number =>
-        (headDim * Math.log(originalMaxPositions / (turns * 2 * Math.PI))) / (2 * Math.log(ropeTheta));
+        (headDim * Math.log(originalMaxPositions / (turns * 2 * Math.PI))) / (2 * Math.log(theta));
       const from = Math.max(Math.floor(dimensionOf(betaFast)), 0);
       const to = Math.min(Math.ceil(dimensionOf(betaSlow)), headDim - 1);
       const span = Math.max(to - from, 0.001);
@@ -39,9 +41,15 @@ export function ropeFrequencies(config: ModelConfig): { frequencies: Float64Arra
   }
 }
 
-/** cos and sin [positions, headDim / 2], computed in float64 and rounded once. */
-export function ropeTables(config: ModelConfig, positions: number): { cos: Float32Array; sin: Float32Array } {
-  const { frequencies, attentionFactor } = ropeFrequencies(config);
+/** cos and sin [positions, headDim / 2], computed in float64 and rounded once. Without a rope all angles are 0, which changes no head. */
+export function ropeTables(
+  rope: Rope | null,
+  headDim: number,
+  positions: number,
+): { cos: Float32Array; sin: Float32Array } {
+  const { frequencies, attentionFactor } = rope
+    ? ropeFrequencies(rope, headDim)
+    : { frequencies: new Float64Array(headDim / 2), attentionFactor: 1 };
   const half = frequencies.length;
   const cos = new Float32Array(positions * half);
   const sin = new Float32Array(positions * half);
@@ -52,4 +60,16 @@ export function ropeTables(config: ModelConfig, positions: number): { cos: Float
       sin[position * half + i] = Math.sin(angle) * attentionFactor;
     }
   return { cos, sin };
+}
+
+/** The tables in one: for each position its cosines, then its sines, [positions, headDim]. */
+export function ropeTable(rope: Rope | null, headDim: number, positions: number): Float32Array {
+  const half = headDim / 2;
+  const { cos, sin } = ropeTables(rope, headDim, positions);
+  const table = new Float32Array(2 * half * positions);
+  for (let p = 0; p < positions; p++) {
+    table.set(cos.subarray(p * half, (p + 1) * half), 2 * p * half);
+    table.set(sin.subarray(p * half, (p + 1) * half), (2 * p + 1) * half);
+  }
+  return table;
 }

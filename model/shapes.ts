@@ -1,7 +1,12 @@
 /** Shapes of the models that warm starts make. */
 import type { ModelConfig } from './config.ts';
+import { type LayerSpec, plainLayer } from './layers.ts';
 
 type Shape = (vocabSize: number, eos: number) => ModelConfig;
+
+/** Four layers alike. */
+const four = (changes: Partial<LayerSpec> = {}): LayerSpec[] =>
+  new Array(4).fill({ ...plainLayer({ theta: 10_000, scaling: null }), ...changes });
 
 /** Qwen2's shape with four layers, of a width that is a multiple of 32: heads of 16 numbers, two for each key and value. */
 const qwen2 =
@@ -11,17 +16,13 @@ const qwen2 =
     vocabSize,
     hiddenSize,
     intermediateSize: (hiddenSize * 11) / 4,
-    layers: 4,
+    layers: four({ qkvBias: true }),
     heads: hiddenSize / 16,
     kvHeads: hiddenSize / 32,
     headDim: 16,
     rmsNormEps: 1e-6,
-    ropeTheta: 10_000,
-    ropeScaling: null,
     maxPositions,
     tiedEmbeddings: true,
-    qkvBias: true,
-    qkNorm: false,
     bosId: null,
     eosIds: [eos],
   });
@@ -34,17 +35,13 @@ const llama =
     vocabSize,
     hiddenSize,
     intermediateSize,
-    layers: 4,
+    layers: four(),
     heads: hiddenSize / 32,
     kvHeads: hiddenSize / 32,
     headDim: 32,
     rmsNormEps: 1e-6,
-    ropeTheta: 10_000,
-    ropeScaling: null,
     maxPositions,
     tiedEmbeddings: true,
-    qkvBias: false,
-    qkNorm: false,
     bosId: null,
     eosIds: [eos],
   });

@@ -16,23 +16,16 @@ const READS = /(?:[qkv]_proj|gate_proj|up_proj)\.weight$/;
 const STREAM_GAIN = /(?:layernorm|model\.norm)\.weight$/;
 
 /** What must be alike, since no width hides a difference. */
-const alike = (config: ModelConfig) => {
-  const { architecture, vocabSize, layers, headDim, heads, kvHeads, ropeTheta, qkvBias, qkNorm } = config;
-  const { tiedEmbeddings, ropeScaling, rmsNormEps } = config;
-  return {
-    ...{
-      architecture,
-      vocabSize,
-      layers,
-      headDim,
-      queriesPerKey: heads / kvHeads,
-      ropeTheta,
-      qkvBias,
-      qkNorm,
-    },
-    ...{ tiedEmbeddings, ropeScaling, rmsNormEps },
-  };
-};
+const alike = ({ architecture, vocabSize, layers, headDim, heads, kvHeads, ...config }: ModelConfig) => ({
+  architecture,
+  vocabSize,
+  layers: layers.length,
+  headDim,
+  queriesPerKey: heads / kvHeads,
+  layer: layers,
+  tiedEmbeddings: config.tiedEmbeddings,
+  rmsNormEps: config.rmsNormEps,
+});
 
 /** Throws `widen.shape` where the two differ in more than their widths and positions, or the new one is narrower. */
 function expectWider(from: ModelConfig, to: ModelConfig): void {

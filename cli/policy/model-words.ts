@@ -1,9 +1,9 @@
 /** What is said of a checkpoint. */
+import { rowOf } from '../../model/architectures.ts';
 import { parameterCount } from '../../model/checkpoint.ts';
 import { parseConfig } from '../../model/config.ts';
 import type { Checkpoint } from './import-checkpoint.ts';
 
-const ARCHITECTURES = { llama: 'Llama', qwen2: 'Qwen2', qwen3: 'Qwen3' } as const;
 const SHORT = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
 
 /** What a checkpoint is: "Llama, 156K parameters, 265 tokens, chat template". */
@@ -19,5 +19,5 @@ export function modelWords({ files }: Pick<Checkpoint, 'files'>): string {
       ? 'chat template'
       : 'no chat template'
     : 'no tokenizer';
-  return `${ARCHITECTURES[config.architecture]}, ${SHORT.format(parameterCount(config))} parameters, ${config.vocabSize} tokens, ${tokenizer}`;
+  return `${rowOf(config.architecture).title}, ${SHORT.format(parameterCount(config))} parameters, ${config.vocabSize} tokens, ${tokenizer}`;
 }

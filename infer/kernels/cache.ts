@@ -12,10 +12,10 @@ export interface Cache {
 
 /** The bytes of a cache with room for so many tokens. */
 export function cacheBytes({ layers, kvHeads, headDim }: ModelConfig, tokens: number): number {
-  return 4 * 2 * layers * kvHeads * headDim * roundUp(Math.max(1, tokens), 8);
+  return 4 * 2 * layers.length * kvHeads * headDim * roundUp(Math.max(1, tokens), 8);
 }
 
 export function newCache(heap: Heap, config: ModelConfig, tokens: number): Cache {
   const bytes = cacheBytes(config, tokens);
-  return { at: heap.take(bytes), room: roundUp(Math.max(1, tokens), 8), layer: bytes / config.layers };
+  return { at: heap.take(bytes), room: roundUp(Math.max(1, tokens), 8), layer: bytes / config.layers.length };
 }

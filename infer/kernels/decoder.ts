@@ -2,6 +2,7 @@
 import type { HeadKind } from '../../core/policy/policy.ts';
 import type { ModelConfig } from '../../model/config.ts';
 import type { HeadWeights } from '../../model/head.ts';
+import type { LayerSpec } from '../../model/layers.ts';
 import { rowsOf } from '../batches.ts';
 import { type Heap, roundUp } from './heap.ts';
 import type { KernelInstance, Kernels } from './kernels.ts';
@@ -134,12 +135,12 @@ export class Decoder {
     if (embedding.int8) kernels.embedInt8(rows, d, embedding.at, embedding.scales, work.ids, work.x);
     else kernels.embed(rows, d, embedding.at, work.ids, work.x);
     layers.forEach((weights, layer) => {
-      this.#attention(rows, work, weights, () => attend(layer));
+      this.#attention(rows, work, weights, this.config.layers[layer]!, () => attend(layer));
       this.#feedForward(rows, work, weights);
     });
   }
 
-  #attention(rows: number, work: Work, weights: LayerWeights, attend: () => void): void {
+  #attention(rows: number, work: Work, weights: LayerWeights, { rope }: LayerSpec, attend: () => void): void {
     const { kernels, qkvWidth } = this;
     const { hiddenSize: d, heads, kvHeads, headDim, rmsNormEps: eps } = this.config;
     const { qkv, inverse } = work;
@@ -151,7 +152,8 @@ export class Decoder {
       kernels.normHeads(rows, qkvWidth, heads, headDim, qkv, weights.qNorm, inverse, eps);
       kernels.normHeads(rows, qkvWidth, kvHeads, headDim, keys, weights.kNorm, inverse, eps);
     }
-    kernels.rotate(rows, qkvWidth, heads + kvHeads, headDim, qkv, work.positions, this.#weights.rotations);
+    const table = rope && this.#weights.rotations.get(rope)!;
+    if (table) kernels.rotate(rows, qkvWidth, heads + kvHeads, headDim, qkv, work.positions, table);
     attend();
     this.#product(rows, work, weights.output, work.x, d, true);
   }

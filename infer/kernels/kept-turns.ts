@@ -62,7 +62,8 @@ export class KeptTurns {
     const whole = newCache(heap, config, count);
     let at = 0;
     for (const part of parts) {
-      for (let layer = 0; layer < config.layers; layer++) copyLayer(kernels, config, layer, part, whole, at);
+      for (let layer = 0; layer < config.layers.length; layer++)
+        copyLayer(kernels, config, layer, part, whole, at);
       at += part.count;
     }
     const data = heap.floats(whole.at, bytes / 4).slice();
@@ -93,7 +94,7 @@ export function restore({ heap, config, kernels }: Decoder, { ids, data }: KeptC
   const whole = newCache(heap, config, ids.length);
   heap.floats(whole.at, data.length).set(data);
   const part = { cache: whole, count: ids.length };
-  for (let layer = 0; layer < config.layers; layer++) copyLayer(kernels, config, layer, part, to, 0);
+  for (let layer = 0; layer < config.layers.length; layer++) copyLayer(kernels, config, layer, part, to, 0);
   heap.backTo(mark);
   return ids.length;
 }

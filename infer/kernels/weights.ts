@@ -5,8 +5,9 @@
 import { wrongInput } from '../../core/errors.ts';
 import { checkTensor, invalid, isRedundant, tensorShapes } from '../../model/checkpoint.ts';
 import type { ModelConfig } from '../../model/config.ts';
+import { type LayerSpec, type Rope, ropesOf } from '../../model/layers.ts';
 import { contextLength } from '../../model/onnx/policy-graph.ts';
-import { ropeTables } from '../../model/rope.ts';
+import { ropeTable } from '../../model/rope.ts';
 import type { TensorPiece } from '../../model/safetensors-stream.ts';
 import { type Areas, roundUp } from './heap.ts';
 import type { KernelInstance } from './kernels.ts';
@@ -67,8 +68,8 @@ export class Weights {
   readonly embedding: Matrix;
   readonly head: Matrix;
   readonly finalNorm: number;
-  /** [positions, headDim]: cosines, then sines. */
-  readonly rotations: number;
+  /** The addresses of the tables of each rotary embedding, [positions, headDim]: cosines, then sines. */
+  readonly rotations: ReadonlyMap<Rope, number>;
   /** The first address after them. */
   readonly end: number;
 
@@ -88,16 +89,16 @@ export class Weights {
     );
     const { hiddenSize: d, vocabSize } = config;
     this.embedding = this.#matrix(d, [['model.embed_tokens.weight', vocabSize]]);
-    this.layers = Array.from({ length: config.layers }, (_, layer) =>
-      this.#layer(config, `model.layers.${layer}`),
-    );
+    this.layers = config.layers.map((layer, i) => this.#layer(config, layer, `model.layers.${i}`));
     this.finalNorm = this.#vector(d, [['model.norm.weight', d]]);
     this.head = config.tiedEmbeddings ? this.embedding : this.#matrix(d, [['lm_head.weight', vocabSize]]);
-    this.rotations = areas.take(4 * contextLength(config) * config.headDim);
+    this.rotations = new Map(
+      ropesOf(config.layers).map((rope) => [rope, areas.take(4 * contextLength(config) * config.headDim)]),
+    );
     this.end = areas.mark;
   }
 
-  #layer(config: ModelConfig, at: string): LayerWeights {
+  #layer(config: ModelConfig, { qkvBias, qkNorm }: LayerSpec, at: string): LayerWeights {
     const { hiddenSize: d, intermediateSize: f, heads, kvHeads, headDim } = config;
     const widths = [heads, kvHeads, kvHeads].map((count) => count * headDim) as [number, number, number];
     const projections = (kind: 'weight' | 'bias') =>
@@ -107,9 +108,9 @@ export class Weights {
       inputNorm: norm('input_layernorm', d),
       postNorm: norm('post_attention_layernorm', d),
       qkv: this.#matrix(d, projections('weight')),
-      qkvBias: config.qkvBias ? this.#vector(widths[0] + 2 * widths[1], projections('bias')) : 0,
-      qNorm: config.qkNorm ? norm('self_attn.q_norm', headDim) : 0,
-      kNorm: config.qkNorm ? norm('self_attn.k_norm', headDim) : 0,
+      qkvBias: qkvBias ? this.#vector(widths[0] + 2 * widths[1], projections('bias')) : 0,
+      qNorm: qkNorm ? norm('self_attn.q_norm', headDim) : 0,
+      kNorm: qkNorm ? norm('self_attn.k_norm', headDim) : 0,
       output: this.#matrix(heads * headDim, [[`${at}.self_attn.o_proj.weight`, d]]),
       gateUp: this.#matrix(d, [
         [`${at}.mlp.gate_proj.weight`, f],
@@ -176,19 +177,9 @@ export class Weights {
           `Tensor ${name} is missing.`,
           `a tensor [${this.#shapes.get(name)}]`,
         );
-    const table = rotationTable(this.#config);
-    this.#instance.heap.floats(this.rotations, table.length).set(table);
+    for (const [rope, address] of this.rotations) {
+      const table = ropeTable(rope, this.#config.headDim, contextLength(this.#config));
+      this.#instance.heap.floats(address, table.length).set(table);
+    }
   }
-}
-
-function rotationTable(config: ModelConfig): Float32Array {
-  const positions = contextLength(config);
-  const half = config.headDim / 2;
-  const { cos, sin } = ropeTables(config, positions);
-  const table = new Float32Array(2 * half * positions);
-  for (let p = 0; p < positions; p++) {
-    table.set(cos.subarray(p * half, (p + 1) * half), 2 * p * half);
-    table.set(sin.subarray(p * half, (p + 1) * half), (2 * p + 1) * half);
-  }
-  return table;
 }

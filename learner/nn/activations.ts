@@ -13,9 +13,14 @@ const MOST_TOKENS = 8192;
 const SPARE_BYTES = 256 * 1024 ** 2;
 
 /** Float32 values that one block keeps for a token: residuals, normed inputs, q, k, v, the attention's output and the three parts of the gated MLP. */
-function blockValues({ hiddenSize, intermediateSize, heads, kvHeads, headDim, qkNorm }: ModelConfig): number {
+function blockValues({ hiddenSize, intermediateSize, heads, kvHeads, headDim, layers }: ModelConfig): number {
   const projected = (heads + kvHeads) * headDim;
-  return 4 * hiddenSize + 2 * projected + (qkNorm ? projected : 0) + 3 * intermediateSize;
+  return (
+    4 * hiddenSize +
+    2 * projected +
+    (layers.some(({ qkNorm }) => qkNorm) ? projected : 0) +
+    3 * intermediateSize
+  );
 }
 
 /**
@@ -24,7 +29,7 @@ function blockValues({ hiddenSize, intermediateSize, heads, kvHeads, headDim, qk
  */
 export function activationBytes(config: ModelConfig, recompute: boolean): number {
   const kept = recompute ? config.hiddenSize : blockValues(config);
-  return 4 * (config.layers * kept + 2 * blockValues(config));
+  return 4 * (config.layers.length * kept + 2 * blockValues(config));
 }
 
 /**

@@ -50,7 +50,12 @@ export interface ChosenDevice {
 /** The policy's first block and the first of its tokens. */
 function pieceOf(config: ModelConfig): ModelConfig {
   const maxPositions = Math.min(config.maxPositions, LENGTH);
-  return { ...config, layers: 1, vocabSize: Math.min(config.vocabSize, MOST_VOCAB), maxPositions };
+  return {
+    ...config,
+    layers: config.layers.slice(0, 1),
+    vocabSize: Math.min(config.vocabSize, MOST_VOCAB),
+    maxPositions,
+  };
 }
 
 /** Resolves to whether the work ended in time. */

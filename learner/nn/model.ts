@@ -1,8 +1,9 @@
 /**
- * The learner's model definition: a Llama / Qwen2 / Qwen3 decoder over packed sequences, with rotary grouped-query attention and a
- * gated MLP. The config alone decides the differences (biases on q, k, v; norms on the heads of q and k; tied embeddings).
+ * The learner's model definition: a decoder over packed sequences, with grouped-query attention and a gated MLP. The config's layers
+ * alone decide what an architecture has.
  */
 import { wrongInput } from '../../core/errors.ts';
+import type { LayerSpec } from '../../model/layers.ts';
 import { causalAttention } from '../ops/causal-attention.ts';
 import { gatherRows } from '../ops/gather-rows.ts';
 import { adaptedLinear, linear } from '../ops/linear.ts';
@@ -55,9 +56,14 @@ function project(
   return adaptedLinear(h, frozen, additions, addends);
 }
 
-function attentionBlock(forward: Forward, layer: string, x: tf.Tensor2D): tf.Tensor2D {
+function attentionBlock(
+  forward: Forward,
+  { rope, qkvBias, qkNorm }: LayerSpec,
+  layer: string,
+  x: tf.Tensor2D,
+): tf.Tensor2D {
   const { params, batch } = forward;
-  const { heads, kvHeads, headDim, rmsNormEps, qkvBias, qkNorm } = params.config;
+  const { heads, kvHeads, headDim, rmsNormEps } = params.config;
   const at = `${layer}.self_attn`;
   const { normed: h, passed } = branchNorm(x, params.get(`${layer}.input_layernorm.weight`), rmsNormEps);
   const [q, k, v] = project(forward, h, at, ['q', 'k', 'v'], { biased: qkvBias }) as [
@@ -81,7 +87,7 @@ function attentionBlock(forward: Forward, layer: string, x: tf.Tensor2D): tf.Ten
     normed(k, 'k'),
     v,
     offsets,
-    params.rotary(batch.longest),
+    params.rotary(rope, batch.longest),
     shape,
   );
   return project(forward, mixed, at, ['o'], { residual: passed })[0]!;
@@ -105,11 +111,11 @@ function trunk(forward: Forward): tf.Tensor2D {
       expected: `ids from 0 to ${vocabSize - 1}`,
     });
   let x = gatherRows(params.get('model.embed_tokens.weight') as tf.Tensor2D, batch.ids);
-  for (let i = 0; i < layers; i++) {
+  for (const [i, spec] of layers.entries()) {
     const layer = `model.layers.${i}`;
     // tf.tidy frees tensors that no gradient needs; the tape keeps the others.
     const block = (input: tf.Tensor2D): tf.Tensor2D =>
-      tf.tidy(() => mlpBlock(forward, layer, attentionBlock(forward, layer, input)));
+      tf.tidy(() => mlpBlock(forward, layer, attentionBlock(forward, spec, layer, input)));
     const trained = [...(adapter ?? params).tensors].filter(([name]) => name.startsWith(`${layer}.`));
     const output = recompute
       ? recomputed(

@@ -5,7 +5,8 @@
 import { wrongInput } from '../../core/errors.ts';
 import { checkCheckpoint, tensorShapes } from '../../model/checkpoint.ts';
 import type { ModelConfig } from '../../model/config.ts';
-import { ropeTables } from '../../model/rope.ts';
+import type { Rope } from '../../model/layers.ts';
+import { ropeTable } from '../../model/rope.ts';
 import {
   decode,
   readStoredFloats,
@@ -22,7 +23,7 @@ export class ParamSet implements Trainable {
   readonly config: ModelConfig;
   /** In a fixed order; the tensors are changed in place by the optimiser and stay the same objects. */
   readonly tensors: ReadonlyMap<string, tf.Tensor>;
-  #rotary: tf.Tensor2D | undefined;
+  readonly #rotary = new Map<Rope | null, tf.Tensor2D>();
 
   constructor(config: ModelConfig, tensors: ReadonlyMap<string, tf.Tensor>) {
     this.config = config;
@@ -36,26 +37,22 @@ export class ParamSet implements Trainable {
     return tensor;
   }
 
-  /** Cosines and sines [positions, headDim] for at least this many positions; kept and grown as needed. */
-  rotary(positions: number): tf.Tensor2D {
+  /** Cosines and sines [positions, headDim] of a layer's rope for at least this many positions; kept and grown as needed. */
+  rotary(rope: Rope | null, positions: number): tf.Tensor2D {
     const { config } = this;
     if (positions > config.maxPositions)
       throw wrongInput('learner.length', `A sequence has ${positions} tokens.`, {
         expected: `at most ${config.maxPositions}, the model's max_position_embeddings`,
       });
-    if (this.#rotary && this.#rotary.shape[0] >= positions) return this.#rotary;
-    this.#rotary?.dispose();
+    const known = this.#rotary.get(rope);
+    if (known && known.shape[0] >= positions) return known;
+    known?.dispose();
     // Twice as many positions as asked for, so that slowly growing lengths do not rebuild the table every step.
     const rows = Math.min(config.maxPositions, Math.max(64, 2 * positions));
-    const half = config.headDim / 2;
-    const { cos, sin } = ropeTables(config, rows);
-    const table = new Float32Array(2 * rows * half);
-    for (let p = 0; p < rows; p++) {
-      table.set(cos.subarray(p * half, (p + 1) * half), 2 * p * half);
-      table.set(sin.subarray(p * half, (p + 1) * half), (2 * p + 1) * half);
-    }
-    this.#rotary = tf.keep(tf.tensor2d(table, [rows, 2 * half]));
-    return this.#rotary;
+    const table = ropeTable(rope, config.headDim, rows);
+    const made = tf.keep(tf.tensor2d(table, [rows, config.headDim]));
+    this.#rotary.set(rope, made);
+    return made;
   }
 
   /** A copy with data of its own, unaffected by later updates of this one. */
@@ -74,8 +71,8 @@ export class ParamSet implements Trainable {
   }
 
   dispose(): void {
-    this.#rotary?.dispose();
-    this.#rotary = undefined;
+    tf.dispose([...this.#rotary.values()]);
+    this.#rotary.clear();
     tf.dispose([...this.tensors.values()]);
   }
 }

@@ -8,6 +8,7 @@
  * no matrix product needs a transposed operand.
  */
 import type { ModelConfig } from '../config.ts';
+import type { LayerSpec, Rope } from '../layers.ts';
 import { ropeTables } from '../rope.ts';
 import { DataType, type Graph, type Value } from './builder.ts';
 import { rmsNorm } from './decoder.ts';
@@ -24,7 +25,7 @@ export interface Cache {
 export interface Turn {
   /** int64 [P, N]. */
   readonly position: Value;
-  readonly rotation: Rotation;
+  readonly rotations: ReadonlyMap<Rope, Rotation>;
   /** Added to the scores: 0 where a query may look, else minus infinity; broadcasts to [P, K, R, G, S, T + t]. */
   readonly mask: Value;
   /** int64 [2]: T, t (new tokens included). */
@@ -43,10 +44,10 @@ export interface Rotation {
   readonly sin: Value;
 }
 
-export function rotation(graph: Graph, config: ModelConfig, positions: number): Rotation {
-  const { cos, sin } = ropeTables(config, positions);
+export function rotation(graph: Graph, rope: Rope, headDim: number, positions: number): Rotation {
+  const { cos, sin } = ropeTables(rope, headDim, positions);
   const table = (values: Float32Array): Value =>
-    graph.constant(DataType.FLOAT, [positions, config.headDim / 2], values);
+    graph.constant(DataType.FLOAT, [positions, headDim / 2], values);
   return { cos: table(cos), sin: table(sin) };
 }
 
@@ -73,6 +74,7 @@ export const sharedCache = (graph: Graph, { key, value }: Cache): Cache => ({
 export function attention(
   graph: Graph,
   config: ModelConfig,
+  { rope }: LayerSpec,
   qkv: Value,
   turn: Turn,
   caches: { readonly shared: Cache; readonly own: Cache; readonly gains?: Value | undefined },
@@ -86,9 +88,8 @@ export function attention(
   const byHead = graph.op('Transpose', [split], { perm: [0, 2, 1, 3] });
   const [qk, v] = splitIn(graph, byHead, graph.int64(heads + kvHeads, kvHeads), 1);
   const normed = caches.gains ? normHeads(graph, config, qk, caches.gains) : qk;
-  const { cos, sin } = turn.rotation;
-  const rotated = graph.op('com.microsoft:RotaryEmbedding', [normed, turn.position, cos, sin]);
-  const [q, k] = splitIn(graph, rotated, graph.int64(heads, kvHeads), 1);
+  const placed = rope ? rotated(graph, normed, turn, rope) : normed;
+  const [q, k] = splitIn(graph, placed, graph.int64(heads, kvHeads), 1);
   const own = {
     key: graph.op('Concat', [caches.own.key, reshape(k, turn.ownShape)], { axis: 4 }),
     value: graph.op('Concat', [caches.own.value, reshape(v, turn.ownShape)], { axis: 4 }),
@@ -105,6 +106,11 @@ export function attention(
   const perHead = grouped ? reshape(sum, graph.int64(0, heads, -1, headDim)) : sum;
   const perToken = graph.op('Transpose', [perHead], { perm: [0, 2, 1, 3] });
   return { out: reshape(perToken, graph.int64(0, 0, -1)), own };
+}
+
+function rotated(graph: Graph, x: Value, { rotations, position }: Turn, rope: Rope): Value {
+  const { cos, sin } = rotations.get(rope)!;
+  return graph.op('com.microsoft:RotaryEmbedding', [x, position, cos, sin]);
 }
 
 function splitIn(graph: Graph, x: Value, widths: Value, axis: number): [Value, Value] {

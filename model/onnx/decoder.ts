@@ -50,7 +50,7 @@ export function decoder(
 ): { residual: Value; added: Value } {
   let residual = graph.op('Gather', [weights.value('model.embed_tokens.weight'), ids]);
   let added: Value | undefined;
-  for (let i = 0; i < config.layers; i++) {
+  for (const [i, { qkvBias }] of config.layers.entries()) {
     const layer = `model.layers.${i}`;
     const gain = weights.gain(`${layer}.input_layernorm.weight`);
     const first = added
@@ -58,7 +58,7 @@ export function decoder(
       : { normed: rmsNorm(graph, residual, gain, config.rmsNormEps), sum: residual };
     const normed = weights.operand(graph, first.normed, config.hiddenSize, 'normed');
     let qkv = weights.linear(graph, normed, `${layer}.self_attn.qkv_proj.weight`);
-    if (config.qkvBias) qkv = graph.op('Add', [qkv, weights.value(`${layer}.self_attn.qkv_proj.bias`)]);
+    if (qkvBias) qkv = graph.op('Add', [qkv, weights.value(`${layer}.self_attn.qkv_proj.bias`)]);
     const heads = weights.operand(graph, attend(qkv, i), config.heads * config.headDim, 'attended');
     const attended = weights.linear(graph, heads, `${layer}.self_attn.o_proj.weight`);
     const gainAfter = weights.gain(`${layer}.post_attention_layernorm.weight`);

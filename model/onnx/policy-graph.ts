@@ -10,6 +10,7 @@
 import { LONGEST_CONTEXT } from '../../core/policy/policy.ts';
 import type { ModelConfig } from '../config.ts';
 import type { HeadWeights } from '../head.ts';
+import { ropesOf } from '../layers.ts';
 import { attention, type Cache, headGains, rotation, sharedCache, type Turn } from './attention.ts';
 import { DataType, type Dimension, Graph, modelBytes, type Value } from './builder.ts';
 import { decoder, headWeight } from './decoder.ts';
@@ -24,7 +25,7 @@ export const contextLength = (config: ModelConfig): number => Math.min(config.ma
 
 /** Names of the caches' tensors, key and value of each layer in turn. */
 export const cacheNames = (config: ModelConfig, kind: 'past' | 'present'): string[] =>
-  Array.from({ length: config.layers }, (_, i) => [`${kind}_${i}_key`, `${kind}_${i}_value`]).flat();
+  config.layers.flatMap((_, i) => [`${kind}_${i}_key`, `${kind}_${i}_value`]);
 
 const pairs = (values: readonly Value[]): Cache[] =>
   Array.from({ length: values.length / 2 }, (_, i) => ({ key: values[2 * i]!, value: values[2 * i + 1]! }));
@@ -83,11 +84,15 @@ export function policyGraph(
   const graph = new Graph('policy');
   const inputs = declareInputs(graph, config);
   const weights = declareWeights(graph, config, type);
-  const tables = rotation(graph, config, contextLength(config));
+  const rotations = new Map(
+    ropesOf(config.layers).map((rope) => [rope, rotation(graph, rope, headDim, contextLength(config))]),
+  );
   // The inverse temperature is multiplied into the last norm's gain once, instead of into the logits in each turn.
   const gain = graph.op('Mul', [weights.value('model.norm.weight'), inputs.inverseTemperature]);
   const shared = pairs(inputs.past).map((cache) => sharedCache(graph, cache));
-  const gains = config.qkNorm ? shared.map((_, layer) => headGains(graph, config, weights, layer)) : [];
+  const gains = config.layers.map(({ qkNorm }, i) =>
+    qkNorm ? headGains(graph, config, weights, i) : undefined,
+  );
 
   const body = new Graph('turn', graph);
   const own = (length: string) => ['P', kvHeads, 1, 'G', length, headDim];
@@ -109,14 +114,14 @@ export function policyGraph(
     queryShape: inputs.queryShape,
     flatShape: inputs.flatShape,
     position: carried.position,
-    rotation: tables,
+    rotations,
     mask: carried.mask,
     widths: carried.widths,
   };
   const grown: Cache[] = [];
-  const { residual, added } = decoder(body, config, weights, carried.ids, (qkv, layer) => {
-    const stores = { shared: shared[layer]!, own: caches[layer]!, gains: gains[layer] };
-    const attended = attention(body, config, qkv, common, stores);
+  const { residual, added } = decoder(body, config, weights, carried.ids, (qkv, i) => {
+    const stores = { shared: shared[i]!, own: caches[i]!, gains: gains[i] };
+    const attended = attention(body, config, config.layers[i]!, qkv, common, stores);
     grown.push(attended.own);
     return attended.out;
   });
@@ -161,7 +166,7 @@ export function policyGraph(
     'last_logits',
     ...(headWeights ? ['last_heads'] : []),
   ];
-  const emptyCaches = new Array<Value>(2 * layers).fill(emptyCache(graph, config, inputs.ownShape));
+  const emptyCaches = new Array<Value>(2 * layers.length).fill(emptyCache(graph, config, inputs.ownShape));
   graph.node(
     'Loop',
     [

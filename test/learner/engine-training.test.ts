@@ -59,7 +59,7 @@ test('adapters start as the base model, and their gradients follow from those of
   const frozen = await read(base.tensors);
   const settings = { rank: 3, alpha: 6 };
   const lora = createLora(base, settings, 'lora');
-  expect(lora.tensors.size).toBe(2 * 7 * TINY.layers);
+  expect(lora.tensors.size).toBe(2 * 7 * TINY.layers.length);
   const plain = await tokenLogProbs(base, batch).logp.data();
   expect(await tokenLogProbs(base, batch, { adapter: lora }).logp.data()).toEqual(plain);
 

@@ -15,7 +15,9 @@ import { readTensors } from '../../learner/nn/trainable.ts';
 import { copyOf } from '../../learner/ops/in-place.ts';
 import * as tf from '../../learner/tfjs.ts';
 import { BENCH_CONFIGS, benchBatch, benchWeights, modelConfig } from '../bench/learner-configs.ts';
+import { TINY_NAMES } from '../model/architectures.ts';
 import { IN_THE_NIGHT, NIGHT } from '../night.ts';
+import { expectArchitecture } from './engine-architecture-check.ts';
 import { REFERENCE_MODELS } from './engine-checkpoints.ts';
 import { expectReferenceGradients } from './engine-reference-check.ts';
 import { randomSequences, relativeDifference, tinyParams } from './engine-tiny.ts';
@@ -75,6 +77,11 @@ describe.skipIf(reason)(`WebGPU${reason ? `, skipped: ${reason}` : ''}`, () => {
     async (name) => {
       await expectReferenceGradients(name);
     },
+  );
+
+  test.runIf(NIGHT).each(TINY_NAMES)(
+    `%s: log-probabilities and gradients match float64${IN_THE_NIGHT}`,
+    expectArchitecture,
   );
 
   test('training steps give the weights of the CPU, over sequences longer than a workgroup', async () => {
@@ -216,7 +223,7 @@ describe.skipIf(reason)(`WebGPU${reason ? `, skipped: ${reason}` : ''}`, () => {
     dispatchesOf(1); // the first builds the table of rotations
     // Of 528 tokens, so that weights' gradients are split along them, as they are in a larger batch.
     const dispatches = dispatchesOf(11);
-    expect(params.config.layers).toBe(4);
+    expect(params.config.layers).toHaveLength(4);
     // 39 tensors are updated, and each layer has seven products forwards and fourteen backwards.
     expect(dispatches).toBeGreaterThan(80);
     expect(dispatches).toBeLessThanOrEqual(150);

@@ -5,6 +5,7 @@ import { parseConfig } from '../../model/config.ts';
 import { toHfConfig } from '../../model/hf-config.ts';
 import { packWeights } from '../../model/onnx/weights.ts';
 import { readSafetensors, type Tensors, writeSafetensors } from '../../model/safetensors.ts';
+import { TINY_ARCHITECTURES, TINY_NAMES } from './architectures.ts';
 
 const folder = 'test/oracle/models';
 const configJson = (name: string): Record<string, unknown> =>
@@ -78,7 +79,16 @@ test('a tokenizer with more ids than embeddings is refused', () => {
 
 test.each<[string, Record<string, unknown>]>([
   ['config.unsupported', { model_type: 'gpt2' }],
-  ['config.unsupported', { rope_scaling: { rope_type: 'dynamic', factor: 2 } }],
+  ['config.unsupported', { rope_scaling: { rope_type: 'longrope', factor: 2 } }],
+  [
+    'config.unsupported',
+    { rope_scaling: { rope_type: 'dynamic', factor: 2, original_max_position_embeddings: 32 } },
+  ],
+  ['config.unsupported', { layer_types: ['full_attention', 'linear_attention'] }],
+  ['config.invalid', { layer_types: ['full_attention'] }],
+  ['config.invalid', { model_type: 'smollm3', no_rope_layers: [1] }],
+  ['config.invalid', { model_type: 'smollm3', no_rope_layers: [1, 2] }],
+  ['config.invalid', { model_type: undefined }],
   ['config.unsupported', { attention_bias: true }],
   ['config.unsupported', { hidden_act: 'gelu' }],
   ['config.unsupported', { use_sliding_window: true }],
@@ -93,13 +103,47 @@ test.each<[string, Record<string, unknown>]>([
   );
 });
 
+test.each<[string, Record<string, unknown>]>([
+  ['towers for images or sound', { model_type: 'gemma3', text_config: {}, vision_config: {} }],
+  ['a mixture of experts', { model_type: 'mixtral', num_local_experts: 8 }],
+  ['a mixture of experts', { model_type: 'qwen3_moe', num_experts: 128 }],
+  ['recurrent layers', { model_type: 'mamba', state_size: 16 }],
+  ['recurrent layers', { model_type: 'qwen3_next', linear_num_key_heads: 16 }],
+  ['recurrent layers', { model_type: 'lfm2', conv_L_cache: 3 }],
+])('what cannot be computed is named with the reason: %s', (why, json) => {
+  expect(() => parseConfig(json)).toThrow(
+    new RegExp(`"${json.model_type}" is not implemented: it (is|has) ${why}`),
+  );
+});
+
+test('what config.json leaves out has the values that transformers gives it', () => {
+  const { vocab_size, hidden_size, intermediate_size, num_attention_heads, num_key_value_heads } =
+    configJson('llama');
+  const least = { vocab_size, hidden_size, intermediate_size, num_attention_heads, num_key_value_heads };
+  const read = (json: Record<string, unknown>) =>
+    parseConfig({ ...least, num_hidden_layers: 5, max_position_embeddings: 64, ...json });
+  const smol = read({ model_type: 'smollm3' });
+  expect(smol).toMatchObject({ tiedEmbeddings: true, rmsNormEps: 1e-6 });
+  expect(smol.layers.map(({ rope }) => rope?.theta)).toEqual([2e6, 2e6, 2e6, undefined, 2e6]);
+  const third = read({ model_type: 'smollm3', no_rope_layer_interval: 3 });
+  expect(third.layers.map(({ rope }) => rope !== null)).toEqual([true, true, false, true, true]);
+});
+
+test.each(TINY_NAMES)('%s: config.json is read, written and read again', (name) => {
+  const config = parseConfig(TINY_ARCHITECTURES[name]);
+  expect(parseConfig(toHfConfig(config))).toEqual(config);
+  expect(toHfConfig(config)).toMatchObject({ architectures: [...TINY_ARCHITECTURES[name].architectures] });
+});
+
 test('rope parameters are found where transformers 5 writes them', () => {
   const json = {
     ...configJson('llama'),
     rope_theta: undefined,
     rope_parameters: { rope_type: 'linear', factor: 4, rope_theta: 5e5 },
   };
-  expect(parseConfig(json)).toMatchObject({ ropeTheta: 5e5, ropeScaling: { type: 'linear', factor: 4 } });
+  expect(parseConfig(json)).toMatchObject({
+    layers: [{ rope: { theta: 5e5, scaling: { type: 'linear', factor: 4 } } }, {}],
+  });
 });
 
 test('a file in the canonical order is its own weight file; any other is repacked', () => {

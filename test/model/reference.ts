@@ -1,22 +1,93 @@
 /**
- * A second implementation of the forward pass, in float64 and as plainly as possible: one token at a time, no cache layout,
- * no fusion. An oracle for configs that the stored reference checkpoints do not cover.
+ * A second implementation of the forward pass, in float64 and as plainly as possible: one token at a time, no cache layout, no fusion. It reads
+ * config.json as transformers writes it, and shares no code with the engines: an oracle for what the stored reference checkpoints do not cover.
  */
 import type { ModelConfig } from '../../model/config.ts';
-import { ropeFrequencies } from '../../model/rope.ts';
-import type { Tensors } from '../../model/safetensors.ts';
+import { toHfConfig } from '../../model/hf-config.ts';
 
-const dot = (a: readonly number[], b: readonly number[]): number =>
-  a.reduce((sum, x, i) => sum + x * b[i]!, 0);
+interface Scaling {
+  readonly rope_type?: string;
+  readonly type?: string;
+  readonly factor?: number;
+  readonly low_freq_factor?: number;
+  readonly high_freq_factor?: number;
+  readonly original_max_position_embeddings?: number;
+  readonly beta_fast?: number | null;
+  readonly beta_slow?: number | null;
+  readonly attention_factor?: number | null;
+}
 
-/** Logits [seq][vocab] of a sequence of token ids. */
-export function referenceLogits(config: ModelConfig, tensors: Tensors, ids: readonly number[]): number[][] {
+/** The fields of config.json that change the arithmetic. */
+export interface HfJson {
+  readonly model_type: string;
+  readonly num_hidden_layers: number;
+  readonly num_attention_heads: number;
+  readonly num_key_value_heads: number;
+  readonly head_dim?: number | null;
+  readonly hidden_size: number;
+  readonly rms_norm_eps: number;
+  readonly rope_theta?: number;
+  readonly rope_scaling?: Scaling | null;
+  readonly max_position_embeddings: number;
+  readonly tie_word_embeddings?: boolean;
+  readonly no_rope_layers?: readonly number[];
+}
+
+type Vector = readonly number[];
+
+/** A checkpoint; its numbers may be in float64. */
+export type Numbers = ReadonlyMap<
+  string,
+  { readonly shape: readonly number[]; readonly data: ArrayLike<number> }
+>;
+
+const dot = (a: Vector, b: Vector): number => a.reduce((sum, x, i) => sum + x * b[i]!, 0);
+const plus = (a: Vector, b: Vector): number[] => a.map((x, i) => x + b[i]!);
+
+/** Turns per position, in radians, of each pair of a head, and the factor on what is turned. */
+function turns(json: HfJson, width: number): { angles: number[]; factor: number } {
+  const theta = json.rope_theta!;
+  const plain = Array.from({ length: width / 2 }, (_, i) => 1 / theta ** ((2 * i) / width));
+  const s = json.rope_scaling ?? {};
+  const type = s.rope_type ?? s.type ?? 'default';
+  const factor = s.factor ?? 1;
+  const trained = s.original_max_position_embeddings ?? json.max_position_embeddings;
+  if (type === 'default') return { angles: plain, factor: 1 };
+  if (type === 'linear') return { angles: plain.map((w) => w / factor), factor: 1 };
+  if (type === 'llama3') {
+    const [low, high] = [s.low_freq_factor!, s.high_freq_factor!];
+    const angles = plain.map((w) => {
+      const length = (2 * Math.PI) / w;
+      if (length < trained / high) return w;
+      if (length > trained / low) return w / factor;
+      const smooth = (trained / length - low) / (high - low);
+      return ((1 - smooth) * w) / factor + smooth * w;
+    });
+    return { angles, factor: 1 };
+  }
+  if (type !== 'yarn') throw new Error(`no reference for ${type}`);
+  const pairAt = (rotations: number): number =>
+    (width * Math.log(trained / (rotations * 2 * Math.PI))) / (2 * Math.log(theta));
+  const first = Math.max(0, Math.floor(pairAt(s.beta_fast ?? 32)));
+  const last = Math.min(width - 1, Math.ceil(pairAt(s.beta_slow ?? 1)));
+  const angles = plain.map((w, i) => {
+    const ramp = Math.min(1, Math.max(0, (i - first) / (first === last ? 0.001 : last - first)));
+    return (w / factor) * ramp + w * (1 - ramp);
+  });
+  return { angles, factor: s.attention_factor ?? 0.1 * Math.log(factor) + 1 };
+}
+
+/** Logits [seq][vocab] of a sequence of token ids, by config.json. */
+export function forwardLogits(json: HfJson, tensors: Numbers, ids: readonly number[]): number[][] {
+  const heads = json.num_attention_heads;
+  const width = json.head_dim ?? json.hidden_size / heads;
+  const shared = heads / json.num_key_value_heads;
+  const vector = (name: string): number[] => Array.from(tensors.get(name)!.data);
   const row = (name: string, i: number): number[] => {
     const { shape, data } = tensors.get(name)!;
-    return [...data.subarray(i * shape[1]!, (i + 1) * shape[1]!)];
+    return Array.from({ length: shape[1]! }, (_, j) => data[i * shape[1]! + j]!);
   };
-  const vector = (name: string): number[] => [...tensors.get(name)!.data];
-  const times = (name: string, x: readonly number[]): number[] => {
+  const times = (name: string, x: Vector): number[] => {
     const { shape, data } = tensors.get(name)!;
     return Array.from({ length: shape[0]! }, (_, i) => {
       let sum = 0;
@@ -24,61 +95,75 @@ export function referenceLogits(config: ModelConfig, tensors: Tensors, ids: read
       return sum;
     });
   };
-  const norm = (x: readonly number[], gain: readonly number[]): number[] => {
-    const scale = 1 / Math.sqrt(dot(x, x) / x.length + config.rmsNormEps);
+  const norm = (x: Vector, name: string): number[] => {
+    const gain = vector(name);
+    const scale = 1 / Math.sqrt(dot(x, x) / x.length + json.rms_norm_eps);
     return x.map((value, i) => value * scale * gain[i]!);
   };
-  const { frequencies, attentionFactor } = ropeFrequencies(config);
-  const half = config.headDim / 2;
-  const rotate = (x: readonly number[], position: number): number[] =>
-    x.map((value, i) => {
-      const angle = position * frequencies[i % half]!;
-      const other = i < half ? -x[i + half]! : x[i - half]!;
-      return attentionFactor * (value * Math.cos(angle) + other * Math.sin(angle));
+  const { angles, factor } = turns(json, width);
+  const turned = (head: Vector, position: number): number[] => {
+    const half = width / 2;
+    return head.map((value, i) => {
+      const angle = position * angles[i % half]!;
+      const other = i < half ? -head[i + half]! : head[i - half]!;
+      return factor * (value * Math.cos(angle) + other * Math.sin(angle));
     });
-  const project = (layer: string, which: string, x: readonly number[], position: number): number[][] => {
-    const bias = tensors.get(`${layer}.self_attn.${which}_proj.bias`);
-    const flat = times(`${layer}.self_attn.${which}_proj.weight`, x).map((y, i) => y + (bias?.data[i] ?? 0));
-    const heads = Array.from({ length: flat.length / config.headDim }, (_, h) =>
-      flat.slice(h * config.headDim, (h + 1) * config.headDim),
-    );
-    if (which === 'v') return heads;
-    const gain = tensors.get(`${layer}.self_attn.${which}_norm.weight`);
-    return heads.map((head) => rotate(gain ? norm(head, [...gain.data]) : head, position));
   };
-  const keys: number[][][][] = Array.from({ length: config.layers }, () => []);
-  const values: number[][][][] = Array.from({ length: config.layers }, () => []);
+  const inHeads = (flat: Vector): number[][] =>
+    Array.from({ length: flat.length / width }, (_, h) => flat.slice(h * width, (h + 1) * width));
+  const cache = Array.from({ length: json.num_hidden_layers }, () => ({
+    keys: [] as number[][][],
+    values: [] as number[][][],
+  }));
+
+  const attention = (x: Vector, layer: number, position: number): number[] => {
+    const at = `model.layers.${layer}.self_attn`;
+    const project = (which: string): number[] => {
+      const bias = tensors.get(`${at}.${which}_proj.bias`);
+      return times(`${at}.${which}_proj.weight`, x).map((y, i) => y + (bias?.data[i] ?? 0));
+    };
+    const placed = (which: string): number[][] => {
+      const all = inHeads(project(which)).map((head) =>
+        tensors.has(`${at}.${which}_norm.weight`) ? norm(head, `${at}.${which}_norm.weight`) : head,
+      );
+      return json.no_rope_layers?.[layer] === 0 ? all : all.map((head) => turned(head, position));
+    };
+    const { keys, values } = cache[layer]!;
+    keys.push(placed('k'));
+    values.push(inHeads(project('v')));
+    const mixed = placed('q').map((query, h) => {
+      const own = Math.floor(h / shared);
+      const weights = softmax(keys.map((key) => dot(query, key[own]!) / Math.sqrt(width)));
+      return query.map((_, i) =>
+        dot(
+          weights,
+          values.map((value) => value[own]![i]!),
+        ),
+      );
+    });
+    return times(`${at}.o_proj.weight`, mixed.flat());
+  };
+  const mlp = (x: Vector, layer: number): number[] => {
+    const at = `model.layers.${layer}.mlp`;
+    const up = times(`${at}.up_proj.weight`, x);
+    const gated = times(`${at}.gate_proj.weight`, x).map((g, i) => (g / (1 + Math.exp(-g))) * up[i]!);
+    return times(`${at}.down_proj.weight`, gated);
+  };
+
   return ids.map((id, position) => {
     let x = row('model.embed_tokens.weight', id);
-    for (let l = 0; l < config.layers; l++) {
-      const layer = `model.layers.${l}`;
-      const normed = norm(x, vector(`${layer}.input_layernorm.weight`));
-      keys[l]!.push(project(layer, 'k', normed, position));
-      values[l]!.push(project(layer, 'v', normed, position));
-      const heads = project(layer, 'q', normed, position).map((query, h) => {
-        const shared = Math.floor(h / (config.heads / config.kvHeads));
-        const weights = softmax(keys[l]!.map((key) => dot(query, key[shared]!) / Math.sqrt(config.headDim)));
-        return query.map((_, i) =>
-          dot(
-            weights,
-            values[l]!.map((value) => value[shared]![i]!),
-          ),
-        );
-      });
-      const attended = times(`${layer}.self_attn.o_proj.weight`, heads.flat());
-      x = x.map((value, i) => value + attended[i]!);
-      const second = norm(x, vector(`${layer}.post_attention_layernorm.weight`));
-      const up = times(`${layer}.mlp.up_proj.weight`, second);
-      const gated = times(`${layer}.mlp.gate_proj.weight`, second).map(
-        (g, i) => (g / (1 + Math.exp(-g))) * up[i]!,
-      );
-      const down = times(`${layer}.mlp.down_proj.weight`, gated);
-      x = x.map((value, i) => value + down[i]!);
+    for (let l = 0; l < json.num_hidden_layers; l++) {
+      const at = `model.layers.${l}`;
+      x = plus(x, attention(norm(x, `${at}.input_layernorm.weight`), l, position));
+      x = plus(x, mlp(norm(x, `${at}.post_attention_layernorm.weight`), l));
     }
-    const out = config.tiedEmbeddings ? 'model.embed_tokens.weight' : 'lm_head.weight';
-    return times(out, norm(x, vector('model.norm.weight')));
+    const out = tensors.has('lm_head.weight') && !json.tie_word_embeddings ? 'lm_head' : 'model.embed_tokens';
+    return times(`${out}.weight`, norm(x, 'model.norm.weight'));
   });
 }
+
+export const referenceLogits = (config: ModelConfig, tensors: Numbers, ids: readonly number[]): number[][] =>
+  forwardLogits(toHfConfig(config) as unknown as HfJson, tensors, ids);
 
 export function softmax(x: readonly number[]): number[] {
   const top = Math.max(...x);

@@ -4,7 +4,10 @@ import { smallConfig } from './checkpoints.ts';
 
 /** Frequencies of narrow heads with base 10 000, under a scaling in Hugging Face's names. */
 const frequencies = (headDim: number, scaling: Record<string, unknown> | null) =>
-  ropeFrequencies(smallConfig({ head_dim: headDim, rope_theta: 10_000, rope_scaling: scaling }));
+  ropeFrequencies(
+    smallConfig({ head_dim: headDim, rope_theta: 10_000, rope_scaling: scaling }).layers[0]!.rope!,
+    headDim,
+  );
 
 const close = (values: Float64Array, expected: readonly number[]) => {
   expect(values).toHaveLength(expected.length);
@@ -15,6 +18,11 @@ const close = (values: Float64Array, expected: readonly number[]) => {
 test('unscaled and linear', () => {
   close(frequencies(8, null).frequencies, [1, 0.1, 0.01, 0.001]);
   close(frequencies(8, { rope_type: 'linear', factor: 4 }).frequencies, [0.25, 0.025, 0.0025, 0.00025]);
+});
+
+test('dynamic: up to max_position_embeddings as without it', () => {
+  // The base grows by (factor · length / most - (factor - 1))^(d / (d - 2)) from the length `most` on, which is 1 there.
+  close(frequencies(8, { rope_type: 'dynamic', factor: 4 }).frequencies, [1, 0.1, 0.01, 0.001]);
 });
 
 test('llama3: fast turns stay, slow ones are stretched, those between are blended', () => {
@@ -42,7 +50,7 @@ test('yarn: a ramp over dimensions, and warmer attention', () => {
 });
 
 test('tables are cosines and sines of position times frequency', () => {
-  const { cos, sin } = ropeTables(smallConfig({ head_dim: 4, rope_theta: 10_000 }), 3);
+  const { cos, sin } = ropeTables({ theta: 10_000, scaling: null }, 4, 3);
   expect([...cos]).toEqual([1, 1, Math.cos(1), Math.cos(0.01), Math.cos(2), Math.cos(0.02)].map(Math.fround));
   expect([...sin]).toEqual([0, 0, Math.sin(1), Math.sin(0.01), Math.sin(2), Math.sin(0.02)].map(Math.fround));
 });

@@ -21,7 +21,7 @@ export function exportedGraph(config: ModelConfig, type: WeightType): Uint8Array
   const last = graph.op('Cast', [graph.op('Sub', [lengths, graph.scalarInt64(1)])], { to: INT32 });
   const total = graph.op('Gather', [graph.op('Shape', [mask]), graph.scalarInt64(1)]);
   const totalLength = graph.op('Cast', [total], { to: INT32 });
-  const rope = ropeTables(config, config.maxPositions);
+  const rope = ropeTables(config.layers[0]!.rope, config.headDim, config.maxPositions);
   const table = (values: Float32Array) =>
     graph.constant(FLOAT, [config.maxPositions, config.headDim / 2], values);
   const [cos, sin] = [table(rope.cos), table(rope.sin)];

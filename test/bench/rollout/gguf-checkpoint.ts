@@ -56,7 +56,7 @@ function metadataOf(config: ModelConfig): Map<string, GgufValue> {
     ['general.architecture', { string: arch }],
     [`${arch}.context_length`, { u32: config.maxPositions }],
     [`${arch}.embedding_length`, { u32: config.hiddenSize }],
-    [`${arch}.block_count`, { u32: config.layers }],
+    [`${arch}.block_count`, { u32: config.layers.length }],
     [`${arch}.feed_forward_length`, { u32: config.intermediateSize }],
     [`${arch}.attention.head_count`, { u32: config.heads }],
     [`${arch}.attention.head_count_kv`, { u32: config.kvHeads }],
@@ -64,7 +64,7 @@ function metadataOf(config: ModelConfig): Map<string, GgufValue> {
     [`${arch}.attention.value_length`, { u32: config.headDim }],
     [`${arch}.attention.layer_norm_rms_epsilon`, { f32: config.rmsNormEps }],
     [`${arch}.rope.dimension_count`, { u32: config.headDim }],
-    [`${arch}.rope.freq_base`, { f32: config.ropeTheta }],
+    [`${arch}.rope.freq_base`, { f32: config.layers[0]!.rope!.theta }],
     // The one tokenizer that takes the longest match and has no special tokens: nothing ends generation early.
     ['tokenizer.ggml.model', { string: 'rwkv' }],
     ['tokenizer.ggml.tokens', { strings: ids.map((id) => textOf([id])) }],
@@ -77,7 +77,7 @@ export function ggufCheckpoint(
   tensors: Tensors,
   matrices: 'f32' | 'q8_0' = 'f32',
 ): Uint8Array {
-  if (config.architecture === 'qwen3' || config.ropeScaling)
+  if (!['llama', 'qwen2'].includes(config.architecture) || config.layers[0]!.rope?.scaling)
     throw new Error('The bench converts Llama and Qwen2 checkpoints without rope scaling.');
   const rotated = /\.self_attn\.[qk]_proj\.weight$/;
   const renamed = new Map<string, Tensor>();

@@ -23,7 +23,7 @@ export function productsGraph(config: ModelConfig, type: WeightType): Uint8Array
   body.input('turn', INT64, []);
   const going = body.input('going', BOOL, []);
   const carried = body.input('carried', FLOAT, []);
-  for (let layer = 0; layer < config.layers; layer++) {
+  for (let layer = 0; layer < config.layers.length; layer++) {
     const at = `model.layers.${layer}`;
     const normed = weights.operand(body, hidden, config.hiddenSize, 'normed');
     weights.linear(body, normed, `${at}.self_attn.qkv_proj.weight`);

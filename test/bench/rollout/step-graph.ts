@@ -25,7 +25,7 @@ export function stepGraph(config: ModelConfig): Uint8Array {
   const weights = declareWeights(graph, config, 'float32');
   const longest = graph.op('ReduceMax', [lastPosition], { keepdims: 0 });
   const total = graph.op('Add', [longest, graph.scalarInt32(1)]);
-  const rope = ropeTables(config, config.maxPositions);
+  const rope = ropeTables(config.layers[0]!.rope, config.headDim, config.maxPositions);
   const table = (values: Float32Array) =>
     graph.constant(FLOAT, [config.maxPositions, config.headDim / 2], values);
   const [cos, sin] = [table(rope.cos), table(rope.sin)];

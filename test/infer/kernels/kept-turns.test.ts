@@ -37,7 +37,7 @@ function open(form: Form): { policy: KernelPolicy; read: () => number } {
   const kernels: Kernels = {
     ...instance.kernels,
     appendTokens: (rows, ...rest) => {
-      tokens += rows! / config.layers;
+      tokens += rows! / config.layers.length;
       return instance.kernels.appendTokens(rows!, ...rest);
     },
   };

@@ -139,7 +139,7 @@ test('what is kept between turns does not lie in the window, and is not bounded 
     const made = await policy.generate(asked, few);
     // All but the last token of each prompt, less what the turn before has left where that was kept.
     const all = prompts.reduce((sum, { length }) => sum + length - 1, 0);
-    expect(count.read / config.layers).toBe(turn < 2 ? all : all - known);
+    expect(count.read / config.layers.length).toBe(turn < 2 ? all : all - known);
     prompts = prompts.map((ids, i) => [...ids, ...made[i]![0]!.ids, 7, 8]);
     known = prompts.reduce((sum, { length }) => sum + length - 3, 0);
   }

@@ -1,0 +1,45 @@
+/** What a decoder's layers do. The three forward passes (ONNX graph, kernels, learner) go over this list, and the names and shapes of a checkpoint follow from it. */
+
+/** How rotary frequencies are stretched beyond the trained context; absent means not at all. */
+export type RopeScaling =
+  | { readonly type: 'linear'; readonly factor: number }
+  | {
+      readonly type: 'llama3';
+      readonly factor: number;
+      readonly lowFreqFactor: number;
+      readonly highFreqFactor: number;
+      readonly originalMaxPositions: number;
+    }
+  | {
+      readonly type: 'yarn';
+      readonly factor: number;
+      readonly betaFast: number;
+      readonly betaSlow: number;
+      /** Multiplies both cos and sin. */
+      readonly attentionFactor: number;
+      readonly originalMaxPositions: number;
+    };
+
+/** A rotary embedding. Layers that share one share the object. */
+export interface Rope {
+  readonly theta: number;
+  readonly scaling: RopeScaling | null;
+}
+
+/** One layer. */
+export interface LayerSpec {
+  /** Rotates queries and keys by their positions; null: nothing tells positions apart but the order of the cache (NoPE). */
+  readonly rope: Rope | null;
+  /** Biases on the q, k and v projections. */
+  readonly qkvBias: boolean;
+  /** RMS norm of q and k before the rotation: of each head. */
+  readonly qkNorm: 'heads' | null;
+}
+
+/** The rotary embeddings of a model, each once. */
+export const ropesOf = (layers: readonly LayerSpec[]): readonly Rope[] => [
+  ...new Set(layers.flatMap(({ rope }) => rope ?? [])),
+];
+
+/** A layer as Llama has it. */
+export const plainLayer = (rope: Rope): LayerSpec => ({ rope, qkvBias: false, qkNorm: null });

@@ -1,0 +1,37 @@
+/** Tiny checkpoints of architectures: config.json as transformers writes it, and random weights under its names. */
+import type { HfJson } from './reference.ts';
+
+const tiny = {
+  vocab_size: 40,
+  hidden_size: 32,
+  intermediate_size: 48,
+  num_hidden_layers: 4,
+  num_attention_heads: 4,
+  num_key_value_heads: 2,
+  max_position_embeddings: 64,
+  rms_norm_eps: 1e-6,
+};
+
+export const TINY_ARCHITECTURES = {
+  smollm3: {
+    ...tiny,
+    architectures: ['SmolLM3ForCausalLM'],
+    model_type: 'smollm3',
+    hidden_act: 'silu',
+    attention_bias: false,
+    mlp_bias: false,
+    layer_types: new Array(4).fill('full_attention'),
+    no_rope_layer_interval: 4,
+    no_rope_layers: [1, 1, 1, 0],
+    rope_scaling: null,
+    rope_theta: 5e6,
+    sliding_window: null,
+    use_sliding_window: false,
+    max_window_layers: 28,
+    pretraining_tp: 2,
+    tie_word_embeddings: true,
+  },
+} as const satisfies Record<string, HfJson & Record<string, unknown>>;
+
+export type TinyArchitecture = keyof typeof TINY_ARCHITECTURES;
+export const TINY_NAMES = Object.keys(TINY_ARCHITECTURES) as TinyArchitecture[];
