@@ -1,6 +1,6 @@
 /** The architectures that can be read, a row each: what their layers have other than Llama's, and what their config.json leaves out. */
 import type { HfConfig } from './hf-schema.ts';
-import type { LayerSpec } from './layers.ts';
+import { type LayerSpec, POST_NORMS } from './layers.ts';
 
 interface ArchitectureRow {
   /** Its name in words. */
@@ -40,6 +40,12 @@ export const ARCHITECTURES = {
     layer: ({ no_rope_layers: rotates, no_rope_layer_interval: interval = NO_ROPE_INTERVAL }, i) =>
       (rotates ? rotates[i] : (i + 1) % interval) ? {} : { rope: null },
     fields: (layers) => ({ no_rope_layers: layers.map(({ rope }) => (rope ? 1 : 0)) }),
+  },
+  olmo2: {
+    title: 'OLMo 2',
+    className: 'Olmo2ForCausalLM',
+    defaults: { rms_norm_eps: 1e-5 },
+    all: { norms: POST_NORMS, qkNorm: 'whole' },
   },
 } as const satisfies Record<string, ArchitectureRow>;
 

@@ -15,7 +15,10 @@ export function tensorShapes(config: ModelConfig): Map<string, readonly number[]
   const shapes = new Map<string, readonly number[]>([['model.embed_tokens.weight', [vocabSize, d]]]);
   for (const [i, layer] of config.layers.entries()) {
     const at = `model.layers.${i}`;
-    shapes.set(`${at}.input_layernorm.weight`, [d]);
+    const norm = (name: string | null): void => {
+      if (name) shapes.set(`${at}.${name}.weight`, [d]);
+    };
+    norm(layer.norms.attention.before);
     const projections = [
       ['q', q],
       ['k', kv],
@@ -25,12 +28,15 @@ export function tensorShapes(config: ModelConfig): Map<string, readonly number[]
     if (layer.qkvBias)
       for (const [name, width] of projections) shapes.set(`${at}.self_attn.${name}_proj.bias`, [width]);
     if (layer.qkNorm)
-      for (const name of ['q', 'k']) shapes.set(`${at}.self_attn.${name}_norm.weight`, [headDim]);
+      for (const [name, width] of projections.slice(0, 2))
+        shapes.set(`${at}.self_attn.${name}_norm.weight`, [layer.qkNorm === 'whole' ? width : headDim]);
     shapes.set(`${at}.self_attn.o_proj.weight`, [d, q]);
-    shapes.set(`${at}.post_attention_layernorm.weight`, [d]);
+    norm(layer.norms.attention.after);
+    norm(layer.norms.mlp.before);
     shapes.set(`${at}.mlp.gate_proj.weight`, [f, d]);
     shapes.set(`${at}.mlp.up_proj.weight`, [f, d]);
     shapes.set(`${at}.mlp.down_proj.weight`, [d, f]);
+    norm(layer.norms.mlp.after);
   }
   shapes.set('model.norm.weight', [d]);
   if (!config.tiedEmbeddings) shapes.set('lm_head.weight', [vocabSize, d]);

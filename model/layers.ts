@@ -26,14 +26,39 @@ export interface Rope {
   readonly scaling: RopeScaling | null;
 }
 
+/** The norms of a block by their names in a checkpoint: of its input, and of its output before that is added to the residual stream. */
+export interface BlockNorms {
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+export interface LayerNorms {
+  readonly attention: BlockNorms;
+  readonly mlp: BlockNorms;
+}
+
+const INPUT = 'input_layernorm';
+const POST_ATTENTION = 'post_attention_layernorm';
+const POST_MLP = 'post_feedforward_layernorm';
+
+export const PRE_NORMS: LayerNorms = {
+  attention: { before: INPUT, after: null },
+  mlp: { before: POST_ATTENTION, after: null },
+};
+export const POST_NORMS: LayerNorms = {
+  attention: { before: null, after: POST_ATTENTION },
+  mlp: { before: null, after: POST_MLP },
+};
+
 /** One layer. */
 export interface LayerSpec {
   /** Rotates queries and keys by their positions; null: nothing tells positions apart but the order of the cache (NoPE). */
   readonly rope: Rope | null;
   /** Biases on the q, k and v projections. */
   readonly qkvBias: boolean;
-  /** RMS norm of q and k before the rotation: of each head. */
-  readonly qkNorm: 'heads' | null;
+  /** RMS norm of q and k before the rotation: of each head, or of all heads as one row. */
+  readonly qkNorm: 'heads' | 'whole' | null;
+  readonly norms: LayerNorms;
 }
 
 /** The rotary embeddings of a model, each once. */
@@ -42,4 +67,9 @@ export const ropesOf = (layers: readonly LayerSpec[]): readonly Rope[] => [
 ];
 
 /** A layer as Llama has it. */
-export const plainLayer = (rope: Rope): LayerSpec => ({ rope, qkvBias: false, qkNorm: null });
+export const plainLayer = (rope: Rope): LayerSpec => ({
+  rope,
+  qkvBias: false,
+  qkNorm: null,
+  norms: PRE_NORMS,
+});

@@ -16,6 +16,8 @@ export interface Work {
   readonly x: number;
   /** The input of a product [widest input]. */
   readonly input: number;
+  /** A block's output that is normed before it is added [hidden]; there is none of rows where no layer has such a norm. */
+  readonly out: number;
   /** Queries, keys, values [qkvWidth]. */
   readonly qkv: number;
   /** Gate and up [2 * intermediate, each rounded up to 8]. */
@@ -55,6 +57,7 @@ export class Decoder {
   readonly head: DecoderHead | undefined;
   readonly #weights: Weights;
   readonly #planes: 0 | 1 | 2;
+  readonly #normsOutputs: boolean;
 
   /** `head` is laid out on the heap of the instance, in float32 whatever the form of the weights. */
   constructor(
@@ -72,6 +75,7 @@ export class Decoder {
     this.logitsWidth = roundUp(vocabSize, 8);
     this.#weights = weights;
     this.#planes = planes;
+    this.#normsOutputs = config.layers.some(({ norms }) => norms.attention.after || norms.mlp.after);
     this.head = head && this.#layOut(head);
   }
 
@@ -99,6 +103,7 @@ export class Decoder {
       rows,
       x: heap.take(4 * rows * hiddenSize),
       input: heap.take(4 * rows * widest),
+      out: heap.take(this.#normsOutputs ? 4 * rows * hiddenSize : 0),
       qkv: heap.take(4 * rows * this.qkvWidth),
       gateUp: heap.take(4 * rows * 2 * roundUp(intermediateSize, 8)),
       integers: heap.take(this.#planes * rows * widest),
@@ -120,7 +125,11 @@ export class Decoder {
     const { hiddenSize, intermediateSize, heads, headDim } = this.config;
     const widest = Math.max(hiddenSize, intermediateSize, heads * headDim);
     const values =
-      hiddenSize + 2 * widest + this.qkvWidth + 2 * roundUp(intermediateSize, 8) + this.logitsWidth;
+      (this.#normsOutputs ? 2 : 1) * hiddenSize +
+      2 * widest +
+      this.qkvWidth +
+      2 * roundUp(intermediateSize, 8) +
+      this.logitsWidth;
     return 4 * values + this.#planes * widest;
   }
 
@@ -140,31 +149,61 @@ export class Decoder {
     });
   }
 
-  #attention(rows: number, work: Work, weights: LayerWeights, { rope }: LayerSpec, attend: () => void): void {
+  #attention(
+    rows: number,
+    work: Work,
+    weights: LayerWeights,
+    { rope, qkNorm }: LayerSpec,
+    attend: () => void,
+  ): void {
     const { kernels, qkvWidth } = this;
-    const { hiddenSize: d, heads, kvHeads, headDim, rmsNormEps: eps } = this.config;
+    const { heads, kvHeads, headDim, rmsNormEps: eps } = this.config;
     const { qkv, inverse } = work;
-    kernels.rmsNorm(rows, d, work.x, weights.inputNorm, work.input, inverse, eps);
+    this.#enter(rows, work, weights.attention.before);
     if (weights.qkvBias) kernels.fillRows(rows, qkvWidth, weights.qkvBias, qkv, qkvWidth);
     this.#product(rows, work, weights.qkv, qkv, qkvWidth, weights.qkvBias !== 0);
     if (weights.qNorm) {
       const keys = qkv + 4 * heads * headDim;
-      kernels.normHeads(rows, qkvWidth, heads, headDim, qkv, weights.qNorm, inverse, eps);
-      kernels.normHeads(rows, qkvWidth, kvHeads, headDim, keys, weights.kNorm, inverse, eps);
+      // All heads as one row are a single wide head.
+      const norm = (count: number, x: number, gain: number) =>
+        qkNorm === 'whole'
+          ? kernels.normHeads(rows, qkvWidth, 1, count * headDim, x, gain, inverse, eps)
+          : kernels.normHeads(rows, qkvWidth, count, headDim, x, gain, inverse, eps);
+      norm(heads, qkv, weights.qNorm);
+      norm(kvHeads, keys, weights.kNorm);
     }
     const table = rope && this.#weights.rotations.get(rope)!;
     if (table) kernels.rotate(rows, qkvWidth, heads + kvHeads, headDim, qkv, work.positions, table);
     attend();
-    this.#product(rows, work, weights.output, work.x, d, true);
+    this.#leave(rows, work, weights.output, weights.attention.after);
   }
 
-  #feedForward(rows: number, work: Work, { postNorm, gateUp, upAt, down }: LayerWeights): void {
+  #feedForward(rows: number, work: Work, { mlp, gateUp, upAt, down }: LayerWeights): void {
     const { kernels } = this;
-    const { hiddenSize: d, intermediateSize: f, rmsNormEps: eps } = this.config;
-    kernels.rmsNorm(rows, d, work.x, postNorm, work.input, work.inverse, eps);
+    const { intermediateSize: f } = this.config;
+    this.#enter(rows, work, mlp.before);
     this.#product(rows, work, gateUp, work.gateUp, gateUp.n, false);
     kernels.gate(rows, f, work.gateUp, gateUp.n, upAt, work.input);
-    this.#product(rows, work, down, work.x, d, true);
+    this.#leave(rows, work, down, mlp.after);
+  }
+
+  /** Writes the input of a block to `work.input`: the residual stream, by the norm before the block where there is one. */
+  #enter(rows: number, { x, input, inverse }: Work, gain: number): void {
+    const { kernels } = this;
+    const { hiddenSize: d, rmsNormEps: eps } = this.config;
+    if (gain) kernels.rmsNorm(rows, d, x, gain, input, inverse, eps);
+    else kernels.scaleAdd(rows * d, x, input, 1, 0, 0, 1);
+  }
+
+  /** Adds a block's last product to the residual stream, by the norm after the block where there is one. */
+  #leave(rows: number, work: Work, matrix: Matrix, gain: number): void {
+    const { kernels } = this;
+    const { hiddenSize: d, rmsNormEps: eps } = this.config;
+    const { x, out, inverse } = work;
+    this.#product(rows, work, matrix, gain ? out : x, d, !gain);
+    if (!gain) return;
+    kernels.rmsNorm(rows, d, out, gain, out, inverse, eps);
+    kernels.scaleAdd(rows * d, out, x, 1, 1, 0, 1);
   }
 
   /** c [rows, n] (+)= work.input [rows, k] times a matrix; the rows of c are `ldc` values apart. */

@@ -24,6 +24,7 @@ const NAMES = [
   'quantizeWeights',
   'rmsNorm',
   'rotate',
+  'scaleAdd',
   'score',
   'setScratch',
   'setWideTiles',

@@ -5,7 +5,7 @@
 import { wrongInput } from '../../core/errors.ts';
 import { checkTensor, invalid, isRedundant, tensorShapes } from '../../model/checkpoint.ts';
 import type { ModelConfig } from '../../model/config.ts';
-import { type LayerSpec, type Rope, ropesOf } from '../../model/layers.ts';
+import { type BlockNorms, type LayerSpec, type Rope, ropesOf } from '../../model/layers.ts';
 import { contextLength } from '../../model/onnx/policy-graph.ts';
 import { ropeTable } from '../../model/rope.ts';
 import type { TensorPiece } from '../../model/safetensors-stream.ts';
@@ -14,8 +14,9 @@ import type { KernelInstance } from './kernels.ts';
 import { fill, type Matrix, reserve } from './matrix.ts';
 
 export interface LayerWeights {
-  readonly inputNorm: number;
-  readonly postNorm: number;
+  /** The addresses of the gains of a block's norms; 0 if there are none. */
+  readonly attention: { readonly before: number; readonly after: number };
+  readonly mlp: { readonly before: number; readonly after: number };
   /** Queries, keys and values side by side. */
   readonly qkv: Matrix;
   /** The address of the bias of queries, keys and values; 0 if there is none. */
@@ -98,19 +99,24 @@ export class Weights {
     this.end = areas.mark;
   }
 
-  #layer(config: ModelConfig, { qkvBias, qkNorm }: LayerSpec, at: string): LayerWeights {
+  #layer(config: ModelConfig, { qkvBias, qkNorm, norms }: LayerSpec, at: string): LayerWeights {
     const { hiddenSize: d, intermediateSize: f, heads, kvHeads, headDim } = config;
     const widths = [heads, kvHeads, kvHeads].map((count) => count * headDim) as [number, number, number];
     const projections = (kind: 'weight' | 'bias') =>
       (['q', 'k', 'v'] as const).map((x, i) => [`${at}.self_attn.${x}_proj.${kind}`, widths[i]!] as const);
     const norm = (name: string, width: number) => this.#vector(width, [[`${at}.${name}.weight`, width]]);
+    const around = ({ before, after }: BlockNorms) => ({
+      before: before ? norm(before, d) : 0,
+      after: after ? norm(after, d) : 0,
+    });
+    const [queries, keys] = qkNorm === 'whole' ? widths : [headDim, headDim];
     return {
-      inputNorm: norm('input_layernorm', d),
-      postNorm: norm('post_attention_layernorm', d),
+      attention: around(norms.attention),
+      mlp: around(norms.mlp),
       qkv: this.#matrix(d, projections('weight')),
       qkvBias: qkvBias ? this.#vector(widths[0] + 2 * widths[1], projections('bias')) : 0,
-      qNorm: qkNorm ? norm('self_attn.q_norm', headDim) : 0,
-      kNorm: qkNorm ? norm('self_attn.k_norm', headDim) : 0,
+      qNorm: qkNorm ? norm('self_attn.q_norm', queries) : 0,
+      kNorm: qkNorm ? norm('self_attn.k_norm', keys) : 0,
       output: this.#matrix(heads * headDim, [[`${at}.self_attn.o_proj.weight`, d]]),
       gateUp: this.#matrix(d, [
         [`${at}.mlp.gate_proj.weight`, f],

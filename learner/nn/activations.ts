@@ -12,15 +12,12 @@ const MOST_TOKENS = 8192;
 /** Logits of a block of rows, their gradient, and what kernels use for themselves. */
 const SPARE_BYTES = 256 * 1024 ** 2;
 
-/** Float32 values that one block keeps for a token: residuals, normed inputs, q, k, v, the attention's output and the three parts of the gated MLP. */
+/** Float32 values that one layer keeps for a token: residuals, normed inputs and outputs, q, k, v, the attention's output and the three parts of the gated MLP. */
 function blockValues({ hiddenSize, intermediateSize, heads, kvHeads, headDim, layers }: ModelConfig): number {
   const projected = (heads + kvHeads) * headDim;
-  return (
-    4 * hiddenSize +
-    2 * projected +
-    (layers.some(({ qkNorm }) => qkNorm) ? projected : 0) +
-    3 * intermediateSize
-  );
+  const normed = layers.some(({ qkNorm }) => qkNorm) ? 3 : 2;
+  const streams = layers.some(({ norms }) => norms.attention.after) ? 6 : 4;
+  return streams * hiddenSize + normed * projected + 3 * intermediateSize;
 }
 
 /**

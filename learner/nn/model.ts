@@ -3,7 +3,7 @@
  * alone decide what an architecture has.
  */
 import { wrongInput } from '../../core/errors.ts';
-import type { LayerSpec } from '../../model/layers.ts';
+import type { BlockNorms, LayerSpec } from '../../model/layers.ts';
 import { causalAttention } from '../ops/causal-attention.ts';
 import { gatherRows } from '../ops/gather-rows.ts';
 import { adaptedLinear, linear } from '../ops/linear.ts';
@@ -31,7 +31,7 @@ interface Projection {
   /** The projections have biases. */
   readonly biased?: boolean;
   /** Added to the only projection. */
-  readonly residual?: tf.Tensor2D;
+  readonly residual?: tf.Tensor2D | undefined;
 }
 
 /** Projections of h by several weights `<at>.<name>_proj`, adapters included. */
@@ -56,16 +56,32 @@ function project(
   return adaptedLinear(h, frozen, additions, addends);
 }
 
-function attentionBlock(
+/**
+ * Adds a block to the residual stream x [tokens, hidden]. `run` gets the block's input, normed where the block says so, and the stream, which its
+ * last product adds where no norm comes after it.
+ */
+function block(
+  { params }: Forward,
+  layer: string,
+  { before, after }: BlockNorms,
+  x: tf.Tensor2D,
+  run: (input: tf.Tensor2D, residual?: tf.Tensor2D) => tf.Tensor2D,
+): tf.Tensor2D {
+  const { rmsNormEps } = params.config;
+  const gain = (name: string): tf.Tensor => params.get(`${layer}.${name}.weight`);
+  const { normed, passed } = before ? branchNorm(x, gain(before), rmsNormEps) : { normed: x, passed: x };
+  return after ? tf.add(passed, rmsNorm(run(normed), gain(after), rmsNormEps)) : run(normed, passed);
+}
+
+function attention(
   forward: Forward,
   { rope, qkvBias, qkNorm }: LayerSpec,
-  layer: string,
-  x: tf.Tensor2D,
+  at: string,
+  h: tf.Tensor2D,
+  residual?: tf.Tensor2D,
 ): tf.Tensor2D {
   const { params, batch } = forward;
   const { heads, kvHeads, headDim, rmsNormEps } = params.config;
-  const at = `${layer}.self_attn`;
-  const { normed: h, passed } = branchNorm(x, params.get(`${layer}.input_layernorm.weight`), rmsNormEps);
   const [q, k, v] = project(forward, h, at, ['q', 'k', 'v'], { biased: qkvBias }) as [
     tf.Tensor2D,
     tf.Tensor2D,
@@ -73,32 +89,20 @@ function attentionBlock(
   ];
   const normed = (t: tf.Tensor2D, name: string): tf.Tensor2D => {
     if (!qkNorm) return t;
-    const perHead = rmsNorm(
-      tf.reshape(t, [-1, headDim]),
-      params.get(`${at}.${name}_norm.weight`),
-      rmsNormEps,
-    );
-    return tf.reshape(perHead, t.shape);
+    const gain = params.get(`${at}.${name}_norm.weight`);
+    if (qkNorm === 'whole') return rmsNorm(t, gain, rmsNormEps);
+    return tf.reshape(rmsNorm(tf.reshape(t, [-1, headDim]), gain, rmsNormEps), t.shape);
   };
   const offsets = tf.tensor1d(batch.offsets, 'int32');
+  const rotary = params.rotary(rope, batch.longest);
   const shape = { heads, kvHeads, longest: batch.longest };
-  const mixed = causalAttention(
-    normed(q, 'q'),
-    normed(k, 'k'),
-    v,
-    offsets,
-    params.rotary(rope, batch.longest),
-    shape,
-  );
-  return project(forward, mixed, at, ['o'], { residual: passed })[0]!;
+  const mixed = causalAttention(normed(q, 'q'), normed(k, 'k'), v, offsets, rotary, shape);
+  return project(forward, mixed, at, ['o'], { residual })[0]!;
 }
 
-function mlpBlock(forward: Forward, layer: string, x: tf.Tensor2D): tf.Tensor2D {
-  const { params } = forward;
-  const gain = params.get(`${layer}.post_attention_layernorm.weight`);
-  const { normed: h, passed } = branchNorm(x, gain, params.config.rmsNormEps);
-  const [gate, up] = project(forward, h, `${layer}.mlp`, ['gate', 'up']);
-  return project(forward, swiGlu(gate!, up!), `${layer}.mlp`, ['down'], { residual: passed })[0]!;
+function mlp(forward: Forward, at: string, h: tf.Tensor2D, residual?: tf.Tensor2D): tf.Tensor2D {
+  const [gate, up] = project(forward, h, at, ['gate', 'up']);
+  return project(forward, swiGlu(gate!, up!), at, ['down'], { residual })[0]!;
 }
 
 /** Hidden states [tokens, hidden] after the last block, before the final norm. */
@@ -114,16 +118,23 @@ function trunk(forward: Forward): tf.Tensor2D {
   for (const [i, spec] of layers.entries()) {
     const layer = `model.layers.${i}`;
     // tf.tidy frees tensors that no gradient needs; the tape keeps the others.
-    const block = (input: tf.Tensor2D): tf.Tensor2D =>
-      tf.tidy(() => mlpBlock(forward, layer, attentionBlock(forward, spec, layer, input)));
+    const whole = (input: tf.Tensor2D): tf.Tensor2D =>
+      tf.tidy(() => {
+        const attended = block(forward, layer, spec.norms.attention, input, (h, residual) =>
+          attention(forward, spec, `${layer}.self_attn`, h, residual),
+        );
+        return block(forward, layer, spec.norms.mlp, attended, (h, residual) =>
+          mlp(forward, `${layer}.mlp`, h, residual),
+        );
+      });
     const trained = [...(adapter ?? params).tensors].filter(([name]) => name.startsWith(`${layer}.`));
     const output = recompute
       ? recomputed(
-          block,
+          whole,
           x,
           trained.map(([, tensor]) => tensor),
         )
-      : block(x);
+      : whole(x);
     x.dispose();
     x = output;
   }

@@ -5,7 +5,7 @@
  */
 
 /** Range of activations, in root mean squares of their row, for each kind of input; chosen by the error they leave on the start policy. */
-export const RANGES = { normed: 4.5, attended: 6, gated: 10 } as const;
+export const RANGES = { normed: 4.5, attended: 6, gated: 10, stream: 10 } as const;
 export type Activation = keyof typeof RANGES;
 
 const STEPS = 127;

@@ -1,7 +1,8 @@
 /** The transformer's layers as ONNX nodes, except the attention itself, which the caller passes in. */
 import type { ModelConfig } from '../config.ts';
+import type { BlockNorms } from '../layers.ts';
 import type { Graph, Value } from './builder.ts';
-import type { Weights } from './graph-weights.ts';
+import type { Operand, Weights } from './graph-weights.ts';
 
 export const headWeight = (config: ModelConfig): string =>
   config.tiedEmbeddings ? 'model.embed_tokens.weight' : 'lm_head.weight';
@@ -25,8 +26,40 @@ export function addAndNorm(
   return { normed, sum };
 }
 
-function mlp(graph: Graph, config: ModelConfig, weights: Weights, layer: string, normed: Value): Value {
-  const x = weights.operand(graph, normed, config.hiddenSize, 'normed');
+/** The residual stream in two parts, whose sum the next block reads: what it was before the last block, and what that block gave. */
+interface Stream {
+  readonly residual: Value;
+  readonly added?: Value;
+}
+
+/** Adds a block to the stream: its input, normed where the block says so, goes through `run`, and so does what `run` gives. */
+function block(
+  graph: Graph,
+  config: ModelConfig,
+  weights: Weights,
+  { residual, added }: Stream,
+  { before, after }: BlockNorms,
+  run: (input: Operand) => Value,
+): Required<Stream> {
+  const enter = (): { normed: Value; sum: Value } => {
+    if (!before) {
+      const sum = added ? graph.op('Add', [residual, added]) : residual;
+      return { normed: sum, sum };
+    }
+    const gain = weights.gain(before);
+    return added
+      ? addAndNorm(graph, residual, added, gain, config)
+      : { normed: rmsNorm(graph, residual, gain, config.rmsNormEps), sum: residual };
+  };
+  const { normed, sum } = enter();
+  const out = run(weights.operand(graph, normed, config.hiddenSize, before ? 'normed' : 'stream'));
+  return {
+    residual: sum,
+    added: after ? rmsNorm(graph, out, weights.value(after), config.rmsNormEps) : out,
+  };
+}
+
+function mlp(graph: Graph, config: ModelConfig, weights: Weights, layer: string, x: Operand): Value {
   const gate = weights.linear(graph, x, `${layer}.mlp.gate_proj.weight`);
   const up = weights.linear(graph, x, `${layer}.mlp.up_proj.weight`);
   // QuickGelu with alpha 1 is x * sigmoid(x), SiLU, in one node.
@@ -34,6 +67,17 @@ function mlp(graph: Graph, config: ModelConfig, weights: Weights, layer: string,
   const product = graph.op('Mul', [activated, up]);
   const gated = weights.operand(graph, product, config.intermediateSize, 'gated');
   return weights.linear(graph, gated, `${layer}.mlp.down_proj.weight`);
+}
+
+/** Norms all queries of [.., (heads + 2 kvHeads) * headDim] as one row, and all keys. */
+function normWhole(graph: Graph, config: ModelConfig, weights: Weights, layer: string, qkv: Value): Value {
+  const { heads, kvHeads, headDim, rmsNormEps } = config;
+  const parts = [graph.fresh('q'), graph.fresh('k'), graph.fresh('v')] as const;
+  const widths = graph.int64(heads * headDim, kvHeads * headDim, kvHeads * headDim);
+  graph.node('Split', [qkv, widths], parts, { axis: -1 });
+  const normed = (x: Value, name: string): Value =>
+    rmsNorm(graph, x, weights.value(`${layer}.self_attn.${name}_norm.weight`), rmsNormEps);
+  return graph.op('Concat', [normed(parts[0], 'q'), normed(parts[1], 'k'), parts[2]], { axis: -1 });
 }
 
 /**
@@ -47,24 +91,25 @@ export function decoder(
   weights: Weights,
   ids: Value,
   attend: (qkv: Value, layer: number) => Value,
-): { residual: Value; added: Value } {
-  let residual = graph.op('Gather', [weights.value('model.embed_tokens.weight'), ids]);
-  let added: Value | undefined;
-  for (const [i, { qkvBias }] of config.layers.entries()) {
+): Required<Stream> {
+  let stream: Stream = { residual: graph.op('Gather', [weights.value('model.embed_tokens.weight'), ids]) };
+  for (const [i, { qkvBias, qkNorm, norms }] of config.layers.entries()) {
     const layer = `model.layers.${i}`;
-    const gain = weights.gain(`${layer}.input_layernorm.weight`);
-    const first = added
-      ? addAndNorm(graph, residual, added, gain, config)
-      : { normed: rmsNorm(graph, residual, gain, config.rmsNormEps), sum: residual };
-    const normed = weights.operand(graph, first.normed, config.hiddenSize, 'normed');
-    let qkv = weights.linear(graph, normed, `${layer}.self_attn.qkv_proj.weight`);
-    if (qkvBias) qkv = graph.op('Add', [qkv, weights.value(`${layer}.self_attn.qkv_proj.bias`)]);
-    const heads = weights.operand(graph, attend(qkv, i), config.heads * config.headDim, 'attended');
-    const attended = weights.linear(graph, heads, `${layer}.self_attn.o_proj.weight`);
-    const gainAfter = weights.gain(`${layer}.post_attention_layernorm.weight`);
-    const second = addAndNorm(graph, first.sum, attended, gainAfter, config);
-    residual = second.sum;
-    added = mlp(graph, config, weights, layer, second.normed);
+    const named = (name: string | null): string | null => name && `${layer}.${name}.weight`;
+    const ofLayer = ({ before, after }: BlockNorms): BlockNorms => ({
+      before: named(before),
+      after: named(after),
+    });
+    const attended = block(graph, config, weights, stream, ofLayer(norms.attention), (x) => {
+      let qkv = weights.linear(graph, x, `${layer}.self_attn.qkv_proj.weight`);
+      if (qkvBias) qkv = graph.op('Add', [qkv, weights.value(`${layer}.self_attn.qkv_proj.bias`)]);
+      if (qkNorm === 'whole') qkv = normWhole(graph, config, weights, layer, qkv);
+      const heads = weights.operand(graph, attend(qkv, i), config.heads * config.headDim, 'attended');
+      return weights.linear(graph, heads, `${layer}.self_attn.o_proj.weight`);
+    });
+    stream = block(graph, config, weights, attended, ofLayer(norms.mlp), (x) =>
+      mlp(graph, config, weights, layer, x),
+    );
   }
-  return { residual, added: added! };
+  return stream as Required<Stream>;
 }

@@ -91,7 +91,7 @@ export function policyGraph(
   const gain = graph.op('Mul', [weights.value('model.norm.weight'), inputs.inverseTemperature]);
   const shared = pairs(inputs.past).map((cache) => sharedCache(graph, cache));
   const gains = config.layers.map(({ qkNorm }, i) =>
-    qkNorm ? headGains(graph, config, weights, i) : undefined,
+    qkNorm === 'heads' ? headGains(graph, config, weights, i) : undefined,
   );
 
   const body = new Graph('turn', graph);

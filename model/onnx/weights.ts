@@ -42,10 +42,15 @@ const HEAD = 'lm_head.weight';
 const product = /(_proj|lm_head)\.weight$/;
 
 /** The name of the norm weight whose output a product in a layer reads; undefined where its input comes from no norm. */
-function gainBefore(product: string): string | undefined {
-  const [layer, name] = product.split(/\.(?=self_attn|mlp)/) as [string, string];
-  if (name === 'self_attn.qkv_proj.weight') return `${layer}.input_layernorm.weight`;
-  return /gate|up/.test(name) ? `${layer}.post_attention_layernorm.weight` : undefined;
+function gainBefore({ layers }: ModelConfig, product: string): string | undefined {
+  const [, layer, name] = /^(.*?)\.((?:self_attn|mlp)\..*)$/.exec(product) as unknown as [
+    string,
+    string,
+    string,
+  ];
+  const { attention, mlp } = layers[Number(layer.split('.').at(-1))]!.norms;
+  const before = /qkv/.test(name) ? attention.before : /gate|up/.test(name) ? mlp.before : null;
+  return before ? `${layer}.${before}.weight` : undefined;
 }
 
 /** The graph's name of a checkpoint tensor: q, k and v together are `qkv_proj`. */
@@ -76,7 +81,7 @@ export function weightSlots(config: ModelConfig, type: WeightType): Map<string, 
       if (!bits || !product.test(name)) return [name, { name, ...part, span: take(4 * sizeOf(part.shape)) }];
       const [rows, columns] = part.shape as [number, number];
       if (type === 'w8a8' && name !== HEAD) {
-        const channels = { gain: gainBefore(name), scales: take(4 * rows) };
+        const channels = { gain: gainBefore(config, name), scales: take(4 * rows) };
         return [name, { name, ...part, span: take(rows * columns), channels }];
       }
       const span = take(numbersLength(rows, columns, bits));

@@ -31,6 +31,21 @@ export const TINY_ARCHITECTURES = {
     pretraining_tp: 2,
     tie_word_embeddings: true,
   },
+  olmo2: {
+    ...tiny,
+    architectures: ['Olmo2ForCausalLM'],
+    model_type: 'olmo2',
+    hidden_act: 'silu',
+    attention_bias: false,
+    attention_dropout: 0,
+    rope_scaling: null,
+    rope_theta: 5e5,
+    rms_norm_eps: 1e-6,
+    pad_token_id: 1,
+    bos_token_id: null,
+    use_cache: false,
+    tie_word_embeddings: false,
+  },
 } as const satisfies Record<string, HfJson & Record<string, unknown>>;
 
 export type TinyArchitecture = keyof typeof TINY_ARCHITECTURES;

@@ -123,6 +123,7 @@ test('what config.json leaves out has the values that transformers gives it', ()
   const read = (json: Record<string, unknown>) =>
     parseConfig({ ...least, num_hidden_layers: 5, max_position_embeddings: 64, ...json });
   const smol = read({ model_type: 'smollm3' });
+  expect(read({ model_type: 'olmo2' })).toMatchObject({ tiedEmbeddings: false, rmsNormEps: 1e-5 });
   expect(smol).toMatchObject({ tiedEmbeddings: true, rmsNormEps: 1e-6 });
   expect(smol.layers.map(({ rope }) => rope?.theta)).toEqual([2e6, 2e6, 2e6, undefined, 2e6]);
   const third = read({ model_type: 'smollm3', no_rope_layer_interval: 3 });

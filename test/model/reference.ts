@@ -123,9 +123,13 @@ export function forwardLogits(json: HfJson, tensors: Numbers, ids: readonly numb
       return times(`${at}.${which}_proj.weight`, x).map((y, i) => y + (bias?.data[i] ?? 0));
     };
     const placed = (which: string): number[][] => {
-      const all = inHeads(project(which)).map((head) =>
-        tensors.has(`${at}.${which}_norm.weight`) ? norm(head, `${at}.${which}_norm.weight`) : head,
-      );
+      const flat = project(which);
+      const gain = `${at}.${which}_norm.weight`;
+      // OLMo 2 norms all heads together, Qwen3 each.
+      const all =
+        json.model_type === 'olmo2'
+          ? inHeads(norm(flat, gain))
+          : inHeads(flat).map((head) => (tensors.has(gain) ? norm(head, gain) : head));
       return json.no_rope_layers?.[layer] === 0 ? all : all.map((head) => turned(head, position));
     };
     const { keys, values } = cache[layer]!;
@@ -154,8 +158,15 @@ export function forwardLogits(json: HfJson, tensors: Numbers, ids: readonly numb
     let x = row('model.embed_tokens.weight', id);
     for (let l = 0; l < json.num_hidden_layers; l++) {
       const at = `model.layers.${l}`;
-      x = plus(x, attention(norm(x, `${at}.input_layernorm.weight`), l, position));
-      x = plus(x, mlp(norm(x, `${at}.post_attention_layernorm.weight`), l));
+      const normed = (vector: Vector, name: string): number[] =>
+        norm(vector, `${at}.${name}_layernorm.weight`);
+      if (json.model_type === 'olmo2') {
+        x = plus(x, normed(attention(x, l, position), 'post_attention'));
+        x = plus(x, normed(mlp(x, l), 'post_feedforward'));
+      } else {
+        x = plus(x, attention(normed(x, 'input'), l, position));
+        x = plus(x, mlp(normed(x, 'post_attention'), l));
+      }
     }
     const out = tensors.has('lm_head.weight') && !json.tie_word_embeddings ? 'lm_head' : 'model.embed_tokens';
     return times(`${out}.weight`, norm(x, 'model.norm.weight'));

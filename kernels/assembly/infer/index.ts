@@ -4,6 +4,7 @@
  * multiply-adds, `dot` with plain float32 and the relaxed dot product of bytes. `plain` and `dot` give the same bits on every host.
  */
 export { attendPrompt, attendSamples, attentionWords } from './attention';
+export { scaleAdd } from '../shared/elementwise';
 export { appendRows, appendTokens, copyCache } from './cache';
 export { fillRows, gate, normHeads, rmsNorm, rotate } from './decoder';
 export { draw, score } from './distribution';
