@@ -3,11 +3,11 @@
  * that would change the arithmetic and is not implemented here is refused by name.
  */
 import { wrongInput } from '../core/errors.ts';
-import { ARCHITECTURES, type Architecture, rowOf } from './architectures.ts';
+import { ARCHITECTURES, type Architecture, FULL, type ModelTraits, rowOf, SLIDING } from './architectures.ts';
 import { type HfConfig, readHfConfig, readScaling, unsupported } from './hf-schema.ts';
-import { type LayerSpec, plainLayer, type Rope } from './layers.ts';
+import { type Activation, type LayerSpec, plainLayer, type Rope } from './layers.ts';
 
-export interface ModelConfig {
+export interface ModelConfig extends ModelTraits {
   readonly architecture: Architecture;
   readonly vocabSize: number;
   readonly hiddenSize: number;
@@ -17,6 +17,8 @@ export interface ModelConfig {
   readonly heads: number;
   readonly kvHeads: number;
   readonly headDim: number;
+  /** Scores of attention are divided by its square root. */
+  readonly queryScalar: number;
   readonly rmsNormEps: number;
   /** Longest sequence, prompt and completion together. */
   readonly maxPositions: number;
@@ -45,6 +47,15 @@ const BEYOND: readonly (readonly [fields: RegExp, why: string])[] = [
   ],
 ];
 
+/** What is computed of what transformers calls by these names. */
+const ACTIVATIONS: Readonly<Record<string, Activation>> = { silu: 'silu', gelu_pytorch_tanh: 'gelu-tanh' };
+
+function activationOf(name: string): Activation {
+  const activation = Object.hasOwn(ACTIVATIONS, name) ? ACTIVATIONS[name] : undefined;
+  if (!activation) throw unsupported(`hidden_act is ${name}.`, Object.keys(ACTIVATIONS).join(' or '));
+  return activation;
+}
+
 /** The architecture that config.json names. Throws `config.unsupported` with the reason where it is none of those that are read. */
 function architectureOf(json: Record<string, unknown>): Architecture {
   const type = json.model_type;
@@ -61,18 +72,22 @@ function architectureOf(json: Record<string, unknown>): Architecture {
 }
 
 /** Throws `config.unsupported` for a kind of layer that is not computed, and `config.invalid` for a list that does not fit the layers. */
-function checkLayerTypes({
-  layer_types: types,
-  no_rope_layers: rotates,
-  num_hidden_layers: count,
-}: HfConfig): void {
+function checkLayerTypes(
+  { layer_types: types, no_rope_layers: rotates, num_hidden_layers: count }: HfConfig,
+  architecture: Architecture,
+): void {
   for (const [field, list] of Object.entries({ layer_types: types, no_rope_layers: rotates }))
     if (list && list.length < count)
       throw wrongInput('config.invalid', `config.json, ${field} has ${list.length} entries.`, {
         expected: `one for each of the ${count} layers`,
       });
-  const strange = types?.find((type) => type !== 'full_attention');
-  if (strange) throw unsupported(`layer_types has ${JSON.stringify(strange)}.`, '"full_attention"');
+  const known = architecture === 'gemma3_text' ? [FULL, SLIDING] : [FULL];
+  const strange = types?.find((type) => !known.includes(type));
+  if (strange)
+    throw unsupported(
+      `layer_types has ${JSON.stringify(strange)}.`,
+      known.map((type) => `"${type}"`).join(' or '),
+    );
 }
 
 /**
@@ -85,14 +100,18 @@ export function parseConfig(json: unknown): ModelConfig {
   if (!isObject(json))
     throw wrongInput('config.invalid', 'config.json holds no JSON object.', { expected: 'a JSON object' });
   const architecture = architectureOf(json);
-  const { defaults = {}, all, layer } = rowOf(architecture);
+  const { defaults = {}, traits, all, layer } = rowOf(architecture);
   const c = readHfConfig(json);
-  if (c.hidden_act !== 'silu') throw unsupported(`hidden_act is ${c.hidden_act}.`, '"silu"');
+  const activation = activationOf(c.hidden_activation ?? c.hidden_act ?? defaults.hidden_act ?? 'silu');
   if (c.attention_bias) throw unsupported('attention_bias is true.', 'no bias on the output projection');
   if (c.mlp_bias) throw unsupported('mlp_bias is true.', 'no biases in the MLP');
   if (c.use_sliding_window) throw unsupported('use_sliding_window is true.', 'full attention');
-  checkLayerTypes(c);
-  const scaling = c.rope_scaling ?? c.rope_parameters ?? {};
+  if (c.use_bidirectional_attention)
+    throw unsupported('use_bidirectional_attention is true.', 'causal attention');
+  for (const field of ['attn_logit_softcapping', 'final_logit_softcapping'] as const)
+    if (c[field]) throw unsupported(`${field} is ${c[field]}.`, 'scores and logits without a cap');
+  checkLayerTypes(c, architecture);
+  const scaling = c.rope_scaling ?? c.rope_parameters?.full_attention ?? c.rope_parameters ?? {};
   if (c.partial_rotary_factor !== 1 || (scaling.partial_rotary_factor ?? 1) !== 1)
     throw unsupported('partial_rotary_factor is not 1.', 'rotation of whole heads');
   const heads = c.num_attention_heads;
@@ -109,6 +128,7 @@ export function parseConfig(json: unknown): ModelConfig {
       c.rope_theta ?? scaling.rope_theta ?? c.rope_parameters?.rope_theta ?? defaults.rope_theta ?? 10000,
     scaling: readScaling(scaling, c.max_position_embeddings),
   };
+  const own = layer?.(c);
   const eos = c.eos_token_id ?? [];
   return {
     architecture,
@@ -117,15 +137,18 @@ export function parseConfig(json: unknown): ModelConfig {
     intermediateSize: c.intermediate_size,
     layers: Array.from({ length: c.num_hidden_layers }, (_, i) => ({
       ...plainLayer(rope),
+      activation,
       ...all,
-      ...layer?.(c, i),
+      ...own?.(i),
     })),
     heads,
     kvHeads,
     headDim,
+    queryScalar: c.query_pre_attn_scalar ?? defaults.query_pre_attn_scalar ?? headDim,
     rmsNormEps: c.rms_norm_eps ?? defaults.rms_norm_eps ?? 1e-6,
     maxPositions: c.max_position_embeddings,
     tiedEmbeddings: c.tie_word_embeddings ?? defaults.tie_word_embeddings ?? false,
+    ...(traits ?? { gainOffset: 0, scalesEmbeddings: false }),
     bosId: c.bos_token_id ?? null,
     eosIds: typeof eos === 'number' ? [eos] : eos,
   };

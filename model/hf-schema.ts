@@ -21,13 +21,18 @@ const MOST = {
 const positive = v.pipe(v.number(), v.gtValue(0), v.maxValue(MOST.rotary));
 const tokenId = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MOST.vocabulary));
 
-const rope = v.looseObject({
+const ropeOfLayers = v.looseObject({
   rope_type: v.optional(v.string()),
   type: v.optional(v.string()),
   rope_theta: v.optional(positive),
   partial_rotary_factor: v.optional(finite),
 });
-type HfRope = v.InferOutput<typeof rope>;
+type HfRope = v.InferOutput<typeof ropeOfLayers>;
+const rope = v.looseObject({
+  ...ropeOfLayers.entries,
+  full_attention: v.optional(ropeOfLayers),
+  sliding_attention: v.optional(ropeOfLayers),
+});
 
 const hfConfig = v.looseObject({
   vocab_size: size(MOST.vocabulary),
@@ -40,16 +45,25 @@ const hfConfig = v.looseObject({
   rms_norm_eps: v.optional(v.pipe(positive, v.maxValue(1))),
   rope_theta: v.optional(positive),
   rope_scaling: v.nullish(rope),
-  /** The field in which transformers 5 keeps theta and scaling together. */
+  /** The field in which transformers 5 keeps theta and scaling together, by kind of layer where kinds differ. */
   rope_parameters: v.nullish(rope),
   max_position_embeddings: size(MOST.positions),
   tie_word_embeddings: v.optional(v.boolean()),
-  hidden_act: v.optional(v.string(), 'silu'),
+  hidden_act: v.nullish(v.string()),
+  /** Gemma's name for it. */
+  hidden_activation: v.nullish(v.string()),
   attention_bias: v.optional(v.boolean(), false),
   mlp_bias: v.optional(v.boolean(), false),
   use_sliding_window: v.optional(v.boolean(), false),
   partial_rotary_factor: v.optional(finite, 1),
   layer_types: v.nullish(v.array(v.string())),
+  sliding_window: v.nullish(size(MOST.positions)),
+  sliding_window_pattern: v.nullish(size(MOST.layers)),
+  rope_local_base_freq: v.optional(positive),
+  query_pre_attn_scalar: v.optional(positive),
+  attn_logit_softcapping: v.nullish(finite),
+  final_logit_softcapping: v.nullish(finite),
+  use_bidirectional_attention: v.nullish(v.boolean()),
   no_rope_layers: v.nullish(v.array(v.picklist([0, 1]))),
   no_rope_layer_interval: v.optional(size(MOST.layers)),
   bos_token_id: v.nullish(tokenId),

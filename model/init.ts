@@ -9,7 +9,7 @@ const RESIDUAL = /(?:o_proj|down_proj)\.weight$/;
 
 /**
  * Makes one tensor after the other, in the canonical order. Matrices are normal with deviation 1/sqrt(inputs), embeddings 1/sqrt(hidden
- * size) or `embeddings`, norm gains 1, biases 0. The same seed gives the same bytes.
+ * size) or `embeddings`, norm gains 1 (0 where 1 is added to them), biases 0. The same seed gives the same bytes.
  */
 export function* randomTensors(
   config: ModelConfig,
@@ -18,7 +18,7 @@ export function* randomTensors(
 ): Generator<[name: string, tensor: Tensor]> {
   for (const [name, shape] of tensorShapes(config)) {
     const data = new Float32Array(shape.reduce((a, b) => a * b, 1));
-    if (shape.length === 1) data.fill(name.endsWith('bias') ? 0 : 1);
+    if (shape.length === 1) data.fill(name.endsWith('bias') ? 0 : 1 - config.gainOffset);
     else {
       const random = new Random(`init/${seed}/${name}`);
       const deviation = name.includes('embed_tokens')

@@ -45,13 +45,22 @@ export const PRE_NORMS: LayerNorms = {
   attention: { before: INPUT, after: null },
   mlp: { before: POST_ATTENTION, after: null },
 };
+export const SANDWICH_NORMS: LayerNorms = {
+  attention: { before: INPUT, after: POST_ATTENTION },
+  mlp: { before: 'pre_feedforward_layernorm', after: POST_MLP },
+};
 export const POST_NORMS: LayerNorms = {
   attention: { before: null, after: POST_ATTENTION },
   mlp: { before: null, after: POST_MLP },
 };
 
+/** What the MLP applies to its gate: x sigmoid(x), or GELU (Hendrycks and Gimpel, 2016) by its approximation with tanh. */
+export type Activation = 'silu' | 'gelu-tanh';
+
 /** One layer. */
 export interface LayerSpec {
+  /** How many keys a query sees at most, its own the last of them; null: all up to its own. */
+  readonly window: number | null;
   /** Rotates queries and keys by their positions; null: nothing tells positions apart but the order of the cache (NoPE). */
   readonly rope: Rope | null;
   /** Biases on the q, k and v projections. */
@@ -59,6 +68,7 @@ export interface LayerSpec {
   /** RMS norm of q and k before the rotation: of each head, or of all heads as one row. */
   readonly qkNorm: 'heads' | 'whole' | null;
   readonly norms: LayerNorms;
+  readonly activation: Activation;
 }
 
 /** The rotary embeddings of a model, each once. */
@@ -68,8 +78,10 @@ export const ropesOf = (layers: readonly LayerSpec[]): readonly Rope[] => [
 
 /** A layer as Llama has it. */
 export const plainLayer = (rope: Rope): LayerSpec => ({
+  window: null,
   rope,
   qkvBias: false,
   qkNorm: null,
   norms: PRE_NORMS,
+  activation: 'silu',
 });

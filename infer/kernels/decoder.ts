@@ -43,6 +43,9 @@ export interface DecoderHead {
   readonly bias: number;
 }
 
+/** What the kernels take for attention that sees all keys. */
+const ALL_KEYS = 2 ** 31 - 1;
+
 /** Computes a layer's attention: adds the keys and values in `work.qkv` to a cache and writes the output for its queries to `work.input`. */
 export type Attend = (layer: number) => void;
 
@@ -115,6 +118,11 @@ export class Decoder {
     };
   }
 
+  /** How many keys a layer's attention sees, and the scalar by whose root its scores are divided. */
+  attended(layer: number): [window: number, scalar: number] {
+    return [this.config.layers[layer]!.window ?? ALL_KEYS, this.config.queryScalar];
+  }
+
   /** The bytes of the weights, and of what lies before them. */
   get weightBytes(): number {
     return this.#weights.end;
@@ -136,16 +144,17 @@ export class Decoder {
   /** Runs the tokens `ids` at `positions` through all layers. Their hidden states are then in `work.x`. */
   run(work: Work, ids: readonly number[], positions: readonly number[], attend: Attend): void {
     const { kernels, heap } = this;
-    const { hiddenSize: d } = this.config;
+    const { hiddenSize: d, scalesEmbeddings } = this.config;
     const { embedding, layers } = this.#weights;
     const rows = ids.length;
     heap.integers(work.ids, rows).set(ids);
     heap.integers(work.positions, rows).set(positions);
     if (embedding.int8) kernels.embedInt8(rows, d, embedding.at, embedding.scales, work.ids, work.x);
     else kernels.embed(rows, d, embedding.at, work.ids, work.x);
+    if (scalesEmbeddings) kernels.scaleAdd(rows * d, work.x, work.x, Math.sqrt(d), 0, 0, 1);
     layers.forEach((weights, layer) => {
       this.#attention(rows, work, weights, this.config.layers[layer]!, () => attend(layer));
-      this.#feedForward(rows, work, weights);
+      this.#feedForward(rows, work, weights, this.config.layers[layer]!);
     });
   }
 
@@ -178,12 +187,18 @@ export class Decoder {
     this.#leave(rows, work, weights.output, weights.attention.after);
   }
 
-  #feedForward(rows: number, work: Work, { mlp, gateUp, upAt, down }: LayerWeights): void {
+  #feedForward(
+    rows: number,
+    work: Work,
+    { mlp, gateUp, upAt, down }: LayerWeights,
+    { activation }: LayerSpec,
+  ): void {
     const { kernels } = this;
     const { intermediateSize: f } = this.config;
     this.#enter(rows, work, mlp.before);
     this.#product(rows, work, gateUp, work.gateUp, gateUp.n, false);
-    kernels.gate(rows, f, work.gateUp, gateUp.n, upAt, work.input);
+    const gate = activation === 'silu' ? kernels.gate : kernels.gateGelu;
+    gate(rows, f, work.gateUp, gateUp.n, upAt, work.input);
     this.#leave(rows, work, down, mlp.after);
   }
 

@@ -180,6 +180,7 @@ function runTurn(decoder: Decoder, work: Work, draws: Draws, live: readonly Row[
         own,
         room,
         turn + 1,
+        ...decoder.attended(layer),
         work.attention,
       );
   });

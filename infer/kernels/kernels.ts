@@ -13,6 +13,7 @@ const NAMES = [
   'embedInt8',
   'fillRows',
   'gate',
+  'gateGelu',
   'linear',
   'linearInt8',
   'normHeads',

@@ -40,6 +40,7 @@ export function readSequence(
         input,
         at,
         room,
+        ...decoder.attended(layer),
         attention,
       );
     });

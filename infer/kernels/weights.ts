@@ -91,7 +91,7 @@ export class Weights {
     const { hiddenSize: d, vocabSize } = config;
     this.embedding = this.#matrix(d, [['model.embed_tokens.weight', vocabSize]]);
     this.layers = config.layers.map((layer, i) => this.#layer(config, layer, `model.layers.${i}`));
-    this.finalNorm = this.#vector(d, [['model.norm.weight', d]]);
+    this.finalNorm = this.#vector(d, [['model.norm.weight', d]], config.gainOffset);
     this.head = config.tiedEmbeddings ? this.embedding : this.#matrix(d, [['lm_head.weight', vocabSize]]);
     this.rotations = new Map(
       ropesOf(config.layers).map((rope) => [rope, areas.take(4 * contextLength(config) * config.headDim)]),
@@ -104,7 +104,8 @@ export class Weights {
     const widths = [heads, kvHeads, kvHeads].map((count) => count * headDim) as [number, number, number];
     const projections = (kind: 'weight' | 'bias') =>
       (['q', 'k', 'v'] as const).map((x, i) => [`${at}.self_attn.${x}_proj.${kind}`, widths[i]!] as const);
-    const norm = (name: string, width: number) => this.#vector(width, [[`${at}.${name}.weight`, width]]);
+    const norm = (name: string, width: number) =>
+      this.#vector(width, [[`${at}.${name}.weight`, width]], config.gainOffset);
     const around = ({ before, after }: BlockNorms) => ({
       before: before ? norm(before, d) : 0,
       after: after ? norm(after, d) : 0,
@@ -141,14 +142,17 @@ export class Weights {
     return matrix;
   }
 
-  /** Reserves vectors one after the other and returns the address of the first. */
-  #vector(length: number, parts: readonly (readonly [name: string, length: number])[]): number {
+  /** Reserves vectors one after the other, to which `plus` is added, and returns the address of the first. */
+  #vector(length: number, parts: readonly (readonly [name: string, length: number])[], plus = 0): number {
     const { heap } = this.#instance;
     const address = this.#areas.take(4 * length);
     let first = 0;
     for (const [name, n] of parts) {
       const at = address + 4 * first;
-      this.#targets.set(name, { rows: n, write: (_, data) => heap.floats(at, n).set(data) });
+      this.#targets.set(name, {
+        rows: n,
+        write: (_, data) => heap.floats(at, n).set(plus ? data.map((x) => x + plus) : data),
+      });
       first += n;
     }
     return address;

@@ -5,10 +5,10 @@
 import { wrongInput } from '../../core/errors.ts';
 import type { BlockNorms, LayerSpec } from '../../model/layers.ts';
 import { causalAttention } from '../ops/causal-attention.ts';
+import { gatedUnit } from '../ops/gated-unit.ts';
 import { gatherRows } from '../ops/gather-rows.ts';
 import { adaptedLinear, linear } from '../ops/linear.ts';
 import { branchNorm, rmsNorm } from '../ops/rms-norm.ts';
-import { swiGlu } from '../ops/swiglu.ts';
 import * as tf from '../tfjs.ts';
 import { recomputed } from './backward.ts';
 import type { Lora } from './lora.ts';
@@ -68,20 +68,20 @@ function block(
   run: (input: tf.Tensor2D, residual?: tf.Tensor2D) => tf.Tensor2D,
 ): tf.Tensor2D {
   const { rmsNormEps } = params.config;
-  const gain = (name: string): tf.Tensor => params.get(`${layer}.${name}.weight`);
+  const gain = (name: string): tf.Tensor => params.gain(`${layer}.${name}.weight`);
   const { normed, passed } = before ? branchNorm(x, gain(before), rmsNormEps) : { normed: x, passed: x };
   return after ? tf.add(passed, rmsNorm(run(normed), gain(after), rmsNormEps)) : run(normed, passed);
 }
 
 function attention(
   forward: Forward,
-  { rope, qkvBias, qkNorm }: LayerSpec,
+  { rope, window, qkvBias, qkNorm }: LayerSpec,
   at: string,
   h: tf.Tensor2D,
   residual?: tf.Tensor2D,
 ): tf.Tensor2D {
   const { params, batch } = forward;
-  const { heads, kvHeads, headDim, rmsNormEps } = params.config;
+  const { heads, kvHeads, headDim, rmsNormEps, queryScalar: scalar } = params.config;
   const [q, k, v] = project(forward, h, at, ['q', 'k', 'v'], { biased: qkvBias }) as [
     tf.Tensor2D,
     tf.Tensor2D,
@@ -89,32 +89,39 @@ function attention(
   ];
   const normed = (t: tf.Tensor2D, name: string): tf.Tensor2D => {
     if (!qkNorm) return t;
-    const gain = params.get(`${at}.${name}_norm.weight`);
+    const gain = params.gain(`${at}.${name}_norm.weight`);
     if (qkNorm === 'whole') return rmsNorm(t, gain, rmsNormEps);
     return tf.reshape(rmsNorm(tf.reshape(t, [-1, headDim]), gain, rmsNormEps), t.shape);
   };
   const offsets = tf.tensor1d(batch.offsets, 'int32');
   const rotary = params.rotary(rope, batch.longest);
-  const shape = { heads, kvHeads, longest: batch.longest };
+  const shape = { heads, kvHeads, longest: batch.longest, window, scalar };
   const mixed = causalAttention(normed(q, 'q'), normed(k, 'k'), v, offsets, rotary, shape);
   return project(forward, mixed, at, ['o'], { residual })[0]!;
 }
 
-function mlp(forward: Forward, at: string, h: tf.Tensor2D, residual?: tf.Tensor2D): tf.Tensor2D {
+function mlp(
+  forward: Forward,
+  { activation }: LayerSpec,
+  at: string,
+  h: tf.Tensor2D,
+  residual?: tf.Tensor2D,
+): tf.Tensor2D {
   const [gate, up] = project(forward, h, at, ['gate', 'up']);
-  return project(forward, swiGlu(gate!, up!), at, ['down'], { residual })[0]!;
+  return project(forward, gatedUnit(activation, gate!, up!), at, ['down'], { residual })[0]!;
 }
 
 /** Hidden states [tokens, hidden] after the last block, before the final norm. */
 function trunk(forward: Forward): tf.Tensor2D {
   const { params, batch, adapter, recompute = false } = forward;
-  const { vocabSize, layers } = params.config;
+  const { vocabSize, hiddenSize, layers, scalesEmbeddings } = params.config;
   const unknown = batch.ids.find((id) => id < 0 || id >= vocabSize);
   if (unknown !== undefined)
     throw wrongInput('learner.token', `Token id ${unknown} is not in the vocabulary.`, {
       expected: `ids from 0 to ${vocabSize - 1}`,
     });
   let x = gatherRows(params.get('model.embed_tokens.weight') as tf.Tensor2D, batch.ids);
+  if (scalesEmbeddings) x = tf.mul(x, Math.sqrt(hiddenSize));
   for (const [i, spec] of layers.entries()) {
     const layer = `model.layers.${i}`;
     // tf.tidy frees tensors that no gradient needs; the tape keeps the others.
@@ -124,7 +131,7 @@ function trunk(forward: Forward): tf.Tensor2D {
           attention(forward, spec, `${layer}.self_attn`, h, residual),
         );
         return block(forward, layer, spec.norms.mlp, attended, (h, residual) =>
-          mlp(forward, `${layer}.mlp`, h, residual),
+          mlp(forward, spec, `${layer}.mlp`, h, residual),
         );
       });
     const trained = [...(adapter ?? params).tensors].filter(([name]) => name.startsWith(`${layer}.`));
@@ -150,7 +157,7 @@ export const statesAt = (
 ): tf.Tensor2D =>
   tf.tidy(() => {
     const chosen = gatherRows(trunk({ params, batch, ...options }), rows);
-    return rmsNorm(chosen, params.get('model.norm.weight'), params.config.rmsNormEps);
+    return rmsNorm(chosen, params.gain('model.norm.weight'), params.config.rmsNormEps);
   });
 
 /** Hidden states of the positions that predict a scored token: [scored, hidden]. */

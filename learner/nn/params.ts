@@ -37,6 +37,12 @@ export class ParamSet implements Trainable {
     return tensor;
   }
 
+  /** The gain of a norm, by the name of its weight. */
+  gain(name: string): tf.Tensor {
+    const { gainOffset } = this.config;
+    return gainOffset ? tf.add(this.get(name), gainOffset) : this.get(name);
+  }
+
   /** Cosines and sines [positions, headDim] of a layer's rope for at least this many positions; kept and grown as needed. */
   rotary(rope: Rope | null, positions: number): tf.Tensor2D {
     const { config } = this;

@@ -5,11 +5,18 @@
 import * as tf from '../tfjs.ts';
 import { incoming, runKernel, withoutGradient } from './run-kernel.ts';
 
+/** Beyond any sequence, and small enough that a position can be added to it in 32 bits. */
+const ALL_KEYS = 2 ** 30;
+
 export interface AttentionShape {
   heads: number;
   kvHeads: number;
   /** Tokens of the longest sequence in the pack. */
   longest: number;
+  /** How many keys a query sees, its own the last; all up to its own by default. */
+  window?: number | null;
+  /** Scores are divided by its root; the width of a head by default. */
+  scalar?: number;
 }
 
 /**
@@ -23,9 +30,13 @@ export const causalAttention = (
   v: tf.Tensor2D,
   offsets: tf.Tensor1D,
   rotary: tf.Tensor2D,
-  { heads, kvHeads, longest }: AttentionShape,
+  { window, ...shape }: AttentionShape,
 ): tf.Tensor2D =>
-  runKernel('CausalAttention', { q, k, v, offsets, rotary }, { heads, kvHeads, longest })[0] as tf.Tensor2D;
+  runKernel(
+    'CausalAttention',
+    { q, k, v, offsets, rotary },
+    { scalar: q.shape[1] / shape.heads, ...shape, window: window ?? ALL_KEYS },
+  )[0] as tf.Tensor2D;
 
 // The kernel also gives q and k as its gradient takes them: a GPU has rotated them, the CPU rotates them again.
 withoutGradient('CausalAttention', 1, 2, 3);

@@ -26,8 +26,8 @@ export interface Turn {
   /** int64 [P, N]. */
   readonly position: Value;
   readonly rotations: ReadonlyMap<Rope, Rotation>;
-  /** Added to the scores: 0 where a query may look, else minus infinity; broadcasts to [P, K, R, G, S, T + t]. */
-  readonly mask: Value;
+  /** By window: added to the scores, 0 where a query may look, else minus infinity; broadcasts to [P, K, R, G, S, T + t]. */
+  readonly masks: ReadonlyMap<number | null, Value>;
   /** int64 [2]: T, t (new tokens included). */
   readonly widths: Value;
   /** int64 [6]: P, K, 1, G, S, -1. */
@@ -51,11 +51,47 @@ export function rotation(graph: Graph, rope: Rope, headDim: number, positions: n
   return { cos: table(cos), sin: table(sin) };
 }
 
+/** What tells how far keys are from queries. */
+interface Distances {
+  /** int64 [P, N]: positions of the turn's tokens. */
+  readonly position: Value;
+  /** int64 [P, N]: those of the first turn, from whose first own keys follow one another. */
+  readonly firstPosition: Value;
+  readonly widths: Value;
+  readonly queryShape: Value;
+}
+
+/**
+ * A mask in which a query also sees no key that is `window` positions or more before it, [P, 1, 1, G, S, T + t]. Shared keys are at the
+ * positions of their columns.
+ */
+export function windowed(graph: Graph, mask: Value, window: number, of: Distances): Value {
+  const part = (values: Value, from: number, to: number, axis = 0): Value =>
+    graph.op('Slice', [values, graph.int64(from), graph.int64(to), graph.int64(axis)]);
+  const count = (i: number): Value => graph.op('Gather', [of.widths, graph.scalarInt64(i)]);
+  const upTo = (end: Value): Value => graph.op('Range', [graph.scalarInt64(0), end, graph.scalarInt64(1)]);
+  const first = part(of.firstPosition, 0, 1, 1);
+  const shared = graph.op('Add', [graph.op('Mul', [first, graph.scalarInt64(0)]), upTo(count(0))]);
+  const own = graph.op('Add', [first, upTo(count(1))]);
+  const keys = graph.op('Unsqueeze', [
+    graph.op('Concat', [shared, own], { axis: 1 }),
+    graph.int64(1, 2, 3, 4),
+  ]);
+  const shape = graph.op(
+    'Concat',
+    [part(of.queryShape, 0, 1), graph.int64(1, 1), part(of.queryShape, 3, 5), graph.int64(1)],
+    { axis: 0 },
+  );
+  const distance = graph.op('Sub', [graph.op('Reshape', [of.position, shape]), keys]);
+  const far = graph.op('GreaterOrEqual', [distance, graph.scalarInt64(window)]);
+  return graph.op('Where', [far, graph.scalarFloat(Number.NEGATIVE_INFINITY), mask]);
+}
+
 /** Gains of the norms of query and key heads, [H + K, 1, headDim]. They belong in the main graph, since they never change. */
 export function headGains(graph: Graph, config: ModelConfig, weights: Weights, layer: number): Value {
   const repeated = (name: string, heads: number): Value =>
     graph.op('Expand', [
-      weights.value(`model.layers.${layer}.self_attn.${name}_norm.weight`),
+      weights.norm(`model.layers.${layer}.self_attn.${name}_norm.weight`),
       graph.int64(heads, 1, config.headDim),
     ]);
   return graph.op('Concat', [repeated('q', config.heads), repeated('k', config.kvHeads)], { axis: 0 });
@@ -74,7 +110,7 @@ export const sharedCache = (graph: Graph, { key, value }: Cache): Cache => ({
 export function attention(
   graph: Graph,
   config: ModelConfig,
-  { rope }: LayerSpec,
+  { rope, window }: LayerSpec,
   qkv: Value,
   turn: Turn,
   caches: { readonly shared: Cache; readonly own: Cache; readonly gains?: Value | undefined },
@@ -82,7 +118,7 @@ export function attention(
   const { heads, kvHeads, headDim } = config;
   const { shared } = caches;
   const grouped = heads !== kvHeads;
-  const scale = { float: 1 / Math.sqrt(headDim) };
+  const scale = { float: 1 / Math.sqrt(config.queryScalar) };
   const reshape = (x: Value, shape: Value): Value => graph.op('Reshape', [x, shape]);
   const split = reshape(qkv, graph.int64(0, 0, -1, headDim));
   const byHead = graph.op('Transpose', [split], { perm: [0, 2, 1, 3] });
@@ -98,7 +134,7 @@ export function attention(
   const toShared = graph.op(matmul, [queries, shared.key], { alpha: scale });
   const toOwn = graph.op(matmul, [reshape(q, turn.queryShape), own.key], { transB: 1, alpha: scale });
   const scores = graph.op('Concat', [reshape(toShared, turn.queryShape), toOwn], { axis: 5 });
-  const attention = graph.op('Softmax', [graph.op('Add', [scores, turn.mask])], { axis: -1 });
+  const attention = graph.op('Softmax', [graph.op('Add', [scores, turn.masks.get(window)!])], { axis: -1 });
   const [onShared, onOwn] = splitIn(graph, attention, turn.widths, 5);
   const fromShared = graph.op('MatMul', [reshape(onShared, turn.flatShape), shared.value]);
   const fromOwn = graph.op('MatMul', [onOwn, own.value]);

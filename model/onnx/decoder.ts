@@ -1,6 +1,6 @@
 /** The transformer's layers as ONNX nodes, except the attention itself, which the caller passes in. */
 import type { ModelConfig } from '../config.ts';
-import type { BlockNorms } from '../layers.ts';
+import type { BlockNorms, LayerSpec } from '../layers.ts';
 import type { Graph, Value } from './builder.ts';
 import type { Operand, Weights } from './graph-weights.ts';
 
@@ -55,15 +55,25 @@ function block(
   const out = run(weights.operand(graph, normed, config.hiddenSize, before ? 'normed' : 'stream'));
   return {
     residual: sum,
-    added: after ? rmsNorm(graph, out, weights.value(after), config.rmsNormEps) : out,
+    added: after ? rmsNorm(graph, out, weights.norm(after), config.rmsNormEps) : out,
   };
 }
 
-function mlp(graph: Graph, config: ModelConfig, weights: Weights, layer: string, x: Operand): Value {
+function mlp(
+  graph: Graph,
+  config: ModelConfig,
+  weights: Weights,
+  { activation }: LayerSpec,
+  layer: string,
+  x: Operand,
+): Value {
   const gate = weights.linear(graph, x, `${layer}.mlp.gate_proj.weight`);
   const up = weights.linear(graph, x, `${layer}.mlp.up_proj.weight`);
-  // QuickGelu with alpha 1 is x * sigmoid(x), SiLU, in one node.
-  const activated = graph.op('com.microsoft:QuickGelu', [gate], { alpha: { float: 1 } });
+  // QuickGelu with alpha 1 is x * sigmoid(x), SiLU, in one node; FastGelu is GELU by tanh.
+  const activated =
+    activation === 'silu'
+      ? graph.op('com.microsoft:QuickGelu', [gate], { alpha: { float: 1 } })
+      : graph.op('com.microsoft:FastGelu', [gate]);
   const product = graph.op('Mul', [activated, up]);
   const gated = weights.operand(graph, product, config.intermediateSize, 'gated');
   return weights.linear(graph, gated, `${layer}.mlp.down_proj.weight`);
@@ -76,7 +86,7 @@ function normWhole(graph: Graph, config: ModelConfig, weights: Weights, layer: s
   const widths = graph.int64(heads * headDim, kvHeads * headDim, kvHeads * headDim);
   graph.node('Split', [qkv, widths], parts, { axis: -1 });
   const normed = (x: Value, name: string): Value =>
-    rmsNorm(graph, x, weights.value(`${layer}.self_attn.${name}_norm.weight`), rmsNormEps);
+    rmsNorm(graph, x, weights.norm(`${layer}.self_attn.${name}_norm.weight`), rmsNormEps);
   return graph.op('Concat', [normed(parts[0], 'q'), normed(parts[1], 'k'), parts[2]], { axis: -1 });
 }
 
@@ -92,8 +102,13 @@ export function decoder(
   ids: Value,
   attend: (qkv: Value, layer: number) => Value,
 ): Required<Stream> {
-  let stream: Stream = { residual: graph.op('Gather', [weights.value('model.embed_tokens.weight'), ids]) };
-  for (const [i, { qkvBias, qkNorm, norms }] of config.layers.entries()) {
+  const embedded = graph.op('Gather', [weights.value('model.embed_tokens.weight'), ids]);
+  const scale = Math.sqrt(config.hiddenSize);
+  let stream: Stream = {
+    residual: config.scalesEmbeddings ? graph.op('Mul', [embedded, graph.scalarFloat(scale)]) : embedded,
+  };
+  for (const [i, spec] of config.layers.entries()) {
+    const { qkvBias, qkNorm, norms } = spec;
     const layer = `model.layers.${i}`;
     const named = (name: string | null): string | null => name && `${layer}.${name}.weight`;
     const ofLayer = ({ before, after }: BlockNorms): BlockNorms => ({
@@ -108,7 +123,7 @@ export function decoder(
       return weights.linear(graph, heads, `${layer}.self_attn.o_proj.weight`);
     });
     stream = block(graph, config, weights, attended, ofLayer(norms.mlp), (x) =>
-      mlp(graph, config, weights, layer, x),
+      mlp(graph, config, weights, spec, layer, x),
     );
   }
   return stream as Required<Stream>;

@@ -17,6 +17,8 @@ export interface Operand {
 /** The weights of a graph, by their names in the weight file. */
 export interface Weights {
   value(name: string): Value;
+  /** The gain of a norm. */
+  norm(name: string): Value;
   /** The gain of a norm whose output goes into products: ones where the gain is already part of their weights. */
   gain(name: string): Value;
   /** Prepares activations [.., width] once for all the products that read them. */
@@ -38,9 +40,18 @@ export function declareWeights(graph: Graph, config: ModelConfig, type: WeightTy
   };
   const ones = (width: number): Value =>
     graph.constant(DataType.FLOAT, [width], new Float32Array(width).fill(1));
+  const gains = new Map<string, Value>();
+  const norm = (name: string): Value => {
+    if (!config.gainOffset) return slotOf(name).name;
+    const known =
+      gains.get(name) ?? graph.op('Add', [slotOf(name).name, graph.scalarFloat(config.gainOffset)]);
+    gains.set(name, known);
+    return known;
+  };
   return {
     value: (name) => slotOf(name).name,
-    gain: (name) => (type === 'w8a8' ? ones(slotOf(name).shape[0]!) : slotOf(name).name),
+    norm,
+    gain: (name) => (type === 'w8a8' ? ones(slotOf(name).shape[0]!) : norm(name)),
     operand: (where, x, width, read) =>
       type === 'w8a8' ? rounded(where, x, ones(width), read) : { value: x },
     linear(where, { value: x, scale, factor }, name) {

@@ -11,7 +11,7 @@ import { LONGEST_CONTEXT } from '../../core/policy/policy.ts';
 import type { ModelConfig } from '../config.ts';
 import type { HeadWeights } from '../head.ts';
 import { ropesOf } from '../layers.ts';
-import { attention, type Cache, headGains, rotation, sharedCache, type Turn } from './attention.ts';
+import { attention, type Cache, headGains, rotation, sharedCache, type Turn, windowed } from './attention.ts';
 import { DataType, type Dimension, Graph, modelBytes, type Value } from './builder.ts';
 import { decoder, headWeight } from './decoder.ts';
 import { declareWeights } from './graph-weights.ts';
@@ -88,7 +88,7 @@ export function policyGraph(
     ropesOf(config.layers).map((rope) => [rope, rotation(graph, rope, headDim, contextLength(config))]),
   );
   // The inverse temperature is multiplied into the last norm's gain once, instead of into the logits in each turn.
-  const gain = graph.op('Mul', [weights.value('model.norm.weight'), inputs.inverseTemperature]);
+  const gain = graph.op('Mul', [weights.norm('model.norm.weight'), inputs.inverseTemperature]);
   const shared = pairs(inputs.past).map((cache) => sharedCache(graph, cache));
   const gains = config.layers.map(({ qkNorm }, i) =>
     qkNorm === 'heads' ? headGains(graph, config, weights, i) : undefined,
@@ -115,7 +115,17 @@ export function policyGraph(
     flatShape: inputs.flatShape,
     position: carried.position,
     rotations,
-    mask: carried.mask,
+    masks: new Map(
+      [...new Set(config.layers.map(({ window }) => window))].map((window) => [
+        window,
+        window === null
+          ? carried.mask
+          : windowed(body, carried.mask, window, {
+              ...{ position: carried.position, firstPosition: inputs.position },
+              ...{ widths: carried.widths, queryShape: inputs.queryShape },
+            }),
+      ]),
+    ),
     widths: carried.widths,
   };
   const grown: Cache[] = [];

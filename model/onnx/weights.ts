@@ -121,7 +121,7 @@ export function packWeights(
         data,
         rows,
         columns,
-        gain ? tensors.get(gain)!.data : undefined,
+        gain ? tensors.get(gain)!.data.map((x) => x + config.gainOffset) : undefined,
       );
       put(slot.span, numbers);
       put(span, scales);

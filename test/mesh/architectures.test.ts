@@ -18,6 +18,9 @@ const root = mkdtempSync(join(tmpdir(), 'rollmesh-architectures-'));
 const rows = Array.from({ length: 12 }, (_, i) => ({ question: `Say ${i}`, answer: '(?s).*[a-m].*' }));
 writeFileSync(join(root, 'say.jsonl'), rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
 
+/** Names of policies have no underscores. */
+const policyOf = (name: TinyArchitecture): string => name.replace('_', '-');
+
 /** config.json of a checkpoint with 256 bytes and three special tokens, of which many end an answer. */
 const configOf = (name: TinyArchitecture) => ({
   ...TINY_ARCHITECTURES[name],
@@ -36,7 +39,7 @@ async function importedFiles(name: TinyArchitecture) {
   write('tokenizer.json', byteTokenizer(['<|endoftext|>', '<|im_start|>', '<|im_end|>']));
   write('tokenizer_config.json', { eos_token: '<|im_end|>', chat_template: SMOLLM_TEMPLATE });
   write('model.safetensors', writeSafetensors(randomTensors(parseConfig(configOf(name)))));
-  const { files } = await readImport(folder, name, { tokenizer: true });
+  const { files } = await readImport(folder, policyOf(name), { tokenizer: true });
   const chunks: Uint8Array[] = [];
   for await (const chunk of files['model.safetensors'].read()) chunks.push(chunk);
   return { ...files, 'model.safetensors': new Uint8Array(Buffer.concat(chunks)) };
@@ -47,7 +50,7 @@ let recipe: string;
 beforeAll(async () => {
   const made = await taskRecipe({
     recipe: 'grpo',
-    policy: TINY_NAMES[0]!,
+    policy: policyOf(TINY_NAMES[0]!),
     tasks: [join(root, 'say.jsonl')],
     heldOut: '0.3',
     checker: 'regex',
@@ -64,16 +67,17 @@ afterAll(async () => {
 });
 
 test.each(TINY_NAMES)('%s', { timeout: 400_000 }, async (name) => {
-  await playing.importPolicy(name, await importedFiles(name));
+  const policy = policyOf(name);
+  await playing.importPolicy(policy, await importedFiles(name));
   const { mesh, alone, before } = await playing.play({
-    ...{ recipe, seed: 0, rounds: 2, freeze: [], policy: name, engine: 'kernels' },
+    ...{ recipe, seed: 0, rounds: 2, freeze: [], policy, engine: 'kernels' },
     ...{ tasks: 3, groupSize: 6 },
   });
   expect(mesh).toEqual(alone);
   expect(mesh['model.safetensors']).not.toBe(before['model.safetensors']);
 
   const folder = join(root, `${name}-out`);
-  await exportCheckpoint(playing.gateway, { name, version: 2 }, folder, 'F32');
+  await exportCheckpoint(playing.gateway, { name: policy, version: 2 }, folder, 'F32');
   expect(JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8'))).toEqual(configOf(name));
   const exported = readSafetensors(readFileSync(join(folder, 'model.safetensors')));
   expect([...exported.keys()].sort()).toEqual([...randomTensors(parseConfig(configOf(name))).keys()].sort());

@@ -46,6 +46,24 @@ export const TINY_ARCHITECTURES = {
     use_cache: false,
     tie_word_embeddings: false,
   },
+  gemma3_text: {
+    ...tiny,
+    architectures: ['Gemma3ForCausalLM'],
+    model_type: 'gemma3_text',
+    num_hidden_layers: 6,
+    attention_bias: false,
+    attn_logit_softcapping: null,
+    cache_implementation: 'hybrid',
+    final_logit_softcapping: null,
+    head_dim: 16,
+    hidden_activation: 'gelu_pytorch_tanh',
+    query_pre_attn_scalar: 24,
+    rope_local_base_freq: 10_000,
+    rope_scaling: { rope_type: 'linear', factor: 8 },
+    rope_theta: 1_000_000,
+    sliding_window: 7,
+    sliding_window_pattern: 3,
+  },
 } as const satisfies Record<string, HfJson & Record<string, unknown>>;
 
 export type TinyArchitecture = keyof typeof TINY_ARCHITECTURES;

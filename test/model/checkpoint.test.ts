@@ -130,6 +130,52 @@ test('what config.json leaves out has the values that transformers gives it', ()
   expect(third.layers.map(({ rope }) => rope !== null)).toEqual([true, true, false, true, true]);
 });
 
+test("Gemma's layers, from what transformers 4 and 5 write", () => {
+  const {
+    rope_theta: _,
+    rope_local_base_freq,
+    rope_scaling,
+    sliding_window_pattern,
+    ...json
+  } = TINY_ARCHITECTURES.gemma3_text;
+  const global = { window: null, rope: { theta: 1e6, scaling: { type: 'linear', factor: 8 } } };
+  const local = { window: 7, rope: { theta: 1e4, scaling: null } };
+  const layers = [local, local, global, local, local, global];
+  expect(parseConfig(TINY_ARCHITECTURES.gemma3_text)).toMatchObject({
+    ...{ layers, queryScalar: 24, gainOffset: 1, scalesEmbeddings: true, tiedEmbeddings: true },
+  });
+  const of = (type: string) => ({
+    rope_type: 'default',
+    rope_theta: 1e4,
+    ...(type === 'full' ? rope_scaling : {}),
+  });
+  const five = {
+    ...json,
+    layer_types: layers.map(({ window }) => (window ? 'sliding_attention' : 'full_attention')),
+    rope_parameters: {
+      full_attention: { ...of('full'), rope_theta: 1e6 },
+      sliding_attention: of('sliding'),
+    },
+  };
+  expect(parseConfig(five)).toEqual(parseConfig(TINY_ARCHITECTURES.gemma3_text));
+  // Five of six layers see a window of 4096 keys by default.
+  const { sliding_window: __, query_pre_attn_scalar, head_dim, ...least } = json;
+  const plain = parseConfig(least);
+  expect(plain.layers.map(({ window }) => window)).toEqual([4096, 4096, 4096, 4096, 4096, null]);
+  expect(plain).toMatchObject({ queryScalar: 256, headDim: 256 });
+  expect(plain.layers.at(-1)!.rope).toEqual({ theta: 1e6, scaling: null });
+  for (const change of [
+    { attn_logit_softcapping: 50 },
+    { final_logit_softcapping: 30 },
+    { use_bidirectional_attention: true },
+    { hidden_activation: 'gelu' },
+    { layer_types: new Array(6).fill('chunked_attention') },
+  ])
+    expect(() => parseConfig({ ...json, ...change }), Object.keys(change)[0]).toThrow(
+      expect.objectContaining({ code: 'config.unsupported' }),
+    );
+});
+
 test.each(TINY_NAMES)('%s: config.json is read, written and read again', (name) => {
   const config = parseConfig(TINY_ARCHITECTURES[name]);
   expect(parseConfig(toHfConfig(config))).toEqual(config);

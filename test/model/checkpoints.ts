@@ -47,7 +47,7 @@ export function randomTensors(config: ModelConfig, seed = 'weights'): Tensors {
   for (const [name, shape] of tensorShapes(config)) {
     const random = new Random(`${seed}/${name}`);
     const bound = shape.length === 1 ? 0.1 : Math.sqrt(3 / shape[1]!);
-    const middle = name.endsWith('norm.weight') ? 1 : 0;
+    const middle = name.endsWith('norm.weight') ? 1 - config.gainOffset : 0;
     const data = Float32Array.from(
       { length: shape.reduce((a, b) => a * b, 1) },
       () => middle + (2 * random.float() - 1) * bound,

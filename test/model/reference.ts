@@ -31,6 +31,11 @@ export interface HfJson {
   readonly max_position_embeddings: number;
   readonly tie_word_embeddings?: boolean;
   readonly no_rope_layers?: readonly number[];
+  readonly layer_types?: readonly string[];
+  readonly sliding_window?: number | null;
+  readonly sliding_window_pattern?: number;
+  readonly rope_local_base_freq?: number;
+  readonly query_pre_attn_scalar?: number;
 }
 
 type Vector = readonly number[];
@@ -43,6 +48,10 @@ export type Numbers = ReadonlyMap<
 
 const dot = (a: Vector, b: Vector): number => a.reduce((sum, x, i) => sum + x * b[i]!, 0);
 const plus = (a: Vector, b: Vector): number[] => a.map((x, i) => x + b[i]!);
+
+/** GELU by tanh, as PyTorch's `gelu_pytorch_tanh`. */
+const gelu = (x: number): number =>
+  0.5 * x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3)));
 
 /** Turns per position, in radians, of each pair of a head, and the factor on what is turned. */
 function turns(json: HfJson, width: number): { angles: number[]; factor: number } {
@@ -79,6 +88,7 @@ function turns(json: HfJson, width: number): { angles: number[]; factor: number 
 
 /** Logits [seq][vocab] of a sequence of token ids, by config.json. */
 export function forwardLogits(json: HfJson, tensors: Numbers, ids: readonly number[]): number[][] {
+  const gemma = json.model_type === 'gemma3_text';
   const heads = json.num_attention_heads;
   const width = json.head_dim ?? json.hidden_size / heads;
   const shared = heads / json.num_key_value_heads;
@@ -98,10 +108,16 @@ export function forwardLogits(json: HfJson, tensors: Numbers, ids: readonly numb
   const norm = (x: Vector, name: string): number[] => {
     const gain = vector(name);
     const scale = 1 / Math.sqrt(dot(x, x) / x.length + json.rms_norm_eps);
-    return x.map((value, i) => value * scale * gain[i]!);
+    return x.map((value, i) => value * scale * (gemma ? 1 + gain[i]! : gain[i]!));
   };
-  const { angles, factor } = turns(json, width);
-  const turned = (head: Vector, position: number): number[] => {
+  const isLocal = (layer: number): boolean =>
+    gemma &&
+    (json.layer_types
+      ? json.layer_types[layer] === 'sliding_attention'
+      : (layer + 1) % json.sliding_window_pattern! > 0);
+  const global = turns(json, width);
+  const local = turns({ ...json, rope_theta: json.rope_local_base_freq ?? 1, rope_scaling: null }, width);
+  const turned = (head: Vector, position: number, { angles, factor }: typeof global): number[] => {
     const half = width / 2;
     return head.map((value, i) => {
       const angle = position * angles[i % half]!;
@@ -130,14 +146,23 @@ export function forwardLogits(json: HfJson, tensors: Numbers, ids: readonly numb
         json.model_type === 'olmo2'
           ? inHeads(norm(flat, gain))
           : inHeads(flat).map((head) => (tensors.has(gain) ? norm(head, gain) : head));
-      return json.no_rope_layers?.[layer] === 0 ? all : all.map((head) => turned(head, position));
+      return json.no_rope_layers?.[layer] === 0
+        ? all
+        : all.map((head) => turned(head, position, isLocal(layer) ? local : global));
     };
     const { keys, values } = cache[layer]!;
     keys.push(placed('k'));
     values.push(inHeads(project('v')));
     const mixed = placed('q').map((query, h) => {
       const own = Math.floor(h / shared);
-      const weights = softmax(keys.map((key) => dot(query, key[own]!) / Math.sqrt(width)));
+      const scalar = gemma ? json.query_pre_attn_scalar! : width;
+      const weights = softmax(
+        keys.map((key, at) =>
+          isLocal(layer) && position - at >= json.sliding_window!
+            ? Number.NEGATIVE_INFINITY
+            : dot(query, key[own]!) / Math.sqrt(scalar),
+        ),
+      );
       return query.map((_, i) =>
         dot(
           weights,
@@ -150,12 +175,14 @@ export function forwardLogits(json: HfJson, tensors: Numbers, ids: readonly numb
   const mlp = (x: Vector, layer: number): number[] => {
     const at = `model.layers.${layer}.mlp`;
     const up = times(`${at}.up_proj.weight`, x);
-    const gated = times(`${at}.gate_proj.weight`, x).map((g, i) => (g / (1 + Math.exp(-g))) * up[i]!);
+    const gated = times(`${at}.gate_proj.weight`, x).map(
+      (g, i) => (gemma ? gelu(g) : g / (1 + Math.exp(-g))) * up[i]!,
+    );
     return times(`${at}.down_proj.weight`, gated);
   };
 
   return ids.map((id, position) => {
-    let x = row('model.embed_tokens.weight', id);
+    let x = row('model.embed_tokens.weight', id).map((e) => (gemma ? e * Math.sqrt(json.hidden_size) : e));
     for (let l = 0; l < json.num_hidden_layers; l++) {
       const at = `model.layers.${l}`;
       const normed = (vector: Vector, name: string): number[] =>
@@ -163,6 +190,9 @@ export function forwardLogits(json: HfJson, tensors: Numbers, ids: readonly numb
       if (json.model_type === 'olmo2') {
         x = plus(x, normed(attention(x, l, position), 'post_attention'));
         x = plus(x, normed(mlp(x, l), 'post_feedforward'));
+      } else if (gemma) {
+        x = plus(x, normed(attention(normed(x, 'input'), l, position), 'post_attention'));
+        x = plus(x, normed(mlp(normed(x, 'pre_feedforward'), l), 'post_feedforward'));
       } else {
         x = plus(x, attention(normed(x, 'input'), l, position));
         x = plus(x, mlp(normed(x, 'post_attention'), l));

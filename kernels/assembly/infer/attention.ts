@@ -17,9 +17,10 @@ export function attentionWords(rows: i32, keys: i32, heads: i32, kvHeads: i32, h
   return max(rows, BLOCK) * (heads / kvHeads) * (2 * headDim + keys + 24);
 }
 
-/** Turns raw scores into probabilities for keys [0, visible); [visible, width) become 0. width is a multiple of 4. */
-function softmax(row: usize, visible: i32, width: i32, scale: f32): void {
+/** Turns raw scores into probabilities for keys [from, visible); all others up to width, a multiple of 4, become 0. */
+function softmax(row: usize, from: i32, visible: i32, width: i32, scale: f32): void {
   const end = bytes(width);
+  for (let j: usize = 0; j < bytes(from); j += 4) store<f32>(row + j, HIDDEN);
   for (let j = bytes(visible); j < end; j += 4) store<f32>(row + j, HIDDEN);
   let top = f32x4.splat(HIDDEN);
   for (let j: usize = 0; j < end; j += 16) top = f32x4.pmax(top, v128.load(row + j));
@@ -44,7 +45,7 @@ function up8(n: i32): i32 {
 /**
  * One new token of each of `samples` rows attends over its prompt's cache (`shared` keys) and its own (`own` keys, the token's included).
  * q: rows of `ld` values, heads first; o [samples, heads * headDim]. caches: i32 [samples], addresses to which `layer` is added.
- * work: an area of `attentionWords` words.
+ * Of the keys only the last `window` are seen; scores are divided by the root of `scalar`. work: an area of `attentionWords` words.
  */
 export function attendSamples(
   samples: i32,
@@ -61,11 +62,13 @@ export function attendSamples(
   layer: usize,
   room: i32,
   own: i32,
+  window: i32,
+  scalar: f32,
   work: usize,
 ): void {
   const group = heads / kvHeads;
   const rows = samples * group;
-  const scale = <f32>1 / sqrt(<f32>headDim);
+  const scale = <f32>1 / sqrt(scalar);
   const width = (shared + up8(own) + 3) & -4;
   const scores = work + bytes(rows * headDim);
   const results = scores + bytes(rows * width + 8);
@@ -98,7 +101,8 @@ export function attendSamples(
         0,
       );
     }
-    for (let r = 0; r < rows; r++) softmax(scores + bytes(r * width), shared + own, width, scale);
+    for (let r = 0; r < rows; r++)
+      softmax(scores + bytes(r * width), max(0, shared + own - window), shared + own, width, scale);
     if (shared)
       linear(rows, headDim, shared, scores, width, values, bytes(promptRoom * 8), results, headDim, 0);
     for (let s = 0; s < samples; s++) {
@@ -125,10 +129,12 @@ export function attendPrompt(
   o: usize,
   cache: usize,
   room: i32,
+  window: i32,
+  scalar: f32,
   work: usize,
 ): void {
   const group = heads / kvHeads;
-  const scale = <f32>1 / sqrt(<f32>headDim);
+  const scale = <f32>1 / sqrt(scalar);
   for (let h = 0; h < kvHeads; h++) {
     const keys = cache + bytes(2 * h * room * headDim);
     const values = keys + bytes(room * headDim);
@@ -146,8 +152,10 @@ export function attendPrompt(
           bytes(group * headDim),
         );
       linear(lines, width, headDim, work, headDim, keys, bytes(headDim * 8), scores, width, 0);
-      for (let l = 0; l < lines; l++)
-        softmax(scores + bytes(l * width), first + i + l / group + 1, width, scale);
+      for (let l = 0; l < lines; l++) {
+        const visible = first + i + l / group + 1;
+        softmax(scores + bytes(l * width), max(0, visible - window), visible, width, scale);
+      }
       linear(lines, headDim, seen, scores, width, values, bytes(room * 8), results, headDim, 0);
       for (let s = 0; s < block; s++)
         memory.copy(

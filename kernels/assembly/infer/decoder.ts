@@ -1,5 +1,5 @@
 /** Computes the steps of a decoder's layer between its matrix products: norms, biases, rotation, the gated unit. */
-import { swiGlu } from '../shared/elementwise';
+import { geGlu, swiGlu } from '../shared/elementwise';
 import { rmsNorm as normRows } from '../shared/rows';
 import { bytes } from '../shared/vector';
 
@@ -30,6 +30,11 @@ export function fillRows(rows: i32, n: i32, bias: usize, c: usize, ld: i32): voi
 /** y [rows, f] = silu(gate) * up. Gate and up are in rows of `ld` values, up from value `upAt` on. f is a multiple of 4. */
 export function gate(rows: i32, f: i32, x: usize, ld: i32, upAt: i32, y: usize): void {
   for (let r = 0; r < rows; r++, x += bytes(ld), y += bytes(f)) swiGlu(f, x, x + bytes(upAt), y, 0, 1);
+}
+
+/** As `gate`, with GELU in place of SiLU. */
+export function gateGelu(rows: i32, f: i32, x: usize, ld: i32, upAt: i32, y: usize): void {
+  for (let r = 0; r < rows; r++, x += bytes(ld), y += bytes(f)) geGlu(f, x, x + bytes(upAt), y, 0, 1);
 }
 
 /** Rotates a head in place; the first half of its values is paired with the second. table: cosines, then sines [headDim / 2] each. */

@@ -3,10 +3,11 @@
  * draws and scores. Addresses are raw; memory is imported. There are three builds: `plain` without relaxed SIMD, `fused` with fused
  * multiply-adds, `dot` with plain float32 and the relaxed dot product of bytes. `plain` and `dot` give the same bits on every host.
  */
-export { attendPrompt, attendSamples, attentionWords } from './attention';
+
 export { scaleAdd } from '../shared/elementwise';
+export { attendPrompt, attendSamples, attentionWords } from './attention';
 export { appendRows, appendTokens, copyCache } from './cache';
-export { fillRows, gate, normHeads, rmsNorm, rotate } from './decoder';
+export { fillRows, gate, gateGelu, normHeads, rmsNorm, rotate } from './decoder';
 export { draw, score } from './distribution';
 export { embed, embedInt8 } from './embedding';
 export { probeDot, probeMadd } from './probe';

@@ -53,10 +53,11 @@ function rotate(
   }
 }
 
-/** Turns the raw scores of one row into probabilities: keys [0, visible) count, [visible, width) become 0. Returns log sum exp. */
-function softmaxRow(row: usize, visible: i32, width: i32, scale: f32): f32 {
+/** Turns the raw scores of one row into probabilities: keys [from, visible) count, all others up to width become 0. Returns log sum exp. */
+function softmaxRow(row: usize, from: i32, visible: i32, width: i32, scale: f32): f32 {
   const seen = bytes(visible);
   const end = bytes(width);
+  for (let j: usize = 0; j < bytes(from); j += 4) store<f32>(row + j, -3e38);
   for (let j = seen; j < end; j += 4) store<f32>(row + j, -3e38);
   let top4 = f32x4.splat(-3e38);
   for (let j: usize = 0; j < end; j += 16) top4 = f32x4.pmax(top4, v128.load(row + j));
@@ -70,6 +71,7 @@ function softmaxRow(row: usize, visible: i32, width: i32, scale: f32): f32 {
     sum4 = f32x4.add(sum4, e);
   }
   // exp is clamped, so a masked key left 1e-38 and not 0.
+  for (let j: usize = 0; j < bytes(from); j += 4) store<f32>(row + j, 0);
   for (let j = seen; j < end; j += 4) store<f32>(row + j, 0);
   const sum = horizontalSum(sum4);
   const inverse = f32x4.splat(<f32>1 / sum);
@@ -79,13 +81,16 @@ function softmaxRow(row: usize, visible: i32, width: i32, scale: f32): f32 {
 
 /**
  * q [tokens, heads * headDim], k and v [tokens, kvHeads * headDim] -> o like q, logSum [tokens, heads].
- * table [positions, headDim]: cosines, then sines. headDim is a multiple of 8. One sequence and key-value head at a time.
+ * table [positions, headDim]: cosines, then sines. headDim is a multiple of 8. A query sees the last `window` keys up to its own; scores are
+ * divided by the root of `scalar`. One sequence and key-value head at a time.
  */
 export function attention(
   sequences: i32,
   heads: i32,
   kvHeads: i32,
   headDim: i32,
+  window: i32,
+  scalar: f32,
   offsets: usize,
   q: usize,
   k: usize,
@@ -99,7 +104,7 @@ export function attention(
   const group = heads / kvHeads;
   const qWidth = heads * headDim;
   const kvWidth = kvHeads * headDim;
-  const scale = <f32>1 / sqrt(<f32>headDim);
+  const scale = <f32>1 / sqrt(scalar);
   for (let task = part; task < sequences * kvHeads; task += parts) {
     const first = load<i32>(offsets + bytes(task / kvHeads));
     const n = load<i32>(offsets + bytes(task / kvHeads + 1)) - first;
@@ -126,7 +131,8 @@ export function attention(
         pack(qPanels, qRotated, headDim, true, rows, headDim, MR);
         multiplyPanels(rows, width, headDim, qPanels, kPanels, bytes(headDim * NR), scores, wide, false);
         for (let r = 0; r < rows; r++) {
-          const value = softmaxRow(scores + bytes(r * wide), i + r + 1, width, scale);
+          const visible = i + r + 1;
+          const value = softmaxRow(scores + bytes(r * wide), max(0, visible - window), visible, width, scale);
           store<f32>(logSum + bytes((first + i + r) * heads + head), value);
         }
         pack(pPanels, scores, wide, true, rows, keys, MR);
@@ -136,10 +142,11 @@ export function attention(
   }
 }
 
-/** Turns the raw scores and dP of one row into probabilities and dScores; keys from `visible` on become 0. */
+/** Turns the raw scores and dP of one row into probabilities and dScores; keys before `from` and from `visible` on become 0. */
 function scoreGradRow(
   scores: usize,
   dscores: usize,
+  from: i32,
   visible: i32,
   width: i32,
   scale: f32,
@@ -154,6 +161,10 @@ function scoreGradRow(
     const p = exp4(f32x4.sub(f32x4.mul(v128.load(scores + j), factor), shift));
     v128.store(scores + j, p);
     v128.store(dscores + j, f32x4.mul(f32x4.mul(p, factor), f32x4.sub(v128.load(dscores + j), delta)));
+  }
+  for (let j: usize = 0; j < bytes(from); j += 4) {
+    store<f32>(scores + j, 0);
+    store<f32>(dscores + j, 0);
   }
   for (let j = bytes(visible); j < end; j += 4) {
     store<f32>(scores + j, 0);
@@ -173,6 +184,8 @@ export function attentionGrad(
   heads: i32,
   kvHeads: i32,
   headDim: i32,
+  window: i32,
+  scalar: f32,
   offsets: usize,
   q: usize,
   k: usize,
@@ -190,7 +203,7 @@ export function attentionGrad(
   const group = heads / kvHeads;
   const qWidth = heads * headDim;
   const kvWidth = kvHeads * headDim;
-  const scale = <f32>1 / sqrt(<f32>headDim);
+  const scale = <f32>1 / sqrt(scalar);
   for (let task = part; task < sequences * kvHeads; task += parts) {
     const first = load<i32>(offsets + bytes(task / kvHeads));
     const n = load<i32>(offsets + bytes(task / kvHeads + 1)) - first;
@@ -236,6 +249,7 @@ export function attentionGrad(
           scoreGradRow(
             scores + bytes(r * wide),
             dscores + bytes(r * wide),
+            max(0, i + r + 1 - window),
             i + r + 1,
             width,
             scale,

@@ -3,7 +3,16 @@
  * kernel are its share (part of parts), so a thread pool needs no other protocol. Built twice, with and without relaxed SIMD.
  */
 
-export { adamW, add, scaleAdd, sumSquares, swiGlu, swiGluGrad } from '../shared/elementwise';
+export {
+  adamW,
+  add,
+  geGlu,
+  geGluGrad,
+  scaleAdd,
+  sumSquares,
+  swiGlu,
+  swiGluGrad,
+} from '../shared/elementwise';
 export {
   columnSums,
   fillRows,

@@ -54,6 +54,49 @@ export function swiGluGrad(
   }
 }
 
+// 2 sqrt(2 / pi), and 0.044715 times that.
+const GELU: f32 = 1.5957691216057308;
+const GELU_CUBE: f32 = 0.0713548162726;
+
+/** y = gelu(gate) * up. GELU by tanh is g * sigmoid(2 sqrt(2 / pi) (g + 0.044715 g^3)). */
+export function geGlu(n: i32, gate: usize, up: usize, y: usize, part: i32, parts: i32): void {
+  const one = f32x4.splat(1);
+  const end = (<usize>share(n, 4, part + 1, parts)) << 2;
+  for (let i = (<usize>share(n, 4, part, parts)) << 2; i < end; i += 16) {
+    const g = v128.load(gate + i);
+    const z = f32x4.mul(g, madd(f32x4.splat(GELU_CUBE), f32x4.mul(g, g), f32x4.splat(GELU)));
+    const gelu = f32x4.div(g, f32x4.add(one, exp4(f32x4.neg(z))));
+    v128.store(y + i, f32x4.mul(gelu, v128.load(up + i)));
+  }
+}
+
+/** With s = sigmoid(z), z as in `geGlu`: dup = dy * g * s, dgate = dy * up * (s + g * s * (1 - s) * dz / dg). */
+export function geGluGrad(
+  n: i32,
+  gate: usize,
+  up: usize,
+  dy: usize,
+  dgate: usize,
+  dup: usize,
+  part: i32,
+  parts: i32,
+): void {
+  const one = f32x4.splat(1);
+  const end = (<usize>share(n, 4, part + 1, parts)) << 2;
+  for (let i = (<usize>share(n, 4, part, parts)) << 2; i < end; i += 16) {
+    const g = v128.load(gate + i);
+    const d = v128.load(dy + i);
+    const square = f32x4.mul(g, g);
+    const z = f32x4.mul(g, madd(f32x4.splat(GELU_CUBE), square, f32x4.splat(GELU)));
+    const s = f32x4.div(one, f32x4.add(one, exp4(f32x4.neg(z))));
+    const gelu = f32x4.mul(g, s);
+    const slope = madd(f32x4.splat(3 * GELU_CUBE), square, f32x4.splat(GELU));
+    v128.store(dup + i, f32x4.mul(d, gelu));
+    const dgelu = madd(f32x4.mul(gelu, f32x4.sub(one, s)), slope, s);
+    v128.store(dgate + i, f32x4.mul(f32x4.mul(d, v128.load(up + i)), dgelu));
+  }
+}
+
 /** Writes the sum of squares of this share to out[part]. */
 export function sumSquares(n: i32, x: usize, out: usize, part: i32, parts: i32): void {
   const end = (<usize>share(n, 4, part + 1, parts)) << 2;

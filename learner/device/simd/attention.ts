@@ -20,7 +20,11 @@ function geometry({ backend, inputs, number }: KernelCall) {
   const addresses = [offsets!, q!, k!, v!, rotary!].map((t) => backend.address(t));
   // Each head takes two matrix products over half of [length, length].
   const cycles = (sizeOf(q!) * longest) / 8;
-  return { args: [sequences, heads, kvHeads, headDim, ...addresses], heads, cycles };
+  return {
+    args: [sequences, heads, kvHeads, headDim, number('window'), number('scalar'), ...addresses],
+    heads,
+    cycles,
+  };
 }
 
 export function registerAttention(): void {

@@ -76,19 +76,24 @@ export function registerRows(): void {
     );
     return y;
   });
-  register('SwiGlu', ({ backend, inputs }) => {
-    const { gate, up } = inputs;
-    const y = backend.output(gate!.shape);
-    const addresses = [gate!, up!, y].map((t) => backend.address(t));
-    backend.runtime.run('swiGlu', [sizeOf(y), ...addresses], 8 * sizeOf(y));
-    return y;
-  });
-  register('SwiGluGrad', ({ backend, inputs }) => {
-    const { gate, up, dy } = inputs;
-    const dgate = backend.output(gate!.shape);
-    const dup = backend.output(up!.shape);
-    const addresses = [gate!, up!, dy!, dgate, dup].map((t) => backend.address(t));
-    backend.runtime.run('swiGluGrad', [sizeOf(dy!), ...addresses], 8 * sizeOf(dy!));
-    return [dgate, dup];
-  });
+  for (const [name, kernel] of [
+    ['SwiGlu', 'swiGlu'],
+    ['GeGlu', 'geGlu'],
+  ] as const) {
+    register(name, ({ backend, inputs }) => {
+      const { gate, up } = inputs;
+      const y = backend.output(gate!.shape);
+      const addresses = [gate!, up!, y].map((t) => backend.address(t));
+      backend.runtime.run(kernel, [sizeOf(y), ...addresses], 8 * sizeOf(y));
+      return y;
+    });
+    register(`${name}Grad`, ({ backend, inputs }) => {
+      const { gate, up, dy } = inputs;
+      const dgate = backend.output(gate!.shape);
+      const dup = backend.output(up!.shape);
+      const addresses = [gate!, up!, dy!, dgate, dup].map((t) => backend.address(t));
+      backend.runtime.run(`${kernel}Grad`, [sizeOf(dy!), ...addresses], 8 * sizeOf(dy!));
+      return [dgate, dup];
+    });
+  }
 }

@@ -85,6 +85,7 @@ ${place('u.heads')}
   let kv_head = head / (u.heads / u.kv_heads);
   let i = block + t;
   let live = i < n;
+  let least = i + 1u - min(i + 1u, u.window);
   let at = ((first + min(i, n - 1u)) * u.heads + head) * VECTORS;
 ${each(
   headDim,
@@ -97,7 +98,7 @@ ${each(
     ${stage('k', 'v', 'j0', 'kv_head', 'u.kv_heads')}
     workgroupBarrier();
     if (live) {
-      for (var j = j0; j < min(j0 + TILE, i + 1u); j++) {
+      for (var j = max(j0, least); j < min(j0 + TILE, i + 1u); j++) {
         let r = (j - j0) * VECTORS;
         var score = 0.0;
 ${each(headDim, (d) => `        score += dot(q_${d}, tile_a[r + ${d}u]);`)}
@@ -134,6 +135,7 @@ ${place('u.heads')}
   let kv_head = head / (u.heads / u.kv_heads);
   let i = block + t;
   let live = i < n;
+  let least = i + 1u - min(i + 1u, u.window);
   let row = (first + min(i, n - 1u)) * u.heads + head;
   let at = row * VECTORS;
 ${each(
@@ -148,7 +150,7 @@ ${each(
     ${stage('k', 'v', 'j0', 'kv_head', 'u.kv_heads')}
     workgroupBarrier();
     if (live) {
-      for (var j = j0; j < min(j0 + TILE, i + 1u); j++) {
+      for (var j = max(j0, least); j < min(j0 + TILE, i + 1u); j++) {
         let r = (j - j0) * VECTORS;
         var score = 0.0;
         var dp = 0.0;
@@ -192,7 +194,7 @@ ${each(
       }
       workgroupBarrier();
       if (live) {
-        for (var i = max(i0, j); i < min(i0 + TILE, n); i++) {
+        for (var i = max(i0, j); i < min(min(i0 + TILE, n), j + u.window); i++) {
           let r = (i - i0) * VECTORS;
           var score = 0.0;
           var dp = 0.0;

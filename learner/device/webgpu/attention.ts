@@ -12,7 +12,10 @@ function geometry({ backend, inputs, number }: KernelCall) {
   const headDim = inputs.q!.shape[1]! / heads;
   const sequences = offsets.shape[0]! - 1;
   const blocks = Math.ceil(number('longest') / GROUP);
-  const uniforms = { blocks, sequences, heads, kv_heads: kvHeads, scale: float(1 / Math.sqrt(headDim)) };
+  const uniforms = {
+    ...{ blocks, sequences, heads, kv_heads: kvHeads },
+    ...{ window: number('window'), scale: float(1 / Math.sqrt(number('scalar'))) },
+  };
   /** Queries and keys, or their gradients, rotated forth (1) or back (-1). */
   const rotate = (q: tf.TensorInfo, k: tf.TensorInfo, direction: 1 | -1): [tf.TensorInfo, tf.TensorInfo] => {
     const [rotatedQ, rotatedK] = [backend.output(q.shape), backend.output(k.shape)];

@@ -78,6 +78,20 @@ const SWIGLU_GRAD = perElement(
   dgate[i] = dy[i] * up[i] * s * (1.0 + g * (1.0 - s));`,
 );
 
+const GEGLU = perElement(
+  'u.size',
+  `  let g = gate[i];
+  y[i] = g / (1.0 + exp(-g * (1.5957691216 + 0.0713548162726 * g * g))) * up[i];`,
+);
+
+const GEGLU_GRAD = perElement(
+  'u.size',
+  `  let g = gate[i];
+  let s = 1.0 / (1.0 + exp(-g * (1.5957691216 + 0.0713548162726 * g * g)));
+  dup[i] = dy[i] * g * s;
+  dgate[i] = dy[i] * up[i] * s * (1.0 + g * (1.0 - s) * (1.5957691216 + 0.2140644488178 * g * g));`,
+);
+
 /** Sums x [rows, width] over rows for each column: [width]. Many rows are cut into slices that are summed in a second pass. */
 function sumColumns(backend: GpuBackend, x: tf.TensorInfo, rows: number, width: number): tf.TensorInfo {
   const slices = Math.ceil(rows / SLICE_ROWS);
@@ -158,21 +172,26 @@ export function registerRows(): void {
     const [rows, width] = x.shape as [number, number];
     return sumColumns(backend, x, rows, width);
   });
-  register('SwiGlu', ({ backend, inputs }) => {
-    const { gate, up } = inputs;
-    const y = backend.output(gate!.shape);
-    const size = sizeOf(y);
-    const buffers = { outputs: { y }, inputs: { gate: gate!, up: up! } };
-    backend.dispatch({ source: SWIGLU, ...buffers, uniforms: { size }, groups: elements(size) });
-    return y;
-  });
-  register('SwiGluGrad', ({ backend, inputs }) => {
-    const { gate, up, dy } = inputs;
-    const dgate = backend.output(gate!.shape);
-    const dup = backend.output(gate!.shape);
-    const size = sizeOf(dgate);
-    const buffers = { outputs: { dgate, dup }, inputs: { gate: gate!, up: up!, dy: dy! } };
-    backend.dispatch({ source: SWIGLU_GRAD, ...buffers, uniforms: { size }, groups: elements(size) });
-    return [dgate, dup];
-  });
+  for (const [name, source, gradient] of [
+    ['SwiGlu', SWIGLU, SWIGLU_GRAD],
+    ['GeGlu', GEGLU, GEGLU_GRAD],
+  ] as const) {
+    register(name, ({ backend, inputs }) => {
+      const { gate, up } = inputs;
+      const y = backend.output(gate!.shape);
+      const size = sizeOf(y);
+      const buffers = { outputs: { y }, inputs: { gate: gate!, up: up! } };
+      backend.dispatch({ source, ...buffers, uniforms: { size }, groups: elements(size) });
+      return y;
+    });
+    register(`${name}Grad`, ({ backend, inputs }) => {
+      const { gate, up, dy } = inputs;
+      const dgate = backend.output(gate!.shape);
+      const dup = backend.output(gate!.shape);
+      const size = sizeOf(dgate);
+      const buffers = { outputs: { dgate, dup }, inputs: { gate: gate!, up: up!, dy: dy! } };
+      backend.dispatch({ source: gradient, ...buffers, uniforms: { size }, groups: elements(size) });
+      return [dgate, dup];
+    });
+  }
 }
