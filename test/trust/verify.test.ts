@@ -2,6 +2,7 @@
  * A version is trained again from what the mesh has stored: the same bytes, and a clear word where the records are not what they were.
  * The learner's own code makes the version, over a round that is stored in memory.
  */
+import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { trainAgain, type VerifyOptions, verifiedLines, verifyIn } from '../../cli/verify/verify.ts';
@@ -347,6 +348,14 @@ describe('a chain of two versions, trained on other devices', () => {
       // The start and the records, and no version that follows from them.
       expect([...read.objects.keys()].filter((key) => /policies\/.*\/[12]\//.test(key))).toEqual([]);
       expect(await checked(read)).toBe(2);
+    });
+
+    // CHANGELOG.md promises it: versions, rounds and seals of 0.1.0 stay readable. Later bits may be others, so that how many are equal is left open.
+    test('that release 0.1.0 wrote is read, and its versions are trained again', async () => {
+      const old = await readReceipt(readFileSync('test/trust/receipt-of-0.1.0.gz'));
+      expect(old.contents).toMatchObject({ madeBy: '0.1.0', from: 0, versions: [1, 2] });
+      expect(Object.values(old.contents.groups).map((groups) => groups.length)).toEqual([3, 2]);
+      await expect(checked(old)).resolves.toBeTypeOf('number');
     });
 
     test('in which any bit has changed, packed or unpacked, is refused before anything is trained', async () => {
