@@ -1,9 +1,8 @@
 /**
  * What tests may use beside the language: `assert` as in Node (`assert/strict` too, by `require`), whose comparisons are written here, and a `console` that writes
- * nothing, but for `console.assert`, which counts as an assertion. The text is evaluated in the tests' engine before anything else; its value is
- * a function `(names, lookup) => void`, which gives the tests the answer's top-level names.
+ * nothing, but for `console.assert`, which counts as an assertion. The text is evaluated in the tests' engine before any test.
  */
-export const ASSERTIONS = String.raw`(() => {
+export const ASSERTIONS = `(() => {
   'use strict';
   class AssertionError extends Error {
     name = 'AssertionError';
@@ -120,7 +119,7 @@ export const ASSERTIONS = String.raw`(() => {
 })()`;
 
 /** What the answer's engine has beside the language: a console that writes nothing, and the `module` of CommonJS. */
-export const SURROUNDINGS = String.raw`(() => {
+export const SURROUNDINGS = `(() => {
   const quiet = () => {};
   globalThis.console = Object.fromEntries(['log', 'info', 'warn', 'error', 'debug', 'table', 'dir', 'trace', 'assert', 'time', 'timeEnd'].map((name) => [name, quiet]));
   globalThis.module = { exports: {} };

@@ -11,7 +11,7 @@
  * The text is evaluated in both engines before anything else, and its value is a function `(send, isTests) => receive`, where `send(text)` asks the other engine and
  * `receive(text)` answers it.
  */
-export const MEMBRANE = String.raw`(send, isTests) => {
+export const MEMBRANE = `(send, isTests) => {
   'use strict';
   const { apply, construct, defineProperty, deleteProperty, get, getOwnPropertyDescriptor, getPrototypeOf, has, ownKeys, set } = Reflect;
   const { parse, stringify } = JSON;

@@ -420,9 +420,9 @@ test('programs are judged in isolates, in the audit and in one process alike', {
   const paid = new Set<number>();
   for (const { id } of await playing.gateway.listRounds(runIdOf(runOf(registry, order).settings)))
     for await (const { task, samples } of playing.gateway.contentsOf(id))
-      for (const { rewards, outcome } of samples!) {
+      for (const { rewards } of samples!) {
         paid.add(rewards.reward!);
-        if (rewards.reward === 1) expect([outcome, task]).toEqual(['right', expect.stringContaining('Set')]);
+        if (rewards.reward === 1) expect(task).toContain('new Set');
       }
   expect([...paid].sort()).toEqual([0, 1]);
 });

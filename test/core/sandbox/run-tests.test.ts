@@ -54,6 +54,16 @@ const PASSING: [string, string, ...string[]][] = [
     'assert(own().x === undefined && Object.keys(own())[0] === "__proto__")',
   ],
   [
+    'what a program gives an argument as __proto__ is a field, too',
+    'const put = (o) => Object.defineProperty(o, "__proto__", { value: { ok: () => true }, enumerable: true })',
+    'const o = {}; put(o); assert(o.ok === undefined && Object.getPrototypeOf(o) === Object.prototype)',
+  ],
+  [
+    'functions that make code are not handed over',
+    'const call = (f) => f([])("return 1")',
+    'assert.throws(() => call((x) => x.constructor.constructor), /makes code/)',
+  ],
+  [
     'changes in place',
     'function rotate(m) { m.reverse(); m[0].push(9); } const put = (map, o) => { map.set("a", 1); o.x = 2; delete o.y }',
     'const m = [[1], [2]]; const row = m[0]; rotate(m); assert.deepEqual(m, [[2, 9], [1]]); assert.deepEqual(row, [2, 9])',
