@@ -14,6 +14,9 @@ export const ASSERTIONS = `(() => {
   const isObject = (value) => typeof value === 'object' && value !== null;
   const kindOf = (value) => Object.prototype.toString.call(value);
   const fields = (object) => Reflect.ownKeys(object).filter((key) => Object.prototype.propertyIsEnumerable.call(object, key));
+  const boxes = [Number, String, Boolean, BigInt, Symbol];
+  // Of these nothing can be compared but whether they are the same.
+  const opaque = [ArrayBuffer, SharedArrayBuffer, DataView, Promise, WeakMap, WeakSet, WeakRef];
   const view = Object.getPrototypeOf(Int8Array.prototype);
 
   /** Deep equality. isStrict: by Object.is and the same prototypes, else by ==. */
@@ -22,6 +25,8 @@ export const ASSERTIONS = `(() => {
     if (!isObject(a) || !isObject(b)) return isStrict ? false : !isObject(a) && !isObject(b) && (a == b || (a !== a && b !== b));
     if (above.some(([x, y]) => x === a && y === b)) return true;
     const inner = (x, y) => same(x, y, isStrict, [...above, [a, b]]);
+    if (boxes.some((Box) => a instanceof Box || b instanceof Box) && !Object.is(a.valueOf(), b.valueOf())) return false;
+    if (opaque.some((Opaque) => a instanceof Opaque || b instanceof Opaque)) return false;
     if (isStrict && Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return false;
     if (Array.isArray(a) !== Array.isArray(b) || kindOf(a) !== kindOf(b)) return false;
     if (a instanceof Date && a.getTime() !== b.getTime() && !(Number.isNaN(a.getTime()) && Number.isNaN(b.getTime()))) return false;

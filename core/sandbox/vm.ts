@@ -158,6 +158,11 @@ function evaluate(engine: Exports, code: string, flags = 0): number {
   return value;
 }
 
+const STATES = ['waits', 'kept', 'threw'] as const;
+/** undefined where the value is no promise. */
+const promiseState = (engine: Exports, value: number): (typeof STATES)[number] | undefined =>
+  STATES[engine.qjs_promise_state(value)];
+
 function call(engine: Exports, f: number, given: readonly number[]): number {
   const at = write(engine, new Uint8Array(4 * given.length + 4));
   const view = new DataView(engine.memory.buffer);
@@ -276,17 +281,19 @@ export class Engine {
     });
   }
 
-  /** What has become of it: it waits, it threw, or it came to an end, with or without the value `false`. */
+  /** What has become of it: it waits, it threw, or it came to an end, with or without the value `false`. A promise as its value is waited for, too. */
   stateOf(begun: number): 'waits' | 'threw' | 'false' | 'ended' {
     return this.#guarded(() => {
       const engine = this.#exports;
-      const state = engine.qjs_promise_state(begun);
-      if (state === 0) return 'waits';
-      if (state !== 1) return 'threw';
-      const value = engine.qjs_get_prop_string(
+      const first = promiseState(engine, begun);
+      if (first !== 'kept') return first ?? 'ended';
+      let value = engine.qjs_get_prop_string(
         engine.qjs_promise_result(begun),
         write(engine, bytesOf('value')),
       );
+      const state = promiseState(engine, value);
+      if (state === 'waits' || state === 'threw') return state;
+      if (state === 'kept') value = engine.qjs_promise_result(value);
       return engine.qjs_is_bool(value) && !engine.qjs_get_bool(value) ? 'false' : 'ended';
     });
   }
