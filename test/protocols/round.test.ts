@@ -7,7 +7,7 @@ import { openRoundContext, type RoundContext } from '../../core/recipe/round-con
 import { playStages } from '../../core/round/play-stages.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import type { Proposals, ScoredGroup } from '../../core/schema/sample.ts';
-import { payProposals } from '../../recipes/trio/learn.ts';
+import { payProposals } from '../../protocols/trio/learn.ts';
 import { trio } from '../../recipes/trio/recipe.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { scriptedPolicy, textTokenizer } from './scripted-policy.ts';

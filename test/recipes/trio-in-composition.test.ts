@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { PolicyPart } from '../../core/plan/training-plan.ts';
 import { playWritten } from '../../local/testing/play-written.ts';
-import { trioInComposition } from '../../recipes/trio/recipe.ts';
+import { trioInComposition } from '../../recipes/trio-in-composition/recipe.ts';
 import { depthOf, exactSolution } from '../../worlds/composition/family.ts';
 import { writeSolution } from '../../worlds/composition/text.ts';
 import { evaluateWritten } from './evaluate-written.ts';

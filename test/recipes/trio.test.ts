@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { invalid, ok } from '../../core/recipe/task-family.ts';
-import { proposerReward, rewards, type SolverEvidence } from '../../recipes/trio/rewards.ts';
+import { proposerReward, rewards, type SolverEvidence } from '../../protocols/trio/rewards.ts';
 
 const worked = ok({ steps: ['7', '-2'], answer: '-2' });
 const verdict = (steps: boolean[], right: boolean) => ok({ steps, right });

@@ -119,14 +119,6 @@ export const rewards: Readonly<Record<string, SolverReward>> = {
   },
 };
 
-/** The same rewards in another order, the default first, without a penalty for the distance to version 0. */
-export const freeRewards = (first: string): Readonly<Record<string, SolverReward>> => {
-  const { [first]: default_, ...others } = rewards;
-  return Object.fromEntries(
-    Object.entries({ [first]: default_!, ...others }).map(([name, reward]) => [name, { ...reward, kl: 0 }]),
-  );
-};
-
 /** The reward of a proposal, by its outcome and the pass rate of the group that it became; null is missing data. `unusable`: what one earns that is no task. */
 export function proposerReward(
   outcome: Outcome,

@@ -12,9 +12,9 @@ import { admit, refuseRepeated } from '../../core/round/admit.ts';
 import type { InvalidOutcome } from '../../core/schema/outcome.ts';
 import type { RoundSpec, RunSettings } from '../../core/schema/round.ts';
 import type { Proposals, ScoredGroup } from '../../core/schema/sample.ts';
+import type { ProposalPay } from '../../protocols/trio/learn.ts';
 import { chainOf, depthOf, randomTask } from '../../worlds/composition/family.ts';
 import { NESTED } from '../../worlds/composition/functions.ts';
-import type { ProposalPay } from './learn.ts';
 
 /** Most calls of a task in a variant. */
 export const DEEPEST_USED = 4;

@@ -4,7 +4,7 @@ import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { admit, refuseRepeated } from '../../core/round/admit.ts';
 import type { InvalidOutcome } from '../../core/schema/outcome.ts';
 import type { Proposals, Sample } from '../../core/schema/sample.ts';
-import { passed, requestsLike, writeTasks } from '../../protocols/proposals.ts';
+import { passed, requestsLike, writeTasks } from '../proposals.ts';
 
 /** The number of batches of proposals after which a round goes on with the tasks that it has. */
 const MAX_ATTEMPTS = 6;

@@ -9,13 +9,7 @@ import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RunSettings } from '../../core/schema/round.ts';
 import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import {
-  creditedItems,
-  rewardOf as earned,
-  type GroupEstimator,
-  groupItems,
-  policyPart,
-} from '../../protocols/solver.ts';
+import { creditedItems, rewardOf as earned, type GroupEstimator, groupItems, policyPart } from '../solver.ts';
 import { proposerReward, type SolverReward } from './rewards.ts';
 
 /** The number of judgments in a round that the judge is trained on, half of them on right solutions. */
@@ -137,16 +131,3 @@ export function learn(
     updates: [{ set: MAIN_SET, parts: parts.filter(({ weight, items }) => weight > 0 && items.length > 0) }],
   };
 }
-
-/** Share of a round's tasks by difficulty from 1 to `levels`, as `written.1`, `written.2`, … */
-export const writtenBy = (
-  difficulty: (task: string) => number,
-  levels: number,
-  groups: readonly ScoredGroup[],
-): Record<string, number> =>
-  Object.fromEntries(
-    Array.from({ length: levels }, (_, i) => [
-      `written.${i + 1}`,
-      mean(groups.map(({ task }) => Number(difficulty(task) === i + 1))),
-    ]),
-  );

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import type { PolicyPart } from '../../core/plan/training-plan.ts';
 import { playWritten } from '../../local/testing/play-written.ts';
-import { climbed } from '../../recipes/trio/ladder.ts';
-import { trioInComposition } from '../../recipes/trio/recipe.ts';
+import { climbed } from '../../recipes/trio-in-composition/ladder.ts';
+import { trioInComposition } from '../../recipes/trio-in-composition/recipe.ts';
 import { depthOf, exactSolution } from '../../worlds/composition/family.ts';
 import { NESTED } from '../../worlds/composition/functions.ts';
 import { writeSolution } from '../../worlds/composition/text.ts';

@@ -6,9 +6,9 @@ import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { ParseResult, Solution, TaskFamily } from '../../core/recipe/task-family.ts';
 import { majority } from '../../core/rl/rewards/index.ts';
 import type { RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { tieOf } from '../../protocols/answer-rewards.ts';
-import { besideOracle, coinOf, sealedGold } from '../../protocols/gold.ts';
-import { parseGroup, verify } from '../../protocols/verify.ts';
+import { tieOf } from '../answer-rewards.ts';
+import { besideOracle, coinOf, sealedGold } from '../gold.ts';
+import { parseGroup, verify } from '../verify.ts';
 import { judgeReward, type SolverReward } from './rewards.ts';
 
 /** Whether each solution gives the majority answer of its task; null where it gives none. */

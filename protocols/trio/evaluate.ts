@@ -6,10 +6,9 @@ import { balancedAccuracy } from '../../core/monitor/monitors.ts';
 import { deriveId } from '../../core/random.ts';
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import type { ParseResult, Solution, TaskFamily } from '../../core/recipe/task-family.ts';
-import { mean } from '../../core/rl/statistics.ts';
 import type { Evaluation } from '../../core/schema/evaluation.ts';
 import { tallyOf } from '../../core/statistics/change.ts';
-import { heldOutAnswers, heldOutFigures } from '../../protocols/evaluate/solver.ts';
+import { heldOutAnswers, heldOutFigures } from '../evaluate/solver.ts';
 
 interface JudgeItem {
   readonly task: string;
@@ -50,23 +49,6 @@ async function judgeHits(
   });
 }
 
-/** Share of tasks with every step right by difficulty, as `solved.1`, `solved.2`, … */
-function solvedBy(
-  family: TaskFamily,
-  tasks: readonly string[],
-  answers: readonly ParseResult<Solution>[],
-): Record<string, number> {
-  const levelOf = tasks.map((task) => family.difficulty(task));
-  const right = answers.map((answer, t) =>
-    Number(answer.ok && family.exactJudgment(tasks[t]!, answer.value).right),
-  );
-  return Object.fromEntries(
-    [...new Set(levelOf)]
-      .sort((a, b) => a - b)
-      .map((level) => [`solved.${level}`, mean(right.filter((_, t) => levelOf[t] === level))]),
-  );
-}
-
 /** What the judge is worth: on answers of version 0, which are the same for every version, and on those of its own version, `sampled`. */
 async function judgeFigures(
   family: TaskFamily,
@@ -87,8 +69,11 @@ async function judgeFigures(
 }
 
 interface Asked {
-  /** Whether greedy accuracy is reported for each difficulty, too, with every step right; default no. */
-  readonly byLevel?: boolean;
+  /** What else is reported of the greedy answers. */
+  readonly figures?: (
+    tasks: readonly string[],
+    answers: readonly ParseResult<Solution>[],
+  ) => Record<string, number>;
   /** Whether the judge is asked; default yes. */
   readonly judged?: boolean;
 }
@@ -97,7 +82,7 @@ interface Asked {
 export async function evaluate(
   family: TaskFamily,
   context: EvaluationContext,
-  { byLevel = false, judged = true }: Asked = {},
+  { figures, judged = true }: Asked = {},
 ): Promise<Evaluation> {
   const tasks = family.heldOut(context.evaluationTasks);
   const greedily = (seed: string, prefix = '') =>
@@ -116,7 +101,7 @@ export async function evaluate(
   return {
     heldOut,
     judge,
-    ...(byLevel ? { figures: solvedBy(family, tasks, greedy) } : {}),
+    ...(figures ? { figures: figures(tasks, greedy) } : {}),
     tallies: { ...tallies, ...ofJudge },
   };
 }
