@@ -30,11 +30,9 @@ export const verdicts = (): Map<string, string> =>
     ),
   );
 
-/** The file that has the code of a recipe: one in another world, RECIPE-in-WORLD, lies beside the recipe. */
+/** The file that has the code of a recipe. */
 export const codeFile = ({ name }: Recipe): string =>
-  ['recipe', 'from-data']
-    .map((file) => `recipes/${name.replace(/-in-.*$/, '')}/${file}.ts`)
-    .find((path) => existsSync(path))!;
+  ['recipe', 'from-data'].map((file) => `recipes/${name}/${file}.ts`).find((path) => existsSync(path))!;
 
 /** The paper, with a link where it is on arXiv. */
 const paperOf = (recipe: Recipe): string => {

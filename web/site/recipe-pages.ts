@@ -32,13 +32,8 @@ function played({ name, tasks, groupSize }: Recipe, more: Readonly<Record<string
   return `try/index.html#${new URLSearchParams(Object.entries(settings).map(([key, value]) => [key, String(value)]))}`;
 }
 
-/** A recipe in another world than its own shares the code of its folder's recipe, and has a page of its own all the same. */
-const isOwner = (recipe: Recipe): boolean => codeFile(recipe).startsWith(`recipes/${recipe.name}/`);
-const sourceOf = (recipe: Recipe): string =>
-  isOwner(recipe) ? codeFile(recipe) : `recipes/${recipe.name}.md`;
-
 /** The way from a recipe's page to the root of the site. */
-const up = (recipe: Recipe): string => (isOwner(recipe) ? '../../' : '../');
+const ROOT = '../../';
 
 /** Links that play the recipe, its control and its variants in the tab; none where it has no start of its own. */
 function playing(recipe: Recipe): string[] {
@@ -49,20 +44,13 @@ function playing(recipe: Recipe): string[] {
     ...(CONTROL in rewards ? [['paid by a coin', { reward: CONTROL }] as const] : []),
     ...Object.keys(variants).map((variant) => [`--variant ${variant}`, { variant }] as const),
   ] as const;
-  const links = arms.map(([title, more]) => `[${title}](${up(recipe)}${played(recipe, more)})`);
+  const links = arms.map(([title, more]) => `[${title}](${ROOT}${played(recipe, more)})`);
   return [
     '## Play it in this tab',
     '',
     `${links.join(' · ')}. One short run each, from the start policy \`${recipe.startPolicy}\`: what you see is an illustration and no evidence.`,
     '',
   ];
-}
-
-/** Links from a page to those of the recipes that share its code. */
-function relatives(recipe: Recipe): string[] {
-  const others = ALL.filter((other) => other !== recipe && codeFile(other) === codeFile(recipe));
-  const links = others.map((other) => `[${other.name}](${up(recipe)}${sourceOf(other)})`);
-  return links.length ? [`The same code in another world: ${links.join(', ')}.`, ''] : [];
 }
 
 function pageOfRecipe(recipe: Recipe, verdict: string | undefined): MadePage {
@@ -85,10 +73,9 @@ function pageOfRecipe(recipe: Recipe, verdict: string | undefined): MadePage {
     ...(verdict === undefined
       ? []
       : [
-          `What the paper says, as measured here in small runs: **${verdict}** ([recipes](${up(recipe)}docs/recipes.md)).`,
+          `What the paper says, as measured here in small runs: **${verdict}** ([recipes](${ROOT}docs/recipes.md)).`,
           '',
         ]),
-    ...relatives(recipe),
     ...playing(recipe),
     ...sections,
     '## Code',
@@ -98,7 +85,7 @@ function pageOfRecipe(recipe: Recipe, verdict: string | undefined): MadePage {
     '```',
     '',
   ].join('\n');
-  return { source: sourceOf(recipe), markdown };
+  return { source: codeFile(recipe), markdown };
 }
 
 /** The pages of all recipes. */
