@@ -15,9 +15,11 @@ import { mean } from '../core/rl/statistics.ts';
 import { rolloutId } from '../core/round/sample-ids.ts';
 import { type Evaluation, evaluation } from '../core/schema/evaluation.ts';
 import type { Outcome } from '../core/schema/outcome.ts';
-import type { AdmittedTask, RolloutGroup, Sample } from '../core/schema/sample.ts';
+import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../core/schema/sample.ts';
 import { tallyOf } from '../core/statistics/change.ts';
+import { withEpisodeRewards } from './episode-credit.ts';
 import { coinOf, sealedGold } from './gold.ts';
+import { rewardNamed } from './solver.ts';
 
 export const SEARCHER = 'searcher';
 
@@ -294,6 +296,24 @@ export function checkedSearches(
     };
     return { ...search, exact, evidence };
   });
+}
+
+/** Whole episodes are paid by their end, each turn of all roles the same. */
+export function judgeSearches(
+  game: SearchGame,
+  context: RoundContext,
+  group: RolloutGroup,
+  searching: Searching,
+): ScoredGroup {
+  const { outcome } = rewardNamed<OutcomeReward>(outcomeRewards, context.round.settings.rewardFunction);
+  return withEpisodeRewards(
+    group,
+    checkedSearches(game, context, group, searching).map(({ turns, exact, evidence }) => ({
+      turns,
+      rewards: { reward: Number(outcome(evidence)) },
+      exact: exact === true,
+    })),
+  );
 }
 
 /** Whether the answers to held-out tasks are exact after a search of one's own: greedy, and sampled. */

@@ -6,6 +6,7 @@ import { aprm } from './aprm/recipe.ts';
 import { asl } from './asl/recipe.ts';
 import { azr } from './azr/recipe.ts';
 import { cepo } from './cepo/recipe.ts';
+import { cleaner } from './cleaner/recipe.ts';
 import { coReward } from './co-reward/recipe.ts';
 import { comas } from './comas/recipe.ts';
 import { cosplay } from './cosplay/recipe.ts';
@@ -152,6 +153,7 @@ export const recipes: readonly Recipe[] = [
   siop,
   piPlay,
   marsResearch,
+  cleaner,
   rlver,
   sweetRl,
   restMcts,

@@ -87,6 +87,7 @@ const ROWS = {
   reseek: ['knowledge', 'search-two-hop', 16, 8],
   'pi-play': ['knowledge', 'search-two-hop', 16, 8],
   'mars-research': ['knowledge', 'search-two-hop', 16, 8],
+  cleaner: ['knowledge', 'search-two-hop', 16, 8],
   siop: ['knowledge', 'search-two-hop', 16, 8],
   rlver: ['arithmetic', 'arithmetic-aided', 16, 8],
   'sweet-rl': ['arithmetic', 'arithmetic-aided', 16, 8],

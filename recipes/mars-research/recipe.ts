@@ -9,18 +9,15 @@
 import type { LearnTools, PolicyItem, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
-import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
-import { grpoByEpisode, withEpisodeRewards } from '../../protocols/episode-credit.ts';
+import { grpoByEpisode } from '../../protocols/episode-credit.ts';
 import { nearStart, ppoClip, updateOf } from '../../protocols/objectives.ts';
 import { writtenBy } from '../../protocols/samples-of-role.ts';
 import {
-  checkedSearches,
   evaluateSearcher,
+  judgeSearches,
   libraryOf,
-  type OutcomeReward,
   outcomeRewards,
   READER,
   rollSearch,
@@ -29,14 +26,7 @@ import {
   type Searching,
   toldSearches,
 } from '../../protocols/searcher.ts';
-import {
-  describedBy,
-  groupItems,
-  ofFamily,
-  policyPart,
-  rewardNamed,
-  trainedSolver,
-} from '../../protocols/solver.ts';
+import { describedBy, groupItems, ofFamily, policyPart, trainedSolver } from '../../protocols/solver.ts';
 import { searching } from '../../worlds/knowledge/searching.ts';
 import { setup } from '../setup.ts';
 
@@ -54,19 +44,6 @@ const searchingOf = (variant: string | undefined): Searching => ({
   searches: SEARCHES,
   ...(variant === 'truncation' ? { cut: CUT } : { digests: true }),
 });
-
-const judgeGroup = (game: SearchGame, context: RoundContext, group: RolloutGroup): ScoredGroup => {
-  const { rewardFunction, variant } = context.round.settings;
-  const { outcome } = rewardNamed<OutcomeReward>(outcomeRewards, rewardFunction);
-  return withEpisodeRewards(
-    group,
-    checkedSearches(game, context, group, searchingOf(variant)).map(({ turns, exact, evidence }) => ({
-      turns,
-      rewards: { reward: Number(outcome(evidence)) },
-      exact: exact === true,
-    })),
-  );
-};
 
 /** As many items as wanted: some of them, drawn at random, or all and some of them again. */
 export function resampled<T>(items: readonly T[], count: number, random: Random): T[] {
@@ -181,7 +158,10 @@ const written: RecipeOver<'search' | 'digest'> = {
       propose: async (context) => game.tasks(context),
       rollOut: (context, tasks) =>
         rollSearch(game, context, tasks, searchingOf(context.round.settings.variant)),
-      judge: async (context, groups) => groups.map((group) => judgeGroup(game, context, group)),
+      judge: async (context, groups) =>
+        groups.map((group) =>
+          judgeSearches(game, context, group, searchingOf(context.round.settings.variant)),
+        ),
       learn: (records, tools) => learn(game, records, tools),
       evaluate: (context) => evaluateSearcher(game, context, searchingOf(context.round.settings.variant)),
       describe: describedBy(family),

@@ -22,6 +22,7 @@ import { chatOf, SAY, sayTask } from './say.ts';
 /** What roles are shown that comes from elsewhere and answers nothing that is asked of others. */
 const FROM_ELSEWHERE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   azr: { solver: 'a program with its input or its output, of a task that holds both' },
+  cleaner: { searcher: 'what its searches find' },
   'co-reward': { solver: 'its task in another order' },
   cosplay: { tester: 'what the program should do, in words' },
   evoenv: {
