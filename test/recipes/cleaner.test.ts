@@ -25,6 +25,11 @@ test('failures before a search that makes up for them are taken out, and others 
     { turn: 0, call: 1, kept: [] },
     { turn: 2, kept: [1] },
   ]);
+  // The first of two failures lends its text, not the second.
+  expect(cleaned(['a b', 'mill', 'a b c'], [true, true, false], 4)).toEqual([
+    { turn: 0, call: 2, kept: [] },
+    { turn: 3, kept: [2] },
+  ]);
   expect(cleaned(['a', 'a'], [false, true], 3)).toEqual([
     { turn: 0, kept: [] },
     { turn: 1, kept: [0] },
