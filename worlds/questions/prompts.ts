@@ -295,7 +295,7 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
     },
   },
   digest: {
-    text: 'A question:\n{{question}}\n\nSomebody who wants to answer it searched documents for: {{query}}\n\nThis was found:\n{{found}}\n\nHe does not see it. Write down for him, in a few sentences, what of it helps to answer the question, with all names and numbers. Leave out the rest; where nothing helps, say so.',
+    text: 'A question:\n{{question}}\n\nSomebody who wants to answer it searched documents for: {{query}}\n\nThis was found:\n{{found}}\n\nWhoever searched does not see what was found. Write down what of it helps to answer the question, in a few sentences and with all names and numbers. Leave out the rest. Where nothing helps, say so.',
     alone: true,
     shown: 1,
     places: (about, known) => ({ ...told(about, known), query: about.query, found: listed(about.found) }),
