@@ -84,10 +84,10 @@ const ROUNDS = 2;
 
 /** Recipes whose policy writes questions, plays against itself or teaches itself. */
 const ASKING = ['trio', ...(NIGHT ? ['mae'] : []), 'r-zero', 'sppo', 'sdpo'];
-/** A recipe of each further protocol: a critic, grades, debates, talks with users; questions in other words, verdicts on two answers, searches. */
+/** A recipe of each further protocol: a critic, grades, debates, talks with users; questions in other words, verdicts on two answers, searches, trees. */
 const FURTHER = [
   ...['trace', 'self-rewarding', 'maporl', 'rlver'],
-  ...(NIGHT ? ['co-reward', 'self-taught-evaluators', 'reseek'] : []),
+  ...(NIGHT ? ['co-reward', 'self-taught-evaluators', 'reseek', 'rest-mcts'] : []),
 ];
 const isFurther = (recipe: string): boolean => FURTHER.includes(recipe);
 /** Random weights write no verdict that can be read, and then these train nothing: what is compared is what was sampled and audited. */
