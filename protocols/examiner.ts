@@ -61,7 +61,7 @@ function refusalOf(game: ExamGame, { steps }: Pick<Exam, 'steps'>, task: string)
   return found.some((document) => mentions(document, answer(task))) ? 'ok' : 'unsupported';
 }
 
-/** As many episodes as the round has tasks, and a task for each that passes: `gate` is the game's. Samples are `about` the example that they were shown. */
+/** As many episodes as the round has tasks, and a task for each that passes the gates, or a given one where none does. */
 export async function examine(game: ExamGame, context: RoundContext, searches: number): Promise<Proposals> {
   const { round } = context;
   const random = new Random(`${round.id}/examine`);
@@ -112,15 +112,17 @@ export async function examine(game: ExamGame, context: RoundContext, searches: n
           : firstRefusal(refusalOf(game, world, task), () => gate.refuse(task) ?? 'ok');
     return { task, outcome, turns: withOutcome(turns, outcome) };
   });
+  const admitted = played.flatMap(({ task, outcome, turns }) =>
+    outcome === 'ok' && task !== null ? [{ task, proposal: turns[0]!.id }] : [],
+  );
+  // A round without tasks would fail: one that nobody examined takes their place, and nobody is paid for it.
+  const given = admitted.length
+    ? []
+    : game.tasks(context, 1).tasks.map(({ task }) => ({ task, proposal: null }));
   return {
     round: round.id,
     samples: played.flatMap(({ turns }) => turns),
-    tasks: admit(
-      round,
-      played.flatMap(({ task, outcome, turns }) =>
-        outcome === 'ok' && task !== null ? [{ task, proposal: turns[0]!.id }] : [],
-      ),
-    ),
+    tasks: admit(round, [...admitted, ...given]),
   };
 }
 

@@ -107,17 +107,22 @@ function judgeGroup(game: PiGame, context: RoundContext, group: RolloutGroup): S
   const answersExact: (boolean | null)[] = [];
   const samples = told.flatMap((search) => {
     const { turns, solution } = search;
-    const reward = Number(
-      pay({
-        given: solution !== null && examinedOf(game).accepts(group.task, solution),
-        answered: solution !== null,
-        coin: coinOf(turns[0]!.id),
-      }),
-    );
+    // Of a task that nobody examined there is no answer but a reference, which pays nothing here.
+    const reward =
+      group.proposal === null
+        ? null
+        : Number(
+            pay({
+              given: solution !== null && examinedOf(game).accepts(group.task, solution),
+              answered: solution !== null,
+              coin: coinOf(turns[0]!.id),
+            }),
+          );
     const known = solution !== null && !family.isUnlabelled?.(group.task);
     const exact = known ? family.answerIsExact(group.task, solution) : null;
     return turns.map((turn, t) => {
       answersExact.push(exact);
+      if (reward === null) return { ...turn, rewards: { reward } };
       const read = tokenizer.encode(taughtPrompt(game, context, search, t, group.task, variant));
       const heard = Number(read.length + turn.ids.length <= contextLength);
       return { ...turn, rewards: { reward, heard } };
@@ -183,6 +188,7 @@ function learn(
   const attempts = variant === 'no-teacher' || weight === 0 ? [] : taught(game, groups, tools, variant);
   const how = { ...ppoClip(), ...nearStart(0.001) };
   const judged = exams.filter(({ outcome }) => outcome !== 'held-out');
+  const admitted = exams.filter(({ outcome }) => outcome === 'ok');
   const answered = groups.map(rightIn).filter(({ of }) => of > 0);
   return {
     updates: updateOf([
@@ -199,9 +205,7 @@ function learn(
     figures: {
       weight,
       ...(judged.length ? { valid: mean(judged.map(({ outcome }) => Number(outcome === 'ok'))) } : {}),
-      ...(groups.length
-        ? { hops: mean(exams.filter(({ outcome }) => outcome === 'ok').map(({ searches }) => searches)) }
-        : {}),
+      ...(admitted.length ? { hops: mean(admitted.map(({ searches }) => searches)) } : {}),
       ...(answered.length ? { studentReward: mean(answered.map(({ right, of }) => right / of)) } : {}),
     },
   };
@@ -235,7 +239,7 @@ const described = {
     'Examiner and student learn in the same rounds; the paper takes turns of fifty steps. It has released no code for training: λ, how it falls, the weight of the KL term and the admission of questions could not be checked.',
     'A question is admitted where its answer stands in what was found. In its own world an exact reader of the documents has to come to it, too.',
     'A turn is not taught where it does not fit into the policy’s context after the teacher’s longer prompt.',
-    'Examiners make as many episodes as the round has tasks, one question each, and the places of refused ones stay empty.',
+    'Examiners make as many episodes as the round has tasks, one question each, and the places of refused ones stay empty. Where all are refused a question of the files or of the world is asked, which pays nothing.',
   ],
   figures: {
     weight: 'Weight λ of the teacher beside the policy gradient.',

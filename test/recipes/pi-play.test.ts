@@ -106,10 +106,14 @@ test('a round: a question with what was found, attempts at it, and a teacher tha
   expect(plan.figures).toEqual({ weight: 1, valid: 1, hops: 1, studentReward: 0.25 });
 });
 
-test('what is refused earns nothing, and nothing is asked', async () => {
+test('what is refused earns nothing, and a given question is asked that nobody is paid for', async () => {
   const refused = async (asks: string) => {
     const { proposals, groups, plan } = await examined({ asks });
-    expect(groups).toEqual([]);
+    expect(groups.map(({ proposal }) => proposal)).toEqual([null]);
+    expect(JSON.parse(groups[0]!.task).messages[0].content).toBe('How many wheels?');
+    for (const { rewards } of groups[0]!.samples) expect(rewards).toEqual({ reward: null });
+    expect(plan.updates[0]!.parts.map(({ role }) => role)).toEqual(['examiner']);
+    expect(plan.figures).toEqual({ weight: 1, valid: 0 });
     return [proposals.samples.at(-1)!.outcome, Object.values(plan.earnings)];
   };
   expect(await refused('<question>Is 55 metres high?</question><answer>55</answer>')).toEqual([
