@@ -9,10 +9,7 @@ import { bestOf } from '../../protocols/evaluate/best-of-n.ts';
 import { updateOf } from '../../protocols/objectives.ts';
 import { plainProofs } from '../../worlds/chains/analysis.ts';
 import { labelBy } from './labels.ts';
-
-/** The class of a line that is right. */
-const RIGHT = 1;
-const PRM = 'prm';
+import { PRM_SET, RIGHT } from './whole-answers.ts';
 
 /** A solution that parses, with its labels and the oracle’s result. */
 interface Labelled {
@@ -90,7 +87,7 @@ export function firstErrorF1(
 export async function learn({ round, groups }: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
   const items = labelled(groups, round.settings.variant, tools.decode);
   const taught = examples(items, tools.encode);
-  const updates = updateOf([{ kind: 'classification', role: PRM, weight: 1, items: taught }]);
+  const updates = updateOf([{ kind: 'classification', role: PRM_SET, weight: 1, items: taught }]);
   if (items.length === 0) return { updates };
   const asked = items.flatMap((item) => item.solution.steps.map((_, i) => read(item, i + 1, tools.encode)));
   const rights = (await tools.classes(MAIN_SET, asked)).map((row) => Math.exp(row[RIGHT]!));

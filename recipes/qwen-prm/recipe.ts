@@ -99,6 +99,8 @@ const written: RecipeOver<'solve' | 'verify'> = {
   ownReward: 'its classifier is taught what is right and wrong, and nobody is paid',
 };
 
+const sampling = { maxNew: plainProofs.maxNew.solver, temperature: 1 };
+
 /** Chains of sums, in which continuations and a judge label every line. */
 export const qwenPrm: Recipe = {
   ...described,
@@ -112,14 +114,11 @@ export const qwenPrm: Recipe = {
   },
   sets: { main: classifier },
   roles: {
-    [SOLVER]: {
-      description: 'writes solutions, frozen',
-      sampling: { maxNew: plainProofs.maxNew.solver, temperature: 1 },
-    },
+    [SOLVER]: { description: 'writes solutions, frozen', sampling },
     [COMPLETER]: {
       description: 'continues every prefix of a solution, frozen',
       speaksAs: SOLVER,
-      sampling: { maxNew: plainProofs.maxNew.solver, temperature: 1 },
+      sampling,
     },
     [JUDGE]: {
       description: 'marks every line of a solution, frozen',

@@ -8,10 +8,10 @@ import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { bestOf } from '../../protocols/evaluate/best-of-n.ts';
 import { updateOf } from '../../protocols/objectives.ts';
 
-/** The parameter set of the classifier. */
+/** The name of the classifier, and of its parameter set where the policy has one of its own. */
 export const PRM_SET = 'prm';
-/** The class of a solution that is right. */
-const RIGHT = 1;
+/** The class of what is right, a solution or a line. */
+export const RIGHT = 1;
 
 export const WHOLE_VARIANTS = {
   checker: 'labels by the checker alone; every solution is kept',

@@ -61,16 +61,20 @@ const judge = (context: RoundContext, groups: readonly RolloutGroup[]): ScoredGr
 };
 
 interface RoundPair extends PreferencePair {
+  /** Where the two are compared, unless all tokens are. */
+  readonly spans: NonNullable<PreferencePair['spans']>;
   /** The response without the planted error, and the tokens in which it does not differ, as 1 [ids]. */
   readonly kept: Sequence;
   readonly shared: readonly number[];
 }
 
+const isDrawn = (variant: string | undefined): boolean => variant === 'random-spans';
+
 /** The pairs of a round: each response against the same as `spoil` leaves it, compared where they differ or at words that are drawn. */
 function pairsOf(
   groups: readonly ScoredGroup[],
   { decode, encode }: LearnTools,
-  compared: 'differing' | 'drawn' | 'all',
+  drawn: boolean,
   spoil: typeof damage,
 ): RoundPair[] {
   return groups.flatMap(({ samples }) =>
@@ -80,21 +84,17 @@ function pairsOf(
       const pair = response.ok && typeof reward === 'number' ? spoil(response.value, sample.id) : null;
       if (!pair) return [];
       const marked = (words: readonly string[], at: number) => withWordMarked(words, at, encode);
-      const [at, atDamaged] = compared === 'drawn' ? otherPlaces(pair, sample.id) : [pair.at, pair.at];
+      const [at, atDamaged] = drawn ? otherPlaces(pair, sample.id) : [pair.at, pair.at];
       const { prompt } = sample;
       const kept = marked(pair.kept, at);
       const damaged = marked(pair.damaged, atDamaged);
-      const both = [
-        { sequence: { prompt, ids: kept.ids }, marks: kept.marks },
-        { sequence: { prompt, ids: damaged.ids }, marks: damaged.marks },
-      ] as const;
-      const [chosen, rejected] = reward === 1 ? both : [both[1], both[0]];
+      const [chosen, rejected] = reward === 1 ? [kept, damaged] : [damaged, kept];
       return [
         {
-          chosen: chosen.sequence,
-          rejected: rejected.sequence,
-          ...(compared === 'all' ? {} : { spans: [chosen.marks, rejected.marks] as const }),
-          kept: both[0].sequence,
+          chosen: { prompt, ids: chosen.ids },
+          rejected: { prompt, ids: rejected.ids },
+          spans: [chosen.marks, rejected.marks],
+          kept: { prompt, ids: kept.ids },
           shared: marked(pair.kept, pair.at).marks.map((mark) => 1 - mark),
         },
       ];
@@ -123,9 +123,6 @@ async function driftFigures(
   return { ...(own.length ? { kl: mean(own) } : {}), ...(kept.length ? { kept: mean(kept) } : {}) };
 }
 
-const comparedBy = (variant: string | undefined) =>
-  variant === 'dpo' ? 'all' : variant === 'random-spans' ? 'drawn' : 'differing';
-
 /** The updates of a round that has these pairs. */
 function updatesOn(
   variant: string | undefined,
@@ -135,7 +132,7 @@ function updatesOn(
   const compared = pairs.map(({ chosen, rejected, spans }) => ({
     chosen,
     rejected,
-    ...(spans ? { spans } : {}),
+    ...(variant === 'dpo' ? {} : { spans }),
   }));
   const preference = preferencePart(role, compared, { kind: 'dpo', beta: BETA });
   const leash: UpdatePart = {
@@ -152,7 +149,7 @@ function updatesOn(
 
 async function learn({ round, groups }: RoundRecords, tools: LearnTools): Promise<TrainingPlan> {
   const { variant, rewardFunction } = round.settings;
-  const pairs = pairsOf(groups, tools, comparedBy(variant), rewardFunction === 'format' ? unformed : damage);
+  const pairs = pairsOf(groups, tools, isDrawn(variant), rewardFunction === 'format' ? unformed : damage);
   return {
     updates: updatesOn(variant, RESPONDER, pairs),
     figures: {
@@ -205,18 +202,10 @@ const spoiledPairs = (
       });
       const [chosen, rejected] = [again(answer.ids), again(ids)];
       const marks = differing(chosen.ids, rejected.ids);
-      const compared = comparedBy(settings.variant);
-      const [kept, spoilt] =
-        compared === 'drawn' ? [elsewhere(marks[0], of!), elsewhere(marks[1], of!)] : marks;
-      return [
-        {
-          chosen,
-          rejected,
-          ...(compared === 'all' ? {} : { spans: [kept, spoilt] as const }),
-          kept: chosen,
-          shared: marks[0].map((mark) => 1 - mark),
-        },
-      ];
+      const spans = isDrawn(settings.variant)
+        ? ([elsewhere(marks[0], of!), elsewhere(marks[1], of!)] as const)
+        : marks;
+      return [{ chosen, rejected, spans, kept: chosen, shared: marks[0].map((mark) => 1 - mark) }];
     }),
   );
 

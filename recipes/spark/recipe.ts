@@ -9,8 +9,10 @@ import { evaluateVerifier, VERIFIER_FIGURES } from '../../protocols/evaluate/ver
 import { rollOut } from '../../protocols/roll-out.ts';
 import { ofFamily, SOLVER } from '../../protocols/solver.ts';
 import { JUDGE, OPTIMIZER } from '../../protocols/solver-verifier.ts';
+import { anyLines, plainProofs } from '../../worlds/chains/analysis.ts';
+import { chainMarks } from '../../worlds/chains/family.ts';
+import { familyGame } from '../../worlds/family-game.ts';
 import { setup } from '../setup.ts';
-import { proofs } from './chains.ts';
 import { imitate, reinforce, VERIFIER_SET } from './learn.ts';
 import {
   familyOf,
@@ -134,5 +136,7 @@ const written: RecipeOver<'solve' | 'verify'> = {
   },
   ownReward: 'the word of its verifier is the reward',
 };
+
+const proofs: ProcessGame = { ...familyGame(plainProofs, { readVerdict: chainMarks }), ungated: anyLines };
 
 export const spark: Recipe = played(written, proofs, setup('spark'));

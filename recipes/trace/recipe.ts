@@ -1,10 +1,5 @@
 /** TRACE: rewards, and a teacher on the decisive tokens of an attempt. The method is described below, as data. */
-import type {
-  DistillationPart,
-  LearnTools,
-  RoundRecords,
-  TrainingPlan,
-} from '../../core/plan/training-plan.ts';
+import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
@@ -12,7 +7,7 @@ import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { besideCritic } from '../../protocols/critic.ts';
 import { grpoUpdate } from '../../protocols/objectives.ts';
 import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
-import { teacherPass } from '../../protocols/teacher-pass.ts';
+import { type TaughtSample, teacherPass } from '../../protocols/teacher-pass.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
 import { setup } from '../setup.ts';
 import { type Marking, overMarked, type RoutedGame, spansOf } from './spans.ts';
@@ -50,14 +45,9 @@ async function learn(
   const weight = weightAt(round.index, variant);
   const { decisive, faulty } = spansOf(game, groups, tools, markingOf(variant));
   const from = { set: MAIN_SET, version, weight };
-  const parts: DistillationPart[] = [
-    ...(decisive.length
-      ? [teacherPass(overMarked(decisive), { ...from, divergence: { kind: 'forward-kl' } })]
-      : []),
-    ...(faulty.length
-      ? [teacherPass(overMarked(faulty), { ...from, divergence: { kind: 'reverse-kl' } })]
-      : []),
-  ];
+  const heard = (taught: readonly TaughtSample[], kind: 'forward-kl' | 'reverse-kl') =>
+    taught.length ? [teacherPass(overMarked(taught), { ...from, divergence: { kind } })] : [];
+  const parts = [...heard(decisive, 'forward-kl'), ...heard(faulty, 'reverse-kl')];
   return {
     updates: updates.map((update) => ({ ...update, parts: [...update.parts, ...parts] })),
     figures: { weight, decisive: decisive.length, faulty: faulty.length },
@@ -117,8 +107,7 @@ const written: RecipeOver<'solve' | 'retell' | 'correct'> = {
       'The parts of an attempt are its lines. The policy itself marks the first wrong one: it reads the worked solution of the file and the attempt, repeats the right lines and corrects the first that is wrong. Where it corrects nothing, no part is marked.',
       'What makes a line of a right attempt decisive is that most wrong attempts at the question go wrong at the line of that number.',
       'The teacher is told that correction at a wrong attempt, and the worked solution at a right one; the paper’s is told only of what kind a marked part is.',
-      'Rewards train the marked tokens, too. The paper leaves to rewards the tokens that are not marked; whether it takes the marked ones from them could not be checked.',
-      'The coefficients, and how λ falls, could not be checked against the paper’s.',
+      ...described.differences.slice(3, 5),
     ],
   },
   ownReward: 'which part of an attempt is marked follows from its reward',

@@ -3,7 +3,7 @@ import type { PolicyPart, SftPart } from '../../core/plan/training-plan.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import type { Judgment } from '../../core/recipe/task-family.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
-import { anyLines } from '../../recipes/spark/chains.ts';
+import { anyLines } from '../../worlds/chains/analysis.ts';
 import { chosenVerdict, majorityMarks } from '../../recipes/spark/labels.ts';
 import { lineAccuracy } from '../../recipes/spark/learn.ts';
 import { phaseOf } from '../../recipes/spark/proofs.ts';

@@ -21,7 +21,7 @@ import {
   type TaskFamily,
 } from '../../core/recipe/task-family.ts';
 import { randomTask } from '../arithmetic/family.ts';
-import { STOP, withoutStop, writeSolution } from '../worked.ts';
+import { isInteger, parseWorked, STOP, withoutStop, writeSolution } from '../worked.ts';
 import { CHECKS_TEXT, chainMarks, chains, parseChecks, STEP_TOKENS, sums, writeChecks } from './family.ts';
 
 /** The score of a proof, or of an analysis. */
@@ -205,4 +205,15 @@ export const plainProofs: TaskFamily = {
   heldOut: (asked) => analysedProofs.heldOut(asked),
   answerIsExact: (task, solution) => chains.answerIsExact(task, solution),
   exactJudgment: (task, solution) => chains.exactJudgment(task, solution),
+};
+
+/** One line or more, not necessarily one for each operator: what a solver can pass with where no gate requires more. */
+export const anyLines: TaskFamily = {
+  ...plainProofs,
+  parseSolution: (_task, text) => {
+    const parsed = parseWorked(text, { step: isInteger, answer: isInteger });
+    return !parsed.ok || parsed.value.steps.length > 0 ? parsed : invalid('partial-steps');
+  },
+  answerIsExact: (task, solution) => plainProofs.answerIsExact(task, solution),
+  exactJudgment: (task, solution) => plainProofs.exactJudgment(task, solution),
 };
