@@ -27,6 +27,7 @@ import {
   valuesOf,
 } from '../../model/checkpoint-files.ts';
 import type { ModelConfig } from '../../model/config.ts';
+import { checkGguf } from '../../model/gguf/model.ts';
 import { policyGraph } from '../../model/onnx/policy-graph.ts';
 import { WEIGHTS_FILE } from '../../model/onnx/weights.ts';
 import { peftConfig, peftTensors } from '../../model/peft.ts';
@@ -41,6 +42,7 @@ import { streamSafetensors } from '../../model/safetensors-stream.ts';
 import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { AS_IMPORTED } from './checkpoint-folder.ts';
 import { errnoOf } from './files.ts';
+import { ggufFile } from './gguf-file.ts';
 import { placeWeights } from './graph-place.ts';
 import { withDtype } from './hf-dtype.ts';
 import { configOf } from './live-policy.ts';
@@ -179,6 +181,11 @@ function asItCame({ [AS_IMPORTED]: came, ...config }: StoredConfig): { config: o
   return { config: { ...others, ...ends }, generation };
 }
 
+const temporaryIn = (path: string) => ({
+  fetched: join(path, '.fetched.safetensors'),
+  folded: join(path, '.folded.safetensors'),
+});
+
 /** Writes the folder; the manifest with the hashes of the files comes last. */
 async function writeExport(
   gateway: GatewayClient,
@@ -188,10 +195,7 @@ async function writeExport(
 ): Promise<Written> {
   const { manifest, files } = await fetchVersion(gateway, ref, [...TEXT_FILES, adapterFile()]);
   const config = configOf(files);
-  const temporary = {
-    fetched: join(path, '.fetched.safetensors'),
-    folded: join(path, '.folded.safetensors'),
-  };
+  const temporary = temporaryIn(path);
   const folder = new Folder(path);
   try {
     const tensors = await fetchWeights(gateway, manifest, temporary, adapterOf(files));
@@ -210,6 +214,33 @@ async function writeExport(
       await folder.write('generate.onnx', graph);
       await folder.write(WEIGHTS_FILE, storedNumbers(config, tensors, 'F32'));
     }
+    await folder.write('manifest.json', encode({ ...manifest, files: folder.entries }));
+    return { dtype, files: Object.keys(folder.entries) };
+  } catch (error) {
+    await folder.clear();
+    throw error;
+  } finally {
+    for (const file of Object.values(temporary)) await rm(file, { force: true });
+  }
+}
+
+/** Writes the version as one GGUF file, with an adapter folded in. */
+async function writeGguf(
+  gateway: GatewayClient,
+  ref: PolicyRef,
+  path: string,
+  dtype: StorageType = 'F32',
+): Promise<Written> {
+  const { manifest, files } = await fetchVersion(gateway, ref, [...TEXT_FILES, adapterFile()]);
+  const config = configOf(files);
+  checkGguf(config);
+  const temporary = temporaryIn(path);
+  const folder = new Folder(path);
+  try {
+    const tensors = await fetchWeights(gateway, manifest, temporary, adapterOf(files));
+    if (dtype === 'F16') await checkHalf(config, tensors);
+    const file = ggufFile(`${ref.name}-${ref.version}`, config, files, tensors, dtype);
+    await folder.write(`${ref.name}-${ref.version}.gguf`, file);
     await folder.write('manifest.json', encode({ ...manifest, files: folder.entries }));
     return { dtype, files: Object.keys(folder.entries) };
   } catch (error) {
@@ -256,7 +287,7 @@ async function writePeft(
 }
 
 /**
- * With `adapter` only the adapter, as PEFT has it; `base` is where its loader finds the base model. Without a type weights are float32, and an adapter is what it is stored as.
+ * With `adapter` only the adapter, as PEFT has it; `base` is where its loader finds the base model. With `gguf` one file for llama.cpp. Without a type weights are float32, and an adapter is what it is stored as.
  * @throws RollmeshError `export.*`, `policy.missing` or `version.missing`
  */
 export async function exportCheckpoint(
@@ -264,7 +295,11 @@ export async function exportCheckpoint(
   ref: PolicyRef,
   folder: string,
   dtype: StorageType | undefined,
-  { adapter = false, base }: { readonly adapter?: boolean; readonly base?: string | undefined } = {},
+  {
+    adapter = false,
+    base,
+    gguf = false,
+  }: { readonly adapter?: boolean; readonly base?: string | undefined; readonly gguf?: boolean } = {},
 ): Promise<Exported> {
   await checkEmpty(folder);
   let made: string | undefined;
@@ -272,7 +307,7 @@ export async function exportCheckpoint(
     made = await mkdir(folder, { recursive: true });
     const written = adapter
       ? await writePeft(gateway, ref, folder, dtype, base)
-      : await writeExport(gateway, ref, folder, dtype);
+      : await (gguf ? writeGguf : writeExport)(gateway, ref, folder, dtype);
     return { policy: ref.name, version: ref.version, folder, ...written };
   } catch (error) {
     if (made !== undefined) await rm(made, { recursive: true, force: true });

@@ -94,20 +94,21 @@ export function addExport(parent: Command): void {
         'with --adapter: where its loader finds the base model, a folder or a name on the Hub',
       ).implies({ adapter: true }),
     )
+    .addOption(new Option('--gguf', 'one file for llama.cpp').conflicts(['adapter', 'base']))
     .action(
       async (
         name: string,
         version: number,
         dir: string,
-        options: Common & { dtype?: StorageType; adapter: boolean; base?: string },
+        options: Common & { dtype?: StorageType; adapter: boolean; base?: string; gguf?: boolean },
       ) => {
         checkName(name);
         const { checkEmpty, exportCheckpoint } = await import('./export-checkpoint.ts');
         await checkEmpty(dir);
         const work = { name, version };
-        const { dtype, adapter, base } = options;
+        const { dtype, adapter, base, gguf = false } = options;
         const done = await withStore(options, (gateway) =>
-          exportCheckpoint(gateway, work, dir, dtype, { adapter, base }),
+          exportCheckpoint(gateway, work, dir, dtype, { adapter, base, gguf }),
         );
         if (options.json) return printJson(done);
         print(`${name} ${version} as ${done.dtype} in ${dir}: ${done.files.join(', ')}`);

@@ -1,9 +1,11 @@
 /** Bytes of a GGUF file worked by hand from the format's description, and a checkpoint's names and order of rows in it. */
 import { expect, test } from 'vitest';
 import { parseConfig } from '../../model/config.ts';
+import type { GgufValue } from '../../model/gguf/format.ts';
+import { ggufName, sourceRow } from '../../model/gguf/model.ts';
 import { randomCheckpoint } from '../../model/init.ts';
-import { type GgufValue, writeGguf } from './rollout/gguf.ts';
-import { ggufCheckpoint, ggufName, idsOf, interleaveHalves, textOf } from './rollout/gguf-checkpoint.ts';
+import { writeGguf } from './rollout/gguf.ts';
+import { ggufCheckpoint, idsOf, textOf } from './rollout/gguf-checkpoint.ts';
 
 const bytes = (hex: string): number[] => hex.match(/[0-9a-f]{2}/g)!.map((pair) => Number.parseInt(pair, 16));
 const written = (metadata: [string, GgufValue][]): number[] => [...writeGguf(new Map(metadata), new Map())];
@@ -43,7 +45,7 @@ test('matrices in blocks of 8 bits, vectors in float32', () => {
       ['m', { shape: [2, 32], data: Float32Array.from([...block, ...half]) }],
       ['v', { shape: [1], data: Float32Array.of(1) }],
     ]),
-    'q8_0',
+    'Q8_0',
   );
   const numbers = `7fc02001ff${'00'.repeat(27)}`;
   const expected = [
@@ -76,22 +78,34 @@ test.each<[string, GgufValue, string]>([
   expect(written([['k', value]])).toEqual([...expected, ...padding]);
 });
 
-test('rows of each head go from halves to neighbours', () => {
-  const rows = [10, 11, 12, 13, 20, 21, 22, 23];
-  const tensor = { shape: [8, 2], data: Float32Array.from(rows.flatMap((row) => [row, -row])) };
-  const wanted = [10, 12, 11, 13, 20, 22, 21, 23];
-  expect(interleaveHalves(tensor, 4)).toEqual({
-    shape: [8, 2],
-    data: Float32Array.from(wanted.flatMap((row) => [row, -row])),
-  });
+test('rows of each head go from halves to neighbours, where llama.cpp turns neighbours', () => {
+  const rows = (json: Record<string, unknown>, name: string) =>
+    [0, 1, 2, 3, 4, 5, 6, 7].map((row) =>
+      sourceRow(parseConfig({ ...llama, head_dim: 4, ...json }), name, row),
+    );
+  const query = 'model.layers.0.self_attn.q_proj.weight';
+  expect(rows({}, query)).toEqual([0, 2, 1, 3, 4, 6, 5, 7]);
+  const same = [0, 1, 2, 3, 4, 5, 6, 7];
+  expect(rows({ model_type: 'qwen3' }, query)).toEqual(same);
+  expect(rows({}, 'model.layers.0.self_attn.v_proj.weight')).toEqual(same);
 });
 
 test('names', () => {
-  expect(ggufName('model.embed_tokens.weight')).toBe('token_embd.weight');
-  expect(ggufName('lm_head.weight')).toBe('output.weight');
-  expect(ggufName('model.layers.11.self_attn.q_proj.bias')).toBe('blk.11.attn_q.bias');
-  expect(ggufName('model.layers.0.mlp.down_proj.weight')).toBe('blk.0.ffn_down.weight');
-  expect(() => ggufName('model.layers.0.self_attn.q_norm.weight')).toThrow('no name');
+  const of = (model_type: string, name: string) => ggufName(parseConfig({ ...llama, model_type }), name);
+  expect(of('llama', 'model.embed_tokens.weight')).toBe('token_embd.weight');
+  expect(of('llama', 'lm_head.weight')).toBe('output.weight');
+  expect(of('qwen2', 'model.layers.0.self_attn.q_proj.bias')).toBe('blk.0.attn_q.bias');
+  expect(of('llama', 'model.layers.0.mlp.down_proj.weight')).toBe('blk.0.ffn_down.weight');
+  expect(of('llama', 'model.layers.0.post_attention_layernorm.weight')).toBe('blk.0.ffn_norm.weight');
+  expect(of('olmo2', 'model.layers.0.post_attention_layernorm.weight')).toBe(
+    'blk.0.post_attention_norm.weight',
+  );
+  expect(of('gemma3_text', 'model.layers.0.pre_feedforward_layernorm.weight')).toBe('blk.0.ffn_norm.weight');
+  expect(of('gemma3_text', 'model.layers.0.post_feedforward_layernorm.weight')).toBe(
+    'blk.0.post_ffw_norm.weight',
+  );
+  expect(of('qwen3', 'model.layers.0.self_attn.q_norm.weight')).toBe('blk.0.attn_q_norm.weight');
+  expect(() => of('llama', 'model.layers.0.nothing.weight')).toThrow('no name');
 });
 
 test('ids are characters from U+0100 on', () => {

@@ -86,7 +86,7 @@ async function filesOf({ config, tensors }: BenchCheckpoint): Promise<PageFiles>
     '/wllama.mjs': pageFile.script(readFileSync(join(wllama, 'index.js'))),
     '/wllama.wasm': pageFile.wasm(readFileSync(join(wllama, 'wasm/wllama.wasm'))),
     '/float32.gguf': pageFile.binary(ggufCheckpoint(config, tensors)),
-    '/q8.gguf': pageFile.binary(ggufCheckpoint(config, tensors, 'q8_0')),
+    '/q8.gguf': pageFile.binary(ggufCheckpoint(config, tensors, 'Q8_0')),
   };
 }
 
