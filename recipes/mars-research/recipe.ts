@@ -36,7 +36,7 @@ const CUT = 200;
 
 const VARIANTS = {
   truncation: `no reader: who searches is shown the first ${CUT} characters of each document`,
-  'frozen-reader': 'the reader is version 0, and is not trained',
+  'pinned-reader': 'the reader is version 0, and is not trained',
   unbalanced: 'all that the reader wrote is trained on, however much it is',
 } as const;
 
@@ -77,7 +77,7 @@ function learn(game: SearchGame, { round, groups }: RoundRecords, tools: LearnTo
   const written = (role: string) => groups.map((group) => writtenBy(group, role));
   const searcher = grpoByEpisode(written(SEARCHER));
   // A text of the reader is a rollout of its own: it is compared with all that the reader wrote for the question.
-  const digests = variant === 'frozen-reader' ? [] : groupItems(written(READER), grpo);
+  const digests = variant === 'pinned-reader' ? [] : groupItems(written(READER), grpo);
   const reader =
     variant === 'unbalanced'
       ? digests
@@ -134,7 +134,7 @@ const described = {
   },
   variants: VARIANTS,
   sets: trainedSolver({ warmup: 10 }),
-  bindings: ({ variant }) => (variant === 'frozen-reader' ? { [READER]: { pinned: true } } : {}),
+  bindings: ({ variant }) => (variant === 'pinned-reader' ? { [READER]: { pinned: true } } : {}),
 } satisfies Described;
 
 const written: RecipeOver<'search' | 'digest'> = {

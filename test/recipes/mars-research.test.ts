@@ -101,7 +101,7 @@ test('variants: no reader, one that is not trained, and all of its texts', async
   expect(last).toContain(`1. ${LONG.slice(0, 200)}\n`);
   expect(last).not.toContain('55 metres');
   expect(cut.plan.figures).toMatchObject({ digests: 0, recall: 0 });
-  const frozen = await searched('frozen-reader');
+  const frozen = await searched('pinned-reader');
   expect(frozen.round.roles.reader).toMatchObject({ version: 0 });
   expect(frozen.plan.updates[0]!.parts.map(({ role }) => role)).toEqual(['searcher']);
   const all = (await searched('unbalanced')).plan.updates[0]!.parts as PolicyPart[];
