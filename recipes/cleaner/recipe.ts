@@ -206,7 +206,7 @@ const described = {
     setting:
       'A fictional world of 720 one-line documents can be searched; a search gives the one document that shares most words with it. Questions lead over two or three documents. The start policy nearly always takes the second document for the last.',
     roles: 'The searcher is the only role. It makes up to four searches and answers.',
-    rewards: 'An exact answer earns 1.',
+    rewards: 'An exact answer earns 1, any other answer 0.',
     credit:
       'Episodes of a question are compared by their rewards: minus their mean, divided by their deviation (GRPO). A search has failed where it finds no document that was not found before. Failed searches before one that did not fail are taken out. Where the first of them has half of its words or more in common with the search that made up for them, its text is kept and only its query replaced; otherwise the later turn takes its place whole. All later turns are asked as if the failures had not been.',
     objective:
