@@ -240,7 +240,7 @@ export const GUARDS: readonly Guard[] = [
   ),
   guard(
     'a checkpoint made',
-    'model/config.ts',
+    'model/hf-schema.ts',
     'v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(most))',
     'v.pipe(v.number(), v.integer(), v.minValue(1 + 0 * most))',
     'cli/policy/import',
