@@ -403,9 +403,12 @@ export function plotOf(curve, points, target, families = [], { along, smoothing,
       band: null,
     }));
   const lines = families.length ? comparedLines(curve, families, along) : own();
-  const all = families.length
-    ? families.flatMap(({ runs }) => runs.flat().map(({ round }) => placesOf(runs, along)(round)))
-    : points.map(({ round }) => place(round));
+  /** @param {readonly (readonly Point[])[]} runs */
+  const placed = (runs) => {
+    const placeOf = placesOf(runs, along);
+    return runs.flat().map(({ round }) => placeOf(round));
+  };
+  const all = (families.length ? families : [{ runs: [points] }]).flatMap(({ runs }) => placed(runs));
   const last = Math.max(0, ...all);
   const whole = along === 'rounds' ? roundAxis(last, target) : last || 1;
   const [from, end] = range && range[0] < whole ? [range[0], Math.min(range[1], whole)] : [0, whole];

@@ -45,13 +45,18 @@ export function replayButton({ id, ids }, round) {
   return h('span', { class: 'replay' }, button, answer);
 }
 
-/** A sample again; where the mesh takes no more requests for now, after a pause. @param {string} round @param {string} id */
-async function drawPatiently(round, id) {
+/**
+ * A sample again; where the mesh takes no more requests for now, after a pause, as long as it is wanted.
+ * @param {string} round
+ * @param {string} id
+ * @param {() => boolean} wanted
+ */
+async function drawPatiently(round, id, wanted) {
   for (;;)
     try {
       return await drawAgain(round, id);
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 429) throw error;
+      if (!(error instanceof ApiError) || error.status !== 429 || !wanted()) throw error;
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
 }
@@ -119,7 +124,7 @@ export class RoundReplay {
         );
         const draw = async () => {
           for (let next = waiting.shift(); next && this.#current === own; next = waiting.shift()) {
-            const drawn = await drawPatiently(order.round, next.id);
+            const drawn = await drawPatiently(order.round, next.id, () => this.#current === own);
             if (drawn.same) equal++;
             else others.push(`${placeOf(drawn)} of a sample of task ${next.index + 1}`);
             tell('');

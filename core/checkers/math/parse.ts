@@ -22,6 +22,7 @@ const SET_SIGNS = ['∪', '∩', '∖'];
 const SEPARATORS = [',', ';', '&', ...CONNECTIVES];
 /** Signs that a text or an operation is long, of which only the value is asked. */
 const OPERATIONS = /^(?:sum|prod|i*int|oint|lim|max|min|sup|inf|det|gcd|lcm|Pr|bigcup|bigcap)$/;
+
 /** The tokens as words, where they are words, numbers and simple marks with at least one word among them. */
 function textOf(tokens: readonly Token[]): MathAnswer {
   const readable = ({ kind, text }: Token) =>
