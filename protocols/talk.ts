@@ -1,17 +1,22 @@
 /** Talks of an assistant with users by script, who do not say at once what they want. */
+import { episodesOf } from '../core/episodes/play-episodes.ts';
 import { playSeats } from '../core/episodes/play-seats.ts';
 import type { Game, Speaker } from '../core/game/game.ts';
 import type { Utterance } from '../core/game/verbs.ts';
 import type { SamplingSettings } from '../core/policy/policy.ts';
 import { deriveId } from '../core/random.ts';
+import type { RewardInfo } from '../core/recipe/role.ts';
 import type { EvaluationContext, RoundContext } from '../core/recipe/round-context.ts';
 import type { ParseResult } from '../core/recipe/task-family.ts';
 import { mean } from '../core/rl/statistics.ts';
 import { rolloutId } from '../core/round/sample-ids.ts';
 import { type Evaluation, evaluation } from '../core/schema/evaluation.ts';
-import type { AdmittedTask, RolloutGroup, Sample } from '../core/schema/sample.ts';
+import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../core/schema/sample.ts';
 import { tallyOf } from '../core/statistics/change.ts';
 import { beginUser, TEMPERS, type Temper, type User, userAfter } from '../worlds/users/scripted-user.ts';
+import { withEpisodeRewards } from './episode-credit.ts';
+import { coinOf, sealedGold } from './gold.ts';
+import { rewardNamed } from './solver.ts';
 
 export const ASSISTANT = 'assistant';
 /** Replies at most. */
@@ -116,6 +121,58 @@ export function toldTalk(
   }
   return { before, user: now.user };
 }
+
+/** What a talk may be paid for. */
+export interface TalkEvidence {
+  /** The user as the talk leaves him. Throws for a reward that is declared gold-free. */
+  readonly user: () => User;
+  /** The share of replies that can be read. */
+  readonly readable: number;
+  /** A fair coin. */
+  readonly coin: boolean;
+}
+
+export interface TalkReward extends RewardInfo {
+  readonly pay: (evidence: TalkEvidence) => number;
+}
+
+/** What rewards of talks are held against. */
+export const TALK_CONTROLS = {
+  format: {
+    description: 'control: the share of replies that can be read',
+    usesGold: false,
+    pay: ({ readable }) => readable,
+  },
+  random: { description: 'control: a fair coin', usesGold: false, pay: ({ coin }) => Number(coin) },
+} as const satisfies Readonly<Record<string, TalkReward>>;
+
+/** The rewards of a group's talks, on each of their replies; a talk is exact where the user was told all that he wants. */
+export function judgeTalks(
+  game: TalkGame,
+  context: RoundContext,
+  group: RolloutGroup,
+  rewards: Readonly<Record<string, TalkReward>>,
+  temper: Temper = TEMPERS.guarded,
+): ScoredGroup {
+  const { pay } = rewardNamed(rewards, context.round.settings.rewardFunction);
+  const speaker = { renderer: context.renderer, decode: context.tokenizer.decode };
+  return withEpisodeRewards(
+    group,
+    episodesOf(group.samples).map((turns) => {
+      const { user } = toldTalk(game, speaker, group.task, turns, temper);
+      const reward = pay({
+        user: sealedGold(context, user),
+        readable: mean(turns.map(({ outcome }) => Number(outcome === 'ok'))),
+        coin: coinOf(turns[0]!.id),
+      });
+      return { turns, rewards: { reward }, exact: user.met.every(Boolean) };
+    }),
+  );
+}
+
+/** Mean number of replies in the talks of some groups. */
+export const meanReplies = (groups: readonly Pick<RolloutGroup, 'samples'>[]): number =>
+  mean(groups.flatMap(({ samples }) => episodesOf(samples).map((turns) => turns.length)));
 
 /** Talks with the users of held-out tasks, greedy and sampled: how many leave with all that they wanted, and in what mood. */
 export async function evaluateTalks(

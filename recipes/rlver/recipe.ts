@@ -1,22 +1,19 @@
 /** RLVER: an assistant that is paid by the mood in which a user leaves. The method is described below, as data. */
 
-import { episodesOf } from '../../core/episodes/play-episodes.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
-import type { RoundContext } from '../../core/recipe/round-context.ts';
-import { mean } from '../../core/rl/statistics.ts';
-import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
-import { grpoByEpisode, withEpisodeRewards } from '../../protocols/episode-credit.ts';
-import { coinOf, sealedGold } from '../../protocols/gold.ts';
+import { grpoByEpisode } from '../../protocols/episode-credit.ts';
 import { nearStart, ppoClip } from '../../protocols/objectives.ts';
-import { describedBy, ofFamily, policyUpdate, rewardNamed, trainedSolver } from '../../protocols/solver.ts';
+import { describedBy, ofFamily, policyUpdate, trainedSolver } from '../../protocols/solver.ts';
 import {
   ASSISTANT,
   evaluateTalks,
+  judgeTalks,
+  meanReplies,
   rollTalks,
+  TALK_CONTROLS,
   TALK_FIGURES,
-  type TalkGame,
-  toldTalk,
+  type TalkEvidence,
 } from '../../protocols/talk.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
 import { TEMPERS, type Temper } from '../../worlds/users/scripted-user.ts';
@@ -29,56 +26,22 @@ const VARIANTS = {
 const temperOf = (variant: string | undefined): Temper =>
   variant === 'open' || variant === 'harsh' ? TEMPERS[variant] : TEMPERS.guarded;
 
-interface TalkEvidence {
-  /** Throws for a reward that is declared gold-free. */
-  readonly mood: () => number;
-  readonly readable: number;
-  readonly coin: boolean;
-}
-
 const rewards = {
   mood: {
     description: 'the user’s mood at the end, from 0 to 1',
     usesGold: true,
     ownScale: true,
-    pay: ({ mood }: TalkEvidence) => mood() / 100,
+    pay: ({ user }: TalkEvidence) => user().mood / 100,
   },
-  format: {
-    description: 'control: the share of replies that can be read',
-    usesGold: false,
-    pay: ({ readable }: TalkEvidence) => readable,
-  },
-  random: {
-    description: 'control: a mood by a fair coin',
-    usesGold: false,
-    pay: ({ coin }: TalkEvidence) => Number(coin),
-  },
+  ...TALK_CONTROLS,
 } as const;
-
-function judgeGroup(game: TalkGame, context: RoundContext, group: RolloutGroup): ScoredGroup {
-  const { rewardFunction, variant } = context.round.settings;
-  const { pay } = rewardNamed<(typeof rewards)[keyof typeof rewards]>(rewards, rewardFunction);
-  const speaker = { renderer: context.renderer, decode: context.tokenizer.decode };
-  const episodes = episodesOf(group.samples).map((turns) => {
-    const { mood, met } = toldTalk(game, speaker, group.task, turns, temperOf(variant)).user;
-    const reward = pay({
-      mood: sealedGold(context, mood),
-      readable: mean(turns.map(({ outcome }) => Number(outcome === 'ok'))),
-      coin: coinOf(turns[0]!.id),
-    });
-    return { turns, rewards: { reward }, exact: met.every(Boolean) };
-  });
-  return withEpisodeRewards(group, episodes);
-}
 
 const learn = ({ groups }: RoundRecords): TrainingPlan => ({
   updates: policyUpdate(ASSISTANT, grpoByEpisode(groups), {
     ...ppoClip(),
     ...nearStart(0.001),
   }),
-  figures: {
-    replies: mean(groups.flatMap(({ samples }) => episodesOf(samples).map((turns) => turns.length))),
-  },
+  figures: { replies: meanReplies(groups) },
 });
 
 const described = {
@@ -135,7 +98,10 @@ const written: RecipeOver<'reply'> = {
     freezable: [],
     propose: async (context) => game.tasks(context),
     rollOut: (context, tasks) => rollTalks(game, context, tasks, temperOf(context.round.settings.variant)),
-    judge: async (context, groups) => groups.map((group) => judgeGroup(game, context, group)),
+    judge: async (context, groups) =>
+      groups.map((group) =>
+        judgeTalks(game, context, group, rewards, temperOf(context.round.settings.variant)),
+      ),
     learn,
     evaluate: (context) => evaluateTalks(game, context, temperOf(context.round.settings.variant)),
     describe: describedBy(game.family),

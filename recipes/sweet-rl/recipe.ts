@@ -28,16 +28,19 @@ import { phaseAt, type Schedule } from '../../core/round/phases.ts';
 import { rolloutId } from '../../core/round/sample-ids.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { returnOf, withEpisodeRewards } from '../../protocols/episode-credit.ts';
-import { coinOf, sealedGold } from '../../protocols/gold.ts';
+import { returnOf } from '../../protocols/episode-credit.ts';
 import { preferencePart, START, updateOf } from '../../protocols/objectives.ts';
-import { describedBy, ofFamily, rewardNamed, smallSteps } from '../../protocols/solver.ts';
+import { describedBy, ofFamily, smallSteps } from '../../protocols/solver.ts';
 import {
   ASSISTANT,
   evaluateTalks,
+  judgeTalks,
+  meanReplies,
   needsOf,
   rollTalks,
+  TALK_CONTROLS,
   TALK_FIGURES,
+  type TalkEvidence,
   toldTalk,
 } from '../../protocols/talk.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
@@ -71,29 +74,13 @@ type SweetGame = Game<'reply' | 'coach'>;
 const phaseOf = ({ index, settings }: RoundRecords['round']): Phase =>
   settings.variant === 'trajectory-dpo' ? 'critic' : phaseAt(SCHEDULE, index).phase;
 
-interface TalkEvidence {
-  /** The share of what the user wants that he was told. Throws for a reward that is declared gold-free. */
-  readonly met: () => number;
-  readonly readable: number;
-  readonly coin: boolean;
-}
-
 const rewards = {
   content: {
     description: 'the share of what the user wants that he is told in the talk',
     usesGold: true,
-    pay: ({ met }: TalkEvidence) => met(),
+    pay: ({ user }: TalkEvidence) => mean(user().met.map(Number)),
   },
-  format: {
-    description: 'control: the share of replies that can be read',
-    usesGold: false,
-    pay: ({ readable }: TalkEvidence) => readable,
-  },
-  random: {
-    description: 'control: a fair coin',
-    usesGold: false,
-    pay: ({ coin }: TalkEvidence) => Number(coin),
-  },
+  ...TALK_CONTROLS,
 } as const;
 
 const isCandidate = ({ about }: Pick<Sample, 'about'>): boolean => about !== undefined;
@@ -144,27 +131,6 @@ async function rollCandidates(
     ...group,
     samples: [...group.samples, ...group.samples.flatMap(() => candidates[next++]!)],
   }));
-}
-
-/** The rewards of talks, on each of their replies. */
-function judgeTalks(game: SweetGame, context: RoundContext, group: RolloutGroup): ScoredGroup {
-  const { pay } = rewardNamed<(typeof rewards)[keyof typeof rewards]>(
-    rewards,
-    context.round.settings.rewardFunction,
-  );
-  const speaker = { renderer: context.renderer, decode: context.tokenizer.decode };
-  return withEpisodeRewards(
-    group,
-    episodesOf(group.samples).map((turns) => {
-      const { met } = toldTalk(game, speaker, group.task, turns).user;
-      const reward = pay({
-        met: sealedGold(context, mean(met.map(Number))),
-        readable: mean(turns.map(({ outcome }) => Number(outcome === 'ok'))),
-        coin: coinOf(turns[0]!.id),
-      });
-      return { turns, rewards: { reward }, exact: met.every(Boolean) };
-    }),
-  );
 }
 
 /** A = the mean over a reply's tokens of log π_critic − log π_0, of which the critic alone reads what the user wants; or their sum. */
@@ -283,9 +249,6 @@ function learnCritic(game: SweetGame, { round, groups }: RoundRecords, tools: Le
     figures: { pairs: pairs.length, replies: meanReplies(groups) },
   };
 }
-
-const meanReplies = (groups: readonly ScoredGroup[]): number =>
-  mean(groups.flatMap(({ samples }) => episodesOf(samples).map((turns) => turns.length)));
 
 /** How many needs a reply gives the user that he had not been told in a talk before. */
 function given(
@@ -420,7 +383,7 @@ const written: RecipeOver<'reply' | 'coach'> = {
         critic: {
           propose: async (context) => game.tasks(context),
           rollOut: (context, tasks) => rollTalks(game, context, tasks),
-          judge: async (context, groups) => groups.map((group) => judgeTalks(game, context, group)),
+          judge: async (context, groups) => groups.map((group) => judgeTalks(game, context, group, rewards)),
           learn: async (records, tools) => learnCritic(game, records, tools),
         },
         policy: {
