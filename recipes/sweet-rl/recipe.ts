@@ -333,6 +333,7 @@ const described = {
   differences: [
     'The user is a script that looks for words, where the paper’s is a frozen model of 70 billion parameters; what he wants takes the place of a hidden solution with tests.',
     'The two stages come in turns, and talks are held by the policy as it is; the paper collects talks once, trains the critic for four passes and then the policy. As many talks are held about a task, and replies drawn at a turn, as the group has samples, where the paper has three and sixteen.',
+    'The critic’s loss sums over the turns of a talk, each with the mean of its tokens, as the paper writes it; its scripts average over all tokens of a talk.',
     'All replies of the worse and of the better half are drawn without repetition, so that a turn has fewer than four pairs where a half has fewer replies.',
     'A critic with a value head in place of log-ratios, one of the paper’s ablations, is left out.',
   ],
