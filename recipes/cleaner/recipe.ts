@@ -3,7 +3,7 @@
  *
  * Command: `npx rollmesh start --recipe cleaner`, in a world of its own, or with `--policy NAME --tasks FILE` on your questions.
  * Needs: there, a field `documents` in every row; the tool is a search in them. The reference answers pay.
- * Takes: about 15 seconds of a core a round in its own world, as `reseek` does; what was taken out costs one more scoring of the turns after it.
+ * Takes: a round was not timed. What was taken out costs one more scoring of the turns after it.
  * Watch: `failed`, the share of searches that find nothing new, should fall faster than under `--variant grpo`, and sampled accuracy should rise.
  */
 import type { LearnTools, PolicyItem, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
@@ -37,7 +37,8 @@ const SIMILAR = 0.5;
 const VARIANTS = {
   grpo: 'episodes are trained on as they were sampled',
   'drop-failed': 'episodes in which a search failed and was made up for are left out',
-  'random-splice': 'a search that is drawn at random is taken out in place of each failed one',
+  'random-splice':
+    'a search that is drawn at random is taken out in place of each failed one that was made up for',
 } as const;
 
 /** Whether each search found no document that one before it had not found [searches]. */
@@ -91,13 +92,14 @@ export function cleaned(queries: readonly string[], failed: readonly boolean[], 
   return clean;
 }
 
-/** The failures that a variant takes out: those that were, or as many other searches that are drawn at random. The last one is never drawn: nothing would make up for it. */
-function takenOut({ sources, turns }: ToldSearch, variant: string | undefined): boolean[] {
-  const failed = failuresOf(sources);
-  if (variant !== 'random-splice') return failed;
-  const count = failed.slice(0, -1).filter(Boolean).length;
-  const random = new Random(`cleaner/${turns[0]!.id}`);
-  const drawn = new Set(random.shuffle(failed.slice(0, -1).map((_, s) => s)).slice(0, count));
+/**
+ * The searches of an episode that are treated as failed [searches]: those that failed, or, by `random`, as many as were made up for, drawn at random. The last one is never
+ * drawn: nothing would make up for it.
+ */
+export function takenOut(failed: readonly boolean[], random?: Random): boolean[] {
+  if (!random) return [...failed];
+  const madeUpFor = failed.slice(0, Math.max(0, failed.lastIndexOf(false))).filter(Boolean).length;
+  const drawn = new Set(random.shuffle(failed.slice(0, -1).map((_, s) => s)).slice(0, madeUpFor));
   return failed.map((_, s) => drawn.has(s));
 }
 
@@ -152,7 +154,8 @@ async function learn(
   );
   const episodes = told.map(({ group, search }) => {
     const queries = search.steps.map(({ query }) => query);
-    const clean = cleaned(queries, takenOut(search, variant), search.turns.length);
+    const random = variant === 'random-splice' ? new Random(`cleaner/${search.turns[0]!.id}`) : undefined;
+    const clean = cleaned(queries, takenOut(failuresOf(search.sources), random), search.turns.length);
     return { group, search, clean, isCleaned: clean.length < search.turns.length };
   });
   const advantages = grpo(

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PolicyPart } from '../../core/plan/training-plan.ts';
-import { cleaned, failuresOf, similarity } from '../../recipes/cleaner/recipe.ts';
+import { Random } from '../../core/random.ts';
+import { cleaned, failuresOf, similarity, takenOut } from '../../recipes/cleaner/recipe.ts';
 import { play } from './play-questions.ts';
 import { sayTask } from './say.ts';
 
@@ -36,6 +37,21 @@ test('failures before a search that makes up for them are taken out, and others 
     { turn: 2, kept: [0, 1] },
   ]);
   expect(cleaned([], [], 1)).toEqual([{ turn: 0, kept: [] }]);
+});
+
+test('at random as many searches are taken out as were made up for, and never the last', () => {
+  const seeds = Array.from({ length: 40 }, (_, seed) => `seed ${seed}`);
+  const drawn = (failed: readonly boolean[]) => seeds.map((seed) => takenOut(failed, new Random(seed)));
+  const counts = (failed: readonly boolean[]) =>
+    new Set(drawn(failed).map((taken) => taken.filter(Boolean).length));
+  // Nothing makes up for a failure after which no search succeeds.
+  expect(counts([false, true, true])).toEqual(new Set([0]));
+  expect(counts([true, true])).toEqual(new Set([0]));
+  expect(counts([])).toEqual(new Set([0]));
+  expect(counts([false, true, false, true])).toEqual(new Set([1]));
+  expect(counts([true, true, false])).toEqual(new Set([2]));
+  const places = drawn([false, true, false, true]).map((taken) => taken.indexOf(true));
+  expect(new Set(places)).toEqual(new Set([0, 1, 2]));
 });
 
 const documents = [
