@@ -181,25 +181,25 @@ function asItCame({ [AS_IMPORTED]: came, ...config }: StoredConfig): { config: o
   return { config: { ...others, ...ends }, generation };
 }
 
-const temporaryIn = (path: string) => ({
-  fetched: join(path, '.fetched.safetensors'),
-  folded: join(path, '.folded.safetensors'),
-});
+interface Whole {
+  readonly ref: PolicyRef;
+  readonly config: ModelConfig;
+  readonly files: VersionFiles;
+  /** With an adapter folded in. */
+  readonly tensors: StoredTensors;
+  readonly dtype: StorageType;
+}
 
-/** Writes the folder; the manifest with the hashes of the files comes last. */
-async function writeExport(
-  gateway: GatewayClient,
-  ref: PolicyRef,
-  path: string,
-  dtype: StorageType = 'F32',
-): Promise<Written> {
-  const { manifest, files } = await fetchVersion(gateway, ref, [...TEXT_FILES, adapterFile()]);
-  const config = configOf(files);
-  const temporary = temporaryIn(path);
-  const folder = new Folder(path);
-  try {
-    const tensors = await fetchWeights(gateway, manifest, temporary, adapterOf(files));
-    if (dtype === 'F16') await checkHalf(config, tensors);
+/** A form in which the whole version is written. */
+interface Form {
+  /** Throws where the model has no such form, before its weights are fetched. */
+  readonly check: (config: ModelConfig) => void;
+  readonly write: (folder: Folder, version: Whole) => Promise<void>;
+}
+
+const HUGGING_FACE: Form = {
+  check: () => {},
+  async write(folder, { config, files, tensors, dtype }) {
     const { config: hf, generation } = asItCame(JSON.parse(new TextDecoder().decode(files['config.json'])));
     await folder.write('config.json', encode(withDtype(hf, dtype)));
     if (generation) await folder.write('generation_config.json', encode(generation));
@@ -214,33 +214,37 @@ async function writeExport(
       await folder.write('generate.onnx', graph);
       await folder.write(WEIGHTS_FILE, storedNumbers(config, tensors, 'F32'));
     }
-    await folder.write('manifest.json', encode({ ...manifest, files: folder.entries }));
-    return { dtype, files: Object.keys(folder.entries) };
-  } catch (error) {
-    await folder.clear();
-    throw error;
-  } finally {
-    for (const file of Object.values(temporary)) await rm(file, { force: true });
-  }
-}
+  },
+};
 
-/** Writes the version as one GGUF file, with an adapter folded in. */
-async function writeGguf(
+const GGUF: Form = {
+  check: checkGguf,
+  async write(folder, { ref, config, files, tensors, dtype }) {
+    const name = `${ref.name}-${ref.version}`;
+    await folder.write(`${name}.gguf`, ggufFile(name, config, files, tensors, dtype));
+  },
+};
+
+/** Writes the folder; the manifest with the hashes of the files comes last. */
+async function writeWhole(
   gateway: GatewayClient,
   ref: PolicyRef,
   path: string,
+  form: Form,
   dtype: StorageType = 'F32',
 ): Promise<Written> {
   const { manifest, files } = await fetchVersion(gateway, ref, [...TEXT_FILES, adapterFile()]);
   const config = configOf(files);
-  checkGguf(config);
-  const temporary = temporaryIn(path);
+  form.check(config);
+  const temporary = {
+    fetched: join(path, '.fetched.safetensors'),
+    folded: join(path, '.folded.safetensors'),
+  };
   const folder = new Folder(path);
   try {
     const tensors = await fetchWeights(gateway, manifest, temporary, adapterOf(files));
     if (dtype === 'F16') await checkHalf(config, tensors);
-    const file = ggufFile(`${ref.name}-${ref.version}`, config, files, tensors, dtype);
-    await folder.write(`${ref.name}-${ref.version}.gguf`, file);
+    await form.write(folder, { ref, config, files, tensors, dtype });
     await folder.write('manifest.json', encode({ ...manifest, files: folder.entries }));
     return { dtype, files: Object.keys(folder.entries) };
   } catch (error) {
@@ -307,7 +311,7 @@ export async function exportCheckpoint(
     made = await mkdir(folder, { recursive: true });
     const written = adapter
       ? await writePeft(gateway, ref, folder, dtype, base)
-      : await (gguf ? writeGguf : writeExport)(gateway, ref, folder, dtype);
+      : await writeWhole(gateway, ref, folder, gguf ? GGUF : HUGGING_FACE, dtype);
     return { policy: ref.name, version: ref.version, folder, ...written };
   } catch (error) {
     if (made !== undefined) await rm(made, { recursive: true, force: true });
