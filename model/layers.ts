@@ -76,6 +76,10 @@ export const ropesOf = (layers: readonly LayerSpec[]): readonly Rope[] => [
   ...new Set(layers.flatMap(({ rope }) => rope ?? [])),
 ];
 
+/** The rotary embedding of the layers that see all keys; undefined where none of them rotates. */
+export const globalRope = (layers: readonly LayerSpec[]): Rope | undefined =>
+  layers.find(({ window, rope }) => window === null && rope)?.rope ?? undefined;
+
 /** A layer as Llama has it. */
 export const plainLayer = (rope: Rope): LayerSpec => ({
   window: null,

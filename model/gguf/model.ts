@@ -3,7 +3,7 @@ import { wrongInput } from '../../core/errors.ts';
 import type { Architecture } from '../architectures.ts';
 import { tensorShapes } from '../checkpoint.ts';
 import type { ModelConfig } from '../config.ts';
-import { plainLayer, type Rope } from '../layers.ts';
+import { type Activation, globalRope, type Rope } from '../layers.ts';
 import { ropeFrequencies } from '../rope.ts';
 import type { GgufValue } from './format.ts';
 
@@ -11,12 +11,16 @@ interface GgufArchitecture {
   readonly name: string;
   /** Its pairs of a head that turn together are neighbours, where a checkpoint's are half a head apart. */
   readonly neighbours?: true;
+  /** It reads factors of frequencies, rope_freqs.weight. */
+  readonly factors?: true;
+  /** What its MLP applies to its gate; SiLU where absent. */
+  readonly activation?: Activation;
   /** What llama.cpp takes for granted of the layers, in words, and whether it is so. */
   readonly fixed?: readonly (readonly [what: string, holds: (config: ModelConfig) => boolean])[];
 }
 
 const GGUF: Readonly<Record<Architecture, GgufArchitecture>> = {
-  llama: { name: 'llama', neighbours: true },
+  llama: { name: 'llama', neighbours: true, factors: true },
   qwen2: { name: 'qwen2' },
   qwen3: { name: 'qwen3' },
   smollm3: {
@@ -32,6 +36,7 @@ const GGUF: Readonly<Record<Architecture, GgufArchitecture>> = {
   olmo2: { name: 'olmo2' },
   gemma3_text: {
     name: 'gemma3',
+    activation: 'gelu-tanh',
     fixed: [
       [
         'windows in all layers but every sixth',
@@ -53,19 +58,21 @@ const refused = (what: string, expected: string) =>
   });
 
 /** The rotary embedding that the file names: that of the layers that see all keys. */
-const ropeOf = ({ layers }: ModelConfig): Rope =>
-  layers.find(({ window, rope }) => window === null && rope)?.rope ?? { theta: 1e6, scaling: null };
+const ropeOf = ({ layers }: ModelConfig): Rope => globalRope(layers) ?? { theta: 1e6, scaling: null };
 
 /** Throws `export.gguf` for what llama.cpp would compute otherwise. */
 export function checkGguf(config: ModelConfig): void {
   for (const [what, holds] of GGUF[config.architecture].fixed ?? [])
     if (!holds(config)) throw refused(`its layers differ from what it takes for granted`, what);
-  const strange = config.layers.find(
-    ({ activation }) =>
-      config.architecture !== 'gemma3_text' && activation !== plainLayer(ropeOf(config)).activation,
-  );
-  if (strange) throw refused(`its activation is ${strange.activation}`, 'silu');
+  const { activation: wanted = 'silu', factors } = GGUF[config.architecture];
+  const strange = config.layers.find(({ activation }) => activation !== wanted);
+  if (strange) throw refused(`its activation is ${strange.activation}`, wanted);
   const { scaling } = ropeOf(config);
+  if (scaling?.type === 'llama3' && !factors)
+    throw refused(
+      `its rope_scaling is llama3, and its model_type ${config.architecture}`,
+      'model_type llama, or another scaling',
+    );
   if (scaling?.type !== 'yarn') return;
   const { factor, betaFast, betaSlow, attentionFactor } = scaling;
   if (betaFast !== 32 || betaSlow !== 1 || Math.abs(attentionFactor - (0.1 * Math.log(factor) + 1)) > 1e-6)

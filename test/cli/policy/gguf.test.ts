@@ -220,10 +220,22 @@ test.each<[string, Record<string, unknown>, object | undefined]>([
   ['its normalizer is Lowercase', LLAMA, bytesTokenizer({ normalizer: { type: 'Lowercase' } })],
   ['every sixth', { ...GEMMA, sliding_window_pattern: 3 }, bytesTokenizer()],
   ['equal to head_dim', { ...GEMMA, query_pre_attn_scalar: 24 }, bytesTokenizer()],
+  ['its activation is silu', { ...GEMMA, hidden_activation: 'silu' }, bytesTokenizer()],
   ['local rope_theta', { ...GEMMA, rope_local_base_freq: 5000 }, bytesTokenizer()],
   [
     'every fourth layer',
     { ...TINY_ARCHITECTURES.smollm3, ...vocabulary, no_rope_layers: [0, 1, 1, 1] },
+    bytesTokenizer(),
+  ],
+  [
+    'its rope_scaling is llama3',
+    {
+      ...{ ...LLAMA, model_type: 'qwen3' },
+      rope_scaling: {
+        ...{ rope_type: 'llama3', factor: 8, low_freq_factor: 1, high_freq_factor: 4 },
+        original_max_position_embeddings: 1000,
+      },
+    },
     bytesTokenizer(),
   ],
   ['its YaRN', { ...LLAMA, rope_scaling: { rope_type: 'yarn', factor: 4, beta_fast: 8 } }, bytesTokenizer()],
