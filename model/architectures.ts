@@ -88,7 +88,7 @@ export const ARCHITECTURES = {
     fields: (layers) => {
       const local = layers.find(({ window }) => window !== null);
       return {
-        hidden_activation: 'gelu_pytorch_tanh',
+        hidden_activation: layers[0]?.activation === 'silu' ? 'silu' : 'gelu_pytorch_tanh',
         layer_types: layers.map(({ window }) => (window === null ? FULL : SLIDING)),
         ...(local ? { sliding_window: local.window, rope_local_base_freq: local.rope!.theta } : {}),
       };

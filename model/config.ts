@@ -1,6 +1,6 @@
 /**
  * Checks a checkpoint's config.json and reduces it to what a decoder needs. This is not a general Hugging Face config reader: a setting
- * that would change the arithmetic and is not implemented here is refused by name.
+ * that would change the arithmetic and is not computed is refused by name.
  */
 import { wrongInput } from '../core/errors.ts';
 import { ARCHITECTURES, type Architecture, FULL, type ModelTraits, rowOf, SLIDING } from './architectures.ts';
@@ -66,7 +66,7 @@ function architectureOf(json: Record<string, unknown>): Architecture {
   if (Object.hasOwn(ARCHITECTURES, type)) return type as Architecture;
   const [, why] = BEYOND.find(([fields]) => Object.keys(json).some((key) => fields.test(key))) ?? [];
   throw unsupported(
-    `model_type ${JSON.stringify(type)} is not implemented${why ? `: ${why}` : ''}.`,
+    `model_type ${JSON.stringify(type)} is not read${why ? `: ${why}` : ''}.`,
     Object.keys(ARCHITECTURES).join(', '),
   );
 }
@@ -128,6 +128,12 @@ export function parseConfig(json: unknown): ModelConfig {
       c.rope_theta ?? scaling.rope_theta ?? c.rope_parameters?.rope_theta ?? defaults.rope_theta ?? 10000,
     scaling: readScaling(scaling, c.max_position_embeddings),
   };
+  const { sliding_attention: local = {} } = c.rope_parameters ?? {};
+  if (readScaling(local, c.max_position_embeddings) || (local.partial_rotary_factor ?? 1) !== 1)
+    throw unsupported(
+      `rope_parameters.sliding_attention is ${JSON.stringify(local)}.`,
+      'rope_type "default" and rotation of whole heads in layers with a window',
+    );
   const own = layer?.(c);
   const eos = c.eos_token_id ?? [];
   return {

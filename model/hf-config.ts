@@ -1,7 +1,7 @@
 /** Writes a ModelConfig as the config.json that other tools load. */
 import { rowOf } from './architectures.ts';
 import type { ModelConfig } from './config.ts';
-import type { RopeScaling } from './layers.ts';
+import { globalRope, type RopeScaling } from './layers.ts';
 
 function scalingToHf(scaling: RopeScaling): Record<string, unknown> {
   switch (scaling.type) {
@@ -29,8 +29,9 @@ function scalingToHf(scaling: RopeScaling): Record<string, unknown> {
 
 /** The config.json of a checkpoint; `parseConfig(toHfConfig(c))` equals `c`. */
 export function toHfConfig(config: ModelConfig, dtype = 'float32'): Record<string, unknown> {
-  const { className, fields } = rowOf(config.architecture);
-  const rope = (config.layers.find((layer) => layer.window === null) ?? config.layers[0])?.rope;
+  const { className, defaults = {}, fields } = rowOf(config.architecture);
+  const rope = globalRope(config.layers) ?? config.layers[0]?.rope;
+  const namesScalar = defaults.query_pre_attn_scalar || config.queryScalar !== config.headDim;
   return {
     architectures: [className],
     model_type: config.architecture,
@@ -42,7 +43,7 @@ export function toHfConfig(config: ModelConfig, dtype = 'float32'): Record<strin
     num_key_value_heads: config.kvHeads,
     head_dim: config.headDim,
     hidden_act: config.layers[0]?.activation === 'gelu-tanh' ? 'gelu_pytorch_tanh' : 'silu',
-    ...(config.queryScalar === config.headDim ? {} : { query_pre_attn_scalar: config.queryScalar }),
+    ...(namesScalar ? { query_pre_attn_scalar: config.queryScalar } : {}),
     rms_norm_eps: config.rmsNormEps,
     rope_theta: rope?.theta,
     rope_scaling: rope?.scaling ? scalingToHf(rope.scaling) : null,

@@ -157,7 +157,7 @@ export function readScaling(json: HfRope, maxPositions: number): RopeScaling | n
     }
     default:
       throw unsupported(
-        `rope_scaling of type ${JSON.stringify(type)} is not implemented.`,
+        `rope_scaling of type ${JSON.stringify(type)} is not computed.`,
         '"default", "linear", "dynamic", "llama3" or "yarn"',
       );
   }

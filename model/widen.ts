@@ -25,10 +25,16 @@ const alike = ({ architecture, vocabSize, layers, headDim, heads, kvHeads, ...co
   layer: layers,
   tiedEmbeddings: config.tiedEmbeddings,
   rmsNormEps: config.rmsNormEps,
+  queryScalar: config.queryScalar,
 });
 
 /** Throws `widen.shape` where the two differ in more than their widths and positions, or the new one is narrower. */
 function expectWider(from: ModelConfig, to: ModelConfig): void {
+  if (from.scalesEmbeddings || from.gainOffset || from.layers.some(({ qkNorm }) => qkNorm === 'whole'))
+    throw wrongInput('widen.shape', `A checkpoint of ${from.architecture} cannot be widened.`, {
+      expected: 'embeddings that no width scales, whole gains, and no norm over all heads',
+      next: 'Widen a checkpoint of llama, qwen2, qwen3 or smollm3.',
+    });
   const [before, after] = [alike(from), alike(to)];
   const different = (Object.keys(before) as (keyof typeof before)[]).find(
     (key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]),

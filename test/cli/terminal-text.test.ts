@@ -62,7 +62,7 @@ test('the message about a model of another type holds its name as text', () => {
   } catch (error) {
     message = printableLines(String(error));
   }
-  expect(message).toContain('is not implemented');
+  expect(message).toContain('is not read');
   expect(message).not.toContain(ESC);
 });
 

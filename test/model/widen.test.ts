@@ -45,6 +45,13 @@ test.each([
   expect(widened(tensors, narrow, wide, 'seed')).toEqual(larger);
 });
 
+test.each(['olmo2', 'gemma3_text'])('%s is refused, since other widths change its numbers', (model) => {
+  const [narrow, wide] = [shape(model, 2), shape(model, 4)];
+  expect(() => widened(randomCheckpoint(narrow, 'narrow'), narrow, wide, 'seed')).toThrow(
+    `checkpoint of ${model} cannot be widened`,
+  );
+});
+
 test('to the same shape it is the checkpoint itself', () => {
   const config = shape('qwen2', 4);
   const tensors = randomCheckpoint(config, 'same');
