@@ -13,9 +13,9 @@ const LONGEST_TEST = 20_000;
 const NAME = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 
 const entry = v.pipe(v.string(), v.regex(NAME));
-const test = v.pipe(v.string(), v.maxLength(LONGEST_TEST));
+const test = v.pipe(v.string(), v.regex(/\S/), v.maxLength(LONGEST_TEST));
 const list = v.pipe(v.array(test), v.minLength(1), v.maxLength(MOST_TESTS));
-const written = v.object({ tests: v.union([v.pipe(test, v.nonEmpty()), list]), entry: v.optional(entry) });
+const written = v.object({ tests: v.union([test, list]), entry: v.optional(entry) });
 const values = v.pipe(v.array(v.unknown()), v.minLength(1), v.maxLength(MOST_TESTS));
 const compared = v.pipe(
   v.object({ inputs: values, outputs: values, entry }),
@@ -23,7 +23,8 @@ const compared = v.pipe(
 );
 
 const EXPECTED =
-  'tests in JavaScript, like "tests": ["assert(add(1, 2) === 3)"], or "inputs": [[1, 2]], "outputs": [3] and "entry": "add", as many inputs as outputs';
+  'tests in JavaScript, like "tests": ["assert(add(1, 2) === 3)"], or "inputs": [[1, 2]], "outputs": [3] and "entry": "add", as many inputs as outputs: ' +
+  `at most ${MOST_TESTS}, each test of at most ${LONGEST_TEST} characters`;
 
 interface Tests {
   readonly tests: readonly string[];
@@ -33,8 +34,31 @@ interface Tests {
 /** `assert x == 3`, `def`, `import x`: how tests in Python are written. */
 const PYTHON = /^\s*(?:assert\s+(?!\()|def \w+\(|from \w+ import|import \w+\s*$)/m;
 
+/** How tests for Jest, Vitest and Chai begin. */
+const EXPECT = /(?<![\w$.])expect\s*\(/;
+
 const inPython = (what: string) =>
   wrongReference('program', `${what} is in Python.`, 'tests in JavaScript: no other language runs here');
+
+function whatIsWrong(metadata: Reference['metadata']): string {
+  const { tests, inputs, outputs } = metadata;
+  const says = (name: string) => `its "${name}" is ${shown(JSON.stringify(metadata[name]))}`;
+  if (tests !== undefined) {
+    const all = [tests].flat();
+    if (all.length > MOST_TESTS) return `it has ${all.length} tests`;
+    const at = all.findIndex((one) => typeof one === 'string' && one.length > LONGEST_TEST);
+    if (at >= 0) return `its test ${at + 1} has ${(all[at] as string).length} characters`;
+    return v.is(v.object({ tests: v.union([test, list]) }), metadata) ? says('entry') : says('tests');
+  }
+  const pairs = [inputs, outputs];
+  if (pairs.every((one) => one === undefined)) return 'it has no "tests"';
+  for (const name of ['inputs', 'outputs', 'entry'])
+    if (metadata[name] === undefined) return `it has no "${name}"`;
+  const wrong = ['inputs', 'outputs'].find((name) => !v.is(values, metadata[name]));
+  if (wrong !== undefined) return says(wrong);
+  if (!v.is(entry, metadata.entry)) return says('entry');
+  return `it has ${pairs.map((one) => (one as unknown[]).length).join(' "inputs" and ')} "outputs"`;
+}
 
 function testsOf({ metadata }: Reference): Tests {
   const own = v.safeParse(written, metadata);
@@ -42,6 +66,14 @@ function testsOf({ metadata }: Reference): Tests {
     const tests = [own.output.tests].flat();
     const python = tests.find((one) => PYTHON.test(one));
     if (python !== undefined) throw inPython(`The test ${shown(python)}`);
+    // The answer's own `expect` would decide whether the answer is right.
+    const jest = own.output.entry === 'expect' ? undefined : tests.find((one) => EXPECT.test(one));
+    if (jest !== undefined)
+      throw wrongReference(
+        'program',
+        `The test ${shown(jest)} calls expect, which tests do not have here.`,
+        'assert as in Node, or "entry": "expect" where the answer is to define it',
+      );
     return { tests, entry: own.output.entry };
   }
   const pairs = v.safeParse(compared, metadata);
@@ -56,14 +88,7 @@ function testsOf({ metadata }: Reference): Tests {
   }
   if (metadata.tests === undefined && metadata.test_list !== undefined)
     throw inPython('The field "test_list" (of MBPP)');
-  const field = ['tests', 'inputs', 'outputs', 'entry'].find((name) => metadata[name] !== undefined);
-  throw wrongReference(
-    'program',
-    field === undefined
-      ? 'it has no "tests".'
-      : `its "${field}" is ${shown(JSON.stringify(metadata[field]))}.`,
-    EXPECTED,
-  );
+  throw wrongReference('program', `${whatIsWrong(metadata)}.`, EXPECTED);
 }
 
 const FENCE = /^[ \t]*```[ \t]*(\S*)[^\n]*$/;
@@ -119,6 +144,7 @@ export function programChecker(steps = STEPS): Checker {
       const tests = testsOf(reference);
       const unread = tests.tests.find((one) => !parses(quickJs(), one));
       if (unread !== undefined) return `its test ${shown(unread)} is no JavaScript`;
+      if (run(tests, '').outcome === 'passed') return 'its tests pass for an empty answer';
       if (solution === undefined) return null;
       const { outcome, failed } = run(tests, solution);
       if (outcome === 'passed') return null;

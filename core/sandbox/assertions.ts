@@ -19,6 +19,24 @@ export const ASSERTIONS = `(() => {
   const opaque = [ArrayBuffer, SharedArrayBuffer, DataView, Promise, WeakMap, WeakSet, WeakRef];
   const view = Object.getPrototypeOf(Int8Array.prototype);
 
+  // What an object is, by what only such objects can do: an object of the answer can say that it is a map, and be no map.
+  const does = (prototype, key) => {
+    const { get, value } = Object.getOwnPropertyDescriptor(prototype, key);
+    return (one) => {
+      try {
+        Reflect.apply(get ?? value, one, []);
+        return true;
+      } catch {
+        return false;
+      }
+    };
+  };
+  const isMap = does(Map.prototype, 'size');
+  const isSet = does(Set.prototype, 'size');
+  const isDate = does(Date.prototype, 'getTime');
+  const isPattern = does(RegExp.prototype, 'source');
+  const kinds = [Array.isArray, isMap, isSet, isDate, isPattern, Error.isError];
+
   /** Deep equality. isStrict: by Object.is and the same prototypes, else by ==. */
   const same = (a, b, isStrict, above = []) => {
     if (Object.is(a, b)) return true;
@@ -28,13 +46,13 @@ export const ASSERTIONS = `(() => {
     if (boxes.some((Box) => a instanceof Box || b instanceof Box) && !Object.is(a.valueOf(), b.valueOf())) return false;
     if (opaque.some((Opaque) => a instanceof Opaque || b instanceof Opaque)) return false;
     if (isStrict && Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return false;
-    if (Array.isArray(a) !== Array.isArray(b) || kindOf(a) !== kindOf(b)) return false;
-    if (a instanceof Date && a.getTime() !== b.getTime() && !(Number.isNaN(a.getTime()) && Number.isNaN(b.getTime()))) return false;
-    if (a instanceof RegExp && String(a) !== String(b)) return false;
-    if (a instanceof Error && (a.name !== b.name || a.message !== b.message)) return false;
+    if (kinds.some((isKind) => isKind(a) !== isKind(b)) || kindOf(a) !== kindOf(b)) return false;
+    if (isDate(a) && a.getTime() !== b.getTime() && !(Number.isNaN(a.getTime()) && Number.isNaN(b.getTime()))) return false;
+    if (isPattern(a) && String(a) !== String(b)) return false;
+    if (Error.isError(a) && (a.name !== b.name || a.message !== b.message)) return false;
     if (view.isPrototypeOf(a) && a.length !== b.length) return false;
     if (Array.isArray(a) && a.length !== b.length) return false;
-    if (a instanceof Map || a instanceof Set) {
+    if (isMap(a) || isSet(a)) {
       if (a.size !== b.size) return false;
       const left = [...b];
       for (const item of a) {

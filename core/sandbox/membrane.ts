@@ -16,6 +16,7 @@ export const MEMBRANE = `(send, isTests) => {
   const { apply, construct, defineProperty, deleteProperty, get, getOwnPropertyDescriptor, getPrototypeOf, has, ownKeys, set } = Reflect;
   const { parse, stringify } = JSON;
   const { isArray, prototype: arrays } = Array;
+  const isIndex = (value) => typeof value === 'number' && value >= 0 && value % 1 === 0;
   const { create, is, keys, prototype: objects } = Object;
   const known = Symbol, run = globalThis.eval;
   const method = (name, of) => (self, ...given) => apply(of[name], self, given);
@@ -41,6 +42,11 @@ export const MEMBRANE = `(send, isTests) => {
   const numberOf = (value) => {
     if (!numbers.has(value)) numbers.set(value, own.push(value) - 1);
     return numbers.get(value);
+  };
+  // The answer can forge any message (a toJSON of its lists is enough): what it names by a key such as "__proto__" must not be the receiver’s.
+  const at = (list, number) => {
+    if (!isArray(list) || !isIndex(number) || number >= list.length) throw new TypeError('What the other engine names is not there.');
+    return list[number];
   };
   const came = (number, make) => {
     if (!arrived.has(number)) {
@@ -159,9 +165,9 @@ export const MEMBRANE = `(send, isTests) => {
       case 's':
         return came(a, () => known(b));
       case 'h':
-        return own[a];
+        return at(own, a);
       case 'c':
-        return seen[a];
+        return at(seen, a);
       case 'a': {
         const made = begun([]);
         made.length = a.length;
@@ -226,8 +232,8 @@ export const MEMBRANE = `(send, isTests) => {
   /** The other engine’s answer; throws what it threw, and writes what it changed in the arguments back into them. */
   function ask(message, given = []) {
     const [threw, value, changes] = parse(send(stringify(message)));
-    for (const [at, json] of changes ?? []) overwrite(given[at], decode(json));
-    if (threw === 'given') return given[value];
+    for (const [place, json] of changes ?? []) overwrite(at(given, place), decode(json));
+    if (threw === 'given') return at(given, value);
     const decoded = decode(value);
     if (threw) throw decoded;
     return decoded;
@@ -264,6 +270,7 @@ export const MEMBRANE = `(send, isTests) => {
     },
   });
 
+  const kinds = [isArray, ...[Map, Set, Date].map((Kind) => (value) => value instanceof Kind), (value) => apply(kindOf, value, []) !== undefined];
   const isRecordOrList = (value) => typeof value === 'object' && value !== null && !foreign.has(value);
   /** Gives an object the content of a copy, and keeps the objects inside where both have them. */
   function overwrite(target, copy) {
@@ -273,6 +280,8 @@ export const MEMBRANE = `(send, isTests) => {
       overwrite(mine, theirs);
       return mine;
     };
+    if (!isRecordOrList(target) || kinds.some((isKind) => isKind(target) !== isKind(copy)))
+      throw new TypeError('An argument cannot become another kind of object.');
     if (target instanceof Map) {
       target.clear();
       copy.forEach((item, key) => target.set(key, item));
@@ -292,15 +301,15 @@ export const MEMBRANE = `(send, isTests) => {
 
   function called(number, self, given, isNew) {
     const before = given.map((one) => isRecordOrList(one) ? stringify(encode(one)) : undefined);
-    const changes = () => given.flatMap((one, at) => {
-      if (before[at] === undefined) return [];
+    const changes = () => given.flatMap((one, place) => {
+      if (before[place] === undefined) return [];
       const json = encode(one);
-      return stringify(json) === before[at] ? [] : [[at, json]];
+      return stringify(json) === before[place] ? [] : [[place, json]];
     });
     try {
-      const value = isNew ? construct(own[number], given) : apply(own[number], self, given);
-      const at = isRecordOrList(value) ? given.indexOf(value) : -1;
-      return at < 0 ? [false, encode(value, undefined, isNew), changes()] : ['given', at, changes()];
+      const value = isNew ? construct(at(own, number), given) : apply(at(own, number), self, given);
+      const place = isRecordOrList(value) ? given.indexOf(value) : -1;
+      return place < 0 ? [false, encode(value, undefined, isNew), changes()] : ['given', place, changes()];
     } catch (error) {
       return [true, encode(error), changes()];
     }
@@ -346,9 +355,9 @@ export const MEMBRANE = `(send, isTests) => {
     const [operation, number, self, given] = parse(text);
     if (isHost) return stringify(bind(number, self) ?? null);
     if (operation === 'settle') {
-      const [, at, isKept, value] = parse(text);
-      const ends = waiting.get(at);
-      waiting.delete(at);
+      const [, promise, isKept, value] = parse(text);
+      const ends = waiting.get(promise);
+      waiting.delete(promise);
       ends?.[isKept ? 0 : 1](decode(value));
       return 'null';
     }

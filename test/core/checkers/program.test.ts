@@ -57,8 +57,15 @@ test.each([
   [{ tests: [] }, /its "tests" is "\[\]"/],
   [{ tests: [3] }, /its "tests" is "\[3\]"/],
   [{ tests: [{ input: [1], output: [1] }] }, /its "tests" is /],
-  [{ inputs: [[1]], outputs: [1, 2], entry: 'f' }, /its "inputs" is /],
-  [{ inputs: [[1]], outputs: [1], entry: 'f()' }, /its "inputs" is /],
+  [{ inputs: [[1]], outputs: [1, 2], entry: 'f' }, /it has 1 "inputs" and 2 "outputs"/],
+  [{ inputs: [1], outputs: [1] }, /it has no "entry"/],
+  [{ inputs: [], outputs: [], entry: 'f' }, /its "inputs" is "\[\]"/],
+  [{ tests: ['f() === 1', ' '] }, /its "tests" is /],
+  [{ tests: ['f() === 1'], entry: 3 }, /its "entry" is "3"/],
+  [{ tests: Array(201).fill('f() === 1') }, /it has 201 tests/],
+  [{ tests: ['f()', 'x'.repeat(20_001)] }, /its test 2 has 20001 characters/],
+  [{ tests: ['expect(add(1, 2)).toBe(3)'] }, /calls expect/],
+  [{ inputs: [[1]], outputs: [1], entry: 'f()' }, /its "entry" is /],
   [{ tests: ['assert add(1, 2) == 3'] }, /is in Python.*no other language/],
   [{ test_list: ['assert add(1, 2) == 3'], text: 'Write add.' }, /"test_list" \(of MBPP\) is in Python/],
 ])('a line with %j is refused', (metadata, message) => {
@@ -75,6 +82,15 @@ test('a file’s own solution has to pass its tests, and its tests have to parse
   expect(checker.faultOf!({ answer: '', metadata: { tests: ['add(1, 2 === 3'] } })).toMatch(
     /is no JavaScript/,
   );
+});
+
+test('tests that an empty answer passes are refused; a task may ask for a function called expect', () => {
+  expect(checker.faultOf!({ answer: '', metadata: { tests: ['// add(1, 2) === 3'] } })).toMatch(
+    /empty answer/,
+  );
+  const metadata = { tests: ['expect(1).toBe(1)'], entry: 'expect' };
+  const program = 'const expect = (a) => ({ toBe: (b) => a === b })';
+  expect(checked(metadata, program)).toEqual(right);
 });
 
 test('the steps are a setting', () => {

@@ -409,6 +409,61 @@ family(
   SORTED,
 );
 
+// Objects that say they are of the expected kind, and hold nothing of what is expected.
+for (const [kind, expected] of [
+  ['Map', 'new Map([[1, 2], [3, 4]])'],
+  ['Set', 'new Set([1, 2])'],
+  ['Date', 'new Date(5)'],
+  ['RegExp', '/x/'],
+  ['Error', 'new Error("x")'],
+]) {
+  const empty = 'size: { value: 2 }, [Symbol.iterator]: { value: function* () {} }';
+  family(
+    `pretended ${kind}`,
+    ['failed'],
+    [
+      `const made = () => Object.defineProperty({}, Symbol.toStringTag, { get: () => '${kind}' })`,
+      `const made = () => Object.create(${kind}.prototype, { ${empty} })`,
+      `const made = () => Object.create(${kind}.prototype, { ${empty}, [Symbol.toStringTag]: { get: () => '${kind}' } })`,
+    ],
+    [`assert.deepEqual(made(), ${expected})`],
+  );
+}
+
+// A method toJSON of lists replaces what the program's engine says to the tests' engine. f is the first function that is handed over, number 0.
+const forged = (answer: string): string =>
+  `let n = 0; const f = function () { if (n++) return f; Array.prototype.toJSON = function () { if (this.length !== 3 || this[0] !== false) return this; delete Array.prototype.toJSON; return ${answer} }; return [9, 8, 7] }`;
+const EVERY = `['every', ['f', 0, 'x', 0]]`;
+family(
+  'forged answers',
+  ['failed', ...LIMITS],
+  [
+    `[false, ['a', [9, 8, 7]], [['__proto__', ['o', [['length', 0], ${EVERY}], false]]]]`,
+    `['given', 0, [[0, ['o', [['length', 3], ${EVERY}], false]]]]`,
+  ].map(forged),
+  ['const r = f([3, 1, 2]); assert(Array.isArray(r) && r.every((x, i) => i === 0 || r[i - 1] <= x))'],
+);
+for (const name of ['__proto__', 'constructor'])
+  family(
+    `a forged answer that names ${name}`,
+    ['failed', ...LIMITS],
+    [
+      `[false, ['h', '${name}'], []]`,
+      `[false, ['a', [['c', '${name}']]], []]`,
+      `['given', '${name}', []]`,
+    ].map(forged),
+    ['const r = f([3, 1, 2]); assert([r, r[0]].some((x) => x === Array.prototype || x === Array))'],
+  );
+family(
+  'forged calls',
+  ['failed', ...LIMITS],
+  [
+    `let n = 0; const f = (g) => { if (n++) return f; Array.prototype.toJSON = function () { if (this[0] !== 'call') return this; delete Array.prototype.toJSON; return ['call', '__defineGetter__', ['h', '__proto__'], ${EVERY}] }; try { g() } catch {} return [9, 8, 7] }`,
+    `let n = 0; const f = (g) => { if (n++) return f; Array.prototype.toJSON = function () { if (this[0] !== 'call') return this; delete Array.prototype.toJSON; return ['call', '__defineGetter__', ['a', []], ${EVERY}] }; try { g() } catch {} return [9, 8, 7] }`,
+  ],
+  ['assert.deepEqual(f(() => 1), [1, 2, 3])'],
+);
+
 // Functions of the tests that a program is given are called and nothing else.
 family(
   'what is handed over',
