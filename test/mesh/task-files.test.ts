@@ -1,5 +1,5 @@
 /** Files of tasks and a checkpoint from outside: the mesh and one process come to the same bytes. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -182,14 +182,18 @@ async function modelledModule(model: string): Promise<string> {
   return await files!.write(folder);
 }
 
-/** A recipe of grpo that is paid for programs: an answer such as `7` is one, and half of the tests fail every program. */
+/** A test that no answer of an untrained policy passes, and one that every answer passes. */
+const DEMANDING = 'assert(answer() === 1)';
+const INERT = 'assert(1 + 0 === 1)';
+/**
+ * A recipe of grpo that is paid for programs: an answer such as `7` is one, and half of the tests fail every program. Files whose tests pass
+ * for an empty answer are refused, and this policy writes nothing else: those tests are put into the module afterwards.
+ */
 async function programsModule(): Promise<string> {
   const file = join(root, 'programs.jsonl');
   const rows = Array.from({ length: 30 }, (_, i) => ({
     question: `${(i % 9) + 1}+${(i % 7) + 1}`,
-    tests: [
-      i % 2 ? 'assert.deepEqual([...new Set([1, 1])], [1])' : 'console.assert(typeof answer === "number")',
-    ],
+    tests: [i % 2 ? DEMANDING : 'assert(typeof answer === "number")'],
   }));
   writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
   const files = await taskRecipe({
@@ -201,7 +205,11 @@ async function programsModule(): Promise<string> {
     extract: ['answer'],
     set: ['maxNew=24', 'optimizer.learningRate=1e-3', 'optimizer.warmup=0', 'temperature=1.5'],
   });
-  return await files!.write(folder);
+  const module = await files!.write(folder);
+  const written = readFileSync(module, 'utf8');
+  expect(written).toContain(DEMANDING);
+  writeFileSync(module, written.replaceAll(DEMANDING, INERT));
+  return module;
 }
 
 /** The start policy with a class head of random weights. */
@@ -422,7 +430,7 @@ test('programs are judged in isolates, in the audit and in one process alike', {
     for await (const { task, samples } of playing.gateway.contentsOf(id))
       for (const { rewards } of samples!) {
         paid.add(rewards.reward!);
-        if (rewards.reward === 1) expect(task).toContain('new Set');
+        if (rewards.reward === 1) expect(task).toContain(INERT);
       }
   expect([...paid].sort()).toEqual([0, 1]);
 });
