@@ -150,6 +150,7 @@ export function inGame(recipe: Recipe, game: SeatedGame): Recipe {
   const speaksAs = known && (known.roles.includes('solver') ? 'solver' : known.roles[0]!);
   return {
     ...made,
+    ...{ tasks: recipe.tasks, groupSize: recipe.groupSize },
     name: `${recipe.name}-in-${game.name}`,
     called: `${recipe.name} in ${game.name}`,
     startPolicy: start,

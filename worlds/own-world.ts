@@ -361,9 +361,10 @@ export function inWorld(recipe: Recipe, world: World): Recipe {
     );
   const game = worldGame(world);
   const { start = DEFAULT_START } = world;
-  const made = played(written, game, { startPolicy: start, tasks, groupSize });
+  const made = played(written, game);
   return {
     ...made,
+    ...{ startPolicy: start, tasks, groupSize },
     ...written.elsewhere,
     name: `${recipe.name}-in-${world.name}`,
     called: `${recipe.name} in ${world.name}`,

@@ -73,8 +73,7 @@ type SaidElsewhere = Partial<
 /** A recipe as it is written: over any game that can say its verbs and has its data. */
 export interface RecipeOver<V extends Verb = Verb> {
   readonly needs: Needs<V>;
-  /** All of the recipe but the policy that it starts from and the sizes of its rounds. */
-  readonly over: (game: Game<V>) => Omit<Recipe, keyof Setup>;
+  readonly over: (game: Game<V>) => WithoutSetup;
   readonly elsewhere?: SaidElsewhere;
   /** Why it takes no weighted sum of rewards: its reward is a part of its method. */
   readonly ownReward?: string;
@@ -84,15 +83,15 @@ export interface RecipeOver<V extends Verb = Verb> {
   readonly compared?: (reward: number) => number;
 }
 
-/** Where a recipe starts and how large its rounds are. */
-export type Setup = Pick<Recipe, 'startPolicy' | 'tasks' | 'groupSize'>;
+/** A recipe without the policy that it starts from and the sizes of its rounds. */
+export type WithoutSetup = Omit<Recipe, 'startPolicy' | 'tasks' | 'groupSize'>;
 
-/** A recipe in a world. What is given last of it, such as how a reader is shown its texts, belongs to the world. */
+/** A recipe in a world. `more`: what belongs to the world, such as how a reader is shown its texts. */
 export const played = <V extends Verb>(
   written: RecipeOver<V>,
   game: Game<V>,
-  setup: Setup & Partial<Recipe>,
-): Recipe => ({ ...written.over(game), ...setup, written });
+  more: Partial<WithoutSetup> = {},
+): WithoutSetup => ({ ...written.over(game), ...more, written });
 
 export interface Recipe extends StageRecipe {
   readonly title: string;
@@ -119,7 +118,7 @@ export interface Recipe extends StageRecipe {
   /** Games in which versions can meet each other; absent = it plays none. */
   readonly matches?: MatchedGames;
   /** How it plays a game of somebody's own; absent = it plays its own games alone. */
-  readonly inGame?: (game: SeatedGame) => Recipe;
+  readonly inGame?: (game: SeatedGame) => WithoutSetup;
   /** Name of its task family, for reports. */
   readonly taskName: string;
   /**

@@ -2,7 +2,7 @@
 import type { Game } from '../../core/game/game.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { ucb } from '../../core/rl/tree-search.ts';
@@ -26,7 +26,6 @@ import {
   valueItems,
 } from '../../protocols/trees/stage.ts';
 import { compositions } from '../../worlds/toy-worlds.ts';
-import { setup } from '../setup.ts';
 
 const PROPOSER = 'proposer';
 /** The parameter sets of the critics, and the roles that they play: one with a value head, one with two classes. */
@@ -254,4 +253,4 @@ const written: RecipeOver<'solve' | 'propose'> = {
   ownReward: 'what an answer is paid teaches its critics, and is 1 or 0',
 };
 
-export const alphaLlm: Recipe = played(written, compositions, setup('alphallm'));
+export const alphaLlm = played(written, compositions);

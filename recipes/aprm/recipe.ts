@@ -1,10 +1,9 @@
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { WithoutSetup } from '../../core/recipe/recipe.ts';
 import { DETECTION_FIGURES } from '../../protocols/evaluate/detection.ts';
 import { CHECKED_LINES, rewriteLines, rewriting } from '../../protocols/rewritten-lines.ts';
 import { SOLVER, smallSteps } from '../../protocols/solver.ts';
 import { plainProofs } from '../../worlds/chains/analysis.ts';
 import { familyTasks } from '../../worlds/drawn-tasks.ts';
-import { setup } from '../setup.ts';
 import { evaluate } from './evaluate.ts';
 import { judgeLines, rewards } from './judge-lines.ts';
 import { GENERATOR_SET, learn } from './learn.ts';
@@ -15,7 +14,7 @@ const optimizer = smallSteps({ learningRate: 2e-4, warmup: 5, betas: [0, 0.95] }
 
 const shape = rewriting(GENERATOR_SET);
 
-export const aprm: Recipe = {
+export const aprm: WithoutSetup = {
   name: 'aprm',
   title: 'A generator of wrong steps and a verifier of steps, trained against each other',
   paper: { title: 'Adversarial Training for Process Reward Models', year: 2025, source: 'arXiv:2511.22888' },
@@ -52,7 +51,6 @@ export const aprm: Recipe = {
       'Share of held-out tasks at which the likeliest of four answers of version 0, by the verifier, is exact.',
   },
   ...shape,
-  ...setup('aprm'),
   rewards,
   variants: {
     static: 'the verifier is shown lines whose last digit is random, and the generator is not trained',

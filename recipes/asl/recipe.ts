@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import type { Game } from '../../core/game/game.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
 import type { RewardInfo } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
@@ -35,7 +35,6 @@ import {
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import { parseGroup, verify } from '../../protocols/verify.ts';
 import { evolvingSums } from '../../worlds/toy-worlds.ts';
-import { setup } from '../setup.ts';
 
 const GENERATOR = 'generator';
 type Phase = 'generate' | 'judge' | 'solve';
@@ -399,4 +398,4 @@ const written: RecipeOver<'solve' | 'verify' | 'evolve'> = {
   ownOrder: 'half of its questions are its own',
 };
 
-export const asl: Recipe = played(written, evolvingSums, setup('asl'));
+export const asl = played(written, evolvingSums);

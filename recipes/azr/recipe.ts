@@ -1,6 +1,6 @@
 /** azr: one set of weights proposes questions about programs and solves them; an interpreter is the only teacher. The method is described below, as data. */
 import type { PolicyPart, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { WithoutSetup } from '../../core/recipe/recipe.ts';
 import { taskRelative } from '../../core/rl/estimators/index.ts';
 import { interiorDifficulty } from '../../core/rl/rewards/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -12,7 +12,6 @@ import { ppoClip } from '../../protocols/objectives.ts';
 import { paidByRate, solveRate } from '../../protocols/proposals.ts';
 import { creditedItems, policyPart, rewardOf, SOLVER } from '../../protocols/solver.ts';
 import { KINDS, kindOf } from '../../worlds/programs/family.ts';
-import { setup } from '../setup.ts';
 import { programPlay } from './program-play.ts';
 import { bufferOf, grown, PROPOSER, programBuffer, programFigures } from './proposed-programs.ts';
 
@@ -81,7 +80,7 @@ function learn({ round, proposals, groups, recipeState }: RoundRecords): Trainin
   };
 }
 
-export const azr: Recipe = {
+export const azr: WithoutSetup = {
   name: 'azr',
   title: 'Proposer and solver of programs over an interpreter, without any data',
   paper: {
@@ -126,7 +125,6 @@ export const azr: Recipe = {
     induction: 'Held-out greedy accuracy on induction: a program that gives the shown outputs.',
     inductionSampled: 'The same accuracy where answers are sampled.',
   },
-  ...setup('azr'),
   state: programBuffer,
   variants: {
     'no-references': 'the proposer of deduction and abduction is shown no earlier programs',

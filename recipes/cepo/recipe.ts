@@ -2,7 +2,7 @@
 import type { Game } from '../../core/game/game.ts';
 import type { LearnTools, PolicyItem, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import type { TokenIds } from '../../core/policy/policy.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { exactAndControls } from '../../protocols/answer-rewards.ts';
@@ -11,7 +11,6 @@ import { attemptOf } from '../../protocols/privileged-teacher.ts';
 import { ownContext, scoreInContexts } from '../../protocols/score-in-other-prompt.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
-import { setup } from '../setup.ts';
 import { type Decided, evidenceFigures, evidenceOf, lambdaOf, partsAt, weighted } from './evidence.ts';
 
 const VARIANTS = {
@@ -172,4 +171,4 @@ const written: RecipeOver<'solve' | 'retell'> = {
   ownReward: 'which attempts are told as right and as rejected follows from their reward',
 };
 
-export const cepo: Recipe = played(written, aidedSums, setup('cepo'));
+export const cepo = played(written, aidedSums);

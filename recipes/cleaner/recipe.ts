@@ -8,7 +8,7 @@
  */
 import type { LearnTools, PolicyItem, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
@@ -28,7 +28,6 @@ import {
 } from '../../protocols/searcher.ts';
 import { describedBy, ofFamily, policyUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { searching } from '../../worlds/knowledge/searching.ts';
-import { setup } from '../setup.ts';
 
 const SEARCHING: Searching = { searches: 4 };
 /** From this share of common words on, a failed search is the same idea as the one that made up for it, badly put. */
@@ -258,4 +257,4 @@ const written: RecipeOver<'search'> = {
   ownReward: 'an episode’s reward is shared by turns of which some are taken out',
 };
 
-export const cleaner: Recipe = played(written, searching, setup('cleaner'));
+export const cleaner = played(written, searching);

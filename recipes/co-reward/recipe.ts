@@ -1,6 +1,6 @@
 /** Co-Reward: the majority on a question in other words is the label. The method is described below, as data. */
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
@@ -12,7 +12,6 @@ import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { drawReorderable, reordered } from '../../worlds/arithmetic/reorder.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { familyGame } from '../../worlds/family-game.ts';
-import { setup } from '../setup.ts';
 import { answerBoth, answersOf, halvesOf, payBoth, rephrasing, rewards } from './two-phrasings.ts';
 
 /** Passes over a batch, which make as many updates as four times the rounds would. */
@@ -116,4 +115,4 @@ const reorderable = familyGame(arithmetic, {
   tasks: (context, count) => drawnTasks(context, drawReorderable, count),
 });
 
-export const coReward: Recipe = played(written, reorderable, setup('co-reward'));
+export const coReward = played(written, reorderable);

@@ -3,7 +3,7 @@
 import type { Game } from '../../core/game/game.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { reinforcePlusPlus } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -27,7 +27,6 @@ import { besideOracle } from '../../protocols/gold.ts';
 import { ppoClip } from '../../protocols/objectives.ts';
 import { describedBy, ofFamily, policyPart, rewardNamed, SOLVER } from '../../protocols/solver.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
-import { setup } from '../setup.ts';
 
 /** The two agents by what they do; each has weights of its own. */
 const AGENTS = [
@@ -283,4 +282,4 @@ const written: RecipeOver<'solve' | 'debate' | 'review' | 'score'> = {
   ownReward: 'the agents pay each other',
 };
 
-export const comas: Recipe = played(written, aidedSums, setup('comas'));
+export const comas = played(written, aidedSums);

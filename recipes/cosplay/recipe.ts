@@ -1,7 +1,7 @@
 /** CoSPlay: programs and tests that a policy writes to the same problem judge each other, and nothing is trained. The method is told below, as data. */
 import type { LearnTools, RoundRecords } from '../../core/plan/training-plan.ts';
 import { deriveId, Random } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { WithoutSetup } from '../../core/recipe/recipe.ts';
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import { solutionOf } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -14,7 +14,6 @@ import { SOLVER } from '../../protocols/solver.ts';
 import { familyTasks } from '../../worlds/drawn-tasks.ts';
 import { parseTest, passes, statements, testIsExact } from '../../worlds/programs/statements.ts';
 import { STOP } from '../../worlds/worked.ts';
-import { ownWorld } from '../setup.ts';
 import { fillPools, poolsOf, type Reading, TESTER } from './play.ts';
 import { byMajority, byMatrix, type Pools } from './pools.ts';
 
@@ -155,7 +154,7 @@ const examine = (context: EvaluationContext): Promise<Record<string, number>> =>
     return figuresOf(context, groups, tokenizer);
   });
 
-export const cosplay: Recipe = {
+export const cosplay: WithoutSetup = {
   name: 'cosplay',
   title: 'Programs and tests of one policy that judge each other, without training',
   paper: { title: 'CoSPlay', year: 2026 },
@@ -196,7 +195,7 @@ export const cosplay: Recipe = {
       'Mean share of the tests that the chosen program passes where no program written first is exact.',
     passedRight: 'Mean share of the tests that the chosen program passes where it is exact.',
   },
-  ...ownWorld('cosplay'),
+  taskName: 'statements',
   stop: STOP,
   rewards: {
     matrix: { description: 'agreement with the program that passes the most tests', usesGold: false },

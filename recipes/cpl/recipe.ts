@@ -7,7 +7,7 @@ import type {
   TrainingPlan,
 } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { puct, siblingPair } from '../../core/rl/tree-search.ts';
@@ -29,7 +29,6 @@ import {
   valueItems,
 } from '../../protocols/trees/stage.ts';
 import { compositions } from '../../worlds/toy-worlds.ts';
-import { setup } from '../setup.ts';
 
 /** The parameter set with the value head, and the role that it plays. */
 const VALUE = 'value';
@@ -218,4 +217,4 @@ const written: RecipeOver<'solve'> = {
   ownReward: 'its tree is searched by what an answer is paid, which is 1 or 0',
 };
 
-export const cpl: Recipe = played(written, compositions, setup('cpl'));
+export const cpl = played(written, compositions);

@@ -2,7 +2,7 @@
 import type { Game } from '../../core/game/game.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import type { Random } from '../../core/random.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { overlongPenalty } from '../../core/rl/rewards/index.ts';
 import { groupsInBand } from '../../core/rl/selection/index.ts';
@@ -21,7 +21,6 @@ import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { verboseArithmetic } from '../../worlds/arithmetic/verbose.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { familyGame } from '../../worlds/family-game.ts';
-import { setup } from '../setup.ts';
 
 /** Tasks rolled out for each task that is trained on, as many as in the paper's first wave. */
 const OVER_GENERATION = 3;
@@ -183,7 +182,7 @@ const chains = familyGame(verboseArithmetic, {
   tasks: (context, count) => drawnTasks(context, halfEasy, count),
 });
 
-export const dapo: Recipe = {
-  ...played(written, chains, setup('dapo')),
+export const dapo: WithoutSetup = {
+  ...played(written, chains),
   ...stages(chains, BUFFER),
 };

@@ -19,7 +19,6 @@ import { rewardsOf } from '../../protocols/questions/reward-data.ts';
 import { QUESTION_FIGURES, questionRound } from '../../protocols/questions/round.ts';
 import { SOLVER, smallSteps } from '../../protocols/solver.ts';
 import { listProgram } from '../../worlds/file/list-program-checker.ts';
-import { sizes } from '../setup.ts';
 
 const TEACHER = 'teacher';
 const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
@@ -107,7 +106,8 @@ export function distilFrom(given: unknown): Recipe {
     ],
     figures: QUESTION_FIGURES,
     startPolicy: data.start,
-    ...sizes('distil'),
+    tasks: 32,
+    groupSize: 2,
     variants: {},
     sets: { [MAIN_SET]: { optimizer: smallSteps(optimizer), ...(adapter ? { adapter } : {}) } },
     ...round,

@@ -19,7 +19,6 @@ import { exampleRound, nothingExamined, pairSpans, total } from '../../protocols
 import { exampleData, exampleEntries, trainedOn } from '../../protocols/examples/settings.ts';
 import { preferencePart, START, updateOf } from '../../protocols/objectives.ts';
 import { SOLVER } from '../../protocols/solver.ts';
-import { sizes } from '../setup.ts';
 
 const notNegative = v.pipe(v.number(), v.minValue(0), v.finite());
 const positive = v.pipe(v.number(), v.minValue(Number.MIN_VALUE), v.finite());
@@ -156,7 +155,8 @@ export function dpoFrom(given: unknown): Recipe {
       chosenLikelihood:
         'Mean log-likelihood of a token of the chosen answer on held-out pairs, nats per token.',
     },
-    ...sizes('dpo'),
+    tasks: 32,
+    groupSize: 1,
     variants: VARIANTS,
     ...exampleRound({
       name: data.name,

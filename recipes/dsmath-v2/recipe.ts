@@ -1,5 +1,5 @@
 /** DeepSeekMath-V2: a prover that analyses its own proofs, a verifier that names issues, and a meta-verifier that checks them. The method is described below, as data. */
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { WithoutSetup } from '../../core/recipe/recipe.ts';
 import { inPhases, type PhasePlay } from '../../core/round/in-phases.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 import { JUDGE, OPTIMIZER } from '../../protocols/solver-verifier.ts';
@@ -11,7 +11,6 @@ import {
   PROOF_TOKENS,
 } from '../../worlds/chains/analysis.ts';
 import { familyTasks } from '../../worlds/drawn-tasks.ts';
-import { ownWorld } from '../setup.ts';
 import { evaluate } from './evaluate.ts';
 import { learnIn, META_SET, VERIFIER_SET } from './learn.ts';
 import { type Phase, phaseOf, VARIANTS } from './phases.ts';
@@ -29,7 +28,7 @@ const training = (phase: Phase): PhasePlay => ({
   learn: learnIn(phase),
 });
 
-export const dsmathV2: Recipe = {
+export const dsmathV2: WithoutSetup = {
   name: 'dsmath-v2',
   title: 'Prover, verifier and meta-verifier of proofs',
   paper: {
@@ -85,7 +84,7 @@ export const dsmathV2: Recipe = {
     labelled: 'Share of the proofs for which majorities of analyses gave a label.',
     labelsExact: 'Share of the labels that are exact.',
   },
-  ...ownWorld('dsmath-v2'),
+  taskName: 'chains',
   stop: analysedProofs.stop,
   rewards,
   variants: VARIANTS,

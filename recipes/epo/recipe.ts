@@ -2,7 +2,7 @@
 
 import type { Side } from '../../core/game/seated-game.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { WithoutSetup } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { GAME_FIGURES } from '../../protocols/evaluate/games.ts';
@@ -11,7 +11,6 @@ import { ppoClip } from '../../protocols/objectives.ts';
 import { SEAT_FIGURES, seatFigures, seatItems, seatUpdates } from '../../protocols/seat-credit.ts';
 import { smallSteps } from '../../protocols/solver.ts';
 import { advisedSplit, bothAdvisedSplit, split } from '../../worlds/games/split.ts';
-import { setup } from '../setup.ts';
 
 /** Which game a variant plays, and which of its seats it trains; the others keep version 0. */
 const PLAYED = {
@@ -41,7 +40,7 @@ function learn({ round, groups }: RoundRecords): TrainingPlan {
   };
 }
 
-export const epo: Recipe = {
+export const epo: WithoutSetup = {
   name: 'epo',
   title: 'A strategist that advises a frozen actor turn by turn',
   paper: {
@@ -71,7 +70,6 @@ export const epo: Recipe = {
     'How the paper splits rewards between turns, and its estimator, could not be checked: turns are compared as GRPO compares answers.',
   ],
   figures: { ...SEAT_FIGURES, ...GAME_FIGURES },
-  ...setup('epo'),
   variants: {
     'self-play': 'the partner has a strategist too, who is trained with the same weights',
     'actor-alone': 'no strategist: the actor is trained',

@@ -9,7 +9,7 @@ import type {
   Update,
 } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import type { Described, Recipe, RecipeOver } from '../../core/recipe/recipe.ts';
+import type { Described, RecipeOver, WithoutSetup } from '../../core/recipe/recipe.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { heldOutTasks } from '../../core/recipe/split.ts';
@@ -36,7 +36,6 @@ import {
   STYLE_POINTS,
   styleDifficulty,
 } from '../../worlds/style/family.ts';
-import { setup } from '../setup.ts';
 import {
   bufferIn,
   HOW,
@@ -236,11 +235,10 @@ function examine(sampled: readonly Answered[]) {
 }
 
 /** String transformations, which a rule rewrites. */
-export const eva: Recipe = {
+export const eva: WithoutSetup = {
   ...described,
   written,
   ...responderAlone({ heldOut, examine }),
-  ...setup('eva'),
   rewards: {
     rubric: { description: 'the share of the rubric’s points', usesGold: true },
     format: { description: 'control: any well-formed response is worth as much as another', usesGold: false },

@@ -1,6 +1,6 @@
 /** EvoEnv: one policy writes executable environments, and is trained on those that layers of checks admit. The method is described below, as data. */
 import type { LearnTools, ProposalTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { WithoutSetup } from '../../core/recipe/recipe.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
 import type { InvalidOutcome, Outcome } from '../../core/schema/outcome.ts';
@@ -16,7 +16,6 @@ import { updateOf } from '../../protocols/objectives.ts';
 import { answersTo, reinforced } from '../../protocols/reinforced.ts';
 import { rewardNamed, SOLVER, smallSteps } from '../../protocols/solver.ts';
 import { differentReferences, environments, isSound } from '../../worlds/programs/environments.ts';
-import { ownWorld } from '../setup.ts';
 import { attempt, scoreAndReview } from './attempts.ts';
 import {
   environmentPool,
@@ -134,7 +133,7 @@ function learn(records: RoundRecords, tools: LearnTools): TrainingPlan {
   };
 }
 
-export const evoenv: Recipe = {
+export const evoenv: WithoutSetup = {
   name: 'evoenv',
   title: 'One policy that writes the environments it is trained on',
   paper: {
@@ -187,7 +186,7 @@ export const evoenv: Recipe = {
     pool: 'Number of environments in the pool beside the ten that are given.',
     different: 'Number of known environments whose references differ in more than digits.',
   },
-  ...ownWorld('evoenv'),
+  taskName: 'environments',
   stop: environments.stop,
   state: environmentPool,
   rewards,

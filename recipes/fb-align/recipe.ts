@@ -1,6 +1,6 @@
 /** The feedback-alignment study: what the self-teacher should be told of an attempt. The method is described below, as data. */
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { besideCritic } from '../../protocols/critic.ts';
 import {
@@ -12,7 +12,6 @@ import {
 import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { slowTeacher, TEACHER_RATE, TEACHER_SET } from '../../protocols/teacher-pass.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
-import { setup } from '../setup.ts';
 import { type Context, contextAid, type FeedbackGame } from './contexts.ts';
 
 const VARIANTS = {
@@ -96,4 +95,4 @@ const written: RecipeOver<'solve' | 'retell' | 'correct'> = {
   ownReward: 'what the teacher is told of an attempt follows from its reward',
 };
 
-export const fbAlign: Recipe = played(written, aidedSums, setup('fb-align'));
+export const fbAlign = played(written, aidedSums);

@@ -1,7 +1,7 @@
 /** GenRM: a verifier is a language model that writes its check and then its verdict, trained by next-token prediction. The method is described below, as data. */
 import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import type { Described, Recipe, RecipeOver } from '../../core/recipe/recipe.ts';
+import type { Described, RecipeOver, WithoutSetup } from '../../core/recipe/recipe.ts';
 import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import type { Solution } from '../../core/recipe/task-family.ts';
 import type { Evaluation } from '../../core/schema/evaluation.ts';
@@ -23,7 +23,6 @@ import {
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { slippingTask } from '../../worlds/arithmetic/step-slips.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
-import { setup } from '../setup.ts';
 import { asManyWrong, bestLabelled, classified, labelledAnswers, pairing } from './labelled-answers.ts';
 import { planVerifier } from './own-verdicts.ts';
 
@@ -173,11 +172,10 @@ const written: RecipeOver<'solve' | 'verify'> = {
 };
 
 /** Sums, for which a script writes checks. */
-export const genrm: Recipe = {
+export const genrm: WithoutSetup = {
   ...alone,
   ...described,
   written,
-  ...setup('genrm'),
   sets: { main: { optimizer, head: { kind: 'classes', count: 2 } } },
   roles: {
     [SOLVER]: { ...alone.roles[SOLVER]!, description: 'answers, frozen' },

@@ -28,7 +28,6 @@ import { QUESTION_FIGURES, type Questions, questionRound } from '../../protocols
 import { REWARD_FIGURES, rewardFigures } from '../../protocols/questions/weighted-reward.ts';
 import { writtenBy } from '../../protocols/samples-of-role.ts';
 import { entryNamed, groupItems, policyPart, rewardOf, smallSteps } from '../../protocols/solver.ts';
-import { sizes } from '../setup.ts';
 import { agentRound, ONE_SEAT, setOf, trainedSeats } from './agent-round.ts';
 import { type Estimator, GRPO, type Method, type RunningBaseline, VARIANTS } from './variants.ts';
 
@@ -46,15 +45,10 @@ const LAMBDA = 0.95;
 export const TURN_CREDITS = ['episode', 'turn'] as const;
 export type TurnCredit = (typeof TURN_CREDITS)[number];
 
-const SIZES = sizes('grpo');
-
 export interface GrpoSettings {
   readonly questions: Questions;
   /** The shipped policy that runs start from where no policy is named. */
   readonly startPolicy: string;
-  /** Tasks in a round, and answers to each. */
-  readonly tasks?: number;
-  readonly groupSize?: number;
   readonly optimizer?: Partial<OptimizerSettings>;
   /** Passes over a round's batch. */
   readonly epochs?: number;
@@ -226,8 +220,6 @@ export async function planTraining(
 export function grpoOn({
   questions,
   startPolicy,
-  tasks = SIZES.tasks,
-  groupSize = SIZES.groupSize,
   optimizer,
   epochs = 1,
   adapter,
@@ -277,8 +269,8 @@ export function grpoOn({
     },
     startPolicy,
     state: runningBaselines,
-    tasks,
-    groupSize,
+    tasks: 32,
+    groupSize: 8,
     variants: Object.fromEntries(
       Object.entries(VARIANTS).map(([name, { description }]) => [name, description]),
     ),

@@ -1,12 +1,11 @@
 /** iGRPO: the best of several drafts is shown to those whose attempts are trained on. The method is described below, as data. */
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { grpoUpdate } from '../../protocols/objectives.ts';
 import { exactShare, writtenBy } from '../../protocols/samples-of-role.ts';
 import { SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
-import { setup } from '../setup.ts';
 import { DRAFTER, draftAndAttempt, VARIANTS } from './drafts.ts';
 
 function learn({ groups }: RoundRecords): TrainingPlan {
@@ -78,4 +77,4 @@ const written: RecipeOver<'solve' | 'revise'> = {
   ownReward: 'the reward chooses the draft that is shown',
 };
 
-export const igrpo: Recipe = played(written, aidedSums, setup('igrpo'));
+export const igrpo = played(written, aidedSums);

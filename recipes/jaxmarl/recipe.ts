@@ -8,7 +8,7 @@ import type {
   TrainingPlan,
   ValuePart,
 } from '../../core/plan/training-plan.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { WithoutSetup } from '../../core/recipe/recipe.ts';
 import { gae, grpo } from '../../core/rl/estimators/index.ts';
 import { mean, whiten } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
@@ -22,7 +22,6 @@ import { smallSteps } from '../../protocols/solver.ts';
 import { openMatch } from '../../worlds/games/match.ts';
 import { meetParts } from '../../worlds/games/reading.ts';
 import { bestReturn, meet } from '../../worlds/grids/meet.ts';
-import { setup } from '../setup.ts';
 
 const CRITIC = 'critic';
 const GAMMA = 0.99;
@@ -99,7 +98,7 @@ async function learn({ round, groups }: RoundRecords, tools: LearnTools): Promis
 const bestOf = (tasks: readonly string[]): number =>
   mean(tasks.map((task) => bestReturn(openMatch([meet], task).state as Parameters<typeof bestReturn>[0])));
 
-export const jaxmarl: Recipe = {
+export const jaxmarl: WithoutSetup = {
   name: 'jaxmarl',
   title: 'Independent PPO for two agents on a vectorised grid',
   paper: {
@@ -134,7 +133,6 @@ export const jaxmarl: Recipe = {
     ...GAME_FIGURES,
     best: 'Mean return of an agent in the same held-out worlds where both take the shortest way.',
   },
-  ...setup('jaxmarl'),
   variants: {
     'no-critic':
       'no critic: discounted rewards to go, standardised over the agent’s turns in the episodes of one world',

@@ -9,7 +9,7 @@ import type {
   TrainingPlan,
 } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
 import { rendered, solutionOf } from '../../core/recipe/task-family.ts';
 import { equalClassWeights, grpo } from '../../core/rl/estimators/index.ts';
@@ -28,7 +28,6 @@ import {
 } from '../../protocols/solver.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { familyGame } from '../../worlds/family-game.ts';
-import { setup } from '../setup.ts';
 import { BETA, scoreFigures, scoresOf, withSelfScores } from './self-score.ts';
 
 /** Weight of the regression beside the policy objective. */
@@ -189,4 +188,4 @@ const written: RecipeOver<'solve'> = {
 /** The start policy gives the token about −29 nats in the mean after its answers. */
 const slips = familyGame(arithmetic, { unused: { text: '<unk>', logprob: -29 } });
 
-export const laser: Recipe = played(written, slips, setup('laser'));
+export const laser = played(written, slips);

@@ -1,6 +1,6 @@
 /** LlamaRL: asynchronous off-policy training, corrected by truncated importance weights (AIPO). The method is described below, as data. */
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { CONVENTIONS } from '../../core/rl/conventions.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import type { PolicyObjectiveSpec } from '../../core/rl/objective.ts';
@@ -8,7 +8,6 @@ import type { RunSettings } from '../../core/schema/round.ts';
 import { CONTROLS, exactReward } from '../../protocols/answer-rewards.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { sums } from '../../worlds/toy-worlds.ts';
-import { setup } from '../setup.ts';
 
 const MAX_RATIO = 2;
 const DELAYS = [0, 1, 4, 16];
@@ -84,4 +83,4 @@ const written: RecipeOver<'solve'> = {
   }),
 };
 
-export const llamaRl: Recipe = played(written, sums, setup('llama-rl'));
+export const llamaRl = played(written, sums);

@@ -18,7 +18,6 @@ import {
 } from '../../protocols/solver.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { ratingParts } from '../../worlds/arithmetic/ratings.ts';
-import { setup, tasksElsewhere } from '../setup.ts';
 import { evaluateRatings } from './evaluate.ts';
 import { admit, appraised, questionStore } from './question-store.ts';
 import {
@@ -197,7 +196,7 @@ const written: RecipeOver<'solve' | 'propose' | 'rate' | 'appraise'> = {
     }),
   }),
   elsewhere: {
-    tasks: tasksElsewhere('mae'),
+    tasks: 32,
     differences: [
       'The files’ questions are the reference questions of the paper’s second variant: every proposal varies one of them or a stored one. The store itself holds what the policy wrote and the gate let in.',
       'An answer that is not well-formed is not shown to the judge: it earns nothing and counts 0 in its question’s difficulty.',
@@ -209,9 +208,8 @@ const written: RecipeOver<'solve' | 'propose' | 'rate' | 'appraise'> = {
   ownOrder: 'the files’ questions are examples for its proposer',
 };
 
-export const mae: Recipe = played(written, sums.game, {
+export const mae = played(written, sums.game, {
   ...stages(sums),
-  ...setup('mae'),
   rewards: {
     ratings: REWARDS.ratings,
     gold: { description: 'the oracle instead of the ratings', usesGold: true },

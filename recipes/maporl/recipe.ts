@@ -1,7 +1,7 @@
 /** MAPoRL: agents that debate are trained together, each on its own answers. The method is described below, as data. */
 
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import type { Maybe } from '../../core/rl/types.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
@@ -26,7 +26,6 @@ import {
   rewardOf,
 } from '../../protocols/solver.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
-import { setup } from '../setup.ts';
 import { type FlipWeights, flipPay, influenceReturns } from './influence.ts';
 
 const DEBATER = 'debater';
@@ -182,4 +181,4 @@ const written: RecipeOver<'solve' | 'debate'> = {
   ownReward: 'the scores of both agents’ answers make the reward of each',
 };
 
-export const maporl: Recipe = played(written, aidedSums, setup('maporl'));
+export const maporl = played(written, aidedSums);

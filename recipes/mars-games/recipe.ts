@@ -2,7 +2,7 @@
 
 import type { SeatedGame } from '../../core/game/seated-game.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { Recipe, WithoutSetup } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { GAME_FIGURES } from '../../protocols/evaluate/games.ts';
@@ -19,7 +19,6 @@ import { smallSteps } from '../../protocols/solver.ts';
 import { hintGame } from '../../worlds/games/hint.ts';
 import { gameParts } from '../../worlds/games/reading.ts';
 import { kuhnPoker, noughtsAndCrosses } from '../../worlds/games/seated.ts';
-import { setup } from '../setup.ts';
 
 const MARSHAL: SeatCredit = { by: 'turn', compare: 'seat', within: 'deal' };
 const CREDIT: Readonly<Record<string, SeatCredit>> = {
@@ -31,7 +30,7 @@ const CREDIT: Readonly<Record<string, SeatCredit>> = {
 };
 
 /** The recipe over some games. */
-function over(round: GameRound): Recipe {
+function over(round: GameRound): WithoutSetup {
   const seats = [...new Set(round.games.flatMap((game) => game.seats))];
   const shape = gameRound(round);
   return {
@@ -79,7 +78,6 @@ const DESCRIBED = {
     'No KL penalty and no penalty for length, since a move has about three tokens.',
   ],
   figures: { ...SEAT_FIGURES, ...GAME_FIGURES },
-  ...setup('mars-games'),
   variants: {
     pooled: 'all seats of a deal are compared with each other',
     episode: 'every turn of a seat has the seat’s return of the episode',
@@ -90,7 +88,7 @@ const DESCRIBED = {
   inGame: (game: SeatedGame) => over({ games: [game] }),
 } satisfies Partial<Recipe>;
 
-export const marsGames: Recipe = over({
+export const marsGames: WithoutSetup = over({
   games: [kuhnPoker, hintGame],
   heldOut: [noughtsAndCrosses],
   roles: {

@@ -8,7 +8,7 @@
  */
 import type { LearnTools, PolicyItem, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { grpoByEpisode } from '../../protocols/episode-credit.ts';
@@ -28,7 +28,6 @@ import {
 } from '../../protocols/searcher.ts';
 import { describedBy, groupItems, ofFamily, policyPart, trainedSolver } from '../../protocols/solver.ts';
 import { searching } from '../../worlds/knowledge/searching.ts';
-import { setup } from '../setup.ts';
 
 const SEARCHES = 3;
 /** Characters of a document that are shown without a reader. */
@@ -170,4 +169,4 @@ const written: RecipeOver<'search' | 'digest'> = {
   ownReward: 'an episode’s reward is shared by what two roles wrote',
 };
 
-export const marsResearch: Recipe = played(written, searching, setup('mars-research'));
+export const marsResearch = played(written, searching);

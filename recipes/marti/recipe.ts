@@ -1,7 +1,7 @@
 /** MARTI: agents of a workflow are trained by their own rewards, shaped by how it went before them. The method is described below, as data. */
 
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { reinforcePlusPlus } from '../../core/rl/estimators/index.ts';
 import { marginShaping, qualityShaping } from '../../core/rl/rewards/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -28,7 +28,6 @@ import {
   SOLVER,
 } from '../../protocols/solver.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
-import { setup } from '../setup.ts';
 
 const CRITIC = 'critic';
 /** The parameter set of each role. */
@@ -203,4 +202,4 @@ const written: RecipeOver<'solve' | 'debate' | 'review'> = {
   ownReward: 'the scores of all answers before it shape the reward of each',
 };
 
-export const marti: Recipe = played(written, aidedSums, setup('marti'));
+export const marti = played(written, aidedSums);

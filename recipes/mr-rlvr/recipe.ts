@@ -1,7 +1,7 @@
 /** MR-RLVR: puzzles that are cut from worked solutions train the steps before answers are paid. The method is described below, as data. */
 import type { Game } from '../../core/game/game.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import type { Described, Recipe, RecipeOver } from '../../core/recipe/recipe.ts';
+import type { Described, Recipe, RecipeOver, WithoutSetup } from '../../core/recipe/recipe.ts';
 import { rendered, solutionOf } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
@@ -10,7 +10,6 @@ import { SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { admitTasks } from '../../worlds/drawn-tasks.ts';
 import { familyGame } from '../../worlds/family-game.ts';
-import { setup } from '../setup.ts';
 import {
   hasPuzzles,
   type Pose,
@@ -131,8 +130,7 @@ const chains = familyGame(arithmetic, {
   tests: (asked) => arithmetic.heldOut(asked).filter((task) => arithmetic.difficulty(task) === SUMS),
 });
 
-export const mrRlvr: Recipe = {
+export const mrRlvr: WithoutSetup = {
   ...withPuzzles(chains, posedOnChains),
   written,
-  ...setup('mr-rlvr'),
 };

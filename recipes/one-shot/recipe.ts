@@ -1,13 +1,12 @@
 /** one-shot: reinforcement learning with a verifiable reward on one training example. The method is described below, as data. */
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { type AnswerReward, CONTROLS, exactReward } from '../../protocols/answer-rewards.ts';
 import { nearStart, ppoClip } from '../../protocols/objectives.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { admitTasks } from '../../worlds/drawn-tasks.ts';
 import { sums } from '../../worlds/toy-worlds.ts';
-import { setup } from '../setup.ts';
 
 /**
  * Of 50 drawn chains of five operators, the one on which the start policy depends most on its steps: right in nine of ten samples that write them,
@@ -105,4 +104,4 @@ const written: RecipeOver<'solve'> = {
   ownOrder: 'it trains on one question',
 };
 
-export const oneShot: Recipe = played(written, { ...sums, example: EXAMPLE }, setup('one-shot'));
+export const oneShot = played(written, { ...sums, example: EXAMPLE });

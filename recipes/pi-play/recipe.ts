@@ -10,7 +10,7 @@
 import { episodesOf } from '../../core/episodes/play-episodes.ts';
 import type { Game } from '../../core/game/game.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import type { RewardInfo } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { rendered } from '../../core/recipe/task-family.ts';
@@ -40,7 +40,6 @@ import {
   teacherPass,
 } from '../../protocols/teacher-pass.ts';
 import { examining } from '../../worlds/knowledge/examining.ts';
-import { setup } from '../setup.ts';
 
 const SEARCHING: Searching = { searches: 3 };
 /** The teacher's weight beside the policy gradient in the first round, and the number of rounds over which it falls to zero. */
@@ -297,4 +296,4 @@ const written: RecipeOver<'search' | 'examine' | 'recall'> = {
   ownOrder: 'its questions are its own',
 };
 
-export const piPlay: Recipe = played(written, examining, setup('pi-play'));
+export const piPlay = played(written, examining);

@@ -6,13 +6,7 @@ import type {
   RoundRecords,
   TrainingPlan,
 } from '../../core/plan/training-plan.ts';
-import {
-  type Described,
-  type Method,
-  played,
-  type Recipe,
-  type RecipeOver,
-} from '../../core/recipe/recipe.ts';
+import { type Described, type Method, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import type { TaskFamily } from '../../core/recipe/task-family.ts';
 import {
   equalClassWeights,
@@ -31,7 +25,6 @@ import { OPTIMIZER } from '../../protocols/solver-verifier.ts';
 import { chains, freshChain } from '../../worlds/chains/family.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { familyGame } from '../../worlds/family-game.ts';
-import { setup } from '../setup.ts';
 import { tokenRewardFigures } from './token-reward-figures.ts';
 
 const PRM = 'prm';
@@ -221,4 +214,4 @@ const freshChains = familyGame(chains, {
   draws: 12,
 });
 
-export const prime: Recipe = played(written, freshChains, setup('prime'));
+export const prime = played(written, freshChains);

@@ -7,7 +7,7 @@ import type {
   TrainingPlan,
 } from '../../core/plan/training-plan.ts';
 import { deriveId, Random } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { WithoutSetup } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { positionsByKey } from '../../core/rl/groups.ts';
 import { areaUnderRoc } from '../../core/rl/measures/area-under-roc.ts';
@@ -31,7 +31,6 @@ import { gridTask, openGrid, usefulTurns } from '../../worlds/grids/play.ts';
 import { PUSH_CELLS } from '../../worlds/grids/push.ts';
 import { gridEnding, gridParts, gridTitle } from '../../worlds/grids/reading.ts';
 import { STOP } from '../../worlds/worked.ts';
-import { ownWorld } from '../setup.ts';
 import { type PaidEpisode, processRewards, regression, statesOf, valuesBefore } from './process-rewards.ts';
 
 const CRITIC = 'critic';
@@ -158,7 +157,7 @@ const optimizer: OptimizerSettings = {
   minibatches: 2,
 };
 
-export const qEvolve: Recipe = {
+export const qEvolve: WithoutSetup = {
   name: 'q-evolve',
   title: 'Process rewards for agents by implicit Q-learning on their own episodes',
   paper: {
@@ -195,7 +194,7 @@ export const qEvolve: Recipe = {
     'push-greedy': 'Share of held-out rooms whose box reaches its place, greedy.',
     'push-sampled': 'Share of held-out rooms whose box reaches its place where turns are sampled.',
   },
-  ...ownWorld('q-evolve'),
+  taskName: 'push',
   stop: STOP,
   rewards: {
     success: { usesGold: true, description: '1 for an episode that reaches its goal' },

@@ -1,6 +1,6 @@
 /** Self-critical training of a writer of questions, paid for meaning beside words. The method is described below, as data. */
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { WithoutSetup } from '../../core/recipe/recipe.ts';
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import { raw, rloo } from '../../core/rl/estimators/index.ts';
 import { mean, present } from '../../core/rl/statistics.ts';
@@ -15,7 +15,6 @@ import { writtenBy } from '../../protocols/samples-of-role.ts';
 import { creditedItems, policyPart, SOLVER, smallSteps, solverAlone } from '../../protocols/solver.ts';
 import { meaningOverlap, parseAsked, questions, wordOverlap } from '../../worlds/documents/questions.ts';
 import { STOP } from '../../worlds/worked.ts';
-import { setup } from '../setup.ts';
 
 /** The role that decodes greedily, and is not trained. */
 const GREEDY = 'greedy';
@@ -130,7 +129,7 @@ async function evaluate(context: EvaluationContext): Promise<Evaluation> {
 
 const { roles, ...alone } = solverAlone({ family: questions, rewards });
 
-export const qgScst: Recipe = {
+export const qgScst: WithoutSetup = {
   name: 'qg-scst',
   title: 'Questions for a given answer, paid for meaning above the greedy question',
   paper: {
@@ -175,7 +174,6 @@ export const qgScst: Recipe = {
       'Mean overlap in meaning of sampled held-out questions with the references, of those that parse.',
     paraphrases: 'Share of sampled held-out questions that mean the same as the reference in other words.',
   },
-  ...setup('qg-scst'),
   variants: VARIANTS,
   sets: { [MAIN_SET]: { optimizer: smallSteps({ warmup: 10 }) } },
   ...alone,

@@ -1,6 +1,6 @@
 /** Qwen2.5-Math-PRM: a classifier of steps, trained on labels on which continuations and a judge agree. The method is described below, as data. */
 import { readTags } from '../../core/recipe/reading.ts';
-import type { Described, Recipe, RecipeOver } from '../../core/recipe/recipe.ts';
+import type { Described, RecipeOver, WithoutSetup } from '../../core/recipe/recipe.ts';
 import { BEST_OF_N_FIGURES, evaluateBestOfN } from '../../protocols/evaluate/best-of-n.ts';
 import { VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
@@ -9,7 +9,6 @@ import { JUDGE, OPTIMIZER, solverAndVerifier } from '../../protocols/solver-veri
 import { plainProofs } from '../../worlds/chains/analysis.ts';
 import { chainMarks } from '../../worlds/chains/family.ts';
 import { familyTasks } from '../../worlds/drawn-tasks.ts';
-import { ownWorld } from '../setup.ts';
 import { COMPLETER, labelSolutions, rewards } from './labels.ts';
 import { learn } from './learn.ts';
 import { learnWhole, PRM_SET, WHOLE_VARIANTS } from './whole-answers.ts';
@@ -102,10 +101,10 @@ const written: RecipeOver<'solve' | 'verify'> = {
 const sampling = { maxNew: plainProofs.maxNew.solver, temperature: 1 };
 
 /** Chains of sums, in which continuations and a judge label every line. */
-export const qwenPrm: Recipe = {
+export const qwenPrm: WithoutSetup = {
   ...described,
   written,
-  ...ownWorld('qwen-prm'),
+  taskName: 'chains',
   stop: plainProofs.stop,
   rewards,
   variants: {

@@ -1,7 +1,7 @@
 /** r-zero: a challenger and a solver, copies of one policy, train in turns on questions that the solver's votes label. The method is described below, as data. */
 import type { Game } from '../../core/game/game.ts';
 import type { PolicyPart, ProposalTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { rendered } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { clusterShares } from '../../core/rl/measures/average-linkage.ts';
@@ -34,7 +34,6 @@ import {
 import { voteFigures, votesOf } from '../../protocols/votes.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { familyGame, freely } from '../../worlds/family-game.ts';
-import { setup } from '../setup.ts';
 import {
   CHALLENGER,
   challenge,
@@ -293,4 +292,4 @@ const longerSums = familyGame(arithmetic, {
   tests: (asked) => arithmetic.heldOut(asked).filter((task) => arithmetic.difficulty(task) > REACH),
 });
 
-export const rZero: Recipe = played(written, longerSums, setup('r-zero'));
+export const rZero = played(written, longerSums);

@@ -1,7 +1,7 @@
 /** RAGEN: an agent in small worlds, paid for whole episodes of several turns (StarPO). The method is described below, as data. */
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { deriveId } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { WithoutSetup } from '../../core/recipe/recipe.ts';
 import {
   ECHO_SIGNS,
   echoSigns,
@@ -25,7 +25,6 @@ import { gridTask } from '../../worlds/grids/play.ts';
 import { gridEnding, gridParts, gridTitle } from '../../worlds/grids/reading.ts';
 import { hostedGrid } from '../../worlds/hosted/grids.ts';
 import { STOP } from '../../worlds/worked.ts';
-import { ownWorld } from '../setup.ts';
 
 interface Settings {
   /** The share of a round's worlds that is trained on: those whose returns vary most, or as many at random. */
@@ -78,7 +77,7 @@ function learn({ round, groups }: RoundRecords): TrainingPlan {
   };
 }
 
-export const ragen: Recipe = {
+export const ragen: WithoutSetup = {
   name: 'ragen',
   title: 'StarPO-S: multi-turn agents, paid for episodes, trained where returns differ',
   paper: {
@@ -115,7 +114,7 @@ export const ragen: Recipe = {
     'lake-greedy': 'Share of held-out lakes whose goal is reached, greedy.',
     'lake-sampled': 'Share of held-out lakes whose goal is reached where turns are sampled.',
   },
-  ...ownWorld('ragen'),
+  taskName: 'lake',
   stop: STOP,
   rewards: {
     return: {

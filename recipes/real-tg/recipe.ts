@@ -1,5 +1,5 @@
 /** ReaL-TG: links of temporal graphs are forecast in words and paid by F1 alone. The method is described below, as data. */
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { WithoutSetup } from '../../core/recipe/recipe.ts';
 import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import type { ParseResult, Solution } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -15,7 +15,6 @@ import {
   renamed,
   temporalGraphs,
 } from '../../worlds/temporal-graphs/family.ts';
-import { setup } from '../setup.ts';
 
 const f1Reward: AnswerReward = {
   description: 'F1 of the named nodes, 0 for an answer that does not parse',
@@ -56,7 +55,7 @@ async function evaluate(context: EvaluationContext): Promise<Evaluation> {
   });
 }
 
-export const realTg: Recipe = {
+export const realTg: WithoutSetup = {
   name: 'real-tg',
   title: 'Links of temporal graphs, forecast in words and paid by F1',
   paper: {
@@ -96,7 +95,6 @@ export const realTg: Recipe = {
     aligned:
       'Share of sampled answers that name the nodes that their steps expect at the time asked about, and no others.',
   },
-  ...setup('real-tg'),
   variants: {},
   sets: trainedSolver({ warmup: 10 }),
   ...solverAlone({

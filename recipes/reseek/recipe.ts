@@ -1,7 +1,7 @@
 /** ReSeek: a searcher that says of all it finds whether it helps, and is paid for saying so rightly. The method is described below, as data. */
 
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import type { RewardInfo } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { rendered } from '../../core/recipe/task-family.ts';
@@ -29,7 +29,6 @@ import {
   trainedSolver,
 } from '../../protocols/solver.ts';
 import { searching } from '../../worlds/knowledge/searching.ts';
-import { setup } from '../setup.ts';
 
 /** What a judgment of what was found is paid: a right one, one that accepts what does not help, and one that rejects what does. */
 const PAY = { right: 0.3, accepted: -0.6, rejected: -0.3 } as const;
@@ -260,4 +259,4 @@ const written: RecipeOver<'search' | 'sift'> = {
   ownReward: 'what it pays for judgments is a part of the method',
 };
 
-export const reseek: Recipe = played(written, searching, setup('reseek'));
+export const reseek = played(written, searching);

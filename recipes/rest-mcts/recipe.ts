@@ -1,6 +1,6 @@
 /** ReST-MCTS*: a tree that a value model guides gives traces to imitate and values of steps to learn. The method is described below, as data. */
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { processValues, ucb } from '../../core/rl/tree-search.ts';
@@ -21,7 +21,6 @@ import {
   valueItems,
 } from '../../protocols/trees/stage.ts';
 import { compositions } from '../../worlds/toy-worlds.ts';
-import { setup } from '../setup.ts';
 
 /** The parameter set with the value head, and the role that it plays. */
 const VALUE = 'value';
@@ -142,4 +141,4 @@ const written: RecipeOver<'solve'> = {
   ownReward: 'what an answer is paid decides what is imitated and what steps were worth, and is 1 or 0',
 };
 
-export const restMcts: Recipe = played(written, compositions, setup('rest-mcts'));
+export const restMcts = played(written, compositions);

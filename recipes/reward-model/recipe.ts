@@ -31,7 +31,6 @@ import { SOLVER } from '../../protocols/solver.ts';
 import { ratingOf } from '../../worlds/file/rating.ts';
 import type { FileTask } from '../../worlds/file/task.ts';
 import { readTask } from '../../worlds/questions/task-text.ts';
-import { sizes } from '../setup.ts';
 
 export const rewardModelSettings = v.strictObject(exampleEntries(1e-4));
 export const rewardModelData = exampleData(rewardModelSettings);
@@ -161,7 +160,8 @@ export function rewardModelFrom(given: unknown): Recipe {
         'Mean of −log of the probability that the model gives what the held-out examples say, nats; 0.69 is chance.',
       margin: 'Mean log-odds that the model gives what the held-out examples say, nats.',
     },
-    ...sizes('reward-model'),
+    tasks: 32,
+    groupSize: 1,
     variants: {},
     ...exampleStages({ name: data.name, tasks: data, spans: spansOf }),
     learn: (records, tools) => learn(records, tools, epochs),

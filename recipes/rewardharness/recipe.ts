@@ -2,7 +2,7 @@
 
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { deriveId, Random } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { WithoutSetup } from '../../core/recipe/recipe.ts';
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -37,7 +37,6 @@ import {
   ruleHolds,
   ruleJudgePrompt,
 } from '../../worlds/style/rules.ts';
-import { setup } from '../setup.ts';
 import {
   agreements,
   decided,
@@ -297,7 +296,7 @@ async function agreementOf(context: EvaluationContext): Promise<Readonly<Record<
 
 const alone = responderAlone({ examine: (_, context) => agreementOf(context) });
 
-export const rewardHarness: Recipe = {
+export const rewardHarness: WithoutSetup = {
   name: 'rewardharness',
   title: 'A library of rules for a judge, evolved on a hundred preferences',
   paper: { title: 'RewardHarness', year: 2026 },
@@ -342,7 +341,6 @@ export const rewardHarness: Recipe = {
     agreementExact: 'The same share where every rule is applied without error.',
   },
   ...alone,
-  ...setup('rewardharness'),
   rewards: {
     library: {
       description: 'share of the rules of an evolved library that hold, by the judge',

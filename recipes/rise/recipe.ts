@@ -1,6 +1,6 @@
 /** RISE: one policy solves, and grades a few of its own fresh solutions in the same PPO batch. The method is described below, as data. */
 import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/plan/training-plan.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { gae, klShapedRewards } from '../../core/rl/estimators/index.ts';
 import { whiten } from '../../core/rl/statistics.ts';
 import type { Sample } from '../../core/schema/sample.ts';
@@ -12,7 +12,6 @@ import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { slippingTask } from '../../worlds/arithmetic/step-slips.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { familyGame } from '../../worlds/family-game.ts';
-import { setup } from '../setup.ts';
 
 /** The same rule pays solutions and verdicts. */
 export const grade = ({ outcome }: Pick<Sample, 'outcome'>, hit: number): number =>
@@ -114,4 +113,4 @@ const written: RecipeOver<'solve' | 'verify'> = {
 
 const slippingSums = familyGame(arithmetic, { tasks: (context) => drawnTasks(context, slippingTask) });
 
-export const rise: Recipe = played(written, slippingSums, setup('rise'));
+export const rise = played(written, slippingSums);

@@ -1,7 +1,7 @@
 /** RLP: reinforcement inside pretraining. A thought is paid for how much likelier it makes the text that follows. The method is described below, as data. */
 import type { LearnTools, RoundRecords, SftPart, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { WithoutSetup } from '../../core/recipe/recipe.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { raw, rloo } from '../../core/rl/estimators/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
@@ -23,7 +23,6 @@ import {
 } from '../../worlds/documents/sums.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { STOP } from '../../worlds/worked.ts';
-import { ownWorld } from '../setup.ts';
 import { evaluateThoughts, THINKER } from './evaluate.ts';
 import {
   type Baseline,
@@ -133,7 +132,7 @@ async function learn({ round, groups }: RoundRecords, tools: LearnTools): Promis
   return { updates: [{ set: MAIN_SET, parts: [part] }], figures: gainFigures(groups, gains) };
 }
 
-export const rlp: Recipe = {
+export const rlp: WithoutSetup = {
   name: 'rlp',
   title: 'Thoughts before tokens of a corpus, paid for what they tell about the next one',
   paper: { title: 'RLP: Reinforcement as a Pretraining Objective', year: 2025, source: 'arXiv:2510.01265' },
@@ -172,7 +171,7 @@ export const rlp: Recipe = {
     exactThoughts: 'Share of greedy thoughts before held-out sums that go through all running totals.',
     exactSampled: 'The same share of thoughts that are sampled.',
   },
-  ...ownWorld('rlp'),
+  taskName: 'sums',
   stop: THOUGHT_END,
   rewards,
   variants: VARIANTS,

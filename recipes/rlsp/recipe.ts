@@ -3,7 +3,7 @@ import type { Game } from '../../core/game/game.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import { readTagsWith } from '../../core/recipe/reading.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { gae } from '../../core/rl/estimators/index.ts';
 import { mean, whiten } from '../../core/rl/statistics.ts';
 import type { Sample } from '../../core/schema/sample.ts';
@@ -15,7 +15,6 @@ import { type Search, searchFigures, searchOf } from '../../worlds/arithmetic/se
 import { slippingTask } from '../../worlds/arithmetic/step-slips.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { familyGame } from '../../worlds/family-game.ts';
-import { setup } from '../setup.ts';
 
 /** What a check is paid, where an exact answer is paid 1. */
 const A_CHECK = { small: 0.03, large: 1 } as const;
@@ -187,8 +186,7 @@ const checked = familyGame(checkedArithmetic, {
   tests: (asked) => checkedArithmetic.heldOut({ ...asked, most: Math.min(asked.most, EXAMINED) }),
 });
 
-export const rlsp: Recipe = played(written, checked, {
-  ...setup('rlsp'),
+export const rlsp = played(written, checked, {
   learn: (records, tools) => learn(attempts, records, tools),
   describe: {
     difficulty: checkedArithmetic.difficulty,

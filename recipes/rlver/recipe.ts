@@ -1,7 +1,7 @@
 /** RLVER: an assistant that is paid by the mood in which a user leaves. The method is described below, as data. */
 
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpoByEpisode } from '../../protocols/episode-credit.ts';
 import { nearStart, ppoClip } from '../../protocols/objectives.ts';
 import { describedBy, ofFamily, policyUpdate, trainedSolver } from '../../protocols/solver.ts';
@@ -17,7 +17,6 @@ import {
 } from '../../protocols/talk.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
 import { TEMPERS, type Temper } from '../../worlds/users/scripted-user.ts';
-import { setup } from '../setup.ts';
 
 const VARIANTS = {
   open: 'an easier user, who says what he wants after every reply and loses 10 by one that gives him nothing',
@@ -117,4 +116,4 @@ const written: RecipeOver<'reply'> = {
   ownReward: 'the mood of its user is the reward',
 };
 
-export const rlver: Recipe = played(written, aidedSums, setup('rlver'));
+export const rlver = played(written, aidedSums);

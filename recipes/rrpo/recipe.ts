@@ -9,7 +9,7 @@ import type {
   TrainingPlan,
   UpdatePart,
 } from '../../core/plan/training-plan.ts';
-import type { Described, Recipe, RecipeOver } from '../../core/recipe/recipe.ts';
+import type { Described, RecipeOver, WithoutSetup } from '../../core/recipe/recipe.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
@@ -32,7 +32,6 @@ import {
 import { parseResponse } from '../../worlds/style/family.ts';
 import { damage, unformed } from '../../worlds/style/planted.ts';
 import { withWordMarked } from '../../worlds/style/word-tokens.ts';
-import { setup } from '../setup.ts';
 import { differing, elsewhere } from './differing.ts';
 import { otherPlaces } from './other-places.ts';
 
@@ -302,11 +301,10 @@ const written: RecipeOver<'solve' | 'spoil'> = {
   ownReward: 'which answers are written again with an error follows from their reward',
 };
 
-export const rrpo: Recipe = {
+export const rrpo: WithoutSetup = {
   ...described,
   written,
   ...responderAlone({ examine: (sampled) => ({ repeats: repeating(sampled) }) }),
-  ...setup('rrpo'),
   rewards: {
     planted: { description: 'a response is preferred to itself with an error planted', usesGold: true },
     random: { description: 'control: a coin says which of the two is preferred', usesGold: false },

@@ -1,11 +1,10 @@
 /** SAGE: hints that the policy writes itself, for tasks at which it always fails. The method is described below, as data. */
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { grpoUpdate } from '../../protocols/objectives.ts';
 import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
-import { setup } from '../setup.ts';
 import {
   attemptWithHints,
   HINTER,
@@ -107,4 +106,4 @@ const written: RecipeOver<'solve' | 'follow' | 'hint'> = {
   ownReward: 'whether a hint is given follows from the reward of the attempts before it',
 };
 
-export const sage: Recipe = played(written, longSums, setup('sage'));
+export const sage = played(written, longSums);

@@ -1,7 +1,7 @@
 /** SAR: exact answers are paid more where the question makes them likely. The method is described below, as data. */
 import type { Game } from '../../core/game/game.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import { exactAndControls } from '../../protocols/answer-rewards.ts';
@@ -10,7 +10,6 @@ import { ownContext, scoreInContexts } from '../../protocols/score-in-other-prom
 import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { verboseArithmetic } from '../../worlds/arithmetic/verbose.ts';
 import { familyGame } from '../../worlds/family-game.ts';
-import { setup } from '../setup.ts';
 import { selfAlignment } from './alignment.ts';
 
 /** Weight of the bonus, which is added to the reward of 0 or 1 for the answer. */
@@ -127,8 +126,4 @@ const written: RecipeOver<'solve'> = {
   }),
 };
 
-export const sar: Recipe = played(
-  written,
-  familyGame(verboseArithmetic, { maxNew: MAX_TOKENS }),
-  setup('sar'),
-);
+export const sar = played(written, familyGame(verboseArithmetic, { maxNew: MAX_TOKENS }));

@@ -2,7 +2,7 @@
 
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import type { Described, Recipe, RecipeOver } from '../../core/recipe/recipe.ts';
+import type { Described, RecipeOver, WithoutSetup } from '../../core/recipe/recipe.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
@@ -21,7 +21,6 @@ import {
   sequenceOf,
 } from '../../protocols/style-responder.ts';
 import { heldOutStyle, parseResponse, styleScore } from '../../worlds/style/family.ts';
-import { setup } from '../setup.ts';
 import { implicitMargins, judgedPairs, type PointsOf, pointMargins, rightShare } from './pairs.ts';
 
 const JUDGE = 'judge';
@@ -178,11 +177,10 @@ const alone = responderAlone({
 });
 
 /** String transformations with a rubric. */
-export const scir: Recipe = {
+export const scir: WithoutSetup = {
   ...described,
   written,
   ...alone,
-  ...setup('scir'),
   rewards: {
     judge: { description: 'scores that the policy writes of its own responses', usesGold: false },
     rubric: { description: 'upper bound: the points of the rubric', usesGold: true },

@@ -1,6 +1,6 @@
 /** SCMA: a segmenter and a scorer of importance help a reasoner to leave out what does not matter. The method is described below, as data. */
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -14,7 +14,6 @@ import { isFiller, rambledArithmetic, readerWords, totalsKept } from '../../worl
 import { slippingTask } from '../../worlds/arithmetic/step-slips.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { familyGame } from '../../worlds/family-game.ts';
-import { setup } from '../setup.ts';
 import {
   type CompressedGame,
   judge,
@@ -143,8 +142,7 @@ const rambled = familyGame(rambledArithmetic, {
   tasks: (context, count) => drawnTasks(context, slippingTask, count),
 });
 
-export const scma: Recipe = played(written, rambled, {
-  ...setup('scma'),
+export const scma = played(written, rambled, {
   learn: (records, tools) => learn(rambled, records, tools, isFiller),
   evaluate,
 });

@@ -1,6 +1,6 @@
 /** SD-Zero: a policy learns to revise its attempts by one bit, and then teaches itself as its own reviser. The method is described below, as data. */
 import type { LearnTools, RoundRecords, Sequence, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
 import { inPhases } from '../../core/round/in-phases.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
@@ -18,7 +18,6 @@ import {
 import { exactShare, writtenBy } from '../../protocols/samples-of-role.ts';
 import { SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
-import { setup } from '../setup.ts';
 import {
   attemptAndRevise,
   presentTeacher,
@@ -159,4 +158,4 @@ const written: RecipeOver<'solve' | 'revise'> = {
   ownReward: 'whether an attempt is revised or repeated follows from its reward',
 };
 
-export const sdZero: Recipe = played(written, aidedSums, setup('sd-zero'));
+export const sdZero = played(written, aidedSums);

@@ -3,7 +3,7 @@
  * data.
  */
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import {
@@ -19,7 +19,6 @@ import {
 import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { slowTeacher, TEACHER_RATE, TEACHER_SET } from '../../protocols/teacher-pass.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
-import { setup } from '../setup.ts';
 
 const VARIANTS = {
   grpo: 'rewards alone: the advantages of GRPO, and no teacher',
@@ -102,4 +101,4 @@ const written: RecipeOver<'solve' | 'retell' | 'correct'> = {
   ownReward: 'what its teacher is told are answers that its reward calls right',
 };
 
-export const sdpo: Recipe = played(written, aidedSums, setup('sdpo'));
+export const sdpo = played(written, aidedSums);

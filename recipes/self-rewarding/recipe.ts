@@ -1,7 +1,7 @@
 /** Self-rewarding language models: one policy responds, judges and learns by DPO from its best against its worst. The method is described below, as data. */
 import { deriveId, Random } from '../../core/random.ts';
 import { readTags } from '../../core/recipe/reading.ts';
-import type { Described, Recipe, RecipeOver } from '../../core/recipe/recipe.ts';
+import type { Described, RecipeOver, WithoutSetup } from '../../core/recipe/recipe.ts';
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
@@ -17,7 +17,6 @@ import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { comparisonParts } from '../../worlds/arithmetic/pairwise.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
-import { ownWorld, tasksElsewhere } from '../setup.ts';
 import { pairsOf, planPairs } from './best-and-worst.ts';
 import { answersOf, compareAnswers, contestOf, isExact, sharesWon } from './compare-answers.ts';
 import { evaluateComparisons } from './evaluate.ts';
@@ -121,7 +120,7 @@ const written: RecipeOver<'solve' | 'rate'> = {
     learn: planPairs,
   }),
   elsewhere: {
-    tasks: tasksElsewhere('self-rewarding'),
+    tasks: 32,
     differences: [
       'The judge grades each answer once, where the paper takes the mean of three grades; a grade that does not parse is missing, and its answer is in no pair.',
       'Questions come from files, where the paper has a fixed few-shot model write them.',
@@ -132,10 +131,10 @@ const written: RecipeOver<'solve' | 'rate'> = {
 };
 
 /** Sums, whose small policy was taught to compare answers and not to grade them. */
-export const selfRewarding: Recipe = {
+export const selfRewarding: WithoutSetup = {
   ...described,
   written,
-  ...ownWorld('self-rewarding'),
+  taskName: 'arithmetic',
   stop: arithmetic.stop,
   rewards: {
     judge: { description: 'share of comparisons won, as the policy itself judges', usesGold: false },

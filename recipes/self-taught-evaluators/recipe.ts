@@ -3,7 +3,7 @@ import type { Choice } from '../../core/game/verbs.ts';
 import type { TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import { readTags } from '../../core/recipe/reading.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import type { ParseResult } from '../../core/recipe/task-family.ts';
 import { positionsByKey } from '../../core/rl/groups.ts';
 import { balancedPick } from '../../core/rl/selection/index.ts';
@@ -17,7 +17,6 @@ import { comparisonParts, pairChecks, pairWords } from '../../worlds/arithmetic/
 import { varied } from '../../worlds/arithmetic/questions.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { familyGame } from '../../worlds/family-game.ts';
-import { setup } from '../setup.ts';
 import { comparePairs, type PairEvidence, varying, WRITER, writePairs } from './constructed-pairs.ts';
 import { evaluatePairs } from './evaluate.ts';
 
@@ -182,8 +181,7 @@ const compared = familyGame(arithmetic, {
   tasks: (context, count) => drawnTasks(context, (random) => freshTask(random, 2 + random.int(4)), count),
 });
 
-export const selfTaughtEvaluators: Recipe = played(written, compared, {
-  ...setup('self-taught-evaluators'),
+export const selfTaughtEvaluators = played(written, compared, {
   evaluate: (context) =>
     evaluatePairs(compared, context, { judge: JUDGE, temperature: SAMPLING.temperature, checks: pairChecks }),
   describe: {

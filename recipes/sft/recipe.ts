@@ -6,7 +6,6 @@ import { conversationSpans, exampleRound } from '../../protocols/examples/round.
 import { exampleData, exampleEntries, trainedOn } from '../../protocols/examples/settings.ts';
 import { sftPart, updateOf } from '../../protocols/objectives.ts';
 import { SOLVER } from '../../protocols/solver.ts';
-import { sizes } from '../setup.ts';
 
 export const sftSettings = v.strictObject(exampleEntries(2e-5));
 export const sftData = exampleData(sftSettings);
@@ -38,7 +37,8 @@ export function sftFrom(given: unknown): Recipe {
       tooLong: 'Number of examples that were left out because they do not fit into the policy’s context.',
       ...LIKELIHOOD_FIGURES,
     },
-    ...sizes('sft'),
+    tasks: 32,
+    groupSize: 1,
     variants: {},
     ...exampleRound({
       name: data.name,

@@ -11,7 +11,7 @@ import type { Wordings } from '../../core/game/game.ts';
 import type { LearnTools, PolicyItem, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import type { TokenIds } from '../../core/policy/policy.ts';
 import { Random } from '../../core/random.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import type { RewardInfo } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { processGrpo } from '../../core/rl/estimators/index.ts';
@@ -36,7 +36,6 @@ import {
 } from '../../protocols/searcher.ts';
 import { describedBy, ofFamily, policyUpdate, rewardNamed, trainedSolver } from '../../protocols/solver.ts';
 import { searching } from '../../worlds/knowledge/searching.ts';
-import { setup } from '../setup.ts';
 
 /** It writes nothing: version 0 says how likely it finds an answer. */
 const SCORER = 'scorer';
@@ -311,4 +310,4 @@ const written: RecipeOver<'search' | 'solve'> = {
   ownReward: 'its answers are paid by how they agree',
 };
 
-export const siop: Recipe = played(written, searching, setup('siop'));
+export const siop = played(written, searching);

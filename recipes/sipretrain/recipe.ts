@@ -1,7 +1,7 @@
 /** Self-improving pretraining: a document's continuation is chosen among its own, a rewrite and the policy's. The method is told below, as data. */
 import type { LearnTools, RoundRecords, Sequence, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { deriveId } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { WithoutSetup } from '../../core/recipe/recipe.ts';
 import { type RoundContext, sampleOf } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { rolloutId } from '../../core/round/sample-ids.ts';
@@ -30,7 +30,6 @@ import {
 } from '../../worlds/documents/family.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { STOP } from '../../worlds/worked.ts';
-import { ownWorld } from '../setup.ts';
 import {
   AUTHOR,
   bestAndWorst,
@@ -231,7 +230,7 @@ async function truths(
   });
 }
 
-export const sipretrain: Recipe = {
+export const sipretrain: WithoutSetup = {
   name: 'sipretrain',
   title: 'Pretraining as a choice among a document’s continuation, a rewrite and one’s own',
   paper: {
@@ -273,7 +272,7 @@ export const sipretrain: Recipe = {
     sampledInForm: 'Share of sampled texts that are continuations.',
     told: 'Share of true sentences in sampled texts that are continuations, by the oracle.',
   },
-  ...ownWorld('sipretrain'),
+  taskName: 'documents',
   stop: STOP,
   rewards: {
     judge: { description: 'share of the sentences that the judge marks as right', usesGold: false },

@@ -3,7 +3,7 @@
  * is described below, as data.
  */
 import { readTags } from '../../core/recipe/reading.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { inPhases } from '../../core/round/in-phases.ts';
 import { evaluateVerifier, VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
@@ -12,7 +12,6 @@ import { JUDGE, OPTIMIZER } from '../../protocols/solver-verifier.ts';
 import { anyLines, plainProofs } from '../../worlds/chains/analysis.ts';
 import { chainMarks } from '../../worlds/chains/family.ts';
 import { familyGame } from '../../worlds/family-game.ts';
-import { setup } from '../setup.ts';
 import { imitate, reinforce, VERIFIER_SET } from './learn.ts';
 import {
   familyOf,
@@ -139,4 +138,4 @@ const written: RecipeOver<'solve' | 'verify'> = {
 
 const proofs: ProcessGame = { ...familyGame(plainProofs, { readVerdict: chainMarks }), ungated: anyLines };
 
-export const spark: Recipe = played(written, proofs, setup('spark'));
+export const spark = played(written, proofs);

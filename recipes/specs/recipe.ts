@@ -6,7 +6,7 @@ import type {
   RoundRecords,
   TrainingPlan,
 } from '../../core/plan/training-plan.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import type { EvaluationTasks } from '../../core/recipe/split.ts';
 import { rendered } from '../../core/recipe/task-family.ts';
@@ -22,7 +22,6 @@ import { formatPair } from '../../worlds/arithmetic/format-pairs.ts';
 import { verboseArithmetic } from '../../worlds/arithmetic/verbose.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { familyGame } from '../../worlds/family-game.ts';
-import { setup } from '../setup.ts';
 
 /** Rounds of the cold start, and passes over the pairs of each. */
 const COLD_ROUNDS = 4;
@@ -168,11 +167,10 @@ const tagged = familyGame(arithmetic, {
 });
 
 const shape = played(written, tagged, {
-  ...setup('specs'),
   writtenAs: verboseArithmetic.name,
 });
 
-export const specs: Recipe = {
+export const specs: WithoutSetup = {
   ...shape,
   figures: {
     ...described.figures,

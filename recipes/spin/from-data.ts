@@ -11,7 +11,6 @@ import { examineLikelihood, LIKELIHOOD_FIGURES } from '../../protocols/examples/
 import { conversationSpans, exampleRound, lastSpan } from '../../protocols/examples/round.ts';
 import { exampleData, exampleEntries, trainedOn } from '../../protocols/examples/settings.ts';
 import { readTask } from '../../worlds/questions/task-text.ts';
-import { tasksElsewhere } from '../setup.ts';
 import { EPOCHS, OPPONENT, PLAYER, PUBLISHED_LAMBDA, planIteration, spin } from './recipe.ts';
 
 const positive = v.pipe(v.number(), v.minValue(Number.MIN_VALUE), v.finite());
@@ -78,7 +77,7 @@ export function spinFrom(given: unknown): Recipe {
       tooLong: 'Number of examples that were left out because they do not fit into the policy’s context.',
       ...LIKELIHOOD_FIGURES,
     },
-    tasks: tasksElsewhere('spin'),
+    ...{ tasks: 32, groupSize: 1 },
     variants: { sft: recipe.variants.sft! },
     ...exampleRound({
       role: PLAYER,

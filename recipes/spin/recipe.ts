@@ -7,7 +7,7 @@ import type {
   Sequence,
   TrainingPlan,
 } from '../../core/plan/training-plan.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { WithoutSetup } from '../../core/recipe/recipe.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
 import { count } from '../../core/schema/numbers.ts';
@@ -19,7 +19,6 @@ import { rollOut } from '../../protocols/roll-out.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { workedCorpus, workedExample } from '../../worlds/arithmetic/worked-corpus.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
-import { ownWorld } from '../setup.ts';
 import { checkAnswers } from './answered-corpus.ts';
 import { goldLikelihood } from './evaluate.ts';
 
@@ -96,7 +95,7 @@ function learn(records: RoundRecords, { encode }: LearnTools): TrainingPlan {
   return planIteration(records, dataOf, { lambda, epochs: EPOCHS });
 }
 
-export const spin: Recipe = {
+export const spin: WithoutSetup = {
   name: 'spin',
   title: 'Self-play fine-tuning against the previous iterate',
   paper: {
@@ -130,7 +129,7 @@ export const spin: Recipe = {
     goldLikelihood: 'Likelihood of a token of the exact held-out solutions, geometric mean; 0 to 1.',
     pairs: 'Number of pairs that are trained on.',
   },
-  ...ownWorld('spin'),
+  taskName: 'arithmetic',
   stop: arithmetic.stop,
   rewards: {
     data: { description: 'the data’s response is preferred to the opponent’s', usesGold: true },

@@ -9,7 +9,7 @@ import type {
   TrainingPlan,
 } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { Numbers } from '../../core/rl/types.ts';
@@ -22,7 +22,6 @@ import { LABEL_FIGURES, labelFigures, testTasks } from '../../protocols/test-tim
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { nextTests } from '../../worlds/drawn-tasks.ts';
 import { familyGame } from '../../worlds/family-game.ts';
-import { setup } from '../setup.ts';
 import { bandBetween, countOf, forkMask, maskOf } from './forks.ts';
 
 /** The share of an answer's tokens that are its forks. */
@@ -157,4 +156,4 @@ const written: RecipeOver<'solve'> = {
   ownOrder: 'it walks through all held-out questions',
 };
 
-export const spine: Recipe = played(written, familyGame(arithmetic, { tests: testTasks }), setup('spine'));
+export const spine = played(written, familyGame(arithmetic, { tests: testTasks }));

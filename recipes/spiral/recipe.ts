@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import type { SeatedGame } from '../../core/game/seated-game.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { Recipe, WithoutSetup } from '../../core/recipe/recipe.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
 import { raw } from '../../core/rl/estimators/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
@@ -20,7 +20,6 @@ import {
 import { smallSteps } from '../../protocols/solver.ts';
 import { gameParts } from '../../worlds/games/reading.ts';
 import { kuhnPoker, noughtsAndCrosses } from '../../worlds/games/seated.ts';
-import { setup } from '../setup.ts';
 
 /** Plays the other seat where the learner does not play against itself. */
 const OPPONENT = 'opponent';
@@ -63,7 +62,7 @@ const learnFor =
   };
 
 /** The recipe over some games. */
-function over(games: readonly SeatedGame[], more: Partial<GameRound>): Recipe {
+function over(games: readonly SeatedGame[], more: Partial<GameRound>): WithoutSetup {
   const seats = [...new Set(games.flatMap((game) => game.seats))];
   const round = gameRound({
     games,
@@ -115,7 +114,6 @@ const DESCRIBED = {
     exploitability:
       'What perfect opponents win of the policy in Kuhn poker beyond the value of the game, mean over both seats, in antes; 0 at an equilibrium.',
   },
-  ...setup('spiral'),
   variants: {
     'fixed-opponent': 'the other seat is played by version 0, and the learner holds one seat after the other',
     'no-rae': 'no baseline: the return itself is the advantage',
@@ -126,7 +124,7 @@ const DESCRIBED = {
   inGame: (game: SeatedGame) => over([game], {}),
 } satisfies Partial<Recipe>;
 
-export const spiral: Recipe = over([kuhnPoker, noughtsAndCrosses], {
+export const spiral: WithoutSetup = over([kuhnPoker, noughtsAndCrosses], {
   roles: {
     first: { description: 'moves first', speaksAs: 'player' },
     second: { description: 'moves second', speaksAs: 'player' },

@@ -6,7 +6,7 @@ import type {
   RoundRecords,
   TrainingPlan,
 } from '../../core/plan/training-plan.ts';
-import type { Described, Recipe, RecipeOver } from '../../core/recipe/recipe.ts';
+import type { Described, RecipeOver, WithoutSetup } from '../../core/recipe/recipe.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { heldOutTasks } from '../../core/recipe/split.ts';
@@ -30,7 +30,6 @@ import {
 import { winRatePairs, withWinRates } from '../../protocols/win-rates.ts';
 import { isHeldOutStyle } from '../../worlds/style/family.ts';
 import { drawnWin, mixtureOf, preference, STYLE_WINS, styleGameTask } from '../../worlds/style/game.ts';
-import { setup, tasksElsewhere } from '../setup.ts';
 import { changeOfChosen, chosenResponses, rememberChosen } from './chosen-likelihood.ts';
 
 /**
@@ -149,7 +148,7 @@ const written: RecipeOver<'solve'> = {
     learn: (records, tools) => planPairs(SOLVER, winRatePairs(withWinRates(records.groups)), records, tools),
   }),
   elsewhere: {
-    tasks: tasksElsewhere('sppo'),
+    tasks: 32,
     summary:
       'Five answers to a question play a game in which a right answer beats a wrong one. The best and the worst by win rate are regressed, each by itself, on what multiplicative weights would make of them against the policy that wrote them.',
     method: {
@@ -178,11 +177,10 @@ function examine(sampled: readonly Answered[]): Record<string, number> {
 }
 
 /** The style game: the preference between two responses is known exactly, and is cyclic. */
-export const sppo: Recipe = {
+export const sppo: WithoutSetup = {
   ...described,
   written,
   ...responderAlone({ draw: (random) => styleGameTask(random), heldOut, examine }),
-  ...setup('sppo'),
   rewards: {
     preference: { description: 'win rate by the exact win matrix', usesGold: true },
     random: { description: 'control: win rate by coins', usesGold: false },

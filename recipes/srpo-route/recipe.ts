@@ -1,6 +1,6 @@
 /** SRPO: rewards train right attempts, and a teacher that reads more than the task corrects wrong ones. The method is described below, as data. */
 import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/plan/training-plan.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import { exactAndControls } from '../../protocols/answer-rewards.ts';
@@ -15,7 +15,6 @@ import {
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { slowTeacher, TEACHER_RATE, TEACHER_SET, teacherPass } from '../../protocols/teacher-pass.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
-import { setup } from '../setup.ts';
 
 /** β of the weight exp(−β·H) on a token at which the teacher's distribution has entropy H. */
 const ENTROPY_BETA = 1;
@@ -121,4 +120,4 @@ const written: RecipeOver<'solve' | 'retell' | 'correct'> = {
   ownReward: 'what its teacher is told are answers that its reward calls right',
 };
 
-export const srpoRoute: Recipe = played(written, aidedSums, setup('srpo-route'));
+export const srpoRoute = played(written, aidedSums);

@@ -1,7 +1,7 @@
 /** Search Self-Play: one policy writes questions backwards from their answers, and answers them by searching forwards. The method is described below, as data. */
 import { episodesOf } from '../../core/episodes/play-episodes.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { WithoutSetup } from '../../core/recipe/recipe.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { grpoByEpisode, returnOf, spread } from '../../protocols/episode-credit.ts';
@@ -11,7 +11,6 @@ import { hostedSearch } from '../../worlds/hosted/search.ts';
 import { answerOf, questionDifficulty, theWorld } from '../../worlds/knowledge/episode.ts';
 import { readTask } from '../../worlds/knowledge/proposal.ts';
 import { STOP } from '../../worlds/worked.ts';
-import { ownWorld } from '../setup.ts';
 import { rollSearch, scoreSearch } from './search-groups.ts';
 import { proposeQuestions } from './search-proposals.ts';
 import { evaluateSearch, PROPOSER, SOLVER, TURN_TOKENS } from './searchers.ts';
@@ -84,7 +83,7 @@ function learn({ round, proposals, groups, recipeState }: RoundRecords): Trainin
   };
 }
 
-export const ssp: Recipe = {
+export const ssp: WithoutSetup = {
   name: 'ssp',
   title: 'Search Self-Play: questions written backwards from their answers, a reader as the gate',
   paper: {
@@ -131,7 +130,7 @@ export const ssp: Recipe = {
     solverReward: 'Share of the solver’s attempts that find the answer, mean over groups.',
     proposerReward: 'Mean reward of the proposer.',
   },
-  ...ownWorld('ssp'),
+  taskName: 'knowledge',
   stop: STOP,
   rewards: {
     given: {

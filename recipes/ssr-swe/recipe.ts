@@ -9,7 +9,7 @@ import type {
   RoundRecords,
   TrainingPlan,
 } from '../../core/plan/training-plan.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { WithoutSetup } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { penalisedDifficulty } from '../../core/rl/rewards/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -31,7 +31,6 @@ import {
   smallSteps,
 } from '../../protocols/solver.ts';
 import { repair } from '../../worlds/programs/repair.ts';
-import { ownWorld } from '../setup.ts';
 import { INJECTOR, injectBugs, ssrState, stateAfter, stateOf } from './bugs.ts';
 
 /** Samples of each held-out bug behind the sampled accuracy. */
@@ -108,7 +107,7 @@ function isRemoval(task: string): boolean {
   return bug < program;
 }
 
-export const ssrSwe: Recipe = {
+export const ssrSwe: WithoutSetup = {
   name: 'ssr-swe',
   title: 'Injection and repair of bugs by one policy, with tests as the only teacher',
   paper: {
@@ -147,7 +146,7 @@ export const ssrSwe: Recipe = {
     removals: 'Share of the new bugs that only remove code.',
     failedRepairs: 'Number of failed repairs that become bugs of the next round.',
   },
-  ...ownWorld('ssr-swe'),
+  taskName: 'repair',
   stop: repair.stop,
   state: ssrState,
   rewards,

@@ -1,7 +1,7 @@
 /** SSR-Zero: a policy is paid for its translations what it says itself that they are worth. The method is described below, as data. */
 import type { LearnTools, RoundRecords, TrainingPlan, Update } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import type { Described, Recipe, RecipeOver } from '../../core/recipe/recipe.ts';
+import type { Described, RecipeOver, WithoutSetup } from '../../core/recipe/recipe.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { Judgment, ParseResult } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -15,7 +15,6 @@ import { rewardNamed, SOLVER, solverAlone, trainedSolver } from '../../protocols
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import { parseGroup, verify } from '../../protocols/verify.ts';
 import { cipher, wordsRight } from '../../worlds/cipher/family.ts';
-import { setup } from '../setup.ts';
 
 /** Held-out sentences that are voted on, and translations of each. */
 const VOTED = 200;
@@ -149,11 +148,10 @@ const written: RecipeOver<'solve' | 'rate'> = {
 };
 
 /** Sentences of two invented languages, whose judge marks words. */
-export const ssrZero: Recipe = {
+export const ssrZero: WithoutSetup = {
   ...alone,
   ...described,
   written,
-  ...setup('ssr-zero'),
   variants: VARIANTS,
   roles: {
     ...roles,

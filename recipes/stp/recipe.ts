@@ -1,11 +1,10 @@
 /** STP: one policy conjectures and proves; a checker of proofs is the only source of reward. The method is described below, as data. */
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { WithoutSetup } from '../../core/recipe/recipe.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
 import { acceptedAtRandom, CONTROLS, exactReward, payAnswers } from '../../protocols/answer-rewards.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
 import { rewardNamed, SOLVER, smallSteps } from '../../protocols/solver.ts';
-import { ownWorld } from '../setup.ts';
 import { learn } from './learn.ts';
 import { CONJECTURER, derivations, propose, stpState } from './statements.ts';
 
@@ -18,7 +17,7 @@ const rewards = {
   random: acceptedAtRandom('proofs'),
 };
 
-export const stp: Recipe = {
+export const stp: WithoutSetup = {
   name: 'stp',
   title: 'A conjecturer and a prover that learn from each other and a checker of proofs',
   paper: {
@@ -61,7 +60,7 @@ export const stp: Recipe = {
     keptDifficulty:
       'Mean difficulty of the kept conjectures: the number of lines of the shortest derivation.',
   },
-  ...ownWorld('stp'),
+  taskName: 'rewriting',
   stop: derivations.stop,
   state: stpState,
   rewards,

@@ -1,6 +1,6 @@
 /** SvS: the policy turns its right solutions into variations of the tasks that it often fails, and trains on both. The method is described below, as data. */
 import type { LearnTools, PolicyPart, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import type { EvaluationTasks } from '../../core/recipe/split.ts';
 import { rendered, type TaskFamily } from '../../core/recipe/task-family.ts';
@@ -25,7 +25,6 @@ import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { VARIED_SUMS, variationWords } from '../../worlds/arithmetic/variations.ts';
 import { admitTasks, fixedTasks, nextTasks } from '../../worlds/drawn-tasks.ts';
 import { familyGame } from '../../worlds/family-game.ts';
-import { setup } from '../setup.ts';
 import {
   attemptedTask,
   payVariations,
@@ -246,8 +245,7 @@ const variedSums = familyGame(arithmetic, {
   tasks: ({ round }) => admitTasks(round, nextTasks(round, trainedTasks())),
 });
 
-export const svs: Recipe = played(written, variedSums, {
-  ...setup('svs'),
+export const svs = played(written, variedSums, {
   // Held-out tasks are as long as those that are trained on.
   evaluate: solverAlone({
     family: arithmetic,

@@ -19,7 +19,7 @@ import type {
   Update,
 } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { type RoundContext, sampleOf } from '../../core/recipe/round-context.ts';
 import { rankCorrelation } from '../../core/rl/measures/rank-correlation.ts';
 import { mean, present } from '../../core/rl/statistics.ts';
@@ -44,7 +44,6 @@ import {
   toldTalk,
 } from '../../protocols/talk.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
-import { setup } from '../setup.ts';
 
 /** Both write nothing: the critic's weights, and version 0, of which the critic is told apart by its weights and by what it reads. */
 const CRITIC = 'critic';
@@ -412,4 +411,4 @@ const written: RecipeOver<'reply' | 'coach'> = {
   ownReward: 'the critic learns from talks in which the user was told all',
 };
 
-export const sweetRl: Recipe = played(written, aidedSums, setup('sweet-rl'));
+export const sweetRl = played(written, aidedSums);

@@ -1,7 +1,7 @@
 /** SwS: tasks of the kinds that a first phase of training went on failing are made for a second phase. The method is described below, as data. */
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { WithoutSetup } from '../../core/recipe/recipe.ts';
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { Proposals, ScoredGroup } from '../../core/schema/sample.ts';
@@ -12,7 +12,6 @@ import { SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { admitTasks, fixedTasks, nextTasks } from '../../worlds/drawn-tasks.ts';
-import { setup } from '../setup.ts';
 import { failures, shareOf, visited, visits, visitsIn } from './weakness.ts';
 
 /** Rounds of the first phase, and tasks to train on in it. */
@@ -99,7 +98,7 @@ async function examineDeep(context: EvaluationContext): Promise<Record<string, n
   return { deep: mean(sampled.map(({ exact }) => exact.filter(Boolean).length / DRAWS)) };
 }
 
-export const sws: Recipe = {
+export const sws: WithoutSetup = {
   name: 'sws',
   title: 'More of what a first phase of training went on failing',
   paper: {
@@ -134,7 +133,6 @@ export const sws: Recipe = {
     keptShare: 'Share of the new tasks that are trained on.',
     deep: 'Sampled accuracy on the held-out tasks of four and five sums, a mean over four samples of each.',
   },
-  ...setup('sws'),
   variants: VARIANTS,
   state: visits,
   sets: trainedSolver({ warmup: 8 }),

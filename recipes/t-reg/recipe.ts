@@ -7,7 +7,7 @@ import type {
   TrainingPlan,
   Update,
 } from '../../core/plan/training-plan.ts';
-import type { Described, Recipe, RecipeOver } from '../../core/recipe/recipe.ts';
+import type { Described, RecipeOver, WithoutSetup } from '../../core/recipe/recipe.ts';
 import { bestAgainstWorst } from '../../core/rl/selection/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
@@ -21,7 +21,6 @@ import { wishPrompt } from '../../worlds/style/contrast.ts';
 import { parseResponse, stylePrompt } from '../../worlds/style/family.ts';
 import { unformed } from '../../worlds/style/planted.ts';
 import { withWordMarked } from '../../worlds/style/word-tokens.ts';
-import { setup } from '../setup.ts';
 import { contrasted, shuffledRewards, type WishPrompt } from './contrast.ts';
 import { probeFigures } from './probe.ts';
 
@@ -190,11 +189,10 @@ const written: RecipeOver<'solve' | 'wish'> = {
 };
 
 /** String transformations with a rubric. */
-export const tReg: Recipe = {
+export const tReg: WithoutSetup = {
   ...described,
   written,
   ...responderAlone(),
-  ...setup('t-reg'),
   rewards: {
     rubric: { description: 'share of the rubric’s points', usesGold: true },
     format: {

@@ -10,7 +10,7 @@ import type {
   Update,
 } from '../../core/plan/training-plan.ts';
 import type { TokenIds } from '../../core/policy/policy.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
 import type { TaskFamily } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
@@ -41,7 +41,6 @@ import {
 import { chainMarks, chains, freshChain } from '../../worlds/chains/family.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { familyGame } from '../../worlds/family-game.ts';
-import { setup } from '../setup.ts';
 import { classCounts, classWeightedVerdicts } from './verdict-credit.ts';
 
 /** Which of the two a round trains. */
@@ -207,4 +206,4 @@ const freshChains = familyGame(chains, {
   readVerdict: chainMarks,
 });
 
-export const tango: Recipe = played(written, freshChains, setup('tango'));
+export const tango = played(written, freshChains);

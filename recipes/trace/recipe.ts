@@ -1,6 +1,6 @@
 /** TRACE: rewards, and a teacher on the decisive tokens of an attempt. The method is described below, as data. */
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import { exactAndControls } from '../../protocols/answer-rewards.ts';
@@ -9,7 +9,6 @@ import { grpoUpdate } from '../../protocols/objectives.ts';
 import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { type TaughtSample, teacherPass } from '../../protocols/teacher-pass.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
-import { setup } from '../setup.ts';
 import { type Marking, overMarked, type RoutedGame, spansOf } from './spans.ts';
 
 /** The teacher's weight beside the policy gradient in the first round, and the number of rounds over which it falls to zero. */
@@ -113,4 +112,4 @@ const written: RecipeOver<'solve' | 'retell' | 'correct'> = {
   ownReward: 'which part of an attempt is marked follows from its reward',
 };
 
-export const trace: Recipe = played(written, aidedSums, setup('trace'));
+export const trace = played(written, aidedSums);

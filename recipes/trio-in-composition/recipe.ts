@@ -2,7 +2,7 @@
  * The flagship: trio in the world of compositions, where tasks have depths that are climbed. What differs from trio is described below, as data;
  * ladder.ts has the variants.
  */
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { WithoutSetup } from '../../core/recipe/recipe.ts';
 import type { ParseResult, Solution } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -14,7 +14,6 @@ import { rewards } from '../../protocols/trio/rewards.ts';
 import { DIFFERENCES, PAPER, ROLES, SCHEDULE, trioOver } from '../../protocols/trio/stages.ts';
 import { composition, DEEPEST_TRAINED, depthOf } from '../../worlds/composition/family.ts';
 import { compositions } from '../../worlds/toy-worlds.ts';
-import { setup } from '../setup.ts';
 import {
   climbed,
   drawnLadder,
@@ -64,7 +63,7 @@ function solved(tasks: readonly string[], answers: readonly ParseResult<Solution
 }
 
 /** trio where tasks have depths, so that there is something to learn for as long as the proposer finds what is hard. */
-export const trioInComposition: Recipe = {
+export const trioInComposition: WithoutSetup = {
   ...shared,
   name: 'trio-in-composition',
   called: 'trio in composition',
@@ -96,7 +95,6 @@ export const trioInComposition: Recipe = {
   },
   variants: VARIANTS,
   state: ladderState,
-  ...setup('trio-in-composition'),
   sets: { main: { optimizer: smallSteps({ learningRate: 2e-4, warmup: 5, minibatches: 2 }) } },
   propose: async (context) =>
     (await drawnLadder(context)) ?? propose(compositions, context, refusesDeep(context.round)),

@@ -1,5 +1,5 @@
 /** trio: one set of weights proposes tasks, solves them and judges the solutions. The method is described below, as data; its stages are in protocols/trio. */
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { groupCentredBatchScaled } from '../../core/rl/estimators/index.ts';
 import { evaluateVerifier, VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
 import { smallSteps } from '../../protocols/solver.ts';
@@ -8,7 +8,6 @@ import { rewards } from '../../protocols/trio/rewards.ts';
 import { type Asked, DIFFERENCES, PAPER, ROLES, SCHEDULE, trioOver } from '../../protocols/trio/stages.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { sums } from '../../worlds/toy-worlds.ts';
-import { setup } from '../setup.ts';
 
 /** How many held-out tasks are voted on with the judge's verdicts, and how many answers each has. */
 const VOTED = { voted: 200, answers: 4 };
@@ -58,7 +57,6 @@ const written: RecipeOver<Asked> = {
   ownReward: 'the word that pays its solver is what its judge has to say and what prices its proposals',
 };
 
-export const trio: Recipe = played(written, sums, {
-  ...setup('trio'),
+export const trio = played(written, sums, {
   evaluate: (context) => evaluate(arithmetic, context),
 });

@@ -1,7 +1,7 @@
 /** TTCS: at test time a synthesizer writes variants of the test questions, and a solver trains on both by majority. The method is described below, as data. */
 import type { Game } from '../../core/game/game.ts';
 import type { ProposalTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { type EvaluationTasks, HELD_OUT } from '../../core/recipe/split.ts';
 import { rendered } from '../../core/recipe/task-family.ts';
@@ -32,7 +32,6 @@ import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { variantPrompt } from '../../worlds/arithmetic/variants.ts';
 import { admitTasks, drawnTasks, nextTests } from '../../worlds/drawn-tasks.ts';
 import { familyGame } from '../../worlds/family-game.ts';
-import { setup } from '../setup.ts';
 import { isClose, SYNTHESIZER, variantReward } from './variants.ts';
 
 type VariedGame = Game<'solve' | 'vary'>;
@@ -292,4 +291,4 @@ const variedSums = familyGame(arithmetic, {
   tasks: (context, count) => drawnTasks(context, (random) => freshTask(random, 2 + random.int(4)), count),
 });
 
-export const ttcs: Recipe = played(written, variedSums, setup('ttcs'));
+export const ttcs = played(written, variedSums);

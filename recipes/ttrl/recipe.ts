@@ -5,7 +5,7 @@
 import type { Game } from '../../core/game/game.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { deriveId } from '../../core/random.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import type { EvaluationTasks } from '../../core/recipe/split.ts';
 import { rendered, type TaskFamily } from '../../core/recipe/task-family.ts';
@@ -22,7 +22,6 @@ import { LABEL_FIGURES, labelFigures, testTasks } from '../../protocols/test-tim
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { nextTests } from '../../worlds/drawn-tasks.ts';
 import { familyGame } from '../../worlds/family-game.ts';
-import { setup } from '../setup.ts';
 
 /** The share of a group's votes that is trained on. */
 const TRAINED_SHARE = 0.5;
@@ -149,4 +148,4 @@ const written: RecipeOver<'solve'> = {
   ownOrder: 'it walks through all held-out questions',
 };
 
-export const ttrl: Recipe = played(written, familyGame(arithmetic, { tests: testTasks }), setup('ttrl'));
+export const ttrl = played(written, familyGame(arithmetic, { tests: testTasks }));

@@ -1,4 +1,4 @@
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import type { WithoutSetup } from '../../core/recipe/recipe.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { inPhases } from '../../core/round/in-phases.ts';
 import { DETECTION_FIGURES } from '../../protocols/evaluate/detection.ts';
@@ -6,7 +6,6 @@ import { CHECKED_LINES, rewriteLines, rewriting } from '../../protocols/rewritte
 import { smallSteps } from '../../protocols/solver.ts';
 import { plainProofs } from '../../worlds/chains/analysis.ts';
 import { familyTasks } from '../../worlds/drawn-tasks.ts';
-import { setup } from '../setup.ts';
 import { evaluate } from './evaluate.ts';
 import { judgeLines, rewards } from './judge-lines.ts';
 import { attack, GENERATOR_SET, teach, VARIANTS } from './learn.ts';
@@ -15,7 +14,7 @@ import { phaseOf, TAUGHT } from './phases.ts';
 const tasksOf = familyTasks(plainProofs);
 const lines = { propose: async (context: RoundContext) => tasksOf(context), rollOut: rewriteLines };
 
-export const verifierTraining: Recipe = {
+export const verifierTraining: WithoutSetup = {
   name: 'verifier-training',
   title: 'Verifiers trained by rewards and by fine-tuning, before a generator that attacks them',
   paper: { title: 'A study of our own', year: 2026 },
@@ -48,7 +47,6 @@ export const verifierTraining: Recipe = {
     fooled: 'Share of the generator’s wrong lines that get past the verifier.',
   },
   ...rewriting(GENERATOR_SET),
-  ...setup('verifier-training'),
   rewards,
   variants: VARIANTS,
   sets: {

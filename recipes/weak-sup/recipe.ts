@@ -1,13 +1,12 @@
 /** The weak-supervision study: which labels, and which form of answers, let training on rewards generalise. The method is told below, as data. */
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { readTags } from '../../core/recipe/reading.ts';
-import type { Described, Recipe, RecipeOver, RoundShape } from '../../core/recipe/recipe.ts';
+import type { Described, RecipeOver, RoundShape, WithoutSetup } from '../../core/recipe/recipe.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { TaskFamily } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { nearStart, ppoClip } from '../../protocols/objectives.ts';
 import { groupItems, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
-import { setup } from '../setup.ts';
 import { answersAlone, faithfulness, withTraces } from './forms.ts';
 import { chainLabels, labelledTasks, labelsIn, rewardsBy } from './labels.ts';
 
@@ -91,14 +90,13 @@ const written: RecipeOver<'solve'> = {
   ownOrder: 'the questions are those that are labelled',
 };
 
-export const weakSup: Recipe = {
+export const weakSup: WithoutSetup = {
   ...described,
   written,
   figures: {
     faithful:
       'Share of held-out tasks in which the greedy answer follows from steps with an error in the last that is shown.',
   },
-  ...setup('weak-sup'),
   variants: { answers: 'answers without steps' },
   ...traces,
   propose: (context) => shape(context).propose(context),

@@ -1,7 +1,7 @@
 /** Writing-Zero: a response is compared with a sibling that is drawn at random, and is better or not. The method is described below, as data. */
 
 import type { LearnTools, RoundRecords, TrainingPlan, Update } from '../../core/plan/training-plan.ts';
-import type { Described, Recipe, RecipeOver } from '../../core/recipe/recipe.ts';
+import type { Described, RecipeOver, WithoutSetup } from '../../core/recipe/recipe.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { ParseResult } from '../../core/recipe/task-family.ts';
 import { grpo, raw } from '../../core/rl/estimators/index.ts';
@@ -21,7 +21,6 @@ import {
   rated,
 } from '../../protocols/style-responder.ts';
 import { parseResponse, parseScore, STYLE_POINTS, styleScore, wordsOf } from '../../worlds/style/family.ts';
-import { setup } from '../setup.ts';
 import { against, referenceOf } from './compared.ts';
 
 const JUDGE = 'judge';
@@ -164,11 +163,10 @@ const written: RecipeOver<'solve' | 'rate'> = {
 const alone = responderAlone();
 
 /** String transformations, whose judge can be flattered. */
-export const writingZero: Recipe = {
+export const writingZero: WithoutSetup = {
   ...described,
   written,
   ...alone,
-  ...setup('writing-zero'),
   rewards: {
     judge: { description: 'scores of a judge that does not learn and likes long responses', usesGold: false },
     rubric: { description: 'upper bound: the points of the rubric', usesGold: true },

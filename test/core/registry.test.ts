@@ -3,10 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { RollmeshError } from '../../core/errors.ts';
 import { checkRecipe } from '../../core/recipe/check-recipe.ts';
 import { registry } from '../../core/recipe/registry.ts';
-import { dapo } from '../../recipes/dapo/recipe.ts';
-import { recipes } from '../../recipes/index.ts';
-import { trio } from '../../recipes/trio/recipe.ts';
+import { recipes, shipped } from '../../recipes/index.ts';
 import { defineRecipe } from '../../sdk.ts';
+
+const dapo = shipped.find('dapo');
+const trio = shipped.find('trio');
 
 const failure = (work: () => unknown): RollmeshError => {
   try {

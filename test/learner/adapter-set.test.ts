@@ -12,8 +12,10 @@ import { type RoundToTrain, RoundTrainer } from '../../learner/train/round-train
 import { folded, readAdapter } from '../../model/adapter.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { readSafetensors, writeSafetensors } from '../../model/safetensors.ts';
+import { shipped } from '../../recipes/index.ts';
 import { bindingsOf } from '../../recipes/run-order.ts';
-import { trio } from '../../recipes/trio/recipe.ts';
+
+const trio = shipped.find('trio');
 
 const adapter = { rank: 3, alpha: 6 };
 const recipe = { ...trio, sets: { main: { ...trio.sets.main!, adapter } } };

@@ -17,7 +17,8 @@ import { type RoundToTrain, RoundTrainer } from '../../learner/train/round-train
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { shipped } from '../../recipes/index.ts';
 import { bindingsOf } from '../../recipes/run-order.ts';
-import { trio } from '../../recipes/trio/recipe.ts';
+
+const trio = shipped.find('trio');
 
 const settings = {
   recipe: 'trio',

@@ -2,10 +2,12 @@
 import { beforeAll, expect, test } from 'vitest';
 import { registry } from '../../core/recipe/registry.ts';
 import type { LearnerSettings } from '../../learner/loop/settings.ts';
-import { trio } from '../../recipes/trio/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
 import { type HonestRound, playHonestRound } from '../trust/honest-round.ts';
 import { learnFrom } from '../trust/learner-on-stored-round.ts';
 import { putVersion, storeRound, versionRow } from '../trust/stored-round.ts';
+
+const trio = shipped.find('trio');
 
 /** Sampled with version 0: of a run on policy, and of one that is three rounds ahead. */
 let onPolicy: HonestRound;

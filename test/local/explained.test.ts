@@ -2,7 +2,9 @@
 import { expect, test } from 'vitest';
 import { ownFigures } from '../../core/schema/summary.ts';
 import { expectExplained } from '../../local/testing/explained.ts';
-import { dapo } from '../../recipes/dapo/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
+
+const dapo = shipped.find('dapo');
 
 const recipe = { ...dapo, figures: { luck: 'The share of luck.' } };
 const heldOut = { round: 0, task: 't', n: 1, accuracy: 0, sampled: 0, worked: 0, forcedWorked: 0 };

@@ -7,11 +7,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SMALLER_WEIGHTS } from '../../core/policy/policy.ts';
 import { MAIN_SET, weightsFile } from '../../core/schema/policy.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
-import { ttrl } from '../../recipes/ttrl/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
 import { CHOSEN, chosenRecipes } from '../every-recipe/chosen.ts';
 import { FIRST_TRAINED } from '../every-recipe/first-trained.ts';
 import { NIGHT } from '../night.ts';
 import { openPlaying, type Playing } from './playing.ts';
+
+const ttrl = shipped.find('ttrl');
 
 const recipes = chosenRecipes();
 let playing: Playing;

@@ -8,9 +8,11 @@ import { playStages } from '../../core/round/play-stages.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import type { Proposals, ScoredGroup } from '../../core/schema/sample.ts';
 import { payProposals } from '../../protocols/trio/learn.ts';
-import { trio } from '../../recipes/trio/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { scriptedPolicy, textTokenizer } from './scripted-policy.ts';
+
+const trio = shipped.find('trio');
 
 const settings = {
   recipe: 'trio',

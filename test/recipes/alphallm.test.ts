@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import type { ClassificationPart, SftPart } from '../../core/plan/training-plan.ts';
-import { alphaLlm } from '../../recipes/alphallm/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
 import { exactSolution } from '../../worlds/composition/family.ts';
 import { playTree, type WrittenTree, written } from './play-trees.ts';
+
+const alphaLlm = shipped.find('alphallm');
 
 const IMAGINED = 'f07 of bdca';
 const [STEP] = exactSolution(IMAGINED).steps.map((step) => `${step}. `) as [string];

@@ -12,12 +12,14 @@ import {
   rewritePrompt,
   solutionJudged,
 } from '../../protocols/rewritten-lines.ts';
-import { aprm } from '../../recipes/aprm/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
 import { plainProofs } from '../../worlds/chains/analysis.ts';
 import { chainWith, flawed, rewrittenLine, slipAt, UNSEEN } from '../../worlds/chains/slips.ts';
 import { admitTasks } from '../../worlds/drawn-tasks.ts';
 import { writeSolution } from '../../worlds/worked.ts';
 import { solutionShown } from './shown-chain.ts';
+
+const aprm = shipped.find('aprm');
 
 /** 3 + 4 = 7, 7 - 9 = -2, -2 + 5 = 3, 3 + 1 = 4. */
 const TASK = '3+4-9+5+1';

@@ -2,9 +2,11 @@ import { expect, test } from 'vitest';
 import type { LearnTools, PolicyPart } from '../../core/plan/training-plan.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { evidenceFigures, evidenceOf, lambdaOf, partsAt, weighted } from '../../recipes/cepo/evidence.ts';
-import { cepo } from '../../recipes/cepo/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
 import { runningTotals } from '../../worlds/arithmetic/family.ts';
 import { expectRows } from './records.ts';
+
+const cepo = shipped.find('cepo');
 
 test('λ falls from a half to nothing in 25 rounds', () => {
   expect([1, 6, 26, 40].map(lambdaOf)).toEqual([0.5, expect.closeTo(0.4), 0, 0]);

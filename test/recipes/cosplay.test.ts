@@ -9,10 +9,12 @@ import {
   passed,
   renewed,
 } from '../../recipes/cosplay/pools.ts';
-import { cosplay } from '../../recipes/cosplay/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
 import { execute } from '../../worlds/programs/interpreter.ts';
 import { parseProgram, writeList } from '../../worlds/programs/language.ts';
 import { meantOutput, statementOf } from '../../worlds/programs/statements.ts';
+
+const cosplay = shipped.find('cosplay');
 
 /** What is meant is `+3 rev`. The third test is wrong and agrees with the second and the third program; the fourth texts are nothing. */
 const POOLS: Pools = {

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import type { PreferencePart, SftPart } from '../../core/plan/training-plan.ts';
-import { cpl } from '../../recipes/cpl/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
 import { exactSolution } from '../../worlds/composition/family.ts';
 import { playTree, type WrittenTree, written } from './play-trees.ts';
+
+const cpl = shipped.find('cpl');
 
 const TASK = 'f07 of bdca';
 const [STEP] = exactSolution(TASK).steps.map((step) => `${step}. `) as [string];

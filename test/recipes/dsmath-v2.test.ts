@@ -6,8 +6,8 @@ import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { settled } from '../../recipes/dsmath-v2/evaluate.ts';
 import { analysisFigures, metaAccuracy, selfError } from '../../recipes/dsmath-v2/figures.ts';
 import { phaseOf } from '../../recipes/dsmath-v2/phases.ts';
-import { dsmathV2 } from '../../recipes/dsmath-v2/recipe.ts';
 import { analysisReward, labelOf, metaReward, proofReward } from '../../recipes/dsmath-v2/rewards.ts';
+import { shipped } from '../../recipes/index.ts';
 import type { Score } from '../../worlds/chains/analysis.ts';
 import { admitTasks } from '../../worlds/drawn-tasks.ts';
 import { expectRows } from './records.ts';
@@ -23,7 +23,10 @@ const sums = (steps: readonly string[]) => `${steps.map((step) => `<step>${step}
 const proved = (steps: readonly string[], report: string) =>
   `${steps.map((step) => `<step>${step}`).join('')}<answer>${steps.at(-1)}<sep>${sums(steps)}${report}`;
 
-const recipe: Recipe = { ...dsmathV2, propose: async ({ round }) => admitTasks(round, [TASK]) };
+const recipe: Recipe = {
+  ...shipped.find('dsmath-v2'),
+  propose: async ({ round }) => admitTasks(round, [TASK]),
+};
 
 interface Script {
   readonly proofs: readonly string[];

@@ -2,8 +2,10 @@ import { expect, test } from 'vitest';
 import { wholeEpisodesOf } from '../../core/episodes/play-episodes.ts';
 import type { PolicyPart } from '../../core/plan/training-plan.ts';
 import { playWritten } from '../../local/testing/index.ts';
-import { epo } from '../../recipes/epo/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
 import { evaluateWritten } from './evaluate-written.ts';
+
+const epo = shipped.find('epo');
 
 /** The strategist of the i-th episode says fair or hard; the actor does so; the partner takes what leaves it five. */
 const play = (prompt: string, i: number) => {

@@ -10,10 +10,12 @@ import {
   seeds,
   weightsOf,
 } from '../../recipes/eva/prompts.ts';
-import { eva } from '../../recipes/eva/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
 import { compare, isHeldOutStyle, parseStyleTask, styleScore } from '../../worlds/style/family.ts';
 import { evaluateWritten } from './evaluate-written.ts';
 import { recordsOf, solved } from './records.ts';
+
+const eva = shipped.find('eva');
 
 const parsed = (task: string) => {
   const read = parseStyleTask(task);

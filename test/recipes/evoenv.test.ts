@@ -2,8 +2,11 @@ import { expect, test } from 'vitest';
 import type { PolicyPart } from '../../core/plan/training-plan.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { given, poolAfter } from '../../recipes/evoenv/pool.ts';
-import { calibration, evoenv, proposerReward } from '../../recipes/evoenv/recipe.ts';
+import { calibration, proposerReward } from '../../recipes/evoenv/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
 import { environmentOfTask, likeness, mechanicalFault } from '../../worlds/programs/environments.ts';
+
+const evoenv = shipped.find('evoenv');
 
 test('an environment is worth most where three attempts in ten are right', () => {
   expect(calibration(0.3)).toBe(1);

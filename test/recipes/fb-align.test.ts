@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import type { DistillationPart, PolicyPart } from '../../core/plan/training-plan.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
-import { fbAlign } from '../../recipes/fb-align/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
 import { runningTotals } from '../../worlds/arithmetic/family.ts';
+
+const fbAlign = shipped.find('fb-align');
 
 const steps = (totals: readonly number[]) => totals.map((total) => `<step>${total}`).join('');
 /** All totals of a task and its answer, off by one from total number `from` on. */

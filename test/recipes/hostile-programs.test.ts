@@ -5,11 +5,13 @@
 import { expect, test } from 'vitest';
 import type { PolicyPart } from '../../core/plan/training-plan.ts';
 import { playWritten } from '../../local/testing/index.ts';
-import { evoenv } from '../../recipes/evoenv/recipe.ts';
-import { ssrSwe } from '../../recipes/ssr-swe/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
 import { execute, LIMITS } from '../../worlds/programs/interpreter.ts';
 import { parseProgram } from '../../worlds/programs/language.ts';
 import { playSolver } from './play-solver.ts';
+
+const evoenv = shipped.find('evoenv');
+const ssrSwe = shipped.find('ssr-swe');
 
 /** Programs, with why each is refused where it has to have a result. */
 const HOSTILE: readonly (readonly [what: string, program: string, refused: string])[] = [

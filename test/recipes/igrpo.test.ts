@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { chosenDraft, draftsOf } from '../../recipes/igrpo/drafts.ts';
-import { igrpo } from '../../recipes/igrpo/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
 import { runningTotals } from '../../worlds/arithmetic/family.ts';
 import { policyPart } from './play-solver.ts';
+
+const igrpo = shipped.find('igrpo');
 
 test('half of a group are drafts', () => {
   expect([4, 8, 9].map(draftsOf)).toEqual([2, 4, 4]);

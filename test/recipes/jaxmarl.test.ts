@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { wholeEpisodesOf } from '../../core/episodes/play-episodes.ts';
 import type { PolicyPart, ValuePart } from '../../core/plan/training-plan.ts';
 import { playWritten } from '../../local/testing/index.ts';
-import { jaxmarl } from '../../recipes/jaxmarl/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
+
+const jaxmarl = shipped.find('jaxmarl');
 
 const values = async (_set: string, sequences: readonly { readonly ids: readonly number[] }[]) =>
   sequences.map(({ ids }) => new Float32Array(ids.length).fill(0.25));

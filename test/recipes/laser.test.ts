@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import type { LearnTools, LogRatioPart, PolicyPart } from '../../core/plan/training-plan.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
-import { laser } from '../../recipes/laser/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
 import { scoreFigures, scoresOf, withSelfScores } from '../../recipes/laser/self-score.ts';
 import { runningTotals } from '../../worlds/arithmetic/family.ts';
+
+const laser = shipped.find('laser');
 
 test('a score is 0 at −29 nats and 1 ten nats above', () => {
   expect(scoresOf([-29, -19, -34], -29)).toEqual([0, 1, -0.5].map((score) => expect.closeTo(score)));

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import type { PolicyPart } from '../../core/plan/training-plan.ts';
 import { playWritten } from '../../local/testing/index.ts';
+import { shipped } from '../../recipes/index.ts';
 import { flipPay, influenceReturns } from '../../recipes/maporl/influence.ts';
-import { maporl } from '../../recipes/maporl/recipe.ts';
 import { runningTotals } from '../../worlds/arithmetic/family.ts';
 import { play } from './play-questions.ts';
+
+const maporl = shipped.find('maporl');
 
 const close = (rows: readonly (readonly (number | null)[])[]) =>
   rows.map((row) => row.map((value) => (value === null ? null : expect.closeTo(value, 5))));

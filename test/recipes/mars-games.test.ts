@@ -5,9 +5,11 @@ import { grpo } from '../../core/rl/estimators/index.ts';
 import { playWritten } from '../../local/testing/index.ts';
 import { rewardsToGo } from '../../protocols/episode-credit.ts';
 import { seatItems } from '../../protocols/seat-credit.ts';
-import { marsGames } from '../../recipes/mars-games/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
 import { evaluateWritten } from './evaluate-written.ts';
 import { groupOf, turnsOf } from './turns.ts';
+
+const marsGames = shipped.find('mars-games');
 
 const centred = (rewards: (number | null)[], groups: readonly unknown[]) =>
   rewards.map((reward, i) => {

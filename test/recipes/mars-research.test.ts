@@ -3,10 +3,13 @@ import type { PolicyPart } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import { playWritten } from '../../local/testing/index.ts';
 import { packed } from '../../protocols/searcher.ts';
-import { marsResearch, resampled } from '../../recipes/mars-research/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
+import { resampled } from '../../recipes/mars-research/recipe.ts';
 import { answerOf, theWorld } from '../../worlds/knowledge/episode.ts';
 import { play } from './play-questions.ts';
 import { sayTask } from './say.ts';
+
+const marsResearch = shipped.find('mars-research');
 
 test('texts go into as few parts as first-fit-decreasing finds, and long ones are cut', () => {
   // The longest first: 5, 4, 3 (beside the 5), 3 (beside the 4), 2, which no part of 8 has room for.

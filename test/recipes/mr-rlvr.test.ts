@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import type { PolicyPart } from '../../core/plan/training-plan.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
+import { shipped } from '../../recipes/index.ts';
 import { FIRST_STAGE, puzzleOf, puzzleScore } from '../../recipes/mr-rlvr/puzzles.ts';
-import { mrRlvr } from '../../recipes/mr-rlvr/recipe.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
+
+const mrRlvr = shipped.find('mr-rlvr');
 
 /** The running totals of a task, by JavaScript on its beginnings. */
 const totals = (task: string): number[] =>

@@ -2,10 +2,13 @@ import { expect, test } from 'vitest';
 import type { DistillationPart, PolicyPart } from '../../core/plan/training-plan.ts';
 import { oneRight } from '../../core/rl/rewards/index.ts';
 import { playWritten } from '../../local/testing/index.ts';
-import { piPlay, weightAt } from '../../recipes/pi-play/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
+import { weightAt } from '../../recipes/pi-play/recipe.ts';
 import { theWorld } from '../../worlds/knowledge/episode.ts';
 import { play } from './play-questions.ts';
 import { sayTask } from './say.ts';
+
+const piPlay = shipped.find('pi-play');
 
 test('an examiner earns most where one of the attempts is right', () => {
   expect([0, 1, 2, 3, 4, 5].map((right) => oneRight(right, 5))).toEqual([0, 1, 0.75, 0.5, 0.25, 0]);

@@ -4,6 +4,7 @@ import type { LearnTools, PolicyPart, Sequence, ValuePart } from '../../core/pla
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { deviation, mean, whiten } from '../../core/rl/statistics.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
+import { shipped } from '../../recipes/index.ts';
 import {
   type PaidEpisode,
   processRewards,
@@ -11,10 +12,11 @@ import {
   statesOf,
   valuesBefore,
 } from '../../recipes/q-evolve/process-rewards.ts';
-import { qEvolve } from '../../recipes/q-evolve/recipe.ts';
 import { expertPush } from '../../worlds/grids/demonstrations.ts';
 import { openGrid, usefulTurns } from '../../worlds/grids/play.ts';
 import { bestPushMoves, type PushWorld } from '../../worlds/grids/push.ts';
+
+const qEvolve = shipped.find('q-evolve');
 
 /** Two turns after the prompt 1 2 3: it writes 4 5, reads 6, and writes 7 8. */
 const TWO: PaidEpisode = {

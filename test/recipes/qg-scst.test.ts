@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import type { PolicyPart, SftPart } from '../../core/plan/training-plan.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
-import { qgScst } from '../../recipes/qg-scst/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
 import { parseAsked, questions, questionsFor } from '../../worlds/documents/questions.ts';
 import { promptedTask } from '../worlds/prompted-question.ts';
 import { evaluateWritten } from './evaluate-written.ts';
+
+const qgScst = shipped.find('qg-scst');
 
 /** A question with the answer of the prompt alone, and one with another answer. */
 function written(prompt: string): { right: string; wrong: string } {

@@ -3,10 +3,12 @@ import type { ClassificationPart } from '../../core/plan/training-plan.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { firstLost, prefixOf } from '../../protocols/continue-prefixes.ts';
+import { shipped } from '../../recipes/index.ts';
 import { labelBy } from '../../recipes/qwen-prm/labels.ts';
 import { firstDoubted, firstErrorF1 } from '../../recipes/qwen-prm/learn.ts';
-import { qwenPrm } from '../../recipes/qwen-prm/recipe.ts';
 import { admitTasks } from '../../worlds/drawn-tasks.ts';
+
+const qwenPrm = shipped.find('qwen-prm');
 
 /** 3 + 4 = 7, 7 - 9 = -2, -2 + 5 = 3, 3 + 1 = 4. */
 const TASK = '3+4-9+5+1';

@@ -6,12 +6,14 @@ import { openRoundContext, type RoundContext } from '../../core/recipe/round-con
 import { playStages } from '../../core/round/play-stages.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import { worldsAtRandom, worldsThatDiffer } from '../../protocols/episode-credit.ts';
-import { ragen } from '../../recipes/ragen/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
 import { bestLakeMoves, type Lake, lakeDistance } from '../../worlds/grids/lake.ts';
 import { openGrid } from '../../worlds/grids/play.ts';
 import { scriptedPolicy, textTokenizer } from '../protocols/scripted-policy.ts';
 import { recordsOf } from './records.ts';
 import { groupOf, turnsOf } from './turns.ts';
+
+const ragen = shipped.find('ragen');
 
 /** Three worlds of four episodes: returns 1 1 0 0, then 1 1 1 0, then all 1. */
 const worlds = [

@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest';
 import type { PolicyPart } from '../../core/plan/training-plan.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
-import { explanations, realTg } from '../../recipes/real-tg/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
+import { explanations } from '../../recipes/real-tg/recipe.ts';
 import { exactStep, linksF1, parseQuery, temporalGraphs } from '../../worlds/temporal-graphs/family.ts';
 import { contactsOf, linksAt } from '../../worlds/temporal-graphs/graph.ts';
 import { evaluateWritten } from './evaluate-written.ts';
+
+const realTg = shipped.find('real-tg');
 
 const taskOf = (prompt: string) => prompt.slice('<solve>'.length, -'<sep>'.length);
 /** Of four answers one names the right nodes, one these and two more, one the node itself, and one does not parse. */

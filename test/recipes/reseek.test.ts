@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest';
 import type { PolicyPart } from '../../core/plan/training-plan.ts';
 import { playWritten } from '../../local/testing/index.ts';
-import { judgmentPay, reseek, turnReturns } from '../../recipes/reseek/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
+import { judgmentPay, turnReturns } from '../../recipes/reseek/recipe.ts';
 import { answerOf, theWorld } from '../../worlds/knowledge/episode.ts';
 import { documentsOf, libraryOf } from '../../worlds/questions/library.ts';
 import { writeTask } from '../../worlds/questions/task-text.ts';
 import { play } from './play-questions.ts';
 import { sayTask } from './say.ts';
+
+const reseek = shipped.find('reseek');
 
 test('a judgment is paid by its label, and accepting what does not help costs most', () => {
   expect([judgmentPay(true, true), judgmentPay(false, false)]).toEqual([0.3, 0.3]);

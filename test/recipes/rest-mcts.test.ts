@@ -3,10 +3,12 @@ import { type RoundRecord, redrawRound, rereadRound } from '../../core/audit/aud
 import { AuditLedger } from '../../core/audit/findings.ts';
 import type { SftPart, ValuePart } from '../../core/plan/training-plan.ts';
 import { playStages } from '../../core/round/play-stages.ts';
-import { restMcts } from '../../recipes/rest-mcts/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
 import { exactSolution } from '../../worlds/composition/family.ts';
 import { playTree, type WrittenTree, written } from './play-trees.ts';
 import { openMoment } from './played-plan.ts';
+
+const restMcts = shipped.find('rest-mcts');
 
 const TASK = 'f07 of f12 of bdca';
 const [FIRST, SECOND] = exactSolution(TASK).steps.map((step) => `${step}. `) as [string, string];

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
+import { shipped } from '../../recipes/index.ts';
 import {
   agreements,
   decided,
@@ -13,10 +14,11 @@ import {
   stateOf,
   type Verdicts,
 } from '../../recipes/rewardharness/library.ts';
-import { rewardHarness } from '../../recipes/rewardharness/recipe.ts';
 import { styleScore } from '../../worlds/style/family.ts';
 import { ruleHolds } from '../../worlds/style/rules.ts';
 import { policyPart } from './play-solver.ts';
+
+const rewardHarness = shipped.find('rewardharness');
 
 test('a library agrees with a preference where more of its rules hold for the preferred response, and by half in a tie', () => {
   const verdicts = new Map<string, Verdicts>([

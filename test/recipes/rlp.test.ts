@@ -3,7 +3,7 @@ import type { LearnTools, PolicyPart, Sequence, SftPart } from '../../core/plan/
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { withMethod } from '../../protocols/method-settings.ts';
-import { rlp } from '../../recipes/rlp/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
 import {
   isComputable,
   isHeldOutPosition,
@@ -12,6 +12,8 @@ import {
   writeThought,
 } from '../../worlds/documents/sums.ts';
 import { evaluateWritten } from './evaluate-written.ts';
+
+const rlp = shipped.find('rlp');
 
 /** A thought that works the digit out where it can be, another thought, one that is cut off, and no thought. */
 const write = (prompt: string, i: number): string => {

@@ -2,9 +2,11 @@ import { expect, test } from 'vitest';
 import type { PolicyPart, ValuePart } from '../../core/plan/training-plan.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
-import { rlsp } from '../../recipes/rlsp/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
 import { searchFigures, searchOf } from '../../worlds/arithmetic/search.ts';
 import { expectRows } from './records.ts';
+
+const rlsp = shipped.find('rlsp');
 
 test('checks are whole attempts after the first, and padding those after two that agree', () => {
   const search = (text: string) => searchOf('3+4-9', text);

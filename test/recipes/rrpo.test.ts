@@ -7,12 +7,15 @@ import type {
   TrainingPlan,
 } from '../../core/plan/training-plan.ts';
 import { playWritten } from '../../local/testing/index.ts';
+import { shipped } from '../../recipes/index.ts';
 import { otherPlaces } from '../../recipes/rrpo/other-places.ts';
-import { repeating, rrpo } from '../../recipes/rrpo/recipe.ts';
+import { repeating } from '../../recipes/rrpo/recipe.ts';
 import { parseResponse } from '../../worlds/style/family.ts';
 import { damage, unformed } from '../../worlds/style/planted.ts';
 import { withWordMarked } from '../../worlds/style/word-tokens.ts';
 import { recordsOf, solved, tokenizer } from './records.ts';
+
+const rrpo = shipped.find('rrpo');
 
 test('an error is an earlier word in place of a later one, and only a response without one gets it', () => {
   expect(damage('ana bel', 'any')).toEqual({ kept: ['ana', 'bel'], damaged: ['ana', 'ana'], at: 1 });

@@ -3,9 +3,10 @@ import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { shipped } from '../../recipes/index.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 import { hintsOf, trainedAttempts } from '../../recipes/sage/hints.ts';
-import { sage } from '../../recipes/sage/recipe.ts';
 import { runningTotals } from '../../worlds/arithmetic/family.ts';
 import { policyPart } from './play-solver.ts';
+
+const sage = shipped.find('sage');
 
 const worked = (task: string, by = 0) => {
   const totals = runningTotals(task).map((total) => total + by);

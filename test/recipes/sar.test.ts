@@ -2,9 +2,11 @@ import { expect, test } from 'vitest';
 import type { PolicyPart, Sequence } from '../../core/plan/training-plan.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
 import { scoreInContexts } from '../../protocols/score-in-other-prompt.ts';
+import { shipped } from '../../recipes/index.ts';
 import { perplexity, selfAlignment } from '../../recipes/sar/alignment.ts';
-import { sar } from '../../recipes/sar/recipe.ts';
 import { runningTotals } from '../../worlds/arithmetic/family.ts';
+
+const sar = shipped.find('sar');
 
 const [half, quarter] = [Math.log(1 / 2), Math.log(1 / 4)];
 

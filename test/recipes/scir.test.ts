@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import type { LearnTools, PreferencePart, Sequence } from '../../core/plan/training-plan.ts';
 import { playWritten } from '../../local/testing/index.ts';
+import { shipped } from '../../recipes/index.ts';
 import { implicitMargins, judgedPairs, rightShare } from '../../recipes/scir/pairs.ts';
-import { scir } from '../../recipes/scir/recipe.ts';
 import { recordsOf, solved, tokenizer } from './records.ts';
+
+const scir = shipped.find('scir');
 
 /** How many nats likelier the policy finds each token of a response than the start did. */
 const MOVED: Readonly<Record<string, number>> = { 'ana bel': 0.2, 'ana ana': 0.1, bel: -0.3, dim: 0.4 };

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import type { PolicyPart } from '../../core/plan/training-plan.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
+import { shipped } from '../../recipes/index.ts';
 import { SCORER, SEGMENTER, unimportantTokens } from '../../recipes/scma/compress.ts';
-import { scma } from '../../recipes/scma/recipe.ts';
 import { runningTotals } from '../../worlds/arithmetic/family.ts';
 import { evaluateWritten } from './evaluate-written.ts';
+
+const scma = shipped.find('scma');
 
 const isEven = (task: string) => Number(task[0]) % 2 === 0;
 

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import type { DistillationPart, SftPart } from '../../core/plan/training-plan.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
-import { sdZero } from '../../recipes/sd-zero/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
 import { runningTotals } from '../../worlds/arithmetic/family.ts';
 import { policyPart } from './play-solver.ts';
+
+const sdZero = shipped.find('sd-zero');
 
 /** All totals of a task and its answer, off by `by`. */
 function worked(task: string, by = 0): string {

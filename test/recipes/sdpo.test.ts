@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import type { DistillationPart, Sequence } from '../../core/plan/training-plan.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
-import { sdpo } from '../../recipes/sdpo/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
 import { runningTotals } from '../../worlds/arithmetic/family.ts';
 import { policyPart } from './play-solver.ts';
+
+const sdpo = shipped.find('sdpo');
 
 /** All totals of a task and its answer, off by `by` from total number `from` on. */
 function worked(task: string, from = 9, by = 1): string {

@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest';
 import type { LearnTools, PreferencePart, SftPart, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { playWritten } from '../../local/testing/index.ts';
+import { shipped } from '../../recipes/index.ts';
 import { bestAndWorst, type Candidate } from '../../recipes/sipretrain/candidates.ts';
-import { examined, sipretrain } from '../../recipes/sipretrain/recipe.ts';
+import { examined } from '../../recipes/sipretrain/recipe.ts';
 import { truthOf } from '../../worlds/documents/family.ts';
 import { recordsOf, solved, tokenizer, verdict } from './records.ts';
+
+const sipretrain = shipped.find('sipretrain');
 
 const FACTS = 'be3 da7 ko2 mi5 tu1';
 /** Two of its sentences are false. */

@@ -3,14 +3,15 @@ import type { PolicyPart, SftPart } from '../../core/plan/training-plan.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import type { Judgment } from '../../core/recipe/task-family.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
-import { anyLines } from '../../worlds/chains/analysis.ts';
+import { shipped } from '../../recipes/index.ts';
 import { chosenVerdict, majorityMarks } from '../../recipes/spark/labels.ts';
 import { lineAccuracy } from '../../recipes/spark/learn.ts';
 import { phaseOf } from '../../recipes/spark/proofs.ts';
-import { spark } from '../../recipes/spark/recipe.ts';
 import { processReward, selectiveAdvantage, stepAugmentedReward } from '../../recipes/spark/rewards.ts';
-import { plainProofs } from '../../worlds/chains/analysis.ts';
+import { anyLines, plainProofs } from '../../worlds/chains/analysis.ts';
 import { admitTasks } from '../../worlds/drawn-tasks.ts';
+
+const spark = shipped.find('spark');
 
 const verdict = (marks: string, right = !marks.includes('-')): Judgment => ({
   steps: [...marks].map((mark) => mark === '+'),

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import type { PreferencePart, SftPart, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
-import { specs } from '../../recipes/specs/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
 import { arithmetic, runningTotals } from '../../worlds/arithmetic/family.ts';
 import { DAMAGES, formatPair } from '../../worlds/arithmetic/format-pairs.ts';
 import { policyPart } from './play-solver.ts';
+
+const specs = shipped.find('specs');
 
 const TEXT = '<step>7<step>-2<answer>-2';
 

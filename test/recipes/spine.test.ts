@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import type { LearnTools, PolicyPart } from '../../core/plan/training-plan.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
+import { shipped } from '../../recipes/index.ts';
 import { bandBetween, forkMask, quantile } from '../../recipes/spine/forks.ts';
-import { spine } from '../../recipes/spine/recipe.ts';
 import { runningTotals } from '../../worlds/arithmetic/family.ts';
+
+const spine = shipped.find('spine');
 
 test('forks are the fifth of the tokens with the highest entropies, at least one, the earlier of equal ones', () => {
   expect(forkMask([0.1, 0.9, 0.2], 0.2)).toEqual([0, 1, 0]);

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
-import type { PolicyPart } from '../../core/plan/training-plan.ts';
 import { wholeEpisodesOf } from '../../core/episodes/play-episodes.ts';
+import type { PolicyPart } from '../../core/plan/training-plan.ts';
 import { playWritten } from '../../local/testing/index.ts';
-import { spiral } from '../../recipes/spiral/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
 import { evaluateWritten } from './evaluate-written.ts';
+
+const spiral = shipped.find('spiral');
 
 const isBoard = (prompt: string) => prompt.includes('you');
 /** Bets in poker, and puts its mark into the first empty cell. */

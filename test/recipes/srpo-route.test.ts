@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import type { DistillationPart, PolicyPart } from '../../core/plan/training-plan.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
-import { srpoRoute } from '../../recipes/srpo-route/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
 import { runningTotals } from '../../worlds/arithmetic/family.ts';
+
+const srpoRoute = shipped.find('srpo-route');
 
 /** All totals of a task and its answer, off by one from total number `from` on. */
 function worked(task: string, from = 9): string {

@@ -5,13 +5,16 @@ import type { Recipe } from '../../core/recipe/recipe.ts';
 import { openRoundContext, type RoundContext } from '../../core/recipe/round-context.ts';
 import { playStages } from '../../core/round/play-stages.ts';
 import { roundOf } from '../../core/schema/round.ts';
-import { proposerRewards, ssp } from '../../recipes/ssp/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
+import { proposerRewards } from '../../recipes/ssp/recipe.ts';
 import { poolAfter } from '../../recipes/ssp/task-pool.ts';
 import { isHeldOutQuestion, theWorld } from '../../worlds/knowledge/episode.ts';
 import { parseDocument } from '../../worlds/knowledge/world.ts';
 import { scriptedPolicy, textTokenizer } from '../protocols/scripted-policy.ts';
 import { recordsOf } from './records.ts';
 import { groupOf, turnsOf } from './turns.ts';
+
+const ssp = shipped.find('ssp');
 
 const task = (proposal: string | null, index: number) => ({
   group: `g${index}`,

@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
 import type { PolicyPart } from '../../core/plan/training-plan.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
+import { shipped } from '../../recipes/index.ts';
 import { type SsrState, stateAfter } from '../../recipes/ssr-swe/bugs.ts';
-import { injectorReward, ssrSwe } from '../../recipes/ssr-swe/recipe.ts';
+import { injectorReward } from '../../recipes/ssr-swe/recipe.ts';
 import { gate, repair, withBug } from '../../worlds/programs/repair.ts';
+
+const ssrSwe = shipped.find('ssr-swe');
 
 test('an injector is paid for what is seldom repaired, but sometimes', () => {
   // 1 - 1.8 / 8, 1 - 1.8 · 7/8; never and always repaired: -.8.

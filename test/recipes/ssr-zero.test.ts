@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
 import { invalid, ok } from '../../core/recipe/task-family.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
-import { scoreOf, ssrZero } from '../../recipes/ssr-zero/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
+import { scoreOf } from '../../recipes/ssr-zero/recipe.ts';
 import { lookalike, meaningOf, translationOf } from '../../worlds/cipher/family.ts';
 import { policyPart } from './play-solver.ts';
+
+const ssrZero = shipped.find('ssr-zero');
 
 test('a judgment’s score is the share of the words that it marks as right', () => {
   expect(scoreOf(ok({ steps: [true, true, false, true, true, true], right: false }))).toBeCloseTo(5 / 6, 12);

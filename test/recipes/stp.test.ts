@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import type { SftPart } from '../../core/plan/training-plan.ts';
 import { playWritten } from '../../local/testing/index.ts';
-import { stp } from '../../recipes/stp/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
 import { barelyProved, elegance, hardProofs, matchingWeights } from '../../recipes/stp/select.ts';
 import { type StpState, statements } from '../../recipes/stp/statements.ts';
 import { rewriting, shortestDerivation } from '../../worlds/rewriting/family.ts';
+
+const stp = shipped.find('stp');
 
 const proofOf = (task: string): string => {
   const words = shortestDerivation(task)!;

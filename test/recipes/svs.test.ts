@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import type { PolicyPart } from '../../core/plan/training-plan.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
-import { svs } from '../../recipes/svs/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
 import { attemptedTask, variationReward } from '../../recipes/svs/variations.ts';
 import { arithmetic, runningTotals } from '../../worlds/arithmetic/family.ts';
 import { evaluateWritten } from './evaluate-written.ts';
+
+const svs = shipped.find('svs');
 
 test('a variation is paid where an eighth to five eighths of its answers are, and without the upper band up to all', () => {
   const rates = [0, 1 / 8, 5 / 8, 6 / 8, 1];

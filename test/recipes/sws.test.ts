@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest';
 import type { PolicyPart } from '../../core/plan/training-plan.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
-import { FIRST, sws } from '../../recipes/sws/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
+import { FIRST } from '../../recipes/sws/recipe.ts';
 import { failures, isFailed, slope, visited } from '../../recipes/sws/weakness.ts';
 import { arithmetic, runningTotals } from '../../worlds/arithmetic/family.ts';
 import { recordsOf, solved } from './records.ts';
+
+const sws = shipped.find('sws');
 
 test('a task is failed that half never solve and that gets no better', () => {
   // Slopes by least squares: of 0, 2, 1 about the middle (-1·0 + 0·2 + 1·1) / 2.

@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
 import type { LearnTools, PreferencePart, Sequence, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { playWritten } from '../../local/testing/index.ts';
+import { shipped } from '../../recipes/index.ts';
 import { shuffledRewards, tokenRewardsOf } from '../../recipes/t-reg/contrast.ts';
 import { type Probe, probeFigures, probeOf } from '../../recipes/t-reg/probe.ts';
-import { tReg } from '../../recipes/t-reg/recipe.ts';
 import { parseStyleTask, pointsOf, styleScore } from '../../worlds/style/family.ts';
 import { recordsOf, solved, tokenizer } from './records.ts';
+
+const tReg = shipped.find('t-reg');
 
 test('the reward of a token: half at most, 0 where both wishes make it as likely', () => {
   const [better, worse] = [[0.75, 0.5, 0.1].map(Math.log), [0.25, 0.5, 0.9].map(Math.log)];

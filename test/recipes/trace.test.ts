@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import type { DistillationPart } from '../../core/plan/training-plan.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
-import { trace } from '../../recipes/trace/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
 import { commonest, overMarked } from '../../recipes/trace/spans.ts';
 import { runningTotals } from '../../worlds/arithmetic/family.ts';
 import { policyPart } from './play-solver.ts';
+
+const trace = shipped.find('trace');
 
 /** All totals of a task and its answer, off by one from total number `from` on. */
 function worked(task: string, from = 9): string {

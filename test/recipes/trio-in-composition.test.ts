@@ -2,10 +2,12 @@
 import { expect, test } from 'vitest';
 import type { PolicyPart } from '../../core/plan/training-plan.ts';
 import { playWritten } from '../../local/testing/play-written.ts';
-import { trioInComposition } from '../../recipes/trio-in-composition/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
 import { depthOf, exactSolution } from '../../worlds/composition/family.ts';
 import { writeSolution } from '../../worlds/composition/text.ts';
 import { evaluateWritten } from './evaluate-written.ts';
+
+const trioInComposition = shipped.find('trio-in-composition');
 
 /** The tests' tokenizer has a token for each character, so that texts are longer here. */
 const recipe = {

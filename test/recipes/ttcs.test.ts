@@ -2,10 +2,13 @@ import { expect, test } from 'vitest';
 import type { PolicyPart } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
-import { testQuestions, ttcs } from '../../recipes/ttcs/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
+import { testQuestions } from '../../recipes/ttcs/recipe.ts';
 import { isClose, variantReward } from '../../recipes/ttcs/variants.ts';
 import { arithmetic, runningTotals } from '../../worlds/arithmetic/family.ts';
 import { misreadSolution } from '../../worlds/arithmetic/variants.ts';
+
+const ttcs = shipped.find('ttcs');
 
 test('a variant is paid for a split vote, less for being like its source and for repetition, and never below 0', () => {
   expect(variantReward(0.5, 0, 0.25)).toBe(0.75);

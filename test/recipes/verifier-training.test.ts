@@ -2,12 +2,14 @@ import { expect, test } from 'vitest';
 import type { PolicyPart, SftPart } from '../../core/plan/training-plan.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
+import { shipped } from '../../recipes/index.ts';
 import { phaseOf, TAUGHT } from '../../recipes/verifier-training/phases.ts';
-import { verifierTraining } from '../../recipes/verifier-training/recipe.ts';
 import { writeSums } from '../../worlds/chains/family.ts';
 import { isUnseenSlip, rewrittenLine } from '../../worlds/chains/slips.ts';
 import { admitTasks } from '../../worlds/drawn-tasks.ts';
 import { solutionShown } from './shown-chain.ts';
+
+const verifierTraining = shipped.find('verifier-training');
 
 /** 3 + 4 = 7, 7 - 9 = -2, -2 + 5 = 3, 3 + 1 = 4. */
 const TASK = '3+4-9+5+1';

@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
+import { shipped } from '../../recipes/index.ts';
 import { answersAlone, corruptedSteps, withTraces } from '../../recipes/weak-sup/forms.ts';
 import { chainLabels, noisyLabel } from '../../recipes/weak-sup/labels.ts';
-import { weakSup } from '../../recipes/weak-sup/recipe.ts';
 import { arithmetic, randomTask } from '../../worlds/arithmetic/family.ts';
 import { policyPart } from './play-solver.ts';
+
+const weakSup = shipped.find('weak-sup');
 
 /** The sum of a chain, term by term. */
 const sum = (task: string): number =>

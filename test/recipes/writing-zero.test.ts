@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { playWritten, type WriteOptions } from '../../local/testing/index.ts';
+import { shipped } from '../../recipes/index.ts';
 import { against, referenceOf } from '../../recipes/writing-zero/compared.ts';
-import { writingZero } from '../../recipes/writing-zero/recipe.ts';
 import { styleScore } from '../../worlds/style/family.ts';
 import { policyPart } from './play-solver.ts';
+
+const writingZero = shipped.find('writing-zero');
 
 const RESPONSES = ['<answer>ana', '<answer>ana bel', '<answer>ana bel dim', 'x'];
 /** What the judge writes of each, three times; its second word on the third response cannot be read. */

@@ -19,9 +19,10 @@ import { NODE_FLAGS } from '../../local/mesh/installation.ts';
 import { ensureShipped } from '../../local/starts.ts';
 import { shipped } from '../../recipes/index.ts';
 import type { RunOrder } from '../../recipes/run-order.ts';
-import { trio } from '../../recipes/trio/recipe.ts';
 import { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { orderRounds } from '../../workers/api/signed-webhook.ts';
+
+const trio = shipped.find('trio');
 
 const GATEWAY = 'rollmesh-gateway';
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-audit-'));

@@ -9,9 +9,11 @@ import type { Recipe } from '../../core/recipe/recipe.ts';
 import { openRoundContext } from '../../core/recipe/round-context.ts';
 import { judgeStage, playStages, proposeStage, rollOutStage } from '../../core/round/play-stages.ts';
 import { proposals as proposalsSchema, type ScoredGroup, scoredGroup } from '../../core/schema/sample.ts';
-import { trio } from '../../recipes/trio/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
 import { BudgetExceeded, budgeted, CpuBudget, PartialResults } from '../../workers/shared/cpu-budget.ts';
 import { playHonestRound } from './honest-round.ts';
+
+const trio = shipped.find('trio');
 
 /** It measures its proposals, its rollouts with a prompt that the judge has, and pays by what the judge measures. */
 const measuring: Recipe = {

@@ -7,12 +7,9 @@ import { textOf } from '../../core/renderer/policy-text.ts';
 import { readStart } from '../../local/find-start.ts';
 import { exactReward } from '../../protocols/answer-rewards.ts';
 import { solverAlone } from '../../protocols/solver.ts';
-import { dapo } from '../../recipes/dapo/recipe.ts';
 import { grpoFrom } from '../../recipes/grpo/from-data.ts';
-import { recipes } from '../../recipes/index.ts';
+import { recipes, shipped } from '../../recipes/index.ts';
 import { questionRecipeFrom } from '../../recipes/on-questions.ts';
-import { sipretrain } from '../../recipes/sipretrain/recipe.ts';
-import { tReg } from '../../recipes/t-reg/recipe.ts';
 import { type Ask, holdEpisode } from '../../workers/api/environment/hold-episode.ts';
 import { orsHost } from '../../workers/api/environment/ors-host.ts';
 import { arithmetic, runningTotals } from '../../worlds/arithmetic/family.ts';
@@ -36,6 +33,10 @@ import { parseQuery, temporalGraphs } from '../../worlds/temporal-graphs/family.
 import { linksAt } from '../../worlds/temporal-graphs/graph.ts';
 import { wordsTaskSet } from '../../worlds/words/task-set.ts';
 import { called, inProcess, served } from './environment-scene.ts';
+
+const dapo = shipped.find('dapo');
+const sipretrain = shipped.find('sipretrain');
+const tReg = shipped.find('t-reg');
 
 afterEach(() => vi.unstubAllGlobals());
 

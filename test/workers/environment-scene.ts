@@ -7,11 +7,13 @@ import { openRoundContext } from '../../core/recipe/round-context.ts';
 import type { PolicyText } from '../../core/renderer/policy-text.ts';
 import { roundOf } from '../../core/schema/round.ts';
 import type { Sample } from '../../core/schema/sample.ts';
-import { ragen } from '../../recipes/ragen/recipe.ts';
-import { ssp } from '../../recipes/ssp/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
 import type { Said } from '../../workers/api/environment/hold-episode.ts';
 import { EnvironmentClient } from '../../workers/api/environment-client.ts';
 import { scriptedPolicy, textTokenizer } from '../protocols/scripted-policy.ts';
+
+const ragen = shipped.find('ragen');
+const ssp = shipped.find('ssp');
 
 const URL_OF_MESH = 'http://mesh/environments';
 const QUICK = { attempts: 2, firstMs: 1, longestMs: 2 };

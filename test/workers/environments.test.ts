@@ -1,8 +1,7 @@
 /** The environments that the mesh serves: played through the client of the standard they give what they give in process, and a session is never lost or doubled. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { isHeldOutKey } from '../../core/recipe/split.ts';
-import { ragen } from '../../recipes/ragen/recipe.ts';
-import { ssp } from '../../recipes/ssp/recipe.ts';
+import { shipped } from '../../recipes/index.ts';
 import { type Ask, holdEpisode } from '../../workers/api/environment/hold-episode.ts';
 import { orsHost } from '../../workers/api/environment/ors-host.ts';
 import { agentPrompt } from '../../worlds/environment.ts';
@@ -10,6 +9,9 @@ import { agentSees, gridOutcome, openGrid } from '../../worlds/grids/play.ts';
 import { isHeldOutQuestion } from '../../worlds/knowledge/episode.ts';
 import { solverPrompt, writeAnswer, writeSearch, writeTask } from '../../worlds/knowledge/proposal.ts';
 import { called, inProcess, served } from './environment-scene.ts';
+
+const ragen = shipped.find('ragen');
+const ssp = shipped.find('ssp');
 
 afterEach(() => vi.unstubAllGlobals());
 
