@@ -1,11 +1,12 @@
-/** The tokens that might have been drawn in the place of one that was, from the logits of its place. */
-import type { Alternative, SamplingSettings } from '../core/policy/policy.ts';
+/** The tokens that might have been in the place of one that is there, from the logits of its place. */
+import type { Alternative, SamplingSettings, TokenScores } from '../core/policy/policy.ts';
 
 /** Logits from here down are those of tokens that cannot be drawn. */
 const HIDDEN = -1e38;
 
 /** What the logits are multiplied by before they become log-probabilities. */
-const scaleOf = ({ temperature }: SamplingSettings): number => (temperature === 0 ? 1 : 1 / temperature);
+const scaleOf = ({ temperature }: Pick<SamplingSettings, 'temperature'>): number =>
+  temperature === 0 ? 1 : 1 / temperature;
 
 /**
  * The most likely tokens, most likely first and of equals the one with the lower id; as many as `settings.alternatives` asks for, or as can be drawn.
@@ -15,7 +16,7 @@ export function alternativesTo(
   id: number,
   logprob: number,
   logits: Float32Array,
-  settings: SamplingSettings,
+  settings: Pick<SamplingSettings, 'alternatives' | 'temperature'>,
 ): Alternative[] {
   const { alternatives: most = 0 } = settings;
   const best: number[] = [];
@@ -27,6 +28,24 @@ export function alternativesTo(
   }
   const scale = scaleOf(settings);
   return best.map((token) => ({ id: token, logprob: logprob + scale * (logits[token]! - logits[id]!) }));
+}
+
+/** What is told of the places of a sequence, beside its scores. */
+type Places = Required<Pick<TokenScores, 'alternatives' | 'ranks'>>;
+
+export const noPlaces = (): Places => ({ alternatives: [], ranks: [] });
+
+/** Adds the place of token `id`. `logprob` (nats): its own. logits [vocabulary]: of its place. `most`: how many alternatives are told. */
+export function addPlace(
+  { alternatives, ranks }: Places,
+  id: number,
+  logprob: number,
+  logits: Float32Array,
+  most: number,
+): void {
+  alternatives.push(alternativesTo(id, logprob, logits, { alternatives: most, temperature: 1 }));
+  const own = logits[id]!;
+  ranks.push(logits.reduce((rank, logit) => (logit >= own ? rank + 1 : rank), 0));
 }
 
 /**

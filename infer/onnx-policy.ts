@@ -25,7 +25,7 @@ import type { HeadWeights } from '../model/head.ts';
 import { contextLength, policyGraph } from '../model/onnx/policy-graph.ts';
 import { packWeights, type WeightType } from '../model/onnx/weights.ts';
 import type { Tensors } from '../model/safetensors.ts';
-import { alternativesTo, hide } from './alternatives.ts';
+import { addPlace, alternativesTo, hide, noPlaces } from './alternatives.ts';
 import {
   alignedLength,
   batchesOf,
@@ -249,14 +249,20 @@ export class OnnxPolicy implements Policy {
     return joinCaches(caches, this.#config.kvHeads, this.#config.headDim);
   }
 
-  async score(sequences: readonly TokenIds[]): Promise<TokenScores[]> {
+  async score(sequences: readonly TokenIds[], alternatives?: number): Promise<TokenScores[]> {
     const { vocabSize } = this.#config;
     for (const ids of sequences) checkIds(ids, ids.length, vocabSize, contextLength(this.#config));
     const least = this.#outputs ? 1 : 2;
     const items = sequences.map((ids, index) => ({ ids, index })).filter(({ ids }) => ids.length >= least);
-    const out: TokenScores[] = sequences.map(() => ({ logprobs: [], entropy: [] }));
+    const out: TokenScores[] = sequences.map(() => ({
+      logprobs: [],
+      entropy: [],
+      ...(alternatives === undefined ? {} : noPlaces()),
+    }));
     for (const chunk of chunksByLength(items, ({ ids }) => ids.length, this.#bounds())) {
-      const scores = await this.#scoreRows(chunk.map(({ ids }) => ids));
+      const rows = chunk.map(({ ids }) => ids);
+      const scores = await this.#scoreRows(rows);
+      if (alternatives !== undefined) await this.#addPlaces(rows, scores, alternatives);
       chunk.forEach(({ index }, i) => {
         out[index] = scores[i]!;
       });
@@ -290,6 +296,26 @@ export class OnnxPolicy implements Policy {
         ...(heads ? { heads: rowsOf(heads, outputs) } : {}),
       };
     });
+  }
+
+  /** The graph that scores tells of the tokens that are there, so the logits are computed again. */
+  async #addPlaces(rows: readonly TokenIds[], scores: TokenScores[], most: number): Promise<void> {
+    const { vocabSize } = this.#config;
+    const inputs = rows.map((ids) => ids.slice(0, -1));
+    const length = alignedLength(Math.max(1, ...inputs.map((ids) => ids.length)));
+    const picks = inputs.flatMap((ids, row) => ids.map((_, t) => row * length + t));
+    const logits = picks.length
+      ? await this.#open().logits(padRight(inputs, length), rows.length, picks)
+      : new Float32Array(0);
+    let at = 0;
+    for (const [row, ids] of rows.entries()) {
+      const places = noPlaces();
+      for (const [t, id] of ids.slice(1).entries()) {
+        addPlace(places, id, scores[row]!.logprobs[t]!, logits.subarray(at, at + vocabSize), most);
+        at += vocabSize;
+      }
+      scores[row] = { ...scores[row]!, ...places };
+    }
   }
 
   #bounds(): { tokens: number; squares: number } {

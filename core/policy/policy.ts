@@ -98,6 +98,10 @@ export interface TokenScores {
   readonly entropy: number[];
   /** What the head gives after each token, [ids][outputs]; absent where the policy has none. */
   readonly heads?: number[][];
+  /** [ids - 1]: the most likely tokens of each of those places, most likely first, at temperature 1. Absent where none were asked for. */
+  readonly alternatives?: Alternative[][];
+  /** [ids - 1]: how many tokens are at least as likely as the one that is there, itself included; there with `alternatives`. */
+  readonly ranks?: number[];
 }
 
 /** `value` gives one number after each token, `classes` the logits of two classes or more. */
@@ -133,8 +137,8 @@ export interface Policy {
     settings: SamplingSettings,
     watch?: Watch,
   ): Promise<Completion[][]>;
-  /** Scores whole sequences at temperature 1, in the order given. */
-  score(sequences: readonly TokenIds[]): Promise<TokenScores[]>;
+  /** Scores whole sequences at temperature 1, in the order given. `alternatives`: how many of the most likely tokens are told of each place; absent = none. */
+  score(sequences: readonly TokenIds[], alternatives?: number): Promise<TokenScores[]>;
   /** For a policy that knows measurements instead of making them by its scores, such as one that plays a record back (core/policy/measure.ts). */
   readonly measure?: (sequences: readonly MeasuredSequence[]) => Promise<Measurement[]>;
   dispose(): Promise<void>;

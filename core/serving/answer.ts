@@ -24,6 +24,19 @@ export interface Choice {
   readonly stopped: boolean;
 }
 
+/** A prompt of which the caller is told. */
+export interface ToldPrompt {
+  /** Absent where the text of an answer does not begin with it. */
+  readonly echoed?: string;
+  /** [prompt]: its tokens. The first has no log-probability, since nothing stands before it. Absent where none were asked for. */
+  readonly read?: readonly {
+    readonly own: { readonly id: number; readonly text: string; readonly logprob: number | null };
+    /** How many tokens are at least as likely, itself included; 1 for the first. */
+    readonly rank: number;
+    readonly alternatives: readonly NamedAlternative[];
+  }[];
+}
+
 /** What the answers to one request have in common. */
 export interface Heading {
   readonly id: string;
@@ -40,8 +53,12 @@ export interface Heading {
 /** What the caller wants to see of tokens. */
 export interface Shown {
   readonly logprobs: boolean;
+  /** How many alternatives are told of each place. */
+  readonly alternatives: number;
   readonly tokenIds: boolean;
   readonly tokensAsIds: boolean;
+  /** How many alternatives are told of each place of a prompt; undefined = nothing is told of it. */
+  readonly promptLogprobs: number | undefined;
 }
 
 export const usageOf = (prompts: readonly TokenIds[], choices: readonly { readonly ids: TokenIds }[]) => {
@@ -78,23 +95,51 @@ export const chatLogprobs = (choice: Drawn, shown: Shown) => ({
   refusal: null,
 });
 
+/** vLLM's `prompt_logprobs`: of each place an object by token ids, which has the token that is there and the likeliest ones. */
+const promptLogprobs = ({ read = [] }: ToldPrompt, most: number) =>
+  read.map(({ own, rank, alternatives }) =>
+    own.logprob === null
+      ? null
+      : Object.fromEntries(
+          [
+            { ...own, rank },
+            ...alternatives
+              .slice(0, most)
+              .map((one, i) => ({ ...one, rank: one.id === own.id ? rank : i + 1 })),
+          ].map(({ id, logprob, rank: place, text }) => [id, { logprob, rank: place, decoded_token: text }]),
+        ),
+  );
+
+/** The field `prompt_logprobs`, where it was asked for. */
+const toldOf = (prompt: ToldPrompt | undefined, { promptLogprobs: asked }: Shown) =>
+  asked === undefined || !prompt ? {} : { prompt_logprobs: promptLogprobs(prompt, asked) };
+
 /**
  * The log-probabilities as completions have them; `offset`: characters of the completion before these tokens. Each token's alternatives are an
  * object by their texts, which has the drawn token, too; of several with one text the most likely.
  */
-export function textLogprobs(choice: Drawn, shown: Shown, offset = 0) {
+export function textLogprobs(choice: Drawn, shown: Shown, offset = 0, before: ToldPrompt['read'] = []) {
   const named = (one: NamedAlternative) => [nameOf(one.id, one.text, shown), one.logprob] as const;
+  const likeliest = (own: NamedAlternative, those: readonly NamedAlternative[]) =>
+    Object.fromEntries([named(own), ...[...those].reverse().map(named)]);
+  const texts = [...before.map(({ own }) => own.text), ...choice.tokens];
   let at = offset;
   return {
-    tokens: choice.ids.map((id, i) => nameOf(id, choice.tokens[i]!, shown)),
-    token_logprobs: [...choice.logprobs],
-    top_logprobs:
-      choice.alternatives?.map((those, i) =>
-        Object.fromEntries([named(drawnToken(choice, i)), ...[...those].reverse().map(named)]),
-      ) ?? null,
-    text_offset: choice.tokens.map((token) => {
+    tokens: [...before.map(({ own }) => own.id), ...choice.ids].map((id, i) => nameOf(id, texts[i]!, shown)),
+    token_logprobs: [...before.map(({ own }) => own.logprob), ...choice.logprobs],
+    top_logprobs: choice.alternatives
+      ? [
+          ...before.map(({ own, alternatives }) =>
+            own.logprob === null
+              ? null
+              : likeliest({ ...own, logprob: own.logprob }, alternatives.slice(0, shown.alternatives)),
+          ),
+          ...choice.alternatives.map((those, i) => likeliest(drawnToken(choice, i), those)),
+        ]
+      : null,
+    text_offset: texts.map((text) => {
       const here = at;
-      at += token.length;
+      at += text.length;
       return here;
     }),
   };
@@ -116,7 +161,13 @@ export const callsOf = (calls: readonly ToolCall[], { id }: Heading, choice: num
     function: { name, arguments: text },
   }));
 
-export function chatAnswer(heading: Heading, prompt: TokenIds, choices: readonly Choice[], shown: Shown) {
+export function chatAnswer(
+  heading: Heading,
+  prompt: TokenIds,
+  choices: readonly Choice[],
+  shown: Shown,
+  told: readonly ToldPrompt[] = [],
+) {
   return {
     ...headed(heading),
     object: 'chat.completion' as const,
@@ -134,6 +185,7 @@ export function chatAnswer(heading: Heading, prompt: TokenIds, choices: readonly
     })),
     usage: usageOf([prompt], choices),
     ...(shown.tokenIds ? { prompt_token_ids: prompt } : {}),
+    ...toldOf(told[0], shown),
   };
 }
 
@@ -142,17 +194,22 @@ export function completionAnswer(
   prompts: readonly TokenIds[],
   choices: readonly Choice[],
   shown: Shown,
+  told: readonly ToldPrompt[] = [],
 ) {
   return {
     ...headed(heading),
     object: 'text_completion' as const,
-    choices: choices.map((choice, index) => ({
-      index,
-      text: choice.text,
-      logprobs: shown.logprobs ? textLogprobs(choice, shown) : null,
-      finish_reason: finishOf(choice),
-      ...(shown.tokenIds ? { token_ids: choice.ids, prompt_token_ids: prompts[choice.prompt] } : {}),
-    })),
+    choices: choices.map((choice, index) => {
+      const { echoed, read } = told[choice.prompt] ?? {};
+      return {
+        index,
+        text: `${echoed ?? ''}${choice.text}`,
+        logprobs: shown.logprobs ? textLogprobs(choice, shown, 0, echoed === undefined ? [] : read) : null,
+        finish_reason: finishOf(choice),
+        ...(shown.tokenIds ? { token_ids: choice.ids, prompt_token_ids: prompts[choice.prompt] } : {}),
+        ...toldOf(told[choice.prompt], shown),
+      };
+    }),
     usage: usageOf(prompts, choices),
   };
 }
@@ -163,6 +220,7 @@ export function tokensAnswer(
   prompts: readonly TokenIds[],
   choices: readonly Choice[],
   shown: Shown,
+  told: readonly ToldPrompt[] = [],
 ) {
   return {
     ...headed(heading),
@@ -174,6 +232,7 @@ export function tokensAnswer(
       token_ids: choice.ids,
     })),
     prompt_logprobs: null,
+    ...toldOf(told[0], shown),
     usage: usageOf(prompts, choices),
   };
 }

@@ -20,6 +20,8 @@ const fixedBy = (
   { field: 'seed', right: [] },
   { field: 'stop', right: ['[]'] },
   { field: 'ignore_eos', right: [false] },
+  { field: 'echo', right: [false] },
+  { field: 'prompt_logprobs', right: [] },
   { field: 'engine', right: [engine ?? 'onnx'] },
   { field: 'weights', right: weights ? [weights] : [] },
 ];

@@ -56,6 +56,10 @@ export interface ServingOrder {
   readonly logprobs: boolean;
   /** How many of the most likely tokens are told with each that was drawn. */
   readonly alternatives: number;
+  /** Does the text of an answer begin with its prompt, and do its log-probabilities? */
+  readonly echo: boolean;
+  /** How many of the most likely tokens are told of each place of the prompt, as vLLM's `prompt_logprobs` has it; undefined = nothing is told of it. */
+  readonly promptLogprobs: number | undefined;
   /** vLLM's `return_token_ids`. */
   readonly tokenIds: boolean;
   /** vLLM's `return_tokens_as_token_ids`: tokens are written `token_id:17`. */
@@ -115,6 +119,7 @@ const common = {
   stream: v.nullish(v.boolean(), false),
   stream_options: v.nullish(v.looseObject({ include_usage: v.nullish(v.boolean(), false) })),
   response_format: v.nullish(v.looseObject({ type: v.string() })),
+  prompt_logprobs: v.nullish(whole(0, MOST_ALTERNATIVES)),
   return_token_ids: v.nullish(v.boolean(), false),
   return_tokens_as_token_ids: v.nullish(v.boolean(), false),
   engine: v.nullish(v.picklist(ENGINES)),
@@ -172,7 +177,8 @@ export const completionRequest = v.looseObject({
     v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(MOST_COMPLETIONS)),
     v.pipe(v.array(idList), v.minLength(1), v.maxLength(MOST_COMPLETIONS)),
   ]),
-  max_tokens: v.nullish(whole(1, 4096), 16),
+  /** 0 where the prompt alone is asked about. */
+  max_tokens: v.nullish(whole(0, 4096), 16),
   logprobs: v.nullish(
     v.union(
       [v.boolean(), whole(0, MOST_ALTERNATIVES)],
@@ -191,7 +197,7 @@ export const tokensRequest = v.looseObject({
     ...sampling,
     max_tokens: v.nullish(whole(1, 4096)),
     logprobs: v.nullish(finite),
-    prompt_logprobs: v.nullish(finite),
+    prompt_logprobs: v.nullish(whole(0, MOST_ALTERNATIVES)),
   }),
   stream: v.nullish(v.boolean(), false),
   engine: common.engine,
@@ -259,7 +265,6 @@ const NEUTRAL: Readonly<Record<string, unknown>> = {
   include_stop_str_in_output: false,
   include_reasoning: true,
   use_beam_search: false,
-  echo: false,
   min_tokens: 0,
   length_penalty: 1,
   best_of: 1,
@@ -308,6 +313,8 @@ const commonOf = (request: Common) => ({
   ...samplingOf(request),
   stream: request.stream ?? false,
   streamUsage: request.stream_options?.include_usage ?? false,
+  echo: false,
+  promptLogprobs: request.prompt_logprobs ?? undefined,
   tokenIds: request.return_token_ids ?? false,
   tokensAsIds: request.return_tokens_as_token_ids ?? false,
 });
@@ -365,6 +372,12 @@ function toolsOf(tools: readonly Tool[] | null | undefined, choice: unknown): re
   throw unsupported('tool_choice other than "auto" and "none"', 'Leave it out: the model decides.');
 }
 
+/** A stream tells of what is drawn, piece by piece, and of nothing before it. */
+function refuseReadingInStream({ stream, echo, promptLogprobs }: ServingOrder): void {
+  if (stream && (echo || promptLogprobs !== undefined))
+    throw unsupported(`${echo ? 'echo' : 'prompt_logprobs'} in a stream`, 'Ask without stream.');
+}
+
 /** Reads the body of `/v1/chat/completions`. Throws `serving.request`, `serving.unsupported`. */
 export function chatOrder(body: unknown): ServingOrder {
   const request = readRequest(chatRequest, body);
@@ -379,7 +392,7 @@ export function chatOrder(body: unknown): ServingOrder {
     throw wrongInput('serving.request', `top_logprobs: ${alternatives} without logprobs.`, {
       next: 'Set logprobs to true.',
     });
-  return {
+  const order: ServingOrder = {
     ...commonOf(request),
     prompts: [
       {
@@ -392,6 +405,8 @@ export function chatOrder(body: unknown): ServingOrder {
     logprobs,
     alternatives,
   };
+  refuseReadingInStream(order);
+  return order;
 }
 
 const isIds = (prompt: readonly unknown[]): prompt is readonly number[] => typeof prompt[0] === 'number';
@@ -410,7 +425,6 @@ export function completionOrder(body: unknown): ServingOrder {
   refuse(request);
   refuseUnread(request, completionRequest.entries);
   refuseUnread(request.stream_options ?? {}, STREAM_OPTIONS, 'stream_options: ');
-  if (request.echo) throw unsupported('echo', 'Leave it out: the prompt is yours already.');
   if (request.suffix) throw unsupported('suffix', 'Leave it out.');
   if (request.best_of && request.best_of !== (request.n ?? 1))
     throw unsupported(`best_of = ${request.best_of}`, 'Ask for n completions, and choose among them.');
@@ -421,13 +435,21 @@ export function completionOrder(body: unknown): ServingOrder {
       `n: ${request.n} completions of ${prompts.length} prompts are too many.`,
       { expected: `at most ${MOST_COMPLETIONS} in all` },
     );
-  return {
+  const [maxNew, echo] = [request.max_tokens ?? 16, request.echo ?? false];
+  if (maxNew === 0 && !echo && (request.prompt_logprobs ?? null) === null)
+    throw wrongInput('serving.request', 'max_tokens: 0 without echo or prompt_logprobs asks for nothing.', {
+      next: 'Ask for a token at least, or set echo to true.',
+    });
+  const order: ServingOrder = {
     ...commonOf(request),
     prompts,
-    maxNew: request.max_tokens ?? 16,
+    maxNew,
+    echo,
     logprobs: request.logprobs !== null && request.logprobs !== undefined && request.logprobs !== false,
     alternatives: typeof request.logprobs === 'number' ? request.logprobs : 0,
   };
+  refuseReadingInStream(order);
+  return order;
 }
 
 /** Fields that say how ids are written as text: without effect where ids are answered. */
@@ -440,8 +462,6 @@ export function tokensOrder(body: unknown): ServingOrder {
   refuseUnread(request, tokensRequest.entries);
   refuseUnread(params, { ...tokensRequest.entries.sampling_params.entries, ...OF_TEXT }, 'sampling_params: ');
   if (request.stream) throw unsupported('stream', 'Leave it out, or stream from /v1/completions.');
-  if (params.prompt_logprobs !== null && params.prompt_logprobs !== undefined)
-    throw unsupported('prompt_logprobs', 'Leave it out.');
   if ((params.logprobs ?? 0) > 1)
     throw unsupported(`logprobs = ${params.logprobs}`, 'Set it to 1: the drawn tokens have theirs.');
   return {
@@ -455,6 +475,8 @@ export function tokensOrder(body: unknown): ServingOrder {
     streamUsage: false,
     logprobs: params.logprobs !== null && params.logprobs !== undefined,
     alternatives: 0,
+    echo: false,
+    promptLogprobs: params.prompt_logprobs ?? undefined,
     tokenIds: true,
     tokensAsIds: true,
   };

@@ -30,7 +30,7 @@ const item = v.variant('type', [
 type Item = v.InferOutput<typeof item>;
 
 const items = v.pipe(v.array(item), v.minLength(1), v.maxLength(1024));
-const { max_tokens: most, tools: _, messages: __, ...asked } = chatRequest.entries;
+const { max_tokens: most, tools: _, messages: __, prompt_logprobs: ___, ...asked } = chatRequest.entries;
 
 export const responsesRequest = v.looseObject({
   model: asked.model,

@@ -21,6 +21,7 @@ import type { HeadWeights } from '../../model/head.ts';
 import { contextLength } from '../../model/onnx/policy-graph.ts';
 import type { Tensor } from '../../model/safetensors.ts';
 import type { TensorPiece } from '../../model/safetensors-stream.ts';
+import { noPlaces } from '../alternatives.ts';
 import { checkIds, checkSettings } from '../settings.ts';
 import type { Builds } from './builds.ts';
 import { cacheBytes } from './cache.ts';
@@ -245,7 +246,7 @@ export class KernelPolicy implements Policy {
     return batches;
   }
 
-  async score(sequences: readonly TokenIds[]): Promise<TokenScores[]> {
+  async score(sequences: readonly TokenIds[], alternatives?: number): Promise<TokenScores[]> {
     const { vocabSize } = this.#config;
     for (const ids of sequences) checkIds(ids, ids.length, vocabSize, contextLength(this.#config));
     while (this.#watched) await this.#watched;
@@ -253,7 +254,9 @@ export class KernelPolicy implements Policy {
     const { mark } = decoder.heap;
     try {
       return sequences.map((ids) =>
-        ids.length > 1 || decoder.head ? scoreSequence(decoder, ids) : { logprobs: [], entropy: [] },
+        ids.length > 1 || decoder.head
+          ? scoreSequence(decoder, ids, alternatives)
+          : { logprobs: [], entropy: [], ...(alternatives === undefined ? {} : noPlaces()) },
       );
     } finally {
       decoder.heap.backTo(mark);

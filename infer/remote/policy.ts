@@ -23,6 +23,11 @@ import { vllm } from './vllm.ts';
 
 const dialects = { vllm, 'llama.cpp': llamaCpp } as const satisfies Record<string, Dialect>;
 
+const noAlternatives = (count: number) =>
+  wrongInput('remote.alternatives', `${count} alternatives to each token are asked for.`, {
+    expected: 'none: a remote policy tells of the tokens that are there alone',
+  });
+
 export interface RemoteOptions extends ServerOptions {
   readonly ref: PolicyRef;
   readonly vocabSize: number;
@@ -73,7 +78,8 @@ class RemotePolicy implements Policy {
     return prompts.map(({ sampleIds }) => sampleIds.map(() => made[at++]!));
   }
 
-  async score(sequences: readonly TokenIds[]): Promise<TokenScores[]> {
+  async score(sequences: readonly TokenIds[], alternatives?: number): Promise<TokenScores[]> {
+    if (alternatives !== undefined) throw noAlternatives(alternatives);
     const { vocabSize, context } = this.#options;
     for (const ids of sequences) checkIds(ids, ids.length, vocabSize, context);
     return this.#all(sequences, async (ids) =>
@@ -86,10 +92,7 @@ class RemotePolicy implements Policy {
   async dispose(): Promise<void> {}
 
   #checkSupported({ temperature, topP = 1, topK = 0, grammar, alternatives }: SamplingSettings): void {
-    if (alternatives)
-      throw wrongInput('remote.alternatives', `${alternatives} alternatives to each token are asked for.`, {
-        expected: 'none: a remote policy tells of the tokens that it drew alone',
-      });
+    if (alternatives) throw noAlternatives(alternatives);
     if (grammar)
       throw new RollmeshError(
         'give-up',

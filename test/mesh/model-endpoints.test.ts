@@ -180,23 +180,24 @@ describe('the most likely tokens', () => {
     text = textOf(files, POLICY);
   });
 
-  /** The most likely tokens in the places of an answer, by a second implementation of the policy in float64 and a softmax of its own. */
-  function wanted(
-    prompt: TokenIds,
-    ids: TokenIds,
-    temperature: number,
-  ): { token: string; logprob: number }[][] {
+  /** [ids][vocabulary]: log-probabilities after the prompt, by a second implementation of the policy in float64 and a softmax of its own. */
+  function distributions(prompt: TokenIds, ids: TokenIds, temperature: number): number[][] {
     const all = referenceLogits(config, tensors, [...prompt, ...ids.slice(0, -1)]);
     return ids.map((_, t) => {
       const scaled = all[prompt.length - 1 + t]!.map((logit) => logit / temperature);
       const most = Math.max(...scaled);
       const total = Math.log(scaled.reduce((sum, logit) => sum + Math.exp(logit - most), 0)) + most;
-      return [...scaled.entries()]
-        .sort(([, a], [, b]) => b - a)
-        .slice(0, MOST)
-        .map(([id, logit]) => ({ token: text.tokenizer.decode([id]), logprob: logit - total }));
+      return scaled.map((logit) => logit - total);
     });
   }
+  /** The most likely tokens in the places of an answer. */
+  const wanted = (prompt: TokenIds, ids: TokenIds, temperature: number) =>
+    distributions(prompt, ids, temperature).map((logprobs) =>
+      [...logprobs.entries()]
+        .sort(([, a], [, b]) => b - a)
+        .slice(0, MOST)
+        .map(([id, logprob]) => ({ token: text.tokenizer.decode([id]), logprob })),
+    );
   const expectClose = (given: { token: string; logprob: number }[], right: typeof given) => {
     expect(given.map(({ token }) => token)).toEqual(right.map(({ token }) => token));
     given.forEach(({ logprob }, i) => {
@@ -258,6 +259,83 @@ describe('the most likely tokens', () => {
     });
     for (const those of ids.choices[0]!.logprobs!.top_logprobs!)
       for (const token of Object.keys(those)) expect(token).toMatch(/^token_id:\d+$/);
+  });
+
+  /** vLLM's answer about a prompt: null for its first token, of the others an object by ids. */
+  type Told = (null | Record<string, { logprob: number; rank: number; decoded_token: string }>)[];
+  /** The token of each place and the two likeliest, with their ranks. */
+  function expectTold(told: Told, prompt: TokenIds): void {
+    const right = distributions(prompt.slice(0, 1), prompt.slice(1), 1);
+    expect(told).toHaveLength(prompt.length);
+    expect(told[0]).toBeNull();
+    told.slice(1).forEach((place, t) => {
+      const ordered = [...right[t]!.entries()].sort(([, a], [, b]) => b - a).map(([id]) => id);
+      const ids = new Set([prompt[t + 1]!, ...ordered.slice(0, 2)]);
+      expect(Object.keys(place!).map(Number).sort()).toEqual([...ids].sort());
+      for (const id of ids) {
+        const { logprob, rank, decoded_token: token } = place![id]!;
+        expect(logprob).toBeCloseTo(right[t]![id]!, 3);
+        expect(rank).toBe(ordered.indexOf(id) + 1);
+        expect(token).toBe(text.tokenizer.decode([id]));
+      }
+    });
+  }
+
+  test.each(['kernels', 'onnx'])(
+    'of prompts, as evaluation harnesses ask for likelihoods: %s',
+    async (engine) => {
+      const prompt = [...(await promptIds())];
+      const prompts = [prompt, prompt.slice(0, 3)];
+      const settings = {
+        model: 'words@0',
+        temperature: 0,
+        echo: true,
+        logprobs: MOST,
+        prompt_logprobs: 2,
+        engine,
+      };
+      const { choices, usage } = await openai.completions.create({
+        ...settings,
+        prompt: prompts,
+        max_tokens: 1,
+      });
+      expect(usage!.completion_tokens).toBe(2);
+      for (const [p, { text: said, logprobs, ...more }] of choices.entries()) {
+        const ids = prompts[p]!;
+        expect(said.startsWith(text.tokenizer.decode(ids))).toBe(true);
+        const { tokens, token_logprobs: own, top_logprobs: most, text_offset: offsets } = logprobs!;
+        expect(tokens!.slice(0, -1)).toEqual(ids.map((id) => text.tokenizer.decode([id])));
+        expect(offsets!.slice(0, 2)).toEqual([0, tokens![0]!.length]);
+        expect([own![0], most![0]]).toEqual([null, null]);
+        const right = distributions(ids.slice(0, 1), ids.slice(1), 1);
+        ids.slice(1).forEach((id, t) => {
+          expect(own![t + 1]).toBeCloseTo(right[t]![id]!, 3);
+          // What a harness calls greedy: the token itself is the likeliest.
+          const best = Math.max(...Object.values(most![t + 1]!));
+          expect(best).toBeCloseTo(Math.max(...right[t]!), 3);
+        });
+        expectTold((more as unknown as { prompt_logprobs: Told }).prompt_logprobs, ids);
+      }
+      // Nothing is drawn, and a text stays as it was given.
+      const alone = await openai.completions.create({ ...settings, prompt: 'What is 3 + 4?', max_tokens: 0 });
+      expect(alone.choices).toMatchObject([{ text: 'What is 3 + 4?', finish_reason: 'length' }]);
+      expect(alone.choices[0]!.logprobs!.tokens).toHaveLength(alone.usage!.prompt_tokens);
+    },
+  );
+
+  test('of the prompt of a chat, and of ids', async () => {
+    const prompt = [...(await promptIds())];
+    const chat = await ask({ ...sampling, prompt_logprobs: 2 });
+    expectTold((chat as unknown as { prompt_logprobs: Told }).prompt_logprobs, prompt);
+    const response = await fetch(`${scene.mesh.url}/inference/v1/generate`, {
+      method: 'POST',
+      body: JSON.stringify({
+        model: POLICY,
+        token_ids: prompt,
+        sampling_params: { max_tokens: 1, prompt_logprobs: 2 },
+      }),
+    });
+    expectTold(((await response.json()) as { prompt_logprobs: Told }).prompt_logprobs, prompt);
   });
 });
 

@@ -38,6 +38,8 @@ test.each<[object, string]>([
   [{ stop_token_ids: [4, 5] }, 'stop_token_ids = [5] '],
   [{ sampling_params: { stop_token_ids: [6] } }, 'stop_token_ids = [6] '],
   [{ ignore_eos: true }, 'ignore_eos = true '],
+  [{ echo: true }, 'echo = true '],
+  [{ prompt_logprobs: 0 }, 'prompt_logprobs = 0 '],
   [{ engine: 'onnx' }, 'engine = "onnx" '],
   [{ weights: 'int8' }, 'weights = "int8" '],
   [{ sampling_params: { seed: 3 } }, 'seed = 3 '],

@@ -67,7 +67,7 @@ const COMPLETIONS: Record<keyof CompletionCreateParams, Fate> = {
   model: needed,
   prompt: needed,
   best_of: refused(3),
-  echo: refused(true),
+  echo: heeded(true),
   frequency_penalty: refused(0.5),
   logit_bias: refused({ 5: 1 }),
   logprobs: heeded(2),

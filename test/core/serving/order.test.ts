@@ -164,11 +164,11 @@ describe('refused', () => {
       'tool_choice',
       () => chat({ tools: [{ type: 'function', function: { name: 'f' } }], tool_choice: 'required' }),
     ],
-    ['echo', () => completion({ echo: true })],
+    ['echo in a stream', () => completion({ echo: true, stream: true })],
+    ['prompt_logprobs in a stream', () => chat({ prompt_logprobs: 1, stream: true })],
     ['suffix', () => completion({ suffix: 'end' })],
     ['best_of', () => completion({ best_of: 3 })],
     ['logprobs', () => tokens({ logprobs: 5 })],
-    ['prompt_logprobs', () => tokens({ prompt_logprobs: 1 })],
     ['stream', () => tokens({}, { stream: true })],
   ])('what would change the answer and is not supported: %s', (field, order) => {
     expect(order).toThrow(expect.objectContaining({ code: 'serving.unsupported' }));

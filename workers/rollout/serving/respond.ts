@@ -1,5 +1,5 @@
 /** Answers a request of a model endpoint from completions: at once, or as a stream while they are drawn. */
-import type { Completion } from '../../../core/policy/policy.ts';
+import type { Completion, TokenScores } from '../../../core/policy/policy.ts';
 import type { PolicyText } from '../../../core/renderer/policy-text.ts';
 import { chatAnswer, completionAnswer, type Heading, tokensAnswer } from '../../../core/serving/answer.ts';
 import type { ServingOrder } from '../../../core/serving/order.ts';
@@ -7,7 +7,7 @@ import { responseAnswer } from '../../../core/serving/responses.ts';
 import { failureOf } from '../../shared/failures.ts';
 import { log } from '../../shared/log.ts';
 import { type Endpoint, errorBody } from './endpoints.ts';
-import { choiceOf, type PreparedOrder } from './sample.ts';
+import { choiceOf, type PreparedOrder, toldPrompts } from './sample.ts';
 import { CompletionEvents } from './stream.ts';
 import { ResponseEvents } from './stream-response.ts';
 import { StreamWriter } from './stream-writer.ts';
@@ -23,25 +23,28 @@ export interface Answered {
   readonly text: PolicyText;
 }
 
-/** `keep` holds the isolate until the work has ended: others wait for the policy that it uses. */
+/** `keep` holds the isolate until the work has ended: others wait for the policy that it uses. `score`: scores the prompts of which the caller is told. */
 export async function respond(
   { endpoint, order, heading, prepared, text }: Answered,
   draw: (soFar?: SoFar) => Promise<Completion[][]>,
   keep: (work: Promise<unknown>) => void,
+  score?: () => Promise<TokenScores[]>,
 ): Promise<Response> {
   if (!order.stream) {
-    const work = draw();
+    const scored = score?.();
+    const work = Promise.resolve(scored).then(() => draw());
     keep(work);
+    const told = toldPrompts(order, prepared, text, await scored);
     const choices = (await work).flatMap((ofPrompt, p) =>
       ofPrompt.map((completion) => choiceOf(prepared, text, p, completion)),
     );
     const { prompts } = prepared;
     if (endpoint === '/v1/chat/completions')
-      return Response.json(chatAnswer(heading, prompts[0]!, choices, order));
+      return Response.json(chatAnswer(heading, prompts[0]!, choices, order, told));
     if (endpoint === '/v1/responses')
       return Response.json(responseAnswer(heading, prompts[0]!, choices[0]!, order));
     const answer = endpoint === '/v1/completions' ? completionAnswer : tokensAnswer;
-    return Response.json(answer(heading, prompts, choices, order));
+    return Response.json(answer(heading, prompts, choices, order, told));
   }
   const events =
     endpoint === '/v1/responses'

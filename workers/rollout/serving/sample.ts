@@ -1,10 +1,16 @@
 /** Samples the completions that a request of a model endpoint asks for, with one exact version of a policy. */
 import { RollmeshError, wrongInput } from '../../../core/errors.ts';
-import type { Completion, Policy, SamplingSettings, TokenIds } from '../../../core/policy/policy.ts';
+import type {
+  Completion,
+  Policy,
+  SamplingSettings,
+  TokenIds,
+  TokenScores,
+} from '../../../core/policy/policy.ts';
 import { deriveId } from '../../../core/random.ts';
 import type { PolicyText } from '../../../core/renderer/policy-text.ts';
 import type { Dialogue } from '../../../core/renderer/renderer.ts';
-import type { Choice, NamedAlternative } from '../../../core/serving/answer.ts';
+import type { Choice, NamedAlternative, ToldPrompt } from '../../../core/serving/answer.ts';
 import type { Prompt, ServingOrder } from '../../../core/serving/order.ts';
 import { type CallStyle, callMarks, callStyle, parseCalls } from '../../../core/serving/tool-calls.ts';
 import { rowMs } from '../../shared/cpu-budget.ts';
@@ -50,8 +56,8 @@ export function prepare(
 ): PreparedOrder {
   const longest = Math.max(...read.map(({ ids }) => ids.length));
   const room = text.contextLength - longest;
-  const { maxNew = room, stopStrings } = order;
-  if (room < 1 || maxNew > room)
+  const { maxNew = Math.max(1, room), stopStrings } = order;
+  if (maxNew > room)
     throw wrongInput(
       'policy.too-long',
       order.maxNew === undefined || room < 1
@@ -147,6 +153,45 @@ export function expectBudget(needsMs: number, budgetMs: number, completions: num
 /** The most processor time that a completion may take, ms; an engine that samples in its graph reads it a second time for the alternatives. */
 export const drawMs = (policy: Policy, prompt: number, { maxNew, alternatives }: SamplingSettings): number =>
   (alternatives ? 2 : 1) * rowMs(policy, prompt + maxNew);
+
+/** Scores the prompts. `most`: how many of the most likely tokens are told of each place. Throws as `expectBudget` does. */
+export async function scorePrompts(
+  policy: Policy,
+  { prompts, samplesEach, settings }: PreparedOrder,
+  most: number,
+  budgetMs: number,
+): Promise<TokenScores[]> {
+  const longest = Math.max(...prompts.map((ids) => ids.length));
+  // They are read twice where logits are computed again for the alternatives.
+  const needsMs =
+    prompts.length * (2 * rowMs(policy, longest) + samplesEach * drawMs(policy, longest, settings));
+  expectBudget(needsMs, budgetMs, prompts.length * samplesEach, settings.maxNew);
+  return policy.score(prompts, most);
+}
+
+/** What the caller is told of the prompts. `scores`: of their tokens, where they were asked for. */
+export const toldPrompts = (
+  { prompts: asked, echo }: ServingOrder,
+  { prompts }: PreparedOrder,
+  { tokenizer }: PolicyText,
+  scores?: readonly TokenScores[],
+): ToldPrompt[] =>
+  prompts.map((ids, p) => {
+    const prompt = asked[p]!;
+    const named = (id: number) => ({ id, text: tokenizer.decode([id]) });
+    const of = scores?.[p];
+    const read =
+      of &&
+      ids.map((id, t) => ({
+        own: { ...named(id), logprob: t ? of.logprobs[t - 1]! : null },
+        rank: t ? of.ranks![t - 1]! : 1,
+        alternatives: t ? of.alternatives![t - 1]!.map((one) => ({ ...one, ...named(one.id) })) : [],
+      }));
+    return {
+      ...(echo ? { echoed: prompt.kind === 'text' ? prompt.text : tokenizer.decode(ids) } : {}),
+      ...(read ? { read } : {}),
+    };
+  });
 
 /** `soFar` is called after every turn of an engine that draws token by token, and resolves to false to end there. */
 export async function sample(

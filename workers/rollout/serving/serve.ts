@@ -12,7 +12,7 @@ import { getPolicy, getVersion } from '../../store/policies.ts';
 import { expectUsable } from '../../store/versions.ts';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { respond } from './respond.ts';
-import { prepare, sample } from './sample.ts';
+import { prepare, sample, scorePrompts } from './sample.ts';
 
 /** The exact version that a model's name means now. Throws `missing-version`. */
 async function refOf(mesh: VersionStore, order: ServingOrder): Promise<PolicyRef> {
@@ -81,9 +81,15 @@ export async function serve(
   const now = mesh.now();
   const id = deriveId(nameOf(ref), seed, now, crypto.randomUUID());
   const heading = headingOf(endpoint, ref, id, seed, now);
+  const { echo, logprobs, alternatives, promptLogprobs } = order;
+  const isTold = promptLogprobs !== undefined || (echo && logprobs);
+  const most = Math.max(promptLogprobs ?? 0, echo ? alternatives : 0);
   return respond(
     { endpoint, order, heading, prepared, text },
     (soFar) => mesh.session.use(ref, (policy) => sample(policy, prepared, seed, mesh.cpuBudgetMs, soFar)),
     keep,
+    isTold
+      ? () => mesh.session.use(ref, (policy) => scorePrompts(policy, prepared, most, mesh.cpuBudgetMs))
+      : undefined,
   );
 }
