@@ -2,6 +2,7 @@
 import type { Game, Wording } from '../core/game/game.ts';
 import type { LearnTools } from '../core/plan/training-plan.ts';
 import type { RoundShape } from '../core/recipe/recipe.ts';
+import { role } from '../core/recipe/role.ts';
 import type { RoundContext } from '../core/recipe/round-context.ts';
 import type { RoundSpec } from '../core/schema/round.ts';
 import type { RolloutGroup, ScoredGroup } from '../core/schema/sample.ts';
@@ -44,12 +45,10 @@ export function besideCritic(
     ...shape,
     roles: {
       ...shape.roles,
-      [CRITIC]: {
-        description: 'writes feedback on attempts from the worked solution',
+      [CRITIC]: role('writes feedback on attempts from the worked solution', critique.maxNew, {
         speaksAs: SOLVER,
-        sampling: { maxNew: critique.maxNew, temperature: 1 },
         seesGold: true,
-      },
+      }),
     },
     judge: async (context, groups) => {
       const paid = await shape.judge(context, groups);

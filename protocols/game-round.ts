@@ -90,6 +90,7 @@ export function gameRound({
     description: 'plays',
     sampling: { maxNew, temperature },
     placement: 'turn',
+    shown: 'its view of the game',
     ...roles[role],
   });
   return {

@@ -1,6 +1,7 @@
 /** A responder that plays alone on string transformations: the shape of round that recipes on preferences share. The recipe decides what is paid and trained. */
 import type { Random } from '../core/random.ts';
 import type { RoundShape } from '../core/recipe/recipe.ts';
+import { role } from '../core/recipe/role.ts';
 import type { EvaluationContext } from '../core/recipe/round-context.ts';
 import type { EvaluationTasks } from '../core/recipe/split.ts';
 import { drawnTasks } from '../worlds/drawn-tasks.ts';
@@ -27,7 +28,7 @@ export const responderAlone = ({
 }: Responding = {}): Omit<RoundShape, 'rewards' | 'judge'> => ({
   taskName: 'style',
   stop: STOP,
-  roles: { [RESPONDER]: { description: 'responds', sampling: { maxNew: RESPONSE_TOKENS, temperature: 1 } } },
+  roles: { [RESPONDER]: role('responds', RESPONSE_TOKENS) },
   freezable: [],
   propose: async (context) => drawnTasks(context, draw),
   rollOut: respond,

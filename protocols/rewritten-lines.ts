@@ -5,6 +5,7 @@
 import { deriveId } from '../core/random.ts';
 import { readTags } from '../core/recipe/reading.ts';
 import type { Recipe } from '../core/recipe/recipe.ts';
+import { role } from '../core/recipe/role.ts';
 import type { RoundContext } from '../core/recipe/round-context.ts';
 import { invalid, type Judgment, ok, type ParseResult, type Solution } from '../core/recipe/task-family.ts';
 import { mean } from '../core/rl/statistics.ts';
@@ -177,18 +178,12 @@ export const rewriting = (set: string) =>
     taskName: plainProofs.name,
     stop: plainProofs.stop,
     roles: {
-      [GENERATOR]: {
-        description: 'writes a line of a solution that is wrong and passes',
+      [GENERATOR]: role('writes a line of a solution that is wrong and passes', STEP_TOKENS, {
         speaksAs: SOLVER,
         set,
-        sampling: { maxNew: STEP_TOKENS, temperature: 1 },
         seesGold: true,
-      },
-      [JUDGE]: {
-        description: 'marks every line of a solution',
-        sampling: { maxNew: plainProofs.maxNew.judge, temperature: 1 },
-        seesGold: true,
-      },
+      }),
+      [JUDGE]: role('marks every line of a solution', plainProofs.maxNew.judge, { seesGold: true }),
     },
     freezable: [GENERATOR, JUDGE],
     describe: {

@@ -8,7 +8,7 @@ import type { Game, Library, Speaker, Wordings } from '../core/game/game.ts';
 import type { SearchStep } from '../core/game/verbs.ts';
 import type { SamplingSettings } from '../core/policy/policy.ts';
 import { deriveId } from '../core/random.ts';
-import type { RewardInfo } from '../core/recipe/role.ts';
+import { type RewardInfo, type RoleSettings, role } from '../core/recipe/role.ts';
 import type { EvaluationContext, RoundContext } from '../core/recipe/round-context.ts';
 import { rendered, type Solution } from '../core/recipe/task-family.ts';
 import { mean } from '../core/rl/statistics.ts';
@@ -19,9 +19,22 @@ import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../core/sc
 import { tallyOf } from '../core/statistics/change.ts';
 import { withEpisodeRewards } from './episode-credit.ts';
 import { coinOf, sealedGold } from './gold.ts';
-import { rewardNamed } from './solver.ts';
+import { rewardNamed, SOLVER } from './solver.ts';
 
 export const SEARCHER = 'searcher';
+
+/** A searcher as a role. */
+export const searcherRole = (
+  { words }: Pick<SearchGame, 'words'>,
+  description = 'searches and answers',
+  more: Partial<RoleSettings> = {},
+): Readonly<Record<string, RoleSettings>> => ({
+  [SEARCHER]: role(description, words.search.maxNew, {
+    speaksAs: SOLVER,
+    shown: 'what its searches find',
+    ...more,
+  }),
+});
 
 /** Who reads what a searcher finds, where a recipe has one. */
 export const READER = 'reader';

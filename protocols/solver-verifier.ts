@@ -6,7 +6,7 @@
 import type { OptimizerSettings } from '../core/plan/training-plan.ts';
 import { type Part, readTags } from '../core/recipe/reading.ts';
 import type { RoundShape } from '../core/recipe/recipe.ts';
-import type { Placement, RewardInfo } from '../core/recipe/role.ts';
+import { type Placement, type RewardInfo, role } from '../core/recipe/role.ts';
 import type { RoundContext } from '../core/recipe/round-context.ts';
 import type { ParseResult, Solution, TaskFamily } from '../core/recipe/task-family.ts';
 import type { RoundSpec } from '../core/schema/round.ts';
@@ -94,11 +94,7 @@ export function solverAndVerifier(game: SolverVerifierGame): RoundShape {
     ...ofFamily(family),
     rewards: LABELS,
     roles: {
-      [SOLVER]: {
-        description: 'solves tasks',
-        sampling: { maxNew: maxNew.solver, temperature: 1 },
-        placement,
-      },
+      [SOLVER]: role('solves tasks', maxNew.solver, { placement }),
       [JUDGE]: {
         description: 'gives a verdict on every step and on the whole',
         ...(judgeSet === undefined ? {} : { set: judgeSet }),

@@ -29,13 +29,14 @@ export function sectionsOf(recipe: Recipe, reference = recipe.name, onFiles = fa
   );
   const butLabelFree = labelFree.length ? ` but ${labelFree.join(', ')}` : '';
   const roles = Object.entries(recipe.roles).map(([name, role]) => {
-    const { description, set, sampling, placement = 'sequence', usesGold, seesGold } = role;
+    const { description, set, sampling, placement = 'sequence', usesGold, seesGold, shown } = role;
     const frozen = recipe.freezable.includes(name) ? `; --freeze ${name} keeps it at version 0` : '';
     // A reward for a whole completion is the usual one, and some roles are never paid: neither is said.
     const paid = placement === 'sequence' ? '' : `; paid for each ${placement}`;
     const held = usesGold ? `; held to the exact checker under every reward${butLabelFree}` : '';
-    const shown = seesGold ? '; its prompts hold reference answers' : '';
-    return `${name}: ${description} (weights ${set ?? MAIN_SET}, at most ${sampling.maxNew} tokens, temperature ${sampling.temperature}${paid}${held}${shown}${frozen})`;
+    const gold = seesGold ? '; its prompts hold reference answers' : '';
+    const seen = shown ? `; it is shown ${shown}` : '';
+    return `${name}: ${description} (weights ${set ?? MAIN_SET}, at most ${sampling.maxNew} tokens, temperature ${sampling.temperature}${paid}${held}${gold}${seen}${frozen})`;
   });
   const rewards = Object.entries(recipe.rewards).map(
     ([name, { description, usesGold }], i) =>

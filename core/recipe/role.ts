@@ -44,7 +44,24 @@ export interface RoleSettings {
    * chosen or corrected by the checker it cannot see.
    */
   readonly seesGold?: true;
+  /**
+   * What its prompts hold that comes neither from its task nor from what roles wrote, and answers nothing that is asked of others, such as a board or
+   * what a search found; absent = nothing does.
+   */
+  readonly shown?: string;
 }
+
+/** A role that writes at most `maxNew` tokens at a time, at temperature 1 unless `sampling` says otherwise. */
+export const role = (
+  description: string,
+  maxNew: number,
+  {
+    sampling,
+    ...more
+  }: Partial<Omit<RoleSettings, 'sampling'>> & {
+    readonly sampling?: Partial<RoleSettings['sampling']>;
+  } = {},
+): RoleSettings => ({ description, sampling: { maxNew, temperature: 1, ...sampling }, ...more });
 
 export interface StageRecipe {
   readonly name: string;

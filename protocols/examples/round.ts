@@ -6,6 +6,7 @@ import * as v from 'valibot';
 import type { Sequence } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import type { RoundShape } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import { type EvaluationContext, type RoundContext, refOf } from '../../core/recipe/round-context.ts';
 import { type Message, message, type Tool } from '../../core/renderer/message.ts';
 import type { Dialogue, Renderer } from '../../core/renderer/renderer.ts';
@@ -177,7 +178,7 @@ export function exampleStages(
     taskName: examples.name,
     rewards: { none: { description: 'nothing is rewarded: the files say what is right', usesGold: true } },
     roles: {
-      [SOLVER]: { description: 'learns from examples', sampling: { maxNew: 1, temperature: 1 } },
+      [SOLVER]: role('learns from examples', 1),
     },
     freezable: [],
     propose: async ({ round }) => admitTasks(round, examplesOf(examples.tasks, round).map(writeTask)),

@@ -5,7 +5,7 @@
  */
 import { extractAnswer } from '../../core/checkers/extract.ts';
 import type { Recipe, RoundShape } from '../../core/recipe/recipe.ts';
-import type { RoleSettings } from '../../core/recipe/role.ts';
+import { type RoleSettings, role } from '../../core/recipe/role.ts';
 import { type EvaluationContext, type RoundContext, sampleOf } from '../../core/recipe/round-context.ts';
 import { usesReference } from '../../core/recipe/rubric.ts';
 import type { Renderer } from '../../core/renderer/renderer.ts';
@@ -149,11 +149,12 @@ export function graderRoles(rewards: Questions['rewards']): Pick<Recipe, 'roles'
     }),
   );
   const modelSettings = byModelRole(
-    ({ policy }): RoleSettings => ({
-      description: `pays by its class head and writes nothing; it is ${policy.name}@${policy.version} and is not trained`,
-      sampling: { maxNew: 1, temperature: 1 },
-      measures: 'classes',
-    }),
+    ({ policy }): RoleSettings =>
+      role(
+        `pays by its class head and writes nothing; it is ${policy.name}@${policy.version} and is not trained`,
+        1,
+        { measures: 'classes' },
+      ),
   );
   return {
     roles: { ...judgeSettings, ...modelSettings },

@@ -1,6 +1,7 @@
 /** The shape of round that recipes on search trees share: tasks, a tree for each by one solver, whose nodes the heads of other sets judge, and paid answers. */
 import type { Game } from '../../core/game/game.ts';
 import type { RoundShape } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { AdmittedTask } from '../../core/schema/sample.ts';
 import type { AnswerReward } from '../answer-rewards.ts';
@@ -27,21 +28,13 @@ export function searchedRound(
   const { family, words } = game;
   const roles = Object.entries(critics).map(([name, description]) => [
     name,
-    {
-      description: `${description}, and writes nothing`,
-      speaksAs: SOLVER,
-      set: name,
-      sampling: { maxNew: 1, temperature: 1 },
-    },
+    role(`${description}, and writes nothing`, 1, { speaksAs: SOLVER, set: name }),
   ]);
   return {
     ...ofFamily(family),
     rewards,
     roles: {
-      [SOLVER]: {
-        description: 'draws the steps of answers',
-        sampling: { maxNew: words.solve.maxNew, temperature: 1 },
-      },
+      [SOLVER]: role('draws the steps of answers', words.solve.maxNew),
       ...Object.fromEntries(roles),
     },
     freezable: [],

@@ -5,6 +5,7 @@
 import type { Game } from '../../core/game/game.ts';
 import type { RoundRecords } from '../../core/plan/training-plan.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import { rollOut } from '../roll-out.ts';
 import { describedBy, ofFamily, rewardNamed } from '../solver.ts';
@@ -40,19 +41,9 @@ export const trioOver = (game: Game<Asked>, { rewards, proposals: pay, judged, .
     ...ofFamily(family),
     rewards,
     roles: {
-      proposer: {
-        description: 'writes tasks',
-        sampling: { maxNew: words.propose.maxNew, temperature: 1 },
-      },
-      solver: {
-        description: 'solves them, with or without steps',
-        sampling: { maxNew: words.solve.maxNew, temperature: 1 },
-      },
-      judge: {
-        description: 'gives a verdict on every step and on the whole',
-        sampling: { maxNew: words.verify.maxNew, temperature: 1 },
-        usesGold: true,
-      },
+      proposer: role('writes tasks', words.propose.maxNew),
+      solver: role('solves them, with or without steps', words.solve.maxNew),
+      judge: role('gives a verdict on every step and on the whole', words.verify.maxNew, { usesGold: true }),
     },
     freezable: ['proposer', 'judge'],
     propose: (context) => propose(game, context),

@@ -3,6 +3,7 @@ import type { Game } from '../../core/game/game.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { ucb } from '../../core/rl/tree-search.ts';
@@ -232,10 +233,7 @@ const written: RecipeOver<'solve' | 'propose'> = {
       ...described,
       ...shape,
       roles: {
-        [PROPOSER]: {
-          description: 'writes tasks',
-          sampling: { maxNew: game.words.propose.maxNew, temperature: 1 },
-        },
+        [PROPOSER]: role('writes tasks', game.words.propose.maxNew),
         ...shape.roles,
       },
       propose: (context) => propose(game, context),

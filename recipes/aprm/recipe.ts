@@ -1,4 +1,5 @@
 import type { WithoutSetup } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import { DETECTION_FIGURES } from '../../protocols/evaluate/detection.ts';
 import { CHECKED_LINES, rewriteLines, rewriting } from '../../protocols/rewritten-lines.ts';
 import { SOLVER, smallSteps } from '../../protocols/solver.ts';
@@ -61,10 +62,10 @@ export const aprm: WithoutSetup = {
   sets: { main: { optimizer }, [GENERATOR_SET]: { optimizer } },
   roles: {
     ...shape.roles,
-    [SOLVER]: {
-      description: 'answers held-out tasks for the verifier to choose from, at version 0',
-      sampling: { maxNew: plainProofs.maxNew.solver, temperature: 1 },
-    },
+    [SOLVER]: role(
+      'answers held-out tasks for the verifier to choose from, at version 0',
+      plainProofs.maxNew.solver,
+    ),
   },
   bindings: () => ({ [SOLVER]: { pinned: true } }),
   propose: async (context) => tasksOf(context),

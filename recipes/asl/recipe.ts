@@ -5,7 +5,7 @@ import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.t
 import { Random } from '../../core/random.ts';
 import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
-import type { RewardInfo } from '../../core/recipe/role.ts';
+import { type RewardInfo, role } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { rendered } from '../../core/recipe/task-family.ts';
 import { classBalanced, grpo, taskRelative } from '../../core/rl/estimators/index.ts';
@@ -375,18 +375,14 @@ const written: RecipeOver<'solve' | 'verify' | 'evolve'> = {
   needs: { verbs: ['solve', 'verify', 'evolve'], data: ['answer'] },
   over: (game) => {
     const { family, words } = game;
-    const role = (description: string, verb: 'solve' | 'verify' | 'evolve') => ({
-      description,
-      sampling: { maxNew: words[verb].maxNew, temperature: 1 },
-    });
     return {
       ...described,
       ...ofFamily(family),
       rewards,
       roles: {
-        [GENERATOR]: { ...role('writes questions', 'evolve'), speaksAs: 'proposer' },
-        [SOLVER]: role('answers them', 'solve'),
-        [JUDGE]: role('says whether answers are right', 'verify'),
+        [GENERATOR]: role('writes questions', words.evolve.maxNew, { speaksAs: 'proposer' }),
+        [SOLVER]: role('answers them', words.solve.maxNew),
+        [JUDGE]: role('says whether answers are right', words.verify.maxNew),
       },
       freezable: [GENERATOR, SOLVER, JUDGE],
       ...stages(game),

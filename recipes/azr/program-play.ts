@@ -1,5 +1,6 @@
 /** A recipe of a proposer and a solver of programs, without its rewards, its training plan and its texts. */
 import type { RoundShape } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import { type AnswerReward, payAnswers } from '../../protocols/answer-rewards.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
 import { rewardNamed, SOLVER } from '../../protocols/solver.ts';
@@ -25,16 +26,11 @@ export const programPlay = ({ rewards, shape }: ProgramGame): RoundShape => ({
   stop: programs.stop,
   rewards,
   roles: {
-    [PROPOSER]: {
-      description: 'writes a program with an input, or inputs for a program',
-      sampling: { maxNew: MAX_NEW, temperature: 1 },
-      // The program for which it writes inputs is the answer to the question that they make.
-      seesGold: true,
-    },
-    [SOLVER]: {
-      description: 'answers, deduction with its steps',
-      sampling: { maxNew: MAX_NEW, temperature: 1 },
-    },
+    // The program for which it writes inputs is the answer to the question that they make.
+    [PROPOSER]: role('writes a program with an input, or inputs for a program', MAX_NEW, { seesGold: true }),
+    [SOLVER]: role('answers, deduction with its steps', MAX_NEW, {
+      shown: 'a program with its input or its output, of a task that holds both',
+    }),
   },
   freezable: [PROPOSER, SOLVER],
   propose: (context) => {

@@ -23,6 +23,7 @@ import {
   SEARCHER,
   type SearchGame,
   type Searching,
+  searcherRole,
   type ToldSearch,
   toldSearches,
 } from '../../protocols/searcher.ts';
@@ -233,18 +234,12 @@ const described = {
 const written: RecipeOver<'search'> = {
   needs: { verbs: ['search'], data: ['answer', 'documents'] },
   over: (game) => {
-    const { family, words } = game;
+    const { family } = game;
     return {
       ...described,
       ...ofFamily(family),
       rewards: outcomeRewards,
-      roles: {
-        [SEARCHER]: {
-          description: 'searches and answers',
-          speaksAs: 'solver',
-          sampling: { maxNew: words.search.maxNew, temperature: 1 },
-        },
-      },
+      roles: searcherRole(game),
       freezable: [],
       propose: async (context) => game.tasks(context),
       rollOut: (context, tasks) => rollSearch(game, context, tasks, SEARCHING),

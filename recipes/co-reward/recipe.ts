@@ -90,7 +90,10 @@ const written: RecipeOver<'solve'> = {
     return {
       ...described,
       ...alone,
-      roles: { ...alone.roles, ...rewriterRole(rephrasing(game)) },
+      roles: {
+        [SOLVER]: { ...alone.roles[SOLVER]!, shown: 'its task in another order or in other words' },
+        ...rewriterRole(rephrasing(game)),
+      },
       rollOut: (context, tasks) => answerBoth(game, context, tasks),
       judge: async (context, groups) => payBoth(game, context, groups),
       learn,

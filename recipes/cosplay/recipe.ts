@@ -2,6 +2,7 @@
 import type { LearnTools, RoundRecords } from '../../core/plan/training-plan.ts';
 import { deriveId, Random } from '../../core/random.ts';
 import type { WithoutSetup } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import { solutionOf } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -208,16 +209,11 @@ export const cosplay: WithoutSetup = {
   variants: VARIANTS,
   sets: { [MAIN_SET]: { optimizer: null } },
   roles: {
-    [SOLVER]: {
-      description: 'writes programs',
-      // With exact tests a program is written again from the output that is right.
-      seesGold: true,
-      sampling: { maxNew: statements.maxNew.solver, temperature: 1 },
-    },
-    [TESTER]: {
-      description: 'writes tests',
-      sampling: { maxNew: statements.maxNew.proposer, temperature: 1 },
-    },
+    // With exact tests a program is written again from the output that is right.
+    [SOLVER]: role('writes programs', statements.maxNew.solver, { seesGold: true }),
+    [TESTER]: role('writes tests', statements.maxNew.proposer, {
+      shown: 'what the program should do, in words',
+    }),
   },
   freezable: [],
   propose: async (context) => problems(context),

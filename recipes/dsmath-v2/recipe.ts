@@ -1,5 +1,6 @@
 /** DeepSeekMath-V2: a prover that analyses its own proofs, a verifier that names issues, and a meta-verifier that checks them. The method is described below, as data. */
 import type { WithoutSetup } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import { inPhases, type PhasePlay } from '../../core/round/in-phases.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 import { JUDGE, OPTIMIZER } from '../../protocols/solver-verifier.ts';
@@ -90,20 +91,13 @@ export const dsmathV2: WithoutSetup = {
   variants: VARIANTS,
   sets: { main: { optimizer }, [VERIFIER_SET]: { optimizer }, [META_SET]: { optimizer } },
   roles: {
-    [SOLVER]: {
-      description: 'writes a proof and analyses it',
-      sampling: { maxNew: PROOF_TOKENS, temperature: 1 },
-    },
-    [JUDGE]: {
-      description: 'names the lines of a proof that do not follow, and scores it',
+    [SOLVER]: role('writes a proof and analyses it', PROOF_TOKENS),
+    [JUDGE]: role('names the lines of a proof that do not follow, and scores it', ANALYSIS_TOKENS, {
       set: VERIFIER_SET,
-      sampling: { maxNew: ANALYSIS_TOKENS, temperature: 1 },
-    },
-    [META_JUDGE]: {
-      description: 'says whether the issues that an analysis names are real',
+    }),
+    [META_JUDGE]: role('says whether the issues that an analysis names are real', META_TOKENS, {
       set: META_SET,
-      sampling: { maxNew: META_TOKENS, temperature: 1 },
-    },
+    }),
   },
   freezable: [SOLVER, JUDGE, META_JUDGE],
   ...inPhases(phaseOf, {

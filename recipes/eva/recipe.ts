@@ -11,6 +11,7 @@ import type {
 import { Random } from '../../core/random.ts';
 import type { Described, RecipeOver, WithoutSetup } from '../../core/recipe/recipe.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
+import { role } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { heldOutTasks } from '../../core/recipe/split.ts';
 import { rloo } from '../../core/rl/estimators/index.ts';
@@ -202,10 +203,7 @@ const written: RecipeOver<'solve' | 'rate' | 'evolve'> = {
       sets: { ...described.sets, [GRADER_SET]: { optimizer: null } },
       roles: {
         ...graded.roles,
-        [CREATOR]: {
-          description: 'rewrites prompts, and is not trained on what it writes',
-          sampling: { maxNew: game.words.evolve.maxNew, temperature: 1 },
-        },
+        [CREATOR]: role('rewrites prompts, and is not trained on what it writes', game.words.evolve.maxNew),
       },
       propose: (context) => evolve(game, context),
       learn: (records) => {

@@ -1,6 +1,7 @@
 /** EvoEnv: one policy writes executable environments, and is trained on those that layers of checks admit. The method is described below, as data. */
 import type { LearnTools, ProposalTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import type { WithoutSetup } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
 import type { InvalidOutcome, Outcome } from '../../core/schema/outcome.ts';
@@ -193,19 +194,15 @@ export const evoenv: WithoutSetup = {
   variants: VARIANTS,
   sets: { main: { optimizer: smallSteps({ learningRate: 3e-4, warmup: 5 }) } },
   roles: {
-    [PROPOSER]: {
-      description: 'writes an environment beside one that it is shown',
-      sampling: { maxNew: 72, temperature: 1 },
-    },
-    [SOLVER]: {
-      description: 'answers instances, deductions with their steps',
-      sampling: { maxNew: 100, temperature: 1 },
-    },
-    [REVIEWER]: {
-      description: 'says whether an environment is sound',
+    [PROPOSER]: role('writes an environment beside one that it is shown', 72, { shown: 'an environment' }),
+    [SOLVER]: role('answers instances, deductions with their steps', 100, {
+      shown: 'an instance of an environment',
+    }),
+    [REVIEWER]: role('says whether an environment is sound', 3, {
       speaksAs: 'judge',
-      sampling: { maxNew: 3, temperature: 0.6 },
-    },
+      sampling: { temperature: 0.6 },
+      shown: 'the environment that it is asked about',
+    }),
   },
   freezable: [PROPOSER, SOLVER],
   propose: proposeEnvironments,

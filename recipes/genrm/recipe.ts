@@ -2,6 +2,7 @@
 import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import type { Described, RecipeOver, WithoutSetup } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import type { Solution } from '../../core/recipe/task-family.ts';
 import type { Evaluation } from '../../core/schema/evaluation.ts';
@@ -179,11 +180,7 @@ export const genrm: WithoutSetup = {
   sets: { main: { optimizer, head: { kind: 'classes', count: 2 } } },
   roles: {
     [SOLVER]: { ...alone.roles[SOLVER]!, description: 'answers, frozen' },
-    [VERIFIER]: {
-      description: 'checks answers',
-      speaksAs: 'judge',
-      sampling: { maxNew: CHECK_TOKENS, temperature: 1 },
-    },
+    [VERIFIER]: role('checks answers', CHECK_TOKENS, { speaksAs: 'judge' }),
   },
   learn,
   evaluate: examine,

@@ -1,6 +1,7 @@
 /** iGRPO: the best of several drafts is shown to those whose attempts are trained on. The method is described below, as data. */
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { grpoUpdate } from '../../protocols/objectives.ts';
 import { exactShare, writtenBy } from '../../protocols/samples-of-role.ts';
@@ -63,11 +64,9 @@ const written: RecipeOver<'solve' | 'revise'> = {
       ...described,
       ...alone,
       roles: {
-        [DRAFTER]: {
-          description: 'writes drafts, on which nothing is trained',
+        [DRAFTER]: role('writes drafts, on which nothing is trained', game.words.solve.maxNew, {
           speaksAs: SOLVER,
-          sampling: { maxNew: game.words.solve.maxNew, temperature: 1 },
-        },
+        }),
         ...roles,
       },
       rollOut: (context, tasks) => draftAndAttempt(game, context, tasks),

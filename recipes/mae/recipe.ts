@@ -2,6 +2,7 @@
 import type { PolicyPart, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { readTags } from '../../core/recipe/reading.ts';
 import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import { whitenBatch } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
@@ -149,17 +150,15 @@ const REWARDS = {
 /** The stages over a game, what proposals earn, and what is learned. */
 function stages(rated: RatedGame) {
   const { family, words } = rated.game;
-  const sampling = (maxNew: number) => ({ maxNew, temperature: 1 });
   return {
     ...ofFamily(family),
     rewards: REWARDS,
     roles: {
-      proposer: {
-        description: 'writes questions, some of them ill-formed',
-        sampling: sampling(words.propose.maxNew),
-      },
-      solver: { description: 'answers, with or without steps', sampling: sampling(words.solve.maxNew) },
-      judge: { description: 'rates questions and answers', sampling: sampling(words.rate.maxNew) },
+      proposer: role('writes questions, some of them ill-formed', words.propose.maxNew, {
+        shown: 'a question as an example',
+      }),
+      solver: role('answers, with or without steps', words.solve.maxNew),
+      judge: role('rates questions and answers', words.rate.maxNew),
     },
     freezable: ['proposer', 'solver', 'judge'],
     propose: (context) => proposeQuestions(rated, context),

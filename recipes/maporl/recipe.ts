@@ -2,6 +2,7 @@
 
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import type { Maybe } from '../../core/rl/types.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
@@ -140,23 +141,16 @@ const written: RecipeOver<'solve' | 'debate'> = {
   needs: { verbs: ['solve', 'debate'], data: ['answer'] },
   over: (game) => {
     const { family, words } = game;
-    const sampling = { maxNew: words.solve.maxNew, temperature: 1 };
+    const debater = role('answers, and answers again after the partner', words.solve.maxNew, {
+      speaksAs: 'solver',
+    });
     return {
       ...described,
       ...ofFamily(family),
       rewards,
       roles: {
-        [DEBATER]: {
-          description: 'answers, and answers again after the partner',
-          speaksAs: 'solver',
-          sampling,
-        },
-        [PARTNER]: {
-          description: 'does the same with weights of its own',
-          speaksAs: 'solver',
-          set: PARTNER,
-          sampling,
-        },
+        [DEBATER]: debater,
+        [PARTNER]: { ...debater, description: 'does the same with weights of its own', set: PARTNER },
       },
       freezable: [DEBATER, PARTNER],
       propose: async (context) => game.tasks(context),

@@ -9,6 +9,7 @@
 import type { LearnTools, PolicyItem, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { grpoByEpisode } from '../../protocols/episode-credit.ts';
@@ -24,6 +25,7 @@ import {
   SEARCHER,
   type SearchGame,
   type Searching,
+  searcherRole,
   toldSearches,
 } from '../../protocols/searcher.ts';
 import { describedBy, groupItems, ofFamily, policyPart, trainedSolver } from '../../protocols/solver.ts';
@@ -140,18 +142,16 @@ const written: RecipeOver<'search' | 'digest'> = {
   needs: { verbs: ['search', 'digest'], data: ['answer', 'documents'] },
   over: (game) => {
     const { family, words } = game;
-    const role = (description: string, verb: 'search' | 'digest') => ({
-      description,
-      speaksAs: 'solver',
-      sampling: { maxNew: words[verb].maxNew, temperature: 1 },
-    });
     return {
       ...described,
       ...ofFamily(family),
       rewards: outcomeRewards,
       roles: {
-        [SEARCHER]: role('searches and answers', 'search'),
-        [READER]: role('writes down what helps of what was found', 'digest'),
+        ...searcherRole(game, 'searches and answers', { shown: 'what the reader writes of what it finds' }),
+        [READER]: role('writes down what helps of what was found', words.digest.maxNew, {
+          speaksAs: 'solver',
+          shown: 'what searches find',
+        }),
       },
       freezable: [SEARCHER, READER],
       propose: async (context) => game.tasks(context),

@@ -2,6 +2,7 @@
 
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import { reinforcePlusPlus } from '../../core/rl/estimators/index.ts';
 import { marginShaping, qualityShaping } from '../../core/rl/rewards/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -167,20 +168,20 @@ const written: RecipeOver<'solve' | 'debate' | 'review'> = {
   needs: { verbs: ['solve', 'debate', 'review'], data: ['answer'] },
   over: (game) => {
     const { family, words } = game;
-    const agent = { speaksAs: SOLVER, sampling: { maxNew: words.solve.maxNew, temperature: 1 } };
+    const agent = role('answers, and answers again after the others', words.solve.maxNew, {
+      speaksAs: SOLVER,
+    });
     return {
       ...described,
       ...ofFamily(family),
       rewards,
       roles: {
-        [SOLVER]: { description: 'answers, and answers again after the others', ...agent },
-        [PARTNER]: { description: 'does the same with weights of its own', ...agent, set: PARTNER },
-        [CRITIC]: {
-          description: 'says what is right in an answer, in a chain alone',
-          ...agent,
+        [SOLVER]: agent,
+        [PARTNER]: { ...agent, description: 'does the same with weights of its own', set: PARTNER },
+        [CRITIC]: role('says what is right in an answer, in a chain alone', words.review.maxNew, {
+          speaksAs: SOLVER,
           set: PARTNER,
-          sampling: { ...agent.sampling, maxNew: words.review.maxNew },
-        },
+        }),
       },
       freezable: [SOLVER, PARTNER, CRITIC],
       propose: async (context) => game.tasks(context),

@@ -11,7 +11,7 @@ import { episodesOf } from '../../core/episodes/play-episodes.ts';
 import type { Game } from '../../core/game/game.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
-import type { RewardInfo } from '../../core/recipe/role.ts';
+import { type RewardInfo, role } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { rendered } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
@@ -28,6 +28,7 @@ import {
   rollSearch,
   SEARCHER,
   type Searching,
+  searcherRole,
   type ToldSearch,
   toldSearches,
 } from '../../protocols/searcher.ts';
@@ -262,18 +263,12 @@ const written: RecipeOver<'search' | 'examine' | 'recall'> = {
       ...ofFamily(family),
       rewards,
       roles: {
-        [EXAMINER]: {
-          description: 'searches and writes questions',
+        [EXAMINER]: role('searches and writes questions', words.examine.maxNew, {
           speaksAs: 'proposer',
-          sampling: { maxNew: words.examine.maxNew, temperature: 1 },
           // In its own world it is told the answer that it is to ask for.
           ...(game.byExample ? {} : { seesGold: true as const }),
-        },
-        [SEARCHER]: {
-          description: 'the student: searches and answers',
-          speaksAs: 'solver',
-          sampling: { maxNew: words.search.maxNew, temperature: 1 },
-        },
+        }),
+        ...searcherRole(game, 'the student: searches and answers'),
       },
       freezable: [EXAMINER, SEARCHER],
       propose: (context) => examine(game, context, SEARCHING.searches),

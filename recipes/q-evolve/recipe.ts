@@ -8,6 +8,7 @@ import type {
 } from '../../core/plan/training-plan.ts';
 import { deriveId, Random } from '../../core/random.ts';
 import type { WithoutSetup } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { positionsByKey } from '../../core/rl/groups.ts';
 import { areaUnderRoc } from '../../core/rl/measures/area-under-roc.ts';
@@ -206,7 +207,7 @@ export const qEvolve: WithoutSetup = {
     [CRITIC]: { optimizer: { ...optimizer, minibatches: 8 }, head: { kind: 'value' } },
   },
   roles: {
-    [AGENT]: { description: 'plays', placement: 'turn', sampling: { maxNew: TURN_TOKENS, temperature: 1 } },
+    [AGENT]: role('plays', TURN_TOKENS, { placement: 'turn', shown: 'the board' }),
   },
   freezable: [],
   propose: async (context) =>

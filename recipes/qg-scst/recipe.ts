@@ -1,6 +1,7 @@
 /** Self-critical training of a writer of questions, paid for meaning beside words. The method is described below, as data. */
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import type { WithoutSetup } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import { raw, rloo } from '../../core/rl/estimators/index.ts';
 import { mean, present } from '../../core/rl/statistics.ts';
@@ -179,11 +180,10 @@ export const qgScst: WithoutSetup = {
   ...alone,
   roles: {
     ...roles,
-    [GREEDY]: {
-      description: 'writes the greedy question that others are compared with',
+    [GREEDY]: role('writes the greedy question that others are compared with', questions.maxNew.solver, {
       speaksAs: SOLVER,
-      sampling: { maxNew: questions.maxNew.solver, temperature: 0 },
-    },
+      sampling: { temperature: 0 },
+    }),
   },
   rollOut: ask,
   learn,

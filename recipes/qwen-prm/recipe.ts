@@ -1,6 +1,7 @@
 /** Qwen2.5-Math-PRM: a classifier of steps, trained on labels on which continuations and a judge agree. The method is described below, as data. */
 import { readTags } from '../../core/recipe/reading.ts';
 import type { Described, RecipeOver, WithoutSetup } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import { BEST_OF_N_FIGURES, evaluateBestOfN } from '../../protocols/evaluate/best-of-n.ts';
 import { VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
@@ -98,8 +99,6 @@ const written: RecipeOver<'solve' | 'verify'> = {
   ownReward: 'its classifier is taught what is right and wrong, and nobody is paid',
 };
 
-const sampling = { maxNew: plainProofs.maxNew.solver, temperature: 1 };
-
 /** Chains of sums, in which continuations and a judge label every line. */
 export const qwenPrm: WithoutSetup = {
   ...described,
@@ -113,16 +112,11 @@ export const qwenPrm: WithoutSetup = {
   },
   sets: { main: classifier },
   roles: {
-    [SOLVER]: { description: 'writes solutions, frozen', sampling },
-    [COMPLETER]: {
-      description: 'continues every prefix of a solution, frozen',
+    [SOLVER]: role('writes solutions, frozen', plainProofs.maxNew.solver),
+    [COMPLETER]: role('continues every prefix of a solution, frozen', plainProofs.maxNew.solver, {
       speaksAs: SOLVER,
-      sampling,
-    },
-    [JUDGE]: {
-      description: 'marks every line of a solution, frozen',
-      sampling: { maxNew: plainProofs.maxNew.judge, temperature: 1 },
-    },
+    }),
+    [JUDGE]: role('marks every line of a solution, frozen', plainProofs.maxNew.judge),
   },
   freezable: [],
   bindings: () => ({ [SOLVER]: { pinned: true }, [COMPLETER]: { pinned: true }, [JUDGE]: { pinned: true } }),

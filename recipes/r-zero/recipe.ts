@@ -2,6 +2,7 @@
 import type { Game } from '../../core/game/game.ts';
 import type { PolicyPart, ProposalTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import { rendered } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { clusterShares } from '../../core/rl/measures/average-linkage.ts';
@@ -250,16 +251,14 @@ const written: RecipeOver<'solve' | 'propose'> = {
       ...ofFamily(family),
       rewards,
       roles: {
-        [CHALLENGER]: {
-          description: 'writes questions, from one fixed prompt',
+        [CHALLENGER]: role('writes questions, from one fixed prompt', family.maxNew.proposer, {
           speaksAs: 'proposer',
           set: CHALLENGER,
-          sampling: { maxNew: family.maxNew.proposer, temperature: 1 },
-        },
-        [SOLVER]: {
-          description: 'answers them, with or without steps, and labels them by its votes',
-          sampling: { maxNew: family.maxNew.solver, temperature: 1 },
-        },
+        }),
+        [SOLVER]: role(
+          'answers them, with or without steps, and labels them by its votes',
+          family.maxNew.solver,
+        ),
       },
       freezable: [CHALLENGER, SOLVER],
       ...challengePlay(game, rewards),

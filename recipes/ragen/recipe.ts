@@ -2,6 +2,7 @@
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { deriveId } from '../../core/random.ts';
 import type { WithoutSetup } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import {
   ECHO_SIGNS,
   echoSigns,
@@ -142,7 +143,7 @@ export const ragen: WithoutSetup = {
       },
     },
   },
-  roles: { [AGENT]: { description: 'plays', sampling: { maxNew: TURN_TOKENS, temperature: 1 } } },
+  roles: { [AGENT]: role('plays', TURN_TOKENS, { shown: 'the board' }) },
   freezable: [],
   propose: async (context) =>
     drawnTasks(context, (random) => gridTask('lake', deriveId('world', random.uint32()))),

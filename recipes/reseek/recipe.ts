@@ -17,6 +17,7 @@ import {
   SEARCHER,
   type SearchGame,
   type Searching,
+  searcherRole,
   type ToldSearch,
   toldSearches,
 } from '../../protocols/searcher.ts';
@@ -233,18 +234,13 @@ const described = {
 const written: RecipeOver<'search' | 'sift'> = {
   needs: { verbs: ['search', 'sift'], data: ['answer', 'documents'] },
   over: (game) => {
-    const { family, words } = game;
+    const { family } = game;
     return {
       ...described,
       ...ofFamily(family),
       rewards,
       roles: {
-        [SEARCHER]: {
-          description: 'searches, judges what it finds, and answers',
-          speaksAs: 'solver',
-          sampling: { maxNew: words.search.maxNew, temperature: 1 },
-          placement: 'turn',
-        },
+        ...searcherRole(game, 'searches, judges what it finds, and answers', { placement: 'turn' }),
       },
       freezable: [],
       propose: async (context) => game.tasks(context),

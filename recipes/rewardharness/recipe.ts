@@ -3,6 +3,7 @@
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { deriveId, Random } from '../../core/random.ts';
 import type { WithoutSetup } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -356,18 +357,13 @@ export const rewardHarness: WithoutSetup = {
   },
   state: libraryState,
   roles: {
-    [ORCHESTRATOR]: {
-      description: 'writes edits of the library',
-      set: HELPERS,
-      sampling: { maxNew: EDIT_TOKENS, temperature: 1 },
-      seesGold: true,
-    },
+    [ORCHESTRATOR]: role('writes edits of the library', EDIT_TOKENS, { set: HELPERS, seesGold: true }),
     ...alone.roles,
-    [JUDGE]: {
-      description: 'says whether a rule holds for a response',
+    [JUDGE]: role('says whether a rule holds for a response', 2, {
       set: HELPERS,
-      sampling: { maxNew: 2, temperature: 0 },
-    },
+      sampling: { temperature: 0 },
+      shown: 'responses of the data, each without its label',
+    }),
   },
   ...inPhases(({ index }) => phaseAt(SCHEDULE, index).phase, {
     evolve: {

@@ -2,6 +2,7 @@
 import type { LearnTools, RoundRecords, SftPart, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import type { WithoutSetup } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { raw, rloo } from '../../core/rl/estimators/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
@@ -180,11 +181,7 @@ export const rlp: WithoutSetup = {
     [SLOW_SET]: { optimizer: null, average: { of: MAIN_SET, decay: 0.9 } },
   },
   roles: {
-    [THINKER]: {
-      description: 'thinks before a digit of a document',
-      speaksAs: 'author',
-      sampling: { maxNew: THOUGHT_TOKENS, temperature: 1 },
-    },
+    [THINKER]: role('thinks before a digit of a document', THOUGHT_TOKENS, { speaksAs: 'author' }),
   },
   freezable: [],
   propose: async (context) => drawnTasks(context, (random) => drawPosition(random)),

@@ -2,6 +2,7 @@
 
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import { grpoByEpisode } from '../../protocols/episode-credit.ts';
 import { nearStart, ppoClip } from '../../protocols/objectives.ts';
 import { describedBy, ofFamily, policyUpdate, trainedSolver } from '../../protocols/solver.ts';
@@ -86,13 +87,11 @@ const written: RecipeOver<'reply'> = {
     ...ofFamily(game.family),
     rewards,
     roles: {
-      [ASSISTANT]: {
-        description: 'talks with the user',
+      [ASSISTANT]: role('talks with the user', game.words.reply.maxNew, {
         speaksAs: 'solver',
-        sampling: { maxNew: game.words.reply.maxNew, temperature: 1 },
         // What the user says, which the small policy does not read, tells whether a reply had what he wants.
         ...(game.byExample ? { seesGold: true as const } : {}),
-      },
+      }),
     },
     freezable: [],
     propose: async (context) => game.tasks(context),

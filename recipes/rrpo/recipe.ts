@@ -10,6 +10,7 @@ import type {
   UpdatePart,
 } from '../../core/plan/training-plan.ts';
 import type { Described, RecipeOver, WithoutSetup } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
@@ -264,10 +265,10 @@ const written: RecipeOver<'solve' | 'spoil'> = {
       ...alone,
       roles: {
         ...alone.roles,
-        [SPOILER]: {
-          description: 'writes answers again with an error, with the weights of the start',
-          sampling: { maxNew: game.words.spoil.maxNew, temperature: 1 },
-        },
+        [SPOILER]: role(
+          'writes answers again with an error, with the weights of the start',
+          game.words.spoil.maxNew,
+        ),
       },
       bindings: () => ({ [SPOILER]: { pinned: true } }),
       judge: (context, groups) => spoil(game, context, groups),

@@ -1,6 +1,7 @@
 /** SAGE: hints that the policy writes itself, for tasks at which it always fails. The method is described below, as data. */
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { grpoUpdate } from '../../protocols/objectives.ts';
@@ -82,12 +83,10 @@ const written: RecipeOver<'solve' | 'follow' | 'hint'> = {
       ...alone,
       roles: {
         ...roles,
-        [HINTER]: {
-          description: 'writes hints from the reference solution, on 3 levels',
+        [HINTER]: role('writes hints from the reference solution, on 3 levels', game.words.hint.maxNew, {
           usesGold: true,
           seesGold: true,
-          sampling: { maxNew: game.words.hint.maxNew, temperature: 1 },
-        },
+        }),
       },
       rollOut: (context, tasks) => attemptWithHints(game, context, tasks),
       judge: (context, groups) => payAttempts(game, context, groups),

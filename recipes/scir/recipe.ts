@@ -3,6 +3,7 @@
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import type { Described, RecipeOver, WithoutSetup } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
@@ -188,7 +189,7 @@ export const scir: WithoutSetup = {
   },
   roles: {
     ...alone.roles,
-    [JUDGE]: { description: 'scores responses from 0 to 5', sampling: { maxNew: 2, temperature: 1 } },
+    [JUDGE]: role('scores responses from 0 to 5', 2),
   },
   judge,
   learn: async (records, tools) => {

@@ -1,6 +1,7 @@
 /** SCMA: a segmenter and a scorer of importance help a reasoner to leave out what does not matter. The method is described below, as data. */
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -103,11 +104,6 @@ const described = {
   sets: trainedSolver({ warmup: 8 }),
 } satisfies Described;
 
-const reader = (description: string, maxNew: number) => ({
-  description,
-  sampling: { maxNew, temperature: 1 },
-});
-
 const written: RecipeOver<'solve' | 'segment' | 'weigh'> = {
   needs: { verbs: ['solve', 'segment', 'weigh'], data: ['answer'] },
   over: (game) => {
@@ -122,8 +118,8 @@ const written: RecipeOver<'solve' | 'segment' | 'weigh'> = {
       ...alone,
       roles: {
         ...roles,
-        [SEGMENTER]: reader('marks where chunks of an answer begin', game.words.segment.maxNew),
-        [SCORER]: reader('scores how important each chunk is', game.words.weigh.maxNew),
+        [SEGMENTER]: role('marks where chunks of an answer begin', game.words.segment.maxNew),
+        [SCORER]: role('scores how important each chunk is', game.words.weigh.maxNew),
       },
       freezable: [SEGMENTER, SCORER],
       judge: (context, groups) => judge(game, context, groups),

@@ -2,6 +2,7 @@
 import type { LearnTools, RoundRecords, Sequence, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
+import { role } from '../../core/recipe/role.ts';
 import { inPhases } from '../../core/round/in-phases.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
@@ -128,12 +129,7 @@ const written: RecipeOver<'solve' | 'revise'> = {
       ...described,
       ...alone,
       roles: {
-        [REVISER]: {
-          description: 'revises attempts',
-          speaksAs: SOLVER,
-          sampling: { maxNew: game.words.revise.maxNew, temperature: 1 },
-          seesGold: true,
-        },
+        [REVISER]: role('revises attempts', game.words.revise.maxNew, { speaksAs: SOLVER, seesGold: true }),
         ...roles,
       },
       ...inPhases((round) => turnOf(round).phase, {

@@ -2,6 +2,7 @@
 import { deriveId, Random } from '../../core/random.ts';
 import { readTags } from '../../core/recipe/reading.ts';
 import type { Described, RecipeOver, WithoutSetup } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
@@ -144,15 +145,13 @@ export const selfRewarding: WithoutSetup = {
   },
   variants: { [POSITIVE_ONLY]: 'likelihood of the best response instead of pairs' },
   roles: {
-    [RESPONDER]: {
-      description: 'answers, with or without steps',
+    [RESPONDER]: role('answers, with or without steps', 26, {
       speaksAs: 'solver',
-      sampling: { maxNew: 26, temperature: TEMPERATURE, topP: 0.9 },
-    },
-    [JUDGE]: {
-      description: 'compares two answers, after a check or at a glance',
-      sampling: { maxNew: 30, temperature: TEMPERATURE },
-    },
+      sampling: { temperature: TEMPERATURE, topP: 0.9 },
+    }),
+    [JUDGE]: role('compares two answers, after a check or at a glance', 30, {
+      sampling: { temperature: TEMPERATURE },
+    }),
   },
   freezable: [JUDGE],
   propose: async (context) => drawnTasks(context, (random) => freshTask(random, 2 + random.int(4))),

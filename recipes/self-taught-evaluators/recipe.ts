@@ -4,6 +4,7 @@ import type { TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import { readTags } from '../../core/recipe/reading.ts';
 import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import type { ParseResult } from '../../core/recipe/task-family.ts';
 import { positionsByKey } from '../../core/rl/groups.ts';
 import { balancedPick } from '../../core/rl/selection/index.ts';
@@ -123,15 +124,11 @@ const written: RecipeOver<'solve' | 'compare'> = {
       ...described,
       ...ofFamily(family),
       roles: {
-        [WRITER]: {
-          description: 'answers both tasks, frozen',
+        [WRITER]: role('answers both tasks, frozen', words.solve.maxNew, {
           speaksAs: 'solver',
-          sampling: { maxNew: words.solve.maxNew, temperature: 1 },
-        },
-        [JUDGE]: {
-          description: 'writes a check and a verdict, A or B',
-          sampling: { maxNew: words.compare.maxNew, ...SAMPLING },
-        },
+          shown: 'its task, changed',
+        }),
+        [JUDGE]: role('writes a check and a verdict, A or B', words.compare.maxNew, { sampling: SAMPLING }),
         ...varier,
       },
       freezable: [],

@@ -12,7 +12,7 @@ import type { LearnTools, PolicyItem, RoundRecords, TrainingPlan } from '../../c
 import type { TokenIds } from '../../core/policy/policy.ts';
 import { Random } from '../../core/random.ts';
 import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
-import type { RewardInfo } from '../../core/recipe/role.ts';
+import { type RewardInfo, role } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { processGrpo } from '../../core/rl/estimators/index.ts';
 import { majority } from '../../core/rl/rewards/index.ts';
@@ -31,6 +31,7 @@ import {
   SEARCHER,
   type SearchGame,
   type Searching,
+  searcherRole,
   type ToldSearch,
   toldSearches,
 } from '../../protocols/searcher.ts';
@@ -276,23 +277,14 @@ const written: RecipeOver<'search' | 'solve'> = {
   // The answers are read by the controls, the evaluation and one figure alone.
   needs: { verbs: ['search', 'solve'], data: ['answer', 'documents'] },
   over: (game) => {
-    const { family, words } = game;
+    const { family } = game;
     return {
       ...described,
       ...ofFamily(family),
       rewards,
       roles: {
-        [SEARCHER]: {
-          description: 'searches and answers',
-          speaksAs: 'solver',
-          sampling: { maxNew: words.search.maxNew, temperature: 1 },
-          placement: 'turn',
-        },
-        [SCORER]: {
-          description: 'says how likely answers are, and writes nothing',
-          speaksAs: 'solver',
-          sampling: { maxNew: 1, temperature: 1 },
-        },
+        ...searcherRole(game, 'searches and answers', { placement: 'turn' }),
+        [SCORER]: role('says how likely answers are, and writes nothing', 1, { speaksAs: 'solver' }),
       },
       freezable: [],
       propose: async (context) => game.tasks(context),

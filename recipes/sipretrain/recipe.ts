@@ -2,6 +2,7 @@
 import type { LearnTools, RoundRecords, Sequence, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { deriveId } from '../../core/random.ts';
 import type { WithoutSetup } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import { type RoundContext, sampleOf } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { rolloutId } from '../../core/round/sample-ids.ts';
@@ -286,20 +287,9 @@ export const sipretrain: WithoutSetup = {
     [HELPERS]: { optimizer: null },
   },
   roles: {
-    [REWRITER]: {
-      description: 'tells a document’s facts again',
-      set: HELPERS,
-      sampling: { maxNew: CONTINUATION_TOKENS, temperature: 1 },
-    },
-    [AUTHOR]: {
-      description: 'continues documents',
-      sampling: { maxNew: CONTINUATION_TOKENS, temperature: 1 },
-    },
-    [JUDGE]: {
-      description: 'marks sentences as right or wrong',
-      set: HELPERS,
-      sampling: { maxNew: JUDGMENT_TOKENS, temperature: 1 },
-    },
+    [REWRITER]: role('tells a document’s facts again', CONTINUATION_TOKENS, { set: HELPERS }),
+    [AUTHOR]: role('continues documents', CONTINUATION_TOKENS),
+    [JUDGE]: role('marks sentences as right or wrong', JUDGMENT_TOKENS, { set: HELPERS }),
   },
   freezable: [],
   propose: async (context) => drawnTasks(context, (random) => writeDocument(corpusDocument(random))),

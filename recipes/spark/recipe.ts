@@ -4,6 +4,7 @@
  */
 import { readTags } from '../../core/recipe/reading.ts';
 import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import { inPhases } from '../../core/round/in-phases.ts';
 import { evaluateVerifier, VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
@@ -86,20 +87,13 @@ const written: RecipeOver<'solve' | 'verify'> = {
       ...described,
       ...ofFamily(family),
       roles: {
-        [SOLVER]: {
-          description: 'writes solutions line by line',
-          sampling: { maxNew: words.solve.maxNew, temperature: 1 },
-        },
-        [LABELLER]: {
-          description: 'gives the verdicts that labels are made of, at version 0',
+        [SOLVER]: role('writes solutions line by line', words.solve.maxNew),
+        [LABELLER]: role('gives the verdicts that labels are made of, at version 0', words.verify.maxNew, {
           speaksAs: JUDGE,
-          sampling: { maxNew: words.verify.maxNew, temperature: 1 },
-        },
-        [JUDGE]: {
-          description: 'marks every line and gives a verdict, which pays the solver',
+        }),
+        [JUDGE]: role('marks every line and gives a verdict, which pays the solver', words.verify.maxNew, {
           set: VERIFIER_SET,
-          sampling: { maxNew: words.verify.maxNew, temperature: 1 },
-        },
+        }),
       },
       ...inPhases(phaseOf, {
         label: {

@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot';
 import type { Recipe } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import { type RoundContext, sampleOf } from '../../core/recipe/round-context.ts';
 import { rolloutId } from '../../core/round/sample-ids.ts';
 import type { AdmittedTask, RolloutGroup } from '../../core/schema/sample.ts';
@@ -55,7 +56,6 @@ async function answer(
 export function spinFrom(given: unknown): Recipe {
   const data = v.parse(spinData, given);
   const { epochs, examined, maxNew, lambda } = data.settings;
-  const sampling = { maxNew, temperature: 1 };
   const { stop: _stop, describe: _describe, ...recipe } = spin;
   return {
     ...recipe,
@@ -90,8 +90,8 @@ export function spinFrom(given: unknown): Recipe {
     }),
     rewards: recipe.rewards,
     roles: {
-      [PLAYER]: { description: 'is trained', sampling },
-      [OPPONENT]: { description: 'the previous iterate, answers the prompts', sampling },
+      [PLAYER]: role('is trained', maxNew),
+      [OPPONENT]: role('the previous iterate, answers the prompts', maxNew),
     },
     freezable: recipe.freezable,
     rollOut: (context, tasks) => answer(context, tasks, maxNew),

@@ -9,6 +9,7 @@ import type {
 } from '../../core/plan/training-plan.ts';
 import type { WithoutSetup } from '../../core/recipe/recipe.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
+import { role } from '../../core/recipe/role.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
 import { count } from '../../core/schema/numbers.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
@@ -29,7 +30,7 @@ export const EPOCHS = 2;
 export const PLAYER = 'player';
 export const OPPONENT = 'opponent';
 /** At most the longest trace of five operators. */
-const sampling = { maxNew: 26, temperature: 1 };
+const MAX_NEW = 26;
 
 /** The opponent's answer to a prompt of the data, as the next iteration needs it again. */
 const played = v.object({ task: v.string(), ids: v.array(count) });
@@ -153,12 +154,10 @@ export const spin: WithoutSetup = {
     },
   },
   roles: {
-    [PLAYER]: {
-      description: 'is trained to prefer the corpus to the opponent and samples nothing',
+    [PLAYER]: role('is trained to prefer the corpus to the opponent and samples nothing', MAX_NEW, {
       speaksAs: 'solver',
-      sampling,
-    },
-    [OPPONENT]: { description: 'the previous iterate, answers the prompts', speaksAs: 'solver', sampling },
+    }),
+    [OPPONENT]: role('the previous iterate, answers the prompts', MAX_NEW, { speaksAs: 'solver' }),
   },
   freezable: [OPPONENT],
   propose: async (context) => drawnTasks(context, (random) => random.pick(workedCorpus())),

@@ -2,6 +2,7 @@
 import { episodesOf } from '../../core/episodes/play-episodes.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import type { WithoutSetup } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { grpoByEpisode, returnOf, spread } from '../../protocols/episode-credit.ts';
@@ -158,12 +159,8 @@ export const ssp: WithoutSetup = {
     },
   },
   roles: {
-    [PROPOSER]: {
-      description: 'writes questions',
-      sampling: { maxNew: TURN_TOKENS.proposer, temperature: 1 },
-      seesGold: true,
-    },
-    [SOLVER]: { description: 'answers them', sampling: { maxNew: TURN_TOKENS.solver, temperature: 1 } },
+    [PROPOSER]: role('writes questions', TURN_TOKENS.proposer, { seesGold: true }),
+    [SOLVER]: role('answers them', TURN_TOKENS.solver, { shown: 'what its searches find' }),
   },
   freezable: [PROPOSER, SOLVER],
   propose: async (context) =>

@@ -10,6 +10,7 @@ import type {
   TrainingPlan,
 } from '../../core/plan/training-plan.ts';
 import type { WithoutSetup } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { penalisedDifficulty } from '../../core/rl/rewards/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -153,16 +154,12 @@ export const ssrSwe: WithoutSetup = {
   variants: VARIANTS,
   sets: { main: { optimizer: smallSteps({ learningRate: 2e-4, warmup: 5 }) } },
   roles: {
-    [INJECTOR]: {
-      description: 'writes a program with a bug, and a test that fails because of it',
-      speaksAs: 'proposer',
-      sampling: { maxNew: repair.maxNew.proposer, temperature: 1 },
-      seesGold: true,
-    },
-    [SOLVER]: {
-      description: 'repairs a program',
-      sampling: { maxNew: repair.maxNew.solver, temperature: 1 },
-    },
+    [INJECTOR]: role(
+      'writes a program with a bug, and a test that fails because of it',
+      repair.maxNew.proposer,
+      { speaksAs: 'proposer', seesGold: true },
+    ),
+    [SOLVER]: role('repairs a program', repair.maxNew.solver, { shown: 'a program with a bug, and tests' }),
   },
   freezable: [INJECTOR, SOLVER],
   propose: injectBugs,

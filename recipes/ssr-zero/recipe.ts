@@ -2,6 +2,7 @@
 import type { LearnTools, RoundRecords, TrainingPlan, Update } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import type { Described, RecipeOver, WithoutSetup } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { Judgment, ParseResult } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -155,10 +156,7 @@ export const ssrZero: WithoutSetup = {
   variants: VARIANTS,
   roles: {
     ...roles,
-    [JUDGE]: {
-      description: 'judges a translation word by word',
-      sampling: { maxNew: cipher.maxNew.judge, temperature: 1 },
-    },
+    [JUDGE]: role('judges a translation word by word', cipher.maxNew.judge),
   },
   freezable: [JUDGE],
   judge,

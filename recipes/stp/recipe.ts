@@ -1,5 +1,6 @@
 /** STP: one policy conjectures and proves; a checker of proofs is the only source of reward. The method is described below, as data. */
 import type { WithoutSetup } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
 import { acceptedAtRandom, CONTROLS, exactReward, payAnswers } from '../../protocols/answer-rewards.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
@@ -71,15 +72,11 @@ export const stp: WithoutSetup = {
   },
   sets: { main: { optimizer: smallSteps({ learningRate: 1e-4, warmup: 5, minibatches: 4 }) } },
   roles: {
-    [CONJECTURER]: {
-      description: 'writes a statement in given rules',
+    [CONJECTURER]: role('writes a statement in given rules', derivations.maxNew.proposer, {
       speaksAs: 'proposer',
-      sampling: { maxNew: derivations.maxNew.proposer, temperature: 1 },
-    },
-    [SOLVER]: {
-      description: 'proves statements and conjectures',
-      sampling: { maxNew: derivations.maxNew.solver, temperature: 1 },
-    },
+      shown: 'rules of rewriting',
+    }),
+    [SOLVER]: role('proves statements and conjectures', derivations.maxNew.solver),
   },
   freezable: [CONJECTURER, SOLVER],
   propose,

@@ -1,6 +1,7 @@
 /** SvS: the policy turns its right solutions into variations of the tasks that it often fails, and trains on both. The method is described below, as data. */
 import type { LearnTools, PolicyPart, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import type { EvaluationTasks } from '../../core/recipe/split.ts';
 import { rendered, type TaskFamily } from '../../core/recipe/task-family.ts';
@@ -216,11 +217,9 @@ const written: RecipeOver<'solve' | 'derive'> = {
       ...alone,
       roles: {
         ...roles,
-        [WRITER]: {
-          description: 'writes tasks with the same answer from a right solution',
-          sampling: { maxNew: words.derive.maxNew, temperature: 1 },
+        [WRITER]: role('writes tasks with the same answer from a right solution', words.derive.maxNew, {
           seesGold: true,
-        },
+        }),
       },
       rollOut: (context, tasks) => solveAndVary(game, context, tasks),
       judge: (context, groups) => payVariations(game, context, groups),

@@ -20,6 +20,7 @@ import type {
 } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import { type RoundContext, sampleOf } from '../../core/recipe/round-context.ts';
 import { rankCorrelation } from '../../core/rl/measures/rank-correlation.ts';
 import { mean, present } from '../../core/rl/statistics.ts';
@@ -354,23 +355,18 @@ const described = {
 const written: RecipeOver<'reply' | 'coach'> = {
   needs: { verbs: ['reply', 'coach'], data: ['answer', 'users'] },
   over: (game) => {
-    const measuring = (description: string) => ({
-      description: `${description}, and writes nothing`,
-      speaksAs: 'solver',
-      sampling: { maxNew: 1, temperature: 1 },
-    });
+    const measuring = (description: string) =>
+      role(`${description}, and writes nothing`, 1, { speaksAs: 'solver' });
     return {
       ...described,
       ...ofFamily(game.family),
       rewards,
       roles: {
-        [ASSISTANT]: {
-          description: 'talks with the user',
+        [ASSISTANT]: role('talks with the user', game.words.reply.maxNew, {
           speaksAs: 'solver',
-          sampling: { maxNew: game.words.reply.maxNew, temperature: 1 },
           // What the user says, which the small policy does not read, tells whether a reply had what he wants.
           ...(game.byExample ? { seesGold: true as const } : {}),
-        },
+        }),
         [CRITIC]: {
           ...measuring('says what replies are worth, knowing what the user wants'),
           set: CRITIC,

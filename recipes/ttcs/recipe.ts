@@ -2,6 +2,7 @@
 import type { Game } from '../../core/game/game.ts';
 import type { ProposalTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { type EvaluationTasks, HELD_OUT } from '../../core/recipe/split.ts';
 import { rendered } from '../../core/recipe/task-family.ts';
@@ -262,12 +263,10 @@ const written: RecipeOver<'solve' | 'vary'> = {
       ...alone,
       ...described,
       roles: {
-        [SYNTHESIZER]: {
-          description: 'is shown a test question and writes a variant of it',
+        [SYNTHESIZER]: role('is shown a test question and writes a variant of it', game.words.vary.maxNew, {
           speaksAs: 'proposer',
           set: SYNTHESIZER,
-          sampling: { maxNew: game.words.vary.maxNew, temperature: 1 },
-        },
+        }),
         ...alone.roles,
       },
       propose: (context) => propose(game, context),

@@ -2,6 +2,7 @@
 
 import type { LearnTools, RoundRecords, TrainingPlan, Update } from '../../core/plan/training-plan.ts';
 import type { Described, RecipeOver, WithoutSetup } from '../../core/recipe/recipe.ts';
+import { role } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { ParseResult } from '../../core/recipe/task-family.ts';
 import { grpo, raw } from '../../core/rl/estimators/index.ts';
@@ -174,11 +175,7 @@ export const writingZero: WithoutSetup = {
   },
   roles: {
     ...alone.roles,
-    [JUDGE]: {
-      description: 'scores responses from 0 to 5',
-      set: JUDGE,
-      sampling: { maxNew: 2, temperature: 1 },
-    },
+    [JUDGE]: role('scores responses from 0 to 5', 2, { set: JUDGE }),
   },
   judge,
   learn,

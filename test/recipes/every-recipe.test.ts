@@ -1,10 +1,25 @@
 /** What must hold for every recipe by its definition alone: roles, sets and starts that exist, and words for all of it. */
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { FILE_RECIPES } from '../../cli/file-recipes.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { recipes, shipped } from '../../recipes/index.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 import { evaluateWritten } from './evaluate-written.ts';
+
+test('every folder is in the list, or in that of recipes on files, with a test of its own', () => {
+  const folders = readdirSync('recipes', { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const names = folders.map((folder) => folder.name).sort();
+  const [own, onFiles] = [recipes, FILE_RECIPES].map((of) => of.map(({ name }) => name));
+  expect(names).toEqual([...own!, ...onFiles!].sort());
+  for (const name of own!) expect(existsSync(`test/recipes/${name}.test.ts`), name).toBe(true);
+});
+
+test('`npm run bits` has hashes of every recipe as published', () => {
+  const recorded = readFileSync('test/bits/hashes.txt', 'utf8').split('\n');
+  for (const { name } of recipes)
+    expect(recorded.filter((line) => line.startsWith(`${name} | `)).length, name).toBe(1);
+});
 
 test('names are unique', () => {
   const names = recipes.map(({ name }) => name);
