@@ -6,6 +6,7 @@
  * of the batch, on padding, on the platform (Node, workerd, Chromium), or on what ran before.
  */
 import { wrongInput } from '../core/errors.ts';
+import { tokensOf } from '../core/images/patches.ts';
 import type {
   Alternative,
   Completion,
@@ -38,7 +39,7 @@ import {
 } from './batches.ts';
 import type { Runtime } from './runtime.ts';
 import { type Draw, type KeyValues, PolicySession } from './session.ts';
-import { checkIds, drawOf } from './settings.ts';
+import { checkIds, drawOf, type KnownIds } from './settings.ts';
 
 /** The most rows that are generated together. More would cost memory and not make the matrix products faster. */
 const MAX_ROWS = 64;
@@ -117,7 +118,7 @@ export class OnnxPolicy implements Policy {
     const { vocabSize } = this.#config;
     const { maxNew } = settings;
     const draw = drawOf(settings, vocabSize);
-    for (const { ids } of prompts) checkIds(ids, ids.length + maxNew, vocabSize, contextLength(this.#config));
+    for (const { ids } of prompts) checkIds(ids, ids.length + maxNew, this.#known);
     const out: Completion[][] = prompts.map(({ sampleIds }) =>
       sampleIds.map(() => ({ ids: [], logprobs: [], stopped: false })),
     );
@@ -250,8 +251,7 @@ export class OnnxPolicy implements Policy {
   }
 
   async score(sequences: readonly TokenIds[], alternatives?: number): Promise<TokenScores[]> {
-    const { vocabSize } = this.#config;
-    for (const ids of sequences) checkIds(ids, ids.length, vocabSize, contextLength(this.#config));
+    for (const ids of sequences) checkIds(ids, ids.length, this.#known);
     const least = this.#outputs ? 1 : 2;
     const items = sequences.map((ids, index) => ({ ids, index })).filter(({ ids }) => ids.length >= least);
     const out: TokenScores[] = sequences.map(() => ({
@@ -300,7 +300,7 @@ export class OnnxPolicy implements Policy {
 
   /** The graph that scores tells of the tokens that are there, so the logits are computed again. */
   async #addPlaces(rows: readonly TokenIds[], scores: TokenScores[], most: number): Promise<void> {
-    const { vocabSize } = this.#config;
+    const { vocabSize, vision } = this.#config;
     const inputs = rows.map((ids) => ids.slice(0, -1));
     const length = alignedLength(Math.max(1, ...inputs.map((ids) => ids.length)));
     const picks = inputs.flatMap((ids, row) => ids.map((_, t) => row * length + t));
@@ -310,12 +310,16 @@ export class OnnxPolicy implements Policy {
     let at = 0;
     for (const [row, ids] of rows.entries()) {
       const places = noPlaces();
-      for (const [t, id] of ids.slice(1).entries()) {
+      for (const [t, id] of tokensOf(ids.slice(1), vision).entries()) {
         addPlace(places, id, scores[row]!.logprobs[t]!, logits.subarray(at, at + vocabSize), most);
         at += vocabSize;
       }
       scores[row] = { ...scores[row]!, ...places };
     }
+  }
+
+  get #known(): KnownIds {
+    return { ...this.#config, context: contextLength(this.#config) };
   }
 
   #bounds(): { tokens: number; squares: number } {

@@ -3,6 +3,8 @@
  * the graph's inputs and outputs; it does not handle prompts that differ in length, batching or seeds.
  */
 import type * as Ort from 'onnxruntime-web/wasm';
+import { patchesIn, patchNumbers, patchWidth, tokensOf } from '../core/images/patches.ts';
+import type { TokenIds } from '../core/policy/policy.ts';
 import type { ModelConfig } from '../model/config.ts';
 import { cacheNames } from '../model/onnx/policy-graph.ts';
 import { WEIGHTS_FILE } from '../model/onnx/weights.ts';
@@ -14,6 +16,9 @@ import type { Runtime } from './runtime.ts';
  * with such lengths does padding not change the order of the sum, and thereby the last bits.
  */
 export const ALIGNMENT = 4;
+
+/** Rows of patches that are fed at least: the runtime adds up the product of a single row in another order. */
+const LEAST_PATCHES = 2;
 
 export interface Draw {
   /** The logits are divided by it; 0 takes the most likely token. */
@@ -133,7 +138,7 @@ export class PolicySession {
       {
         ...this.#picks(range(rows)),
         next_shape: this.#int64([prompts, samples]),
-        ids: this.#int64(perRow(lastIds), [prompts, samples]),
+        ...this.#ids(perRow(lastIds), [prompts, samples]),
         position: this.#int64(perRow(lengths), [prompts, samples]),
         ...this.#shapes(prompts, samples, 1),
         mask: this.#float32(mask, [prompts, 1, 1, 1, 1, length + 1]),
@@ -171,7 +176,7 @@ export class PolicySession {
       {
         ...this.#wholeRows(ids, rows),
         ...this.#picks(picks),
-        targets: this.#int64(targets, [targets.length, 1]),
+        targets: this.#int64(tokensOf(targets, this.#config.vision), [targets.length, 1]),
       },
       ['target_logprobs', 'entropy', ...(heads ? ['last_heads'] : [])],
     );
@@ -201,7 +206,7 @@ export class PolicySession {
       () => new Float32Array(rows * kvHeads * hidden * headDim),
     );
     return {
-      ids: this.#int64(ids, [rows, length]),
+      ...this.#ids(ids, [rows, length]),
       position: this.#int64(
         ids.map((_, i) => i % length),
         [rows, length],
@@ -212,6 +217,25 @@ export class PolicySession {
       widths: this.#int64([hidden, length]),
       turns: this.#int64([1], []),
       ...this.#past({ prompts: rows, length: hidden, tensors: past }),
+    };
+  }
+
+  /** The feeds of ids, row by row. Where the model sees, patches are numbered from vocabSize on, and fed beside them. */
+  #ids(ids: TokenIds, dims: readonly number[]): Feeds {
+    const { vision, vocabSize } = this.#config;
+    if (!vision) return { ids: this.#int64(ids, dims) };
+    const patches = patchesIn(ids, vision);
+    const numberOf = new Map([...patches.keys()].map((at, k) => [at, vocabSize + k]));
+    const width = patchWidth(vision);
+    const rows = Math.max(LEAST_PATCHES, patches.size);
+    const numbers = new Float32Array(rows * width);
+    numbers.set(patchNumbers([...patches.values()], vision));
+    return {
+      ids: this.#int64(
+        ids.map((id, at) => numberOf.get(at) ?? id),
+        dims,
+      ),
+      patches: this.#float32(numbers, [rows, width]),
     };
   }
 

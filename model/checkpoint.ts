@@ -1,8 +1,12 @@
 /** The tensors that a checkpoint of a given config must have, by their Hugging Face names, and the check that it has them. */
 import { wrongInput } from '../core/errors.ts';
+import { patchWidth } from '../core/images/patches.ts';
 import type { ModelConfig } from './config.ts';
 import type { Tensors } from './safetensors.ts';
 import type { TensorPiece } from './safetensors-stream.ts';
+
+/** The projection of patches of images into the embeddings [hidden, patchWidth]; only models that see have it. */
+export const PATCH_PROJECTION = 'model.vision_embed_tokens.weight';
 
 /**
  * Names and shapes of all weights, linear layers as `[out, in]`, in the canonical order. It is the order of the forward pass, with
@@ -13,6 +17,7 @@ export function tensorShapes(config: ModelConfig): Map<string, readonly number[]
   const q = config.heads * headDim;
   const kv = config.kvHeads * headDim;
   const shapes = new Map<string, readonly number[]>([['model.embed_tokens.weight', [vocabSize, d]]]);
+  if (config.vision) shapes.set(PATCH_PROJECTION, [d, patchWidth(config.vision)]);
   for (const [i, layer] of config.layers.entries()) {
     const at = `model.layers.${i}`;
     const norm = (name: string | null): void => {

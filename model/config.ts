@@ -3,6 +3,7 @@
  * that would change the arithmetic and is not computed is refused by name.
  */
 import { wrongInput } from '../core/errors.ts';
+import type { Vision } from '../core/images/patches.ts';
 import { ARCHITECTURES, type Architecture, FULL, type ModelTraits, rowOf, SLIDING } from './architectures.ts';
 import { type HfConfig, readHfConfig, readScaling, unsupported } from './hf-schema.ts';
 import { type Activation, type LayerSpec, plainLayer, type Rope } from './layers.ts';
@@ -26,6 +27,8 @@ export interface ModelConfig extends ModelTraits {
   readonly tiedEmbeddings: boolean;
   readonly bosId: number | null;
   readonly eosIds: readonly number[];
+  /** How it sees; absent = it reads text alone. */
+  readonly vision?: Vision;
 }
 
 const isObject = (json: unknown): json is Record<string, unknown> =>
@@ -90,6 +93,21 @@ function checkLayerTypes(
     );
 }
 
+/** Throws `config.invalid` where the token of patches is beyond the vocabulary, or the engines could not multiply what a patch has. */
+function visionOf({ vision, vocab_size }: HfConfig): Vision | undefined {
+  if (!vision) return undefined;
+  const { rows, columns, token_id: token } = vision;
+  if (token >= vocab_size)
+    throw wrongInput('config.invalid', `config.json, vision.token_id is ${token}.`, {
+      expected: `an id below vocab_size, ${vocab_size}`,
+    });
+  if ((rows + columns) % 8 !== 0)
+    throw wrongInput('config.invalid', `config.json, vision has ${rows} rows and ${columns} columns.`, {
+      expected: 'numbers whose sum is a multiple of 8',
+    });
+  return { rows, columns, token };
+}
+
 /**
  * Reads a Hugging Face config.json (already parsed).
  *
@@ -135,6 +153,7 @@ export function parseConfig(json: unknown): ModelConfig {
       'rope_type "default" and rotation of whole heads in layers with a window',
     );
   const own = layer?.(c);
+  const vision = visionOf(c);
   const eos = c.eos_token_id ?? [];
   return {
     architecture,
@@ -157,5 +176,6 @@ export function parseConfig(json: unknown): ModelConfig {
     ...(traits ?? { gainOffset: 0, scalesEmbeddings: false }),
     bosId: c.bos_token_id ?? null,
     eosIds: typeof eos === 'number' ? [eos] : eos,
+    ...(vision ? { vision } : {}),
   };
 }

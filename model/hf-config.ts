@@ -1,4 +1,5 @@
 /** Writes a ModelConfig as the config.json that other tools load. */
+import { PATCH } from '../core/images/patches.ts';
 import { rowOf } from './architectures.ts';
 import type { ModelConfig } from './config.ts';
 import { globalRope, type RopeScaling } from './layers.ts';
@@ -30,6 +31,7 @@ function scalingToHf(scaling: RopeScaling): Record<string, unknown> {
 /** The config.json of a checkpoint; `parseConfig(toHfConfig(c))` equals `c`. */
 export function toHfConfig(config: ModelConfig, dtype = 'float32'): Record<string, unknown> {
   const { className, defaults = {}, fields } = rowOf(config.architecture);
+  const { vision } = config;
   const rope = globalRope(config.layers) ?? config.layers[0]?.rope;
   const namesScalar = defaults.query_pre_attn_scalar || config.queryScalar !== config.headDim;
   return {
@@ -55,5 +57,15 @@ export function toHfConfig(config: ModelConfig, dtype = 'float32'): Record<strin
       config.eosIds.length === 0 ? null : config.eosIds.length === 1 ? config.eosIds[0] : config.eosIds,
     torch_dtype: dtype,
     ...fields?.(config.layers),
+    ...(vision
+      ? {
+          vision: {
+            patch_size: PATCH,
+            rows: vision.rows,
+            columns: vision.columns,
+            token_id: vision.token,
+          },
+        }
+      : {}),
   };
 }

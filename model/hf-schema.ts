@@ -1,6 +1,8 @@
 /** The fields of a checkpoint's config.json that are read, with their bounds. */
 import * as v from 'valibot';
 import { wrongInput } from '../core/errors.ts';
+import { LONGEST_SIDE } from '../core/images/image.ts';
+import { PATCH } from '../core/images/patches.ts';
 import { finite } from '../core/schema/numbers.ts';
 import type { RopeScaling } from './layers.ts';
 
@@ -66,6 +68,15 @@ const hfConfig = v.looseObject({
   use_bidirectional_attention: v.nullish(v.boolean()),
   no_rope_layers: v.nullish(v.array(v.picklist([0, 1]))),
   no_rope_layer_interval: v.optional(size(MOST.layers)),
+  /** A field of rollmesh's own: patches of images go through a projection into the embeddings (core/images/patches.ts). */
+  vision: v.nullish(
+    v.strictObject({
+      patch_size: v.literal(PATCH),
+      rows: size(LONGEST_SIDE / PATCH),
+      columns: size(LONGEST_SIDE / PATCH),
+      token_id: tokenId,
+    }),
+  ),
   bos_token_id: v.nullish(tokenId),
   eos_token_id: v.nullish(v.union([tokenId, v.pipe(v.array(tokenId), v.maxLength(MOST.endTokens))])),
 });

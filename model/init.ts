@@ -1,6 +1,6 @@
 /** Makes a new checkpoint with seeded random weights, for the start of a warm start and for models of tests and benchmarks. */
 import { Random } from '../core/random.ts';
-import { tensorShapes } from './checkpoint.ts';
+import { PATCH_PROJECTION, tensorShapes } from './checkpoint.ts';
 import type { ModelConfig } from './config.ts';
 import type { Tensor, Tensors } from './safetensors.ts';
 
@@ -21,9 +21,14 @@ export function* randomTensors(
     if (shape.length === 1) data.fill(name.endsWith('bias') ? 0 : 1 - config.gainOffset);
     else {
       const random = new Random(`init/${seed}/${name}`);
-      const deviation = name.includes('embed_tokens')
-        ? embeddings
-        : shape[1]! ** -0.5 / (RESIDUAL.test(name) ? Math.sqrt(2 * config.layers.length) : 1);
+      const plain = shape[1]! ** -0.5;
+      // What a patch is projected to is about as long as the embedding of a token.
+      const deviation =
+        name === PATCH_PROJECTION
+          ? embeddings * plain
+          : name.includes('embed_tokens')
+            ? embeddings
+            : plain / (RESIDUAL.test(name) ? Math.sqrt(2 * config.layers.length) : 1);
       for (let i = 0; i < data.length; i++) data[i] = deviation * random.normal();
     }
     yield [name, { shape: [...shape], data }];

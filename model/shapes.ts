@@ -61,3 +61,6 @@ export const SHAPES = {
   calls: llama(128, 512, 128),
 } as const satisfies Record<string, Shape>;
 export type ShapeName = keyof typeof SHAPES;
+
+/** Rows and columns of patches that the policies of warm starts see: images of up to 64 × 64 pixels. */
+export const SIGHT = { rows: 8, columns: 8 } as const;

@@ -1,5 +1,13 @@
 /** Runs a decoder by calls of the kernels: embedding, layers and logits, for any number of tokens (rows) at once. */
-import type { HeadKind } from '../../core/policy/policy.ts';
+import {
+  isPatch,
+  type Patch,
+  patchesIn,
+  patchNumbers,
+  patchWidth,
+  tokensOf,
+} from '../../core/images/patches.ts';
+import type { HeadKind, TokenIds } from '../../core/policy/policy.ts';
 import type { ModelConfig } from '../../model/config.ts';
 import type { HeadWeights } from '../../model/head.ts';
 import type { LayerSpec } from '../../model/layers.ts';
@@ -12,6 +20,8 @@ import type { LayerWeights, Weights } from './weights.ts';
 /** The addresses of the work areas of a pass over at most `rows` rows; each is float32 [rows, …] unless said otherwise. */
 export interface Work {
   readonly rows: number;
+  /** The numbers of patches of images [patchWidth]; there is none of rows where the model does not see. */
+  readonly patches: number;
   /** The residual stream [hidden]. */
   readonly x: number;
   /** The input of a product [widest input]. */
@@ -96,14 +106,22 @@ export class Decoder {
     const { hiddenSize, intermediateSize, heads, kvHeads, headDim } = this.config;
     const { heap, kernels } = this;
     const widest = Math.max(hiddenSize, intermediateSize, heads * headDim);
+    const patch = this.#patchWidth;
     const group = heads / kvHeads;
     const attention = kernels.attentionWords(samples, keys, heads, kvHeads, headDim);
     // The scratch area holds the left side of a product: the rows of a pass, or attention's rows over their keys.
     kernels.setScratch(
-      heap.take(4 * Math.max(rows * widest, Math.max(samples, 12) * group * Math.max(keys + 8, headDim))),
+      heap.take(
+        4 *
+          Math.max(
+            rows * Math.max(widest, patch),
+            Math.max(samples, 12) * group * Math.max(keys + 8, headDim),
+          ),
+      ),
     );
     return {
       rows,
+      patches: heap.take(4 * rows * patch),
       x: heap.take(4 * rows * hiddenSize),
       input: heap.take(4 * rows * widest),
       out: heap.take(this.#normsOutputs ? 4 * rows * hiddenSize : 0),
@@ -135,23 +153,57 @@ export class Decoder {
     const values =
       (this.#normsOutputs ? 2 : 1) * hiddenSize +
       2 * widest +
+      2 * this.#patchWidth +
       this.qkvWidth +
       2 * roundUp(intermediateSize, 8) +
       this.logitsWidth;
     return 4 * values + this.#planes * widest;
   }
 
-  /** Runs the tokens `ids` at `positions` through all layers. Their hidden states are then in `work.x`. */
-  run(work: Work, ids: readonly number[], positions: readonly number[], attend: Attend): void {
+  get #patchWidth(): number {
+    const { vision } = this.config;
+    return vision ? patchWidth(vision) : 0;
+  }
+
+  /** The patches of a whole sequence by their indices; undefined where the model does not see, or there are none. */
+  patchesIn(ids: TokenIds): ReadonlyMap<number, Patch> | undefined {
+    const { vision } = this.config;
+    return vision && ids.some(isPatch) ? patchesIn(ids, vision) : undefined;
+  }
+
+  /** Adds what the patches are projected to to the rows of `work.x` that they are. */
+  #see(work: Work, seen: readonly (Patch | undefined)[]): void {
+    const { kernels, heap } = this;
+    const { hiddenSize: d, vision } = this.config;
+    const { n, k, at, panel } = this.#weights.patchProjection!;
+    for (let from = 0; from < seen.length; from++) {
+      const end = seen.indexOf(undefined, from);
+      const run = seen.slice(from, end < 0 ? seen.length : end) as Patch[];
+      if (!run.length) continue;
+      heap.floats(work.patches, run.length * k).set(patchNumbers(run, vision!));
+      kernels.linear(run.length, n, k, work.patches, k, at, panel, work.x + 4 * from * d, d, 1);
+      from += run.length;
+    }
+  }
+
+  /** Runs the tokens `ids` at `positions` through all layers. Their hidden states are then in `work.x`. `seen`: those of them that are patches. */
+  run(
+    work: Work,
+    ids: readonly number[],
+    positions: readonly number[],
+    attend: Attend,
+    seen?: readonly (Patch | undefined)[],
+  ): void {
     const { kernels, heap } = this;
     const { hiddenSize: d, scalesEmbeddings } = this.config;
     const { embedding, layers } = this.#weights;
     const rows = ids.length;
-    heap.integers(work.ids, rows).set(ids);
+    heap.integers(work.ids, rows).set(tokensOf(ids, this.config.vision));
     heap.integers(work.positions, rows).set(positions);
     if (embedding.int8) kernels.embedInt8(rows, d, embedding.at, embedding.scales, work.ids, work.x);
     else kernels.embed(rows, d, embedding.at, work.ids, work.x);
     if (scalesEmbeddings) kernels.scaleAdd(rows * d, work.x, work.x, Math.sqrt(d), 0, 0, 1);
+    if (seen) this.#see(work, seen);
     layers.forEach((weights, layer) => {
       this.#attention(rows, work, weights, this.config.layers[layer]!, () => attend(layer));
       this.#feedForward(rows, work, weights, this.config.layers[layer]!);

@@ -22,7 +22,7 @@ import { contextLength } from '../../model/onnx/policy-graph.ts';
 import type { Tensor } from '../../model/safetensors.ts';
 import type { TensorPiece } from '../../model/safetensors-stream.ts';
 import { noPlaces } from '../alternatives.ts';
-import { checkIds, checkSettings } from '../settings.ts';
+import { checkIds, checkSettings, type KnownIds } from '../settings.ts';
 import type { Builds } from './builds.ts';
 import { cacheBytes } from './cache.ts';
 import { Decoder } from './decoder.ts';
@@ -170,7 +170,7 @@ export class KernelPolicy implements Policy {
     const { vocabSize } = this.#config;
     const { maxNew } = settings;
     checkSettings(settings, vocabSize);
-    for (const { ids } of prompts) checkIds(ids, ids.length + maxNew, vocabSize, contextLength(this.#config));
+    for (const { ids } of prompts) checkIds(ids, ids.length + maxNew, this.#known);
     if (maxNew === 0)
       return prompts.map(({ sampleIds }) => sampleIds.map(() => ({ ids: [], logprobs: [], stopped: false })));
     while (this.#watched) await this.#watched;
@@ -247,8 +247,7 @@ export class KernelPolicy implements Policy {
   }
 
   async score(sequences: readonly TokenIds[], alternatives?: number): Promise<TokenScores[]> {
-    const { vocabSize } = this.#config;
-    for (const ids of sequences) checkIds(ids, ids.length, vocabSize, contextLength(this.#config));
+    for (const ids of sequences) checkIds(ids, ids.length, this.#known);
     while (this.#watched) await this.#watched;
     const decoder = this.#open();
     const { mark } = decoder.heap;
@@ -261,6 +260,10 @@ export class KernelPolicy implements Policy {
     } finally {
       decoder.heap.backTo(mark);
     }
+  }
+
+  get #known(): KnownIds {
+    return { ...this.#config, context: contextLength(this.#config) };
   }
 
   async dispose(): Promise<void> {

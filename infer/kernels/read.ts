@@ -22,10 +22,12 @@ export function readSequence(
   const { heads, kvHeads, headDim } = decoder.config;
   const { qkv, input, attention } = work;
   const keys = qkv + 4 * heads * headDim;
+  const patches = decoder.patchesIn(ids);
   for (let first = known; first < ids.length; first += work.rows) {
     const part = ids.slice(first, first + work.rows);
     const positions = part.map((_, i) => first + i);
-    decoder.run(work, part, positions, (layer) => {
+    const seen = patches && part.map((_, i) => patches.get(first + i));
+    const attend = (layer: number) => {
       const at = cache.at + layer * cache.layer;
       kernels.appendTokens(part.length, qkvWidth, keys, at, kvHeads, headDim, cache.room, first);
       const { room } = cache;
@@ -43,7 +45,8 @@ export function readSequence(
         ...decoder.attended(layer),
         attention,
       );
-    });
+    };
+    decoder.run(work, part, positions, attend, seen);
     portion?.(first, part.length);
   }
 }

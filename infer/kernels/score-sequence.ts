@@ -1,4 +1,5 @@
 /** Computes the log-probabilities and entropies of a given sequence's tokens, and what the head gives after each. */
+import { tokensOf } from '../../core/images/patches.ts';
 import type { TokenIds, TokenScores } from '../../core/policy/policy.ts';
 import { addPlace, noPlaces } from '../alternatives.ts';
 import { newCache } from './cache.ts';
@@ -28,7 +29,7 @@ export function scoreSequence(decoder: Decoder, ids: TokenIds, most?: number): T
   const scores: TokenScores = { logprobs: [], entropy: [], ...(head ? { heads: [] } : {}), ...places };
   readSequence(decoder, work, inputs, cache, 0, (first, count) => {
     if (head) scores.heads!.push(...decoder.heads(head, count, work, outputs));
-    const targets = ids.slice(first + 1, first + 1 + count);
+    const targets = tokensOf(ids.slice(first + 1, first + 1 + count), config.vision);
     if (!targets.length) return;
     const { length } = targets;
     decoder.logits(length, work, logits);

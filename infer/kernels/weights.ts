@@ -3,7 +3,8 @@
  * piece in any order, so that no more than one piece need be in memory besides.
  */
 import { wrongInput } from '../../core/errors.ts';
-import { checkTensor, invalid, isRedundant, tensorShapes } from '../../model/checkpoint.ts';
+import { patchWidth } from '../../core/images/patches.ts';
+import { checkTensor, invalid, isRedundant, PATCH_PROJECTION, tensorShapes } from '../../model/checkpoint.ts';
 import type { ModelConfig } from '../../model/config.ts';
 import { type BlockNorms, type LayerSpec, type Rope, ropesOf } from '../../model/layers.ts';
 import { contextLength } from '../../model/onnx/policy-graph.ts';
@@ -67,6 +68,8 @@ export class Weights {
   readonly layers: readonly LayerWeights[];
   /** [vocab, hidden]; it is also the output projection if embeddings are tied. */
   readonly embedding: Matrix;
+  /** Of patches of images into embeddings, in float32 whatever the form of the others; only where the model sees. */
+  readonly patchProjection: Matrix | undefined;
   readonly head: Matrix;
   readonly finalNorm: number;
   /** The addresses of the tables of each rotary embedding, [positions, headDim]: cosines, then sines. */
@@ -90,6 +93,8 @@ export class Weights {
     );
     const { hiddenSize: d, vocabSize } = config;
     this.embedding = this.#matrix(d, [['model.embed_tokens.weight', vocabSize]]);
+    this.patchProjection =
+      config.vision && this.#matrix(patchWidth(config.vision), [[PATCH_PROJECTION, d]], false);
     this.layers = config.layers.map((layer, i) => this.#layer(config, layer, `model.layers.${i}`));
     this.finalNorm = this.#vector(d, [['model.norm.weight', d]], config.gainOffset);
     this.head = config.tiedEmbeddings ? this.embedding : this.#matrix(d, [['lm_head.weight', vocabSize]]);
@@ -129,10 +134,14 @@ export class Weights {
   }
 
   /** Reserves matrices of k inputs side by side; each begins at an output that is a multiple of 8. */
-  #matrix(k: number, parts: readonly (readonly [name: string, outputs: number])[]): Matrix {
+  #matrix(
+    k: number,
+    parts: readonly (readonly [name: string, outputs: number])[],
+    int8 = this.#int8,
+  ): Matrix {
     const { kernels, heap } = this.#instance;
     const outputs = parts.reduce((sum, [, n]) => sum + roundUp(n, 8), 0);
-    const matrix = reserve(this.#areas, outputs, k, this.#int8);
+    const matrix = reserve(this.#areas, outputs, k, int8);
     let first = 0;
     for (const [name, n] of parts) {
       const at = first;

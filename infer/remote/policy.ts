@@ -66,7 +66,7 @@ class RemotePolicy implements Policy {
     const { maxNew, stop } = settings;
     const draw = drawOf(settings, vocabSize);
     this.#checkSupported(settings);
-    for (const { ids } of prompts) checkIds(ids, ids.length + maxNew, vocabSize, context);
+    for (const { ids } of prompts) checkIds(ids, ids.length + maxNew, { vocabSize, context });
     const asked = prompts.flatMap(({ ids, sampleIds }) => sampleIds.map((id) => ({ ids, id })));
     const made = await this.#all(asked, async ({ ids, id }): Promise<Completion> => {
       if (maxNew === 0) return { ids: [], logprobs: [], stopped: false };
@@ -81,7 +81,7 @@ class RemotePolicy implements Policy {
   async score(sequences: readonly TokenIds[], alternatives?: number): Promise<TokenScores[]> {
     if (alternatives !== undefined) throw noAlternatives(alternatives);
     const { vocabSize, context } = this.#options;
-    for (const ids of sequences) checkIds(ids, ids.length, vocabSize, context);
+    for (const ids of sequences) checkIds(ids, ids.length, { vocabSize, context });
     return this.#all(sequences, async (ids) =>
       ids.length === 1
         ? { logprobs: [], entropy: [] }

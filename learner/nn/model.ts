@@ -3,6 +3,8 @@
  * alone decide what an architecture has.
  */
 import { wrongInput } from '../../core/errors.ts';
+import { type Patch, patchesIn, patchNumbers, patchWidth, type Vision } from '../../core/images/patches.ts';
+import { PATCH_PROJECTION } from '../../model/checkpoint.ts';
 import type { BlockNorms, LayerSpec } from '../../model/layers.ts';
 import { causalAttention } from '../ops/causal-attention.ts';
 import { gatedUnit } from '../ops/gated-unit.ts';
@@ -111,17 +113,48 @@ function mlp(
   return project(forward, gatedUnit(activation, gate!, up!), at, ['down'], { residual })[0]!;
 }
 
+/** The tokens of a batch, patches included, and the patches by their rows. Throws `learner.blind` where the model does not see them. */
+function seenIn({ ids, shown }: PackedBatch, vision: Vision | undefined) {
+  if (!shown) return { ids, patches: new Map<number, Patch>() };
+  if (!vision)
+    throw wrongInput('learner.blind', 'A sequence shows an image, and the model does not see.', {
+      expected: 'a model whose config.json has `vision`',
+    });
+  const patches = new Map(
+    shown.flatMap((sequence) =>
+      [...patchesIn(sequence.ids, vision)].map(([i, patch]) => [sequence.at + i, patch] as const),
+    ),
+  );
+  return { ids: ids.map((id, row) => (patches.has(row) ? vision.token : id)), patches };
+}
+
+/** Embeddings of a batch's tokens [tokens, hidden]; those of patches have their projections added. */
+function embeddings({ params, batch }: Forward): tf.Tensor2D {
+  const { hiddenSize, scalesEmbeddings, vision } = params.config;
+  const { ids, patches } = seenIn(batch, vision);
+  const tokens = gatherRows(params.get('model.embed_tokens.weight') as tf.Tensor2D, ids);
+  const scaled: tf.Tensor2D = scalesEmbeddings ? tf.mul(tokens, Math.sqrt(hiddenSize)) : tokens;
+  if (!patches.size) return scaled;
+  const shape: [number, number] = [patches.size, patchWidth(vision!)];
+  const numbers = tf.tensor2d(patchNumbers([...patches.values()], vision!), shape);
+  const [projected] = linear(numbers, [params.get(PATCH_PROJECTION)]);
+  // Rows of text take one of zeros, which is behind the patches.
+  const rowOf = new Map([...patches.keys()].map((row, p) => [row, p]));
+  const rows = Int32Array.from(ids, (_, row) => rowOf.get(row) ?? patches.size);
+  const withZeros = tf.concat([projected!, tf.zeros<tf.Rank.R2>([1, hiddenSize])], 0);
+  return tf.add(scaled, gatherRows(withZeros, rows));
+}
+
 /** Hidden states [tokens, hidden] after the last block, before the final norm. */
 function trunk(forward: Forward): tf.Tensor2D {
   const { params, batch, adapter, recompute = false } = forward;
-  const { vocabSize, hiddenSize, layers, scalesEmbeddings } = params.config;
+  const { vocabSize, layers } = params.config;
   const unknown = batch.ids.find((id) => id < 0 || id >= vocabSize);
   if (unknown !== undefined)
     throw wrongInput('learner.token', `Token id ${unknown} is not in the vocabulary.`, {
       expected: `ids from 0 to ${vocabSize - 1}`,
     });
-  let x = gatherRows(params.get('model.embed_tokens.weight') as tf.Tensor2D, batch.ids);
-  if (scalesEmbeddings) x = tf.mul(x, Math.sqrt(hiddenSize));
+  let x = embeddings(forward);
   for (const [i, spec] of layers.entries()) {
     const layer = `model.layers.${i}`;
     // tf.tidy frees tensors that no gradient needs; the tape keeps the others.

@@ -3,6 +3,7 @@
  * consecutively over all sequences; all per-token arrays of the losses are [scored] in that order.
  */
 import { wrongInput } from '../../core/errors.ts';
+import { isPatch } from '../../core/images/patches.ts';
 
 export interface SequenceInput {
   /** Tokens of prompt and completion. */
@@ -12,8 +13,10 @@ export interface SequenceInput {
 }
 
 export interface PackedBatch {
-  /** All tokens [tokens]. */
+  /** All tokens [tokens]; 0 for a patch of an image. */
   readonly ids: Int32Array;
+  /** The sequences that show images, by the number of their first token; absent = none does. */
+  readonly shown?: readonly { readonly at: number; readonly ids: readonly number[] }[];
   /** Sequence b owns tokens offsets[b] … offsets[b+1]-1; [sequences + 1]. */
   readonly offsets: Int32Array;
   /** Row of the token before each scored one: the row that predicts it [scored]. */
@@ -45,9 +48,16 @@ export function packSequences(sequences: readonly SequenceInput[]): PackedBatch 
   const rows = new Int32Array(total);
   const targets = new Int32Array(total);
   let next = 0;
+  const shown: { at: number; ids: readonly number[] }[] = [];
   sequences.forEach((sequence, b) => {
-    ids.set(sequence.ids, offsets[b]!);
+    const shows = sequence.ids.some(isPatch);
+    if (shows) shown.push({ at: offsets[b]!, ids: sequence.ids });
+    ids.set(shows ? sequence.ids.map((id) => (isPatch(id) ? 0 : id)) : sequence.ids, offsets[b]!);
     for (let i = sequence.from; i < sequence.ids.length; i++, next++) {
+      if (isPatch(sequence.ids[i]!))
+        throw wrongInput('learner.patch', `Sequence ${b} has a patch of an image where it is scored.`, {
+          expected: 'images in prompts alone',
+        });
       rows[next] = offsets[b]! + i - 1;
       targets[next] = sequence.ids[i]!;
     }
@@ -58,6 +68,7 @@ export function packSequences(sequences: readonly SequenceInput[]): PackedBatch 
     rows,
     targets,
     scored,
+    ...(shown.length ? { shown } : {}),
     longest: Math.max(...sequences.map(({ ids }) => ids.length)),
   };
 }

@@ -62,6 +62,8 @@ const ropeOf = ({ layers }: ModelConfig): Rope => globalRope(layers) ?? { theta:
 
 /** Throws `export.gguf` for what llama.cpp would compute otherwise. */
 export function checkGguf(config: ModelConfig): void {
+  if (config.vision)
+    throw refused('it has a projection of patches of images', 'a model that reads text alone');
   for (const [what, holds] of GGUF[config.architecture].fixed ?? [])
     if (!holds(config)) throw refused(`its layers differ from what it takes for granted`, what);
   const { activation: wanted = 'silu', factors } = GGUF[config.architecture];

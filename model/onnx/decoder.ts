@@ -1,7 +1,8 @@
 /** The transformer's layers as ONNX nodes, except the attention itself, which the caller passes in. */
+import { PATCH_PROJECTION } from '../checkpoint.ts';
 import type { ModelConfig } from '../config.ts';
 import type { BlockNorms, LayerSpec } from '../layers.ts';
-import type { Graph, Value } from './builder.ts';
+import { DataType, type Graph, type Value } from './builder.ts';
 import type { Operand, Weights } from './graph-weights.ts';
 
 export const headWeight = (config: ModelConfig): string =>
@@ -91,9 +92,37 @@ function normWhole(graph: Graph, config: ModelConfig, weights: Weights, layer: s
 }
 
 /**
+ * The embeddings [batch, seq, hidden] of ids [batch, seq]. Where the model sees, `patches` is a table whose first row is zeros and whose others are what
+ * patches of images are projected to; the id vocabSize + k stands for patch k, in row k + 1.
+ */
+function embeddings(graph: Graph, config: ModelConfig, weights: Weights, ids: Value, patches?: Value): Value {
+  const { hiddenSize, vocabSize, scalesEmbeddings, vision } = config;
+  const ofTokens = (tokens: Value): Value => {
+    const embedded = graph.op('Gather', [weights.value('model.embed_tokens.weight'), tokens]);
+    return scalesEmbeddings
+      ? graph.op('Mul', [embedded, graph.scalarFloat(Math.sqrt(hiddenSize))])
+      : embedded;
+  };
+  if (!vision || !patches) return ofTokens(ids);
+  const last = graph.scalarInt64(vocabSize - 1);
+  const isPatch = graph.op('Greater', [ids, last]);
+  const tokens = graph.op('Where', [isPatch, graph.scalarInt64(vision.token), ids]);
+  const row = graph.op('Max', [graph.op('Sub', [ids, last]), graph.scalarInt64(0)]);
+  return graph.op('Add', [ofTokens(tokens), graph.op('Gather', [patches, row])]);
+}
+
+/** The table that `embeddings` reads for patches [seen + 1, hidden], of their numbers `patches` [seen, patchWidth]. */
+export function projectedPatches(graph: Graph, config: ModelConfig, weights: Weights, patches: Value): Value {
+  const projected = weights.linear(graph, { value: patches }, PATCH_PROJECTION);
+  const { hiddenSize } = config;
+  const zeros = graph.constant(DataType.FLOAT, [1, hiddenSize], new Float32Array(hiddenSize));
+  return graph.op('Concat', [zeros, projected], { axis: 0 });
+}
+
+/**
  * Applies all layers to ids [batch, seq]. Returns the last block's output and the residual that it is added to, [batch, seq, hidden]
  * each (their sum goes through the final norm). `attend` turns a layer's projections [batch, seq, (heads + 2 kvHeads) * headDim] into
- * [batch, seq, heads * headDim].
+ * [batch, seq, heads * headDim]. `patches`: as `embeddings` reads them.
  */
 export function decoder(
   graph: Graph,
@@ -101,12 +130,9 @@ export function decoder(
   weights: Weights,
   ids: Value,
   attend: (qkv: Value, layer: number) => Value,
+  patches?: Value,
 ): Required<Stream> {
-  const embedded = graph.op('Gather', [weights.value('model.embed_tokens.weight'), ids]);
-  const scale = Math.sqrt(config.hiddenSize);
-  let stream: Stream = {
-    residual: config.scalesEmbeddings ? graph.op('Mul', [embedded, graph.scalarFloat(scale)]) : embedded,
-  };
+  let stream: Stream = { residual: embeddings(graph, config, weights, ids, patches) };
   for (const [i, spec] of config.layers.entries()) {
     const { qkvBias, qkNorm, norms } = spec;
     const layer = `model.layers.${i}`;

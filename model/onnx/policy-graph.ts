@@ -7,13 +7,14 @@
  * Axes as in attention.ts. A row is one sample of one prompt, row = prompt * G + sample.
  */
 
+import { patchWidth } from '../../core/images/patches.ts';
 import { LONGEST_CONTEXT } from '../../core/policy/policy.ts';
 import type { ModelConfig } from '../config.ts';
 import type { HeadWeights } from '../head.ts';
 import { ropesOf } from '../layers.ts';
 import { attention, type Cache, headGains, rotation, sharedCache, type Turn, windowed } from './attention.ts';
 import { DataType, type Dimension, Graph, modelBytes, type Value } from './builder.ts';
-import { decoder, headWeight } from './decoder.ts';
+import { decoder, headWeight, projectedPatches } from './decoder.ts';
 import { declareWeights } from './graph-weights.ts';
 import { sampler } from './sampler.ts';
 import type { WeightType } from './weights.ts';
@@ -32,10 +33,10 @@ const pairs = (values: readonly Value[]): Cache[] =>
 
 /** Declares the inputs of the main graph, by the names under which they are fed. */
 function declareInputs(graph: Graph, config: ModelConfig) {
-  const { kvHeads, headDim } = config;
+  const { kvHeads, headDim, vision } = config;
   const input = (name: string, type: DataType, dims: readonly Dimension[]) => graph.input(name, type, dims);
   return {
-    /** New tokens of each row, and their positions. */
+    /** New tokens of each row, and their positions. A number from vocabSize on stands for a patch of an image, the first of `patches` and so on. */
     ids: input('ids', INT64, ['P', 'N']),
     position: input('position', INT64, ['P', 'N']),
     ownShape: input('own_shape', INT64, [6]),
@@ -67,6 +68,8 @@ function declareInputs(graph: Graph, config: ModelConfig) {
     /** 1 for real rows, 0 for rows that only fill the batch. */
     alive: input('alive', FLOAT, ['picked', 1]),
     targets: input('targets', INT64, ['picked', 1]),
+    /** The numbers of patches of images; only models that see have this input. */
+    patches: vision && input('patches', FLOAT, ['seen', patchWidth(vision)]),
     past: cacheNames(config, 'past').map((name) => input(name, FLOAT, ['P', kvHeads, 'T', headDim])),
   };
 }
@@ -90,6 +93,7 @@ export function policyGraph(
   // The inverse temperature is multiplied into the last norm's gain once, instead of into the logits in each turn.
   const gain = graph.op('Mul', [weights.norm('model.norm.weight'), inputs.inverseTemperature]);
   const shared = pairs(inputs.past).map((cache) => sharedCache(graph, cache));
+  const patches = inputs.patches && projectedPatches(graph, config, weights, inputs.patches);
   const gains = config.layers.map(({ qkNorm }, i) =>
     qkNorm === 'heads' ? headGains(graph, config, weights, i) : undefined,
   );
@@ -129,12 +133,13 @@ export function policyGraph(
     widths: carried.widths,
   };
   const grown: Cache[] = [];
-  const { residual, added } = decoder(body, config, weights, carried.ids, (qkv, i) => {
+  const attend = (qkv: Value, i: number): Value => {
     const stores = { shared: shared[i]!, own: caches[i]!, gains: gains[i] };
     const attended = attention(body, config, config.layers[i]!, qkv, common, stores);
     grown.push(attended.own);
     return attended.out;
-  });
+  };
+  const { residual, added } = decoder(body, config, weights, carried.ids, attend, patches);
   const states = pickedStates(body, config, [residual, added, gain], inputs.picks);
   const logits = weights.linear(body, { value: states }, headWeight(config));
   const uniform = body.op('Gather', [inputs.uniforms, turn], { axis: 0 });

@@ -19,35 +19,48 @@ const sequence = (length: number, step: number) => Array.from({ length }, (_, i)
 /** The first is longer than every window, and than a block of queries of the CPU's kernels. */
 const SEQUENCES = [sequence(30, 7), sequence(9, 11)];
 const FROM = 4;
-const BATCH = packSequences(SEQUENCES.map((ids) => ({ ids, from: FROM })));
-const WEIGHTS = Float32Array.from({ length: BATCH.rows.length }, (_, i) => 1 + ((i * 5) % 7) / 4);
 /** Step of the central differences. */
 const STEP = 1e-4;
 
-const logProbs = (json: Parameters<typeof forwardLogits>[0], tensors: Numbers): number[] =>
-  SEQUENCES.flatMap((ids) => {
-    const rows = forwardLogits(json, tensors, ids).map(softmax);
-    return ids.slice(FROM).map((id, i) => Math.log(rows[FROM - 1 + i]![id]!));
-  });
+/** A sequence that is scored from an index on: as ids, and as the second implementation reads it. */
+interface Checked {
+  readonly ids: readonly number[];
+  readonly reads: Parameters<typeof forwardLogits>[2];
+  readonly from: number;
+}
 
 /** A direction that meets every number of a tensor. */
 const direction = (length: number): Float64Array =>
   Float64Array.from({ length }, (_, i) => Math.cos(0.37 * i));
 
-const gradientsOf = (trained: Trainable, params: ParamSet, adapter?: ReturnType<typeof createLora>) =>
-  lossAndGrads(trained, () => {
-    const { logp } = tokenLogProbs(params, BATCH, { adapter });
-    return { loss: tf.sum(tf.mul(tf.tensor1d(WEIGHTS), logp)) as tf.Scalar, metrics: { logp } };
-  });
+export const expectArchitecture = (name: TinyArchitecture): Promise<void> =>
+  expectForward(
+    TINY_ARCHITECTURES[name],
+    SEQUENCES.map((ids) => ({ ids, reads: ids, from: FROM })),
+  );
 
 /** On the device that is open now: log-probabilities, the gradient of every tensor, and those of an adapter. */
-export async function expectArchitecture(name: TinyArchitecture): Promise<void> {
-  const json = TINY_ARCHITECTURES[name];
+export async function expectForward(
+  json: Parameters<typeof forwardLogits>[0],
+  checked: readonly Checked[],
+): Promise<void> {
+  const batch = packSequences(checked);
+  const weights = Float32Array.from({ length: batch.rows.length }, (_, i) => 1 + ((i * 5) % 7) / 4);
+  const logProbs = (tensors: Numbers): number[] =>
+    checked.flatMap(({ ids, reads, from }) => {
+      const rows = forwardLogits(json, tensors, reads).map(softmax);
+      return ids.slice(from).map((id, i) => Math.log(rows[from - 1 + i]![id]!));
+    });
+  const gradientsOf = (trained: Trainable, params: ParamSet, adapter?: ReturnType<typeof createLora>) =>
+    lossAndGrads(trained, () => {
+      const { logp } = tokenLogProbs(params, batch, { adapter });
+      return { loss: tf.sum(tf.mul(tf.tensor1d(weights), logp)) as tf.Scalar, metrics: { logp } };
+    });
   const config = parseConfig(json);
   const tensors = randomTensors(config);
   const params = paramsFrom(config, tensors);
   const loss = (changed: Numbers): number =>
-    logProbs(json, changed).reduce((sum, logp, i) => sum + WEIGHTS[i]! * logp, 0);
+    logProbs(changed).reduce((sum, logp, i) => sum + weights[i]! * logp, 0);
   /** The loss's slope where `change` is added to a tensor. */
   const slope = (base: Numbers, tensor: string, change: Float64Array): number => {
     const { shape, data } = base.get(tensor)!;
@@ -59,7 +72,7 @@ export async function expectArchitecture(name: TinyArchitecture): Promise<void> 
   };
 
   const result = gradientsOf(params, params);
-  const wanted = logProbs(json, tensors);
+  const wanted = logProbs(tensors);
   (await result.metrics.logp!.data()).forEach((x, i) => {
     expect(Math.abs(x - wanted[i]!), `log-probability ${i}`).toBeLessThan(1e-5);
   });
@@ -88,7 +101,7 @@ export async function expectArchitecture(name: TinyArchitecture): Promise<void> 
   const adapter = { alpha: settings.alpha, tensors: await readTensors(lora) };
   const whole: Numbers = new Map(folded(tensors, adapter));
   const adapted = gradientsOf(lora, params, lora);
-  const merged = logProbs(json, whole);
+  const merged = logProbs(whole);
   (await adapted.metrics.logp!.data()).forEach((x, i) => {
     expect(Math.abs(x - merged[i]!), `adapted log-probability ${i}`).toBeLessThan(2e-5);
   });

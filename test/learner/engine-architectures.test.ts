@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Device } from '../../learner/device/device.ts';
 import { openDevice } from '../../learner/device/node-host.ts';
 import { TINY_NAMES } from '../model/architectures.ts';
-import { expectArchitecture } from './engine-architecture-check.ts';
+import { SEEING, SEEING_NAMES, scored } from '../model/seeing.ts';
+import { expectArchitecture, expectForward } from './engine-architecture-check.ts';
 
 describe.each([
   { fma: true, threads: 2 },
@@ -18,4 +19,11 @@ describe.each([
     expect(device.description.includes('fused multiply-add')).toBe(variant.fma);
     await expectArchitecture(name);
   });
+
+  test.each(SEEING_NAMES)(
+    '%s that sees: images in prompts, and the gradient of their projection',
+    async (name) => {
+      await expectForward(SEEING[name], scored());
+    },
+  );
 });

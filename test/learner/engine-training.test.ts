@@ -13,6 +13,7 @@ import { logProbsOfStates, tokenLogProbs } from '../../learner/nn/token-log-prob
 import { readTensors, type Trainable, together } from '../../learner/nn/trainable.ts';
 import * as tf from '../../learner/tfjs.ts';
 import { folded } from '../../model/adapter.ts';
+import { anyImage, sequenceOf } from '../model/seeing.ts';
 import { randomSequences, relativeDifference, TINY, tinyParams } from './engine-tiny.ts';
 
 let device: Device;
@@ -212,4 +213,8 @@ test('bad batches are named', () => {
   const score = (ids: number[]) => tokenLogProbs(params, packSequences([{ ids, from: 1 }]));
   expect(() => score([1, 61])).toThrow(/Token id 61/);
   expect(() => score(Array.from({ length: 257 }, () => 1))).toThrow(/at most 256/);
+  const { ids } = sequenceOf(1, anyImage(24, 24, 'bad'), 2, 3);
+  const shown = packSequences([{ ids, from: ids.length - 1 }]);
+  expect(() => tokenLogProbs(params, shown)).toThrow(expect.objectContaining({ code: 'learner.blind' }));
+  expect(() => packSequences([{ ids, from: 4 }])).toThrow(expect.objectContaining({ code: 'learner.patch' }));
 });

@@ -16,8 +16,9 @@ import { copyOf } from '../../learner/ops/in-place.ts';
 import * as tf from '../../learner/tfjs.ts';
 import { BENCH_CONFIGS, benchBatch, benchWeights, modelConfig } from '../bench/learner-configs.ts';
 import { TINY_NAMES } from '../model/architectures.ts';
+import { SEEING, SEEING_NAMES, scored } from '../model/seeing.ts';
 import { IN_THE_NIGHT, NIGHT } from '../night.ts';
-import { expectArchitecture } from './engine-architecture-check.ts';
+import { expectArchitecture, expectForward } from './engine-architecture-check.ts';
 import { REFERENCE_MODELS } from './engine-checkpoints.ts';
 import { expectReferenceGradients } from './engine-reference-check.ts';
 import { randomSequences, relativeDifference, tinyParams } from './engine-tiny.ts';
@@ -82,6 +83,11 @@ describe.skipIf(reason)(`WebGPU${reason ? `, skipped: ${reason}` : ''}`, () => {
   test.runIf(NIGHT).each(TINY_NAMES)(
     `%s: log-probabilities and gradients match float64${IN_THE_NIGHT}`,
     expectArchitecture,
+  );
+
+  test.runIf(NIGHT).each(SEEING_NAMES)(
+    `%s that sees: log-probabilities and gradients match float64${IN_THE_NIGHT}`,
+    (name) => expectForward(SEEING[name], scored()),
   );
 
   test('training steps give the weights of the CPU, over sequences longer than a workgroup', async () => {

@@ -36,6 +36,14 @@ export interface HfJson {
   readonly sliding_window_pattern?: number;
   readonly rope_local_base_freq?: number;
   readonly query_pre_attn_scalar?: number;
+  readonly vision?: { readonly rows: number; readonly columns: number; readonly token_id: number } | null;
+}
+
+/** A patch of an image in place of a token: red, green and blue of its 8 × 8 pixels, row by row, null beyond the image; and where it is. */
+export interface SeenPatch {
+  readonly rgb: readonly (number | null)[];
+  readonly row: number;
+  readonly column: number;
 }
 
 type Vector = readonly number[];
@@ -86,8 +94,12 @@ function turns(json: HfJson, width: number): { angles: number[]; factor: number 
   return { angles, factor: s.attention_factor ?? 0.1 * Math.log(factor) + 1 };
 }
 
-/** Logits [seq][vocab] of a sequence of token ids, by config.json. */
-export function forwardLogits(json: HfJson, tensors: Numbers, ids: readonly number[]): number[][] {
+/** Logits [seq][vocab] of a sequence of token ids and patches, by config.json. */
+export function forwardLogits(
+  json: HfJson,
+  tensors: Numbers,
+  ids: readonly (number | SeenPatch)[],
+): number[][] {
   const gemma = json.model_type === 'gemma3_text';
   const heads = json.num_attention_heads;
   const width = json.head_dim ?? json.hidden_size / heads;
@@ -182,7 +194,19 @@ export function forwardLogits(json: HfJson, tensors: Numbers, ids: readonly numb
   };
 
   return ids.map((id, position) => {
-    let x = row('model.embed_tokens.weight', id).map((e) => (gemma ? e * Math.sqrt(json.hidden_size) : e));
+    const token = typeof id === 'number' ? id : json.vision!.token_id;
+    let x = row('model.embed_tokens.weight', token).map((e) => (gemma ? e * Math.sqrt(json.hidden_size) : e));
+    if (typeof id !== 'number') {
+      const name = 'model.vision_embed_tokens.weight';
+      const columnsFrom = 192 + json.vision!.rows;
+      const pixels = id.rgb.map((value) => (value === null ? 0 : value / 127.5 - 1));
+      x = x.map((e, i) => {
+        const weights = row(name, i);
+        return (
+          e + dot(pixels, weights.slice(0, 192)) + weights[192 + id.row]! + weights[columnsFrom + id.column]!
+        );
+      });
+    }
     for (let l = 0; l < json.num_hidden_layers; l++) {
       const at = `model.layers.${l}`;
       const normed = (vector: Vector, name: string): number[] =>

@@ -1,5 +1,7 @@
 /** Turns samples into what a reader sees: each is decoded by the tokenizer of the policy that wrote it, and cut by the recipe's reader. */
+
 import { episodesOf } from '../../core/episodes/play-episodes.ts';
+import { withImages } from '../../core/images/image-tokenizer.ts';
 import type { TokenIds } from '../../core/policy/policy.ts';
 import { type Part, readTags } from '../../core/recipe/reading.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
@@ -93,6 +95,7 @@ export class Reader {
   async #open(name: string): Promise<Tokenizer | null> {
     const files = await loadCommitted(this.#store, { name, version: 0 }, ['tokenizer.json']);
     const bytes = files['tokenizer.json'];
-    return bytes ? openTokenizer(JSON.parse(new TextDecoder().decode(bytes))) : null;
+    // It is read with, and no policy is asked: whether this one sees does not matter.
+    return bytes ? withImages(openTokenizer(JSON.parse(new TextDecoder().decode(bytes))), true) : null;
   }
 }

@@ -220,6 +220,11 @@ test.each<[string, Record<string, unknown>, object | undefined]>([
   ['its normalizer is Lowercase', LLAMA, bytesTokenizer({ normalizer: { type: 'Lowercase' } })],
   ['every sixth', { ...GEMMA, sliding_window_pattern: 3 }, bytesTokenizer()],
   ['equal to head_dim', { ...GEMMA, query_pre_attn_scalar: 24 }, bytesTokenizer()],
+  [
+    'patches of images',
+    { ...LLAMA, vision: { patch_size: 8, rows: 4, columns: 4, token_id: 0 } },
+    bytesTokenizer(),
+  ],
   ['its activation is silu', { ...GEMMA, hidden_activation: 'silu' }, bytesTokenizer()],
   ['local rope_theta', { ...GEMMA, rope_local_base_freq: 5000 }, bytesTokenizer()],
   [

@@ -1,0 +1,70 @@
+/**
+ * Images by their hash. An image is its pixels: who brings a file decodes it once, and every place after that has the same numbers. The process keeps
+ * the images that it was given lately, so that a prompt needs to name them only.
+ */
+import { wrongInput } from '../errors.ts';
+import { sha256Hex } from '../random.ts';
+
+export interface Image {
+  /** Pixels, from 1 to LONGEST_SIDE. */
+  readonly width: number;
+  readonly height: number;
+  /** Red, green and blue of each pixel, row by row [height * width * 3]. */
+  readonly pixels: Uint8Array;
+}
+
+/** The most pixels of a side: a row of patches is told in a byte (patches.ts). */
+export const LONGEST_SIDE = 2040;
+
+/** The bytes of kept images beyond which those that were not used for the longest time are forgotten. */
+const MOST_BYTES = 32 * 1024 * 1024;
+
+/** By their hashes, the one that was used last at the end. */
+const kept = new Map<string, Image>();
+let keptBytes = 0;
+
+const isSide = (side: number): boolean => Number.isInteger(side) && side >= 1 && side <= LONGEST_SIDE;
+
+/** An image as the bytes of a portable pixmap (PPM, type P6), by which it is hashed. */
+function pixmap({ width, height, pixels }: Image): Uint8Array {
+  const header = new TextEncoder().encode(`P6\n${width} ${height}\n255\n`);
+  const bytes = new Uint8Array(header.length + pixels.length);
+  bytes.set(header);
+  bytes.set(pixels, header.length);
+  return bytes;
+}
+
+/** Keeps an image, and returns the sha256 of its pixmap. Throws `image.size` where its sides and its pixels do not fit. */
+export function keepImage(image: Image): string {
+  const { width, height, pixels } = image;
+  if (!isSide(width) || !isSide(height) || pixels.length !== 3 * width * height)
+    throw wrongInput('image.size', `An image of ${width} × ${height} pixels has ${pixels.length} bytes.`, {
+      expected: `sides from 1 to ${LONGEST_SIDE} and three bytes for each pixel`,
+    });
+  const sha256 = sha256Hex(pixmap(image));
+  if (!kept.has(sha256)) keptBytes += pixels.length;
+  use(sha256, image);
+  for (const [oldest, { pixels: old }] of kept) {
+    if (keptBytes <= MOST_BYTES || oldest === sha256) break;
+    kept.delete(oldest);
+    keptBytes -= old.length;
+  }
+  return sha256;
+}
+
+function use(sha256: string, image: Image): void {
+  kept.delete(sha256);
+  kept.set(sha256, image);
+}
+
+/** The image of that hash. Throws `image.unknown` where this process was not given it, or has forgotten it. */
+export function keptImage(sha256: string): Image {
+  const image = kept.get(sha256);
+  if (!image)
+    throw wrongInput('image.unknown', `There is no image with the sha256 ${sha256} in this process.`, {
+      expected: 'an image that a prompt of this process shows',
+      next: 'Write the prompt again where its image is at hand.',
+    });
+  use(sha256, image);
+  return image;
+}

@@ -1,0 +1,179 @@
+/**
+ * Patches: squares of an image that take one position of a sequence each, and go through one learned projection into its embeddings (as in Fuyu-8B,
+ * Adept, 2023). In lists of token ids a patch is a number beyond every vocabulary, which tells its place and a word of the image's sha256. All that
+ * is derived from token ids, such as seeds, caches and the keys of records, therefore depends on the image as well.
+ */
+import { wrongInput } from '../errors.ts';
+import type { TokenIds } from '../policy/policy.ts';
+import { type Image, keepImage, keptImage } from './image.ts';
+
+/** Pixels of a patch's side. */
+export const PATCH = 8;
+const PATCH_NUMBERS = 3 * PATCH * PATCH;
+
+/** How a policy sees. */
+export interface Vision {
+  /** Rows and columns of patches that it has positions for. */
+  readonly rows: number;
+  readonly columns: number;
+  /** The token whose embedding every patch begins with. */
+  readonly token: number;
+}
+
+/** The fewest rows and columns of an image. A smaller one is padded: its hash has eight words, and each patch tells one. */
+const FEWEST = 3;
+const WORDS = 8;
+const HEX_OF_WORD = 8;
+
+const FIRST_PATCH = 2 ** 48;
+const ROW = 2 ** 40;
+const COLUMN = 2 ** 32;
+
+/** A patch of an image, by its row and column from the top left. */
+export interface Patch {
+  /** The sha256 of the image. */
+  readonly image: string;
+  readonly row: number;
+  readonly column: number;
+}
+
+/** Rows and columns of patches that an image is cut into. */
+interface Grid {
+  readonly rows: number;
+  readonly columns: number;
+}
+
+const cells = (pixels: number): number => Math.max(FEWEST, Math.ceil(pixels / PATCH));
+
+export const isPatch = (id: number): boolean => id >= FIRST_PATCH;
+
+/** The tokens of ids: every patch has the one that the policy begins it with. */
+export const tokensOf = (ids: TokenIds, vision: Vision | undefined): TokenIds =>
+  vision ? ids.map((id) => (isPatch(id) ? vision.token : id)) : ids;
+
+/** Is it one of the project's texts of images, which a prompt may hold? */
+const IMAGE_TEXT = /<image:([0-9a-f]{64}):(\d{1,3})x(\d{1,3})>/;
+
+/** Keeps an image, and returns the text by which a prompt shows it: `<image:SHA256:ROWSxCOLUMNS>`. */
+export const imageText = (image: Image): string =>
+  `<image:${keepImage(image)}:${cells(image.height)}x${cells(image.width)}>`;
+
+/** A text in pieces, every second of which is the ids of an image's patches, row by row. */
+export function piecesOf(text: string): (string | number[])[] {
+  if (!text.includes('<image:')) return [text];
+  const pieces: (string | number[])[] = [];
+  let rest = text;
+  for (let found = IMAGE_TEXT.exec(rest); found; found = IMAGE_TEXT.exec(rest)) {
+    const [whole, image, rows, columns] = found as unknown as [string, string, string, string];
+    pieces.push(
+      rest.slice(0, found.index),
+      patchIds(image, { rows: Number(rows), columns: Number(columns) }),
+    );
+    rest = rest.slice(found.index + whole.length);
+  }
+  return [...pieces, rest];
+}
+
+function patchIds(image: string, { rows, columns }: Grid): number[] {
+  if (rows < FEWEST || columns < FEWEST || rows > 255 || columns > 255)
+    throw wrongInput('image.grid', `An image of ${rows} × ${columns} patches is shown.`, {
+      expected: `from ${FEWEST} to 255 rows and columns`,
+    });
+  return Array.from({ length: rows * columns }, (_, i) => {
+    const at = HEX_OF_WORD * (i % WORDS);
+    const word = Number.parseInt(image.slice(at, at + HEX_OF_WORD), 16);
+    return FIRST_PATCH + Math.floor(i / columns) * ROW + (i % columns) * COLUMN + word;
+  });
+}
+
+const rowOf = (id: number): number => Math.floor((id - FIRST_PATCH) / ROW);
+const columnOf = (id: number): number => Math.floor((id % ROW) / COLUMN);
+const wordOf = (id: number): string => (id % COLUMN).toString(16).padStart(HEX_OF_WORD, '0');
+
+/** An image in a list of ids, whose patches begin at index `at`. */
+interface Shown extends Grid {
+  readonly image: string;
+  readonly at: number;
+}
+
+/** The images of a list of ids. Throws `image.ids` where patches are no whole image. */
+export function imagesIn(ids: TokenIds): Shown[] {
+  const found: Shown[] = [];
+  for (let at = 0; at < ids.length; at++) {
+    if (!isPatch(ids[at]!)) continue;
+    let columns = 1;
+    while (at + columns < ids.length && isBeside(ids[at + columns]!, 0, columns)) columns++;
+    let length = columns;
+    while (
+      at + length < ids.length &&
+      isBeside(ids[at + length]!, Math.floor(length / columns), length % columns)
+    )
+      length++;
+    const image = ids
+      .slice(at, at + WORDS)
+      .map(wordOf)
+      .join('');
+    const shown = { image, at, rows: length / columns, columns };
+    const isWhole =
+      Number.isInteger(shown.rows) &&
+      shown.rows >= FEWEST &&
+      columns >= FEWEST &&
+      patchIds(image, shown).every((id, i) => id === ids[at + i]);
+    if (!isWhole)
+      throw wrongInput('image.ids', `The ids from index ${at} on are patches of no whole image.`, {
+        expected: 'all patches of an image, row by row',
+      });
+    found.push(shown);
+    at += length - 1;
+  }
+  return found;
+}
+
+const isBeside = (id: number, row: number, column: number): boolean =>
+  isPatch(id) && rowOf(id) === row && columnOf(id) === column;
+
+/** The text of an image in a list of ids. */
+export const textOfShown = ({ image, rows, columns }: Shown): string => `<image:${image}:${rows}x${columns}>`;
+
+/**
+ * The patches of a list of ids by their indices. Throws `image.ids` where they are no whole images, and `image.too-large` for an image of more rows or
+ * columns than the policy has positions for.
+ */
+export function patchesIn(ids: TokenIds, vision: Vision): ReadonlyMap<number, Patch> {
+  const patches = new Map<number, Patch>();
+  for (const { image, at, rows, columns } of imagesIn(ids)) {
+    if (rows > vision.rows || columns > vision.columns)
+      throw wrongInput('image.too-large', `An image has ${rows} × ${columns} patches.`, {
+        expected: `at most ${vision.rows} × ${vision.columns}, as many as the policy has positions for`,
+        next: 'Make the image smaller.',
+      });
+    for (let i = 0; i < rows * columns; i++)
+      patches.set(at + i, { image, row: Math.floor(i / columns), column: i % columns });
+  }
+  return patches;
+}
+
+/** How many numbers a patch goes into the projection with: its pixels, and which row and which column it is in. */
+export const patchWidth = ({ rows, columns }: Vision): number => PATCH_NUMBERS + rows + columns;
+
+/**
+ * The numbers of patches [patches, patchWidth]: red, green and blue of each pixel, row by row, from 0 and 255 to -1 and 1, and 0 beyond the image's edge;
+ * then 1 at the patch's row and at its column, 0 elsewhere. So the projection has an embedding for each row and each column among its columns.
+ */
+export function patchNumbers(patches: readonly Patch[], vision: Vision): Float32Array {
+  const width = patchWidth(vision);
+  const numbers = new Float32Array(patches.length * width);
+  for (const [p, { image, row, column }] of patches.entries()) {
+    const { width: across, height, pixels } = keptImage(image);
+    const from = p * width;
+    for (let y = 0; y < Math.min(PATCH, height - PATCH * row); y++)
+      for (let x = 0; x < Math.min(PATCH, across - PATCH * column); x++)
+        for (let colour = 0; colour < 3; colour++) {
+          const value = pixels[3 * ((PATCH * row + y) * across + PATCH * column + x) + colour]!;
+          numbers[from + 3 * (PATCH * y + x) + colour] = (2 * value - 255) / 255;
+        }
+    numbers[from + PATCH_NUMBERS + row] = 1;
+    numbers[from + PATCH_NUMBERS + vision.rows + column] = 1;
+  }
+  return numbers;
+}
