@@ -4,13 +4,25 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
+import type { Recipe } from '../core/recipe/recipe.ts';
 import { withSettings } from '../core/runs/set-path.ts';
 import { moduleFile } from '../local/mesh/installation.ts';
 import { methodSettings, withMethod } from '../protocols/method-settings.ts';
 import { inGame } from '../worlds/own-game.ts';
 import { inWorld } from '../worlds/own-world.ts';
-import { openRecipes, openWorld } from './recipe-modules.ts';
+import { inShippedWorld, SHIPPED_WORLDS } from '../worlds/shipped-worlds.ts';
+import { type OpenedWorld, openRecipes, openWorld } from './recipe-modules.ts';
 import type { TaskRecipe } from './task-recipe.ts';
+
+/** The modules of the functions that play a recipe elsewhere. */
+const MODULES = {
+  inShippedWorld: 'worlds/shipped-worlds',
+  inGame: 'worlds/own-game',
+  inWorld: 'worlds/own-world',
+} as const;
+
+const inPlace = (recipe: Recipe, place: OpenedWorld): Recipe =>
+  'game' in place ? inGame(recipe, place.game) : inWorld(recipe, place.world);
 
 /**
  * The recipe that is referred to, in the world of a module, with the assignments `path=value` made; null where nothing is changed. Nothing is written yet.
@@ -26,8 +38,9 @@ export async function changedRecipe(
   const settings = withSettings(methodSettings, {}, assignments);
   const { named, modules } = await openRecipes([reference]);
   const [base, module] = [named[0]!, modules[0]];
-  const place = world === undefined ? null : await openWorld(world);
-  const played = place ? ('game' in place ? inGame(base, place.game) : inWorld(base, place.world)) : base;
+  const isShipped = world !== undefined && SHIPPED_WORLDS.includes(world);
+  const place = world === undefined || isShipped ? null : await openWorld(world);
+  const played = isShipped ? inShippedWorld(base, world) : place ? inPlace(base, place) : base;
   const recipe = assignments.length ? withMethod(played, settings) : played;
   return {
     recipe,
@@ -39,8 +52,12 @@ export async function changedRecipe(
       const file = join(into, `${recipe.name}.mjs`);
       const literal = JSON.stringify;
       const found = module ? 'base' : `shipped.find(${literal(base.name)})`;
-      const placing = place && 'game' in place ? 'inGame' : 'inWorld';
-      const inPlace = place ? `${placing}(${found}, world)` : found;
+      const placing = isShipped ? 'inShippedWorld' : place && 'game' in place ? 'inGame' : 'inWorld';
+      const placed = isShipped
+        ? `${placing}(${found}, ${literal(world)})`
+        : place
+          ? `${placing}(${found}, world)`
+          : found;
       const data = `JSON.parse(${literal(literal(settings))})`;
       const objectives = module ? `, ${literal(`./${relative(into, dirname(module.file))}`)}` : '';
       const lines = [
@@ -48,19 +65,17 @@ export async function changedRecipe(
         module
           ? `import base from ${literal(module.file)};`
           : `import { shipped } from ${literal(moduleFile('recipes/index'))};`,
-        ...(place
-          ? [
-              `import { ${placing} } from ${literal(moduleFile(placing === 'inGame' ? 'worlds/own-game' : 'worlds/own-world'))};`,
-              `import world from ${literal(place.file)};`,
-            ]
+        ...(place || isShipped
+          ? [`import { ${placing} } from ${literal(moduleFile(MODULES[placing]))};`]
           : []),
+        ...(place ? [`import world from ${literal(place.file)};`] : []),
         ...(assignments.length
           ? [
               `import { withMethod } from ${literal(moduleFile('protocols/method-settings'))};`,
               '',
-              `export default withMethod(${inPlace}, ${data}${objectives});`,
+              `export default withMethod(${placed}, ${data}${objectives});`,
             ]
-          : ['', `export default ${inPlace};`]),
+          : ['', `export default ${placed};`]),
       ];
       await writeFile(file, `${lines.join('\n')}\n`);
       return file;

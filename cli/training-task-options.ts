@@ -99,8 +99,8 @@ export const addTrainingTaskOptions = (command: Command): Command =>
       parseExtractions('boxed,answer,whole'),
     )
     .option(
-      '--world <module>',
-      'play the recipe in a world of your own: a module as `rollmesh init --world` writes one (docs/worlds.md)',
+      '--world <module or name>',
+      'play the recipe in a world of your own, a module as `rollmesh init --world` writes one, or in canvas, a world of pictures (docs/worlds.md)',
     )
     .option(
       '--prompts <file>',

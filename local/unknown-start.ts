@@ -1,5 +1,6 @@
 /** What to do about a start policy that is nowhere: loaded only then, since it needs the demonstrations of every warm start. */
 import { type RollmeshError, wrongInput } from '../core/errors.ts';
+import { withImages } from '../core/images/image-tokenizer.ts';
 import { Random } from '../core/random.ts';
 import { characterTokenizer } from '../core/text/characters.ts';
 import { openTokenizer } from '../core/text/tokenizer.ts';
@@ -18,7 +19,7 @@ const DRAWN = 50;
 /** About how many minutes `npx rollmesh pretrain` takes for a warm start on one core, without those that it goes on from. */
 function minutesOf(name: string, start: WarmStart): number {
   const { json, vocabSize } = (start.tokenizer ?? characterTokenizer)();
-  const tokenizer = openTokenizer(json);
+  const tokenizer = withImages(openTokenizer(json), start.patchToken !== undefined);
   const random = new Random(`minutes/${name}`);
   const tokensOf = (shown: readonly Demonstration[]) =>
     shown.reduce((sum, { prompt, completion }) => sum + tokenizer.encode(prompt + completion).length, 0);

@@ -24,6 +24,7 @@ interface FamilyGame<V extends Verb>
       | 'form'
       | 'library'
       | 'needsOf'
+      | 'question'
     >
   > {
   /** What it can be asked beside `solve` and `verify`. */

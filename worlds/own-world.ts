@@ -324,27 +324,55 @@ export function defineWorld(world: World): World {
   return world;
 }
 
-/** What a recipe needs and the world has not, in words; null where the recipe plays in its own world alone. */
-export function lackedIn({ written }: Pick<Recipe, 'written'>, world: World): string[] | null {
+/** A world in which recipes play. */
+export interface Place {
+  readonly name: string;
+  /** The shipped policy that runs begin from. */
+  readonly start: string;
+  /** A verb that it does not say is left out of its words. */
+  readonly game: Game;
+  /** How it asks, and what it shows. */
+  readonly asks: string;
+  /** Its prompts show images. */
+  readonly showsImages?: true;
+}
+
+const placeOf = (world: World): Place => ({
+  name: world.name,
+  start: world.start ?? DEFAULT_START,
+  game: worldGame(world),
+  asks: 'asks in messages',
+});
+
+/** What a recipe needs and the place has not, in words; null where the recipe plays in its own world alone. */
+export function lackedAt(
+  { written }: Pick<Recipe, 'written'>,
+  { game }: Pick<Place, 'game'>,
+): string[] | null {
   if (!written) return null;
   const { verbs, orRule = [], data } = written.needs;
-  const known = dataOf(world);
-  const unsaid = [...verbs, ...orRule].filter((verb) => !world.words[verb]);
+  const unsaid = [...verbs, ...orRule].filter((verb) => !game.words[verb]);
   return [
     ...(unsaid.length ? [`the verb${unsaid.length > 1 ? 's' : ''} ${unsaid.join(', ')}`] : []),
-    ...data.filter((datum) => !known.includes(datum)).map((datum) => DATA[datum]),
+    ...data.filter((datum) => !game.data.includes(datum)).map((datum) => DATA[datum]),
   ];
 }
+
+export const lackedIn = (recipe: Pick<Recipe, 'written'>, world: World): string[] | null =>
+  lackedAt(recipe, placeOf(world));
+
+/** A recipe in a world of somebody's own; throws as `playedAt`. */
+export const inWorld = (recipe: Recipe, world: World): Recipe => playedAt(recipe, placeOf(world));
 
 /**
  * A recipe in another world, under the name RECIPE-in-WORLD. Throws `wrong-input`: `world.own` where the recipe plays in its own world alone,
  * `world.lacks` where this one leaves out a verb or has not what the recipe needs of the data.
  */
-export function inWorld(recipe: Recipe, world: World): Recipe {
+export function playedAt(recipe: Recipe, place: Place): Recipe {
   const { written, tasks, groupSize } = recipe;
-  const list =
-    'Run `npx rollmesh recipe list --for WORLD` with the world’s module for the recipes that play there.';
-  const lacked = lackedIn(recipe, world);
+  const { name, start, game, asks, showsImages } = place;
+  const list = 'Run `npx rollmesh recipe list --for WORLD` with the world for the recipes that play there.';
+  const lacked = lackedAt(recipe, place);
   if (!written || !lacked)
     throw wrongInput('world.own', `Recipe ${recipe.name} plays in its own world alone.`, {
       expected: 'a recipe that is written over any game',
@@ -353,28 +381,27 @@ export function inWorld(recipe: Recipe, world: World): Recipe {
   if (lacked.length)
     throw wrongInput(
       'world.lacks',
-      `Recipe ${recipe.name} needs ${lacked.join(' and ')}, and the world ${world.name} has none.`,
+      `Recipe ${recipe.name} needs ${lacked.join(' and ')}, and the world ${name} has none.`,
       {
         expected: 'a world that says every verb of the recipe and has its data',
         next: list,
       },
     );
-  const game = worldGame(world);
-  const { start = DEFAULT_START } = world;
   const made = played(written, game);
   return {
     ...made,
     ...{ startPolicy: start, tasks, groupSize },
     ...written.elsewhere,
-    name: `${recipe.name}-in-${world.name}`,
-    called: `${recipe.name} in ${world.name}`,
+    name: `${recipe.name}-in-${name}`,
+    called: `${recipe.name} in ${name}`,
+    ...(showsImages ? { showsImages } : {}),
     // Whoever names the start of a world has words for it.
-    writtenAs: STARTS[start]?.families[0] ?? world.name,
+    writtenAs: STARTS[start]?.families[0] ?? name,
     describe: { ...made.describe, title: (task) => [{ kind: 'text', text: game.question(task) }] },
     ...(made.method && {
       method: {
         ...made.method,
-        setting: `Tasks come from the world ${world.name}, which asks in messages and says what is right.`,
+        setting: `Tasks come from the world ${name}, which ${asks} and says what is right.`,
       },
     }),
   };

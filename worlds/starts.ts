@@ -62,6 +62,7 @@ export const STARTS: Readonly<Record<string, Start>> = {
   'arithmetic-variations': { families: ARITHMETIC, roles: ['solver', 'writer'] },
   'arithmetic-undertrained': { families: ARITHMETIC, roles: ['solver'] },
   words: { families: ['words, generated'], roles: ['proposer', 'solver', 'judge'] },
+  canvas: { families: ['canvas'], roles: ['solver'] },
   composition: { families: ['composition'], roles: ['proposer', 'solver', 'judge'] },
   'words-aided': { families: ['words, generated'], roles: ['proposer', 'solver', 'judge'] },
 };

@@ -20,6 +20,9 @@ import { demonstrateVariants } from './arithmetic/variants.ts';
 import { demonstrateVariations } from './arithmetic/variations.ts';
 import { demonstrateVerbose } from './arithmetic/verbose.ts';
 import { demonstrateCorpus } from './arithmetic/worked-corpus.ts';
+import { demonstrateCanvas } from './canvas/demonstrations.ts';
+import { gates as canvasGates } from './canvas/gates.ts';
+import { canvasTokenizer, PATCH_TOKEN } from './canvas/tokenizer.ts';
 import { demonstrateAnalyses } from './chains/analysis-demonstrations.ts';
 import { demonstrateChains } from './chains/family.ts';
 import { demonstrateCipher } from './cipher/demonstrations.ts';
@@ -67,6 +70,8 @@ export interface WarmStart {
   readonly demonstrate: (random: Random) => Demonstration;
   /** Shape of the model that it makes; default `nano`. */
   readonly shape?: 'nano' | 'micro' | 'small' | 'calls';
+  /** The token of its tokenizer with which patches of images begin; only of a policy that sees. */
+  readonly patchToken?: string;
   /** Standard deviation of the random embeddings; default one over the root of the width. */
   readonly embeddings?: number;
   /** Makes its tokenizer; default the characters and tags of the small policies. */
@@ -297,6 +302,18 @@ export const warmStarts: Readonly<Record<string, WarmStart>> = {
     optimizer: { betas: [0.9, 0.98], weightDecay: 0.05 },
     storage: 'BF16',
     gates: compositionGates,
+  },
+  // Sees. Stopped where it answers little more than half of its questions.
+  canvas: {
+    demonstrate: demonstrateCanvas,
+    shape: 'micro',
+    tokenizer: canvasTokenizer,
+    patchToken: PATCH_TOKEN,
+    steps: 600,
+    batch: 64,
+    learningRate: 2e-3,
+    storage: 'BF16',
+    gates: canvasGates,
   },
   // Learns to read a solution beside the question, for recipes with a teacher that is told one.
   [WORDS_AIDED]: {

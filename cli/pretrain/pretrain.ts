@@ -5,6 +5,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { wrongInput } from '../../core/errors.ts';
+import { withImages } from '../../core/images/image-tokenizer.ts';
 import { sha256Hex } from '../../core/random.ts';
 import type { Manifest } from '../../core/schema/policy.ts';
 import { characterTokenizer } from '../../core/text/characters.ts';
@@ -22,11 +23,12 @@ import {
 } from '../../learner/train/warm-start.ts';
 import { readStart } from '../../local/find-start.ts';
 import { parameterCount } from '../../model/checkpoint.ts';
+import type { ModelConfig } from '../../model/config.ts';
 import { toHfConfig } from '../../model/hf-config.ts';
 import { randomCheckpoint } from '../../model/init.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { readSafetensors, writeSafetensors } from '../../model/safetensors.ts';
-import { SHAPES } from '../../model/shapes.ts';
+import { SHAPES, SIGHT } from '../../model/shapes.ts';
 import { widened } from '../../model/widen.ts';
 import { isMet } from '../../worlds/gate.ts';
 import { type TokenizerFiles, type WarmStart, warmStarts } from '../../worlds/warm-starts.ts';
@@ -104,7 +106,7 @@ export async function pretrain({
   const settings = { ...WARM_START, ...start.optimizer, seed, steps };
   if (start.batch) settings.batch = start.batch;
   const { vocabSize, ...tokenizerFiles }: TokenizerFiles = (start.tokenizer ?? characterTokenizer)();
-  const tokenizer = openTokenizer(tokenizerFiles.json);
+  const tokenizer = withImages(openTokenizer(tokenizerFiles.json), start.patchToken !== undefined);
   const shape = options.shape ?? start.shape ?? 'nano';
   if (start.from && options.shape && !options.from)
     throw wrongInput('pretrain.shape', `${name} goes on from ${start.from}, which has the shape nano.`, {
@@ -112,7 +114,12 @@ export async function pretrain({
       next: `Make it first: npx rollmesh pretrain --name ${start.from} --shape ${options.shape} --out DIR`,
     });
   const end = tokenizer.id(tokenizerFiles.config?.eos_token ?? '<eos>');
-  const config = SHAPES[shape](vocabSize, end);
+  const config: ModelConfig = {
+    ...SHAPES[shape](vocabSize, end),
+    ...(start.patchToken === undefined
+      ? {}
+      : { vision: { ...SIGHT, token: tokenizer.id(start.patchToken) } }),
+  };
   // A warm start's step size was chosen for its own shape. With Adam the best one falls as the width grows (arXiv:2203.03466).
   const { hiddenSize: width } = SHAPES[start.shape ?? 'nano'](vocabSize, end);
   settings.learningRate = ((start.learningRate ?? WARM_START.learningRate) * width) / config.hiddenSize;

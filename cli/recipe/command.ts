@@ -45,7 +45,7 @@ export function command(): Command {
       .option('--json', 'one JSON object per line', false)
       .option(
         '--for <file>',
-        'the recipes that run on this file of tasks, or in the world of this module (.ts, .js), then what it lacks for others',
+        'the recipes that run on this file of tasks, or in the world of this module (.ts, .js) or in canvas, then what it lacks for others',
       ),
   ).action(async ({ json, for: file, ...reading }: ListOptions) => {
     const [{ recipes }, { FILE_RECIPES }, { lackedFor, runsOn, whatItRuns }] = await Promise.all([

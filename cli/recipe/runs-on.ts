@@ -5,8 +5,9 @@ import { DATA, type Datum } from '../../core/game/verbs.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { readConversations, readPairs, readRated } from '../../worlds/file/read-examples.ts';
 import { lackedInGame } from '../../worlds/own-game.ts';
-import { lackedIn } from '../../worlds/own-world.ts';
+import { lackedAt, lackedIn } from '../../worlds/own-world.ts';
 import { dataOf } from '../../worlds/questions/game.ts';
+import { SHIPPED_WORLDS, shippedWorld } from '../../worlds/shipped-worlds.ts';
 import { FILE_RECIPES, type FileRecipe, FROM_FILES } from '../file-recipes.ts';
 import {
   readTaskFiles,
@@ -85,6 +86,10 @@ export async function lackedFor(
   path: string,
   options: TaskFileOptions,
 ): Promise<ReadonlyMap<Recipe, readonly string[] | null>> {
+  if (SHIPPED_WORLDS.includes(path)) {
+    const place = shippedWorld(path);
+    return new Map(recipes.map((recipe) => [recipe, lackedAt(recipe, place)]));
+  }
   if (/\.[cm]?[jt]s$/.test(path)) {
     const place = await openWorld(path);
     return new Map(

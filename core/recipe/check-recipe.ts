@@ -46,6 +46,7 @@ const FIELDS = {
   inGame: v.optional(work),
   taskName: text,
   writtenAs: v.optional(text),
+  showsImages: v.exactOptional(v.literal(true)),
   stop: v.optional(text),
   tasks: count(1),
   groupSize: count(1),

@@ -126,6 +126,8 @@ export interface Recipe extends StageRecipe {
    * that was taught the known one can speak it.
    */
   readonly writtenAs?: string;
+  /** Its prompts show images, which a policy without eyes cannot be asked, and which no mesh carries. */
+  readonly showsImages?: true;
   /** Defaults of a run. */
   readonly tasks: number;
   readonly groupSize: number;

@@ -86,6 +86,15 @@ export async function playRun(
 ): Promise<void> {
   const policies = new OpenPolicies(host.engines, (ref) => store.loadVersion(ref));
   const start = await store.loadVersion({ name: settings.policy, version: 0 });
+  if (recipe.showsImages && !configOf(start).vision)
+    throw wrongInput(
+      'policy.blind',
+      `The policy ${settings.policy} does not see, and ${recipe.name} shows images.`,
+      {
+        expected: 'a policy whose config.json has `vision`',
+        next: 'Leave --policy out, or train one that began as canvas.',
+      },
+    );
   const roles = bindingsOf(recipe, settings);
   // A judge, a teacher or a reward model that does not exist, or has other tokens than the policy, is said before anything is sampled.
   for (const [role, { fixed }] of Object.entries(roles)) {

@@ -292,6 +292,7 @@ let made: Readonly<
     | 'foreign'
     | 'changed'
     | 'world'
+    | 'images'
     | 'game'
     | 'rated'
     | (typeof FROM_EXAMPLES)[number],
@@ -312,6 +313,7 @@ beforeAll(async () => {
     foreign: await modelledModule('other'),
     changed: await changedModule(),
     world: await worldModule(),
+    images: await (await changedRecipe('dapo', [], 'canvas'))!.write(folder),
     game: await gameModule(),
     rated: await ratedModule(),
     sft: await examplesModule('sft'),
@@ -475,6 +477,14 @@ test('a reward model pays beside the checker, audited in full; one without a hea
   await expect(playing.playInMesh({ ...order, recipe: made.foreign })).rejects.toThrow(
     'The tokenizer of other@0 is not that of the policy that is trained.',
   );
+});
+
+test('a recipe whose prompts show images is refused before anything is stored', async () => {
+  const order = { seed: 0, rounds: 1, freeze: [], engine: 'kernels' as const, recipe: made.images };
+  await expect(playing.playInMesh(order)).rejects.toThrow(
+    'The prompts of dapo-in-canvas show images, and a mesh carries none.',
+  );
+  expect(await playing.objects('policies/dapo-in-canvas')).toEqual([]);
 });
 
 test('a shipped recipe is played with settings of the method', { timeout: 240_000 }, async () => {

@@ -1,5 +1,6 @@
 /** What must hold for every warm start by name: it fits the model that it teaches, and follows from its seed alone. */
 import { describe, expect, test } from 'vitest';
+import { withImages } from '../../core/images/image-tokenizer.ts';
 import { Random } from '../../core/random.ts';
 import { characterTokenizer } from '../../core/text/characters.ts';
 import { openTokenizer } from '../../core/text/tokenizer.ts';
@@ -20,7 +21,7 @@ describe.each(Object.entries(warmStarts))(
 
     test('its demonstrations fit the model, in tokens that the tokenizer has', () => {
       const { json } = start.tokenizer?.() ?? characters;
-      const tokenizer = openTokenizer(json);
+      const tokenizer = withImages(openTokenizer(json), start.patchToken !== undefined);
       const unknown = start.tokenizer ? -1 : tokenizer.id('<unk>');
       for (const { prompt, completion } of drawn) {
         const ids = tokenizer.encode(prompt + completion);

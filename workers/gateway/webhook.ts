@@ -79,9 +79,24 @@ export const webhook = new Hono<GatewayTypes>().post('/hooks/rounds', async (c) 
   return c.json(started, 202);
 });
 
+/** Throws `run.images` for a recipe whose prompts show images: what a Worker, a node or a learner would have to look up by a hash is not stored yet. */
+function expectCarried({ name, showsImages }: OrderedRun['recipe']): void {
+  if (showsImages)
+    throw new RollmeshError(
+      'wrong-input',
+      'run.images',
+      `The prompts of ${name} show images, and a mesh carries none.`,
+      {
+        expected: 'a run in one process',
+        next: 'Start it with --in-process.',
+      },
+    );
+}
+
 async function startRounds(services: Services, delivery: string, run: OrderedRun): Promise<RunStarted> {
   const { db, now } = services;
   const { settings, recipe, rounds } = run;
+  expectCarried(recipe);
   if ((await getRun(db, runIdOf(settings)))?.deletedAt)
     throw new HttpError(409, 'run.deleted', 'The run with these settings was deleted.', {
       expected: 'settings of a run that is new, or still there',
