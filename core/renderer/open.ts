@@ -5,8 +5,8 @@ import { finite } from '../schema/numbers.ts';
 import type { VersionFiles } from '../schema/policy.ts';
 import { tokenizerOf } from '../text/policy-text.ts';
 import type { Tokenizer } from '../text/tokenizer-port.ts';
-import type { RendererKind } from './renderer-kinds.ts';
 import { openRenderer, type Renderer } from './renderer.ts';
+import type { RendererKind } from './renderer-kinds.ts';
 import { openTemplate, type Template } from './template.ts';
 import { PLAIN_STOPS, PLAIN_TEMPLATE, TAGS_TEMPLATE } from './templates.ts';
 

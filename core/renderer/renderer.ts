@@ -5,6 +5,9 @@
  */
 import { RollmeshError, wrongInput } from '../errors.ts';
 import type { SamplingSettings, TokenIds } from '../policy/policy.ts';
+import { automatonOf } from '../text/byte-automaton.ts';
+import { grammarOfForm } from '../text/form-grammar.ts';
+import { type JsonForm, jsonOf } from '../text/json-form.ts';
 import { type TokenGrammar, untilText } from '../text/token-grammar.ts';
 import type { Tokenizer } from '../text/tokenizer-port.ts';
 import type { Message, Tool } from './message.ts';
@@ -37,6 +40,8 @@ export interface Renderer {
   readonly stopStrings: readonly string[];
   /** The sampling settings that end a completion where an answer ends, or where one of `more` strings stands. */
   ends(more?: readonly string[]): Pick<SamplingSettings, 'stop' | 'grammar'>;
+  /** The grammar of answers that are JSON: any object, or what a schema says. No token that structures a dialogue may come in it. */
+  jsonGrammar(form: JsonForm): TokenGrammar;
   /** The prompt for the assistant's first answer. Throws `renderer.refused`, `renderer.control-token`. */
   begin(messages: readonly Message[], tools?: readonly Tool[]): Dialogue;
   /** The part of a decoded completion before what ended it, and whether anything did. */
@@ -299,6 +304,11 @@ export function openRenderer({
 
   /** The grammars that were made, by their strings; those of agents' calls repeat. */
   const made = new Map<string, TokenGrammar>();
+  const keep = (key: string, grammar: TokenGrammar): TokenGrammar => {
+    if (made.size >= KEPT_GRAMMARS) made.clear();
+    made.set(key, grammar);
+    return grammar;
+  };
   let texts: readonly string[] | undefined;
   const endsAt = (strings: readonly string[]) => {
     if (!strings.length) return { stop: stops };
@@ -311,15 +321,26 @@ export function openRenderer({
         strings.map((text) => asCharacters(encoder.encode(text))),
         texts,
       );
-    if (made.size >= KEPT_GRAMMARS) made.clear();
-    made.set(key, grammar);
-    return { stop: stops, grammar };
+    return { stop: stops, grammar: keep(key, grammar) };
+  };
+
+  const jsonGrammar = (form: JsonForm): TokenGrammar => {
+    // In the order of its fields, which is that of the answer.
+    const key = `json ${JSON.stringify(form)}`;
+    const known = made.get(key);
+    if (known) return known;
+    const structuring = new Set([...stops, ...controlTokens.map((token) => tokenizer.id(token))]);
+    const bytes = Array.from({ length: vocabSize }, (_, id) =>
+      structuring.has(id) ? new Uint8Array() : tokenizer.bytes(id),
+    );
+    return keep(key, grammarOfForm(automatonOf(jsonOf(form)), bytes));
   };
 
   return {
     kind,
     stops,
     stopStrings,
+    jsonGrammar,
     ends: (more = []) => endsAt([...stopStrings, ...more]),
     begin,
     ask,

@@ -15,6 +15,7 @@ import { callArguments, type Message, TOO_DEEP_ARGUMENTS, type Tool } from '../r
 import { finite } from '../schema/numbers.ts';
 import { setName } from '../schema/policy.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
+import { type JsonForm, jsonOf } from '../text/json-form.ts';
 import { DEEPEST, isShallow } from '../text/nesting.ts';
 import type { ToolCall } from './tool-calls.ts';
 
@@ -44,6 +45,8 @@ export interface ServingOrder {
   readonly topK: number;
   /** Strings that end a completion; they are not part of its text. */
   readonly stopStrings: readonly string[];
+  /** What every answer is: any object of JSON, or JSON of a schema; undefined = any text. */
+  readonly form: JsonForm | undefined;
   /** Token ids that end a completion, besides the policy's own. */
   readonly stopIds: readonly number[];
   /** Does a completion go on past the policy's own end tokens? */
@@ -118,7 +121,9 @@ const common = {
   ...sampling,
   stream: v.nullish(v.boolean(), false),
   stream_options: v.nullish(v.looseObject({ include_usage: v.nullish(v.boolean(), false) })),
-  response_format: v.nullish(v.looseObject({ type: v.string() })),
+  response_format: v.nullish(
+    v.looseObject({ type: v.string(), json_schema: v.nullish(v.looseObject({ schema: v.unknown() })) }),
+  ),
   prompt_logprobs: v.nullish(whole(0, MOST_ALTERNATIVES)),
   return_token_ids: v.nullish(v.boolean(), false),
   return_tokens_as_token_ids: v.nullish(v.boolean(), false),
@@ -222,7 +227,6 @@ function refuse(fields: {
   readonly repetition_penalty?: number | null | undefined;
   readonly min_p?: number | null | undefined;
   readonly logit_bias?: Readonly<Record<string, number>> | null | undefined;
-  readonly response_format?: { readonly type: string } | null | undefined;
 }): void {
   for (const [field, neutral] of [
     ['frequency_penalty', 0],
@@ -233,12 +237,25 @@ function refuse(fields: {
     if ((fields[field] ?? neutral) !== neutral)
       throw unsupported(`${field} = ${fields[field]}`, `Leave it out, or set it to ${neutral}.`);
   if (Object.keys(fields.logit_bias ?? {}).length) throw unsupported('logit_bias', 'Leave it out.');
-  const { type } = fields.response_format ?? { type: 'text' };
-  if (type !== 'text')
+}
+
+/** The form that a request asks for. Throws `serving.unsupported`, `serving.schema`. */
+function formOf({ response_format: asked }: Pick<Common, 'response_format'>): JsonForm | undefined {
+  const { type, json_schema: given } = asked ?? { type: 'text' };
+  if (type === 'text') return undefined;
+  if (type === 'json_object') return 'object';
+  if (type !== 'json_schema')
     throw unsupported(
       `response_format of type ${JSON.stringify(type.slice(0, 40))}`,
-      'Leave it out, and check the text.',
+      'Ask for "json_object" or "json_schema", or leave it out.',
     );
+  if (!given || !isShallow(given.schema))
+    throw wrongInput('serving.request', 'response_format has no schema under json_schema.', {
+      expected: `json_schema: {name, schema}, with at most ${DEEPEST} levels`,
+    });
+  const form = { schema: given.schema };
+  jsonOf(form);
+  return form;
 }
 
 /** Fields of clients that say who asks, or how the request is kept, queued or paid: no answer depends on them. */
@@ -311,6 +328,7 @@ const commonOf = (request: Common) => ({
   engine: request.engine ?? undefined,
   weights: request.weights ?? undefined,
   ...samplingOf(request),
+  form: formOf(request),
   stream: request.stream ?? false,
   streamUsage: request.stream_options?.include_usage ?? false,
   echo: false,
@@ -406,6 +424,8 @@ export function chatOrder(body: unknown): ServingOrder {
     alternatives,
   };
   refuseReadingInStream(order);
+  if (order.form && toolsOf(request.tools, request.tool_choice))
+    throw unsupported('response_format beside tools', 'Ask for one of the two.');
   return order;
 }
 
@@ -469,6 +489,7 @@ export function tokensOrder(body: unknown): ServingOrder {
     engine: request.engine ?? undefined,
     weights: request.weights ?? undefined,
     ...samplingOf(params),
+    form: undefined,
     prompts: [{ kind: 'ids', ids: request.token_ids }],
     maxNew: params.max_tokens ?? undefined,
     stream: false,

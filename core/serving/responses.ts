@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot';
 import type { TokenIds } from '../policy/policy.ts';
+import type { JsonForm } from '../text/json-form.ts';
 import { type Choice, callsOf, chatLogprobs, type Heading, type Shown, usageOf } from './answer.ts';
 import { chatOrder, chatRequest, readRequest, type ServingOrder, unsupported } from './order.ts';
 
@@ -114,16 +115,13 @@ export function responsesOrder(body: unknown): ServingOrder {
   const [unread] = Object.entries(others).find(([, value]) => value !== null && value !== undefined) ?? [];
   if (unread !== undefined)
     throw unsupported(`text: ${unread.slice(0, 60)}`, 'Leave it out: it is not heeded.');
-  if (format && format.type !== 'text')
-    throw unsupported(
-      `text.format of type ${JSON.stringify(format.type.slice(0, 40))}`,
-      'Leave it out, and check the text.',
-    );
   const beyond = include?.find((one) => !INCLUDED.includes(one));
   if (beyond !== undefined) throw unsupported(`include: ${beyond.slice(0, 60)}`, 'Leave it out.');
   const said = instructions ? [{ type: 'message', role: 'system', content: instructions } as const] : [];
   const order = chatOrder({
     ...rest,
+    // The same as in a chat, but that name and schema stand beside the type.
+    response_format: format && { type: format.type, json_schema: format },
     messages: messagesOf([...said, ...input]),
     max_completion_tokens: max_output_tokens,
     tools: tools?.map(toolOf),
@@ -189,6 +187,9 @@ const callItems = (heading: Heading, choice: Choice) =>
 /** The answer is cut off where the policy did not end it. */
 const statusOf = ({ stopped, calls }: Choice) => (stopped || calls.length ? 'completed' : 'incomplete');
 
+const formatOf = (form: JsonForm) =>
+  form === 'object' ? { type: 'json_object' } : { type: 'json_schema', name: 'answer', schema: form.schema };
+
 const bare = (heading: Heading, order: ServingOrder, status: string) => ({
   id: heading.id,
   object: 'response' as const,
@@ -205,7 +206,7 @@ const bare = (heading: Heading, order: ServingOrder, status: string) => ({
   previous_response_id: null,
   reasoning: { effort: null, summary: null },
   store: false,
-  text: { format: { type: 'text' } },
+  text: { format: order.form === undefined ? { type: 'text' } : formatOf(order.form) },
   truncation: 'disabled',
   metadata: {},
 });

@@ -480,6 +480,55 @@ describe('completions', () => {
   });
 });
 
+describe('JSON by a grammar', () => {
+  const schema = {
+    type: 'object',
+    properties: { sum: { type: 'integer' }, sure: { type: 'boolean' } },
+    required: ['sum', 'sure'],
+    additionalProperties: false,
+  };
+  const json_schema = { name: 'answer', strict: true, schema };
+
+  test.each(['kernels', 'onnx'])('of a schema, by %s', async (engine) => {
+    const { choices } = await ask({
+      ...{ n: 6, seed: 2, temperature: 1.5, max_tokens: 60, engine },
+      response_format: { type: 'json_schema', json_schema },
+    });
+    // A number may be as long as the room for it.
+    const whole = choices.filter(({ finish_reason: end }) => end === 'stop');
+    expect(whole.length).toBeGreaterThan(0);
+    for (const { message } of whole) {
+      const said = JSON.parse(message.content!);
+      expect(Object.keys(said)).toEqual(['sum', 'sure']);
+      expect(Number.isInteger(said.sum) && typeof said.sure === 'boolean').toBe(true);
+    }
+  });
+
+  test('any object, in a stream and in a response of the other API', async () => {
+    let text = '';
+    for await (const { choices } of await openai.chat.completions.create({
+      ...{ model: POLICY, messages: [...QUESTION], max_tokens: 60, seed: 4, stream: true },
+      response_format: { type: 'json_object' },
+    }))
+      text += choices[0]?.delta.content ?? '';
+    expect(text.startsWith('{')).toBe(true);
+    const answer = await openai.responses.create({
+      ...{ model: POLICY, input: 'What is 3 + 4?', max_output_tokens: 60 },
+      text: { format: { type: 'json_schema', ...json_schema } },
+    });
+    expect(answer.output_text).toMatch(/^\{"sum": ?-?\d/);
+    expect(answer.text).toMatchObject({ format: { type: 'json_schema', schema } });
+  });
+
+  test('a schema without an end is refused by name', async () => {
+    const endless = { $defs: { a: { type: 'array', items: { $ref: '#/$defs/a' } } }, $ref: '#/$defs/a' };
+    const refused = ask({
+      response_format: { type: 'json_schema', json_schema: { name: 'a', schema: endless } },
+    });
+    await expect(refused).rejects.toMatchObject({ status: 422, code: 'serving.schema' });
+  });
+});
+
 test('tokens in, tokens out', async () => {
   const prompt = await promptIds();
   const response = await fetch(`${scene.mesh.url}/inference/v1/generate`, {

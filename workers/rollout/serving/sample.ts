@@ -13,6 +13,7 @@ import type { Dialogue } from '../../../core/renderer/renderer.ts';
 import type { Choice, NamedAlternative, ToldPrompt } from '../../../core/serving/answer.ts';
 import type { Prompt, ServingOrder } from '../../../core/serving/order.ts';
 import { type CallStyle, callMarks, callStyle, parseCalls } from '../../../core/serving/tool-calls.ts';
+import { both } from '../../../core/text/token-grammar.ts';
 import { rowMs } from '../../shared/cpu-budget.ts';
 
 /** A request with its prompts as token ids and everything that sampling them needs. */
@@ -69,9 +70,14 @@ export function prepare(
       },
     );
   const renderer = text.renderer();
-  const { stop, grammar } = order.ignoreEnds
+  const { form } = order;
+  // What the form says ends an answer, and nothing before it but what the caller names.
+  const onlyNamed = order.ignoreEnds || form !== undefined;
+  const { stop, grammar } = onlyNamed
     ? { stop: [] as TokenIds, grammar: stopStrings.length ? renderer.ends(stopStrings).grammar : undefined }
     : renderer.ends(stopStrings);
+  const json = form && renderer.jsonGrammar(form);
+  const held = json && grammar ? both(json, grammar) : (json ?? grammar);
   const stops = [...new Set([...stop, ...order.stopIds])];
   return {
     prompts: read.map(({ ids }) => ids),
@@ -83,9 +89,9 @@ export function prepare(
       topK: order.topK,
       ...(order.alternatives ? { alternatives: order.alternatives } : {}),
       stop: stops,
-      ...(grammar ? { grammar } : {}),
+      ...(held ? { grammar: held } : {}),
     },
-    stopStrings: order.ignoreEnds ? stopStrings : [...renderer.stopStrings, ...stopStrings],
+    stopStrings: onlyNamed ? stopStrings : [...renderer.stopStrings, ...stopStrings],
     stops,
     calls: callStyleOf(order.prompts[0]!, text),
   };

@@ -187,6 +187,10 @@ export async function serveCall(
   const text: PolicyText = await textOfRole(parts, role);
   const { renderer } = text;
   const ref = refOf(spec, role);
+  if (order.form)
+    throw wrongInput('episode.sampling', 'A form of JSON is asked for, which is not how this run samples.', {
+      next: 'Leave it out: what is trained on is drawn by the settings of the run.',
+    });
   expectOwnSampling(body, roleOf(recipe, role).sampling, ref, renderer().ends().stop);
 
   const { turn } = await callOf(mesh, asked);
