@@ -31,6 +31,13 @@ export interface Paper {
   readonly source?: string;
 }
 
+/** A paper on arXiv. `year`: of its publication, where that is not the year that the id begins with, as 2503.01234 does with 2025. */
+export const arXiv = (id: string, title: string, year = 2000 + Number(id.slice(0, 2))): Paper => ({
+  title,
+  year,
+  source: `arXiv:${id}`,
+});
+
 /** A short method section, in the terms of the field: what `npx rollmesh recipe show NAME` prints. One paragraph of plain text each. */
 export interface Method {
   /** The tasks, which role knows what about them, and what the start policy can do. */

@@ -2,7 +2,7 @@
 import type { Game } from '../../core/game/game.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -176,11 +176,7 @@ function learn(game: ImaginedGame, { round, groups }: RoundRecords, tools: Learn
 const described = {
   name: 'alphallm',
   title: 'Imagined tasks whose answers are searched by critics and imitated',
-  paper: {
-    title: 'Toward Self-Improvement of LLMs via Imagination, Searching, and Criticizing',
-    year: 2024,
-    source: 'arXiv:2404.12253',
-  },
+  paper: arXiv('2404.12253', 'Toward Self-Improvement of LLMs via Imagination, Searching, and Criticizing'),
   summary:
     'A policy writes new tasks, searches their answers by a tree that critics guide, and imitates the best answer of each. Nobody labels what it writes: the critics learn from other tasks, whose answers are known.',
   method: {

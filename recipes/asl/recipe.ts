@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import type { Game } from '../../core/game/game.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
 import { type RewardInfo, role } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
@@ -329,11 +329,7 @@ const stages = (game: AslGame) =>
 const described = {
   name: 'asl',
   title: 'One policy that writes questions, answers them and judges the answers',
-  paper: {
-    title: 'Towards Agentic Self-Learning LLMs in Search Environment',
-    year: 2025,
-    source: 'arXiv:2510.14253',
-  },
+  paper: arXiv('2510.14253', 'Towards Agentic Self-Learning LLMs in Search Environment'),
   summary:
     'One policy writes questions, answers them and judges the answers, and trains each in turns without labels. Verdicts pay the answers, and the majority of verdicts is the label of each. Whether the judge must go on learning is what the variant and the rewards ask.',
   method: {

@@ -1,6 +1,6 @@
 /** azr: one set of weights proposes questions about programs and solves them; an interpreter is the only teacher. The method is described below, as data. */
 import type { PolicyPart, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import type { WithoutSetup } from '../../core/recipe/recipe.ts';
+import { arXiv, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { taskRelative } from '../../core/rl/estimators/index.ts';
 import { interiorDifficulty } from '../../core/rl/rewards/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -83,11 +83,7 @@ function learn({ round, proposals, groups, recipeState }: RoundRecords): Trainin
 export const azr: WithoutSetup = {
   name: 'azr',
   title: 'Proposer and solver of programs over an interpreter, without any data',
-  paper: {
-    title: 'Absolute Zero: Reinforced Self-play Reasoning with Zero Data',
-    year: 2025,
-    source: 'arXiv:2505.03335',
-  },
+  paper: arXiv('2505.03335', 'Absolute Zero: Reinforced Self-play Reasoning with Zero Data'),
   summary:
     'One policy proposes questions about small programs beside programs it proposed earlier, and solves them. The interpreter says which questions are valid and which answers are right. The proposer is paid for questions that the solver sometimes fails, the solver for right answers, each of the six streams against its own mean.',
   method: {

@@ -8,7 +8,7 @@
  */
 import type { LearnTools, PolicyItem, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
@@ -198,11 +198,7 @@ async function scored(items: readonly PolicyItem[], tools: LearnTools): Promise<
 const described = {
   name: 'cleaner',
   title: 'Failed searches are taken out of an episode before it is trained on',
-  paper: {
-    title: 'CLEANER: Self-Purified Trajectories Boost Agentic Reinforcement Learning',
-    year: 2026,
-    source: 'arXiv:2601.15141',
-  },
+  paper: arXiv('2601.15141', 'CLEANER: Self-Purified Trajectories Boost Agentic Reinforcement Learning'),
   summary:
     'A searcher is paid for right answers. Where a search fails and a later one makes up for it, the episode is trained on as if the failure had not been: with the later search in its place, so that a right answer does not pay the failure.',
   method: {

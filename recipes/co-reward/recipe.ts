@@ -1,6 +1,6 @@
 /** Co-Reward: the majority on a question in other words is the label. The method is described below, as data. */
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
@@ -48,12 +48,10 @@ const learn = ({ groups }: RoundRecords): TrainingPlan => ({
 const described = {
   name: 'co-reward',
   title: 'Majorities on a question label the same question in other words',
-  paper: {
-    title:
-      'Co-Reward: Self-supervised Reinforcement Learning for Large Language Model Reasoning via Contrastive Agreement',
-    year: 2025,
-    source: 'arXiv:2508.00410',
-  },
+  paper: arXiv(
+    '2508.00410',
+    'Co-Reward: Self-supervised Reinforcement Learning for Large Language Model Reasoning via Contrastive Agreement',
+  ),
   summary:
     'A solver answers a question and the same question in other words, without labels. Answers to the one are paid if they are what most answers to the other say, so that an error that comes from the wording is not confirmed by itself.',
   method: {

@@ -3,7 +3,7 @@
 import type { Game } from '../../core/game/game.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { reinforcePlusPlus } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -207,11 +207,7 @@ async function learn({ groups }: RoundRecords, { score }: LearnTools): Promise<T
 const described = {
   name: 'comas',
   title: 'Agents that solve, criticise and score, paid by each other',
-  paper: {
-    title: 'CoMAS: Co-Evolving Multi-Agent Systems via Interaction Rewards',
-    year: 2025,
-    source: 'arXiv:2510.08529',
-  },
+  paper: arXiv('2510.08529', 'CoMAS: Co-Evolving Multi-Agent Systems via Interaction Rewards'),
   summary:
     'Two agents discuss a question without labels. One solves it, the other criticises the solution, and one of them scores it: the solution is paid the score and the critique what is left of 1.',
   method: {

@@ -7,7 +7,7 @@ import type {
   TrainingPlan,
 } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { puct, siblingPair } from '../../core/rl/tree-search.ts';
@@ -158,11 +158,7 @@ function learn(game: TreeGame, { round, groups, version }: RoundRecords, tools: 
 const described = {
   name: 'cpl',
   title: 'Steps of a search tree that are preferred by as much as their values differ',
-  paper: {
-    title: 'CPL: Critical Plan Step Learning Boosts LLM Generalization in Reasoning Tasks',
-    year: 2024,
-    source: 'arXiv:2409.08642',
-  },
+  paper: arXiv('2409.08642', 'CPL: Critical Plan Step Learning Boosts LLM Generalization in Reasoning Tasks'),
   summary:
     'Each task is searched by a tree of steps, in which the value of every step is backed up from the answers below it. The policy learns to prefer the best step after a beginning to the worst one, the more the further their values are apart, and a value model learns the values.',
   method: {

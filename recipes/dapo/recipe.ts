@@ -2,7 +2,13 @@
 import type { Game } from '../../core/game/game.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import type { Random } from '../../core/random.ts';
-import { type Described, played, type RecipeOver, type WithoutSetup } from '../../core/recipe/recipe.ts';
+import {
+  arXiv,
+  type Described,
+  played,
+  type RecipeOver,
+  type WithoutSetup,
+} from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { overlongPenalty } from '../../core/rl/rewards/index.ts';
 import { groupsInBand } from '../../core/rl/selection/index.ts';
@@ -130,11 +136,7 @@ const PUBLISHED_BUFFER = 0.2;
 const described = {
   name: 'dapo',
   title: 'DAPO: decoupled clip and dynamic sampling',
-  paper: {
-    title: 'DAPO: An Open-Source LLM Reinforcement Learning System at Scale',
-    year: 2025,
-    source: 'arXiv:2503.14476',
-  },
+  paper: arXiv('2503.14476', 'DAPO: An Open-Source LLM Reinforcement Learning System at Scale'),
   summary:
     'A solver answers easy and hard chains, eight times each, and is paid for exact answers that keep off the length limit. Groups that are all right or all wrong are passed over; the first mixed ones make the batch.',
   method: {

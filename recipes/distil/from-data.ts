@@ -8,7 +8,7 @@ import { CHECKERS, findChecker } from '../../core/checkers/registry.ts';
 import { wrongInput } from '../../core/errors.ts';
 import type { DistillationPart, Divergence } from '../../core/plan/training-plan.ts';
 import { deriveId } from '../../core/random.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import { arXiv, type Recipe } from '../../core/recipe/recipe.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { name as policyName } from '../../core/schema/sample.ts';
@@ -84,11 +84,11 @@ export function distilFrom(given: unknown): Recipe {
     name: `distil-${deriveId('distil', JSON.stringify(data)).slice(0, 10)}`,
     called: `distil on ${data.name}`,
     title: 'On-policy distillation from another policy',
-    paper: {
-      title: 'On-Policy Distillation of Language Models: Learning from Self-Generated Mistakes',
-      year: 2024,
-      source: 'arXiv:2306.13649',
-    },
+    paper: arXiv(
+      '2306.13649',
+      'On-Policy Distillation of Language Models: Learning from Self-Generated Mistakes',
+      2024,
+    ),
     summary:
       'A policy answers questions, and at each token of its own answers it learns the distribution of a teacher, such as a larger policy.',
     method: {

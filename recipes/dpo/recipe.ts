@@ -11,7 +11,7 @@ import type {
   RoundRecords,
   TrainingPlan,
 } from '../../core/plan/training-plan.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import { arXiv, type Recipe } from '../../core/recipe/recipe.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { tallyOf } from '../../core/statistics/change.ts';
@@ -127,11 +127,10 @@ export function dpoFrom(given: unknown): Recipe {
   return {
     ...trainedOn('dpo', data),
     title: 'Direct preference optimisation on pairs of answers',
-    paper: {
-      title: 'Direct Preference Optimization: Your Language Model is Secretly a Reward Model',
-      year: 2023,
-      source: 'arXiv:2305.18290',
-    },
+    paper: arXiv(
+      '2305.18290',
+      'Direct Preference Optimization: Your Language Model is Secretly a Reward Model',
+    ),
     summary:
       'A policy learns from pairs of answers, of which one is preferred, to make the preferred one likelier than the other, relative to the policy that it began as.',
     method: {

@@ -1,5 +1,5 @@
 /** DeepSeekMath-V2: a prover that analyses its own proofs, a verifier that names issues, and a meta-verifier that checks them. The method is described below, as data. */
-import type { WithoutSetup } from '../../core/recipe/recipe.ts';
+import { arXiv, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
 import { inPhases, type PhasePlay } from '../../core/round/in-phases.ts';
 import { SOLVER } from '../../protocols/solver.ts';
@@ -32,11 +32,7 @@ const training = (phase: Phase): PhasePlay => ({
 export const dsmathV2: WithoutSetup = {
   name: 'dsmath-v2',
   title: 'Prover, verifier and meta-verifier of proofs',
-  paper: {
-    title: 'DeepSeekMath-V2: Towards Self-Verifiable Mathematical Reasoning',
-    year: 2025,
-    source: 'arXiv:2511.22570',
-  },
+  paper: arXiv('2511.22570', 'DeepSeekMath-V2: Towards Self-Verifiable Mathematical Reasoning'),
   summary:
     'A prover writes chains of sums line by line and analyses each of them itself. A verifier names the lines that do not follow and gives a score, and a meta-verifier says whether the issues that it names are real. The prover is paid the verifier’s score, and for an analysis of its own that is honest; later the verifier learns from proofs that it labelled itself by many analyses.',
   method: {

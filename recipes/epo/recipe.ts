@@ -2,7 +2,7 @@
 
 import type { Side } from '../../core/game/seated-game.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import type { WithoutSetup } from '../../core/recipe/recipe.ts';
+import { arXiv, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { GAME_FIGURES } from '../../protocols/evaluate/games.ts';
@@ -43,11 +43,10 @@ function learn({ round, groups }: RoundRecords): TrainingPlan {
 export const epo: WithoutSetup = {
   name: 'epo',
   title: 'A strategist that advises a frozen actor turn by turn',
-  paper: {
-    title: 'EPO: Explicit Policy Optimization for Strategic Reasoning in LLMs via Reinforcement Learning',
-    year: 2025,
-    source: 'arXiv:2502.12486',
-  },
+  paper: arXiv(
+    '2502.12486',
+    'EPO: Explicit Policy Optimization for Strategic Reasoning in LLMs via Reinforcement Learning',
+  ),
   summary:
     'Two seats negotiate over a split of ten coins. A strategist writes one word before each move of the actor, who follows it and is not trained. The strategist is paid what the actor earns.',
   method: {

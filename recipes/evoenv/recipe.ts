@@ -1,6 +1,6 @@
 /** EvoEnv: one policy writes executable environments, and is trained on those that layers of checks admit. The method is described below, as data. */
 import type { LearnTools, ProposalTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import type { WithoutSetup } from '../../core/recipe/recipe.ts';
+import { arXiv, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
@@ -137,12 +137,10 @@ function learn(records: RoundRecords, tools: LearnTools): TrainingPlan {
 export const evoenv: WithoutSetup = {
   name: 'evoenv',
   title: 'One policy that writes the environments it is trained on',
-  paper: {
-    title:
-      'Learning to Build the Environment: Self-Evolving Reasoning RL via Verifiable Environment Synthesis',
-    year: 2026,
-    source: 'arXiv:2605.14392',
-  },
+  paper: arXiv(
+    '2605.14392',
+    'Learning to Build the Environment: Self-Evolving Reasoning RL via Verifiable Environment Synthesis',
+  ),
   summary:
     'One policy writes environments as pairs of programs, a sampler of instances and a reference that scores answers, and solves instances of them. Layers of checks decide which environments join the pool: an interpreter, reviews by the policy itself, how often the solver is right, and how unlike the environment is to those that are known. Who writes is paid for environments that are solved three times in ten.',
   method: {

@@ -1,6 +1,6 @@
 /** The feedback-alignment study: what the self-teacher should be told of an attempt. The method is described below, as data. */
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { besideCritic } from '../../protocols/critic.ts';
 import {
@@ -40,11 +40,7 @@ async function learn(game: FeedbackGame, records: RoundRecords, tools: LearnTool
 const described = {
   name: 'fb-align',
   title: 'Feedback that follows an attempt step by step',
-  paper: {
-    title: 'The Role of Feedback Alignment in Self-Distillation',
-    year: 2026,
-    source: 'arXiv:2606.11173',
-  },
+  paper: arXiv('2606.11173', 'The Role of Feedback Alignment in Self-Distillation'),
   summary:
     'A policy answers. The same policy then reads the answer after a prompt that also shows feedback, and teaches what it would have written to the policy that is asked without it. The feedback repeats the attempt’s right steps and corrects the first wrong one, where other methods show a reference solution.',
   method: {

@@ -1,7 +1,7 @@
 /** GenRM: a verifier is a language model that writes its check and then its verdict, trained by next-token prediction. The method is described below, as data. */
 import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import type { Described, RecipeOver, WithoutSetup } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, type RecipeOver, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
 import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import type { Solution } from '../../core/recipe/task-family.ts';
@@ -98,11 +98,7 @@ const optimizer = { ...OPTIMIZER, learningRate: 1e-3, minibatches: 8 };
 const described = {
   name: 'genrm',
   title: 'A generative verifier: checks, votes, best of N',
-  paper: {
-    title: 'Generative Verifiers: Reward Modeling as Next-Token Prediction',
-    year: 2024,
-    source: 'arXiv:2408.15240',
-  },
+  paper: arXiv('2408.15240', 'Generative Verifiers: Reward Modeling as Next-Token Prediction'),
   summary:
     'A solver that stays as it is answers tasks; a verifier is taught to do the sums of those tasks again and then to give a verdict on the answers, by next-token prediction. Of N answers to a held-out task the one is taken that its checks, K of them, find right most surely.',
   method: {

@@ -14,7 +14,7 @@ import type {
   UpdatePart,
   ValuePart,
 } from '../../core/plan/training-plan.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import { arXiv, type Recipe } from '../../core/recipe/recipe.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
 import { gae, reinforcePlusPlus } from '../../core/rl/estimators/index.ts';
 import { mean, whiten } from '../../core/rl/statistics.ts';
@@ -233,11 +233,10 @@ export function grpoOn({
   const recipe: Recipe = {
     name: 'grpo',
     title: 'Group relative policy optimisation on questions with reference answers',
-    paper: {
-      title: 'DeepSeekMath: Pushing the Limits of Mathematical Reasoning in Open Language Models',
-      year: 2024,
-      source: 'arXiv:2402.03300',
-    },
+    paper: arXiv(
+      '2402.03300',
+      'DeepSeekMath: Pushing the Limits of Mathematical Reasoning in Open Language Models',
+    ),
     summary:
       'A policy answers each question several times, a named checker says which answers are right, and each answer is reinforced by how much better it is than the others of its group.',
     method: {

@@ -8,7 +8,7 @@ import type {
   TrainingPlan,
   ValuePart,
 } from '../../core/plan/training-plan.ts';
-import type { WithoutSetup } from '../../core/recipe/recipe.ts';
+import { arXiv, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { gae, grpo } from '../../core/rl/estimators/index.ts';
 import { mean, whiten } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
@@ -101,11 +101,7 @@ const bestOf = (tasks: readonly string[]): number =>
 export const jaxmarl: WithoutSetup = {
   name: 'jaxmarl',
   title: 'Independent PPO for two agents on a vectorised grid',
-  paper: {
-    title: 'JaxMARL: Multi-Agent RL Environments and Algorithms in JAX',
-    year: 2023,
-    source: 'arXiv:2311.10090',
-  },
+  paper: arXiv('2311.10090', 'JaxMARL: Multi-Agent RL Environments and Algorithms in JAX'),
   summary:
     'Two agents move at once on a grid of four by four cells and are paid when both stand on the two goals. Each is trained by PPO with a critic on its own turns, as if the other were a part of the world.',
   method: {

@@ -9,7 +9,7 @@ import type {
   TrainingPlan,
 } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
 import { rendered, solutionOf } from '../../core/recipe/task-family.ts';
 import { equalClassWeights, grpo } from '../../core/rl/estimators/index.ts';
@@ -124,11 +124,7 @@ async function learn(
 const described = {
   name: 'laser',
   title: 'Answers that are scored by the last token’s probabilities',
-  paper: {
-    title: 'LaSeR: Reinforcement Learning with Last-Token Self-Rewarding',
-    year: 2025,
-    source: 'arXiv:2510.14943',
-  },
+  paper: arXiv('2510.14943', 'LaSeR: Reinforcement Learning with Last-Token Self-Rewarding'),
   summary:
     'After an answer the policy’s distribution of the next token is read once more. The log-probability of a token that no answer has is trained to be the reward of the answer, beside GRPO. So a policy that solves learns to say how likely it is right, for the cost of one token.',
   method: {

@@ -1,6 +1,6 @@
 /** LlamaRL: asynchronous off-policy training, corrected by truncated importance weights (AIPO). The method is described below, as data. */
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { CONVENTIONS } from '../../core/rl/conventions.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import type { PolicyObjectiveSpec } from '../../core/rl/objective.ts';
@@ -28,12 +28,10 @@ export function planOf({ variant = PUBLISHED }: Pick<RunSettings, 'variant'>) {
 const described = {
   name: 'llama-rl',
   title: 'Asynchronous off-policy training with AIPO',
-  paper: {
-    title:
-      'LlamaRL: A Distributed Asynchronous Reinforcement Learning Framework for Efficient Large-scale LLM Training',
-    year: 2025,
-    source: 'arXiv:2505.24034',
-  },
+  paper: arXiv(
+    '2505.24034',
+    'LlamaRL: A Distributed Asynchronous Reinforcement Learning Framework for Efficient Large-scale LLM Training',
+  ),
   summary:
     'A solver’s rollouts come from weights that lag behind the trainer’s by a fixed number of versions. The importance-weighted objective AIPO corrects for the lag; others stand beside it.',
   method: {

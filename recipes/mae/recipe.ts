@@ -1,7 +1,7 @@
 /** mae: one set of weights proposes questions, answers them and rates both, with no ground truth anywhere. The method is described below, as data. */
 import type { PolicyPart, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { readTags } from '../../core/recipe/reading.ts';
-import { type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
 import { whitenBatch } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -98,11 +98,7 @@ function learnFrom(
 const described = {
   name: 'mae',
   title: 'Proposer, solver and judge that evolve together without ground truth',
-  paper: {
-    title: 'Multi-Agent Evolve: LLM Self-Improve through Co-evolution',
-    year: 2025,
-    source: 'arXiv:2510.23595',
-  },
+  paper: arXiv('2510.23595', 'Multi-Agent Evolve: LLM Self-Improve through Co-evolution'),
   summary:
     'One policy proposes questions, half of them varied from stored ones, answers them and rates questions and answers. Questions of high quality are stored and paid for difficulty; the solver trains on stored questions by the rating of its answers; the judge is paid for format alone.',
   method: {

@@ -1,7 +1,7 @@
 /** MAPoRL: agents that debate are trained together, each on its own answers. The method is described below, as data. */
 
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import type { Maybe } from '../../core/rl/types.ts';
@@ -101,12 +101,10 @@ function learn({ round, groups }: RoundRecords): TrainingPlan {
 const described = {
   name: 'maporl',
   title: 'Agents that debate, trained together',
-  paper: {
-    title:
-      'MAPoRL: Multi-Agent Post-Co-Training for Collaborative Large Language Models with Reinforcement Learning',
-    year: 2025,
-    source: 'arXiv:2502.18439',
-  },
+  paper: arXiv(
+    '2502.18439',
+    'MAPoRL: Multi-Agent Post-Co-Training for Collaborative Large Language Models with Reinforcement Learning',
+  ),
   summary:
     'Two agents answer a question, read each other’s answers and answer again. Each has weights of its own and is paid for its answers, for how both answer after it, and for changes from wrong to right, its own and the other’s.',
   method: {

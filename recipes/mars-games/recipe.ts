@@ -2,7 +2,7 @@
 
 import type { SeatedGame } from '../../core/game/seated-game.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import type { Recipe, WithoutSetup } from '../../core/recipe/recipe.ts';
+import { arXiv, type Recipe, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import { GAME_FIGURES } from '../../protocols/evaluate/games.ts';
@@ -52,11 +52,10 @@ const player = (description: string) => ({ description, speaksAs: 'player' });
 const DESCRIBED = {
   name: 'mars-games',
   title: 'Self-play in competing and cooperating games, with credit by turn and seat',
-  paper: {
-    title: 'MARSHAL: Incentivizing Multi-Agent Reasoning via Self-Play with Strategic LLMs',
-    year: 2025,
-    source: 'arXiv:2510.15414',
-  },
+  paper: arXiv(
+    '2510.15414',
+    'MARSHAL: Incentivizing Multi-Agent Reasoning via Self-Play with Strategic LLMs',
+  ),
   summary:
     'One policy plays all seats of Kuhn poker, in which they compete, and of a hint game, in which they cooperate. A turn is credited with what its seat earned from it on, and compared with the turns of the same seat.',
   method: {

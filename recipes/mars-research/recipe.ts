@@ -8,7 +8,7 @@
  */
 import type { LearnTools, PolicyItem, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -101,11 +101,10 @@ function learn(game: SearchGame, { round, groups }: RoundRecords, tools: LearnTo
 const described = {
   name: 'mars-research',
   title: 'A searcher, and a reader who digests documents for it',
-  paper: {
-    title: 'MARS: Co-evolving Dual-System Deep Research via Multi-Agent Reinforcement Learning',
-    year: 2025,
-    source: 'arXiv:2510.04935',
-  },
+  paper: arXiv(
+    '2510.04935',
+    'MARS: Co-evolving Dual-System Deep Research via Multi-Agent Reinforcement Learning',
+  ),
   summary:
     'A searcher looks things up and answers, and never sees a document: a reader, the same policy by another prompt, goes through what a search finds and writes down what helps. A right answer pays all that both wrote on the way to it.',
   method: {

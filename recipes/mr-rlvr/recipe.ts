@@ -1,7 +1,13 @@
 /** MR-RLVR: puzzles that are cut from worked solutions train the steps before answers are paid. The method is described below, as data. */
 import type { Game } from '../../core/game/game.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import type { Described, Recipe, RecipeOver, WithoutSetup } from '../../core/recipe/recipe.ts';
+import {
+  arXiv,
+  type Described,
+  type Recipe,
+  type RecipeOver,
+  type WithoutSetup,
+} from '../../core/recipe/recipe.ts';
 import { rendered, solutionOf } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
@@ -55,11 +61,10 @@ const learn = (pose: Pose, { round, groups }: RoundRecords, tools: LearnTools): 
 const described = {
   name: 'mr-rlvr',
   title: 'Puzzles from worked solutions before answers are paid',
-  paper: {
-    title: 'Masked-and-Reordered Self-Supervision for Reinforcement Learning from Verifiable Rewards',
-    year: 2025,
-    source: 'arXiv:2511.17473',
-  },
+  paper: arXiv(
+    '2511.17473',
+    'Masked-and-Reordered Self-Supervision for Reinforcement Learning from Verifiable Rewards',
+  ),
   summary:
     'Worked solutions are turned into puzzles that check themselves: steps are hidden and have to be filled in, or shuffled and have to be put in order. A first stage pays these by the step, a second one pays exact answers to tasks of which nothing but the answer is known.',
   method: {

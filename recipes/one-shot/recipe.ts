@@ -1,6 +1,6 @@
 /** one-shot: reinforcement learning with a verifiable reward on one training example. The method is described below, as data. */
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { type AnswerReward, CONTROLS, exactReward } from '../../protocols/answer-rewards.ts';
 import { nearStart, ppoClip } from '../../protocols/objectives.ts';
@@ -40,11 +40,10 @@ function learn({ round: { settings }, groups }: RoundRecords): TrainingPlan {
 const described = {
   name: 'one-shot',
   title: 'Reinforcement learning on one example',
-  paper: {
-    title: 'Reinforcement Learning for Reasoning in Large Language Models with One Training Example',
-    year: 2025,
-    source: 'arXiv:2504.20571',
-  },
+  paper: arXiv(
+    '2504.20571',
+    'Reinforcement Learning for Reasoning in Large Language Models with One Training Example',
+  ),
   summary:
     'A solver answers one task, again and again, and is paid for the label’s answer. What it learns is read off the held-out tasks.',
   method: {

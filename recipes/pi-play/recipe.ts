@@ -10,7 +10,7 @@
 import { episodesOf } from '../../core/episodes/play-episodes.ts';
 import type { Game } from '../../core/game/game.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { type RewardInfo, role } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { rendered } from '../../core/recipe/task-family.ts';
@@ -214,11 +214,10 @@ function learn(
 const described = {
   name: 'pi-play',
   title: 'Self-play in which what the examiner found corrects the student',
-  paper: {
-    title: 'π-Play: Multi-Agent Self-Play via Privileged Self-Distillation without External Data',
-    year: 2026,
-    source: 'arXiv:2604.14054',
-  },
+  paper: arXiv(
+    '2604.14054',
+    'π-Play: Multi-Agent Self-Play via Privileged Self-Distillation without External Data',
+  ),
   summary:
     'An examiner searches documents and writes questions about what it found, with answers; a student has to find these by searches of its own. A teacher, the student’s moving average, reads what the examiner had found beside the question, and what it would have written is taught to the student token by token.',
   method: {

@@ -7,7 +7,7 @@ import type {
   TrainingPlan,
 } from '../../core/plan/training-plan.ts';
 import { deriveId, Random } from '../../core/random.ts';
-import type { WithoutSetup } from '../../core/recipe/recipe.ts';
+import { arXiv, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { positionsByKey } from '../../core/rl/groups.ts';
@@ -161,11 +161,7 @@ const optimizer: OptimizerSettings = {
 export const qEvolve: WithoutSetup = {
   name: 'q-evolve',
   title: 'Process rewards for agents by implicit Q-learning on their own episodes',
-  paper: {
-    title: 'Self-evolving LLM Agents with In-distribution Optimization',
-    year: 2026,
-    source: 'arXiv:2606.07367',
-  },
+  paper: arXiv('2606.07367', 'Self-evolving LLM Agents with In-distribution Optimization'),
   summary:
     'An agent pushes boxes and is told no more than whether an episode reached its goal. A critic learns from these episodes and from experts’ ones what states are worth, by expectile regression, which asks for no action that nobody took. What a turn changes in that worth is its reward, and the policy is trained on the same episodes.',
   method: {

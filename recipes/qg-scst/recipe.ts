@@ -1,6 +1,6 @@
 /** Self-critical training of a writer of questions, paid for meaning beside words. The method is described below, as data. */
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import type { WithoutSetup } from '../../core/recipe/recipe.ts';
+import { arXiv, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import { raw, rloo } from '../../core/rl/estimators/index.ts';
@@ -133,11 +133,7 @@ const { roles, ...alone } = solverAlone({ family: questions, rewards });
 export const qgScst: WithoutSetup = {
   name: 'qg-scst',
   title: 'Questions for a given answer, paid for meaning above the greedy question',
-  paper: {
-    title: 'Semantic-based Self-Critical Training For Question Generation',
-    year: 2021,
-    source: 'arXiv:2108.12026',
-  },
+  paper: arXiv('2108.12026', 'Semantic-based Self-Critical Training For Question Generation'),
   summary:
     'A solver reads a passage and an answer in it, and writes a question. It is paid for what the question shares with a reference question, in words and in meaning, and is compared with its own greedy question: only what is better than that is reinforced.',
   method: {

@@ -1,6 +1,6 @@
 /** Qwen2.5-Math-PRM: a classifier of steps, trained on labels on which continuations and a judge agree. The method is described below, as data. */
 import { readTags } from '../../core/recipe/reading.ts';
-import type { Described, RecipeOver, WithoutSetup } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, type RecipeOver, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
 import { BEST_OF_N_FIGURES, evaluateBestOfN } from '../../protocols/evaluate/best-of-n.ts';
 import { VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
@@ -24,11 +24,7 @@ const classifier = {
 const described = {
   name: 'qwen-prm',
   title: 'A process reward model on steps that continuations and a judge label alike',
-  paper: {
-    title: 'The Lessons of Developing Process Reward Models in Mathematical Reasoning',
-    year: 2025,
-    source: 'arXiv:2501.07301',
-  },
+  paper: arXiv('2501.07301', 'The Lessons of Developing Process Reward Models in Mathematical Reasoning'),
   summary:
     'A solver that stays as it is writes chains of sums. A step is called wrong where no continuation of it reaches the right answer, and where a judge says so; a solution is kept where both find its first error in the same place. A classifier is trained on the steps of what is kept.',
   method: {

@@ -1,7 +1,7 @@
 /** r-zero: a challenger and a solver, copies of one policy, train in turns on questions that the solver's votes label. The method is described below, as data. */
 import type { Game } from '../../core/game/game.ts';
 import type { PolicyPart, ProposalTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
 import { rendered } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
@@ -183,11 +183,7 @@ const described = {
   name: 'r-zero',
   title:
     'A challenger at the edge of what its solver can do, and a solver that trains on its own majority votes',
-  paper: {
-    title: 'R-Zero: Self-Evolving Reasoning LLM from Zero Data',
-    year: 2025,
-    source: 'arXiv:2508.05004',
-  },
+  paper: arXiv('2508.05004', 'R-Zero: Self-Evolving Reasoning LLM from Zero Data'),
   summary:
     'Challenger and solver start as copies of one policy and train in turns. The challenger is paid for questions whose majority answer about half of the solver’s attempts give, less a penalty for questions that resemble others of the batch. The solver trains on the questions that are neither too easy nor too hard for it, with its own majority answers as labels.',
   method: {

@@ -1,7 +1,7 @@
 /** RAGEN: an agent in small worlds, paid for whole episodes of several turns (StarPO). The method is described below, as data. */
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { deriveId } from '../../core/random.ts';
-import type { WithoutSetup } from '../../core/recipe/recipe.ts';
+import { arXiv, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
 import {
   ECHO_SIGNS,
@@ -81,11 +81,10 @@ function learn({ round, groups }: RoundRecords): TrainingPlan {
 export const ragen: WithoutSetup = {
   name: 'ragen',
   title: 'StarPO-S: multi-turn agents, paid for episodes, trained where returns differ',
-  paper: {
-    title: 'RAGEN: Understanding Self-Evolution in LLM Agents via Multi-Turn Reinforcement Learning',
-    year: 2025,
-    source: 'arXiv:2504.20073',
-  },
+  paper: arXiv(
+    '2504.20073',
+    'RAGEN: Understanding Self-Evolution in LLM Agents via Multi-Turn Reinforcement Learning',
+  ),
   summary:
     'One agent crosses frozen lakes in up to five turns of up to five moves. All turns of an episode are paid its return: 1 for the goal, less 0.1 an action. Only the quarter of the worlds whose episodes differ most in return is trained on.',
   method: {

@@ -1,5 +1,5 @@
 /** ReaL-TG: links of temporal graphs are forecast in words and paid by F1 alone. The method is described below, as data. */
-import type { WithoutSetup } from '../../core/recipe/recipe.ts';
+import { arXiv, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import type { ParseResult, Solution } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -58,12 +58,10 @@ async function evaluate(context: EvaluationContext): Promise<Evaluation> {
 export const realTg: WithoutSetup = {
   name: 'real-tg',
   title: 'Links of temporal graphs, forecast in words and paid by F1',
-  paper: {
-    title:
-      'Self-Exploring Language Models for Explainable Link Forecasting on Temporal Graphs via Reinforcement Learning',
-    year: 2025,
-    source: 'arXiv:2509.00975',
-  },
+  paper: arXiv(
+    '2509.00975',
+    'Self-Exploring Language Models for Explainable Link Forecasting on Temporal Graphs via Reinforcement Learning',
+  ),
   summary:
     'A solver reads the links around a node of a temporal graph, goes through its contacts in writing, and names the nodes to which it links next. It is paid the F1 of these nodes, and what it writes before them is neither paid nor checked.',
   method: {

@@ -1,7 +1,7 @@
 /** ReSeek: a searcher that says of all it finds whether it helps, and is paid for saying so rightly. The method is described below, as data. */
 
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import type { RewardInfo } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { rendered } from '../../core/recipe/task-family.ts';
@@ -193,11 +193,10 @@ function learn(game: SearchGame, { round, groups }: RoundRecords, tools: LearnTo
 const described = {
   name: 'reseek',
   title: 'A searcher that judges what it finds',
-  paper: {
-    title: 'ReSeek: A Self-Correcting Framework for Search Agents with Instructive Rewards',
-    year: 2025,
-    source: 'arXiv:2510.00568',
-  },
+  paper: arXiv(
+    '2510.00568',
+    'ReSeek: A Self-Correcting Framework for Search Agents with Instructive Rewards',
+  ),
   summary:
     'A searcher looks things up in documents, says after each search whether what it found helps, and answers. It is paid for exact answers, and for saying rightly whether the answer is in what it found; to accept what does not help costs most.',
   method: {

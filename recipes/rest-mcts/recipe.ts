@@ -1,6 +1,6 @@
 /** ReST-MCTS*: a tree that a value model guides gives traces to imitate and values of steps to learn. The method is described below, as data. */
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { processValues, ucb } from '../../core/rl/tree-search.ts';
@@ -84,11 +84,7 @@ const processOf = (nodes: readonly RecordedNode[]): (number | null)[] =>
 const described = {
   name: 'rest-mcts',
   title: 'A tree search that teaches the policy its traces and the value model its steps',
-  paper: {
-    title: 'ReST-MCTS*: LLM Self-Training via Process Reward Guided Tree Search',
-    year: 2024,
-    source: 'arXiv:2406.03816',
-  },
+  paper: arXiv('2406.03816', 'ReST-MCTS*: LLM Self-Training via Process Reward Guided Tree Search'),
   summary:
     'Each task is searched by a tree of steps that a value model guides. The right answers that are found teach the policy, and where they stand in the tree says what each step was worth, which teaches the value model; both search the next round.',
   method: {

@@ -10,7 +10,7 @@ import type {
   TrainingPlan,
   UpdatePart,
 } from '../../core/plan/training-plan.ts';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import { arXiv, type Recipe } from '../../core/recipe/recipe.ts';
 import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import type { Renderer } from '../../core/renderer/renderer.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
@@ -130,11 +130,7 @@ export function rewardModelFrom(given: unknown): Recipe {
   return {
     ...trainedOn('reward-model', data, { kind: 'classes', count: 2 }),
     title: 'A reward model from pairs, labels or step labels',
-    paper: {
-      title: 'Training Verifiers to Solve Math Word Problems',
-      year: 2021,
-      source: 'arXiv:2110.14168',
-    },
+    paper: arXiv('2110.14168', 'Training Verifiers to Solve Math Word Problems'),
     summary:
       'A policy with a head of two classes learns which answers of a file are right or preferred. Its probability of the second class then pays the answers of other runs, and chooses among them.',
     method: {

@@ -1,6 +1,6 @@
 /** RISE: one policy solves, and grades a few of its own fresh solutions in the same PPO batch. The method is described below, as data. */
 import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/plan/training-plan.ts';
-import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { gae, klShapedRewards } from '../../core/rl/estimators/index.ts';
 import { whiten } from '../../core/rl/statistics.ts';
 import type { Sample } from '../../core/schema/sample.ts';
@@ -60,12 +60,10 @@ async function learn({ groups }: RoundRecords, { score, values }: LearnTools): P
 const described = {
   name: 'rise',
   title: 'Solving and verifying one’s own solutions in one PPO batch',
-  paper: {
-    title:
-      'Trust, But Verify: A Self-Verification Approach to Reinforcement Learning with Verifiable Rewards',
-    year: 2025,
-    source: 'arXiv:2505.13445',
-  },
+  paper: arXiv(
+    '2505.13445',
+    'Trust, But Verify: A Self-Verification Approach to Reinforcement Learning with Verifiable Rewards',
+  ),
   summary:
     'One policy solves tasks and gives a verdict on some of its own solutions of the same round. Solutions are paid by an exact checker, verdicts for saying what the checker said. Both are trained by PPO with a critic in one batch.',
   method: {

@@ -3,7 +3,7 @@ import type { Game } from '../../core/game/game.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import { readTagsWith } from '../../core/recipe/reading.ts';
-import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { gae } from '../../core/rl/estimators/index.ts';
 import { mean, whiten } from '../../core/rl/statistics.ts';
 import type { Sample } from '../../core/schema/sample.ts';
@@ -108,11 +108,7 @@ const optimizer = smallSteps({ warmup: 8 });
 const described = {
   name: 'rlsp',
   title: 'A bonus for search, apart from the reward for the answer',
-  paper: {
-    title: 'On the Emergence of Thinking in LLMs I: Searching for the Right Intuition',
-    year: 2025,
-    source: 'arXiv:2502.06773',
-  },
+  paper: arXiv('2502.06773', 'On the Emergence of Thinking in LLMs I: Searching for the Right Intuition'),
   summary:
     'A solver may do its sums again before it answers. It is paid for exact answers, and a thirtieth of that for each check, whether or not the answer is exact. PPO trains it on the sum of both.',
   method: {

@@ -1,7 +1,7 @@
 /** RLVER: an assistant that is paid by the mood in which a user leaves. The method is described below, as data. */
 
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
 import { grpoByEpisode } from '../../protocols/episode-credit.ts';
 import { nearStart, ppoClip } from '../../protocols/objectives.ts';
@@ -47,11 +47,10 @@ const learn = ({ groups }: RoundRecords): TrainingPlan => ({
 const described = {
   name: 'rlver',
   title: 'An assistant that is paid by the mood of its user',
-  paper: {
-    title: 'RLVER: Reinforcement Learning with Verifiable Emotion Rewards for Empathetic Agents',
-    year: 2025,
-    source: 'arXiv:2507.03112',
-  },
+  paper: arXiv(
+    '2507.03112',
+    'RLVER: Reinforcement Learning with Verifiable Emotion Rewards for Empathetic Agents',
+  ),
   summary:
     'An assistant talks with a user who has needs that he does not tell at once. A script says how each reply changes his mood, and the mood at the end is the reward of the whole talk.',
   method: {

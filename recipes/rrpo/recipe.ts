@@ -9,7 +9,7 @@ import type {
   TrainingPlan,
   UpdatePart,
 } from '../../core/plan/training-plan.ts';
-import type { Described, RecipeOver, WithoutSetup } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, type RecipeOver, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -218,11 +218,10 @@ export const repeating = (answered: readonly Answered[]): number | null => {
 const described = {
   name: 'rrpo',
   title: 'Preferences by the phrases that differ',
-  paper: {
-    title: 'Self-alignment of Large Video Language Models with Refined Regularized Preference Optimization',
-    year: 2025,
-    source: 'arXiv:2504.12083',
-  },
+  paper: arXiv(
+    '2504.12083',
+    'Self-alignment of Large Video Language Models with Refined Regularized Preference Optimization',
+  ),
   summary:
     'A response is compared with the same response in which an error was planted, by the tokens of the words in which the two differ and by no others. A KL to the start policy, token by token on the preferred response, keeps the rest of the distribution in place.',
   method: {

@@ -1,6 +1,6 @@
 /** SAGE: hints that the policy writes itself, for tasks at which it always fails. The method is described below, as data. */
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { exactAndControls } from '../../protocols/answer-rewards.ts';
@@ -37,11 +37,7 @@ function learn({ groups }: RoundRecords): TrainingPlan {
 const described = {
   name: 'sage',
   title: 'Hints of one’s own for tasks at which every attempt fails',
-  paper: {
-    title: 'Self-Hinting Language Models Enhance Reinforcement Learning',
-    year: 2026,
-    source: 'arXiv:2602.03143',
-  },
+  paper: arXiv('2602.03143', 'Self-Hinting Language Models Enhance Reinforcement Learning'),
   summary:
     'Where every attempt at a task fails, GRPO learns nothing. There the policy writes itself a hint from the reference solution, tells more with each level, and tries again until an attempt succeeds. Those attempts are trained on in place of the failed ones; in use there are no hints.',
   method: {

@@ -1,7 +1,7 @@
 /** SAR: exact answers are paid more where the question makes them likely. The method is described below, as data. */
 import type { Game } from '../../core/game/game.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import { exactAndControls } from '../../protocols/answer-rewards.ts';
@@ -79,11 +79,7 @@ async function learn(game: Game<'solve'>, records: RoundRecords, tools: LearnToo
 const described = {
   name: 'sar',
   title: 'A bonus for answers that the question makes likely',
-  paper: {
-    title: 'Self-Aligned Reward: Towards Effective and Efficient Reasoners',
-    year: 2025,
-    source: 'arXiv:2509.05489',
-  },
+  paper: arXiv('2509.05489', 'Self-Aligned Reward: Towards Effective and Efficient Reasoners'),
   summary:
     'A solver is paid for exact answers, and a little more where its own weights find the answer much more likely after the question than without it. Text that would fit any question earns no bonus, so that answers become shorter without being paid for their length.',
   method: {

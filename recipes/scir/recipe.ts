@@ -2,7 +2,7 @@
 
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import type { Described, RecipeOver, WithoutSetup } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, type RecipeOver, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -106,11 +106,10 @@ function checkedPoints(groups: readonly ScoredGroup[]): PointsOf {
 const described = {
   name: 'scir',
   title: 'Self-rewarding on pairs that two internal rewards agree on',
-  paper: {
-    title: 'Self-Consistency of the Internal Reward Models Improves Self-Rewarding Language Models',
-    year: 2025,
-    source: 'arXiv:2502.08922',
-  },
+  paper: arXiv(
+    '2502.08922',
+    'Self-Consistency of the Internal Reward Models Improves Self-Rewarding Language Models',
+  ),
   summary:
     'A policy writes two responses to each prompt and scores both itself. Its training has given it a second opinion: the response that became likelier since the start has the higher implicit reward. DPO trains those pairs on which both opinions agree.',
   method: {

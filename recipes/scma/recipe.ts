@@ -1,6 +1,6 @@
 /** SCMA: a segmenter and a scorer of importance help a reasoner to leave out what does not matter. The method is described below, as data. */
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
 import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
@@ -67,11 +67,7 @@ async function evaluate(context: EvaluationContext): Promise<Evaluation> {
 const described = {
   name: 'scma',
   title: 'A segmenter and a scorer of importance shorten a reasoner’s answers',
-  paper: {
-    title: 'Self-Compression of Chain-of-Thought via Multi-Agent Reinforcement Learning',
-    year: 2026,
-    source: 'arXiv:2601.21919',
-  },
+  paper: arXiv('2601.21919', 'Self-Compression of Chain-of-Thought via Multi-Agent Reinforcement Learning'),
   summary:
     'One policy reasons, cuts its reasoning into chunks and says how important each chunk is. Exact answers are paid, and the tokens before an answer cost the more the less important their chunk is. All three roles earn what the answer earns.',
   method: {

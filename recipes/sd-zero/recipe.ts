@@ -1,6 +1,6 @@
 /** SD-Zero: a policy learns to revise its attempts by one bit, and then teaches itself as its own reviser. The method is described below, as data. */
 import type { LearnTools, RoundRecords, Sequence, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
 import { role } from '../../core/recipe/role.ts';
 import { inPhases } from '../../core/round/in-phases.ts';
@@ -85,11 +85,10 @@ async function distil(game: RevisedGame, records: RoundRecords, tools: LearnTool
 const described = {
   name: 'sd-zero',
   title: 'A policy that revises itself by one bit, and teaches itself to do so at once',
-  paper: {
-    title: 'Self-Distillation Zero: Self-Revision Turns Binary Rewards into Dense Supervision',
-    year: 2026,
-    source: 'arXiv:2604.12002',
-  },
+  paper: arXiv(
+    '2604.12002',
+    'Self-Distillation Zero: Self-Revision Turns Binary Rewards into Dense Supervision',
+  ),
   summary:
     'A policy answers, is told whether the answer was right, and revises it. It is fine-tuned on its right revisions, with and without the attempt before them. Then the reviser, which reads an attempt and whether it was right, is the teacher of the policy that makes the attempt.',
   method: {

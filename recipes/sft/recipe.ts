@@ -1,6 +1,6 @@
 /** sft: supervised fine-tuning on conversations from files. The assistant's tokens are trained on, as the policy's own renderer writes them. */
 import * as v from 'valibot';
-import type { Recipe } from '../../core/recipe/recipe.ts';
+import { arXiv, type Recipe } from '../../core/recipe/recipe.ts';
 import { examineLikelihood, LIKELIHOOD_FIGURES } from '../../protocols/examples/likelihood.ts';
 import { conversationSpans, exampleRound } from '../../protocols/examples/round.ts';
 import { exampleData, exampleEntries, trainedOn } from '../../protocols/examples/settings.ts';
@@ -17,11 +17,7 @@ export function sftFrom(given: unknown): Recipe {
   return {
     ...trainedOn('sft', data),
     title: 'Supervised fine-tuning on conversations',
-    paper: {
-      title: 'Training language models to follow instructions with human feedback',
-      year: 2022,
-      source: 'arXiv:2203.02155',
-    },
+    paper: arXiv('2203.02155', 'Training language models to follow instructions with human feedback'),
     summary: 'A policy learns to write the assistant’s messages of conversations from files.',
     method: {
       setting: 'Conversations come from files. The policy is any that the mesh can train.',

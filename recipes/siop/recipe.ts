@@ -11,7 +11,7 @@ import type { Wordings } from '../../core/game/game.ts';
 import type { LearnTools, PolicyItem, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import type { TokenIds } from '../../core/policy/policy.ts';
 import { Random } from '../../core/random.ts';
-import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { type RewardInfo, role } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { processGrpo } from '../../core/rl/estimators/index.ts';
@@ -235,11 +235,10 @@ function learn(game: SiopGame, { round, groups }: RoundRecords, tools: LearnTool
 const described = {
   name: 'siop',
   title: 'A searcher that is paid for searches that make its group’s answers likelier',
-  paper: {
-    title: 'Self-Induced Outcome Potential: Turn-Level Credit Assignment for Agents without Verifiers',
-    year: 2026,
-    source: 'arXiv:2605.04984',
-  },
+  paper: arXiv(
+    '2605.04984',
+    'Self-Induced Outcome Potential: Turn-Level Credit Assignment for Agents without Verifiers',
+  ),
   summary:
     'Several episodes search documents for the same question and answer it; nobody knows the answer. Episodes with the same answer are a cluster, whose reliability follows from its size and from what was found. Each search is paid for how much likelier it makes the answer of its cluster by the policy that the run began from.',
   method: {

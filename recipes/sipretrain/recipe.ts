@@ -1,7 +1,7 @@
 /** Self-improving pretraining: a document's continuation is chosen among its own, a rewrite and the policy's. The method is told below, as data. */
 import type { LearnTools, RoundRecords, Sequence, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { deriveId } from '../../core/random.ts';
-import type { WithoutSetup } from '../../core/recipe/recipe.ts';
+import { arXiv, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
 import { type RoundContext, sampleOf } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -234,11 +234,10 @@ async function truths(
 export const sipretrain: WithoutSetup = {
   name: 'sipretrain',
   title: 'Pretraining as a choice among a document’s continuation, a rewrite and one’s own',
-  paper: {
-    title: 'Self-Improving Pretraining: using post-trained models to pretrain better models',
-    year: 2026,
-    source: 'arXiv:2601.21343',
-  },
+  paper: arXiv(
+    '2601.21343',
+    'Self-Improving Pretraining: using post-trained models to pretrain better models',
+  ),
   summary:
     'The policy continues the first part of a document. A judge rates its continuations, that of the document and a rewrite of that, and the best is preferred to the worst. Next-token prediction would learn whatever the corpus says, falsehoods as well.',
   method: {

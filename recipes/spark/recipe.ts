@@ -3,7 +3,7 @@
  * is described below, as data.
  */
 import { readTags } from '../../core/recipe/reading.ts';
-import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
 import { inPhases } from '../../core/round/in-phases.ts';
 import { evaluateVerifier, VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
@@ -33,11 +33,10 @@ const EXAMINED = { voted: 100, answers: 4 };
 const described = {
   name: 'spark',
   title: 'A verifier of steps trained on majorities of its verdicts, and a solver trained by it',
-  paper: {
-    title: 'SPARK: Stepwise Process-Aware Rewards for Reference-Free Reinforcement Learning',
-    year: 2025,
-    source: 'arXiv:2512.03244',
-  },
+  paper: arXiv(
+    '2512.03244',
+    'SPARK: Stepwise Process-Aware Rewards for Reference-Free Reinforcement Learning',
+  ),
   summary:
     'A verifier gives sixteen verdicts on each solution, and a line counts as right where most of them mark it so. A copy of it is fine-tuned on verdicts that share these marks. Then a solver is reinforced by that copy’s verdicts alone: no exact answer is read at any time.',
   method: {

@@ -6,7 +6,13 @@ import type {
   RoundRecords,
   TrainingPlan,
 } from '../../core/plan/training-plan.ts';
-import { type Described, played, type RecipeOver, type WithoutSetup } from '../../core/recipe/recipe.ts';
+import {
+  arXiv,
+  type Described,
+  played,
+  type RecipeOver,
+  type WithoutSetup,
+} from '../../core/recipe/recipe.ts';
 import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import type { EvaluationTasks } from '../../core/recipe/split.ts';
 import { rendered } from '../../core/recipe/task-family.ts';
@@ -104,11 +110,10 @@ async function examineSeen(context: EvaluationContext): Promise<Record<string, n
 const described = {
   name: 'specs',
   title: 'A cold start by preferences for form, before rewards',
-  paper: {
-    title: 'Metis-SPECS: Decoupling Multimodal Learning via Self-distilled Preference-based Cold Start',
-    year: 2025,
-    source: 'arXiv:2510.25801',
-  },
+  paper: arXiv(
+    '2510.25801',
+    'Metis-SPECS: Decoupling Multimodal Learning via Self-distilled Preference-based Cold Start',
+  ),
   summary:
     'A policy that computes well enough and writes its answers in the wrong form is first taught the form by preferences: its own right answer, written properly, against the same with its form damaged. Then rewards train it. Its sums are left to the rewards.',
   method: {

@@ -7,7 +7,7 @@ import type {
   Sequence,
   TrainingPlan,
 } from '../../core/plan/training-plan.ts';
-import type { WithoutSetup } from '../../core/recipe/recipe.ts';
+import { arXiv, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
 import { role } from '../../core/recipe/role.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
@@ -99,11 +99,7 @@ function learn(records: RoundRecords, { encode }: LearnTools): TrainingPlan {
 export const spin: WithoutSetup = {
   name: 'spin',
   title: 'Self-play fine-tuning against the previous iterate',
-  paper: {
-    title: 'Self-Play Fine-Tuning Converts Weak Language Models to Strong Language Models',
-    year: 2024,
-    source: 'arXiv:2401.01335',
-  },
+  paper: arXiv('2401.01335', 'Self-Play Fine-Tuning Converts Weak Language Models to Strong Language Models'),
   summary:
     'The opponent, the newest version, answers the prompts of a fixed corpus; the player learns by a logistic loss to raise the corpus’ worked solutions above those answers, relative to the opponent. Then the player becomes the opponent.',
   method: {

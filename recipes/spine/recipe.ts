@@ -9,7 +9,7 @@ import type {
   TrainingPlan,
 } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { Numbers } from '../../core/rl/types.ts';
@@ -106,11 +106,10 @@ async function learn(
 const described = {
   name: 'spine',
   title: 'Test-time reinforcement learning at forks',
-  paper: {
-    title: 'SPINE: Token-Selective Test-Time Reinforcement Learning with Entropy-Band Regularization',
-    year: 2025,
-    source: 'arXiv:2511.17938',
-  },
+  paper: arXiv(
+    '2511.17938',
+    'SPINE: Token-Selective Test-Time Reinforcement Learning with Entropy-Band Regularization',
+  ),
   summary:
     'A solver trains on the test tasks by the majority of its own answers, as in TTRL, but only at the tokens where it was least certain how to go on; a second loss draws the entropy of these tokens back into a band.',
   method: {

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import type { SeatedGame } from '../../core/game/seated-game.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import type { Recipe, WithoutSetup } from '../../core/recipe/recipe.ts';
+import { arXiv, type Recipe, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
 import { raw } from '../../core/rl/estimators/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
@@ -80,12 +80,10 @@ function over(games: readonly SeatedGame[], more: Partial<GameRound>): WithoutSe
 const DESCRIBED = {
   name: 'spiral',
   title: 'Self-play in zero-sum games with a baseline for each game and seat',
-  paper: {
-    title:
-      'SPIRAL: Self-Play on Zero-Sum Games Incentivizes Reasoning via Multi-Agent Multi-Turn Reinforcement Learning',
-    year: 2025,
-    source: 'arXiv:2506.24119',
-  },
+  paper: arXiv(
+    '2506.24119',
+    'SPIRAL: Self-Play on Zero-Sum Games Incentivizes Reasoning via Multi-Agent Multi-Turn Reinforcement Learning',
+  ),
   summary:
     'One policy plays both seats of Kuhn poker and tic-tac-toe against itself. All moves of a seat are credited with what the seat won, less a running mean of what that seat wins in that game.',
   method: {

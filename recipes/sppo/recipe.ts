@@ -6,7 +6,7 @@ import type {
   RoundRecords,
   TrainingPlan,
 } from '../../core/plan/training-plan.ts';
-import type { Described, RecipeOver, WithoutSetup } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, type RecipeOver, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { heldOutTasks } from '../../core/recipe/split.ts';
@@ -82,11 +82,7 @@ async function planPairs(
 const described = {
   name: 'sppo',
   title: 'Self-play preference optimisation',
-  paper: {
-    title: 'Self-Play Preference Optimization for Language Model Alignment',
-    year: 2024,
-    source: 'arXiv:2405.00675',
-  },
+  paper: arXiv('2405.00675', 'Self-Play Preference Optimization for Language Model Alignment'),
   summary:
     'Five responses to a string transformation play a game in which short beats medium beats long beats short and points of a rubric count. The best and the worst by win rate are regressed, each by itself, on what multiplicative weights would make of them against the policy that wrote them.',
   method: {

@@ -1,6 +1,6 @@
 /** SRPO: rewards train right attempts, and a teacher that reads more than the task corrects wrong ones. The method is described below, as data. */
 import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/plan/training-plan.ts';
-import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import type { Sample } from '../../core/schema/sample.ts';
 import { exactAndControls } from '../../protocols/answer-rewards.ts';
@@ -78,11 +78,10 @@ function learn(game: TaughtGame, records: RoundRecords, tools: LearnTools): Trai
 const described = {
   name: 'srpo-route',
   title: 'Rewards for right attempts, a teacher for wrong ones',
-  paper: {
-    title: 'Unifying Group-Relative and Self-Distillation Policy Optimization via Sample Routing',
-    year: 2026,
-    source: 'arXiv:2604.02288',
-  },
+  paper: arXiv(
+    '2604.02288',
+    'Unifying Group-Relative and Self-Distillation Policy Optimization via Sample Routing',
+  ),
   summary:
     'A policy answers. Right attempts are trained by their rewards. A wrong attempt is read again by the same policy after a prompt that also shows a sibling’s right solution, or the checker’s feedback, and what it would have written at each token is taught to the policy that is asked without them; tokens of which the teacher is uncertain count less.',
   method: {

@@ -1,7 +1,7 @@
 /** Search Self-Play: one policy writes questions backwards from their answers, and answers them by searching forwards. The method is described below, as data. */
 import { episodesOf } from '../../core/episodes/play-episodes.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import type { WithoutSetup } from '../../core/recipe/recipe.ts';
+import { arXiv, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts';
@@ -87,11 +87,10 @@ function learn({ round, proposals, groups, recipeState }: RoundRecords): Trainin
 export const ssp: WithoutSetup = {
   name: 'ssp',
   title: 'Search Self-Play: questions written backwards from their answers, a reader as the gate',
-  paper: {
-    title: 'Search Self-Play: Pushing the Frontier of Agent Capability without Supervision',
-    year: 2025,
-    source: 'arXiv:2510.18821',
-  },
+  paper: arXiv(
+    '2510.18821',
+    'Search Self-Play: Pushing the Frontier of Agent Capability without Supervision',
+  ),
   summary:
     'One policy over a fictional world of 720 one-line documents. The proposer gets a name and searches backwards from it to a question; the solver gets the question and searches forwards. The solver is paid for the name, the proposer for the solver’s failures, and a reader keeps the questions answerable.',
   method: {

@@ -9,7 +9,7 @@ import type {
   RoundRecords,
   TrainingPlan,
 } from '../../core/plan/training-plan.ts';
-import type { WithoutSetup } from '../../core/recipe/recipe.ts';
+import { arXiv, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { penalisedDifficulty } from '../../core/rl/rewards/index.ts';
@@ -111,11 +111,7 @@ function isRemoval(task: string): boolean {
 export const ssrSwe: WithoutSetup = {
   name: 'ssr-swe',
   title: 'Injection and repair of bugs by one policy, with tests as the only teacher',
-  paper: {
-    title: 'Toward Training Superintelligent Software Agents through Self-Play SWE-RL',
-    year: 2025,
-    source: 'arXiv:2512.18552',
-  },
+  paper: arXiv('2512.18552', 'Toward Training Superintelligent Software Agents through Self-Play SWE-RL'),
   summary:
     'One policy injects bugs into programs and repairs them. A bug is admitted if a test fails because of it and each of its edits matters; the solver is asked to make that test pass. The solver is paid for passing all tests, the injector for bugs that are repaired sometimes, not often. Failed repairs become bugs of their own.',
   method: {

@@ -1,7 +1,7 @@
 /** SSR-Zero: a policy is paid for its translations what it says itself that they are worth. The method is described below, as data. */
 import type { LearnTools, RoundRecords, TrainingPlan, Update } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import type { Described, RecipeOver, WithoutSetup } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, type RecipeOver, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { Judgment, ParseResult } from '../../core/recipe/task-family.ts';
@@ -94,11 +94,10 @@ const { roles, ...alone } = solverAlone({ family: cipher, rewards });
 const described = {
   name: 'ssr-zero',
   title: 'A translator that is paid what it says itself of its translations',
-  paper: {
-    title: 'SSR-Zero: Simple Self-Rewarding Reinforcement Learning for Machine Translation',
-    year: 2025,
-    source: 'arXiv:2505.16637',
-  },
+  paper: arXiv(
+    '2505.16637',
+    'SSR-Zero: Simple Self-Rewarding Reinforcement Learning for Machine Translation',
+  ),
   summary:
     'A policy translates sentences without references and then judges each of its translations. The score that it gives is the whole reward of the translation, and judging is not trained.',
   method: {

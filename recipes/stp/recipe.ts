@@ -1,5 +1,5 @@
 /** STP: one policy conjectures and proves; a checker of proofs is the only source of reward. The method is described below, as data. */
-import type { WithoutSetup } from '../../core/recipe/recipe.ts';
+import { arXiv, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
 import { evaluation } from '../../core/schema/evaluation.ts';
 import { acceptedAtRandom, CONTROLS, exactReward, payAnswers } from '../../protocols/answer-rewards.ts';
@@ -21,11 +21,7 @@ const rewards = {
 export const stp: WithoutSetup = {
   name: 'stp',
   title: 'A conjecturer and a prover that learn from each other and a checker of proofs',
-  paper: {
-    title: 'STP: Self-play LLM Theorem Provers with Iterative Conjecturing and Proving',
-    year: 2025,
-    source: 'arXiv:2502.00212',
-  },
+  paper: arXiv('2502.00212', 'STP: Self-play LLM Theorem Provers with Iterative Conjecturing and Proving'),
   summary:
     'One policy has a set of statements to prove and writes conjectures of its own beside it. A checker says which proofs hold. The policy is fine-tuned on accepted proofs of what it seldom proves, and on conjectures that it barely proved and that are near to what it has not proved yet.',
   method: {

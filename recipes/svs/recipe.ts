@@ -1,6 +1,6 @@
 /** SvS: the policy turns its right solutions into variations of the tasks that it often fails, and trains on both. The method is described below, as data. */
 import type { LearnTools, PolicyPart, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
 import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import type { EvaluationTasks } from '../../core/recipe/split.ts';
@@ -158,11 +158,7 @@ async function passAt(context: EvaluationContext, family: TaskFamily): Promise<R
 const described = {
   name: 'svs',
   title: 'Variations of hard tasks, written from one’s own solutions',
-  paper: {
-    title: 'Beyond Pass@1: Self-Play with Variational Problem Synthesis Sustains RLVR',
-    year: 2025,
-    source: 'arXiv:2508.14029',
-  },
+  paper: arXiv('2508.14029', 'Beyond Pass@1: Self-Play with Variational Problem Synthesis Sustains RLVR'),
   summary:
     'Where a solver fails at half of its attempts or more, but not at all, the policy reads a right solution and writes other tasks with the same answer. They need no checker: the answer is known. The solver trains on them as well, and the writer is paid where they are neither too easy nor too hard.',
   method: {

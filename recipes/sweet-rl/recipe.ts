@@ -19,7 +19,7 @@ import type {
   Update,
 } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
 import { type RoundContext, sampleOf } from '../../core/recipe/round-context.ts';
 import { rankCorrelation } from '../../core/rl/measures/rank-correlation.ts';
@@ -309,11 +309,7 @@ function learnPolicy(game: SweetGame, { round, groups }: RoundRecords, tools: Le
 const described = {
   name: 'sweet-rl',
   title: 'A critic that knows what the user wants, and says which reply is better',
-  paper: {
-    title: 'SWEET-RL: Training Multi-Turn LLM Agents on Collaborative Reasoning Tasks',
-    year: 2025,
-    source: 'arXiv:2503.15478',
-  },
+  paper: arXiv('2503.15478', 'SWEET-RL: Training Multi-Turn LLM Agents on Collaborative Reasoning Tasks'),
   summary:
     'An assistant talks with a user who does not say at once what he wants. A critic, which is told what he wants, learns from pairs of whole talks what each reply is worth. At every turn of a talk several replies are drawn, the critic ranks them, and the assistant learns to prefer those of the better half.',
   method: {

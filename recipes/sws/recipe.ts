@@ -1,7 +1,7 @@
 /** SwS: tasks of the kinds that a first phase of training went on failing are made for a second phase. The method is described below, as data. */
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
-import type { WithoutSetup } from '../../core/recipe/recipe.ts';
+import { arXiv, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { Proposals, ScoredGroup } from '../../core/schema/sample.ts';
@@ -101,11 +101,10 @@ async function examineDeep(context: EvaluationContext): Promise<Record<string, n
 export const sws: WithoutSetup = {
   name: 'sws',
   title: 'More of what a first phase of training went on failing',
-  paper: {
-    title: 'SwS: Self-aware Weakness-driven Problem Synthesis in Reinforcement Learning for LLM Reasoning',
-    year: 2025,
-    source: 'arXiv:2506.08989',
-  },
+  paper: arXiv(
+    '2506.08989',
+    'SwS: Self-aware Weakness-driven Problem Synthesis in Reinforcement Learning for LLM Reasoning',
+  ),
   summary:
     'A first phase of training notes how each of its tasks fared. In the second phase half of each round are new tasks, made in the kinds of those that were failed to the end, and trained on where they are neither too easy nor too hard.',
   method: {

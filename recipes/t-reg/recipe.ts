@@ -7,7 +7,7 @@ import type {
   TrainingPlan,
   Update,
 } from '../../core/plan/training-plan.ts';
-import type { Described, RecipeOver, WithoutSetup } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, type RecipeOver, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { bestAgainstWorst } from '../../core/rl/selection/index.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
@@ -121,11 +121,7 @@ async function learn(records: RoundRecords, tools: LearnTools): Promise<Training
 const described = {
   name: 't-reg',
   title: 'Preferences with rewards for tokens by contrast',
-  paper: {
-    title: 'T-REG: Preference Optimization with Token-Level Reward Regularization',
-    year: 2024,
-    source: 'arXiv:2412.02685',
-  },
+  paper: arXiv('2412.02685', 'T-REG: Preference Optimization with Token-Level Reward Regularization'),
   summary:
     'Best against worst of five responses make pairs for DPO. The start policy reads both responses after a wish for a better and after a wish for a worse response, and by how much likelier it finds a token after the first is a weak reward for that token, which is trained beside the pair.',
   method: {

@@ -10,7 +10,7 @@ import type {
   Update,
 } from '../../core/plan/training-plan.ts';
 import type { TokenIds } from '../../core/policy/policy.ts';
-import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
 import type { TaskFamily } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
@@ -137,11 +137,7 @@ function verifierPlan(
 const described = {
   name: 'tango',
   title: 'Generator and process verifier, co-trained in turns',
-  paper: {
-    title: 'RL Tango: Reinforcing Generator and Verifier Together for Language Reasoning',
-    year: 2025,
-    source: 'arXiv:2505.15034',
-  },
+  paper: arXiv('2505.15034', 'RL Tango: Reinforcing Generator and Verifier Together for Language Reasoning'),
   summary:
     'A generator solves step by step; a verifier with weights of its own marks every step. The generator is paid for exact answers and a little for approved steps, the verifier for its final verdict and its form, never for its marks. They learn in turns, three updates to one.',
   method: {

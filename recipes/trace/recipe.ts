@@ -1,6 +1,6 @@
 /** TRACE: rewards, and a teacher on the decisive tokens of an attempt. The method is described below, as data. */
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import { exactAndControls } from '../../protocols/answer-rewards.ts';
@@ -56,11 +56,7 @@ async function learn(
 const described = {
   name: 'trace',
   title: 'A teacher that is heard where an attempt is decided',
-  paper: {
-    title: 'TRACE: Distilling Where It Matters via Token-Routed Self On-Policy Alignment',
-    year: 2026,
-    source: 'arXiv:2605.10194',
-  },
+  paper: arXiv('2605.10194', 'TRACE: Distilling Where It Matters via Token-Routed Self On-Policy Alignment'),
   summary:
     'A policy is rewarded for right answers. Beside that, the policy itself teaches, after a prompt that tells it how the solution begins, but only where it matters: at the part where a wrong attempt goes wrong first, and in a right attempt at the part where others failed.',
   method: {

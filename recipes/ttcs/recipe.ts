@@ -1,7 +1,7 @@
 /** TTCS: at test time a synthesizer writes variants of the test questions, and a solver trains on both by majority. The method is described below, as data. */
 import type { Game } from '../../core/game/game.ts';
 import type { ProposalTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { type EvaluationTasks, HELD_OUT } from '../../core/recipe/split.ts';
@@ -203,11 +203,7 @@ function learn(game: VariedGame, records: RoundRecords, tools: ProposalTools): T
 const described = {
   name: 'ttcs',
   title: 'Variants of the test questions make a curriculum for training on them',
-  paper: {
-    title: 'TTCS: Test-Time Curriculum Synthesis for Self-Evolving',
-    year: 2026,
-    source: 'arXiv:2601.22628',
-  },
+  paper: arXiv('2601.22628', 'TTCS: Test-Time Curriculum Synthesis for Self-Evolving'),
   summary:
     'At test time a synthesizer writes variants of the unlabelled test questions and is paid for those on which the solver’s answers are split and which are no copies. The solver trains on test questions and variants, with its own majority as the label.',
   method: {

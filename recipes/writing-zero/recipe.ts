@@ -1,7 +1,7 @@
 /** Writing-Zero: a response is compared with a sibling that is drawn at random, and is better or not. The method is described below, as data. */
 
 import type { LearnTools, RoundRecords, TrainingPlan, Update } from '../../core/plan/training-plan.ts';
-import type { Described, RecipeOver, WithoutSetup } from '../../core/recipe/recipe.ts';
+import { arXiv, type Described, type RecipeOver, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { ParseResult } from '../../core/recipe/task-family.ts';
@@ -100,11 +100,10 @@ function learn(records: RoundRecords, { decode }: LearnTools): TrainingPlan {
 const described = {
   name: 'writing-zero',
   title: 'Responses compared with a sibling drawn at random',
-  paper: {
-    title: 'Writing-Zero: Bridge the Gap Between Non-verifiable Tasks and Verifiable Rewards',
-    year: 2025,
-    source: 'arXiv:2506.00103',
-  },
+  paper: arXiv(
+    '2506.00103',
+    'Writing-Zero: Bridge the Gap Between Non-verifiable Tasks and Verifiable Rewards',
+  ),
   summary:
     'Five responses to a string transformation are scored by a judge that does not learn. One of them, drawn at random, is the reference: what scores higher earns 1 and what scores lower -1, and that is the advantage as it is (BRPO). By how much a judge prefers a response, one that is long for instance, makes no difference.',
   method: {
