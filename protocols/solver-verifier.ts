@@ -1,9 +1,3 @@
-/**
- * A solver and a verifier of its solutions over a task family: the shape of round that co-training the two shares. Tasks are drawn, a group of
- * rollouts solves each, and some of the solutions are verified. The run's reward function decides what counts as right, for the solver's reward and
- * for the verifier's alike. The recipe decides what a round trains.
- */
-import type { OptimizerSettings } from '../core/plan/training-plan.ts';
 import { type Part, readTags } from '../core/recipe/reading.ts';
 import type { RoundShape } from '../core/recipe/recipe.ts';
 import { type Placement, type RewardInfo, role } from '../core/recipe/role.ts';
@@ -14,7 +8,7 @@ import type { Proposals, RolloutGroup, Sample, ScoredGroup } from '../core/schem
 import { evaluateVerifier } from './evaluate/verifier.ts';
 import { besideOracle, coinOf, sealedGold } from './gold.ts';
 import { rollOut } from './roll-out.ts';
-import { ofFamily, rewardNamed, SOLVER } from './solver.ts';
+import { describedBy, ofFamily, rewardNamed, SOLVER, smallSteps } from './solver.ts';
 import { parseGroup, verify } from './verify.ts';
 
 /** The verifier's role, as the monitors know it. */
@@ -24,14 +18,7 @@ export const JUDGE = 'judge';
 const VOTED = 200;
 
 /** How both roles are trained unless a recipe says otherwise. */
-export const OPTIMIZER: OptimizerSettings = {
-  learningRate: 3e-4,
-  warmup: 5,
-  betas: [0.9, 0.95],
-  weightDecay: 0.01,
-  clipNorm: 1,
-  minibatches: 4,
-};
+export const OPTIMIZER = smallSteps({ learningRate: 3e-4, warmup: 5 });
 
 interface Evidence {
   readonly solution: ParseResult<Solution>;
@@ -109,8 +96,7 @@ export function solverAndVerifier(game: SolverVerifierGame): RoundShape {
     evaluate: (context) =>
       evaluateVerifier(context, { family, solver: SOLVER, judge: JUDGE, voted: VOTED, answers }),
     describe: {
-      difficulty: (text) => family.difficulty(text),
-      ...(family.workedPrefix ? { worked: (text: string) => text.startsWith(family.workedPrefix) } : {}),
+      ...describedBy(family),
       parts: (role, text) => (role === JUDGE ? readVerdict : readTags)(text),
     },
   };

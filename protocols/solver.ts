@@ -35,6 +35,8 @@ export interface SolverGame {
   readonly examined?: (asked: EvaluationTasks) => readonly string[];
   /** Samples of each of these tasks, over which the sampled accuracy is a mean; default 1. */
   readonly draws?: number;
+  /** Whether the evaluation asks once more with the steps forced; default where the family has a form with steps. */
+  readonly force?: boolean;
   /** The tokens on which the solver's rewards are placed; default the whole answer. */
   readonly placement?: Placement;
   /** Further figures of the evaluation. */
@@ -58,6 +60,7 @@ export function solverAlone({
   tasks = familyTasks(family),
   examined = (asked) => family.heldOut(asked),
   draws = 1,
+  force = family.workedPrefix !== '',
   placement = 'sequence',
   examine,
 }: SolverGame): RoundShape {
@@ -79,6 +82,7 @@ export function solverAlone({
           role: SOLVER,
           temperature,
           draws,
+          force,
           tasks: examined(context.evaluationTasks),
         }),
         await examine?.(context),

@@ -1,4 +1,4 @@
-/** AlphaLLM: a policy imagines tasks, searches their answers by the word of critics, and imitates the best. The method is described below, as data. */
+/** AlphaLLM: a policy imagines tasks, searches their answers by the word of critics, and imitates the best. */
 import type { Game } from '../../core/game/game.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';

@@ -1,4 +1,4 @@
-/** Agentic self-learning: one policy writes questions, answers them and judges the answers, in turns. The method is described below, as data. */
+/** Agentic self-learning: one policy writes questions, answers them and judges the answers, in turns. */
 import * as v from 'valibot';
 import type { Game } from '../../core/game/game.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';

@@ -1,9 +1,8 @@
 /** A recipe of a proposer and a solver of programs, without its rewards, its training plan and its texts. */
 import type { RoundShape } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
-import { type AnswerReward, payAnswers } from '../../protocols/answer-rewards.ts';
-import { rollOut } from '../../protocols/roll-out.ts';
-import { rewardNamed, SOLVER } from '../../protocols/solver.ts';
+import type { AnswerReward } from '../../protocols/answer-rewards.ts';
+import { SOLVER, solverAlone } from '../../protocols/solver.ts';
 import { programs } from '../../worlds/programs/family.ts';
 import type { QuestionKind } from '../../worlds/programs/questions.ts';
 import { evaluatePrograms } from './evaluate.ts';
@@ -22,9 +21,7 @@ export interface ProgramGame {
 }
 
 export const programPlay = ({ rewards, shape }: ProgramGame): RoundShape => ({
-  taskName: programs.name,
-  stop: programs.stop,
-  rewards,
+  ...solverAlone({ family: programs, rewards }),
   roles: {
     // The program for which it writes inputs is the answer to the question that they make.
     [PROPOSER]: role('writes a program with an input, or inputs for a program', MAX_NEW, { seesGold: true }),
@@ -37,11 +34,5 @@ export const programPlay = ({ rewards, shape }: ProgramGame): RoundShape => ({
     const { kinds, referenced } = shape(context.round.settings.variant);
     return proposePrograms(context, kinds, referenced);
   },
-  rollOut: (context, tasks) => rollOut({ family: programs }, context, tasks),
-  judge: async (context, groups) => {
-    const reward = rewardNamed(rewards, context.round.settings.rewardFunction);
-    return groups.map((group) => payAnswers(programs, reward, context, group));
-  },
   evaluate: evaluatePrograms,
-  describe: { difficulty: programs.difficulty, worked: (text) => text.startsWith(programs.workedPrefix) },
 });

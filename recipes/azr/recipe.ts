@@ -1,4 +1,4 @@
-/** azr: one set of weights proposes questions about programs and solves them; an interpreter is the only teacher. The method is described below, as data. */
+/** azr: one set of weights proposes questions about programs and solves them; an interpreter is the only teacher. */
 import type { PolicyPart, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { arXiv, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { taskRelative } from '../../core/rl/estimators/index.ts';
@@ -10,7 +10,7 @@ import type { AnswerReward } from '../../protocols/answer-rewards.ts';
 import { coinOf } from '../../protocols/gold.ts';
 import { ppoClip } from '../../protocols/objectives.ts';
 import { paidByRate, solveRate } from '../../protocols/proposals.ts';
-import { creditedItems, policyPart, rewardOf, SOLVER } from '../../protocols/solver.ts';
+import { creditedItems, policyPart, rewardOf, SOLVER, trainedSolver } from '../../protocols/solver.ts';
 import { KINDS, kindOf } from '../../worlds/programs/family.ts';
 import { programPlay } from './program-play.ts';
 import { bufferOf, grown, PROPOSER, programBuffer, programFigures } from './proposed-programs.ts';
@@ -127,18 +127,7 @@ export const azr: WithoutSetup = {
     'no-induction': 'deduction and abduction alone',
     pooled: 'one baseline for all six streams',
   },
-  sets: {
-    main: {
-      optimizer: {
-        learningRate: 3e-4,
-        warmup: 6,
-        betas: [0.9, 0.95],
-        weightDecay: 0.01,
-        clipNorm: 1,
-        minibatches: 3,
-      },
-    },
-  },
+  sets: trainedSolver({ learningRate: 3e-4, warmup: 6, minibatches: 3 }),
   payProposals: paidByRate(proposerReward),
   learn,
   ...programPlay({ rewards, shape }),

@@ -1,4 +1,4 @@
-/** CEPO: tokens that a right answer makes likelier than a rejected one get more of the advantage. The method is described below, as data. */
+/** CEPO: tokens that a right answer makes likelier than a rejected one get more of the advantage. */
 import type { Game } from '../../core/game/game.ts';
 import type { LearnTools, PolicyItem, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import type { TokenIds } from '../../core/policy/policy.ts';

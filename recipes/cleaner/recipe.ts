@@ -1,5 +1,5 @@
 /**
- * CLEANER: searches that failed and were made up for are taken out of an episode before it is trained on. The method is described below, as data.
+ * CLEANER: searches that failed and were made up for are taken out of an episode before it is trained on.
  *
  * Command: `npx rollmesh start --recipe cleaner`, in a world of its own, or with `--policy NAME --tasks FILE` on your questions.
  * Needs: there, a field `documents` in every row; the tool is a search in them. The reference answers pay.

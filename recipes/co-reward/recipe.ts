@@ -1,4 +1,4 @@
-/** Co-Reward: the majority on a question in other words is the label. The method is described below, as data. */
+/** Co-Reward: the majority on a question in other words is the label. */
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';

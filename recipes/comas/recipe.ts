@@ -1,4 +1,4 @@
-/** CoMAS: agents that solve, criticise and score are paid by each other, without labels. The method is described below, as data. */
+/** CoMAS: agents that solve, criticise and score are paid by each other, without labels. */
 
 import type { Game } from '../../core/game/game.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';

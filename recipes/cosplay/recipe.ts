@@ -1,4 +1,4 @@
-/** CoSPlay: programs and tests that a policy writes to the same problem judge each other, and nothing is trained. The method is told below, as data. */
+/** CoSPlay: programs and tests that a policy writes to the same problem judge each other, and nothing is trained. */
 import type { LearnTools, RoundRecords } from '../../core/plan/training-plan.ts';
 import { deriveId, Random } from '../../core/random.ts';
 import type { WithoutSetup } from '../../core/recipe/recipe.ts';

@@ -1,4 +1,4 @@
-/** Critical plan step learning: the steps of a search tree are compared by how much their values differ. The method is described below, as data. */
+/** Critical plan step learning: the steps of a search tree are compared by how much their values differ. */
 import type {
   LearnTools,
   PreferencePair,

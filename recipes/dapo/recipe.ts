@@ -1,4 +1,4 @@
-/** DAPO: group-relative policy gradient with four repairs, each of which can be taken out. The method is described below, as data. */
+/** DAPO: group-relative policy gradient with four repairs, each of which can be taken out. */
 import type { Game } from '../../core/game/game.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import type { Random } from '../../core/random.ts';

@@ -1,4 +1,4 @@
-/** DeepSeekMath-V2: a prover that analyses its own proofs, a verifier that names issues, and a meta-verifier that checks them. The method is described below, as data. */
+/** DeepSeekMath-V2: a prover that analyses its own proofs, a verifier that names issues, and a meta-verifier that checks them. */
 import { arXiv, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
 import { inPhases, type PhasePlay } from '../../core/round/in-phases.ts';

@@ -1,15 +1,14 @@
-/** EPO: a strategist that is trained to advise a frozen actor. The method is described below, as data. */
+/** EPO: a strategist that is trained to advise a frozen actor. */
 
 import type { Side } from '../../core/game/seated-game.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { arXiv, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
 import { GAME_FIGURES } from '../../protocols/evaluate/games.ts';
 import { gameRound } from '../../protocols/game-round.ts';
 import { ppoClip } from '../../protocols/objectives.ts';
 import { SEAT_FIGURES, seatFigures, seatItems, seatUpdates } from '../../protocols/seat-credit.ts';
-import { smallSteps } from '../../protocols/solver.ts';
+import { trainedSolver } from '../../protocols/solver.ts';
 import { advisedSplit, bothAdvisedSplit, split } from '../../worlds/games/split.ts';
 
 /** Which game a variant plays, and which of its seats it trains; the others keep version 0. */
@@ -73,7 +72,7 @@ export const epo: WithoutSetup = {
     'self-play': 'the partner has a strategist too, who is trained with the same weights',
     'actor-alone': 'no strategist: the actor is trained',
   },
-  sets: { [MAIN_SET]: { optimizer: smallSteps({ warmup: 5 }) } },
+  sets: trainedSolver({ warmup: 5 }),
   bindings: ({ variant }) =>
     Object.fromEntries(
       ROLES.filter((role) => !(playedIn(variant).trained as readonly string[]).includes(role)).map((role) => [

@@ -1,4 +1,4 @@
-/** eva: a creator evolves the prompts from which a solver still has most to gain, and the solver learns by preferences. The method is described below, as data. */
+/** eva: a creator evolves the prompts from which a solver still has most to gain, and the solver learns by preferences. */
 
 import type { Game } from '../../core/game/game.ts';
 import type {
@@ -26,7 +26,7 @@ import { ratedWithoutJudge } from '../../protocols/judged-responses.ts';
 import { preferencePart, updateOf } from '../../protocols/objectives.ts';
 import { passed, writeTasks } from '../../protocols/proposals.ts';
 import { responderAlone } from '../../protocols/responder-alone.ts';
-import { groupItems, policyUpdate, SOLVER, smallSteps } from '../../protocols/solver.ts';
+import { groupItems, policyUpdate, SOLVER, trainedSolver } from '../../protocols/solver.ts';
 import { pointsOfRound, RESPONDER, RESPONSE_FIGURES } from '../../protocols/style-responder.ts';
 import { winRatePairs, withWinRates } from '../../protocols/win-rates.ts';
 import { admitTasks, nextTasks } from '../../worlds/drawn-tasks.ts';
@@ -189,7 +189,7 @@ const described = {
   },
   state: promptBuffer,
   variants: VARIANTS,
-  sets: { [MAIN_SET]: { optimizer: smallSteps({ learningRate: 2e-4, warmup: 8 }) } },
+  sets: trainedSolver({ learningRate: 2e-4, warmup: 8 }),
 } satisfies Described;
 
 const written: RecipeOver<'solve' | 'rate' | 'evolve'> = {

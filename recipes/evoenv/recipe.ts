@@ -1,9 +1,8 @@
-/** EvoEnv: one policy writes executable environments, and is trained on those that layers of checks admit. The method is described below, as data. */
+/** EvoEnv: one policy writes executable environments, and is trained on those that layers of checks admit. */
 import type { LearnTools, ProposalTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { arXiv, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import { evaluation } from '../../core/schema/evaluation.ts';
 import type { InvalidOutcome, Outcome } from '../../core/schema/outcome.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import {
@@ -12,10 +11,9 @@ import {
   CONTROLS,
   exactReward,
 } from '../../protocols/answer-rewards.ts';
-import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { updateOf } from '../../protocols/objectives.ts';
 import { answersTo, reinforced } from '../../protocols/reinforced.ts';
-import { rewardNamed, SOLVER, smallSteps } from '../../protocols/solver.ts';
+import { rewardNamed, SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { differentReferences, environments, isSound } from '../../worlds/programs/environments.ts';
 import { attempt, scoreAndReview } from './attempts.ts';
 import {
@@ -185,12 +183,11 @@ export const evoenv: WithoutSetup = {
     pool: 'Number of environments in the pool beside the ten that are given.',
     different: 'Number of known environments whose references differ in more than digits.',
   },
-  taskName: 'environments',
-  stop: environments.stop,
+  // An abduction has no steps.
+  ...solverAlone({ family: environments, rewards, draws: DRAWS, force: false }),
   state: environmentPool,
-  rewards,
   variants: VARIANTS,
-  sets: { main: { optimizer: smallSteps({ learningRate: 3e-4, warmup: 5 }) } },
+  sets: trainedSolver({ learningRate: 3e-4, warmup: 5 }),
   roles: {
     [PROPOSER]: role('writes an environment beside one that it is shown', 72, { shown: 'an environment' }),
     [SOLVER]: role('answers instances, deductions with their steps', 100, {
@@ -209,19 +206,4 @@ export const evoenv: WithoutSetup = {
     scoreAndReview(context, groups, rewardNamed(rewards, context.round.settings.rewardFunction)),
   payProposals,
   learn,
-  evaluate: async (context) =>
-    evaluation(
-      await evaluateSolver(context, {
-        family: environments,
-        role: SOLVER,
-        temperature: 1,
-        draws: DRAWS,
-        // An abduction has no steps.
-        force: false,
-      }),
-    ),
-  describe: {
-    difficulty: (task) => environments.difficulty(task),
-    worked: (text) => text.startsWith(environments.workedPrefix),
-  },
 };

@@ -1,4 +1,4 @@
-/** The feedback-alignment study: what the self-teacher should be told of an attempt. The method is described below, as data. */
+/** The feedback-alignment study: what the self-teacher should be told of an attempt. */
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { exactAndControls } from '../../protocols/answer-rewards.ts';

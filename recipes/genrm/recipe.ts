@@ -1,4 +1,4 @@
-/** GenRM: a verifier is a language model that writes its check and then its verdict, trained by next-token prediction. The method is described below, as data. */
+/** GenRM: a verifier is a language model that writes its check and then its verdict, trained by next-token prediction. */
 import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import { arXiv, type Described, type RecipeOver, type WithoutSetup } from '../../core/recipe/recipe.ts';

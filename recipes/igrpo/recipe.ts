@@ -1,4 +1,4 @@
-/** iGRPO: the best of several drafts is shown to those whose attempts are trained on. The method is described below, as data. */
+/** iGRPO: the best of several drafts is shown to those whose attempts are trained on. */
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';

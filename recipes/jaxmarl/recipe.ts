@@ -1,4 +1,4 @@
-/** JaxMARL: independent PPO on a vectorised grid for two agents. The method is described below, as data. */
+/** JaxMARL: independent PPO on a vectorised grid for two agents. */
 
 import { episodesOf } from '../../core/episodes/play-episodes.ts';
 import type {

@@ -1,4 +1,4 @@
-/** LaSeR: the log-probability of an unused token after an answer is trained to be its reward. The method is described below, as data. */
+/** LaSeR: the log-probability of an unused token after an answer is trained to be its reward. */
 import * as v from 'valibot';
 import type { Game } from '../../core/game/game.ts';
 import type {

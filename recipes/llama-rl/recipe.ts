@@ -1,4 +1,4 @@
-/** LlamaRL: asynchronous off-policy training, corrected by truncated importance weights (AIPO). The method is described below, as data. */
+/** LlamaRL: asynchronous off-policy training, corrected by truncated importance weights (AIPO). */
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { CONVENTIONS } from '../../core/rl/conventions.ts';

@@ -1,4 +1,4 @@
-/** mae: one set of weights proposes questions, answers them and rates both, with no ground truth anywhere. The method is described below, as data. */
+/** mae: one set of weights proposes questions, answers them and rates both, with no ground truth anywhere. */
 import type { PolicyPart, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { readTags } from '../../core/recipe/reading.ts';
 import { arXiv, type Described, played, type Recipe, type RecipeOver } from '../../core/recipe/recipe.ts';

@@ -1,4 +1,4 @@
-/** MAPoRL: agents that debate are trained together, each on its own answers. The method is described below, as data. */
+/** MAPoRL: agents that debate are trained together, each on its own answers. */
 
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';

@@ -1,10 +1,9 @@
-/** MARS (published as MARSHAL): self-play in competing and cooperating games with credit by turn and by seat. The method is described below, as data. */
+/** MARS (published as MARSHAL): self-play in competing and cooperating games with credit by turn and by seat. */
 
 import type { SeatedGame } from '../../core/game/seated-game.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { arXiv, type Recipe, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
 import { GAME_FIGURES } from '../../protocols/evaluate/games.ts';
 import { type GameRound, gameRound } from '../../protocols/game-round.ts';
 import { ppoClip } from '../../protocols/objectives.ts';
@@ -15,7 +14,7 @@ import {
   seatItems,
   seatUpdates,
 } from '../../protocols/seat-credit.ts';
-import { smallSteps } from '../../protocols/solver.ts';
+import { trainedSolver } from '../../protocols/solver.ts';
 import { hintGame } from '../../worlds/games/hint.ts';
 import { gameParts } from '../../worlds/games/reading.ts';
 import { kuhnPoker, noughtsAndCrosses } from '../../worlds/games/seated.ts';
@@ -83,7 +82,7 @@ const DESCRIBED = {
     'episode-pooled': 'both: the return of the episode, compared over all seats',
     discounted: 'rewards to go are discounted by 0.9 from one turn of a seat to its next',
   },
-  sets: { [MAIN_SET]: { optimizer: smallSteps({ warmup: 5 }) } },
+  sets: trainedSolver({ warmup: 5 }),
   inGame: (game: SeatedGame) => over({ games: [game] }),
 } satisfies Partial<Recipe>;
 

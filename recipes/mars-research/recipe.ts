@@ -1,5 +1,5 @@
 /**
- * MARS (deep research): who searches and answers is shown what a reader writes of the documents, and both are trained. The method is described below, as data.
+ * MARS (deep research): who searches and answers is shown what a reader writes of the documents, and both are trained.
  *
  * Command: `npx rollmesh start --recipe mars-research`, in a world of its own, or with `--policy NAME --tasks FILE` on your questions.
  * Needs: there, a field `documents` in every row; documents may be long. The reference answers pay.

@@ -1,4 +1,4 @@
-/** MARTI: agents of a workflow are trained by their own rewards, shaped by how it went before them. The method is described below, as data. */
+/** MARTI: agents of a workflow are trained by their own rewards, shaped by how it went before them. */
 
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';

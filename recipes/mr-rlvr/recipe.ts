@@ -1,4 +1,4 @@
-/** MR-RLVR: puzzles that are cut from worked solutions train the steps before answers are paid. The method is described below, as data. */
+/** MR-RLVR: puzzles that are cut from worked solutions train the steps before answers are paid. */
 import type { Game } from '../../core/game/game.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import {

@@ -1,4 +1,4 @@
-/** one-shot: reinforcement learning with a verifiable reward on one training example. The method is described below, as data. */
+/** one-shot: reinforcement learning with a verifiable reward on one training example. */
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';

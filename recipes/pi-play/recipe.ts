@@ -1,5 +1,5 @@
 /**
- * π-Play: an examiner searches and writes questions, and what it found becomes the notes of a teacher who corrects each token of a student. The method is described below, as data.
+ * π-Play: an examiner searches and writes questions, and what it found becomes the notes of a teacher who corrects each token of a student.
  *
  * Command: `npx rollmesh start --recipe pi-play`, in a world of its own, or with `--policy NAME --tasks FILE` on your documents.
  * Needs: there, a field `documents` in every row. The questions of the rows are examples, and held-out ones are evaluated; their answers pay nothing.

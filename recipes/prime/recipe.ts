@@ -1,4 +1,4 @@
-/** PRIME: dense rewards without step labels, by a second language model that is trained on outcomes alone. The method is described below, as data. */
+/** PRIME: dense rewards without step labels, by a second language model that is trained on outcomes alone. */
 import type {
   ImplicitPrmPart,
   LearnTools,

@@ -1,11 +1,6 @@
-/** Q-Evolve: a critic by implicit Q-learning turns episodes into rewards of their turns. The method is described below, as data. */
+/** Q-Evolve: a critic by implicit Q-learning turns episodes into rewards of their turns. */
 import { episodesOf } from '../../core/episodes/play-episodes.ts';
-import type {
-  LearnTools,
-  OptimizerSettings,
-  RoundRecords,
-  TrainingPlan,
-} from '../../core/plan/training-plan.ts';
+import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { deriveId, Random } from '../../core/random.ts';
 import { arXiv, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
@@ -25,7 +20,7 @@ import {
   TURN_TOKENS,
 } from '../../protocols/grid-agent.ts';
 import { ppoClip, updateOf } from '../../protocols/objectives.ts';
-import { policyUpdate, withAdvantages } from '../../protocols/solver.ts';
+import { policyUpdate, smallSteps, withAdvantages } from '../../protocols/solver.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { expertPush } from '../../worlds/grids/demonstrations.ts';
 import { gridTask, openGrid, usefulTurns } from '../../worlds/grids/play.ts';
@@ -149,14 +144,7 @@ async function learn(records: RoundRecords, tools: LearnTools): Promise<Training
   };
 }
 
-const optimizer: OptimizerSettings = {
-  learningRate: 1.4e-3,
-  warmup: 10,
-  betas: [0.9, 0.95],
-  weightDecay: 0.01,
-  clipNorm: 1,
-  minibatches: 2,
-};
+const optimizer = smallSteps({ learningRate: 1.4e-3, warmup: 10, minibatches: 2 });
 
 export const qEvolve: WithoutSetup = {
   name: 'q-evolve',

@@ -1,4 +1,4 @@
-/** Self-critical training of a writer of questions, paid for meaning beside words. The method is described below, as data. */
+/** Self-critical training of a writer of questions, paid for meaning beside words. */
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { arXiv, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
@@ -13,7 +13,7 @@ import { heldOutAnswers, heldOutFigures } from '../../protocols/evaluate/solver.
 import { sftPart } from '../../protocols/objectives.ts';
 import { answer, rollOut } from '../../protocols/roll-out.ts';
 import { writtenBy } from '../../protocols/samples-of-role.ts';
-import { creditedItems, policyPart, SOLVER, smallSteps, solverAlone } from '../../protocols/solver.ts';
+import { creditedItems, policyPart, SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { meaningOverlap, parseAsked, questions, wordOverlap } from '../../worlds/documents/questions.ts';
 import { STOP } from '../../worlds/worked.ts';
 
@@ -172,7 +172,7 @@ export const qgScst: WithoutSetup = {
     paraphrases: 'Share of sampled held-out questions that mean the same as the reference in other words.',
   },
   variants: VARIANTS,
-  sets: { [MAIN_SET]: { optimizer: smallSteps({ warmup: 10 }) } },
+  sets: trainedSolver({ warmup: 10 }),
   ...alone,
   roles: {
     ...roles,

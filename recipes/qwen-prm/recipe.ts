@@ -1,4 +1,4 @@
-/** Qwen2.5-Math-PRM: a classifier of steps, trained on labels on which continuations and a judge agree. The method is described below, as data. */
+/** Qwen2.5-Math-PRM: a classifier of steps, trained on labels on which continuations and a judge agree. */
 import { readTags } from '../../core/recipe/reading.ts';
 import { arXiv, type Described, type RecipeOver, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';

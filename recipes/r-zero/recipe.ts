@@ -1,4 +1,4 @@
-/** r-zero: a challenger and a solver, copies of one policy, train in turns on questions that the solver's votes label. The method is described below, as data. */
+/** r-zero: a challenger and a solver, copies of one policy, train in turns on questions that the solver's votes label. */
 import type { Game } from '../../core/game/game.ts';
 import type { PolicyPart, ProposalTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
@@ -24,6 +24,7 @@ import { nearStart } from '../../protocols/objectives.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
 import {
   creditedItems,
+  describedBy,
   groupItems,
   ofFamily,
   policyUpdate,
@@ -264,10 +265,7 @@ const written: RecipeOver<'solve' | 'propose'> = {
           await evaluateSolver(context, { family, role: SOLVER, temperature: 1, draws: DRAWS, tasks }),
         );
       },
-      describe: {
-        difficulty: (task) => family.difficulty(task),
-        ...(family.workedPrefix ? { worked: (text: string) => text.startsWith(family.workedPrefix) } : {}),
-      },
+      describe: describedBy(family),
     };
   },
   elsewhere: {

@@ -1,4 +1,4 @@
-/** RAGEN: an agent in small worlds, paid for whole episodes of several turns (StarPO). The method is described below, as data. */
+/** RAGEN: an agent in small worlds, paid for whole episodes of several turns (StarPO). */
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { deriveId } from '../../core/random.ts';
 import { arXiv, type WithoutSetup } from '../../core/recipe/recipe.ts';
@@ -19,7 +19,7 @@ import {
   TURN_TOKENS,
 } from '../../protocols/grid-agent.ts';
 import { nearStart, ppoClip } from '../../protocols/objectives.ts';
-import { policyPart } from '../../protocols/solver.ts';
+import { policyPart, trainedSolver } from '../../protocols/solver.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
 import { LAKE_CELLS } from '../../worlds/grids/lake.ts';
 import { gridTask } from '../../worlds/grids/play.ts';
@@ -130,18 +130,7 @@ export const ragen: WithoutSetup = {
     starpo: 'StarPO: all worlds, KL weight 0.001, ratios in [0.8, 1.2], no entropy bonus',
     reuse: 'StarPO-S that goes through each round’s episodes five times',
   },
-  sets: {
-    main: {
-      optimizer: {
-        learningRate: 1.4e-3,
-        warmup: 10,
-        betas: [0.9, 0.95],
-        weightDecay: 0.01,
-        clipNorm: 1,
-        minibatches: STEPS,
-      },
-    },
-  },
+  sets: trainedSolver({ learningRate: 1.4e-3, warmup: 10, minibatches: STEPS }),
   roles: { [AGENT]: role('plays', TURN_TOKENS, { shown: 'the board' }) },
   freezable: [],
   propose: async (context) =>

@@ -1,4 +1,4 @@
-/** ReaL-TG: links of temporal graphs are forecast in words and paid by F1 alone. The method is described below, as data. */
+/** ReaL-TG: links of temporal graphs are forecast in words and paid by F1 alone. */
 import { arXiv, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import type { ParseResult, Solution } from '../../core/recipe/task-family.ts';

@@ -1,4 +1,4 @@
-/** ReSeek: a searcher that says of all it finds whether it helps, and is paid for saying so rightly. The method is described below, as data. */
+/** ReSeek: a searcher that says of all it finds whether it helps, and is paid for saying so rightly. */
 
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';

@@ -1,4 +1,4 @@
-/** ReST-MCTS*: a tree that a value model guides gives traces to imitate and values of steps to learn. The method is described below, as data. */
+/** ReST-MCTS*: a tree that a value model guides gives traces to imitate and values of steps to learn. */
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';

@@ -1,4 +1,4 @@
-/** RewardHarness: a judge that does not learn applies a library of rules, which evolves on a hundred preferences. The method is told below, as data. */
+/** RewardHarness: a judge that does not learn applies a library of rules, which evolves on a hundred preferences. */
 
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { deriveId, Random } from '../../core/random.ts';

@@ -1,4 +1,4 @@
-/** RISE: one policy solves, and grades a few of its own fresh solutions in the same PPO batch. The method is described below, as data. */
+/** RISE: one policy solves, and grades a few of its own fresh solutions in the same PPO batch. */
 import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/plan/training-plan.ts';
 import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { gae, klShapedRewards } from '../../core/rl/estimators/index.ts';

@@ -1,4 +1,4 @@
-/** RLP: reinforcement inside pretraining. A thought is paid for how much likelier it makes the text that follows. The method is described below, as data. */
+/** RLP: reinforcement inside pretraining. A thought is paid for how much likelier it makes the text that follows. */
 import type { LearnTools, RoundRecords, SftPart, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import type { WithoutSetup } from '../../core/recipe/recipe.ts';

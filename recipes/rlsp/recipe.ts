@@ -1,4 +1,4 @@
-/** RLSP: exact answers are paid, and beside them a little for each check, whatever comes of it. The method is described below, as data. */
+/** RLSP: exact answers are paid, and beside them a little for each check, whatever comes of it. */
 import type { Game } from '../../core/game/game.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';

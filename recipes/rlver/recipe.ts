@@ -1,4 +1,4 @@
-/** RLVER: an assistant that is paid by the mood in which a user leaves. The method is described below, as data. */
+/** RLVER: an assistant that is paid by the mood in which a user leaves. */
 
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';

@@ -1,4 +1,4 @@
-/** RRPO: a pair is compared by the phrases in which it differs, and the good response is kept where it was. The method is told below, as data. */
+/** RRPO: a pair is compared by the phrases in which it differs, and the good response is kept where it was. */
 
 import { asking, type Game } from '../../core/game/game.ts';
 import type {
@@ -21,7 +21,7 @@ import type { Answered } from '../../protocols/evaluate/responder.ts';
 import { coinOf, sealedGold } from '../../protocols/gold.ts';
 import { preferencePart, START, updateOf } from '../../protocols/objectives.ts';
 import { responderAlone } from '../../protocols/responder-alone.ts';
-import { rewardNamed, SOLVER, smallSteps, solverAlone } from '../../protocols/solver.ts';
+import { rewardNamed, SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import {
   pointsOfRound,
   RESPONDER,
@@ -252,7 +252,7 @@ const described = {
     repeats: 'Share of the sampled responses in which a word stands twice: the error that is planted.',
   },
   variants: VARIANTS,
-  sets: { [MAIN_SET]: { optimizer: smallSteps({ learningRate: 2e-4, warmup: 8 }) } },
+  sets: trainedSolver({ learningRate: 2e-4, warmup: 8 }),
 } satisfies Described;
 
 const written: RecipeOver<'solve' | 'spoil'> = {

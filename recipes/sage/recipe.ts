@@ -1,4 +1,4 @@
-/** SAGE: hints that the policy writes itself, for tasks at which it always fails. The method is described below, as data. */
+/** SAGE: hints that the policy writes itself, for tasks at which it always fails. */
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';

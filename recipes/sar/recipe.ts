@@ -1,4 +1,4 @@
-/** SAR: exact answers are paid more where the question makes them likely. The method is described below, as data. */
+/** SAR: exact answers are paid more where the question makes them likely. */
 import type { Game } from '../../core/game/game.ts';
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';

@@ -1,4 +1,4 @@
-/** SCIR: of the pairs that a policy judges itself, those are trained on which its judge and its implicit reward agree. The method is described below, as data. */
+/** SCIR: of the pairs that a policy judges itself, those are trained on which its judge and its implicit reward agree. */
 
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
@@ -6,13 +6,12 @@ import { arXiv, type Described, type RecipeOver, type WithoutSetup } from '../..
 import { role } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import { gradedSolver } from '../../protocols/graded-answers.ts';
 import { worthOfResponses } from '../../protocols/judged-responses.ts';
 import { preferencePart, updateOf } from '../../protocols/objectives.ts';
 import { responderAlone } from '../../protocols/responder-alone.ts';
-import { SOLVER, smallSteps } from '../../protocols/solver.ts';
+import { SOLVER, trainedSolver } from '../../protocols/solver.ts';
 import {
   pointsOfRound,
   RESPONDER,
@@ -142,7 +141,7 @@ const described = {
       'Share of the pairs with unequal points whose better response has the higher implicit reward; from the second round on.',
   },
   variants: VARIANTS,
-  sets: { [MAIN_SET]: { optimizer: smallSteps({ warmup: 8 }) } },
+  sets: trainedSolver({ warmup: 8 }),
 } satisfies Described;
 
 const written: RecipeOver<'solve' | 'rate'> = {

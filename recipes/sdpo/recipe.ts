@@ -1,7 +1,4 @@
-/**
- * SDPO: the policy reads how an attempt went, and by that teaches itself for prompts without this information. The method is described below, as
- * data.
- */
+/** SDPO: the policy reads how an attempt went, and by that teaches itself for prompts without this information. */
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';

@@ -1,4 +1,4 @@
-/** Self-rewarding language models: one policy responds, judges and learns by DPO from its best against its worst. The method is described below, as data. */
+/** Self-rewarding language models: one policy responds, judges and learns by DPO from its best against its worst. */
 import { deriveId, Random } from '../../core/random.ts';
 import { readTags } from '../../core/recipe/reading.ts';
 import type { Described, RecipeOver, WithoutSetup } from '../../core/recipe/recipe.ts';
@@ -13,6 +13,7 @@ import { sealedGold } from '../../protocols/gold.ts';
 import { gradedSolver, UNGRADED } from '../../protocols/graded-answers.ts';
 import { preferencePart, sftPart, updateOf } from '../../protocols/objectives.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
+import { describedBy, trainedSolver } from '../../protocols/solver.ts';
 import { RESPONDER, rated } from '../../protocols/style-responder.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
@@ -97,18 +98,7 @@ const described = {
     length: 'Mean number of tokens in an answer to a held-out task.',
     ungraded: UNGRADED,
   },
-  sets: {
-    [MAIN_SET]: {
-      optimizer: {
-        learningRate: 3e-5,
-        warmup: 5,
-        betas: [0.9, 0.95],
-        weightDecay: 0.01,
-        clipNorm: 1,
-        minibatches: 16,
-      },
-    },
-  },
+  sets: trainedSolver({ learningRate: 3e-5, warmup: 5, minibatches: 16 }),
 } satisfies Described;
 
 const written: RecipeOver<'solve' | 'rate'> = {
@@ -178,8 +168,7 @@ export const selfRewarding: WithoutSetup = {
       },
     ),
   describe: {
-    difficulty: arithmetic.difficulty,
-    worked: (text) => text.startsWith(arithmetic.workedPrefix),
+    ...describedBy(arithmetic),
     parts: (role, text) => (role === JUDGE ? comparisonParts : readTags)(text),
   },
 };

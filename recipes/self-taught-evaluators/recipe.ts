@@ -1,4 +1,4 @@
-/** self-taught-evaluators: a judge teaches itself to compare, on pairs whose better answer is known by construction. The method is described below, as data. */
+/** self-taught-evaluators: a judge teaches itself to compare, on pairs whose better answer is known by construction. */
 import type { Choice } from '../../core/game/verbs.ts';
 import type { TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
@@ -11,7 +11,7 @@ import { balancedPick } from '../../core/rl/selection/index.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { sftPart, updateOf } from '../../protocols/objectives.ts';
 import { rewriterRole } from '../../protocols/rewrites.ts';
-import { describedBy, ofFamily } from '../../protocols/solver.ts';
+import { describedBy, ofFamily, trainedSolver } from '../../protocols/solver.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { comparisonParts, pairChecks, pairWords } from '../../worlds/arithmetic/pairwise.ts';
@@ -100,18 +100,7 @@ const described = {
     format: { description: 'control: every well-formed judgment is kept', usesGold: false },
   },
   variants: {},
-  sets: {
-    main: {
-      optimizer: {
-        learningRate: 1.5e-4,
-        warmup: 5,
-        betas: [0.9, 0.95],
-        weightDecay: 0,
-        clipNorm: 1,
-        minibatches: 8,
-      },
-    },
-  },
+  sets: trainedSolver({ learningRate: 1.5e-4, warmup: 5, weightDecay: 0, minibatches: 8 }),
 } satisfies Described;
 
 const written: RecipeOver<'solve' | 'compare'> = {

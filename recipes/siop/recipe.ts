@@ -1,5 +1,5 @@
 /**
- * SIOP: a searcher that is paid for how much each search raises the support for what its group's episodes answer. The method is described below, as data.
+ * SIOP: a searcher that is paid for how much each search raises the support for what its group's episodes answer.
  *
  * Command: `npx rollmesh start --recipe siop`, in a world of its own, or with `--policy NAME --tasks FILE` on your questions.
  * Needs: there, a field `documents` in every row. Reference answers are read by the controls, the evaluation and one figure alone.

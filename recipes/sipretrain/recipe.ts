@@ -1,4 +1,4 @@
-/** Self-improving pretraining: a document's continuation is chosen among its own, a rewrite and the policy's. The method is told below, as data. */
+/** Self-improving pretraining: a document's continuation is chosen among its own, a rewrite and the policy's. */
 import type { LearnTools, RoundRecords, Sequence, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { deriveId } from '../../core/random.ts';
 import { arXiv, type WithoutSetup } from '../../core/recipe/recipe.ts';

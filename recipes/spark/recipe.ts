@@ -1,7 +1,4 @@
-/**
- * SPARK: a verifier that is trained on verdicts of its majority, and a solver that is trained by the verifier; no role sees a reference. The method
- * is described below, as data.
- */
+/** SPARK: a verifier that is trained on verdicts of its majority, and a solver that is trained by the verifier; no role sees a reference. */
 import { readTags } from '../../core/recipe/reading.ts';
 import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';

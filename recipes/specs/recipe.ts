@@ -1,4 +1,4 @@
-/** SPECS: a cold start by preferences for the form of an answer alone, before rewards train its reasoning. The method is described below, as data. */
+/** SPECS: a cold start by preferences for the form of an answer alone, before rewards train its reasoning. */
 import type { Game } from '../../core/game/game.ts';
 import type {
   LearnTools,

@@ -1,4 +1,4 @@
-/** spin: a model plays against its previous iterate on data of supervised fine-tuning. The method is described below, as data. */
+/** spin: a model plays against its previous iterate on data of supervised fine-tuning. */
 import * as v from 'valibot';
 import type {
   LearnTools,
@@ -17,6 +17,7 @@ import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { coinOf } from '../../protocols/gold.ts';
 import { preferencePart, sftPart } from '../../protocols/objectives.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
+import { trainedSolver } from '../../protocols/solver.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { workedCorpus, workedExample } from '../../worlds/arithmetic/worked-corpus.ts';
 import { drawnTasks } from '../../worlds/drawn-tasks.ts';
@@ -137,18 +138,7 @@ export const spin: WithoutSetup = {
     sft: 'supervised fine-tuning on the same data, as many updates',
     'published-lambda': 'lambda 0.1',
   },
-  sets: {
-    main: {
-      optimizer: {
-        learningRate: 1e-5,
-        warmup: 5,
-        betas: [0.9, 0.95],
-        weightDecay: 0,
-        clipNorm: 1,
-        minibatches: 12,
-      },
-    },
-  },
+  sets: trainedSolver({ learningRate: 1e-5, warmup: 5, weightDecay: 0, minibatches: 12 }),
   roles: {
     [PLAYER]: role('is trained to prefer the corpus to the opponent and samples nothing', MAX_NEW, {
       speaksAs: 'solver',

@@ -1,6 +1,4 @@
-/**
- * SPINE: TTRL that trains only the tokens at which an answer forks, and keeps their entropy within a band. The method is described below, as data.
- */
+/** SPINE: TTRL that trains only the tokens at which an answer forks, and keeps their entropy within a band. */
 import type {
   EntropyBounds,
   LearnTools,

@@ -1,11 +1,10 @@
-/** SPIRAL: self-play in zero-sum games with a running baseline for each game and seat. The method is described below, as data. */
+/** SPIRAL: self-play in zero-sum games with a running baseline for each game and seat. */
 import * as v from 'valibot';
 import type { SeatedGame } from '../../core/game/seated-game.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { arXiv, type Recipe, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
 import { raw } from '../../core/rl/estimators/index.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
 import { GAME_FIGURES } from '../../protocols/evaluate/games.ts';
 import { kuhnExploitability } from '../../protocols/evaluate/kuhn.ts';
 import { type Cast, type GameRound, gameRound, ownSeats } from '../../protocols/game-round.ts';
@@ -17,7 +16,7 @@ import {
   seatItems,
   seatUpdates,
 } from '../../protocols/seat-credit.ts';
-import { smallSteps } from '../../protocols/solver.ts';
+import { trainedSolver } from '../../protocols/solver.ts';
 import { gameParts } from '../../worlds/games/reading.ts';
 import { kuhnPoker, noughtsAndCrosses } from '../../worlds/games/seated.ts';
 
@@ -116,7 +115,7 @@ const DESCRIBED = {
     'fixed-opponent': 'the other seat is played by version 0, and the learner holds one seat after the other',
     'no-rae': 'no baseline: the return itself is the advantage',
   },
-  sets: { [MAIN_SET]: { optimizer: smallSteps({ warmup: 5 }) } },
+  sets: trainedSolver({ warmup: 5 }),
   state,
   bindings: () => ({ [OPPONENT]: { pinned: true } }),
   inGame: (game: SeatedGame) => over([game], {}),

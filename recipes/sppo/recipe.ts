@@ -1,4 +1,4 @@
-/** SPPO: a preference is a two-player game, and the policy is trained towards its equilibrium. The method is described below, as data. */
+/** SPPO: a preference is a two-player game, and the policy is trained towards its equilibrium. */
 
 import type {
   LearnTools,
@@ -19,7 +19,7 @@ import type { Answered } from '../../protocols/evaluate/responder.ts';
 import { coinOf, sealedGold } from '../../protocols/gold.ts';
 import { preferencePart, updateOf } from '../../protocols/objectives.ts';
 import { responderAlone } from '../../protocols/responder-alone.ts';
-import { SOLVER, solverAlone } from '../../protocols/solver.ts';
+import { SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import {
   pointsOfRound,
   RESPONDER,
@@ -118,18 +118,7 @@ const described = {
   },
   variants: { dpo: 'DPO on the same pairs' },
   state: chosenResponses,
-  sets: {
-    [MAIN_SET]: {
-      optimizer: {
-        learningRate: 2e-4,
-        warmup: 4,
-        betas: [0.9, 0.95],
-        weightDecay: 0.01,
-        clipNorm: 1,
-        minibatches: 8,
-      },
-    },
-  },
+  sets: trainedSolver({ learningRate: 2e-4, warmup: 4, minibatches: 8 }),
 } satisfies Described;
 
 const written: RecipeOver<'solve'> = {

@@ -1,4 +1,4 @@
-/** SRPO: rewards train right attempts, and a teacher that reads more than the task corrects wrong ones. The method is described below, as data. */
+/** SRPO: rewards train right attempts, and a teacher that reads more than the task corrects wrong ones. */
 import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/plan/training-plan.ts';
 import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';

@@ -1,4 +1,4 @@
-/** Search Self-Play: one policy writes questions backwards from their answers, and answers them by searching forwards. The method is described below, as data. */
+/** Search Self-Play: one policy writes questions backwards from their answers, and answers them by searching forwards. */
 import { episodesOf } from '../../core/episodes/play-episodes.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { arXiv, type WithoutSetup } from '../../core/recipe/recipe.ts';
@@ -7,7 +7,7 @@ import { mean } from '../../core/rl/statistics.ts';
 import type { Proposals, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { grpoByEpisode, returnOf, spread } from '../../protocols/episode-credit.ts';
 import { nearStart, ppoClip } from '../../protocols/objectives.ts';
-import { policyUpdate } from '../../protocols/solver.ts';
+import { policyUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { hostedSearch } from '../../worlds/hosted/search.ts';
 import { answerOf, questionDifficulty, theWorld } from '../../worlds/knowledge/episode.ts';
 import { readTask } from '../../worlds/knowledge/proposal.ts';
@@ -145,18 +145,7 @@ export const ssp: WithoutSetup = {
     'no-reader': 'no reader: every question that keeps the rules is admitted',
     penalty: 'a refused question earns -0.1 instead of 0',
   },
-  sets: {
-    main: {
-      optimizer: {
-        learningRate: 3e-4,
-        warmup: 5,
-        betas: [0.9, 0.95],
-        weightDecay: 0.01,
-        clipNorm: 1,
-        minibatches: 2,
-      },
-    },
-  },
+  sets: trainedSolver({ learningRate: 3e-4, warmup: 5, minibatches: 2 }),
   roles: {
     [PROPOSER]: role('writes questions', TURN_TOKENS.proposer, { seesGold: true }),
     [SOLVER]: role('answers them', TURN_TOKENS.solver, { shown: 'what its searches find' }),

@@ -1,7 +1,4 @@
-/**
- * Self-play SWE-RL: one policy injects bugs into programs and repairs them; tests are the only source of reward. The method is described below, as
- * data.
- */
+/** Self-play SWE-RL: one policy injects bugs into programs and repairs them; tests are the only source of reward. */
 import type {
   LearnTools,
   PolicyItem,
@@ -14,22 +11,19 @@ import { role } from '../../core/recipe/role.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { penalisedDifficulty } from '../../core/rl/rewards/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import { evaluation } from '../../core/schema/evaluation.ts';
 import type { Outcome } from '../../core/schema/outcome.ts';
-import { type AnswerReward, payAnswers } from '../../protocols/answer-rewards.ts';
-import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
+import type { AnswerReward } from '../../protocols/answer-rewards.ts';
 import { coinOf } from '../../protocols/gold.ts';
 import { ppoClip, updateOf } from '../../protocols/objectives.ts';
 import { paidByRate, solveRate } from '../../protocols/proposals.ts';
-import { rollOut } from '../../protocols/roll-out.ts';
 import {
   creditedItems,
   groupItems,
   policyPart,
-  rewardNamed,
   rewardOf,
   SOLVER,
-  smallSteps,
+  solverAlone,
+  trainedSolver,
 } from '../../protocols/solver.ts';
 import { repair } from '../../worlds/programs/repair.ts';
 import { INJECTOR, injectBugs, ssrState, stateAfter, stateOf } from './bugs.ts';
@@ -143,12 +137,11 @@ export const ssrSwe: WithoutSetup = {
     removals: 'Share of the new bugs that only remove code.',
     failedRepairs: 'Number of failed repairs that become bugs of the next round.',
   },
-  taskName: 'repair',
-  stop: repair.stop,
+  // A repair has no steps.
+  ...solverAlone({ family: repair, rewards, draws: DRAWS, force: false }),
   state: ssrState,
-  rewards,
   variants: VARIANTS,
-  sets: { main: { optimizer: smallSteps({ learningRate: 2e-4, warmup: 5 }) } },
+  sets: trainedSolver({ learningRate: 2e-4, warmup: 5 }),
   roles: {
     [INJECTOR]: role(
       'writes a program with a bug, and a test that fails because of it',
@@ -159,23 +152,7 @@ export const ssrSwe: WithoutSetup = {
   },
   freezable: [INJECTOR, SOLVER],
   propose: injectBugs,
-  rollOut: (context, tasks) => rollOut({ family: repair }, context, tasks),
-  judge: async (context, groups) => {
-    const reward = rewardNamed(rewards, context.round.settings.rewardFunction);
-    return groups.map((group) => payAnswers(repair, reward, context, group));
-  },
   payProposals: paidByRate(injectorReward),
   learn,
-  evaluate: async (context) =>
-    evaluation(
-      await evaluateSolver(context, {
-        family: repair,
-        role: SOLVER,
-        temperature: 1,
-        draws: DRAWS,
-        // A repair has no steps.
-        force: false,
-      }),
-    ),
   describe: { difficulty: (task) => repair.difficulty(task) },
 };

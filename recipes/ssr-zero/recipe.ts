@@ -1,4 +1,4 @@
-/** SSR-Zero: a policy is paid for its translations what it says itself that they are worth. The method is described below, as data. */
+/** SSR-Zero: a policy is paid for its translations what it says itself that they are worth. */
 import type { LearnTools, RoundRecords, TrainingPlan, Update } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import { arXiv, type Described, type RecipeOver, type WithoutSetup } from '../../core/recipe/recipe.ts';

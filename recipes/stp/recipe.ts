@@ -1,11 +1,8 @@
-/** STP: one policy conjectures and proves; a checker of proofs is the only source of reward. The method is described below, as data. */
+/** STP: one policy conjectures and proves; a checker of proofs is the only source of reward. */
 import { arXiv, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
-import { evaluation } from '../../core/schema/evaluation.ts';
-import { acceptedAtRandom, CONTROLS, exactReward, payAnswers } from '../../protocols/answer-rewards.ts';
-import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
-import { rollOut } from '../../protocols/roll-out.ts';
-import { rewardNamed, SOLVER, smallSteps } from '../../protocols/solver.ts';
+import { acceptedAtRandom, CONTROLS, exactReward } from '../../protocols/answer-rewards.ts';
+import { SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { learn } from './learn.ts';
 import { CONJECTURER, derivations, propose, stpState } from './statements.ts';
 
@@ -57,16 +54,15 @@ export const stp: WithoutSetup = {
     keptDifficulty:
       'Mean difficulty of the kept conjectures: the number of lines of the shortest derivation.',
   },
-  taskName: 'rewriting',
-  stop: derivations.stop,
+  // A derivation always has its lines: there is no form without steps.
+  ...solverAlone({ family: derivations, rewards, draws: DRAWS, force: false }),
   state: stpState,
-  rewards,
   variants: {
     'expert-iteration': 'nobody conjectures: all tasks are statements of the set',
     'no-matching': 'kept conjectures have the same weight, near to the set or not',
     'random-conjectures': 'conjectures are the ends of random walks, and nobody learns to write them',
   },
-  sets: { main: { optimizer: smallSteps({ learningRate: 1e-4, warmup: 5, minibatches: 4 }) } },
+  sets: trainedSolver({ learningRate: 1e-4, warmup: 5, minibatches: 4 }),
   roles: {
     [CONJECTURER]: role('writes a statement in given rules', derivations.maxNew.proposer, {
       speaksAs: 'proposer',
@@ -76,22 +72,6 @@ export const stp: WithoutSetup = {
   },
   freezable: [CONJECTURER, SOLVER],
   propose,
-  rollOut: (context, tasks) => rollOut({ family: derivations }, context, tasks),
-  judge: async (context, groups) => {
-    const reward = rewardNamed(rewards, context.round.settings.rewardFunction);
-    return groups.map((group) => payAnswers(derivations, reward, context, group));
-  },
   learn,
-  evaluate: async (context) =>
-    evaluation(
-      await evaluateSolver(context, {
-        family: derivations,
-        role: SOLVER,
-        temperature: 1,
-        draws: DRAWS,
-        // A derivation always has its lines: there is no form without steps.
-        force: false,
-      }),
-    ),
   describe: { difficulty: (task) => derivations.difficulty(task) },
 };

@@ -1,5 +1,5 @@
 /**
- * SWEET-RL: a critic that knows what the user wants is trained on whole talks, and says which of several replies is better at each turn. The method is described below, as data.
+ * SWEET-RL: a critic that knows what the user wants is trained on whole talks, and says which of several replies is better at each turn.
  *
  * Command: `npx rollmesh start --recipe sweet-rl`, in a world of its own, or with `--policy NAME --tasks FILE` on your questions.
  * Needs: reference answers, or a field `needs` in a row with what its user wants to hear; users are played by a script. Memory for a second set of weights, the critic's.

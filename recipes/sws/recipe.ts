@@ -1,4 +1,4 @@
-/** SwS: tasks of the kinds that a first phase of training went on failing are made for a second phase. The method is described below, as data. */
+/** SwS: tasks of the kinds that a first phase of training went on failing are made for a second phase. */
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import { arXiv, type WithoutSetup } from '../../core/recipe/recipe.ts';

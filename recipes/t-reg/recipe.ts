@@ -1,4 +1,4 @@
-/** T-REG: the reference, asked for better and for worse, says which tokens of a pair deserve the preference. The method is told below, as data. */
+/** T-REG: the reference, asked for better and for worse, says which tokens of a pair deserve the preference. */
 
 import type {
   LearnTools,
@@ -9,13 +9,12 @@ import type {
 } from '../../core/plan/training-plan.ts';
 import { arXiv, type Described, type RecipeOver, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import { bestAgainstWorst } from '../../core/rl/selection/index.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { exactReward, randomReward } from '../../protocols/answer-rewards.ts';
 import { ratedWithoutJudge } from '../../protocols/judged-responses.ts';
 import { preferencePart, START, updateOf } from '../../protocols/objectives.ts';
 import { responderAlone } from '../../protocols/responder-alone.ts';
-import { SOLVER, smallSteps, solverAlone } from '../../protocols/solver.ts';
+import { SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import { pointsOfRound, RESPONDER, RESPONSE_FIGURES, sequenceOf } from '../../protocols/style-responder.ts';
 import { wishPrompt } from '../../worlds/style/contrast.ts';
 import { parseResponse, stylePrompt } from '../../worlds/style/family.ts';
@@ -154,7 +153,7 @@ const described = {
       'By how much the log-ratio is lower at the first token of a planted fault than elsewhere, nats per token.',
   },
   variants: VARIANTS,
-  sets: { [MAIN_SET]: { optimizer: smallSteps({ warmup: 8 }) } },
+  sets: trainedSolver({ warmup: 8 }),
 } satisfies Described;
 
 const written: RecipeOver<'solve' | 'wish'> = {

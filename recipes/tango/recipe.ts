@@ -1,7 +1,4 @@
-/**
- * RL Tango: a generator and a generative process verifier, both trained by reinforcement learning, each with weights of its own. The method is
- * described below, as data.
- */
+/** RL Tango: a generator and a generative process verifier, both trained by reinforcement learning, each with weights of its own. */
 import type {
   LearnTools,
   PolicyItem,

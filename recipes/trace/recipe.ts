@@ -1,4 +1,4 @@
-/** TRACE: rewards, and a teacher on the decisive tokens of an attempt. The method is described below, as data. */
+/** TRACE: rewards, and a teacher on the decisive tokens of an attempt. */
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';

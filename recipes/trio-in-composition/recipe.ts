@@ -7,7 +7,7 @@ import type { ParseResult, Solution } from '../../core/recipe/task-family.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import { smallSteps } from '../../protocols/solver.ts';
+import { trainedSolver } from '../../protocols/solver.ts';
 import { evaluate } from '../../protocols/trio/evaluate.ts';
 import { propose } from '../../protocols/trio/propose.ts';
 import { rewards } from '../../protocols/trio/rewards.ts';
@@ -95,7 +95,7 @@ export const trioInComposition: WithoutSetup = {
   },
   variants: VARIANTS,
   state: ladderState,
-  sets: { main: { optimizer: smallSteps({ learningRate: 2e-4, warmup: 5, minibatches: 2 }) } },
+  sets: trainedSolver({ learningRate: 2e-4, warmup: 5, minibatches: 2 }),
   propose: async (context) =>
     (await drawnLadder(context)) ?? propose(compositions, context, refusesDeep(context.round)),
   learn: (records) => {

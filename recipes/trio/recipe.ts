@@ -1,8 +1,8 @@
-/** trio: one set of weights proposes tasks, solves them and judges the solutions. The method is described below, as data; its stages are in protocols/trio. */
+/** trio: one set of weights proposes tasks, solves them and judges the solutions. Its stages are in protocols/trio. */
 import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { groupCentredBatchScaled } from '../../core/rl/estimators/index.ts';
 import { evaluateVerifier, VERIFIER_FIGURES } from '../../protocols/evaluate/verifier.ts';
-import { smallSteps } from '../../protocols/solver.ts';
+import { trainedSolver } from '../../protocols/solver.ts';
 import { evaluate } from '../../protocols/trio/evaluate.ts';
 import { rewards } from '../../protocols/trio/rewards.ts';
 import { type Asked, DIFFERENCES, PAPER, ROLES, SCHEDULE, trioOver } from '../../protocols/trio/stages.ts';
@@ -33,7 +33,7 @@ const described = {
   differences: DIFFERENCES,
   rewards,
   variants: {},
-  sets: { main: { optimizer: smallSteps() } },
+  sets: trainedSolver(),
 } satisfies Described;
 
 const written: RecipeOver<Asked> = {

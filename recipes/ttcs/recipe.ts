@@ -1,4 +1,4 @@
-/** TTCS: at test time a synthesizer writes variants of the test questions, and a solver trains on both by majority. The method is described below, as data. */
+/** TTCS: at test time a synthesizer writes variants of the test questions, and a solver trains on both by majority. */
 import type { Game } from '../../core/game/game.ts';
 import type { ProposalTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';

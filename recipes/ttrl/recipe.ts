@@ -1,7 +1,4 @@
-/**
- * TTRL: the policy is trained on the test tasks without their labels; the answer with most votes is taken as the label. The method is described
- * below, as data.
- */
+/** TTRL: the policy is trained on the test tasks without their labels; the answer with most votes is taken as the label. */
 import type { Game } from '../../core/game/game.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { deriveId } from '../../core/random.ts';

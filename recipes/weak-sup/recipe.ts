@@ -1,4 +1,4 @@
-/** The weak-supervision study: which labels, and which form of answers, let training on rewards generalise. The method is told below, as data. */
+/** The weak-supervision study: which labels, and which form of answers, let training on rewards generalise. */
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { readTags } from '../../core/recipe/reading.ts';
 import type { Described, RecipeOver, RoundShape, WithoutSetup } from '../../core/recipe/recipe.ts';

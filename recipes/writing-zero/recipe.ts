@@ -1,4 +1,4 @@
-/** Writing-Zero: a response is compared with a sibling that is drawn at random, and is better or not. The method is described below, as data. */
+/** Writing-Zero: a response is compared with a sibling that is drawn at random, and is better or not. */
 
 import type { LearnTools, RoundRecords, TrainingPlan, Update } from '../../core/plan/training-plan.ts';
 import { arXiv, type Described, type RecipeOver, type WithoutSetup } from '../../core/recipe/recipe.ts';
