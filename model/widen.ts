@@ -26,6 +26,7 @@ const alike = ({ architecture, vocabSize, layers, headDim, heads, kvHeads, ...co
   tiedEmbeddings: config.tiedEmbeddings,
   rmsNormEps: config.rmsNormEps,
   queryScalar: config.queryScalar,
+  vision: config.vision ?? null,
 });
 
 /** Throws `widen.shape` where the two differ in more than their widths and positions, or the new one is narrower. */

@@ -227,8 +227,11 @@ export function forwardLogits(
   });
 }
 
-export const referenceLogits = (config: ModelConfig, tensors: Numbers, ids: readonly number[]): number[][] =>
-  forwardLogits(toHfConfig(config) as unknown as HfJson, tensors, ids);
+export const referenceLogits = (
+  config: ModelConfig,
+  tensors: Numbers,
+  ids: Parameters<typeof forwardLogits>[2],
+): number[][] => forwardLogits(toHfConfig(config) as unknown as HfJson, tensors, ids);
 
 export function softmax(x: readonly number[]): number[] {
   const top = Math.max(...x);

@@ -4,6 +4,7 @@ import { parseConfig } from '../../model/config.ts';
 import { randomCheckpoint } from '../../model/init.ts';
 import { widened } from '../../model/widen.ts';
 import { referenceLogits } from './reference.ts';
+import { anyImage, sequenceOf } from './seeing.ts';
 
 const shape = (model: string, heads: number, changes: Record<string, unknown> = {}) =>
   parseConfig({
@@ -21,11 +22,13 @@ const shape = (model: string, heads: number, changes: Record<string, unknown> = 
     ...changes,
   });
 const IDS = [3, 1, 4, 1, 5, 9, 2, 6];
+const SEEN = sequenceOf(3, anyImage(24, 24, 'widen'), 1, 4).reads;
 
 test.each([
   ['qwen2', {}],
   ['qwen3', {}],
   ['llama', { tie_word_embeddings: false }],
+  ['qwen2', { vision: { patch_size: 8, rows: 4, columns: 4, token_id: 2 } }],
 ])('a %s of five times the heads gives the same logits, and its new weights are used', (model, changes) => {
   const [narrow, wide] = [shape(model, 2, changes), shape(model, 10, changes)];
   const tensors = randomCheckpoint(narrow, 'narrow');
@@ -34,8 +37,9 @@ test.each([
     if (dims.length === 1)
       for (let i = 0; i < data.length; i++) data[i] = Math.fround(0.5 + ((i * 7) % 5) / 4);
   const larger = widened(tensors, narrow, wide, 'seed');
-  const expected = referenceLogits(narrow, tensors, IDS);
-  const found = referenceLogits(wide, larger, IDS);
+  const reads = narrow.vision ? SEEN : IDS;
+  const expected = referenceLogits(narrow, tensors, reads);
+  const found = referenceLogits(wide, larger, reads);
   const off = found.flatMap((row, i) => row.map((value, j) => Math.abs(value - expected[i]![j]!)));
   expect(Math.max(...off)).toBeLessThan(1e-5);
   expect(Math.max(...expected.flat())).toBeGreaterThan(0.1);
@@ -49,6 +53,14 @@ test.each(['olmo2', 'gemma3_text'])('%s is refused, since other widths change it
   const [narrow, wide] = [shape(model, 2), shape(model, 4)];
   expect(() => widened(randomCheckpoint(narrow, 'narrow'), narrow, wide, 'seed')).toThrow(
     `checkpoint of ${model} cannot be widened`,
+  );
+});
+
+test('one that reads text alone is not widened to one that sees', () => {
+  const vision = { patch_size: 8, rows: 4, columns: 4, token_id: 2 };
+  const [blind, sees] = [shape('qwen2', 2), shape('qwen2', 4, { vision })];
+  expect(() => widened(randomCheckpoint(blind, 'narrow'), blind, sees, 'seed')).toThrow(
+    /another vision: null and/,
   );
 });
 

@@ -133,21 +133,21 @@ function answerByWords(task: string): string {
   const words = asked.replace('?', '').split(' ');
   const singular = (word: string) =>
     word === 'crosses' ? 'cross' : word.replace(/(square|circle|triangle|shape)s$/, '$1');
-  const fit = (phrase: readonly string[]) =>
+  const matching = (phrase: readonly string[]) =>
     things.filter((thing) =>
       phrase.map(singular).every((word) => ['shape', 'one'].includes(word) || thing.includes(word)),
     );
-  const place = (phrase: readonly string[], axis: 0 | 1) => Number(fit(phrase)[0]![4]!.split(',')[axis]);
+  const place = (phrase: readonly string[], axis: 0 | 1) => Number(matching(phrase)[0]![4]!.split(',')[axis]);
   const split = (word: string) =>
     [words.slice(2, words.indexOf(word)), words.slice(words.indexOf(word))] as const;
   const is = (yes: boolean) => (yes ? 'yes' : 'no');
-  if (asked.startsWith('How many')) return String(fit(words.slice(2, -2)).length);
-  if (asked.startsWith('Is there')) return is(fit(words.slice(3)).length > 0);
-  if (asked.startsWith('What colour')) return fit(words.slice(4))[0]![1]!;
-  if (asked.startsWith('What shape')) return fit(words.slice(4))[0]![2]!;
+  if (asked.startsWith('How many')) return String(matching(words.slice(2, -2)).length);
+  if (asked.startsWith('Is there')) return is(matching(words.slice(3)).length > 0);
+  if (asked.startsWith('What colour')) return matching(words.slice(4))[0]![1]!;
+  if (asked.startsWith('What shape')) return matching(words.slice(4))[0]![2]!;
   if (asked.startsWith('Are there')) {
     const at = words.indexOf('than');
-    return is(fit(words.slice(3, at)).length > fit(words.slice(at + 1)).length);
+    return is(matching(words.slice(3, at)).length > matching(words.slice(at + 1)).length);
   }
   const isLeft = words.includes('left');
   const [a, b] = split(isLeft ? 'left' : 'above');
