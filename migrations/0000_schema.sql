@@ -166,6 +166,7 @@ CREATE TABLE `versions` (
 	`bytes` integer NOT NULL,
 	`elsewhere` text,
 	`manifest_sha256` text NOT NULL,
+	`weights_sha256` text NOT NULL,
 	`created_at` integer NOT NULL,
 	`withdrawn` text,
 	`withdrawn_at` integer,

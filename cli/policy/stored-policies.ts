@@ -11,7 +11,8 @@ import { LISTED_VERSIONS, policyVersionsView } from '../../workers/gateway/views
 import type { PolicyRow, VersionRow } from '../../workers/store/policies.ts';
 
 const POLICIES = 'SELECT name, current, updated_at AS updatedAt FROM policies ORDER BY name LIMIT 1000';
-const VERSIONS = `SELECT policy, version, parent, round, bytes, elsewhere, manifest_sha256 AS manifestSha256, created_at AS createdAt,
+const VERSIONS = `SELECT policy, version, parent, round, bytes, elsewhere, manifest_sha256 AS manifestSha256,
+  weights_sha256 AS weightsSha256, created_at AS createdAt,
   withdrawn, withdrawn_at AS withdrawnAt, pruned_at AS prunedAt
   FROM versions WHERE policy = ? ORDER BY version DESC LIMIT ?`;
 

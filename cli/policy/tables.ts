@@ -23,6 +23,9 @@ export const heading = (columns: readonly Column[]): string =>
     columns.map((column) => column.title),
   );
 
+/** How many letters of a hash are shown: enough to tell the versions of a mesh apart. */
+const HASH = 12;
+
 /** As wide as the longest of the policies' names. */
 export const versionColumns = (names: readonly string[]): readonly Column[] => [
   { title: 'policy', width: Math.max(24, ...names.map(({ length }) => length)), left: true },
@@ -30,6 +33,7 @@ export const versionColumns = (names: readonly string[]): readonly Column[] => [
   { title: 'parent', width: 6 },
   { title: 'size', width: 9 },
   { title: 'made', width: 20, left: true },
+  { title: 'weights', width: HASH, left: true },
   { title: '', width: 9, left: true },
 ];
 
@@ -45,12 +49,15 @@ export function versionRows(
 ): string[] {
   const rows = versions
     .toReversed()
-    .map(({ version, parent, bytes, elsewhere, createdAt, withdrawn, prunedAt }) => {
+    .map(({ version, parent, bytes, elsewhere, createdAt, withdrawn, prunedAt, weightsSha256: weights }) => {
       const state = prunedAt !== null ? 'pruned' : withdrawn !== null ? 'withdrawn' : '';
       const marks = [version === current ? 'current' : state];
       if (elsewhere) marks.push(`stores changes to versions ${elsewhere.join(', ')}`);
       const mark = marks.filter(Boolean).join(', ');
-      return row(columns, [name, String(version), String(parent ?? '–'), size(bytes), time(createdAt), mark]);
+      return row(columns, [
+        ...[name, String(version), String(parent ?? '–'), size(bytes), time(createdAt)],
+        ...[weights?.slice(0, HASH) ?? '–', mark],
+      ]);
     });
   const unlisted = next - versions.length;
   return unlisted > 0 ? [`${name}: ${unlisted} older versions are not listed`, ...rows] : rows;

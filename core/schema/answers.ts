@@ -291,6 +291,8 @@ export const versionAnswer = v.object({
   prunedAt: v.nullable(count),
   /** `manifestSha256` of its manifest. */
   manifestSha256: hash,
+  /** `weightsSha256` of its manifest: equal where two versions have the same weights. */
+  weightsSha256: v.exactOptional(hash),
 });
 export type VersionAnswer = v.InferOutput<typeof versionAnswer>;
 

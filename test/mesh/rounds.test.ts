@@ -217,6 +217,7 @@ test('a manifest that was planted for the next version is never committed, and a
   expect(stored.groups).toEqual(groups);
   const known = (await scene.gateway.getVersions(policy)).versions.find(({ version }) => version === 1);
   expect(known?.manifestSha256).toBe(manifestSha256(stored));
+  expect(known?.weightsSha256).toBe(stored.files['model.safetensors']!.sha256);
 });
 
 test('a manifest that a crash left behind is committed by the clock, since it was noted', async () => {

@@ -152,6 +152,7 @@ const versionView = (row: VersionRow): VersionAnswer => ({
   withdrawn: row.withdrawn,
   prunedAt: row.prunedAt,
   manifestSha256: row.manifestSha256,
+  weightsSha256: row.weightsSha256,
 });
 
 /** The most versions of a policy that are listed at once. */

@@ -1,7 +1,7 @@
 /** The rows of policies and versions. A policy's pointer to its current version moves last, by compare-and-set. */
 import { and, asc, desc, eq, inArray, or, sql } from 'drizzle-orm';
 import type { PolicyRef } from '../../core/policy/policy.ts';
-import { type Manifest, manifestSha256, objectsOf } from '../../core/schema/policy.ts';
+import { type Manifest, manifestSha256, objectsOf, weightsSha256 } from '../../core/schema/policy.ts';
 import { manifestKey, namedVersions, otherRefs, type RoundSpec } from '../../core/schema/round.ts';
 import { type Database, openRounds, writeAll } from './database.ts';
 import { insertRound } from './runs.ts';
@@ -123,8 +123,9 @@ export async function createPolicy(db: Database, manifest: Manifest, now: number
   const [created] = await writeAll(db, [
     sql`INSERT INTO policies (name, current, updated_at) SELECT ${policy}, ${version}, ${now}
         WHERE ${isNoted(manifest)} ON CONFLICT DO NOTHING`,
-    sql`INSERT INTO versions (policy, version, parent, round, bytes, manifest_sha256, created_at)
-        SELECT ${policy}, ${version}, ${parent}, ${round}, ${bytesOf(manifest)}, ${manifestSha256(manifest)}, ${now}
+    sql`INSERT INTO versions (policy, version, parent, round, bytes, manifest_sha256, weights_sha256, created_at)
+        SELECT ${policy}, ${version}, ${parent}, ${round}, ${bytesOf(manifest)}, ${manifestSha256(manifest)},
+          ${weightsSha256(manifest)}, ${now}
         WHERE ${isNoted(manifest)} ON CONFLICT DO NOTHING`,
   ]);
   return created === 1;
@@ -147,9 +148,9 @@ export async function commitVersion(
   const committed = sql`EXISTS (SELECT 1 FROM versions WHERE policy = ${policy} AND version = ${version}
     AND round IS ${round} AND manifest_sha256 = ${manifestSha256(manifest)})`;
   const [inserted] = await writeAll(db, [
-    sql`INSERT INTO versions (policy, version, parent, round, bytes, elsewhere, manifest_sha256, created_at)
+    sql`INSERT INTO versions (policy, version, parent, round, bytes, elsewhere, manifest_sha256, weights_sha256, created_at)
         SELECT ${policy}, ${version}, ${parent}, ${round}, ${bytesOf(manifest)}, ${elsewhereOf(manifest)},
-          ${manifestSha256(manifest)}, ${now}
+          ${manifestSha256(manifest)}, ${weightsSha256(manifest)}, ${now}
         WHERE ${isNoted(manifest)} AND ${fits(manifest)}
         ON CONFLICT DO NOTHING`,
     db

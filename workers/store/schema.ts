@@ -113,6 +113,8 @@ export const versions = sqliteTable(
     elsewhere: text(),
     /** `manifestSha256` of its manifest. */
     manifestSha256: text('manifest_sha256').notNull(),
+    /** `weightsSha256` of its manifest: equal where two versions have the same weights. */
+    weightsSha256: text('weights_sha256').notNull(),
     createdAt: integer('created_at').notNull(),
     /** Why it must not be used any more; null if it may be used. */
     withdrawn: text(),

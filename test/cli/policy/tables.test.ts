@@ -8,7 +8,13 @@ test('columns stand under their titles, however long the name of a policy is', (
     versions: [
       {
         ...{ version: 0, parent: null, round: null, bytes: 775_700 },
-        ...{ manifestSha256: 'a'.repeat(64), createdAt: 0, withdrawn: null, prunedAt: null },
+        ...{
+          manifestSha256: 'a'.repeat(64),
+          weightsSha256: 'b'.repeat(64),
+          createdAt: 0,
+          withdrawn: null,
+          prunedAt: null,
+        },
       },
     ],
   });
@@ -19,5 +25,6 @@ test('columns stand under their titles, however long the name of a policy is', (
   for (const line of lines) {
     expect(line.indexOf('775.7 kB') + '775.7 kB'.length).toBe(title.indexOf('size') + 'size'.length);
     expect(line.indexOf('1970-01-01')).toBe(title.indexOf('made'));
+    expect(line.indexOf('bbbbbbbbbbbb')).toBe(title.indexOf('weights'));
   }
 });
