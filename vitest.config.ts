@@ -10,7 +10,7 @@ const unit = UNIT.map((folder) => `test/${folder}/**/*.test.ts`);
 const PARTS = [
   'test/{api,bench}/**/*.test.ts',
   'test/cli/{deploy,recipe,start,sweep,trajectories}/**/*.test.ts',
-  'test/cli/{curves,doors,follow-run,learner-watch,mesh-watch,rewards,runs,task-recipe,terminal-text}.test.ts',
+  'test/cli/{curves,doors,follow-run,large-tasks,learner-watch,mesh-watch,rewards,runs,task-recipe,terminal-text}.test.ts',
 ];
 
 /** Tests that change their process for good: by a module in another's place, a driver for graphics, a flag or a clock. */

@@ -6,7 +6,7 @@ import { EXTRACTIONS, type Extraction, extractAnswer, parseExtractions } from '.
 import { findChecker } from '../core/checkers/registry.ts';
 import { RollmeshError, wrongInput } from '../core/errors.ts';
 import { acceptedAnswers, optionLetter, writtenAnswer } from '../worlds/file/read-tasks.ts';
-import { type Row, readRows } from '../worlds/file/rows.ts';
+import { type FileBytes, type Row, readRows } from '../worlds/file/rows.ts';
 import { calledAs } from './called-as.ts';
 import { KNOWN, taskFileBytes } from './policy/task-file-options.ts';
 import { printable } from './printable.ts';
@@ -58,15 +58,15 @@ function verdictOf({ line, value }: Row, checker: Checker, extract: readonly Ext
 /** Verdicts in the order of the lines. Throws as `readRows` does where the whole file cannot be read. */
 export async function checkAnswers(
   name: string,
-  bytes: Uint8Array,
+  bytes: FileBytes,
   checker: Checker,
   extract: readonly Extraction[],
 ): Promise<RowVerdict[]> {
-  const { rows, faults } = await readRows(name, bytes);
-  const verdicts = [
-    ...rows.map((row) => verdictOf(row, checker, extract)),
-    ...faults.map(({ line, what }) => ({ line, right: null, reason: what })),
-  ];
+  const verdicts: RowVerdict[] = [];
+  for await (const { rows, faults } of readRows(name, bytes)) {
+    for (const row of rows) verdicts.push(verdictOf(row, checker, extract));
+    for (const { line, what } of faults) verdicts.push({ line, right: null, reason: what });
+  }
   if (verdicts.length === 0)
     throw wrongInput('tasks.empty', `The file ${name} has no rows.`, {
       expected: 'rows like {"reference": "…", "answer": "…"}',

@@ -40,6 +40,19 @@ export function runName({
   return label.name ?? `${called ?? recipe}, seed ${seed}, ${tasks} × ${groupSize}`;
 }
 
+/**
+ * What is said where a run begins beside one that was interrupted, on files of the same names: what is in them, or a setting, has changed since. Null
+ * where there is no such run.
+ */
+export function changedSince(
+  { called, settings: { policy } }: Pick<ListedRun, 'called' | 'settings'>,
+  paused: readonly ListedRun[],
+): string | null {
+  const other = paused.find((one) => one.called === called && one.settings.policy === policy);
+  if (called === undefined || !other) return null;
+  return `${runName(other)} was interrupted after ${other.done} of ${other.target} rounds, and its tasks or settings were other ones: this is another run. --resume goes on with that one, on the tasks that it was ordered on.`;
+}
+
 const cells = (run: ListedRun) => [
   run.id,
   runName(run),

@@ -1,6 +1,6 @@
 /** Makes a recipe from files of tasks: reads and checks them, splits them, and writes a module that every process of a run loads. */
 import { mkdir, writeFile } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { RollmeshError, wrongInput } from '../core/errors.ts';
 import { DATA } from '../core/game/verbs.ts';
@@ -13,11 +13,14 @@ import { FEWEST_QUESTIONS, fewWords } from '../core/statistics/change.ts';
 import { moduleFile } from '../local/mesh/installation.ts';
 import { ensureSecret } from '../local/mesh/secrets.ts';
 import { DEFAULT_START_POLICY } from '../local/starts.ts';
+import { writeTasks } from '../local/stored-tasks.ts';
 import { distilData, distilSettings } from '../recipes/distil/from-data.ts';
 import { dpoSettings } from '../recipes/dpo/recipe.ts';
 import { type GrpoData, grpoData, grpoSettings } from '../recipes/grpo/from-data.ts';
 import { recipes } from '../recipes/index.ts';
 import {
+  expectData,
+  expectStorable,
   expectSum,
   isQuestionRecipe,
   needsOnQuestions,
@@ -32,9 +35,11 @@ import { spinSettings } from '../recipes/spin/from-data.ts';
 import { exampleIdentity, readConversations, readPairs, readRated } from '../worlds/file/read-examples.ts';
 import type { PlacedTask } from '../worlds/file/task.ts';
 import { type HeldOutBy, reportLines, type TaskSet, taskSet } from '../worlds/file/task-set.ts';
+import { dataOf } from '../worlds/questions/game.ts';
 import { readTexts } from '../worlds/questions/texts.ts';
 import { isWordsPolicy, WORDS, wordsTaskSet } from '../worlds/words/task-set.ts';
 import { FILE_RECIPES, type FileRecipe, FROM_FILES } from './file-recipes.ts';
+import { type CarriedTasks, carriedTasks, TASK_LIMITS, type TaskLimits } from './large-tasks.ts';
 import { readJson } from './policy/files.ts';
 import {
   type LeftOut,
@@ -62,9 +67,6 @@ const ON_QUESTIONS = {
   module: 'recipes/on-questions',
 } as const;
 
-/** The most bytes of tasks in a run: they are part of every Worker's code, which may have 10 MB on the platform. */
-const MOST_BYTES = 6 * 1024 * 1024;
-
 /** Parses a path with a weight: "FILE@3" is FILE with the weight 3. */
 export function weighted(text: string): { path: string; weight: number } {
   const at = /^(.+)@(\d+(?:\.\d+)?)$/.exec(text);
@@ -85,15 +87,6 @@ async function heldOutBy(
   if (share > 0 && share < 1) return { share, ...(splitBy === undefined ? {} : { by: splitBy }) };
   throw wrongInput('tasks.held-out', `A share of ${heldOut} cannot be held out.`, {
     expected: 'a share between 0 and 1, or a file of held-out tasks',
-  });
-}
-
-function expectSize(data: object): void {
-  const bytes = new TextEncoder().encode(JSON.stringify(data)).length;
-  if (bytes <= MOST_BYTES) return;
-  throw wrongInput('tasks.size', `The tasks are ${bytes} bytes of JSON.`, {
-    expected: `at most ${MOST_BYTES}, since every Worker has them in its code`,
-    next: 'Split the file and train on its parts one after the other, each with --policy of the run before, or shorten the questions.',
   });
 }
 
@@ -191,10 +184,15 @@ const WORDS_SETTINGS = {
 
 const generatedTasks = (): NamedTasks => ({ name: `${WORDS}, generated`, report: [], ...wordsTaskSet() });
 
-/** What every recipe on questions is made from: those of the files, or generated ones for the policy `words`, and the settings. */
+/**
+ * What every recipe on questions is made from: those of the files, or generated ones for the policy `words`, and the settings. `expect` throws where a
+ * recipe lacks something in the questions, or cannot run on large files. `all` has every task for training.
+ */
 async function readQuestions<S extends Examining>(
   schema: v.GenericSchema<unknown, S>,
   options: TaskRecipeOptions,
+  limits: TaskLimits,
+  expect: Partial<Record<'tasks' | 'storable', (tasks: readonly PlacedTask[]) => void>> = {},
 ) {
   const { tasks, set, start, checker, extract } = options;
   const isGenerated = tasks.length === 0;
@@ -203,8 +201,21 @@ async function readQuestions<S extends Examining>(
   const questions = isGenerated
     ? generatedTasks()
     : await fileTasks(options, (path) => readTaskFiles([path], taskFileSettings(options, leftOut)));
-  const report = [...leftOutLines(leftOut), ...questions.report, ...fewHeldOut(questions, settings)];
-  return { ...questions, report, start, checker, extract, settings };
+  const all = questions.sources.flatMap((source) => source.tasks);
+  expect.tasks?.(all);
+  const { examined = Number.POSITIVE_INFINITY } = settings;
+  const whatAllHave = () => {
+    expect.storable?.(all);
+    return dataOf(all);
+  };
+  const carried = await carriedTasks(questions, examined, whatAllHave, limits);
+  const { objects, report: stored, ...placed } = carried;
+  const few = fewHeldOut(questions, settings);
+  return {
+    data: { name: questions.name, ...placed, start, checker, extract, settings },
+    all,
+    with: { report: [...leftOutLines(leftOut), ...questions.report, ...stored, ...few], objects },
+  };
 }
 
 /** Throws where the options name a sum of rewards. */
@@ -216,22 +227,26 @@ function expectNoSum(recipe: string, { reward }: Pick<TaskRecipeOptions, 'reward
   });
 }
 
-const tasksOf = ({ sources }: Pick<NamedTasks, 'sources'>): PlacedTask[] =>
-  sources.flatMap(({ tasks }) => tasks);
-
 /** A recipe that is written over games, on the questions. */
-async function questionRecipe(recipe: string, options: TaskRecipeOptions): Promise<TaskRecipe> {
+async function questionRecipe(
+  recipe: string,
+  options: TaskRecipeOptions,
+  limits: TaskLimits,
+): Promise<TaskRecipe> {
   if (options.reward !== undefined && parseRewards(options.reward)) expectSum(recipe);
   const prompts = await promptsOf(recipe, options);
-  const { report, ...questions } = await readQuestions(questionRecipeSettings, options);
-  const { rewards, ...read } = await readRewards(options.reward, tasksOf(questions));
+  const questions = await readQuestions(questionRecipeSettings, options, limits, {
+    tasks: (all) => expectData(recipe, all),
+    storable: () => expectStorable(recipe),
+  });
+  const { rewards, ...read } = await readRewards(options.reward, questions.all);
   const data = v.parse(questionRecipeData, {
     recipe,
-    ...questions,
+    ...questions.data,
     ...(rewards.length ? { rewards } : {}),
     ...(prompts ? { prompts } : {}),
   });
-  return made(ON_QUESTIONS, data, { ...read, report, isWeighted: rewards.length > 0 });
+  return made(ON_QUESTIONS, data, { ...questions.with, ...read, isWeighted: rewards.length > 0 });
 }
 
 /** The texts of `--prompts`, checked; undefined without the option. */
@@ -252,10 +267,10 @@ function expectOwnPrompts({ recipe, prompts }: Pick<TrainingTaskOptions, 'recipe
 }
 
 /** The recipe `distil` over the files, or over generated questions for the policy `words`. */
-async function distilRecipe(options: TaskRecipeOptions): Promise<TaskRecipe> {
+async function distilRecipe(options: TaskRecipeOptions, limits: TaskLimits): Promise<TaskRecipe> {
   expectNoSum(DISTIL, options);
-  const { report, ...questions } = await readQuestions(distilSettings, options);
-  return made(FROM_FILES.distil, v.parse(distilData, questions), { report });
+  const questions = await readQuestions(distilSettings, options, limits);
+  return made(FROM_FILES.distil, v.parse(distilData, questions.data), questions.with);
 }
 
 /** Throws where a task is from nowhere that an environment knows: nobody would hold its episodes. */
@@ -285,19 +300,19 @@ function heldAs({
 }
 
 /** The recipe `grpo` over the files, or over generated questions for the policy `words`. */
-async function grpoRecipe(options: TaskRecipeOptions): Promise<TaskRecipe> {
-  const { report, ...questions } = await readQuestions(grpoSettings, options);
-  if (options.environment !== undefined) expectSetByEnvironment(options.environment, tasksOf(questions));
-  const { rewards, ...read } = await readRewards(options.reward, tasksOf(questions));
+async function grpoRecipe(options: TaskRecipeOptions, limits: TaskLimits): Promise<TaskRecipe> {
+  const questions = await readQuestions(grpoSettings, options, limits);
+  if (options.environment !== undefined) expectSetByEnvironment(options.environment, questions.all);
+  const { rewards, ...read } = await readRewards(options.reward, questions.all);
   const environment = heldAs(options);
   const data = v.parse(grpoData, {
-    ...questions,
+    ...questions.data,
     ...(rewards.length ? { rewards } : {}),
     ...(options.agent ? { agent: true } : {}),
     ...(environment ? { environment } : {}),
     ...(options.seats ? { seats: options.seats } : {}),
   });
-  return made(FROM_FILES.grpo, data, { ...read, report, isWeighted: rewards.length > 0 });
+  return made(FROM_FILES.grpo, data, { ...questions.with, ...read, isWeighted: rewards.length > 0 });
 }
 
 /** What a recipe's data were read with. */
@@ -305,36 +320,40 @@ interface ReadWith extends Pick<TaskRecipe, 'report'>, Partial<Pick<TaskRecipe, 
   readonly bundles?: readonly BundledReward[];
   /** The reward modules by their hashes. */
   readonly modules?: Readonly<Record<string, BoundedModule>>;
+  /** The objects that hold the tasks, where the data have only their names. */
+  readonly objects?: CarriedTasks['objects'] | undefined;
 }
 
-/** The recipe that a function of this program makes from data. Throws `tasks.size` where the data are too large for a Worker. */
+/** The recipe that a function of this program makes from data. */
 export function made(
   maker: Omit<FileRecipe, 'needs'>,
   data: object,
-  { report, isWeighted = false, bundles = [], modules }: ReadWith,
+  { report, isWeighted = false, bundles = [], modules, objects }: ReadWith,
 ): TaskRecipe {
-  expectSize(data);
   const recipe = maker.from(data, modules);
   return {
     recipe,
     report,
     isWeighted,
     data,
-    write: (folder) => writeRecipe(folder, recipe.name, maker, data, bundles),
+    write: async (folder) => {
+      const file = join(resolve(folder), `${recipe.name}.mjs`);
+      // First, so that whoever finds the module finds its tasks.
+      if (objects) await writeTasks({ file }, objects());
+      return writeRecipe(file, maker, data, bundles);
+    },
   };
 }
 
-/** Writes the recipe under `folder` and returns the path of its module. Equal data gives the same path. */
+/** Writes the recipe's module and returns its path. */
 async function writeRecipe(
-  folder: string,
-  name: string,
+  file: string,
   maker: Omit<FileRecipe, 'needs'>,
   data: object,
   bundles: readonly BundledReward[],
 ): Promise<string> {
-  const into = resolve(folder);
+  const into = dirname(file);
   await mkdir(into, { recursive: true });
-  const file = join(into, `${name}.mjs`);
   const rewardFile = ({ hash }: BundledReward) => `reward-${hash}.mjs`;
   for (const bundle of bundles) await writeFile(join(into, rewardFile(bundle)), bundle.text);
   const named = bundles.map(({ hash }, i) => `'${hash}': reward${i}`).join(', ');
@@ -363,7 +382,11 @@ type ExampleRecipe = keyof typeof EXAMPLES;
 const isExampleRecipe = (recipe: string): recipe is ExampleRecipe => Object.hasOwn(EXAMPLES, recipe);
 
 /** The recipe over examples of the files. Throws where the files or the settings are wrong. */
-async function exampleRecipe(kind: ExampleRecipe, options: TaskRecipeOptions): Promise<TaskRecipe> {
+async function exampleRecipe(
+  kind: ExampleRecipe,
+  options: TaskRecipeOptions,
+  limits: TaskLimits,
+): Promise<TaskRecipe> {
   const { read, settings } = EXAMPLES[kind];
   if (options.reward !== undefined)
     throw wrongInput(
@@ -375,12 +398,14 @@ async function exampleRecipe(kind: ExampleRecipe, options: TaskRecipeOptions): P
     );
   const readFile = async (path: string) => read(basename(path), await taskFileBytes(path), options.system);
   const { report, ...set } = await fileTasks(options, readFile, exampleIdentity);
-  const data = {
-    ...set,
-    start: options.start,
-    settings: withSettings<Examining>(settings, {}, options.set),
-  };
-  return made(FROM_FILES[kind], data, { report: [...report, ...fewHeldOut(set, data.settings)] });
+  const asked = withSettings<Examining>(settings, {}, options.set);
+  const { examined = Number.POSITIVE_INFINITY } = asked;
+  const { objects, report: stored, ...tasks } = await carriedTasks(set, examined, () => [], limits);
+  const data = { name: set.name, ...tasks, start: options.start, settings: asked };
+  return made(FROM_FILES[kind], data, {
+    report: [...report, ...stored, ...fewHeldOut(set, asked)],
+    objects,
+  });
 }
 
 /** The recipe that learns from another policy. */
@@ -407,7 +432,10 @@ export interface TaskRecipe {
  * Nothing is written yet. Throws `wrong-input` where a recipe cannot take files, where there are none or no policy, and what is wrong
  * with the files.
  */
-export async function taskRecipe(options: TrainingTaskOptions): Promise<TaskRecipe | null> {
+export async function taskRecipe(
+  options: TrainingTaskOptions,
+  limits = TASK_LIMITS,
+): Promise<TaskRecipe | null> {
   const { recipe, tasks, policy, prompts, world } = options;
   expectAgentOptions(options);
   if (world !== undefined) return expectWorldAlone(options);
@@ -439,7 +467,7 @@ export async function taskRecipe(options: TrainingTaskOptions): Promise<TaskReci
       next: 'Import one with `npx rollmesh policy import DIR --name NAME`; `models/arithmetic-base` is a small one that knows sums.',
     });
   const asked = { ...options, tasks: files, start: files.length ? START : policy };
-  if (isOnExamples) return exampleRecipe(recipe, asked);
-  if (recipe === DISTIL) return distilRecipe(asked);
-  return isOnQuestions ? questionRecipe(recipe, asked) : grpoRecipe(asked);
+  if (isOnExamples) return exampleRecipe(recipe, asked, limits);
+  if (recipe === DISTIL) return distilRecipe(asked, limits);
+  return isOnQuestions ? questionRecipe(recipe, asked, limits) : grpoRecipe(asked, limits);
 }

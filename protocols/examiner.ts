@@ -67,7 +67,7 @@ export async function examine(game: ExamGame, context: RoundContext, searches: n
   const random = new Random(`${round.id}/examine`);
   const begin = libraryOf(game).begin;
   if (!begin) throw new Error('internal: an examiner has nothing to begin with');
-  const examples = game.byExample ? game.tasks(context).tasks.map(({ task }) => task) : [];
+  const examples = game.byExample ? (await game.tasks(context)).tasks.map(({ task }) => task) : [];
   const exams = await playSeats(
     context,
     Array.from({ length: round.settings.tasks }, (_, i) => ({
@@ -98,7 +98,7 @@ export async function examine(game: ExamGame, context: RoundContext, searches: n
       },
     },
   );
-  const gate = game.gate(context);
+  const gate = await game.gate(context);
   const played = exams.map(({ world, turns }) => {
     const said = turns.at(-1)?.outcome ?? 'too-long';
     const { task } = world;
@@ -118,7 +118,7 @@ export async function examine(game: ExamGame, context: RoundContext, searches: n
   // A round without tasks would fail: one that nobody examined takes their place, and nobody is paid for it.
   const given = admitted.length
     ? []
-    : game.tasks(context, 1).tasks.map(({ task }) => ({ task, proposal: null }));
+    : (await game.tasks(context, 1)).tasks.map(({ task }) => ({ task, proposal: null }));
   return {
     round: round.id,
     samples: played.flatMap(({ turns }) => turns),

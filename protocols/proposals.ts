@@ -92,7 +92,7 @@ const sourceOf = (on: AboutOf<TaskVerb>): string | undefined =>
   'task' in on ? on.task : (on.like ?? undefined);
 
 /** Tasks that a role writes by a verb of the game, through the game's gates and then the recipe's own (`refuse`). */
-export function writeTasks<V extends TaskVerb, R extends TaskRequest<V>>(
+export async function writeTasks<V extends TaskVerb, R extends TaskRequest<V>>(
   { words, gate }: Pick<Game<V>, 'words' | 'gate'>,
   context: RoundContext,
   role: string,
@@ -100,7 +100,7 @@ export function writeTasks<V extends TaskVerb, R extends TaskRequest<V>>(
   requests: readonly R[],
   { refuse, isHeldOut }: Partial<Pick<Gate<Request>, 'refuse' | 'isHeldOut'>> = {},
 ): Promise<Proposal<R & Request>[]> {
-  const gates = gate(context);
+  const gates = await gate(context);
   const asked = requests.map((request): R & Request => {
     const about = sourceOf(request.on);
     return {

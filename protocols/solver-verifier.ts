@@ -62,7 +62,7 @@ export interface Shape {
 export interface SolverVerifierGame {
   readonly family: TaskFamily;
   /** A round's tasks, none held out. */
-  readonly tasks: (context: RoundContext) => Proposals;
+  readonly tasks: (context: RoundContext) => Proposals | Promise<Proposals>;
   /** The verifier's parameter set; default the main one. */
   readonly judgeSet?: string;
   readonly shape: (round: RoundSpec) => Shape;

@@ -30,7 +30,7 @@ export interface SolverGame {
   /** The first is the default. */
   readonly rewards: Readonly<Record<string, AnswerReward>>;
   /** A round's tasks; default: drawn by the family, none twice, none held out. */
-  readonly tasks?: (context: RoundContext) => Proposals;
+  readonly tasks?: (context: RoundContext) => Proposals | Promise<Proposals>;
   /** Tasks of the evaluation; default: all that the family holds out. */
   readonly examined?: (asked: EvaluationTasks) => readonly string[];
   /** Samples of each of these tasks, over which the sampled accuracy is a mean; default 1. */

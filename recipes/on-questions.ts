@@ -14,6 +14,7 @@ import { questionEntries, questionSettings } from '../protocols/questions/data.t
 import { paidBySum } from '../protocols/questions/paid-by-sum.ts';
 import { rewardSum, sumOf } from '../protocols/questions/reward-data.ts';
 import { listProgram } from '../worlds/file/list-program-checker.ts';
+import { objectsOfTasks, tasksHere, traitsOf } from '../worlds/file/stored-tasks.ts';
 import type { PlacedTask } from '../worlds/file/task.ts';
 import { servedQuestions } from '../worlds/hosted/answers.ts';
 import { dataOf, firstLack, questionGame } from '../worlds/questions/game.ts';
@@ -50,7 +51,7 @@ export function refuseQuestions({ name, needsOfTasks }: Pick<Recipe, 'name' | 'n
 }
 
 /** Throws `tasks.lacks` where a question has not what the recipe needs. */
-function expectData(recipe: string, tasks: readonly PlacedTask[]): void {
+export function expectData(recipe: string, tasks: readonly PlacedTask[]): void {
   const lack = firstLack(writtenOf(recipe).needs.data, tasks);
   if (!lack) return;
   const { datum, task } = lack;
@@ -66,6 +67,17 @@ function expectData(recipe: string, tasks: readonly PlacedTask[]): void {
       next: `Correct the file, or choose another --recipe: ${['grpo', ...others].join(', ')} run on the files as they are.`,
     },
   );
+}
+
+/** Throws `tasks.size` where the recipe cannot run on tasks that lie in the object store. */
+export function expectStorable(recipe: string): void {
+  const { needs, readsAllTasks } = writtenOf(recipe);
+  const why = needs.data.includes('documents') ? 'it searches the documents of all questions' : readsAllTasks;
+  if (why === undefined) return;
+  throw wrongInput('tasks.size', `Recipe ${recipe} takes no files of this size: ${why}.`, {
+    expected: 'files whose tasks fit into the code of a Worker',
+    next: `Train on a part of the file, or choose another --recipe, such as grpo.`,
+  });
 }
 
 /** Where a file has it. */
@@ -151,10 +163,9 @@ export function questionRecipeFrom(
     checker,
     extract: data.extract,
   };
-  expectData(
-    data.recipe,
-    data.sources.flatMap(({ tasks }) => tasks),
-  );
+  const traits = traitsOf(data);
+  if (traits) expectStorable(data.recipe);
+  else expectData(data.recipe, tasksHere(data));
   const { needs, over, elsewhere, compared } = writtenOf(data.recipe);
   const game = questionGame(
     {
@@ -199,6 +210,7 @@ export function questionRecipeFrom(
     name,
     called: `${data.recipe} on ${data.name}`,
     hosted: servedQuestions(name, questions),
+    ...objectsOfTasks(data),
     startPolicy: data.start,
     sets: Object.fromEntries(sets),
     ...(recipe.method && {

@@ -13,7 +13,7 @@ import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 
 export type ReadableMesh = Pick<
   GatewayClient,
-  'getRound' | 'getGroups' | 'getObject' | 'getManifest' | 'getPolicy' | 'getVersion'
+  'getRound' | 'getGroups' | 'getObject' | 'getManifest' | 'getPolicy' | 'getVersion' | 'getTasks'
 >;
 
 export interface StoredRound {

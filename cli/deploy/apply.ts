@@ -16,6 +16,8 @@ export interface Surroundings {
   readonly tagOf: (environment: Environment, databaseId: string) => Promise<string>;
   /** Uploads the start policy through the gateway once that answers; harmless if the policy is already there. */
   readonly uploadStartPolicy: (url: string, token: string) => Promise<void>;
+  /** Stores what the mesh lacks of the tasks that recipes keep in the object store; absent where none does. */
+  readonly storeTasks?: (url: string, token: string) => Promise<void>;
   /** Prints a line for the operator. */
   readonly say: (line: string) => void;
 }
@@ -28,6 +30,7 @@ export async function apply(steps: readonly Step[], around: Surroundings): Promi
     say(`${i + 1}/${steps.length} ${stepWords(step)} …`);
     await perform(step, around);
   }
+  await around.storeTasks?.(knownUrl(files), files.ensureSecret('LEARNER_TOKEN'));
   // Written even if there was nothing to do: a second machine may have neither file.
   files.writeConfig(await knownDatabase(around));
   files.tellLearner({

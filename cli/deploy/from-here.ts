@@ -6,7 +6,7 @@ import { openRecipes } from '../recipe-modules.ts';
 import { checkAccount } from './check-account.ts';
 import { DeployFiles } from './deploy-files.ts';
 import { workerTag } from './fingerprint.ts';
-import { hasStartPolicy, uploadStartPolicy } from './gateway.ts';
+import { hasStartPolicy, uploadStartPolicy, uploadTasks } from './gateway.ts';
 import { deploy } from './run.ts';
 import { readWanted } from './wanted.ts';
 import { wranglerProcess } from './wrangler.ts';
@@ -31,6 +31,7 @@ export function checkFromHere(): Promise<boolean> {
 /** `recipes`: modules of recipes that the Workers play beside the shipped ones, in place of those that their own entry points name. */
 export async function deployFromHere(dryRun: boolean, recipes: readonly string[]): Promise<void> {
   const root = resolve('.');
+  const say = (line: string) => console.log(line);
   const { modules } = await openRecipes(recipes);
   if (modules.length)
     console.log(
@@ -58,7 +59,10 @@ export async function deployFromHere(dryRun: boolean, recipes: readonly string[]
         ),
       hasStartPolicy,
       uploadStartPolicy,
-      say: (line) => console.log(line),
+      ...(modules.some(({ recipe }) => recipe.stored) && {
+        storeTasks: (url, token) => uploadTasks(modules, url, token, say),
+      }),
+      say,
     },
     dryRun,
   );

@@ -9,7 +9,7 @@ import { closingWords, factWords, planWords } from './plan-text.ts';
 import type { ConnectWrangler } from './wrangler.ts';
 
 export interface Deployment
-  extends Pick<Surroundings, 'wanted' | 'files' | 'tagOf' | 'uploadStartPolicy' | 'say'> {
+  extends Pick<Surroundings, 'wanted' | 'files' | 'tagOf' | 'uploadStartPolicy' | 'storeTasks' | 'say'> {
   readonly connect: ConnectWrangler;
   /** The account that the operator named. */
   readonly account: string | undefined;

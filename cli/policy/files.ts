@@ -9,7 +9,7 @@ export const errnoOf = (error: unknown): string | undefined =>
     ? error.code
     : undefined;
 
-const unreadable = (path: string, code: string, cause?: unknown) =>
+export const unreadable = (path: string, code: string, cause?: unknown) =>
   wrongInput('file.unreadable', `The file ${path} cannot be read: ${code}.`, {
     expected: 'a file that is there and may be read',
     cause,

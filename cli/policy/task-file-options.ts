@@ -1,14 +1,17 @@
 /** The options that say how a file of tasks is read, and the reading, for every command with `--tasks FILE`. */
+import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { EXTRACTIONS, type Extraction, parseExtractions } from '../../core/checkers/extract.ts';
 import { CHECKERS, findChecker } from '../../core/checkers/registry.ts';
 import { wrongInput } from '../../core/errors.ts';
+import { LARGEST_TEXT, sizeOfRegularFile } from '../../model/regular-file.ts';
 import { listProgram } from '../../worlds/file/list-program-checker.ts';
 import type { TaskFileSettings } from '../../worlds/file/read-tasks.ts';
+import { type FileBytes, isJsonLines, joined } from '../../worlds/file/rows.ts';
 import type { PlacedTask } from '../../worlds/file/task.ts';
 import { TASK_FIELDS } from '../../worlds/file/task.ts';
-import { readOptional } from './files.ts';
+import { errnoOf, unreadable } from './files.ts';
 import { refuseEndlessParquet } from './parquet-probe.ts';
 
 /** Every checker that a file of tasks may name. */
@@ -99,20 +102,72 @@ export async function readTaskFiles(
   settings: TaskFileSettings,
 ): Promise<PlacedTask[]> {
   const { readTasks } = await import('../../worlds/file/read-tasks.ts');
-  const tasks: PlacedTask[] = [];
-  for (const path of paths)
-    tasks.push(...(await readTasks(basename(path), await taskFileBytes(path), settings)));
-  return tasks;
+  const files: PlacedTask[][] = [];
+  for (const path of paths) files.push(await readTasks(basename(path), await taskFileBytes(path), settings));
+  return files.flat();
 }
 
-/** Throws `file.unreadable` where there is no such file, and `tasks.parquet` for one whose reading does not end. */
-export async function taskFileBytes(path: string): Promise<Uint8Array> {
-  const bytes = await readOptional(path);
-  if (bytes) {
-    if (/\.parquet$/i.test(path)) await refuseEndlessParquet(path, bytes);
-    return bytes;
+/** The largest file of tasks, bytes: its tasks are held in memory until they are stored. */
+const MOST_BYTES = 256 * 2 ** 20;
+/** The largest that is read in one piece, as a file is that is no JSONL. */
+const MOST_AT_ONCE = LARGEST_TEXT;
+const PART_BYTES = 2 ** 20;
+
+/**
+ * The bytes of a file of tasks; those of a JSONL file are read a part after the other, and anew each time. Throws `file.unreadable` where there is no
+ * such file, `file.size` where it is too large, `file.changed` where it changes while it is read, and `tasks.parquet` for one whose reading does not end.
+ */
+export async function taskFileBytes(path: string): Promise<FileBytes> {
+  const isStreamed = isJsonLines(path);
+  const size = await readable(path, () => sizeOfRegularFile(path));
+  const most = isStreamed ? MOST_BYTES : MOST_AT_ONCE;
+  if (size > most)
+    throw wrongInput('file.size', `The file ${path} has ${size} bytes.`, {
+      expected: `at most ${most}`,
+      next: isStreamed
+        ? 'Split it, and name each part by a --tasks of its own, or train on one part after the other.'
+        : `Convert it to JSONL, of which ${MOST_BYTES} bytes are read.`,
+    });
+  const parts = { [Symbol.asyncIterator]: () => partsOf(path) };
+  if (isStreamed) return parts;
+  const bytes = await joined(parts);
+  if (/\.parquet$/i.test(path)) await refuseEndlessParquet(path, bytes);
+  return bytes;
+}
+
+/** The parts of a file in their order. Throws `file.changed` where it is another file at the end than at the beginning. */
+async function* partsOf(path: string): AsyncGenerator<Uint8Array> {
+  const file = await readable(path, () => open(path));
+  try {
+    const before = await file.stat();
+    let bytes = 0;
+    for (;;) {
+      const { bytesRead, buffer } = await file.read(new Uint8Array(PART_BYTES));
+      if (bytesRead === 0) break;
+      bytes += bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+    const after = await file.stat();
+    if (bytes === before.size && after.size === before.size && after.mtimeMs === before.mtimeMs) return;
+    throw wrongInput('file.changed', `The file ${path} has changed while it was read.`, {
+      expected: `${before.size} bytes that nobody writes meanwhile`,
+      next: 'Nothing was trained on it. Wait until it is written, then start again.',
+    });
+  } finally {
+    await file.close();
   }
-  throw wrongInput('file.unreadable', `There is no file ${path}.`, {
-    expected: 'a .jsonl, .csv or .parquet file of tasks',
-  });
+}
+
+/** Throws `file.unreadable` where the file cannot be read. */
+async function readable<T>(path: string, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (cause) {
+    const code = errnoOf(cause);
+    if (code === undefined) throw cause;
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw unreadable(path, code, cause);
+    throw wrongInput('file.unreadable', `There is no file ${path}.`, {
+      expected: 'a .jsonl, .csv or .parquet file of tasks',
+    });
+  }
 }

@@ -14,10 +14,11 @@ import { superviseLearner } from '../learner/learner-process.ts';
 import { watchMesh } from '../mesh-watch.ts';
 import { type LocalNodes, shareLines, startLocalNodes } from '../node/local-nodes.ts';
 import type { OpenRecipes } from '../recipe-modules.ts';
-import { runName } from '../runs.ts';
+import { changedSince, runName } from '../runs.ts';
 import { whenNpmEnds } from '../shared/npm-parent.ts';
 import { orderOf, type StartOptions } from '../shared/run-options.ts';
 import { gatewayOf, startSharedMesh } from '../shared/state-access.ts';
+import { storeTasks } from '../shared/store-tasks.ts';
 import { agentsHeard } from './agents-heard.ts';
 import { followAll } from './follow-all.ts';
 import { followRun, missingRounds } from './follow-run.ts';
@@ -121,6 +122,7 @@ export async function runInMesh(
   try {
     if (options.nodes)
       nodes = await startLocalNodes(mesh.url, gateway, stateDir, options.nodes, { notice, signal });
+    await watched(storeTasks(gateway, modules, (line) => printer.remark(line)));
     heartbeat.waitFor(null);
     if (options.serve || options.resume) {
       await watched(takeUp(options, mesh, gateway, printer));
@@ -177,7 +179,7 @@ const NAMED_RUNS = 3;
 
 /**
  * Goes on with the runs that were interrupted and are asked for: with `run`, or with all of them where the options say so. The others are named, and
- * left as they are.
+ * left as they are. `begun`: the run that is about to begin.
  */
 async function takeUp(
   { resume }: Pick<StartOptions, 'resume'>,
@@ -185,6 +187,7 @@ async function takeUp(
   gateway: GatewayClient,
   printer: RunPrinter,
   run?: string,
+  begun?: Parameters<typeof changedSince>[0],
 ): Promise<void> {
   const paused = (await gateway.listRuns()).filter(({ state }) => state === 'paused');
   const asked = resume ? paused : paused.filter(({ id }) => id === run);
@@ -192,6 +195,8 @@ async function takeUp(
   // What their open rounds miss is sent by the clock.
   if (asked.length) await mesh.cron();
   const left = paused.filter((one) => !asked.includes(one));
+  const changed = begun ? changedSince(begun, left) : null;
+  if (changed !== null) printer.notice(changed);
   if (resume && !asked.length) printer.remark('no run of this folder was interrupted');
   if (!left.length) return;
   const named = left
@@ -218,7 +223,8 @@ async function playRun(
   const { recipe, settings, rounds } = runOf(recipes, order);
   const run = runIdOf(settings);
   const before = await gateway.listRounds(run);
-  await takeUp(options, mesh, gateway, printer, run);
+  const begun = before.length ? undefined : { settings, ...calledOf(recipe) };
+  await takeUp(options, mesh, gateway, printer, run, begun);
   const over = before.filter(({ state }) => state === 'done' || state === 'failed').map(({ index }) => index);
   const done = Math.max(0, ...over);
   const missing = missingRounds(rounds, before, before.length ? await gateway.getRun(run) : null);

@@ -4,6 +4,7 @@
  * from the exact versions: tokens and log-probabilities must be the same bits. Both are pure: policies come as arguments.
  */
 
+import { RollmeshError } from '../errors.ts';
 import type { AskService } from '../net/reward-service.ts';
 import type { Policy, PolicyRef, SamplingSettings } from '../policy/policy.ts';
 import { Random } from '../random.ts';
@@ -42,6 +43,8 @@ export interface AuditTools {
   readonly use: <T>(ref: PolicyRef, work: (policy: Policy) => Promise<T>) => Promise<T>;
   /** The recipe state that the round's stages read. */
   readonly recipeState: () => Promise<unknown>;
+  /** Reads an object of tasks that lies beside the recipe. */
+  readonly readStored?: RoundContextParts['readStored'];
 }
 
 /** Draws `ceil(fraction * n)` of the items from the seed. A forger who cannot know the seed cannot know which items are drawn. */
@@ -130,7 +133,7 @@ export async function redrawGroups(
 
 const stageOf = (
   record: RoundRecord,
-  { tokenizer, renderer, contextLength, textOf, recipeState }: AuditTools,
+  { tokenizer, renderer, contextLength, textOf, recipeState, readStored }: AuditTools,
   use: AuditTools['use'],
 ): RoundContext => {
   const { recipe, round } = record;
@@ -143,6 +146,7 @@ const stageOf = (
     contextLength,
     textOf,
     recipeState,
+    readStored,
     askService,
     episodes: episodesOfRecord(record),
     use,
@@ -217,7 +221,10 @@ async function rereadGroup(
   if (again) compareGroup(ledger, READ, group, again[0]!);
 }
 
-/** Where `work` throws, as it does for tokens that no tokenizer can decode, the ledger notes a difference and the audit goes on. */
+/**
+ * Where `work` throws, as it does for tokens that no tokenizer can decode, the ledger notes a difference and the audit goes on. What may be read later
+ * says nothing of the record, and is thrown.
+ */
 async function readable<T>(
   ledger: AuditLedger,
   group: string | null,
@@ -226,6 +233,7 @@ async function readable<T>(
   try {
     return await work();
   } catch (error) {
+    if (error instanceof RollmeshError && error.kind === 'retry') throw error;
     ledger.check(false, { class: 'token', group, sample: null }, () => `It cannot be read: ${String(error)}`);
     return null;
   }

@@ -27,9 +27,9 @@ export interface Wording<V extends Verb> {
 }
 export type Wordings<V extends Verb> = { readonly [W in V]: Wording<W> };
 
-/** A round context whose tasks may be drawn by weights. */
+/** A round context whose tasks may be drawn by weights. `key`: that of a task of a file (`taskKey`). */
 export interface DrawingContext extends RoundContext {
-  readonly weightOf?: (task: string) => number;
+  readonly weightOf?: (key: string) => number;
 }
 
 /** Leaves out tasks that are too long; `tokens` counts the prompt with all that is written after it. */
@@ -100,10 +100,10 @@ export interface Game<V extends Verb = Verb> {
   /** What its data have beside the tasks. */
   readonly data: readonly Datum[];
   /** `count` tasks for a round, none held out; by default as many as the run's settings say. */
-  readonly tasks: (context: DrawingContext, count?: number) => Proposals;
+  readonly tasks: (context: DrawingContext, count?: number) => Proposals | Promise<Proposals>;
   /** Its tasks are given, and a proposer is shown one of them to write another; absent where a proposer needs no example. */
   readonly byExample?: true;
-  readonly gate: (context: RoundContext) => TaskGate;
+  readonly gate: (context: RoundContext) => TaskGate | Promise<TaskGate>;
   /** Which tasks fit into the policy's context with all that is written about them; absent where all do. */
   readonly fitting?: (context: RoundContext) => Fitting;
   /** The held-out tasks that evaluations ask, and that test-time training trains on. */

@@ -87,6 +87,7 @@ const FIELDS = {
       'a list of environments',
     ),
   ),
+  stored: v.optional(v.array(text, 'a list of hashes')),
   figures: v.optional(v.record(v.string(), text, 'texts by name')),
   describe: v.optional(v.looseObject({}, 'an object')),
 } satisfies Record<keyof Recipe, v.GenericSchema>;

@@ -86,6 +86,8 @@ export interface RecipeOver<V extends Verb = Verb> {
   readonly ownReward?: string;
   /** Why it takes no curriculum: it does not choose among the tasks that it trains on. */
   readonly ownOrder?: string;
+  /** Why it does not run on files that are too large for a Worker's code: it reads other tasks than those that a round draws. */
+  readonly readsAllTasks?: string;
   /** What a curriculum compares the answers of a group by, where that is not their reward as it is and the run pays no weighted sum. */
   readonly compared?: (reward: number) => number;
 }
@@ -174,6 +176,8 @@ export interface Recipe extends StageRecipe {
   readonly evaluate: (context: EvaluationContext) => Promise<Evaluation>;
   /** Environments that the gateway serves to others by the Open Reward Standard; absent = none. */
   readonly hosted?: readonly HostedEnvironment[];
+  /** The sha256 of the objects of tasks that its stages read: they lie in the object store, under `keys.tasks`. Absent = its tasks are its own. */
+  readonly stored?: readonly string[];
   /** What the monitors can say about tasks and answers. */
   readonly describe?: RoundDescription;
 }

@@ -13,6 +13,7 @@ import type {
   TokenIds,
   TokenScores,
 } from '../policy/policy.ts';
+import { longSha256Hex } from '../random.ts';
 import type { PolicyText } from '../renderer/policy-text.ts';
 import type { Renderer } from '../renderer/renderer.ts';
 import type { Measurement, Measurements } from '../schema/measurement.ts';
@@ -55,7 +56,11 @@ export interface RoundContext<R extends StageRecipe = StageRecipe> {
   readonly askService: AskService;
   /** The episodes that agents held about a group's task: later calls, and audits, get the recorded ones. */
   readonly episodes: EpisodesOf;
+  /** Reads an object of tasks that lies beside the recipe (`Recipe.stored`), by its sha256, and checks it. */
+  readonly readStored: ReadStored;
 }
+
+export type ReadStored = (sha256: string) => Promise<Uint8Array<ArrayBuffer>>;
 
 /** The round context of an evaluation: all roles at one version. Only here are scores of whole sequences, which no record keeps. */
 export interface EvaluationContext extends RoundContext {
@@ -88,6 +93,8 @@ export interface RoundContextParts<R extends StageRecipe = StageRecipe> {
   readonly episodes?: EpisodesOf | undefined;
   /** Default: all held-out tasks. */
   readonly evaluationTasks?: EvaluationTasks | undefined;
+  /** Default: no objects of tasks can be read. */
+  readonly readStored?: ReadStored | undefined;
 }
 
 /** Throws where a stage that was opened without a renderer asks for one. */
@@ -120,6 +127,26 @@ const noAgents: EpisodesOf = () =>
     ),
   );
 
+const nothingStored: ReadStored = () =>
+  Promise.reject(
+    wrongInput('tasks.unreachable', 'The tasks of this run lie beside its recipe, and cannot be read here.', {
+      expected: 'a stage of the mesh, a run in one process, or an audit',
+    }),
+  );
+
+/** The object with its hash checked. Throws `tasks.damaged` where its bytes are others than those that the run was ordered on. */
+const checkedRead =
+  (read: ReadStored): ReadStored =>
+  async (sha256) => {
+    const bytes = await read(sha256);
+    const found = await longSha256Hex(bytes);
+    if (found === sha256) return bytes;
+    throw new RollmeshError('give-up', 'tasks.damaged', `The object of tasks ${sha256} has other bytes.`, {
+      expected: `bytes of that sha256, and not of ${found}`,
+      next: 'Remove it, then start the run again with the same --tasks: it is stored anew.',
+    });
+  };
+
 /** How the policy that plays a role reads and writes text: as the run's own, or as another one does. */
 export async function textOfRole(
   {
@@ -147,6 +174,7 @@ export function openRoundContext<R extends StageRecipe>({
   askService = noService,
   episodes = noAgents,
   evaluationTasks = HELD_OUT,
+  readStored = nothingStored,
 }: RoundContextParts<R>): RoundContext<R> {
   const own: PolicyText = { tokenizer, renderer, contextLength };
   const texts = new Map<string, Promise<PolicyText>>();
@@ -166,6 +194,7 @@ export function openRoundContext<R extends StageRecipe>({
     askService,
     episodes,
     evaluationTasks,
+    readStored: checkedRead(readStored),
     // Without prompts no session is opened: a stage whose groups are all off-grammar never loads the judge.
     generate: async (role, prompts, change = {}) => {
       if (prompts.length === 0) return [];

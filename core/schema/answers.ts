@@ -328,6 +328,13 @@ export type Pruned = v.InferOutput<typeof pruned>;
 
 export const storedFile = v.object({ file: v.string(), result: v.picklist(['stored', 'same']) });
 
+/** The hashes of objects of tasks; as many as a Worker may look for in one request. */
+export const tasksOrder = v.object({
+  sha256: v.pipe(v.array(v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))), v.maxLength(500)),
+});
+export const missingTasks = v.object({ missing: v.array(v.string()) });
+export const storedTasks = v.object({ result: v.picklist(['stored', 'same']) });
+
 export const uploadOrder = v.object({ bytes: positive });
 export const uploadState = v.object({
   file: v.string(),

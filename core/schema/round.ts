@@ -202,4 +202,6 @@ export const keys = {
   partial: (round: string, stage: WorkerStage, group: string, attempt: number) =>
     `rounds/${round}/groups/${group}/${stage}-partial${ofAttempt(attempt)}.json`,
   version: (policy: string, version: number, file: string) => `policies/${policy}/${version}/${file}`,
+  /** Tasks of files, by the hash of the object: runs on the same files share it. */
+  tasks: (sha256: string) => `tasks/${sha256}`,
 };

@@ -16,7 +16,7 @@ import type { Mismatch, RoundWork } from '../../core/schema/work.ts';
 import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { type Gathered, refuseRound } from './gather.ts';
 import type { GroupFailure, RoundState } from './ports.ts';
-import { withRoundPolicies } from './round-policies.ts';
+import { type Versions, withRoundPolicies } from './round-policies.ts';
 
 export interface AuditSettings {
   /** Share of groups and proposals that are sampled again, 0 to 1. The records of all of them are checked without a model. */
@@ -49,7 +49,7 @@ export interface Audited {
 
 /** Audits a round's records. It changes nothing, in the mesh or elsewhere. */
 export async function auditRecords(
-  versions: Pick<GatewayClient, 'getVersion'>,
+  versions: Versions,
   gateway: Pick<GatewayClient, 'getRoundWork'>,
   recipe: Recipe,
   round: RoundState,
@@ -85,7 +85,7 @@ export async function auditRecords(
  * @throws RollmeshError what `settleAudit` throws
  */
 export async function auditSuspects(
-  versions: Pick<GatewayClient, 'getVersion'>,
+  versions: Versions,
   gateway: NodeGateway & Pick<GatewayClient, 'getRoundWork'>,
   recipe: Recipe,
   round: RoundState,

@@ -22,7 +22,14 @@ const MOST_SAMPLED = 0.1;
 
 type Gateway = Pick<
   MeshGateway,
-  'getRound' | 'getGroups' | 'getObject' | 'getVersion' | 'getRoundWork' | 'noteAudited' | 'shutOutNode'
+  | 'getRound'
+  | 'getGroups'
+  | 'getObject'
+  | 'getVersion'
+  | 'getTasks'
+  | 'getRoundWork'
+  | 'noteAudited'
+  | 'shutOutNode'
 >;
 
 interface Known {

@@ -13,7 +13,10 @@ import type { RoundState } from './ports.ts';
 import { withRoundPolicies } from './round-policies.ts';
 
 export class Evaluator {
-  readonly #gateway: Pick<GatewayClient, 'getVersion' | 'getRun' | 'getRound' | 'listRounds' | 'report'>;
+  readonly #gateway: Pick<
+    GatewayClient,
+    'getVersion' | 'getTasks' | 'getRun' | 'getRound' | 'listRounds' | 'report'
+  >;
   readonly #recipes: Registry;
   readonly #every: number;
   readonly #makeRoom: () => void;
@@ -28,7 +31,7 @@ export class Evaluator {
    * after an interruption.
    */
   constructor(
-    gateway: Pick<GatewayClient, 'getVersion' | 'getRun' | 'getRound' | 'listRounds' | 'report'>,
+    gateway: Pick<GatewayClient, 'getVersion' | 'getTasks' | 'getRun' | 'getRound' | 'listRounds' | 'report'>,
     recipes: Registry,
     every: number,
     makeRoom: () => void = () => {},

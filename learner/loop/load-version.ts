@@ -10,7 +10,7 @@ import type { MeshGateway } from './ports.ts';
 /** The error code of a version whose files are damaged or missing. */
 export const UNREADABLE = 'version.unreadable';
 
-type Versions = Pick<MeshGateway, 'getVersion'>;
+type Versions = Pick<MeshGateway, 'getVersion' | 'getTasks'>;
 
 function unreadable({ name, version }: PolicyRef, cause: unknown): unknown {
   const known = cause instanceof RollmeshError;
@@ -29,10 +29,20 @@ const whyOf = (cause: unknown): string =>
     ? 'Its manifest.json is not the one of a version.'
     : 'One of its files ends before it should, or could not be fetched whole.';
 
-/** Gets versions from the gateway. Throws `version.unreadable` of kind `retry` where the store lacks the files that a manifest names. */
+/**
+ * Gets versions, and objects of tasks, from the gateway. Throws `version.unreadable` of kind `retry` where the store lacks the files that a manifest
+ * names, and `tasks.missing` likewise.
+ */
 export const versionsForTraining = (gateway: Versions): Versions => ({
   getVersion: (...asked) =>
     gateway.getVersion(...asked).catch((cause: unknown) => {
       throw unreadable(asked[0], cause);
+    }),
+  getTasks: (sha256) =>
+    gateway.getTasks(sha256).catch((cause: unknown) => {
+      throw new RollmeshError('retry', 'tasks.missing', `The object of tasks ${sha256} cannot be read.`, {
+        next: 'Start the run again with the same --tasks: what is missing is stored again.',
+        cause,
+      });
     }),
 });

@@ -11,6 +11,7 @@ export type MeshGateway = Pick<
   | 'getObject'
   | 'getPolicy'
   | 'getVersion'
+  | 'getTasks'
   | 'getRoundWork'
   | 'noteAudited'
   | 'shutOutNode'

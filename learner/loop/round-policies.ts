@@ -13,10 +13,10 @@ import type { RoundState } from './ports.ts';
 
 export type RoundTools = Pick<
   RoundContextParts,
-  'tokenizer' | 'renderer' | 'contextLength' | 'textOf' | 'recipeState'
+  'tokenizer' | 'renderer' | 'contextLength' | 'textOf' | 'recipeState' | 'readStored'
 > &
   Pick<OpenPolicies, 'use'>;
-type Versions = Pick<GatewayClient, 'getVersion'>;
+export type Versions = Pick<GatewayClient, 'getVersion' | 'getTasks'>;
 
 /** Runs `work` with the policies of a round, whose files must match the manifests that the round's seal covers, and then disposes them. */
 export async function withRoundPolicies<T>(
@@ -34,6 +34,7 @@ export async function withRoundPolicies<T>(
       textOf: async (ref) => textOf(await load(ref, TEXT_FILES), ref.name),
       use: policies.use,
       recipeState: async () => recipeStateOf(await load(newestOf(spec), ['memory.json'])),
+      readStored: (sha256) => gateway.getTasks(sha256),
     });
   } finally {
     await policies.dispose();

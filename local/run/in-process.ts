@@ -5,6 +5,7 @@ import { httpService } from '../../infer/remote/reward-service.ts';
 import { chooseDevice } from '../../learner/nn/device-trial.ts';
 import { objectiveModules } from '../../learner/train/node-objectives.ts';
 import type { OrderedRun } from '../../recipes/run-order.ts';
+import { tasksBeside } from '../stored-tasks.ts';
 import { playRun, type RunListener } from './play.ts';
 import type { RunStore } from './run-store.ts';
 
@@ -35,6 +36,7 @@ export const playInProcess = (
       objectives: objectiveModules(recipes?.modules ?? []),
       askService:
         rewardSecret === undefined ? undefined : httpService({ secret: rewardSecret, now: Date.now }),
+      readStored: tasksBeside(recipes?.modules ?? []),
     },
     evalEvery,
     store,

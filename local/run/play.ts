@@ -2,6 +2,7 @@
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
 import type { AskService } from '../../core/net/reward-service.ts';
 import { calledOf } from '../../core/recipe/registry.ts';
+import type { ReadStored } from '../../core/recipe/round-context.ts';
 import type { EvaluationTasks } from '../../core/recipe/split.ts';
 import { textOf } from '../../core/renderer/policy-text.ts';
 import { headFile, type VersionFiles } from '../../core/schema/policy.ts';
@@ -30,6 +31,8 @@ export interface RunHost {
   readonly objectives?: LoadObjective;
   /** Asks a reward service; by default none can be asked. */
   readonly askService?: AskService | undefined;
+  /** Reads an object of tasks that lies beside the recipe; by default there are none. */
+  readonly readStored?: ReadStored | undefined;
 }
 
 /** What is told of a run while it goes on. */
@@ -126,6 +129,7 @@ export async function playRun(
     roles,
     evaluationTasks,
     askService: host.askService,
+    readStored: host.readStored,
     onStart: (report) => report.evaluation && listener.evaluatedStart(report.evaluation),
     onRound: (line) => listener.round(line),
   });

@@ -56,6 +56,8 @@ export interface InProcessRun {
   readonly askService?: AskService | undefined;
   /** The weights that each role uses. */
   readonly roles: Readonly<Record<string, RoleBinding>>;
+  /** Reads an object of tasks that lies beside the recipe; by default there are none. */
+  readonly readStored?: RoundContextParts['readStored'];
   /** The evaluation tasks; by default all held-out tasks. */
   readonly evaluationTasks?: EvaluationTasks | undefined;
   readonly onStart?: (report: RoundReport) => void;
@@ -152,7 +154,17 @@ const recordedOnce =
 
 /** The parts from which the context of a round, or of an evaluation like it, is opened. */
 const partsOf = (
-  { recipe, tokenizer, renderer, contextLength, use, store, askService, evaluationTasks }: InProcessRun,
+  {
+    recipe,
+    tokenizer,
+    renderer,
+    contextLength,
+    use,
+    store,
+    askService,
+    readStored,
+    evaluationTasks,
+  }: InProcessRun,
   round: RoundSpec,
 ): RoundContextParts<Recipe> => ({
   recipe,
@@ -163,6 +175,7 @@ const partsOf = (
   textOf: async (ref) => textOf(await store.loadVersion(ref), ref.name),
   use,
   evaluationTasks,
+  readStored,
   askService: askService && recordedOnce(askService, store),
   recipeState: async () => recipeStateOf(await store.loadVersion(newestOf(round))),
 });

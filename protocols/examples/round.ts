@@ -7,7 +7,12 @@ import type { Sequence } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';
 import type { RoundShape } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
-import { type EvaluationContext, type RoundContext, refOf } from '../../core/recipe/round-context.ts';
+import {
+  type EvaluationContext,
+  type ReadStored,
+  type RoundContext,
+  refOf,
+} from '../../core/recipe/round-context.ts';
 import { type Message, message, type Tool } from '../../core/renderer/message.ts';
 import type { Dialogue, Renderer } from '../../core/renderer/renderer.ts';
 import { rolloutId } from '../../core/round/sample-ids.ts';
@@ -16,15 +21,16 @@ import type { RunSettings } from '../../core/schema/round.ts';
 import type { AdmittedTask, RolloutGroup, Sample } from '../../core/schema/sample.ts';
 import { admitTasks } from '../../worlds/drawn-tasks.ts';
 import { drawFileTasks } from '../../worlds/file/sampler.ts';
+import type { GivenTasks } from '../../worlds/file/stored-set.ts';
+import { lengthsOf, type Place, tasksAt, tasksHere } from '../../worlds/file/stored-tasks.ts';
 import type { FileTask } from '../../worlds/file/task.ts';
-import type { TaskSet } from '../../worlds/file/task-set.ts';
 import { readTask, writeTask } from '../../worlds/questions/task-text.ts';
 import { SOLVER } from '../solver.ts';
 
 export interface Examples {
   /** Name of the set, for reports. */
   readonly name: string;
-  readonly tasks: Pick<TaskSet, 'sources' | 'heldOut'>;
+  readonly tasks: GivenTasks;
   /** The largest number of held-out examples in an evaluation; the first ones are used. */
   readonly examined: number;
 }
@@ -78,27 +84,32 @@ export const pairSpans = (renderer: Renderer, task: FileTask): [Sequence, Sequen
  * The examples of a round. Every example is used once before any is used again, and each pass has an order of the run's own. Files with different
  * weights are sampled by these weights instead.
  */
-export function examplesOf(
-  { sources }: Examples['tasks'],
+export async function examplesOf(
+  { sources }: Pick<Examples['tasks'], 'sources'>,
   {
     id,
     run,
     index,
     settings,
   }: { id: string; run: string; index: number; settings: Pick<RunSettings, 'tasks'> },
-): FileTask[] {
-  if (new Set(sources.map(({ weight }) => weight)).size > 1)
-    return drawFileTasks(new Random(`${id}/tasks`), sources, settings.tasks);
-  const all = sources.flatMap(({ tasks }) => tasks);
+  read: ReadStored,
+): Promise<FileTask[]> {
+  const lengths = lengthsOf(sources);
+  if (new Set(lengths.map(({ weight }) => weight)).size > 1)
+    return drawFileTasks(read, new Random(`${id}/tasks`), sources, settings.tasks);
+  const all = lengths.flatMap(({ length }, source) =>
+    Array.from({ length }, (_, at): Place => ({ source, at })),
+  );
   const count = Math.min(settings.tasks, all.length);
-  const passes = new Map<number, FileTask[]>();
-  return Array.from({ length: count }, (_, i) => {
+  const passes = new Map<number, Place[]>();
+  const places = Array.from({ length: count }, (_, i) => {
     const at = (index - 1) * count + i;
     const pass = Math.floor(at / all.length);
     const order = passes.get(pass) ?? new Random(`${run}/pass/${pass}`).shuffle(all);
     passes.set(pass, order);
     return order[at % all.length]!;
   });
+  return tasksAt(read, sources, places);
 }
 
 /** A sequence as a record's sample. It was not sampled: its log-probabilities are zeros, and no ratio to them is ever computed. */
@@ -141,7 +152,7 @@ export function heldOutExamples(
 ): { readonly task: FileTask; readonly sequences: readonly Sequence[] }[] {
   const renderer = context.renderer();
   const { heldOut, most } = context.evaluationTasks;
-  const side = heldOut ? tasks.heldOut : tasks.sources.flatMap((source) => source.tasks);
+  const side = heldOut ? tasks.heldOut : tasksHere(tasks);
   return side
     .slice(0, Math.min(examined, most))
     .map((task) => ({ task, sequences: spans(renderer, task) }))
@@ -181,7 +192,8 @@ export function exampleStages(
       [SOLVER]: role('learns from examples', 1),
     },
     freezable: [],
-    propose: async ({ round }) => admitTasks(round, examplesOf(examples.tasks, round).map(writeTask)),
+    propose: async ({ round, readStored }) =>
+      admitTasks(round, (await examplesOf(examples.tasks, round, readStored)).map(writeTask)),
     rollOut: async (context, tasks) =>
       tasks.map((task): RolloutGroup => {
         const sequences = examples.spans(context.renderer(), readTask(task.task));

@@ -4,7 +4,8 @@ import type { SetSettings } from '../../core/plan/training-plan.ts';
 import { deriveId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
-import { storedHeldOut, storedSources } from '../../worlds/file/stored-set.ts';
+import { type GivenTasks, storedHeldOut, storedSources } from '../../worlds/file/stored-set.ts';
+import { objectsOfTasks } from '../../worlds/file/stored-tasks.ts';
 import { adapterSettings, expectSchedule, optimizerEntries } from '../method-settings.ts';
 import { smallSteps } from '../solver.ts';
 
@@ -43,7 +44,7 @@ export const exampleData = <S extends v.GenericSchema>(settings: S) =>
   });
 
 const trained = v.object(exampleEntries(1));
-interface TrainedData {
+interface TrainedData extends Pick<GivenTasks, 'sources'> {
   readonly name: string;
   readonly start: string;
   readonly settings: Pick<v.InferOutput<typeof trained>, 'optimizer' | 'adapter'>;
@@ -54,13 +55,14 @@ export function trainedOn(
   recipe: string,
   data: TrainedData,
   head?: SetSettings['head'],
-): Pick<Recipe, 'name' | 'called' | 'startPolicy' | 'sets'> {
+): Pick<Recipe, 'name' | 'called' | 'startPolicy' | 'sets' | 'stored'> {
   const { optimizer, adapter } = data.settings;
   expectSchedule(optimizer);
   return {
     name: `${recipe}-${deriveId(recipe, JSON.stringify(data)).slice(0, 10)}`,
     called: `${recipe} on ${data.name}`,
     startPolicy: data.start,
+    ...objectsOfTasks(data),
     sets: {
       [MAIN_SET]: { optimizer: smallSteps(optimizer), ...(adapter && { adapter }), ...(head && { head }) },
     },

@@ -5,12 +5,13 @@
  */
 import * as v from 'valibot';
 import { wrongInput } from '../../core/errors.ts';
-import { deriveId } from '../../core/random.ts';
+import type { DrawingContext } from '../../core/game/game.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { readState } from '../../core/recipe/recipe-state.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
+import { textKey } from '../../worlds/questions/task-text.ts';
 
 export const curriculumSettings = v.strictObject({
   /** How often a question whose newest group was unanimous is drawn, beside 1 for every other; 0 = only where no other is left. */
@@ -25,13 +26,10 @@ export type Curriculum = v.InferOutput<typeof curriculumSettings>;
 const curriculumState = v.object({ unanimous: v.array(v.string()) });
 type CurriculumState = v.InferOutput<typeof curriculumState>;
 
-/** Half an id: few enough characters for the questions of a large file. */
-const keyOf = (task: string): string => deriveId('question', task).slice(0, 16);
-
-/** The weight with which each question is drawn, given what the last version left. */
-export function weightsBy({ unanimousWeight }: Curriculum, recipeState: unknown): (task: string) => number {
+/** The weight with which each question is drawn, by its key, given what the last version left. */
+export function weightsBy({ unanimousWeight }: Curriculum, recipeState: unknown): (key: string) => number {
   const unanimous = new Set(readState(curriculumState, recipeState)?.unanimous);
-  return (task) => (unanimous.has(keyOf(task)) ? unanimousWeight : 1);
+  return (key) => (unanimous.has(key) ? unanimousWeight : 1);
 }
 
 type Paid = Pick<ScoredGroup, 'task'> & {
@@ -53,15 +51,10 @@ export function curriculumAfter(
     if (rewards.length < 2) continue;
     const rate = mean(rewards);
     if (rewards.every((reward) => reward === rewards[0]) || rate < lowest || rate > highest)
-      unanimous.add(keyOf(task));
-    else unanimous.delete(keyOf(task));
+      unanimous.add(textKey(task));
+    else unanimous.delete(textKey(task));
   }
   return { unanimous: [...unanimous].sort() };
-}
-
-/** A round context whose questions are drawn by weights. */
-export interface DrawingContext extends RoundContext {
-  readonly weightOf?: (task: string) => number;
 }
 
 /**

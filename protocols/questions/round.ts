@@ -4,6 +4,7 @@
  * judge.
  */
 import { extractAnswer } from '../../core/checkers/extract.ts';
+import type { DrawingContext } from '../../core/game/game.ts';
 import type { Recipe, RoundShape } from '../../core/recipe/recipe.ts';
 import { type RoleSettings, role } from '../../core/recipe/role.ts';
 import { type EvaluationContext, type RoundContext, sampleOf } from '../../core/recipe/round-context.ts';
@@ -13,6 +14,7 @@ import { rolloutId } from '../../core/round/sample-ids.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { questionsHash, tallyOf } from '../../core/statistics/change.ts';
+import { tasksHere, traitsOf } from '../../worlds/file/stored-tasks.ts';
 import { checkAnswer } from '../../worlds/questions/check-answer.ts';
 import { drawQuestions } from '../../worlds/questions/draw.ts';
 import type { QuestionSet } from '../../worlds/questions/family.ts';
@@ -21,7 +23,6 @@ import { figuresOf } from '../evaluate/figures.ts';
 import { answerQuestions, fitting } from '../evaluate/questions.ts';
 import { sealedGold } from '../gold.ts';
 import { rewardNamed, SOLVER } from '../solver.ts';
-import type { DrawingContext } from './curriculum.ts';
 import { expectRoom, type Judged, judgeByRubrics, judgeRole, type RubricJudge } from './judged-reward.ts';
 import { modelRole, type RewardModel, scoreByModels } from './model-reward.ts';
 import type { QuestionEvidence, QuestionReward } from './rewards.ts';
@@ -175,7 +176,7 @@ async function examine(questions: Questions, role: string, context: EvaluationCo
   const { tasks, checker, extract, maxNew, temperature = 1, examined = EXAMINED } = questions;
   const { heldOut, most } = context.evaluationTasks;
   // Pilots, by which settings are chosen, are evaluated on questions of the training side.
-  const side = heldOut ? tasks.heldOut : tasks.sources.flatMap((source) => source.tasks);
+  const side = heldOut ? tasks.heldOut : tasksHere(tasks);
   const renderer = context.renderer();
   const { fit, tooLong } = fitting(side.slice(0, Math.min(examined, most)), renderer, {
     maxPositions: context.contextLength,
@@ -213,9 +214,7 @@ export function questionRound(
   examined: string = SOLVER,
 ): RoundShape & Pick<Recipe, 'bindings'> {
   const { name, tasks, maxNew, temperature = 1, rewards } = questions;
-  const isRated = tasks.sources.every((source) =>
-    source.tasks.every(({ difficulty }) => difficulty !== null),
-  );
+  const isRated = traitsOf(tasks)?.isRated ?? tasksHere(tasks).every(({ difficulty }) => difficulty !== null);
   const { roles: graders, ...bound } = graderRoles(rewards);
   return {
     taskName: name,

@@ -20,7 +20,7 @@ export async function propose(
   refuseToo: (task: string) => InvalidOutcome | null = () => null,
 ): Promise<Proposals> {
   const { round } = context;
-  const given = game.byExample ? game.tasks(context) : null;
+  const given = game.byExample ? await game.tasks(context) : null;
   const examples = given ? given.tasks.map(({ task }) => task) : null;
   const total = examples ? examples.length : round.settings.tasks;
   const want = examples ? Math.ceil(total / 2) : total;

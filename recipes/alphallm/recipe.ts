@@ -58,7 +58,7 @@ const rewards: Readonly<Record<string, AnswerReward>> = {
 
 /** Half of a round's tasks are given, and the policy writes the others; those that it cannot write are given, too. */
 async function propose(game: ImaginedGame, context: RoundContext): Promise<Proposals> {
-  const given = game.tasks(context);
+  const given = await game.tasks(context);
   const known = given.tasks.map(({ task }) => task);
   const want = Math.floor(known.length / 2);
   const examples = game.byExample ? known : null;

@@ -135,7 +135,7 @@ async function mixed(game: AslGame, context: RoundContext): Promise<Proposals> {
   const own = new Random(`${round.id}/pool`)
     .shuffle(poolOf(await context.recipeState()))
     .slice(0, Math.floor(round.settings.tasks / 2));
-  const given = game.tasks(context, round.settings.tasks - own.length);
+  const given = await game.tasks(context, round.settings.tasks - own.length);
   return {
     ...given,
     tasks: admit(
@@ -154,7 +154,7 @@ async function generate(game: AslGame, context: RoundContext): Promise<Proposals
   const known = new Random(`${round.id}/pool`)
     .shuffle(poolOf(await context.recipeState()))
     .slice(0, round.settings.tasks);
-  const given = game.tasks(context, round.settings.tasks - known.length);
+  const given = await game.tasks(context, round.settings.tasks - known.length);
   const sources = [
     ...known.map(({ task, rate }) => ({
       task,

@@ -19,6 +19,7 @@ import { rewardsOf } from '../../protocols/questions/reward-data.ts';
 import { QUESTION_FIGURES, questionRound } from '../../protocols/questions/round.ts';
 import { SOLVER, smallSteps } from '../../protocols/solver.ts';
 import { listProgram } from '../../worlds/file/list-program-checker.ts';
+import { objectsOfTasks } from '../../worlds/file/stored-tasks.ts';
 
 const TEACHER = 'teacher';
 const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
@@ -108,6 +109,7 @@ export function distilFrom(given: unknown): Recipe {
     startPolicy: data.start,
     tasks: 32,
     groupSize: 2,
+    ...objectsOfTasks(data),
     variants: {},
     sets: { [MAIN_SET]: { optimizer: smallSteps(optimizer), ...(adapter ? { adapter } : {}) } },
     ...round,

@@ -5,13 +5,13 @@
  */
 import { type AgentEpisode, callSampleId } from '../../core/episodes/agent-episode.ts';
 import { RollmeshError } from '../../core/errors.ts';
+import type { DrawingContext } from '../../core/game/game.ts';
 import { Random } from '../../core/random.ts';
 import type { Recipe, RoundShape } from '../../core/recipe/recipe.ts';
 import { type RoundContext, sampleOf } from '../../core/recipe/round-context.ts';
 import type { Seat } from '../../core/schema/agent.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import type { DrawingContext } from '../../protocols/questions/curriculum.ts';
 import { type Questions, questionRound } from '../../protocols/questions/round.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 import { admitTasks } from '../../worlds/drawn-tasks.ts';
@@ -149,10 +149,10 @@ export function agentRound(
         return { messages, answer, metadata };
       },
     },
-    propose: async ({ round, weightOf }: DrawingContext) => {
-      const drawn = drawFileTasks(new Random(`${round.id}/tasks`), tasks.sources, round.settings.tasks, {
-        weightOf: weightOf && ((task) => weightOf(writeTask(task))),
-      });
+    propose: async ({ round, weightOf, readStored }: DrawingContext) => {
+      const random = new Random(`${round.id}/tasks`);
+      const { tasks: count } = round.settings;
+      const drawn = await drawFileTasks(readStored, random, tasks.sources, count, { weightOf });
       return admitTasks(round, drawn.map(writeTask));
     },
     rollOut: (context, admitted) => rollOut(context, admitted, isShared),

@@ -14,6 +14,7 @@ import { expectSchedule, lossEntries, withLoss } from '../../protocols/method-se
 import { questionEntries, questionSettings } from '../../protocols/questions/data.ts';
 import { rewardSum, rewardsOf } from '../../protocols/questions/reward-data.ts';
 import { listProgram } from '../../worlds/file/list-program-checker.ts';
+import { objectsOfTasks } from '../../worlds/file/stored-tasks.ts';
 import { servedQuestions } from '../../worlds/hosted/answers.ts';
 import { ONE_SEAT } from './agent-round.ts';
 import { grpoOn, TURN_CREDITS } from './recipe.ts';
@@ -97,5 +98,6 @@ export function grpoFrom(given: unknown, modules: Readonly<Record<string, Bounde
     name,
     called: `grpo on ${data.name}`,
     hosted: servedQuestions(name, questions),
+    ...objectsOfTasks(data),
   };
 }

@@ -38,7 +38,7 @@ export async function proposeQuestions(rated: RatedGame, context: RoundContext):
   const { game } = rated;
   const { round } = context;
   const { tasks: count, seed } = round.settings;
-  const drawn = game.byExample ? game.tasks(context) : null;
+  const drawn = game.byExample ? await game.tasks(context) : null;
   const given = (drawn?.tasks ?? []).map(({ task }) => task);
   const known = [...storeOf(rated, await context.recipeState(), seed), ...given];
   const random = new Random(`${round.id}/questions`);

@@ -80,13 +80,13 @@ const written: RecipeOver<'solve'> = {
       ...game,
       draws: 2,
       rewards: { label: exactReward, ...CONTROLS, wrong: wrongLabel },
-      tasks: (context) => {
+      tasks: async (context) => {
         const { round } = context;
         const { variant, tasks } = round.settings;
         if (variant === 'many-tasks') return game.tasks(context);
         // Drawn by the run, so that it is the same in all rounds.
-        const example =
-          game.example ?? game.tasks({ ...context, round: { ...round, id: round.run } }, 1).tasks[0]!.task;
+        const ofRun = { ...context, round: { ...round, id: round.run } };
+        const example = game.example ?? (await game.tasks(ofRun, 1)).tasks[0]!.task;
         return admitTasks(
           round,
           Array.from({ length: tasks }, () => example),

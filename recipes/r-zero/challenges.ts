@@ -32,7 +32,7 @@ export async function challenge(
   count: number,
 ): Promise<Proposals> {
   const { round } = context;
-  const given = game.byExample ? game.tasks(context, count) : null;
+  const given = game.byExample ? await game.tasks(context, count) : null;
   const examples = given ? given.tasks.map(({ task }) => task) : null;
   const requests = requestsLike(context, CHALLENGER, count, examples);
   const proposed = await writeTasks(game, context, CHALLENGER, 'propose', requests);

@@ -232,6 +232,7 @@ const written: RecipeOver<'solve' | 'derive'> = {
     ],
   },
   ownReward: 'a variation is paid by how many of its answers are the expected one',
+  readsAllTasks: 'its control expects the answers of other questions',
 };
 
 const variedSums = familyGame(arithmetic, {

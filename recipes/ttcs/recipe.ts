@@ -79,10 +79,10 @@ async function propose(game: VariedGame, context: RoundContext): Promise<Proposa
   if (settings.variant === 'ttrl') return given;
   const sources = given.tasks.map(({ task }) => task);
   if (settings.variant === 'random-variants') {
-    const drawn = game.tasks(context, EACH * asked);
+    const drawn = await game.tasks(context, EACH * asked);
     return { ...given, ...admitTasks(round, [...sources, ...drawn.tasks.map(({ task }) => task)]) };
   }
-  const { isHeldOut } = game.gate(context);
+  const { isHeldOut } = await game.gate(context);
   const proposed = await writeTasks(
     game,
     context,

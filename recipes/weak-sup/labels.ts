@@ -24,7 +24,7 @@ export function noisyLabel(task: string): string {
 /** Where the labels of a run come from. */
 export interface Labels {
   /** Tasks of a round that no labels are short for. */
-  readonly fresh: (context: RoundContext) => Proposals;
+  readonly fresh: (context: RoundContext) => Proposals | Promise<Proposals>;
   /** The tasks that a run's labels are of, which follow from its seed. */
   readonly pool: (context: RoundContext, count: number) => readonly string[];
   /** Whether a solution gives the noisy label of a task, which is the same in every round and in two cases of five is wrong. */
@@ -85,7 +85,10 @@ export function labelsIn({ family, tasks, fitting }: Game<'solve'>): Labels {
 }
 
 /** A round's tasks: fresh ones, or those that are labelled, as often as it takes to fill the round. */
-export function labelledTasks({ fresh, pool }: Labels, context: RoundContext): Proposals {
+export function labelledTasks(
+  { fresh, pool }: Labels,
+  context: RoundContext,
+): Proposals | Promise<Proposals> {
   const { round } = context;
   const count = POOLS[round.settings.rewardFunction];
   const all = count === undefined ? [] : pool(context, count);

@@ -88,6 +88,7 @@ const written: RecipeOver<'solve'> = {
   },
   ownReward: 'its rewards are the labels that it compares',
   ownOrder: 'the questions are those that are labelled',
+  readsAllTasks: 'it labels questions with the answers of others',
 };
 
 export const weakSup: WithoutSetup = {

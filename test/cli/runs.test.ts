@@ -1,6 +1,6 @@
 /** Which run a person means, and what a change makes of its label. */
 import { expect, test } from 'vitest';
-import { changedLabel, runMeant } from '../../cli/runs.ts';
+import { changedLabel, changedSince, runMeant } from '../../cli/runs.ts';
 import { type ListedRun, NO_LABEL, type RunLabel } from '../../core/schema/answers.ts';
 
 const run = (id: string, label: Partial<RunLabel> = {}) =>
@@ -33,4 +33,22 @@ test('a change keeps what it does not name', () => {
   expect(changedLabel(before, { ...none, name: ' ' }).name).toBeNull();
   expect(() => changedLabel(before, none)).toThrow('Nothing is said of the run');
   expect(() => changedLabel(before, { ...none, hide: true, show: true })).toThrow('both hidden and shown');
+});
+
+test('a run on files of the same names as an interrupted one, which it is not, says so', () => {
+  const settings = {
+    recipe: 'grpo-1',
+    policy: 'mine',
+    seed: 3,
+    tasks: 4,
+    groupSize: 2,
+  } as ListedRun['settings'];
+  const paused = { ...run('a'), called: 'grpo on a.jsonl', settings, done: 1, target: 2 };
+  const begun = { called: 'grpo on a.jsonl', settings: { ...settings, recipe: 'grpo-2' } };
+  expect(changedSince(begun, [paused])).toMatch(
+    /^grpo on a\.jsonl, seed 3, 4 × 2 was interrupted after 1 of 2 rounds, and its tasks or settings were other ones: this is another run\. --resume/,
+  );
+  expect(changedSince({ ...begun, called: 'grpo on b.jsonl' }, [paused])).toBeNull();
+  expect(changedSince({ settings }, [{ ...paused, called: undefined } as unknown as ListedRun])).toBeNull();
+  expect(changedSince(begun, [{ ...paused, settings: { ...settings, policy: 'other' } }])).toBeNull();
 });

@@ -6,8 +6,8 @@ import { build } from 'esbuild';
 import * as v from 'valibot';
 import { afterAll, expect, test } from 'vitest';
 import { openRecipesOf } from '../../cli/recipe-modules.ts';
-import { writtenRecipes } from '../../cli/shared/state-folder.ts';
 import { tasksOption } from '../../cli/shared/run-options.ts';
+import { writtenRecipes } from '../../cli/shared/state-folder.ts';
 import { taskRecipe, weighted } from '../../cli/task-recipe.ts';
 import type { TrainingTaskOptions } from '../../cli/training-task-options.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
@@ -16,6 +16,7 @@ import { grpoData, grpoFrom } from '../../recipes/grpo/from-data.ts';
 import { recipes } from '../../recipes/index.ts';
 import { isQuestionRecipe, QUESTION_RECIPES } from '../../recipes/on-questions.ts';
 import { runOf } from '../../recipes/run-order.ts';
+import { tasksHere } from '../../worlds/file/stored-tasks.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'rollmesh-tasks-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -49,8 +50,8 @@ test('files become a recipe whose name says which data and settings it has', asy
   expect((await read(many, { set: ['examined=29'] })).report).toEqual([
     expect.stringContaining('29 held-out'),
   ]);
-  expect(data.sources.map(({ weight }) => weight)).toEqual([3, 1]);
-  expect(data.heldOut.length + data.sources.flatMap(({ tasks }) => tasks).length).toBe(60);
+  expect(data.sources).toMatchObject([{ weight: 3 }, { weight: 1 }]);
+  expect(data.heldOut.length + tasksHere(data).length).toBe(60);
   const recipe = grpoFrom(data);
   expect(recipe.name).toMatch(/^grpo-[0-9a-f]{10}$/);
   expect(recipe.taskName).toBe('a.jsonl, b.jsonl');
@@ -80,7 +81,7 @@ test('a second file is held out, and what stands in both is left out of training
   const held = file('held.jsonl', sums(5));
   const { data, report } = await read([file('train.jsonl', sums(10))], { heldOut: held });
   expect(data.heldOut).toHaveLength(5);
-  expect(data.sources[0]!.tasks).toHaveLength(5);
+  expect(tasksHere(data)).toHaveLength(5);
   expect(report.join()).toContain(
     '5 tasks were left out of training because the question is held out (train.jsonl:1 as held.jsonl:1',
   );
@@ -135,8 +136,8 @@ test('bad files and settings are refused before anything is written', async () =
   await expect(read([good], { set: ['temprature=1'] })).rejects.toThrow(/Expected temperature, perhaps/);
   await expect(read([good], { checker: 'numbr' })).rejects.toThrow(/no checker "numbr"/);
   await expect(
-    read([file('large.jsonl', [{ question: 'x'.repeat(7_000_000), answer: '1' }, ...sums(20)])]),
-  ).rejects.toThrow(/tasks are \d+ bytes of JSON\. Expected at most/);
+    read([file('large.jsonl', [{ question: 'x'.repeat(9_000_000), answer: '1' }, ...sums(20)])]),
+  ).rejects.toThrow(/Line 1 of large\.jsonl is a task of \d+ bytes\. Expected at most/);
   expect(() => weighted('a.jsonl@0')).toThrow(/weight 0/);
   expect(weighted('a@b.jsonl')).toEqual({ path: 'a@b.jsonl', weight: 1 });
 });

@@ -5,7 +5,7 @@
 
 import type { AskService } from '../../core/net/reward-service.ts';
 import { sha256Hex } from '../../core/random.ts';
-import { openRoundContext } from '../../core/recipe/round-context.ts';
+import { openRoundContext, type ReadStored } from '../../core/recipe/round-context.ts';
 import { textOf } from '../../core/renderer/policy-text.ts';
 import { playStages } from '../../core/round/play-stages.ts';
 import { nextRounds } from '../../core/round/rounds-ahead.ts';
@@ -25,13 +25,14 @@ export const hashesOf = (files: VersionFiles): FileHashes =>
 
 /**
  * Plays the run's rounds from `start` and returns the hashes of versions 0, 1, …. A device must be open. `askService`: for rewards of
- * services; `others`: version 0 of the policies that judge or teach, by name.
+ * services; `others`: version 0 of the policies that judge or teach, by name; `readStored`: the tasks of a large file.
  */
 export async function referenceRun(
   { recipe, settings, rounds }: OrderedRun,
   start: VersionFiles,
   askService?: AskService,
   others: ReadonlyMap<string, VersionFiles> = new Map(),
+  readStored?: ReadStored,
 ): Promise<FileHashes[]> {
   const versions: VersionFiles[] = [start];
   const otherFiles = async (name: string) => {
@@ -57,6 +58,7 @@ export async function referenceRun(
       textOf: async ({ name }) => textOf(await otherFiles(name), name),
       recipeState,
       askService,
+      readStored,
       use: policies.use,
     });
     const records = await playStages(context);

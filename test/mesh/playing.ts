@@ -12,6 +12,7 @@ import { runLearner } from '../../learner/loop/loop.ts';
 import { RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { type MeshOptions, SCORED_QUEUE, startMesh } from '../../local/mesh/start.ts';
 import { ensureShipped, importPolicy } from '../../local/starts.ts';
+import { tasksBeside } from '../../local/stored-tasks.ts';
 import { expectExplained } from '../../local/testing/explained.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { shipped } from '../../recipes/index.ts';
@@ -46,7 +47,7 @@ export interface Playing {
   readonly stop: () => Promise<void>;
 }
 
-/** `starts`: shipped policies that runs begin with. `trainer`: of the learner. `audited`: the share that it draws. */
+/** `starts`: shipped policies that runs begin with. `trainer`: of the learner. `audited`: the share that it draws. The tasks of large files lie beside the modules. */
 export async function openPlaying(
   starts: Iterable<string>,
   options: MeshOptions = {},
@@ -109,6 +110,7 @@ export async function openPlaying(
         own ?? (await readPolicyFolder(join('models', run.recipe.startPolicy))),
         askService,
         imported,
+        tasksBeside((options.recipes ?? []).map((file) => ({ file }))),
       );
       return { mesh: await ended(of), alone: alone[run.rounds]!, before: alone[run.rounds - 1]! };
     },

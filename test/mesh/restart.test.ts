@@ -1,6 +1,12 @@
 /** Stopping the mesh anywhere and starting it again on the same folder: queues were in memory, the rounds go on all the same. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { openRecipes } from '../../cli/recipe-modules.ts';
 import { runStateWords } from '../../cli/runs.ts';
+import { storeTasks } from '../../cli/shared/store-tasks.ts';
+import { taskRecipe } from '../../cli/task-recipe.ts';
 import type { ScoredMessage } from '../../core/schema/round.ts';
 import type { MeshOptions } from '../../local/mesh/start.ts';
 import { openScene, type Scene, temporaryFolder } from './scene.ts';
@@ -124,4 +130,55 @@ test('a start that pauses plays nothing of an interrupted run until it is resume
   await fifth.stop(true);
   const sixth = await open();
   expect((await sixth.gateway.getRun(run)).state).toBe('stopped');
+});
+
+test('a run on a large file that is cut off while it proposes loses no question, and asks none twice', {
+  timeout: 300_000,
+}, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'rollmesh-restart-'));
+  const file = join(folder, 'large.jsonl');
+  const rows = Array.from({ length: 300 }, (_, i) => `{"question": "${i}+1", "answer": ${i + 1}}\n`);
+  writeFileSync(file, rows.join(''));
+  const made = (await taskRecipe(
+    {
+      ...{ recipe: 'grpo', policy: 'arithmetic-base', tasks: [file], heldOut: '0.1' },
+      ...{ checker: 'number', extract: ['whole'], set: ['maxNew=4', 'examined=10'] },
+    },
+    { inCode: 12_000, shard: 1000 },
+  ))!;
+  const { modules } = await openRecipes([await made.write(join(folder, 'recipes'))]);
+  const open = reopening({ recipes: modules.map((module) => module.file) });
+  const order = {
+    recipe: made.recipe.name,
+    policy: 'arithmetic-base',
+    tasks: 12,
+    groupSize: 2,
+    engine: 'kernels',
+  };
+
+  const first = await open();
+  // Killed between the order and the objects: the round waits for them.
+  const stored = [...new Set(made.recipe.stored)];
+  expect(await first.gateway.missingTasks(stored)).toEqual(stored);
+  const { round } = await first.order(order);
+  await first.stop(true);
+
+  const second = await open();
+  await storeTasks(second.gateway, modules, () => {});
+  expect(await second.gateway.missingTasks(stored)).toEqual([]);
+  await second.mesh.cron();
+  await second.reach(round, ['rollout']);
+  await second.stop(true);
+
+  const third = await open();
+  await third.mesh.cron();
+  const state = await third.reach(round, ['training']);
+  expect(state.groups).toEqual({ rollout: 0, scored: 12, trained: 0, failed: 0 });
+  const asked: string[] = [];
+  for await (const { task } of third.gateway.contentsOf(round))
+    asked.push(JSON.parse(task).messages[0].content);
+  expect(new Set(asked).size).toBe(12);
+  const all = new Set(rows.map((row) => JSON.parse(row).question as string));
+  expect(asked.every((question) => all.has(question))).toBe(true);
+  rmSync(folder, { recursive: true, force: true });
 });

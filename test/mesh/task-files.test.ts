@@ -6,9 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { auditMesh } from '../../cli/audit/audit-mesh.ts';
 import { changedRecipe } from '../../cli/changed-recipe.ts';
 import { FROM_FILES } from '../../cli/file-recipes.ts';
 import { openRecipes } from '../../cli/recipe-modules.ts';
+import { storeTasks } from '../../cli/shared/store-tasks.ts';
 import { made as madeOf, taskRecipe } from '../../cli/task-recipe.ts';
 import { measure } from '../../core/policy/measure.ts';
 import type { Registry } from '../../core/recipe/registry.ts';
@@ -54,7 +56,7 @@ const checkpoint = (): VersionFiles =>
     chat_template: QWEN_TEMPLATE,
   });
 
-/** A recipe of grpo with a reward module, and one whose reward a judge gives by a rubric: their modules. */
+/** A recipe of grpo with a reward module, one whose reward a judge gives by a rubric, and one whose tasks lie in the object store: their modules. */
 async function grpoModules(): Promise<readonly string[]> {
   const file = join(root, 'say.jsonl');
   // Random weights say nothing that can be read: a letter from the first half of the alphabet, anywhere, is right.
@@ -95,12 +97,16 @@ async function grpoModules(): Promise<readonly string[]> {
       maxNew: 48,
     }),
   );
+  const stored = await taskRecipe(
+    { ...asked, set: ['maxNew=12', 'optimizer.learningRate=1e-3', 'curriculum.unanimousWeight=0.25'] },
+    { inCode: 4000, shard: 1000 },
+  );
   const judged = await taskRecipe({
     ...asked,
     set: ['maxNew=12', 'optimizer.learningRate=1e-3', 'optimizer.warmup=0'],
     reward: `format=1,${rubric}@words@0=2`,
   });
-  return [await files!.write(folder), await judged!.write(folder)];
+  return [await files!.write(folder), await judged!.write(folder), await stored!.write(folder)];
 }
 
 /** A shipped recipe with settings of the method. */
@@ -286,6 +292,7 @@ let made: Readonly<
   Record<
     | 'files'
     | 'judged'
+    | 'stored'
     | 'modelled'
     | 'programs'
     | 'headless'
@@ -303,10 +310,11 @@ let registry: Registry;
 let playing: Playing;
 beforeAll(async () => {
   await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
-  const [files, judged] = await grpoModules();
+  const [files, judged, stored] = await grpoModules();
   const written: Record<keyof typeof made, string> = {
     files: files!,
     judged: judged!,
+    stored: stored!,
     modelled: await modelledModule('scorer'),
     programs: await programsModule(),
     headless: await modelledModule(START),
@@ -333,6 +341,7 @@ beforeAll(async () => {
     registry,
     httpService({ secret: SECRET, now: Date.now }),
   );
+  await storeTasks(playing.gateway, opened.modules, () => {});
 }, 120_000);
 afterAll(async () => {
   await playing.stop();
@@ -408,6 +417,35 @@ test('grpo trains an imported checkpoint on a file with a reward module, by its 
       expect([rewards.style, rewards.reward, missing]).toEqual([null, null, { style: expect.any(String) }]);
   }
   expect(judgments.filter(({ outcome }) => outcome === 'ok').length).toBeGreaterThan(3);
+});
+
+test('grpo trains on a file whose tasks lie in the object store, and an audit reads them again', {
+  timeout: 240_000,
+}, async () => {
+  await playing.importPolicy('stored', checkpoint());
+  const order = {
+    recipe: made.stored,
+    seed: 0,
+    rounds: 2,
+    freeze: [],
+    tasks: 4,
+    groupSize: 4,
+    policy: 'stored',
+    engine: 'kernels' as const,
+  };
+  expect(registry.find(made.stored).stored!.length).toBeGreaterThan(5);
+  const { mesh, alone, before } = await playing.play(order);
+  expect(mesh).toEqual(alone);
+  expect(mesh['model.safetensors']).not.toBe(before['model.safetensors']);
+  const [round] = await playing.gateway.listRounds(runIdOf(runOf(registry, order).settings));
+  const audited = await auditMesh(playing.gateway, {
+    recipes: registry,
+    round: round!.id,
+    fraction: 0,
+    meshKey: undefined,
+    seed: 'a',
+  });
+  expect(audited.findings).toEqual([]);
 });
 
 test('programs are judged in isolates, in the audit and in one process alike', {

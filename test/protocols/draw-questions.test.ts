@@ -12,7 +12,7 @@ import { curriculumAfter, weightsBy, withCurriculum } from '../../protocols/ques
 import { drawFileTasks } from '../../worlds/file/sampler.ts';
 import type { PlacedTask } from '../../worlds/file/task.ts';
 import { drawQuestions } from '../../worlds/questions/draw.ts';
-import { readTask, writeTask } from '../../worlds/questions/task-text.ts';
+import { readTask, textKey, writeTask } from '../../worlds/questions/task-text.ts';
 import { recordsOf, solved } from '../recipes/records.ts';
 
 const question = (text: string, line = 1): PlacedTask => ({
@@ -25,17 +25,20 @@ const question = (text: string, line = 1): PlacedTask => ({
 });
 const textOf = (task: string) => readTask(task).messages[0]!.content;
 
+const readStored: RoundContext['readStored'] = () => Promise.reject(new Error('nothing is stored'));
+
 /** A policy of so many positions whose prompts have a token for each character. */
 const policyOf = (contextLength: number, id = 'r') =>
   ({
     round: { id },
+    readStored,
     contextLength,
     renderer: () =>
       ({
         begin: ([message]: readonly { content: string }[]) => ({ ids: [...message!.content].map(() => 0) }),
       }) as unknown as Renderer,
     tokenizer: { encode: (text: string) => [...text].map(() => 0) },
-  }) as unknown as Pick<RoundContext, 'round' | 'renderer' | 'tokenizer' | 'contextLength'>;
+  }) as unknown as Pick<RoundContext, 'round' | 'renderer' | 'tokenizer' | 'contextLength' | 'readStored'>;
 
 /** A question leads to one prompt, which is its text, and an answer of 4 tokens. */
 const rooms = (task: string) => [{ prompt: textOf(task), tokens: 4 }];
@@ -46,40 +49,40 @@ describe('questions that are too long', () => {
   const draw = (contextLength: number, count: number) =>
     drawQuestions(policyOf(contextLength), { sources, rooms, count });
 
-  test('are left out with their length, and others are drawn in their place', () => {
-    const { tasks, leftOut } = draw(9, 3);
+  test('are left out with their length, and others are drawn in their place', async () => {
+    const { tasks, leftOut } = await draw(9, 3);
     expect(tasks.map(({ task }) => textOf(task)).sort()).toEqual(['abc', 'abcde']);
     expect(tasks.map(({ index }) => index)).toEqual([0, 1]);
     expect(leftOut).toEqual([{ task: writeTask(question('abcdefghi')), tokens: 13 }]);
   });
 
-  test('are those with any prompt that does not fit', () => {
+  test('are those with any prompt that does not fit', async () => {
     const both = (task: string) => [...rooms(task), { prompt: `${textOf(task)}and its answer`, tokens: 1 }];
-    const { tasks, leftOut } = drawQuestions(policyOf(18), { sources, rooms: both, count: 3 });
+    const { tasks, leftOut } = await drawQuestions(policyOf(18), { sources, rooms: both, count: 3 });
     expect(tasks.map(({ task }) => textOf(task))).toEqual(['abc']);
     expect(leftOut!.map(({ tokens }) => tokens).sort((a, b) => a - b)).toEqual([20, 24]);
   });
 
-  test('change nothing where all fit, or where there is no bound', () => {
-    const bounded = draw(13, 2);
+  test('change nothing where all fit, or where there is no bound', async () => {
+    const bounded = await draw(13, 2);
     expect(bounded).not.toHaveProperty('leftOut');
-    expect(draw(Number.POSITIVE_INFINITY, 2)).toEqual(bounded);
-    const drawn = drawFileTasks(new Random('r/tasks'), sources, 2).map(writeTask);
-    expect(bounded.tasks.map(({ task }) => task)).toEqual(drawn);
+    expect(await draw(Number.POSITIVE_INFINITY, 2)).toEqual(bounded);
+    const drawn = await drawFileTasks(readStored, new Random('r/tasks'), sources, 2);
+    expect(bounded.tasks.map(({ task }) => task)).toEqual(drawn.map(writeTask));
   });
 
-  test('are an error where nothing else is there', () => {
-    expect(() => draw(6, 2)).toThrow(
+  test('are an error where nothing else is there', async () => {
+    await expect(draw(6, 2)).rejects.toThrow(
       /None of the 3 questions fits the policy: the shortest could reach 7 tokens\. Expected at most 6/,
     );
   });
 
-  test('and those that a template does not show are an error, with their places', () => {
+  test('and those that a template does not show are an error, with their places', async () => {
     const mute = { ...policyOf(9), renderer: () => ({ begin: () => ({ ids: [1, 2] }) }) as never };
-    expect(() => drawQuestions(mute, { sources, rooms, count: 2 })).toThrow(
+    await expect(drawQuestions(mute, { sources, rooms, count: 2 })).rejects.toThrow(
       /same prompt for two questions, f:\d and f:\d\. Expected a chat template that writes/,
     );
-    expect(drawQuestions(mute, { sources, rooms, count: 1 }).tasks).toHaveLength(1);
+    expect((await drawQuestions(mute, { sources, rooms, count: 1 })).tasks).toHaveLength(1);
   });
 
   test('are not asked in an evaluation, and have an answer that did not end', async () => {
@@ -126,7 +129,7 @@ describe('a curriculum', () => {
       group(mixed, 1, 0, 1),
     ]);
     const weights = (state: unknown) =>
-      [easy, hard, mixed, fresh].map(weightsBy({ unanimousWeight: 0.25 }, state));
+      [easy, hard, mixed, fresh].map(textKey).map(weightsBy({ unanimousWeight: 0.25 }, state));
     expect(weights(undefined)).toEqual([1, 1, 1, 1]);
     expect(weights(first)).toEqual([0.25, 0.25, 1, 1]);
     // The hard one is answered once; the mixed one is mastered; one known reward says nothing about the fresh one.
@@ -142,7 +145,9 @@ describe('a curriculum', () => {
     const groups = [group(easy, 1, 1, 1, 0), group(hard, 0, 0, 0, 1), group(mixed, 1, 0), group(fresh, 1, 1)];
     const bounds = { unanimousWeight: 0.5, lowest: 0.25, highest: 0.7 };
     const weights = (more: object) =>
-      [easy, hard, mixed, fresh].map(weightsBy(bounds, curriculumAfter(undefined, groups, more)));
+      [easy, hard, mixed, fresh]
+        .map(textKey)
+        .map(weightsBy(bounds, curriculumAfter(undefined, groups, more)));
     // Pass rates of 3/4, 1/4, 1/2 and 1: a bound itself is within.
     expect(weights(bounds)).toEqual([0.5, 1, 1, 0.5]);
     expect(weights({ lowest: 0.3 })).toEqual([1, 0.5, 1, 0.5]);
@@ -152,23 +157,23 @@ describe('a curriculum', () => {
     );
   });
 
-  test('draws in proportion to the weights, and what has none only where nothing else is left', () => {
+  test('draws in proportion to the weights, and what has none only where nothing else is left', async () => {
     const sources = [{ weight: 1, tasks: ['easy', 'mixed'].map(question) }];
     const state = curriculumAfter(undefined, [group(easy, 1, 1)]);
-    const first = (unanimousWeight: number, id: string, count = 1) =>
-      drawQuestions(policyOf(100, id), {
-        sources,
-        rooms,
-        count,
-        weightOf: weightsBy({ unanimousWeight }, state),
-      }).tasks.map(({ task }) => textOf(task));
+    const first = async (unanimousWeight: number, id: string, count = 1) => {
+      const weightOf = weightsBy({ unanimousWeight }, state);
+      const { tasks } = await drawQuestions(policyOf(100, id), { sources, rooms, count, weightOf });
+      return tasks.map(({ task }) => textOf(task));
+    };
     const ids = Array.from({ length: 2000 }, (_, i) => `round ${i}`);
     // The easy one comes first with a chance of 0.25 / 1.25 = 0.2: binomial, 400 ± 18, so within 90 with certainty.
-    const easyFirst = ids.filter((id) => first(0.25, id)[0] === 'easy').length;
+    const firsts = await Promise.all(ids.map((id) => first(0.25, id)));
+    const easyFirst = firsts.filter(([one]) => one === 'easy').length;
     expect(Math.abs(easyFirst - 400)).toBeLessThan(90);
-    expect(ids.every((id) => first(0, id, 2).join() === 'mixed,easy')).toBe(true);
-    expect(first(0.25, 'round 1', 2)).toEqual(first(0.25, 'round 1', 2));
-    expect(first(0.25, 'round 1', 2).sort()).toEqual(['easy', 'mixed']);
+    const both = await Promise.all(ids.map((id) => first(0, id, 2)));
+    expect(both.every((two) => two.join() === 'mixed,easy')).toBe(true);
+    expect(await first(0.25, 'round 1', 2)).toEqual(await first(0.25, 'round 1', 2));
+    expect((await first(0.25, 'round 1', 2)).sort()).toEqual(['easy', 'mixed']);
   });
 
   test('keeps the recipe’s own state over rounds whose plan has none', async () => {

@@ -23,6 +23,7 @@ import { VARIANTS } from '../../recipes/grpo/variants.ts';
 import { bindingsOf } from '../../recipes/run-order.ts';
 import { randomTask, runningTotals } from '../../worlds/arithmetic/family.ts';
 import { readTasks } from '../../worlds/file/read-tasks.ts';
+import { tasksHere } from '../../worlds/file/stored-tasks.ts';
 import { taskSet } from '../../worlds/file/task-set.ts';
 import { readTask } from '../../worlds/questions/task-text.ts';
 import { byteTokenizer, SMOLLM_TEMPLATE } from '../core/renderer/checkpoints.ts';
@@ -281,7 +282,7 @@ describe('rounds', { timeout: 120_000 }, () => {
     const context = { round, renderer } as unknown as Parameters<typeof recipe.propose>[0];
     const { tasks: drawn } = await recipe.propose(context);
     const questions = drawn.map(({ task }) => readTask(task).messages[0]!.content);
-    expect(drawn).toHaveLength(tasks.sources[0]!.tasks.length);
+    expect(drawn).toHaveLength(tasksHere(tasks).length);
     for (const { messages } of tasks.heldOut) expect(questions).not.toContain(messages[0]!.content);
     expect(extractAnswer(readTask(drawn[0]!.task).answer, ['whole']).ok).toBe(true);
   });

@@ -224,6 +224,20 @@ export const GUARDS: readonly Guard[] = [
     'store/uploads',
   ),
   guard(
+    'the tasks of a large file swapped',
+    'core/recipe/round-context.ts',
+    'if (found === sha256) return bytes;',
+    'if (found) return bytes;',
+    'worlds/file/stored-tasks',
+  ),
+  guard(
+    'the tasks of a large file swapped',
+    'workers/store/stored-tasks.ts',
+    'put(key, body, { sha256, ',
+    'put(key, body, { ',
+    'trust/hostile',
+  ),
+  guard(
     'weights replaced',
     'learner/loop/round-policies.ts',
     'gateway.getVersion(ref, files, manifests[manifestKey(spec, ref)])',

@@ -232,6 +232,25 @@ function routesOf({ mesh: { secrets } }: Scene, round: string, group: string, ma
       [wrongPaths(4), wrongHash],
       { 'x-sha256': sha256(file) },
     ),
+    learner('an object of tasks', 'PUT', `/api/tasks/${sha256(file)}`, file, 201, [
+      wrongPaths(3),
+      fc.constantFrom(
+        (request: RawRequest) => ({ ...request, path: `/api/tasks/${sha256(text('other'))}` }),
+        (request: RawRequest) => ({
+          ...request,
+          path: request.path.toUpperCase().replace('/API/TASKS', '/api/tasks'),
+        }),
+        (request: RawRequest) => ({ ...request, body: text('{"model_type":"qwen2"}') }),
+        (request: RawRequest) => ({ ...request, body: text('') }),
+      ),
+    ]),
+    learner('missing objects of tasks', 'POST', '/api/tasks/missing', json({ sha256: [sha256(file)] }), 200, [
+      wrongPaths(3),
+      brokenJson,
+      wrongFields({
+        sha256: [null, 'x', [7], ['x'], [sha256(file).toUpperCase()], Array(501).fill('0'.repeat(64))],
+      }),
+    ]),
     learner('commit', 'PUT', '/api/policies/ready/versions/0', json(manifest), 201, [
       wrongPaths(3),
       brokenJson,

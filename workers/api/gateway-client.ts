@@ -23,6 +23,7 @@ import {
   type GroupStates,
   groupListing,
   type ListedRun,
+  missingTasks,
   type PolicyState,
   type PolicyVersions,
   type Pruned,
@@ -112,6 +113,8 @@ const LONGEST_EVENT = 1024 * 1024;
 const STORED_ONCE_BYTES = 1024 * 1024;
 /** The number of rounds on one page of a listing. */
 const PAGE = 500;
+/** The number of objects of tasks that one request looks for. */
+const LOOKED_FOR = 500;
 /** The number of groups on one page of contents. */
 const CONTENTS = 64;
 
@@ -321,6 +324,25 @@ export class GatewayClient {
         },
       );
     return bytes;
+  }
+
+  /** The bytes of an object of tasks, whose hash the stage that reads it checks. */
+  async getTasks(sha256: string): Promise<Uint8Array<ArrayBuffer>> {
+    return new Uint8Array(await this.getObject(keys.tasks(sha256)));
+  }
+
+  /** Those of the objects of tasks that the mesh has not stored. */
+  async missingTasks(hashes: readonly string[]): Promise<string[]> {
+    const missing: string[] = [];
+    for (let from = 0; from < hashes.length; from += LOOKED_FOR) {
+      const json = { sha256: hashes.slice(from, from + LOOKED_FOR) };
+      missing.push(...(await read(missingTasks, this.#api.tasks.missing.$post({ json }))).missing);
+    }
+    return missing;
+  }
+
+  async putTasks(sha256: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    await this.#api.tasks[':sha256'].$put({ param: { sha256 } }, { init: { body: bytes } });
   }
 
   async getManifest({ name, version }: PolicyRef): Promise<Manifest> {

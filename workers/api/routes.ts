@@ -412,7 +412,7 @@ const TABLE = {
       'GET',
       '/api/objects/*',
       'learner',
-      'Reads an object under rounds/ or policies/; with `x-sha256` the one of that hash, where several were stored under the key. A verifier’s token reads it as well.',
+      'Reads an object under rounds/, policies/ or tasks/; with `x-sha256` the one of that hash, where several were stored under the key. A verifier’s token reads it as well.',
       { answer: 'bytes' },
     ),
     route(
@@ -449,6 +449,17 @@ const TABLE = {
       'learner',
       'Commits a version by its manifest, and begins the round that follows.',
       { body: manifest, answer: answers.committed, status: 201 },
+    ),
+    route('POST', '/api/tasks/missing', 'learner', 'Says which objects of tasks are not stored.', {
+      body: answers.tasksOrder,
+      answer: answers.missingTasks,
+    }),
+    route(
+      'PUT',
+      '/api/tasks/:sha256',
+      'learner',
+      'Stores an object of tasks under its hash, for the stages of runs on large files.',
+      { body: 'bytes', answer: answers.storedTasks, status: 201 },
     ),
     route('POST', '/api/rounds/:id/report', 'learner', 'Stores the report of a round.', {
       body: roundReport,

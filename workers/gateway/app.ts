@@ -21,7 +21,7 @@ import { queueDepths } from './queue-depths.ts';
 import { readRoutes } from './read-routes.ts';
 import { samplingRoutes } from './sampling-routes.ts';
 import type { GatewayTypes, Services } from './services.ts';
-import { uploadRoutes } from './upload-routes.ts';
+import { taskRoutes, uploadRoutes } from './upload-routes.ts';
 import { tellLearner } from './usage.ts';
 import { webhook } from './webhook.ts';
 import { workRoutes } from './work-routes.ts';
@@ -66,6 +66,7 @@ export function gatewayApp(services: Services): Hono<GatewayTypes> {
   app.route('/environments', environmentRoutes);
   app.route('/', learnerRoutes);
   app.route('/api/policies/:name/versions/:n/files', uploadRoutes);
+  app.route('/api/tasks', taskRoutes);
   app.route('/', nodeRoutes);
   app.route('/api/dead-letters', deadLetterRoutes);
   app.route('/api', readRoutes);

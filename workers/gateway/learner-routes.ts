@@ -40,13 +40,13 @@ import { prune } from './prune.ts';
 import type { GatewayTypes } from './services.ts';
 import { runView } from './views.ts';
 
-/** Accepts only keys under rounds and policies, without empty or dots-only segments, so that no path leads elsewhere. */
+/** Accepts only keys under rounds, policies and tasks, without empty or dots-only segments, so that no path leads elsewhere. */
 const objectKey = v.pipe(
   v.string(),
   v.maxLength(512),
   v.regex(
-    /^(?:rounds|policies)(?:\/(?!\.+(?:\/|$))[a-z0-9._-]{1,128})+$/,
-    'Expected a key under rounds/ or policies/',
+    /^(?:rounds|policies|tasks)(?:\/(?!\.+(?:\/|$))[a-z0-9._-]{1,128})+$/,
+    'Expected a key under rounds/, policies/ or tasks/',
   ),
 );
 /** Largest report, in bytes: it holds the reward of each of up to 5,000 proposals. */

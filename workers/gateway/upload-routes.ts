@@ -1,16 +1,20 @@
-/** Stores the files of versions that are not committed yet: each in one request or, where it is large, in parts that are then joined. */
+/** Stores the files of versions that are not committed yet, each in one request or, where it is large, in parts that are then joined; and the objects of tasks. */
 import { type Context, Hono } from 'hono';
 import type * as v from 'valibot';
 import {
+  type missingTasks,
   type storedFile,
   type storedPart,
+  type storedTasks,
+  tasksOrder,
   type UploadState,
   uploadOrder,
 } from '../../core/schema/answers.ts';
-import { MAX_FILE_BYTES, PART_BYTES, storedName } from '../../core/schema/policy.ts';
+import { MAX_FILE_BYTES, MAX_TASKS_BYTES, PART_BYTES, storedName } from '../../core/schema/policy.ts';
 import { partText, versionText } from '../../core/schema/queries.ts';
 import { name } from '../../core/schema/sample.ts';
 import { isSettled } from '../store/pending-manifest.ts';
+import { findMissing, putTasks } from '../store/stored-tasks.ts';
 import { beginUpload, joinParts, putPart, type Uploaded } from '../store/uploads.ts';
 import { putVersionFile } from '../store/version-objects.ts';
 import { check, readJsonBody } from './body.ts';
@@ -87,4 +91,17 @@ export const uploadRoutes = new Hono<GatewayTypes>()
       { file: uploaded.object, result },
       result === 'stored' ? 201 : 200,
     );
+  });
+
+export const taskRoutes = new Hono<GatewayTypes>()
+  .post('/missing', learnerOnly, async (c) => {
+    const { sha256 } = await readJsonBody(c.req.raw, tasksOrder, 64 * 1024);
+    const missing = await findMissing(c.var.services.bucket, sha256);
+    return c.json<v.InferOutput<typeof missingTasks>>({ missing });
+  })
+  .put('/:sha256', learnerOnly, async (c) => {
+    const sha256 = check(hashHeader, c.req.param('sha256'), 'tasks.sha256');
+    const { body } = bodyOf(c, MAX_TASKS_BYTES, 'Send the tasks in smaller objects.');
+    const result = await putTasks(c.var.services.bucket, sha256, body);
+    return c.json<v.InferOutput<typeof storedTasks>>({ result }, result === 'stored' ? 201 : 200);
   });

@@ -77,7 +77,7 @@ export const contended = (key: string) =>
   });
 
 /** R2 reports another hash in the text of its error, with the code 10037. */
-const HASH_MISMATCH = /checksum|10037/i;
+export const HASH_MISMATCH = /checksum|10037/i;
 
 const otherBytes = (file: string, sha256: string, cause: unknown) =>
   new RollmeshError(

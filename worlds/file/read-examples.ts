@@ -5,7 +5,7 @@
 import type { Message } from '../../core/renderer/message.ts';
 import { readMessages } from './messages.ts';
 import { fieldsOf, RowFault, readEach } from './read-tasks.ts';
-import type { Row } from './rows.ts';
+import type { FileBytes, Row } from './rows.ts';
 import type { FileTask, PlacedTask } from './task.ts';
 
 /** The first of the fields that the row has. */
@@ -206,15 +206,15 @@ const CONVERSATION =
 const PAIR = '{"question": "…" or "messages": […], "chosen": "…", "rejected": "…"} on every line';
 
 /** All conversations of a file. Throws as `readTasks`. */
-export const readConversations = (name: string, bytes: Uint8Array, system?: string): Promise<PlacedTask[]> =>
+export const readConversations = (name: string, bytes: FileBytes, system?: string): Promise<PlacedTask[]> =>
   readEach(name, bytes, (row) => conversationOf(row, system), CONVERSATION);
 
 /** All pairs of a file. Throws as `readTasks`. */
-export const readPairs = (name: string, bytes: Uint8Array, system?: string): Promise<PlacedTask[]> =>
+export const readPairs = (name: string, bytes: FileBytes, system?: string): Promise<PlacedTask[]> =>
   readEach(name, bytes, (row) => pairOf(row, system), PAIR);
 
 /** All rated answers of a file: pairs, answers with a label, and answers with a label for each step. Throws as `readTasks`. */
-export const readRated = (name: string, bytes: Uint8Array, system?: string): Promise<PlacedTask[]> =>
+export const readRated = (name: string, bytes: FileBytes, system?: string): Promise<PlacedTask[]> =>
   readEach(name, bytes, (row) => ratedOf(row, system), RATED);
 
 /** A repeat is the whole example again: a question may have several answers to learn from, and several pairs. */

@@ -5,7 +5,7 @@ import { RollmeshError, wrongInput } from '../../core/errors.ts';
 import type { Message } from '../../core/renderer/message.ts';
 import { arithmetic, runningTotals } from '../arithmetic/family.ts';
 import { MessageFault, readMessages } from './messages.ts';
-import { type Fault, type Row, readRows } from './rows.ts';
+import { type Fault, type FileBytes, type Row, readRows } from './rows.ts';
 import { type FileTask, type PlacedTask, TASK_FIELDS } from './task.ts';
 
 export interface TaskFileSettings {
@@ -24,6 +24,8 @@ export interface TaskFileSettings {
 
 /** Faults that an error lists; the others are counted. */
 const SHOWN = 3;
+/** Rows by which a hint is found where a file cannot be used. */
+const HINTED = 1000;
 
 /** Ends reading a row, with what is wrong with it. */
 export class RowFault extends Error {}
@@ -199,7 +201,7 @@ const TASK = 'an object like {"question": "…", "answer": "…", "metadata": {�
  */
 export const readTasks = (
   name: string,
-  bytes: Uint8Array,
+  bytes: FileBytes,
   settings: TaskFileSettings,
 ): Promise<PlacedTask[]> =>
   readEach(
@@ -214,28 +216,29 @@ export const readTasks = (
 /** Every row of a file by `make`, which throws RowFault for one that is wrong. `expected`: what a row should be. Throws as `readTasks`. */
 export async function readEach(
   name: string,
-  bytes: Uint8Array,
+  bytes: FileBytes,
   make: (row: Row) => FileTask,
   expected: string,
   leaveOut?: TaskFileSettings['leaveOut'],
   hint: (rows: readonly Row['value'][]) => string | undefined = () => undefined,
 ): Promise<PlacedTask[]> {
-  const { rows, faults } = await readRows(name, bytes);
-  const wrong: Fault[] = [...faults];
+  const wrong: Fault[] = [];
   const tasks: PlacedTask[] = [];
-  for (const row of rows)
-    try {
-      tasks.push({ ...make(row), file: name, line: row.line });
-    } catch (error) {
-      if (!(error instanceof RowFault || error instanceof MessageFault)) throw error;
-      const { line } = row;
-      if (leaveOut && error instanceof ReferenceFault) leaveOut({ file: name, line, what: error.message });
-      else wrong.push({ line, what: error.message });
-    }
-  if (wrong.length) {
-    const next = hint(rows.map(({ value }) => value));
-    throw faultsError(name, wrong, expected, next);
+  const first: Row['value'][] = [];
+  for await (const { rows, faults } of readRows(name, bytes)) {
+    for (const fault of faults) wrong.push(fault);
+    first.push(...rows.slice(0, HINTED - first.length).map(({ value }) => value));
+    for (const row of rows)
+      try {
+        tasks.push({ ...make(row), file: name, line: row.line });
+      } catch (error) {
+        if (!(error instanceof RowFault || error instanceof MessageFault)) throw error;
+        const { line } = row;
+        if (leaveOut && error instanceof ReferenceFault) leaveOut({ file: name, line, what: error.message });
+        else wrong.push({ line, what: error.message });
+      }
   }
+  if (wrong.length) throw faultsError(name, wrong, expected, hint(first));
   if (tasks.length) return tasks;
   throw wrongInput('tasks.empty', `The file ${name} has no tasks.`, { expected: 'at least one' });
 }

@@ -19,6 +19,9 @@ export interface Fault {
   readonly what: string;
 }
 
+/** A file in memory, or its parts one after the other as it is read. */
+export type FileBytes = Uint8Array | AsyncIterable<Uint8Array>;
+
 export interface Rows {
   readonly rows: readonly Row[];
   readonly faults: readonly Fault[];
@@ -27,12 +30,35 @@ export interface Rows {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** Decodes a file, or its parts one after the other. Throws `file.encoding`. */
+function decoder(name: string): (bytes?: Uint8Array) => string {
+  const utf8 = new TextDecoder('utf-8', { fatal: true });
+  return (bytes) => {
+    try {
+      return utf8.decode(bytes, { stream: bytes !== undefined });
+    } catch (cause) {
+      throw wrongInput('file.encoding', `The file ${name} is not UTF-8.`, { expected: 'UTF-8 text', cause });
+    }
+  };
+}
+
 function decode(name: string, bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (cause) {
-    throw wrongInput('file.encoding', `The file ${name} is not UTF-8.`, { expected: 'UTF-8 text', cause });
+  const next = decoder(name);
+  return next(bytes) + next();
+}
+
+/** The parts of a file as one. */
+export async function joined(bytes: FileBytes): Promise<Uint8Array> {
+  if (bytes instanceof Uint8Array) return bytes;
+  const parts: Uint8Array[] = [];
+  for await (const part of bytes) parts.push(part);
+  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
   }
+  return all;
 }
 
 const TOO_DEEP = `it is nested deeper than ${DEEPEST} levels`;
@@ -59,28 +85,48 @@ function parseExactly(text: string): unknown {
   return JSON.parse(text, exact);
 }
 
-/** An empty line is a fault, except at the end of the file: one in the middle is more often a lost task than formatting. */
-function jsonLines(text: string): Rows {
-  const rows: Row[] = [];
-  const faults: Fault[] = [];
-  for (const [i, part] of text.trimEnd().split(/\r?\n/).entries()) {
-    const line = i + 1;
-    if (part.trim() === '') faults.push({ line, what: 'it is empty' });
-    else
-      try {
-        const value: unknown = parseExactly(part);
-        if (!isObject(value)) faults.push({ line, what: 'it is no JSON object' });
-        else if (!isShallow(value)) faults.push({ line, what: TOO_DEEP });
-        else if (isEndless(value)) faults.push({ line, what: ENDLESS });
-        else rows.push({ line, value });
-      } catch (error) {
-        faults.push({
-          line,
-          what: `it is not JSON (${error instanceof Error ? error.message : String(error)})`,
-        });
-      }
+/** A line as a row; otherwise what is wrong with it. */
+function jsonLine(text: string): Row['value'] | string {
+  if (text.trim() === '') return 'it is empty';
+  try {
+    const value: unknown = parseExactly(text);
+    if (!isObject(value)) return 'it is no JSON object';
+    if (!isShallow(value)) return TOO_DEEP;
+    return isEndless(value) ? ENDLESS : value;
+  } catch (error) {
+    return `it is not JSON (${error instanceof Error ? error.message : String(error)})`;
   }
-  return { rows, faults };
+}
+
+/**
+ * The lines of each part of a file, which ends where the last of them that is not empty ends. An empty line is a fault, except at the end of the file:
+ * one in the middle is more often a lost task than formatting.
+ */
+async function* jsonLines(name: string, bytes: FileBytes): AsyncGenerator<Rows> {
+  const next = decoder(name);
+  let line = 0;
+  /** What is read and no row yet: it may go on, or it may be the end. */
+  let rest = '';
+  const rowsOf = (texts: readonly string[]): Rows => {
+    const rows: Row[] = [];
+    const faults: Fault[] = [];
+    for (const text of texts) {
+      const value = jsonLine(text);
+      line++;
+      if (typeof value === 'string') faults.push({ line, what: value });
+      else rows.push({ line, value });
+    }
+    return { rows, faults };
+  };
+  for await (const part of bytes instanceof Uint8Array ? [bytes] : bytes) {
+    rest += next(part);
+    const end = rest.trimEnd().lastIndexOf('\n');
+    if (end < 0) continue;
+    yield rowsOf(rest.slice(0, end).split(/\r?\n/));
+    rest = rest.slice(end + 1);
+  }
+  rest = (rest + next()).trimEnd();
+  if (rest !== '' || line === 0) yield rowsOf(rest.split(/\r?\n/));
 }
 
 /** A cell that holds a JSON array or object is read as one: options, tests, messages, metadata. One that is nested too deeply stays text. */
@@ -188,17 +234,18 @@ async function parquet(name: string, bytes: Uint8Array): Promise<Rows> {
   }
 }
 
-/** Reads a file by the end of its name. Throws `wrong-input` where the whole file cannot be read; faults are of single rows. */
-export async function readRows(name: string, bytes: Uint8Array): Promise<Rows> {
+/** Is it a file of lines of JSON, which is read a part after the other? */
+export const isJsonLines = (name: string): boolean => /\.(?:jsonl|ndjson)$/i.test(name);
+
+/** Reads a file by the end of its name, part by part. Throws `wrong-input` where the whole file cannot be read; faults are of single rows. */
+export async function* readRows(name: string, bytes: FileBytes): AsyncGenerator<Rows> {
+  if (isJsonLines(name)) return yield* jsonLines(name, bytes);
   const ending = /\.([a-z]+)$/i.exec(name)?.[1]?.toLowerCase();
   switch (ending) {
-    case 'jsonl':
-    case 'ndjson':
-      return jsonLines(decode(name, bytes));
     case 'csv':
-      return csv(name, decode(name, bytes));
+      return yield csv(name, decode(name, await joined(bytes)));
     case 'parquet':
-      return parquet(name, bytes);
+      return yield await parquet(name, await joined(bytes));
   }
   throw wrongInput('tasks.format', `The kind of the file ${name} is not known.`, {
     expected: 'a name that ends in .jsonl, .ndjson, .csv or .parquet',

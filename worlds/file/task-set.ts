@@ -49,8 +49,8 @@ export interface TaskSet {
 const placeOf = ({ file, line }: PlacedTask): Place => ({ file, line });
 
 /** The key that a task is split by. */
-function splitKey(task: PlacedTask, by: string | undefined): string {
-  if (by === undefined) return questionKey(task);
+function splitKey(task: PlacedTask, by: string | undefined, asked: (task: PlacedTask) => string): string {
+  if (by === undefined) return asked(task);
   const value = task.metadata[by];
   if (value !== undefined && value !== null) return `${by}=${JSON.stringify(value)}`;
   throw wrongInput(
@@ -71,6 +71,13 @@ export function taskSet(
   heldOutBy: HeldOutBy,
   identity: (task: PlacedTask) => string = questionKey,
 ): TaskSet {
+  // Each is asked for up to four times, and takes as long as reading the line.
+  const keys = new Map<PlacedTask, string>();
+  const asked = (task: PlacedTask): string => {
+    const key = keys.get(task) ?? questionKey(task);
+    keys.set(task, key);
+    return key;
+  };
   const duplicates: Repeat[] = [];
   const contradictions: Repeat[] = [];
   const leaks: Repeat[] = [];
@@ -78,7 +85,7 @@ export function taskSet(
   /** The first task of every question, repeats reported. */
   const distinct = (tasks: readonly PlacedTask[], seen: Map<string, PlacedTask>): PlacedTask[] =>
     tasks.filter((task) => {
-      const key = identity(task);
+      const key = identity === questionKey ? asked(task) : identity(task);
       const first = seen.get(key);
       if (!first) seen.set(key, task);
       else
@@ -93,15 +100,15 @@ export function taskSet(
   const all = sources.map(({ tasks, weight }) => ({ weight, tasks: distinct(tasks, seen) }));
   const share = 'share' in heldOutBy ? heldOutBy : null;
   const holds = (task: PlacedTask) =>
-    share !== null && isHeldOutKey('tasks/file', splitKey(task, share.by), share.share);
+    share !== null && isHeldOutKey('tasks/file', splitKey(task, share.by, asked), share.share);
   const heldOut =
     'tasks' in heldOutBy
       ? distinct(heldOutBy.tasks, new Map())
       : all.flatMap(({ tasks }) => tasks.filter(holds));
 
-  const examined = new Map(heldOut.map((task) => [questionKey(task), task]));
+  const examined = new Map(heldOut.map((task) => [asked(task), task]));
   const trains = (task: PlacedTask): boolean => {
-    const held = examined.get(questionKey(task));
+    const held = examined.get(asked(task));
     if (held && 'tasks' in heldOutBy) leaks.push({ first: placeOf(held), again: placeOf(task) });
     return !held;
   };

@@ -6,7 +6,7 @@ import type { SeatedGame } from '../../core/game/seated-game.ts';
 import type { Random } from '../../core/random.ts';
 import type { Demonstration } from '../arithmetic/demonstrations.ts';
 import { agentPrompt, writeActions } from '../environment.ts';
-import { type MeetBatch, meet, MOVES } from '../grids/meet.ts';
+import { type MeetBatch, MOVES, meet } from '../grids/meet.ts';
 import { demonstrateGame } from './demonstrations.ts';
 import { type HintState, hintGame, PICKS, tellingWords } from './hint.ts';
 import { ADVICE, advisedSplit, bothAdvisedSplit, coinsIn, offered, type SplitState, split } from './split.ts';

@@ -14,7 +14,8 @@ import { Random } from '../../core/random.ts';
 import { shownQuestion } from '../../core/recipe/rubric.ts';
 import { drawUntil } from '../../core/recipe/split.ts';
 import type { TaskFamily } from '../../core/recipe/task-family.ts';
-import type { TaskSet } from '../file/task-set.ts';
+import type { GivenTasks } from '../file/stored-set.ts';
+import { tasksHere, traitsOf } from '../file/stored-tasks.ts';
 import { checkAnswer } from '../questions/check-answer.ts';
 
 /** Tasks of a family's `train` split: each is drawn by its number, so that none is stored. */
@@ -128,21 +129,21 @@ export function hostedTexts(name: string, texts: HostedTexts, rules: string): Ho
 const LONGEST_ANSWER = 5000;
 
 export interface HostedQuestions {
-  readonly tasks: Pick<TaskSet, 'sources' | 'heldOut'>;
+  readonly tasks: GivenTasks;
   readonly checker: Checker;
   readonly extract: readonly Extraction[];
 }
 
-/** A run's questions as environments that its mesh serves: none where the gateway, which serves them, cannot judge the answers. */
+/** A run's questions as environments that its mesh serves: none where the gateway, which serves them, cannot judge the answers or has not got all questions. */
 export const servedQuestions = (name: string, questions: HostedQuestions): HostedEnvironment[] =>
-  questions.checker.runsAnswers ? [] : [hostedQuestions(name, () => questions)];
+  questions.checker.runsAnswers || traitsOf(questions.tasks) ? [] : [hostedQuestions(name, () => questions)];
 
 /** Questions with reference answers. `given` is called when the first of them is asked for. */
 export function hostedQuestions(name: string, given: () => HostedQuestions): HostedEnvironment {
   let opened: ReturnType<typeof open> | undefined;
   const open = () => {
     const { tasks, ...how } = given();
-    return { ...how, train: tasks.sources.flatMap((source) => source.tasks), test: tasks.heldOut };
+    return { ...how, train: tasksHere(tasks), test: tasks.heldOut };
   };
   const questions = () => {
     opened ??= open();

@@ -9,8 +9,8 @@ import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { Proposals } from '../../core/schema/sample.ts';
 import { admitTasks, withLeftOut } from '../drawn-tasks.ts';
 import { drawFileTasks } from '../file/sampler.ts';
+import type { GivenTasks } from '../file/stored-set.ts';
 import type { PlacedTask } from '../file/task.ts';
-import type { TaskSource } from '../file/task-set.ts';
 import { writeTask } from './task-text.ts';
 
 type Reader = Pick<RoundContext, 'tokenizer' | 'contextLength'>;
@@ -42,12 +42,12 @@ export function fittingIn(
 }
 
 export interface DrawnQuestions {
-  readonly sources: readonly TaskSource[];
+  readonly sources: GivenTasks['sources'];
   /** What a question has to fit into the context with. */
   readonly rooms: (task: string) => readonly Room[];
   readonly count: number;
-  /** How often a question is drawn relative to the others of its file; by default all are equal. */
-  readonly weightOf?: ((task: string) => number) | undefined;
+  /** How often a question is drawn relative to the others of its file, by its key; by default all are equal. */
+  readonly weightOf?: ((key: string) => number) | undefined;
 }
 
 /** Throws `questions.alike` where two different questions become the same prompt: the policy would answer what it is not shown. */
@@ -71,17 +71,15 @@ function expectShown(
 }
 
 /** `count` questions, none twice; fewer where the files have fewer that fit. Throws `questions.too-long` and `questions.alike`. */
-export function drawQuestions(
-  context: Pick<RoundContext, 'round' | 'renderer'> & Reader,
+export async function drawQuestions(
+  context: Pick<RoundContext, 'round' | 'renderer' | 'readStored'> & Reader,
   { sources, rooms, count, weightOf }: DrawnQuestions,
-): Proposals {
-  const { round } = context;
+): Promise<Proposals> {
+  const { round, readStored } = context;
   const { fits, leftOut } = fittingIn(context, rooms);
   const accepts = (task: PlacedTask) => fits(writeTask(task));
-  const drawn = drawFileTasks(new Random(`${round.id}/tasks`), sources, count, {
-    accepts,
-    weightOf: weightOf && ((task) => weightOf(writeTask(task))),
-  });
+  const random = new Random(`${round.id}/tasks`);
+  const drawn = await drawFileTasks(readStored, random, sources, count, { accepts, weightOf });
   expectShown(context, drawn);
   return withLeftOut(context, admitTasks(round, drawn.map(writeTask)), leftOut);
 }

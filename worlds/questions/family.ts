@@ -8,8 +8,9 @@ import type { Wordings } from '../../core/game/game.ts';
 import type { Verb } from '../../core/game/verbs.ts';
 import { HELD_OUT } from '../../core/recipe/split.ts';
 import type { TaskFamily } from '../../core/recipe/task-family.ts';
-import { drawFileTasks } from '../file/sampler.ts';
-import type { TaskSet } from '../file/task-set.ts';
+import { drawTask } from '../file/sampler.ts';
+import type { GivenTasks } from '../file/stored-set.ts';
+import { tasksHere } from '../file/stored-tasks.ts';
 import { messageFamily } from '../message-family.ts';
 import { isProposed, readTask, writeTask } from './task-text.ts';
 
@@ -17,7 +18,7 @@ import { isProposed, readTask, writeTask } from './task-text.ts';
 export interface QuestionSet {
   /** Name of the set, for reports. */
   readonly name: string;
-  readonly tasks: Pick<TaskSet, 'sources' | 'heldOut'>;
+  readonly tasks: GivenTasks;
   readonly checker: Checker;
   /** Where to look for the answer in the text, in this order. */
   readonly extract: readonly Extraction[];
@@ -34,9 +35,9 @@ export function questionFamily(
   const heldOut = tasks.heldOut.map(writeTask);
   const own = {
     name,
-    random: (random) => writeTask(drawFileTasks(random, tasks.sources, 1)[0]!),
+    random: (random) => writeTask(drawTask(random, tasks.sources)),
     heldOut: ({ heldOut: isHeldOut, most } = HELD_OUT) => {
-      const side = isHeldOut ? heldOut : tasks.sources.flatMap((source) => source.tasks.map(writeTask));
+      const side = isHeldOut ? heldOut : tasksHere(tasks).map(writeTask);
       return side.slice(0, Math.min(examined, most));
     },
     isHeldOut: (task) => heldOut.includes(task),

@@ -16,6 +16,7 @@ import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { shownQuestion } from '../../core/recipe/rubric.ts';
 import { invalid, ok, type ParseResult } from '../../core/recipe/task-family.ts';
 import type { InvalidOutcome } from '../../core/schema/outcome.ts';
+import { sidesOf, tasksHere, traitsOf } from '../file/stored-tasks.ts';
 import { type FileTask, type PlacedTask, questionKey } from '../file/task.ts';
 import { saidInMessages } from '../message-family.ts';
 import { drawQuestions, fittingIn, type Room } from './draw.ts';
@@ -168,16 +169,15 @@ export function questionGame(questions: GameQuestions, needs: Parameters<typeof 
     VERBS.map((verb) => [verb, wordingOf(questions, verb)]),
   ) as unknown as Wordings<Verb>;
   const family = questionFamily(questions, words);
-  const keyOf = (task: string): string => questionKey(readTask(task));
-  const heldOut = new Set(tasks.heldOut.map(questionKey));
-  const all = tasks.sources.flatMap((source) => source.tasks);
-  const trained = new Set(all.map(questionKey));
+  const traits = traitsOf(tasks);
+  const all = traits ? [] : tasksHere(tasks);
   const rooms = (context: RoundContext) => roomsOf(words, saidBy(needs), maxNew, context);
   const isReserved = (task: string): boolean => {
     const read = parseProposal?.(readTask(task).messages.at(-1)!.content);
     return read?.ok === true && read.value.isHeldOut;
   };
-  const library = libraryOf([...all, ...tasks.heldOut]);
+  // A library is of the documents of all questions.
+  const library = traits ? undefined : libraryOf([...all, ...tasks.heldOut]);
   return {
     family,
     words,
@@ -192,7 +192,7 @@ export function questionGame(questions: GameQuestions, needs: Parameters<typeof 
       },
     },
     needsOf: needsOf({ ...questions, answerIsExact: family.answerIsExact }),
-    data: dataOf(all),
+    data: traits?.data ?? dataOf(all),
     byExample: true,
     form: answerForm(questions.extract),
     tests: (asked) => family.heldOut(asked),
@@ -205,15 +205,17 @@ export function questionGame(questions: GameQuestions, needs: Parameters<typeof 
         weightOf: context.weightOf,
       }),
     fitting: (context) => fittingIn(context, rooms(context)),
-    gate: (context): TaskGate => {
+    gate: async (context): Promise<TaskGate> => {
       const { fits } = fittingIn(context, rooms(context));
-      const seen = new Set(trained);
+      const { isTrained, isHeldOut } = await sidesOf(context.readStored, tasks);
+      const seen = new Set<string>();
       return {
-        isHeldOut: (task) => heldOut.has(keyOf(task)) || isReserved(task),
+        isHeldOut: (task) => isHeldOut(readTask(task)) || isReserved(task),
         // A question that is in the files or came before in the round is a duplicate.
         refuse: (task): InvalidOutcome | null => {
-          const key = keyOf(task);
-          if (seen.has(key)) return 'duplicate';
+          const read = readTask(task);
+          const key = questionKey(read);
+          if (isTrained(read) || seen.has(key)) return 'duplicate';
           seen.add(key);
           return fits(task) ? null : 'too-long';
         },

@@ -1,6 +1,7 @@
 /** A question as the text that travels with a round. It is complete, so that no stage has to look anything up. */
 import * as v from 'valibot';
 import type { SearchStep } from '../../core/game/verbs.ts';
+import { deriveId } from '../../core/random.ts';
 import type { Part } from '../../core/recipe/reading.ts';
 import { shownQuestion } from '../../core/recipe/rubric.ts';
 import { type Message, message } from '../../core/renderer/message.ts';
@@ -20,6 +21,12 @@ const schema = v.object({
 /** The same task gives the same text, wherever it was read from. */
 export const writeTask = ({ messages, answer, solution, metadata, difficulty }: FileTask): string =>
   JSON.stringify({ messages, answer, ...(solution === undefined ? {} : { solution }), metadata, difficulty });
+
+/** Half an id of a task's text: few enough characters for the questions of a large file. */
+export const textKey = (task: string): string => deriveId('question', task).slice(0, 16);
+
+/** The key by which a curriculum draws a task. */
+export const taskKey = (task: FileTask): string => textKey(writeTask(task));
 
 /** A question that a policy wrote and that has no reference answer. */
 export const writeProposed = (messages: readonly Message[]): string =>

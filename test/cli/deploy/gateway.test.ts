@@ -1,8 +1,12 @@
 /** Whether a deployed gateway has the start policy, asked of a server that answers as the gateway does. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { hasStartPolicy, uploadStartPolicy } from '../../../cli/deploy/gateway.ts';
+import { hasStartPolicy, uploadStartPolicy, uploadTasks } from '../../../cli/deploy/gateway.ts';
+import type { Recipe } from '../../../core/recipe/recipe.ts';
 
 const closers: (() => void)[] = [];
 afterEach(() => {
@@ -44,4 +48,26 @@ test('a seed that is there is not uploaded again', async () => {
   const { url, asked } = await serve({ '/healthz': UP, '/api/policies/arithmetic-base': [200, SEED] });
   await uploadStartPolicy(url, 'a-token');
   expect(asked.filter((line) => !line.startsWith('GET'))).toEqual([]);
+});
+
+test('of the tasks of a large file a deployed mesh is sent what it lacks', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'rollmesh-deploy-tasks-'));
+  closers.push(() => rmSync(folder, { recursive: true, force: true }));
+  const [there, lacking] = ['a'.repeat(64), 'b'.repeat(64)];
+  mkdirSync(join(folder, 'tasks'));
+  for (const sha256 of [there, lacking]) writeFileSync(join(folder, 'tasks', sha256), sha256);
+  const { url, asked } = await serve({
+    '/healthz': UP,
+    '/api/tasks/missing': [200, { missing: [lacking] }],
+    [`/api/tasks/${lacking}`]: [201, { result: 'stored' }],
+  });
+  const recipe = { name: 'grpo-1', stored: [there, lacking] } as unknown as Recipe;
+  const said: string[] = [];
+  const modules = [{ recipe, file: join(folder, 'grpo-1.mjs') }];
+  await uploadTasks(modules, url, 'a-token', (line) => said.push(line));
+  expect(asked.slice(1)).toEqual([
+    'POST /api/tasks/missing Bearer a-token',
+    `PUT /api/tasks/${lacking} Bearer a-token`,
+  ]);
+  expect(said).toEqual(['storing the tasks of grpo-1: 1 object']);
 });

@@ -78,17 +78,19 @@ test('a side without tasks is refused', () => {
   );
 });
 
-test('draws go by the files’ weights, without repetition, and again the same', () => {
+test('draws go by the files’ weights, without repetition, and again the same', async () => {
   const sources = [
     { tasks: many(5000, 'a.jsonl'), weight: 3 },
     { tasks: many(5000, 'b.jsonl'), weight: 1 },
   ];
-  const draw = () => drawFileTasks(new Random('seed'), sources, 2000);
-  const drawn = draw();
+  const nothing = () => Promise.reject(new Error('nothing is stored'));
+  const draw = () => drawFileTasks(nothing, new Random('seed'), sources, 2000);
+  const drawn = await draw();
   expect(new Set(asked(drawn)).size).toBe(2000);
-  expect(draw()).toEqual(drawn);
+  expect(await draw()).toEqual(drawn);
   // 1500 of 2000 with a standard deviation of 19.4.
   const fromFirst = drawn.filter(({ file }) => file === 'a.jsonl').length;
   expect(Math.abs(fromFirst - 1500)).toBeLessThan(80);
-  expect(drawFileTasks(new Random('seed'), [{ tasks: many(3), weight: 1 }], 10)).toHaveLength(3);
+  const three = [{ tasks: many(3), weight: 1 }];
+  expect(await drawFileTasks(nothing, new Random('seed'), three, 10)).toHaveLength(3);
 });

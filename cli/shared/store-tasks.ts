@@ -1,0 +1,43 @@
+/** Stores the objects of tasks that recipes name in a mesh, from the files beside the recipes' modules. */
+import { tasksBeside } from '../../local/stored-tasks.ts';
+import type { GatewayClient } from '../../workers/api/gateway-client.ts';
+import type { RecipeModule } from '../recipe-modules.ts';
+
+/** Objects that are under way at once. */
+const AT_ONCE = 6;
+
+/**
+ * Stores what the mesh lacks; what it has is not sent again. `say` is told what is sent, and of recipes whose objects are not there: the stages of their
+ * runs wait for them. @returns how many objects were sent
+ */
+export async function storeTasks(
+  gateway: Pick<GatewayClient, 'missingTasks' | 'putTasks'>,
+  modules: readonly RecipeModule[],
+  say: (line: string) => void,
+): Promise<number> {
+  let sent = 0;
+  for (const { recipe, file } of modules) {
+    if (!recipe.stored) continue;
+    const missing = await gateway.missingTasks([...new Set(recipe.stored)]);
+    if (missing.length === 0) continue;
+    const called = recipe.called ?? recipe.name;
+    say(`storing the tasks of ${called}: ${missing.length} ${missing.length === 1 ? 'object' : 'objects'}`);
+    const readTasks = tasksBeside([{ file }]);
+    const left = [...missing];
+    const absent: string[] = [];
+    const sendNext = async () => {
+      for (let sha256 = left.shift(); sha256 !== undefined; sha256 = left.shift()) {
+        const bytes = await readTasks(sha256).catch(() => null);
+        if (bytes) await gateway.putTasks(sha256, bytes);
+        else absent.push(sha256);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, sendNext));
+    sent += missing.length - absent.length;
+    if (absent.length)
+      say(
+        `${absent.length} of the objects of the tasks of ${called} are neither in the mesh nor beside ${file}: its rounds wait for them. Start its run again with the same --tasks.`,
+      );
+  }
+  return sent;
+}

@@ -1,0 +1,149 @@
+/** Files that are too large for a Worker's code: what is read, stored and named, and what is refused. */
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { taskFileBytes } from '../../cli/policy/task-file-options.ts';
+import { openRecipes } from '../../cli/recipe-modules.ts';
+import { storeTasks } from '../../cli/shared/store-tasks.ts';
+import { taskRecipe } from '../../cli/task-recipe.ts';
+import type { TrainingTaskOptions } from '../../cli/training-task-options.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'rollmesh-large-tasks-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const row = (i: number) => `{"question": "What is ${i} + 1?", "answer": ${i + 1}}\n`;
+function rowsFile(name: string, count: number, more = ''): string {
+  const path = join(root, name);
+  writeFileSync(path, `${Array.from({ length: count }, (_, i) => row(i)).join('')}${more}`);
+  return path;
+}
+const asked = (path: string, more: Partial<TrainingTaskOptions> = {}): TrainingTaskOptions => ({
+  ...{ recipe: 'grpo', policy: 'mine', tasks: [path], heldOut: '0.1' },
+  ...{ checker: 'number', extract: ['whole'], set: ['examined=40'] },
+  ...more,
+});
+/** Everything is too large for the code, and a few rows fill a shard. */
+const SMALL = { inCode: 12_000, shard: 1000 };
+
+test('60,000 questions are stored whole, once, beside a small module', { timeout: 60_000 }, async () => {
+  const path = rowsFile('many.jsonl', 60_000);
+  const made = (await taskRecipe(asked(path)))!;
+  expect(made.report).toEqual([
+    expect.stringMatching(
+      /^60000 tasks of \d+\.\d MB are more than a Worker’s code may hold: they are stored in \d+ shards, and a round reads those of its tasks\.$/,
+    ),
+  ]);
+  const folder = join(root, 'recipes');
+  const module = await made.write(folder);
+  expect(statSync(module).size).toBeLessThan(40_000);
+  const [recipe] = (await openRecipes([module])).named;
+  expect(recipe).toMatchObject({ name: made.recipe.name, stored: made.recipe.stored, hosted: [] });
+
+  const objects = readdirSync(join(folder, 'tasks'));
+  expect(objects.sort()).toEqual([...made.recipe.stored!].sort());
+  const lines = objects.flatMap((name) => {
+    const text = readFileSync(join(folder, 'tasks', name), 'utf8');
+    return text.startsWith('{') ? text.trimEnd().split('\n') : [];
+  });
+  const questions = new Set(lines.map((line) => JSON.parse(line).messages[0].content as string));
+  expect(questions.size).toBe(lines.length);
+  // All but the tenth that is held out, 6000 ± 73 of them: each is one of the file's.
+  expect(Math.abs(lines.length - 54_000)).toBeLessThan(400);
+  expect([...questions].every((text) => Number(/^What is (\d+) \+ 1\?$/.exec(text)![1]) < 60_000)).toBe(true);
+  // Keys of 16 bytes for each task.
+  const bytes = objects.map((name) => statSync(join(folder, 'tasks', name)).size);
+  expect(bytes).toContain(16 * lines.length);
+  expect(bytes).toContain(16 * (60_000 - lines.length));
+});
+
+test('the name says what the tasks are: the same again, and another where one has changed', async () => {
+  const path = rowsFile('named.jsonl', 300);
+  const name = async (options: TrainingTaskOptions, limits = SMALL) =>
+    (await taskRecipe(options, limits))!.recipe.name;
+  const first = await name(asked(path));
+  expect(await name(asked(path))).toBe(first);
+  writeFileSync(path, readFileSync(path, 'utf8').replace('"answer": 4}', '"answer": 5}'));
+  expect(await name(asked(path))).not.toBe(first);
+});
+
+test('a file that is written while it is read is refused by name', async () => {
+  const path = rowsFile('growing.jsonl', 40_000);
+  const bytes = (await taskFileBytes(path)) as AsyncIterable<Uint8Array>;
+  let parts = 0;
+  const read = async () => {
+    // It has more than one part, and grows while the first is looked at.
+    for await (const _ of bytes) if (parts++ === 0) appendFileSync(path, row(40_000));
+  };
+  await expect(read()).rejects.toMatchObject({
+    code: 'file.changed',
+    message: expect.stringMatching(/growing\.jsonl has changed while it was read.*Nothing was trained on it/),
+  });
+  expect(parts).toBeGreaterThan(1);
+  // Whoever reads it again reads it whole.
+  parts = 1;
+  await expect(read()).resolves.toBeUndefined();
+});
+
+test('recipes that read other tasks than those of a round take no such file', async () => {
+  const path = rowsFile('refused.jsonl', 300);
+  const withDocuments = join(root, 'documents.jsonl');
+  writeFileSync(
+    withDocuments,
+    Array.from(
+      { length: 300 },
+      (_, i) => `{"question": "Where is ${i}?", "answer": "here ${i}", "documents": ["It is here ${i}."]}\n`,
+    ).join(''),
+  );
+  for (const [recipe, file] of [
+    ['weak-sup', path],
+    ['svs', path],
+    ['reseek', withDocuments],
+  ] as const) {
+    const options = asked(file, { recipe, checker: 'exact' });
+    await expect(taskRecipe(options, SMALL)).rejects.toMatchObject({
+      code: 'tasks.size',
+      message: expect.stringMatching(new RegExp(`Recipe ${recipe} takes no files of this size: its? `)),
+    });
+    // A small one is as ever.
+    expect((await taskRecipe(options))!.recipe.stored).toBeUndefined();
+  }
+  await expect(taskRecipe(asked(path, { set: ['examined=400'], heldOut: '0.5' }), SMALL)).rejects.toThrow(
+    /held-out tasks of an evaluation are \d+ bytes of JSON\. .* --set examined=N/,
+  );
+});
+
+test('a mesh is sent what it lacks, and no more; what is nowhere is said', async () => {
+  const made = (await taskRecipe(asked(rowsFile('sent.jsonl', 300)), SMALL))!;
+  const file = await made.write(join(root, 'sent'));
+  const { modules } = await openRecipes([file]);
+  const stored = new Map<string, Uint8Array>();
+  const said: string[] = [];
+  const gateway = {
+    missingTasks: async (hashes: readonly string[]) => hashes.filter((sha256) => !stored.has(sha256)),
+    putTasks: async (sha256: string, bytes: Uint8Array) => void stored.set(sha256, bytes),
+  };
+  const send = () => storeTasks(gateway, modules, (line) => said.push(line));
+  expect(await send()).toBe(new Set(made.recipe.stored).size);
+  expect([...stored.keys()].sort()).toEqual(readdirSync(join(root, 'sent', 'tasks')).sort());
+  expect(await send()).toBe(0);
+  const [one, two] = stored.keys();
+  stored.delete(one!);
+  stored.delete(two!);
+  rmSync(join(root, 'sent', 'tasks', one!));
+  expect(await send()).toBe(1);
+  expect(said.at(-1)).toMatch(
+    /^1 of the objects of the tasks of grpo on sent\.jsonl are neither in the mesh nor/,
+  );
+  // The same start writes it again.
+  await made.write(join(root, 'sent'));
+  expect(await send()).toBe(1);
+});

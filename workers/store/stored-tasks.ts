@@ -1,0 +1,47 @@
+/** The objects of tasks in R2, each under the hash of its bytes: none is written over, and runs on the same files share them. */
+import type { R2Bucket, ReadableStream } from '@cloudflare/workers-types';
+import { RollmeshError } from '../../core/errors.ts';
+import { keys } from '../../core/schema/round.ts';
+import { HASH_MISMATCH } from './version-objects.ts';
+
+/**
+ * The bytes of an object.
+ * @throws RollmeshError `tasks.missing` of kind `retry` where it is not stored: whoever ordered the run may store it yet
+ */
+export async function readTasks(bucket: R2Bucket, sha256: string): Promise<Uint8Array<ArrayBuffer>> {
+  const object = await bucket.get(keys.tasks(sha256));
+  if (object) return new Uint8Array(await object.arrayBuffer());
+  throw new RollmeshError('retry', 'tasks.missing', `The object of tasks ${sha256} is not stored.`, {
+    next: 'Start the run again with the same --tasks, or name its module at `rollmesh deploy --recipe`: either stores what is missing.',
+  });
+}
+
+/** Those of the objects that are not stored. */
+export async function findMissing(bucket: R2Bucket, hashes: readonly string[]): Promise<string[]> {
+  const heads = await Promise.all(hashes.map((sha256) => bucket.head(keys.tasks(sha256))));
+  return hashes.filter((_, i) => heads[i] === null);
+}
+
+/** Stores an object. @returns `stored`, or `same` if it was stored already */
+export async function putTasks(
+  bucket: R2Bucket,
+  sha256: string,
+  body: ReadableStream,
+): Promise<'stored' | 'same'> {
+  const key = keys.tasks(sha256);
+  if (await bucket.head(key)) {
+    await body.cancel();
+    return 'same';
+  }
+  try {
+    await bucket.put(key, body, { sha256, httpMetadata: { contentType: 'application/octet-stream' } });
+    return 'stored';
+  } catch (cause) {
+    if (!HASH_MISMATCH.test(String(cause))) throw cause;
+    throw new RollmeshError('wrong-input', 'tasks.hash', 'The bytes are not those of the hash in the path.', {
+      expected: `sha256 ${sha256}`,
+      next: 'Send the object again.',
+      cause,
+    });
+  }
+}
