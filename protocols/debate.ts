@@ -15,7 +15,7 @@ import { MAIN_SET } from '../core/schema/policy.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../core/schema/sample.ts';
 import { type AnswerReward, payAnswers } from './answer-rewards.ts';
 import { evaluateSolver } from './evaluate/solver.ts';
-import { generateWithin } from './evaluate/within-context.ts';
+import { within } from './evaluate/within-context.ts';
 import { samplePrompts } from './sample-prompts.ts';
 import { rewardOf, smallSteps } from './solver.ts';
 import { parseGroup } from './verify.ts';
@@ -220,10 +220,7 @@ async function debateFigures(
   turns: Turns,
 ): Promise<Record<keyof typeof DEBATE_FIGURES, number>> {
   const tasks = game.tests(context.evaluationTasks).slice(0, EXAMINED);
-  const stage: RoundContext = {
-    ...context,
-    generate: (role, prompts, change) => generateWithin(context, role, prompts, change),
-  };
+  const stage = within(context);
   const asked = tasks.map((task, index) => ({
     group: deriveId('evaluate', 'debate', task),
     index,

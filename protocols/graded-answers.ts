@@ -4,6 +4,7 @@
  */
 import { asking, type Game } from '../core/game/game.ts';
 import type { RoundShape } from '../core/recipe/recipe.ts';
+import { role } from '../core/recipe/role.ts';
 import type { RoundContext } from '../core/recipe/round-context.ts';
 import { mean } from '../core/rl/statistics.ts';
 import type { RolloutGroup, ScoredGroup } from '../core/schema/sample.ts';
@@ -91,11 +92,10 @@ export function gradedSolver(game: GradedGame, grading: Grading): RoundShape {
     },
     roles: {
       ...alone.roles,
-      [GRADER]: {
-        description: 'grades answers by five points',
+      [GRADER]: role('grades answers by five points', words.rate.maxNew, {
         ...(set === undefined ? {} : { set }),
-        sampling: { maxNew: words.rate.maxNew, temperature },
-      },
+        sampling: { temperature },
+      }),
     },
     freezable: set === undefined ? [GRADER] : [],
     judge: (context, groups) => grade(game, context, groups, grading),

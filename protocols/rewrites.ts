@@ -4,6 +4,7 @@
  */
 import type { Game, Speaker } from '../core/game/game.ts';
 import type { Recipe } from '../core/recipe/recipe.ts';
+import { role } from '../core/recipe/role.ts';
 import type { RoundContext } from '../core/recipe/round-context.ts';
 import type { AdmittedTask, RolloutGroup, Sample } from '../core/schema/sample.ts';
 import { rolloutIds } from './roll-out.ts';
@@ -26,11 +27,9 @@ export const rewriterRole = (rewriting: Rewriting, set?: string): Recipe['roles'
   rewriting.game.byRule?.[rewriting.verb]
     ? {}
     : {
-        [rewriting.role]: {
-          description: 'writes another task from a task',
+        [rewriting.role]: role('writes another task from a task', wordingIn(rewriting).maxNew, {
           ...(set === undefined ? {} : { set }),
-          sampling: { maxNew: wordingIn(rewriting).maxNew, temperature: 1 },
-        },
+        }),
       };
 
 /** What the role wrote about each task [tasks][0 or 1]. */

@@ -41,6 +41,13 @@ export function parseRewrite(task: string, text: string): ParseResult<Solution> 
   return isInteger(said) ? ok(chainWith(task, rewrittenLine(task), said)) : invalid('off-grammar');
 }
 
+/** The solution that a sample's line makes. */
+export const solutionMade = (
+  { tokenizer }: Pick<RoundContext, 'tokenizer'>,
+  task: string,
+  { ids, outcome }: Pick<Sample, 'ids' | 'outcome'>,
+): ParseResult<Solution> => (outcome === 'ok' ? parseRewrite(task, tokenizer.decode(ids)) : invalid(outcome));
+
 /** What these recipes need that no file has. */
 export const CHECKED_LINES = {
   datum: 'checker',

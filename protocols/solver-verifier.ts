@@ -82,11 +82,9 @@ export function solverAndVerifier(game: SolverVerifierGame): RoundShape {
     rewards: LABELS,
     roles: {
       [SOLVER]: role('solves tasks', maxNew.solver, { placement }),
-      [JUDGE]: {
-        description: 'gives a verdict on every step and on the whole',
+      [JUDGE]: role('gives a verdict on every step and on the whole', maxNew.judge, {
         ...(judgeSet === undefined ? {} : { set: judgeSet }),
-        sampling: { maxNew: maxNew.judge, temperature: 1 },
-      },
+      }),
     },
     freezable: [SOLVER, JUDGE],
     propose: async (context) => tasks(context),

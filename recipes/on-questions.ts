@@ -7,7 +7,7 @@ import { CHECKERS, findChecker } from '../core/checkers/registry.ts';
 import { wrongInput } from '../core/errors.ts';
 import { DATA, type Datum } from '../core/game/verbs.ts';
 import { deriveId } from '../core/random.ts';
-import type { Recipe, RecipeOver } from '../core/recipe/recipe.ts';
+import { type Recipe, type RecipeOver, saidElsewhere } from '../core/recipe/recipe.ts';
 import type { BoundedModule } from '../core/recipe/reward-function.ts';
 import { withCurriculum } from '../protocols/questions/curriculum.ts';
 import { questionEntries, questionSettings } from '../protocols/questions/data.ts';
@@ -182,11 +182,7 @@ export function questionRecipeFrom(
   const { tasks, groupSize } = shipped.find(data.recipe);
   const own = over(game);
   const made: Recipe = {
-    ...own,
-    startPolicy: data.start,
-    tasks,
-    groupSize,
-    ...elsewhere,
+    ...saidElsewhere({ ...own, startPolicy: data.start, tasks, groupSize }, elsewhere),
     describe: { ...own.describe, title: questionTitle },
   };
   if (data.rewards) expectSum(data.recipe);

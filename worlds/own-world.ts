@@ -15,7 +15,7 @@ import {
   type Verb,
 } from '../core/game/verbs.ts';
 import { Random } from '../core/random.ts';
-import { played, type Recipe } from '../core/recipe/recipe.ts';
+import { played, type Recipe, saidElsewhere } from '../core/recipe/recipe.ts';
 import { HELD_OUT, isHeldOutKey } from '../core/recipe/split.ts';
 import { invalid, type ParseResult, type Solution, type TaskFamily } from '../core/recipe/task-family.ts';
 import type { Message } from '../core/renderer/message.ts';
@@ -387,11 +387,12 @@ export function playedAt(recipe: Recipe, place: Place): Recipe {
         next: list,
       },
     );
-  const made = played(written, game);
+  const made = saidElsewhere(
+    { ...played(written, game), startPolicy: start, tasks, groupSize },
+    written.elsewhere,
+  );
   return {
     ...made,
-    ...{ startPolicy: start, tasks, groupSize },
-    ...written.elsewhere,
     name: `${recipe.name}-in-${name}`,
     called: `${recipe.name} in ${name}`,
     ...(showsImages ? { showsImages } : {}),

@@ -74,8 +74,21 @@ export type Described = Partial<Recipe>;
 
 /** What a recipe says of itself otherwise where it is played in another world than its own. */
 type SaidElsewhere = Partial<
-  Pick<Recipe, 'summary' | 'method' | 'differences' | 'figures' | 'variants' | 'tasks' | 'groupSize'>
+  Pick<Recipe, 'summary' | 'differences' | 'figures' | 'variants' | 'tasks' | 'groupSize'> & {
+    /** The paragraphs that differ. */
+    readonly method: Partial<Method>;
+  }
 >;
+
+/** A recipe as it says itself elsewhere. */
+export const saidElsewhere = <R extends Partial<Recipe>>(
+  recipe: R,
+  { method, ...said }: SaidElsewhere = {},
+): R => ({
+  ...recipe,
+  ...said,
+  ...(recipe.method && method ? { method: { ...recipe.method, ...method } } : {}),
+});
 
 /** A recipe as it is written: over any game that can say its verbs and has its data. */
 export interface RecipeOver<V extends Verb = Verb> {

@@ -1,14 +1,10 @@
-/**
- * Best-of-N: what a verifier is worth to a solver that is not trained. Once a run, version 0 samples N answers to each held-out task. The examined
- * version scores them, and the oracle checks the best answer to each task.
- */
-import { deriveId } from '../../core/random.ts';
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import type { Solution, TaskFamily } from '../../core/recipe/task-family.ts';
 import { majority } from '../../core/rl/rewards/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import { tallyOf, tallyOfShares } from '../../core/statistics/change.ts';
+import { asked } from './asked.ts';
 
 export interface Candidates {
   readonly task: string;
@@ -21,23 +17,21 @@ type Speaker = Pick<RoundContext, 'tokenizer' | 'generate'>;
 
 /** N answers to each of the first `tasks` held-out tasks; a task without an answer that parses keeps an empty list. */
 export async function candidatesOf(
-  { tokenizer, generate, evaluationTasks }: Speaker & Pick<RoundContext, 'evaluationTasks'>,
+  context: Speaker & Pick<RoundContext, 'evaluationTasks'>,
   family: TaskFamily,
   role: string,
   { tasks, n }: { readonly tasks: number; readonly n: number },
 ): Promise<Candidates[]> {
-  const asked = family.heldOut(evaluationTasks).slice(0, tasks);
-  const completions = await generate(
-    role,
-    asked.map((task) => ({
-      ids: tokenizer.encode(family.solverPrompt(task)),
-      sampleIds: Array.from({ length: n }, (_, i) => deriveId('evaluate', 'candidate', task, i)),
-    })),
-    { temperature: 1 },
-  );
-  return asked.map((task, t) => {
-    const solutions = completions[t]!.flatMap(({ ids }) => {
-      const parsed = family.parseSolution(task, tokenizer.decode(ids));
+  const heldOut = family.heldOut(context.evaluationTasks).slice(0, tasks);
+  const said = await asked(context, role, heldOut, {
+    prompt: (task) => family.solverPrompt(task),
+    key: (task) => ['candidate', task],
+    samples: n,
+    temperature: 1,
+  });
+  return heldOut.map((task, t) => {
+    const solutions = said[t]!.flatMap(({ text }) => {
+      const parsed = family.parseSolution(task, text);
       return parsed.ok ? [parsed.value] : [];
     });
     return { task, solutions, exact: solutions.map((solution) => family.answerIsExact(task, solution)) };
@@ -49,31 +43,26 @@ export async function candidatesOf(
  * says wrong; 0.5 where the verdict does not parse. -> [tasks][candidates][K]
  */
 export async function verdictProbabilities(
-  { tokenizer, generate }: Speaker,
+  context: Speaker,
   role: string,
   candidates: readonly Candidates[],
-  {
-    prompt,
-    votes,
-    temperature,
-  }: {
+  how: {
     readonly prompt: (task: string, solution: Solution) => string;
     readonly votes: number;
     readonly temperature: number;
   },
 ): Promise<number[][][]> {
-  const [right, wrong] = [tokenizer.id('<right>'), tokenizer.id('<wrong>')];
-  const completions = await generate(
-    role,
-    candidates.flatMap(({ task, solutions }, t) =>
-      solutions.map((solution, s) => ({
-        ids: tokenizer.encode(prompt(task, solution)),
-        sampleIds: Array.from({ length: votes }, (_, i) => deriveId('evaluate', 'score', t, s, i)),
-      })),
-    ),
-    { temperature },
+  const [right, wrong] = ['<right>', '<wrong>'].map((tag) => context.tokenizer.id(tag));
+  const scored = candidates.flatMap(({ task, solutions }, t) =>
+    solutions.map((solution, s) => ({ task, solution, at: [t, s] })),
   );
-  const each = completions.map((votes) =>
+  const said = await asked(context, role, scored, {
+    prompt: ({ task, solution }) => how.prompt(task, solution),
+    key: ({ at }) => ['score', ...at],
+    samples: how.votes,
+    temperature: how.temperature,
+  });
+  const each = said.map((votes) =>
     votes.map(({ ids, logprobs }) => {
       const at = ids.findIndex((id) => id === right || id === wrong);
       if (at < 0) return 0.5;

@@ -1,5 +1,5 @@
 /** What a verifier of steps finds of flaws of kinds that nobody trained it on by name, on held-out chains. */
-import { deriveId, Random } from '../../core/random.ts';
+import { Random } from '../../core/random.ts';
 import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import type { Solution } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
@@ -8,6 +8,7 @@ import { tallyOf } from '../../core/statistics/change.ts';
 import { plainProofs } from '../../worlds/chains/analysis.ts';
 import { chainWith, flawed, UNSEEN } from '../../worlds/chains/slips.ts';
 import { JUDGE } from '../solver-verifier.ts';
+import { asked } from './asked.ts';
 
 const KINDS = ['right', ...UNSEEN] as const;
 type Kind = (typeof KINDS)[number];
@@ -49,22 +50,16 @@ export function balancedTally(hits: readonly boolean[]) {
 }
 
 /** How often right solutions are accepted, and how often flaws of each kind are found; a verdict that does not parse does neither. */
-export async function detection(
-  { tokenizer, generate, evaluationTasks }: EvaluationContext,
-  temperature: number,
-) {
-  const items = examined(plainProofs.heldOut(evaluationTasks));
-  const completions = await generate(
-    JUDGE,
-    items.map(({ task, solution, kind }) => ({
-      ids: tokenizer.encode(plainProofs.judgePrompt(task, solution)),
-      sampleIds: [deriveId('evaluate', 'verdict', String(temperature), task, kind)],
-    })),
-    { temperature },
-  );
+export async function detection(context: EvaluationContext, temperature: number) {
+  const items = examined(plainProofs.heldOut(context.evaluationTasks));
+  const said = await asked(context, JUDGE, items, {
+    prompt: ({ task, solution }) => plainProofs.judgePrompt(task, solution),
+    key: ({ task, kind }) => ['verdict', String(temperature), task, kind],
+    temperature,
+  });
   const hits = items.map(({ solution, kind }, i) => {
-    const { ids, stopped } = completions[i]![0]!;
-    const verdict = plainProofs.parseJudgment(solution, tokenizer.decode(ids));
+    const { text, stopped } = said[i]![0]!;
+    const verdict = plainProofs.parseJudgment(solution, text);
     const parses = stopped && verdict.ok;
     return { kind, parses, hit: parses && verdict.value.right === (kind === 'right') };
   });

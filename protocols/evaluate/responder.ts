@@ -1,14 +1,10 @@
-/**
- * What the held-out string transformations show of a version: the points of its responses and their length. The oracle gives the points, apart from
- * every reward.
- */
-import { deriveId } from '../../core/random.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import { tallyOf } from '../../core/statistics/change.ts';
 import { STYLE_POINTS, stylePrompt, styleScore, wordsOf } from '../../worlds/style/family.ts';
 import { RESPONDER, responseOf } from '../style-responder.ts';
+import { asked } from './asked.ts';
 
 export interface Answered {
   readonly task: string;
@@ -24,14 +20,13 @@ export async function answers(
   seed: string,
   temperature?: number,
 ): Promise<readonly Answered[]> {
-  const prompts = tasks.map((task) => ({
-    ids: context.tokenizer.encode(stylePrompt(task)),
-    sampleIds: [deriveId('evaluate', seed, task)],
-  }));
-  const change = temperature === undefined ? {} : { temperature };
-  const completions = await context.generate(RESPONDER, prompts, change);
+  const said = await asked(context, RESPONDER, tasks, {
+    prompt: (task) => stylePrompt(task),
+    key: (task) => [seed, task],
+    ...(temperature === undefined ? {} : { temperature }),
+  });
   return tasks.map((task, i) => {
-    const response = responseOf(context, completions[i]![0]!);
+    const response = responseOf(context, said[i]![0]!);
     return { task, response, score: response === null ? 0 : styleScore(task, response) };
   });
 }

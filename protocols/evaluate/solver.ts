@@ -1,8 +1,3 @@
-/**
- * What the held-out tasks show of a solver: greedy, sampled, and greedy with the steps forced. The oracle checks the answers, apart from every
- * reward.
- */
-import { deriveId } from '../../core/random.ts';
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import {
   invalid,
@@ -14,7 +9,8 @@ import {
 import { mean } from '../../core/rl/statistics.ts';
 import type { TalliedHeldOut } from '../../core/schema/evaluation.ts';
 import { questionsHash, shareOf, tallyOfDraws } from '../../core/statistics/change.ts';
-import { generateWithin } from './within-context.ts';
+import { asked } from './asked.ts';
+import { within } from './within-context.ts';
 
 export interface Solver {
   readonly family: TaskFamily;
@@ -46,22 +42,16 @@ export async function heldOutAnswers(
   >,
   { seed, temperature, prefix = '' }: Asked,
 ): Promise<ParseResult<Solution>[]> {
-  const { tokenizer, evaluationTasks } = context;
   const family = rendered(given, context);
-  const asked = tasks ?? family.heldOut(evaluationTasks);
-  const completions = await generateWithin(
-    context,
-    role,
-    asked.map((task) => ({
-      ids: tokenizer.encode(family.solverPrompt(task) + prefix),
-      sampleIds: [deriveId('evaluate', seed, task)],
-    })),
-    { temperature },
-  );
-  return asked.map((task, i) => {
-    const completion = completions[i]![0]!;
-    if (!completion.stopped) return invalid('cut-off');
-    return family.parseSolution(task, prefix + tokenizer.decode(completion.ids));
+  const examined = tasks ?? family.heldOut(context.evaluationTasks);
+  const said = await asked(within(context), role, examined, {
+    prompt: (task) => family.solverPrompt(task) + prefix,
+    key: (task) => [seed, task],
+    temperature,
+  });
+  return examined.map((task, i) => {
+    const { text, stopped } = said[i]![0]!;
+    return stopped ? family.parseSolution(task, prefix + text) : invalid('cut-off');
   });
 }
 

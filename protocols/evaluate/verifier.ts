@@ -3,7 +3,6 @@
  * on the examined version's own; and the accuracy of a vote that counts the verdicts. The oracle checks all of it, apart from every reward.
  */
 import { balancedAccuracy } from '../../core/monitor/monitors.ts';
-import { deriveId } from '../../core/random.ts';
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import {
   invalid,
@@ -17,8 +16,9 @@ import { majority, weightedMajority } from '../../core/rl/rewards/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import { tallyOf } from '../../core/statistics/change.ts';
+import { asked } from './asked.ts';
 import { heldOutAnswers } from './solver.ts';
-import { generateWithin } from './within-context.ts';
+import { within } from './within-context.ts';
 
 export interface Examined {
   readonly family: TaskFamily;
@@ -46,22 +46,16 @@ async function sampledAnswers(
   { family: given, solver, voted, answers }: Examined,
   context: Speaker,
 ): Promise<ParseResult<Solution>[][]> {
-  const { tokenizer, evaluationTasks } = context;
   const family = rendered(given, context);
-  const tasks = family.heldOut(evaluationTasks).slice(0, voted);
-  const completions = await generateWithin(
-    context,
-    solver,
-    tasks.map((task) => ({
-      ids: tokenizer.encode(family.solverPrompt(task)),
-      sampleIds: Array.from({ length: answers }, (_, i) => deriveId('evaluate', 'vote', task, i)),
-    })),
-    { temperature: 1 },
-  );
+  const tasks = family.heldOut(context.evaluationTasks).slice(0, voted);
+  const said = await asked(within(context), solver, tasks, {
+    prompt: (task) => family.solverPrompt(task),
+    key: (task) => ['vote', task],
+    samples: answers,
+    temperature: 1,
+  });
   return tasks.map((task, t) =>
-    completions[t]!.map(({ ids, stopped }) =>
-      stopped ? family.parseSolution(task, tokenizer.decode(ids)) : invalid('cut-off'),
-    ),
+    said[t]!.map(({ text, stopped }) => (stopped ? family.parseSolution(task, text) : invalid('cut-off'))),
   );
 }
 
@@ -87,20 +81,13 @@ async function verdicts(
   context: Speaker,
   items: readonly Natural[],
 ): Promise<ParseResult<Judgment>[]> {
-  const { tokenizer } = context;
   const family = rendered(given, context);
-  const completions = await generateWithin(
-    context,
-    judge,
-    items.map(({ task, solution }, i) => ({
-      ids: tokenizer.encode(family.judgePrompt(task, solution)),
-      sampleIds: [deriveId('evaluate', 'verdict', i)],
-    })),
-    { temperature: 0 },
-  );
-  return completions.map(([completion], i) =>
-    family.parseJudgment(items[i]!.solution, tokenizer.decode(completion!.ids)),
-  );
+  const said = await asked(within(context), judge, items, {
+    prompt: ({ task, solution }) => family.judgePrompt(task, solution),
+    key: (_, i) => ['verdict', i],
+    temperature: 0,
+  });
+  return said.map(([verdict], i) => family.parseJudgment(items[i]!.solution, verdict!.text));
 }
 
 const verdictHits = (items: readonly Natural[], verdicts: readonly ParseResult<Judgment>[]) =>

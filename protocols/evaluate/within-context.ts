@@ -20,3 +20,12 @@ export async function generateWithin(
     isLong(prompt) ? prompt.sampleIds.map(() => UNANSWERED) : completions.next().value!,
   );
 }
+
+/** The same context, which samples within the policy's context. */
+export const within = <C extends Pick<RoundContext, 'recipe' | 'contextLength' | 'generate'>>(
+  context: C,
+): C => ({
+  ...context,
+  generate: (role: string, prompts: readonly GeneratePrompt[], change?: Partial<SamplingSettings>) =>
+    generateWithin(context, role, prompts, change),
+});

@@ -10,7 +10,7 @@ import { majority } from '../../core/rl/rewards/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import { evaluateSolver } from '../evaluate/solver.ts';
-import { generateWithin } from '../evaluate/within-context.ts';
+import { within } from '../evaluate/within-context.ts';
 import { answersOf, bestAnswer, type Node, type Tree } from './grow.ts';
 import { searchTasks, type TreeGame, type TreeSearch } from './stage.ts';
 
@@ -39,10 +39,7 @@ export async function searchHeldOut(
   search: (stage: RoundContext) => TreeSearch,
   { tasks, budget, seed = '' }: { readonly tasks: readonly string[]; readonly budget: number; seed?: string },
 ): Promise<{ readonly trees: Tree<null>[]; readonly sampled: Tree<null>[] }> {
-  const stage: RoundContext = {
-    ...context,
-    generate: (by, prompts, change) => generateWithin(context, by, prompts, change),
-  };
+  const stage = within(context);
   const asked = (way: string) =>
     tasks.map((task) => ({ group: deriveId('evaluate', way + seed, task), task }));
   const how = search(stage);

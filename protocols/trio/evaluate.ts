@@ -3,11 +3,11 @@
  * choice to write its steps. Therefore sampled accuracy, the share of worked answers, and the accuracy with forced steps are reported as well.
  */
 import { balancedAccuracy } from '../../core/monitor/monitors.ts';
-import { deriveId } from '../../core/random.ts';
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import type { ParseResult, Solution, TaskFamily } from '../../core/recipe/task-family.ts';
 import type { Evaluation } from '../../core/schema/evaluation.ts';
 import { tallyOf } from '../../core/statistics/change.ts';
+import { asked } from '../evaluate/asked.ts';
 import { heldOutAnswers, heldOutFigures } from '../evaluate/solver.ts';
 
 interface JudgeItem {
@@ -31,20 +31,17 @@ const naturalAnswers = (family: TaskFamily, context: RoundContext) =>
 /** Whether greedy judgments agree with the oracle. */
 async function judgeHits(
   family: TaskFamily,
-  { tokenizer, generate }: RoundContext,
+  context: RoundContext,
   items: readonly JudgeItem[],
 ): Promise<{ readonly right: boolean; readonly hit: boolean }[]> {
-  const completions = await generate(
-    'judge',
-    items.map(({ task, solution }, i) => ({
-      ids: tokenizer.encode(family.judgePrompt(task, solution)),
-      sampleIds: [deriveId('evaluate', 'judge', i)],
-    })),
-    { temperature: 0 },
-  );
+  const said = await asked(context, 'judge', items, {
+    prompt: ({ task, solution }) => family.judgePrompt(task, solution),
+    key: (_, i) => ['judge', i],
+    temperature: 0,
+  });
   return items.map(({ task, solution }, i) => {
     const right = family.exactJudgment(task, solution).right;
-    const parsed = family.parseJudgment(solution, tokenizer.decode(completions[i]![0]!.ids));
+    const parsed = family.parseJudgment(solution, said[i]![0]!.text);
     return { right, hit: parsed.ok && parsed.value.right === right };
   });
 }

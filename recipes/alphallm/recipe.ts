@@ -239,7 +239,6 @@ const written: RecipeOver<'solve' | 'propose'> = {
   },
   elsewhere: {
     method: {
-      ...described.method,
       setting:
         'Half of a round’s questions are given, with reference answers, and the policy writes the others after them. A step is a line of an answer; where the policy’s tokens have no line break, it is up to 48 tokens.',
     },

@@ -2,7 +2,7 @@
 import { Random } from '../../core/random.ts';
 import type { RewardInfo } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
-import { invalid, ok, type ParseResult, type Solution } from '../../core/recipe/task-family.ts';
+import { ok, type ParseResult, type Solution } from '../../core/recipe/task-family.ts';
 import type { RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { coinOf, sealedGold } from '../../protocols/gold.ts';
 import {
@@ -10,8 +10,8 @@ import {
   judgeRewrites,
   lineReward,
   marksExactly,
-  parseRewrite,
   passedShare,
+  solutionMade,
 } from '../../protocols/rewritten-lines.ts';
 import { rewardNamed } from '../../protocols/solver.ts';
 import { chainWith, rewrittenLine, slipAt } from '../../worlds/chains/slips.ts';
@@ -27,16 +27,10 @@ export const rewards: Readonly<Record<string, RewardInfo>> = {
 };
 
 /** What the verifier is shown in the place of a sample: what its line makes, or in the static variant a random last digit. */
-const shownFor = (
-  { tokenizer, round }: Pick<RoundContext, 'tokenizer' | 'round'>,
-  task: string,
-  { id, ids, outcome }: Sample,
-): ParseResult<Solution> => {
-  if (round.settings.variant === 'static') {
-    const line = rewrittenLine(task);
-    return ok(chainWith(task, line, slipAt(new Random(`slip/${id}`), 'digit', task, line)!));
-  }
-  return outcome === 'ok' ? parseRewrite(task, tokenizer.decode(ids)) : invalid(outcome);
+const shownFor = (context: RoundContext, task: string, sample: Sample): ParseResult<Solution> => {
+  if (context.round.settings.variant !== 'static') return solutionMade(context, task, sample);
+  const line = rewrittenLine(task);
+  return ok(chainWith(task, line, slipAt(new Random(`slip/${sample.id}`), 'digit', task, line)!));
 };
 
 export async function judgeLines(

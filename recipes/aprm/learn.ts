@@ -6,6 +6,7 @@ import type { Sample } from '../../core/schema/sample.ts';
 import { nearStart, sftPart, updateOf } from '../../protocols/objectives.ts';
 import { type Answers, answersTo, reinforced, verdictsOn } from '../../protocols/reinforced.ts';
 import { GENERATOR, parseRewrite, solutionJudged } from '../../protocols/rewritten-lines.ts';
+import { paidTexts } from '../../protocols/samples-of-role.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import { plainProofs } from '../../worlds/chains/analysis.ts';
 import { chainWith, rewrittenLine } from '../../worlds/chains/slips.ts';
@@ -24,12 +25,8 @@ function playerUpdate(set: string, role: string, answers: Answers, variant?: str
 }
 
 /** The verdicts that earned 1, as texts for supervised fine-tuning, in the arm that has it in place of reinforcement. */
-const imitated = (verdicts: readonly Sample[]): Update[] => {
-  const items = verdicts
-    .filter(({ rewards }) => rewards.reward === 1)
-    .map(({ prompt, ids }) => ({ prompt, ids }));
-  return updateOf([sftPart(JUDGE, items)], { optimistic: true });
-};
+const imitated = (verdicts: readonly Sample[]): Update[] =>
+  updateOf([sftPart(JUDGE, paidTexts(verdicts))], { optimistic: true });
 
 const share = (values: readonly boolean[]): number => mean(values.map(Number));
 

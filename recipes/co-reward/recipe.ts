@@ -99,7 +99,6 @@ const written: RecipeOver<'solve'> = {
   },
   elsewhere: {
     method: {
-      ...described.method,
       roles:
         'A rephraser, which has the solver’s weights and is not trained, writes each question in other words. Half of a group’s answers are to the question as it was drawn, the other half to the question in other words, or to the question as it is where the rephraser’s text is none.',
     },

@@ -3,12 +3,12 @@
  * and self-verification is worth, and what analyses and meta-verdicts are worth on proofs of version 0, which are the same for every version.
  */
 import { balancedAccuracy } from '../../core/monitor/monitors.ts';
-import { deriveId } from '../../core/random.ts';
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import { invalid, type ParseResult } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
 import { tallyOf } from '../../core/statistics/change.ts';
+import { asked } from '../../protocols/evaluate/asked.ts';
 import { SOLVER } from '../../protocols/solver.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import {
@@ -42,68 +42,55 @@ const isExact = ({ task, parsed }: Attempt): boolean =>
 
 /** Proofs of each held-out task [tasks][count]. */
 async function attempts(
-  { tokenizer, generate, evaluationTasks }: Speaker,
+  context: Speaker,
   seed: string,
   count: number,
   temperature: number,
 ): Promise<Attempt[][]> {
-  const tasks = analysedProofs.heldOut(evaluationTasks);
-  const completions = await generate(
-    SOLVER,
-    tasks.map((task) => ({
-      ids: tokenizer.encode(analysedProofs.solverPrompt(task)),
-      sampleIds: Array.from({ length: count }, (_, i) => deriveId('evaluate', seed, task, i)),
-    })),
-    { temperature },
-  );
+  const tasks = analysedProofs.heldOut(context.evaluationTasks);
+  const said = await asked(context, SOLVER, tasks, {
+    prompt: (task) => analysedProofs.solverPrompt(task),
+    key: (task) => [seed, task],
+    samples: count,
+    temperature,
+  });
   return tasks.map((task, t) =>
-    completions[t]!.map(({ ids, stopped }) => ({
+    said[t]!.map(({ text, stopped }) => ({
       task,
-      parsed: stopped ? parseAnalysedProof(task, tokenizer.decode(ids)) : invalid('cut-off'),
+      parsed: stopped ? parseAnalysedProof(task, text) : invalid('cut-off'),
     })),
   );
 }
 
 /** One sampled analysis by the verifier of each proof that parses. */
-async function analysed(
-  { tokenizer, generate }: Speaker,
-  seed: string,
-  proofs: readonly Attempt[],
-): Promise<Analysed[]> {
+async function analysed(context: Speaker, seed: string, proofs: readonly Attempt[]): Promise<Analysed[]> {
   const read = proofs.flatMap(({ task, parsed }) =>
     parsed.ok ? [{ task, solution: parsed.value.solution }] : [],
   );
-  const completions = await generate(
-    JUDGE,
-    read.map(({ task, solution }, i) => ({
-      ids: tokenizer.encode(chains.judgePrompt(task, solution)),
-      sampleIds: [deriveId('evaluate', seed, i)],
-    })),
-    { temperature: 1 },
-  );
+  const said = await asked(context, JUDGE, read, {
+    prompt: ({ task, solution }) => chains.judgePrompt(task, solution),
+    key: (_, i) => [seed, i],
+    temperature: 1,
+  });
   return read.map((item, i) => {
-    const { ids, stopped } = completions[i]![0]!;
-    const parsed = stopped ? parseAnalysis(item.solution, tokenizer.decode(ids)) : invalid('cut-off');
-    return { ...item, parsed };
+    const { text, stopped } = said[i]![0]!;
+    return { ...item, parsed: stopped ? parseAnalysis(item.solution, text) : invalid('cut-off') };
   });
 }
 
 /** One sampled meta-verdict on each analysis that parses. */
-async function metaVerdicts({ tokenizer, generate }: Speaker, items: readonly Analysed[]) {
+async function metaVerdicts(context: Speaker, items: readonly Analysed[]) {
   const read = items.flatMap(({ task, solution, parsed }) =>
     parsed.ok ? [{ task, solution, analysis: parsed.value }] : [],
   );
-  const completions = await generate(
-    META_JUDGE,
-    read.map(({ task, solution, analysis }, i) => ({
-      ids: tokenizer.encode(metaPrompt(task, solution, analysis)),
-      sampleIds: [deriveId('evaluate', 'meta', i)],
-    })),
-    { temperature: 1 },
-  );
+  const said = await asked(context, META_JUDGE, read, {
+    prompt: ({ task, solution, analysis }) => metaPrompt(task, solution, analysis),
+    key: (_, i) => ['meta', i],
+    temperature: 1,
+  });
   return read.map(({ task, solution, analysis }, i) => ({
     exact: exactMetaVerdict(task, solution, analysis),
-    parsed: parseMetaVerdict(solution, analysis, tokenizer.decode(completions[i]![0]!.ids)),
+    parsed: parseMetaVerdict(solution, analysis, said[i]![0]!.text),
   }));
 }
 

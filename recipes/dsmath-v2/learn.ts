@@ -5,6 +5,7 @@ import { mean } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { nearStart, ppoClip, sftPart, updateOf } from '../../protocols/objectives.ts';
+import { paidTexts } from '../../protocols/samples-of-role.ts';
 import { creditedItems, policyUpdate, rewardOf, SOLVER } from '../../protocols/solver.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import { exactAnalysis, parseAnalysedProof, parseAnalysis } from '../../worlds/chains/analysis.ts';
@@ -40,12 +41,8 @@ function reinforcedJudgments(set: string, role: string, groups: readonly ScoredG
 
 /** The verifier's analyses that earned 1, as texts for supervised fine-tuning. */
 function imitated(groups: readonly ScoredGroup[]): Update[] {
-  const items = groups.flatMap(({ judgments }) =>
-    judgments
-      .filter(({ role, rewards }) => role === JUDGE && rewards.reward === 1)
-      .map(({ prompt, ids }) => ({ prompt, ids })),
-  );
-  return updateOf([sftPart(JUDGE, items)], {}, VERIFIER_SET);
+  const analyses = groups.flatMap(({ judgments }) => judgments.filter(({ role }) => role === JUDGE));
+  return updateOf([sftPart(JUDGE, paidTexts(analyses))], {}, VERIFIER_SET);
 }
 
 type Learning = (groups: readonly ScoredGroup[], variant: string | undefined) => Update[];

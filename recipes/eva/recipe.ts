@@ -215,7 +215,6 @@ const written: RecipeOver<'solve' | 'rate' | 'evolve'> = {
   },
   elsewhere: {
     method: {
-      ...described.method,
       roles:
         'The solver writes the answers to each question. The creator, with the solver’s weights and not trained, rewrites a question in depth or in breadth. The judge, with the weights of the start, grades every answer once, from 0 to 5 points.',
       rewards: 'An answer earns its grade as a share of the points.',

@@ -115,7 +115,6 @@ const written: RecipeOver<'solve'> = {
   over: (game) => withPuzzles(game, posedIn(game)),
   elsewhere: {
     method: {
-      ...described.method,
       rewards:
         'In the first stage a puzzle shows, beside its question, the worked solution with gaps in half of its lines, each in the place of the line’s last number or word, or its lines in another order. An answer earns the share of the gaps that it fills as the solution does, or the share of the lines that are at their place. In the second stage an exact answer earns 1 and any other 0.',
       schedule:

@@ -281,7 +281,6 @@ const written: RecipeOver<'search' | 'examine' | 'recall'> = {
   },
   elsewhere: {
     method: {
-      ...described.method,
       roles:
         'The examiner is shown a document and a question as an example, makes up to three searches and writes a question with its answer. A question is admitted where its answer stands in what was shown or found, and where the question does not name it, repeats no other and followed a search. The student makes up to three searches and answers. The teacher writes nothing. Examiner and student share their weights.',
     },

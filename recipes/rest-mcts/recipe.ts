@@ -129,7 +129,6 @@ const written: RecipeOver<'solve'> = {
   }),
   elsewhere: {
     method: {
-      ...described.method,
       setting:
         'Questions have reference answers, and a step is a line of an answer; where the policy’s tokens have no line break, it is up to 48 tokens.',
     },

@@ -15,6 +15,7 @@ import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import type { AdmittedTask, Proposals, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { ask } from '../../protocols/ask-about-samples.ts';
+import { asked } from '../../protocols/evaluate/asked.ts';
 import { coinOf, sealedGold } from '../../protocols/gold.ts';
 import { ppoClip } from '../../protocols/objectives.ts';
 import { proposeThrough } from '../../protocols/proposals.ts';
@@ -267,26 +268,22 @@ function trainResponder({ groups }: RoundRecords, tools: LearnTools): TrainingPl
 /** How often the library prefers the response of a held-out pair with more points: as the judge applies it, and applied exactly. */
 async function agreementOf(context: EvaluationContext): Promise<Readonly<Record<string, number>>> {
   const { heldOut, most } = context.evaluationTasks;
-  const { tokenizer } = context;
   const { rules } = stateOf(await context.recipeState());
   const pairs = examinedPairs(heldOut, Math.min(EXAMINED_PAIRS, most));
   const preferred = pairs.map(preferredOf);
   const read = (verdict: boolean[]): Verdicts => pairs.map((_, p) => [verdict[2 * p]!, verdict[2 * p + 1]!]);
-  const asked = rules.flatMap((rule) =>
+  const judged = rules.flatMap((rule) =>
     pairs.flatMap(({ task, responses }) => responses.map((response) => ({ rule, task, response }))),
   );
-  const completions = await context.generate(
-    JUDGE,
-    asked.map(({ rule, task, response }) => ({
-      ids: tokenizer.encode(ruleJudgePrompt(rule, task, response)),
-      sampleIds: [deriveId('evaluate', rule, task, response)],
-    })),
-  );
-  const said = completions.map(([verdict]) => {
-    const parsed = parseRuleVerdict(tokenizer.decode(verdict!.ids));
+  const verdicts = await asked(context, JUDGE, judged, {
+    prompt: ({ rule, task, response }) => ruleJudgePrompt(rule, task, response),
+    key: ({ rule, task, response }) => [rule, task, response],
+  });
+  const said = verdicts.map(([verdict]) => {
+    const parsed = parseRuleVerdict(verdict!.text);
     return parsed.ok && parsed.value;
   });
-  const exact = asked.map(({ rule, task, response }) => ruleHolds(rule, task, response));
+  const exact = judged.map(({ rule, task, response }) => ruleHolds(rule, task, response));
   const agreement = (verdict: readonly boolean[]) => {
     const each = 2 * pairs.length;
     const byRule = new Map(rules.map((rule, r) => [rule, read(verdict.slice(r * each, (r + 1) * each))]));

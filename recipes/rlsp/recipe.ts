@@ -159,7 +159,6 @@ const written: RecipeOver<'solve'> = {
     summary:
       'A solver is paid for exact answers, and a thirtieth of that for each line before the last, whether or not the answer is exact. PPO trains it on the sum of both.',
     method: {
-      ...described.method,
       rewards:
         'An exact answer earns 1 and any other 0. Beside it, each line of the answer before its last earns 0.03, also where no answer comes before the limit.',
     },

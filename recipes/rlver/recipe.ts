@@ -105,7 +105,6 @@ const written: RecipeOver<'reply'> = {
   }),
   elsewhere: {
     method: {
-      ...described.method,
       roles:
         'The assistant replies up to eight times. The user is a script: he asks the question of a row, and wants what its field `needs` lists, or the reference answer where there is none. He begins with a mood of 50 of 100 and leaves when all that he wants was said, or at a mood of 10 or less. After a second reply in a row that gives him nothing he says what he still wants.',
     },

@@ -284,7 +284,6 @@ const written: RecipeOver<'solve' | 'spoil'> = {
     summary:
       'A right answer is compared with the same answer in which the start policy planted an error, by the tokens in which the two differ and by no others. A KL to the start policy, token by token on the right answer, keeps the rest of the distribution in place.',
     method: {
-      ...described.method,
       roles:
         'The solver answers each question. The spoiler, with the weights of the start, writes every right answer again with one mistake in it. The start policy is the reference of both terms.',
       rewards:

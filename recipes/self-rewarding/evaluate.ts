@@ -6,6 +6,7 @@ import { deriveId } from '../../core/random.ts';
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import { rankCorrelation } from '../../core/rl/measures/rank-correlation.ts';
 import { mean } from '../../core/rl/statistics.ts';
+import { asked } from '../../protocols/evaluate/asked.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { type Contest, compareAnswers, contestOf, isExact, sharesWon } from './compare-answers.ts';
 
@@ -16,20 +17,18 @@ const SAMPLES = 4;
  * The distinct answers of a responder to each held-out task that it answered both right and wrong; the answers to other tasks have no order to find.
  */
 async function naturalContests(
-  { tokenizer, generate, evaluationTasks }: Pick<RoundContext, 'tokenizer' | 'generate' | 'evaluationTasks'>,
+  context: Pick<RoundContext, 'tokenizer' | 'generate' | 'evaluationTasks'>,
   responder: string,
 ): Promise<Contest[]> {
-  const tasks = arithmetic.heldOut(evaluationTasks);
-  const completions = await generate(
-    responder,
-    tasks.map((task) => ({
-      ids: tokenizer.encode(arithmetic.solverPrompt(task)),
-      sampleIds: Array.from({ length: SAMPLES }, (_, i) => deriveId('evaluate', 'contest', task, i)),
-    })),
-  );
+  const tasks = arithmetic.heldOut(context.evaluationTasks);
+  const said = await asked(context, responder, tasks, {
+    prompt: (task) => arithmetic.solverPrompt(task),
+    key: (task) => ['contest', task],
+    samples: SAMPLES,
+  });
   return tasks.flatMap((task, t) => {
-    const given = completions[t]!.map(({ ids }, i) => {
-      const parsed = arithmetic.parseSolution(task, tokenizer.decode(ids));
+    const given = said[t]!.map(({ text }, i) => {
+      const parsed = arithmetic.parseSolution(task, text);
       return { id: deriveId('contest', task, i), answer: parsed.ok ? parsed.value.answer : null };
     });
     const contest = contestOf(task, given);

@@ -3,12 +3,12 @@
  * in both orders. The oracle selects the pairs and checks the verdicts; no reward uses either.
  */
 import type { Choice } from '../../core/game/verbs.ts';
-import { deriveId } from '../../core/random.ts';
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import { rendered } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { type Evaluation, evaluation, type Tally } from '../../core/schema/evaluation.ts';
 import { shareOf, tallyOf } from '../../core/statistics/change.ts';
+import { asked } from '../../protocols/evaluate/asked.ts';
 import { type ComparedGame, WRITER } from './constructed-pairs.ts';
 
 /** A right and a wrong answer, as texts. */
@@ -30,21 +30,18 @@ const SAMPLES = 4;
 
 /** The first right and the first wrong answer of a writer with steps, where both exist. */
 async function naturalPairs(game: ComparedGame, stage: RoundContext): Promise<NaturalPair[]> {
-  const { tokenizer, evaluationTasks } = stage;
   const family = rendered(game.family, stage);
   const { workedPrefix } = family;
-  const tasks = family.heldOut(evaluationTasks).slice(0, TASKS);
-  const completions = await stage.generate(
-    WRITER,
-    tasks.map((task) => ({
-      ids: tokenizer.encode(family.solverPrompt(task) + workedPrefix),
-      sampleIds: Array.from({ length: SAMPLES }, (_, i) => deriveId('evaluate', 'pair', task, i)),
-    })),
-    { temperature: 1 },
-  );
+  const tasks = family.heldOut(stage.evaluationTasks).slice(0, TASKS);
+  const said = await asked(stage, WRITER, tasks, {
+    prompt: (task) => family.solverPrompt(task) + workedPrefix,
+    key: (task) => ['pair', task],
+    samples: SAMPLES,
+    temperature: 1,
+  });
   return tasks.flatMap((task, t) => {
-    const answers = completions[t]!.flatMap(({ ids }) => {
-      const parsed = family.parseSolution(task, workedPrefix + tokenizer.decode(ids));
+    const answers = said[t]!.flatMap(({ text }) => {
+      const parsed = family.parseSolution(task, workedPrefix + text);
       if (!parsed.ok) return [];
       return [{ text: game.write(parsed.value), exact: family.answerIsExact(task, parsed.value) }];
     });
@@ -65,20 +62,17 @@ async function compare(
   temperature: number,
   { prefix, isIn }: Checks = { prefix: '', isIn: () => false },
 ): Promise<{ readonly verdicts: Verdicts[]; readonly checked: Tally }> {
-  const { tokenizer, generate } = context;
   const shown = pairs.flatMap(({ task, right, wrong }) => [
     { task, first: right, second: wrong },
     { task, first: wrong, second: right },
   ]);
-  const completions = await generate(
-    judge,
-    shown.map((about, i) => ({
-      ids: tokenizer.encode(words.compare.ask(about, context) + prefix),
-      sampleIds: [deriveId('evaluate', 'compare', i)],
-    })),
-    { temperature, topP: 1 },
-  );
-  const texts = completions.map(([completion]) => prefix + tokenizer.decode(completion!.ids));
+  const said = await asked(context, judge, shown, {
+    prompt: (about) => words.compare.ask(about, context) + prefix,
+    key: (_, i) => ['compare', i],
+    temperature,
+    topP: 1,
+  });
+  const texts = said.map(([verdict]) => prefix + verdict!.text);
   const choices = texts.map((text, i) => {
     const parsed = words.compare.read(text, shown[i]!, context);
     return parsed.ok ? parsed.value : null;

@@ -11,6 +11,7 @@ import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { AdmittedTask, RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import { tallyOfShares } from '../../core/statistics/change.ts';
 import { ask } from '../../protocols/ask-about-samples.ts';
+import { asked } from '../../protocols/evaluate/asked.ts';
 import { preferencePart, sftPart, updateOf } from '../../protocols/objectives.ts';
 import { smallSteps } from '../../protocols/solver.ts';
 import { rated } from '../../protocols/style-responder.ts';
@@ -216,17 +217,13 @@ async function truths(
   seed: string,
   temperature: number,
 ): Promise<Told[]> {
-  const { tokenizer } = context;
-  const completions = await context.generate(
-    AUTHOR,
-    tasks.map((task) => ({
-      ids: tokenizer.encode(prefixOf(task)),
-      sampleIds: [deriveId('evaluate', seed, task)],
-    })),
-    { temperature },
-  );
+  const said = await asked(context, AUTHOR, tasks, {
+    prompt: (task) => prefixOf(task),
+    key: (task) => [seed, task],
+    temperature,
+  });
   return tasks.map((task, i) => {
-    const parsed = parseContinuation(task, tokenizer.decode(completions[i]![0]!.ids));
+    const parsed = parseContinuation(task, said[i]![0]!.text);
     return { wellFormed: parsed.ok, truth: parsed.ok ? truthOf(prefixOf(task) + parsed.value) : 0 };
   });
 }

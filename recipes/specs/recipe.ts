@@ -154,7 +154,6 @@ const written: RecipeOver<'solve'> = {
   }),
   elsewhere: {
     method: {
-      ...described.method,
       credit:
         'In the cold start the first right answer to a question, wherever in the text it stands, makes a pair: the text with the answer marked at its end as the files’ answers are looked for, against the same with one of five faults. There is no mark, an empty one, one that is not closed, one that comes before the text, or two. Later the advantage of an answer is its reward minus the mean of its group, divided by the group’s deviation (GRPO).',
     },

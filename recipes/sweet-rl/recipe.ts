@@ -395,7 +395,6 @@ const written: RecipeOver<'reply' | 'coach'> = {
   },
   elsewhere: {
     method: {
-      ...described.method,
       roles:
         'The assistant replies up to eight times. The user is a script: he asks the question of a row, and wants what its field `needs` lists, or the reference answer where there is none. In rounds of the critic, several talks are held about each question. In rounds of the policy one talk is held, and at each of its turns as many replies are drawn as a group has samples. Critic and version 0 write nothing: their likelihoods of replies are measured.',
     },

@@ -1,7 +1,6 @@
 /** TTRL: the policy is trained on the test tasks without their labels; the answer with most votes is taken as the label. */
 import type { Game } from '../../core/game/game.ts';
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
-import { deriveId } from '../../core/random.ts';
 import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import type { EvaluationTasks } from '../../core/recipe/split.ts';
@@ -11,8 +10,9 @@ import { majority } from '../../core/rl/rewards/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { CONTROLS, exactReward, majorityReward } from '../../protocols/answer-rewards.ts';
+import { asked } from '../../protocols/evaluate/asked.ts';
 import { heldOutAnswers } from '../../protocols/evaluate/solver.ts';
-import { generateWithin } from '../../protocols/evaluate/within-context.ts';
+import { within } from '../../protocols/evaluate/within-context.ts';
 import { nearStart, ppoClip } from '../../protocols/objectives.ts';
 import { groupItems, SOLVER, solverAlone, solverUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { LABEL_FIGURES, labelFigures, testTasks } from '../../protocols/test-time.ts';
@@ -51,19 +51,14 @@ const learn = ({ groups }: RoundRecords): TrainingPlan => ({
 async function startVote({ family: given, tests: testsOf }: Tested, { atStart: start }: EvaluationContext) {
   const family = rendered(given, start);
   const tests = testsOf(start.evaluationTasks);
-  const completions = await generateWithin(
-    start,
-    SOLVER,
-    tests.map((task) => ({
-      ids: start.tokenizer.encode(family.solverPrompt(task)),
-      sampleIds: Array.from({ length: EXAM_VOTES }, (_, i) => deriveId('evaluate', 'vote', task, i)),
-    })),
-  );
+  const said = await asked(within(start), SOLVER, tests, {
+    prompt: (task) => family.solverPrompt(task),
+    key: (task) => ['vote', task],
+    samples: EXAM_VOTES,
+  });
   return mean(
     tests.map((task, t) => {
-      const parses = completions[t]!.map(({ ids }) =>
-        family.parseSolution(task, start.tokenizer.decode(ids)),
-      );
+      const parses = said[t]!.map(({ text }) => family.parseSolution(task, text));
       const vote = majority(parses.map((parsed) => (parsed.ok ? parsed.value.answer : null)));
       return Number(vote !== null && family.answerIsExact(task, { steps: [], answer: vote.answer }));
     }),

@@ -1,9 +1,8 @@
-/** What the verifier finds of flaws, of the kinds that it was taught on and of others, and what the generator gets past it, on held-out chains. */
-import { deriveId } from '../../core/random.ts';
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import type { Solution } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { Evaluation } from '../../core/schema/evaluation.ts';
+import { asked } from '../../protocols/evaluate/asked.ts';
 import { detected } from '../../protocols/evaluate/detection.ts';
 import {
   GENERATOR,
@@ -25,19 +24,17 @@ interface Wrong {
 }
 
 /** Wrong lines that a generator writes in held-out tasks, as the solutions that they make, and how many it wrote in all. */
-async function wrongLines({ tokenizer, generate, evaluationTasks }: RoundContext, seed: string) {
-  const tasks = plainProofs.heldOut(evaluationTasks);
-  const completions = await generate(
-    GENERATOR,
-    tasks.map((task) => ({
-      ids: tokenizer.encode(rewritePrompt(task)),
-      sampleIds: Array.from({ length: LINES }, (_, i) => deriveId('evaluate', seed, task, i)),
-    })),
-    { stop: LINE_ENDS.map((tag) => tokenizer.id(tag)) },
-  );
+async function wrongLines(context: RoundContext, seed: string) {
+  const tasks = plainProofs.heldOut(context.evaluationTasks);
+  const said = await asked(context, GENERATOR, tasks, {
+    prompt: (task) => rewritePrompt(task),
+    key: (task) => [seed, task],
+    samples: LINES,
+    stop: LINE_ENDS.map((tag) => context.tokenizer.id(tag)),
+  });
   const wrong = tasks.flatMap((task, t) =>
-    completions[t]!.flatMap(({ ids, stopped }): Wrong[] => {
-      const parsed = parseRewrite(task, tokenizer.decode(ids));
+    said[t]!.flatMap(({ text, stopped }): Wrong[] => {
+      const parsed = parseRewrite(task, text);
       return stopped && parsed.ok && !isExact(task, parsed.value) ? [{ task, solution: parsed.value }] : [];
     }),
   );
@@ -45,21 +42,14 @@ async function wrongLines({ tokenizer, generate, evaluationTasks }: RoundContext
 }
 
 /** For each of these wrong solutions, whether a sampled verdict lets the rewritten line pass; a verdict that does not parse does not. */
-async function passed(
-  { tokenizer, generate }: RoundContext,
-  seed: string,
-  items: readonly Wrong[],
-): Promise<boolean[]> {
-  const completions = await generate(
-    JUDGE,
-    items.map(({ task, solution }, i) => ({
-      ids: tokenizer.encode(plainProofs.judgePrompt(task, solution)),
-      sampleIds: [deriveId('evaluate', seed, task, i)],
-    })),
-  );
+async function passed(context: RoundContext, seed: string, items: readonly Wrong[]): Promise<boolean[]> {
+  const said = await asked(context, JUDGE, items, {
+    prompt: ({ task, solution }) => plainProofs.judgePrompt(task, solution),
+    key: ({ task }, i) => [seed, task, i],
+  });
   return items.map(({ task, solution }, i) => {
-    const { ids, stopped } = completions[i]![0]!;
-    const verdict = plainProofs.parseJudgment(solution, tokenizer.decode(ids));
+    const { text, stopped } = said[i]![0]!;
+    const verdict = plainProofs.parseJudgment(solution, text);
     return stopped && verdict.ok && verdict.value.steps[rewrittenLine(task) - 1] === true;
   });
 }

@@ -1,16 +1,16 @@
 /** Stage three: a verifier marks what comes of a generator's lines. How it is trained is the question; the generator is always paid for what passes. */
 import type { RewardInfo } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
-import { invalid, type ParseResult, type Solution } from '../../core/recipe/task-family.ts';
-import type { RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import { invalid } from '../../core/recipe/task-family.ts';
+import type { RolloutGroup, ScoredGroup } from '../../core/schema/sample.ts';
 import { coinOf } from '../../protocols/gold.ts';
 import {
   isExact,
   judgeRewrites,
   lineReward,
   marksExactly,
-  parseRewrite,
   passedShare,
+  solutionMade,
 } from '../../protocols/rewritten-lines.ts';
 import { rewardNamed } from '../../protocols/solver.ts';
 import { isUnseenSlip, rewrittenLine } from '../../worlds/chains/slips.ts';
@@ -23,16 +23,9 @@ export const rewards: Readonly<Record<string, RewardInfo>> = {
   random: { description: 'control: a fair coin pays the verifier', usesGold: true },
 };
 
-/** What the verifier is shown in the place of a sample: the solution that its line makes. */
-const made = (
-  { tokenizer }: Pick<RoundContext, 'tokenizer'>,
-  task: string,
-  { ids, outcome }: Pick<Sample, 'ids' | 'outcome'>,
-): ParseResult<Solution> => (outcome === 'ok' ? parseRewrite(task, tokenizer.decode(ids)) : invalid(outcome));
-
-/** The same while it is taught: no flaw of a kind that it is examined on. */
-const unexamined: typeof made = (stage, task, sample) => {
-  const shown = made(stage, task, sample);
+/** What the verifier is shown in the place of a sample while it is taught: no flaw of a kind that it is examined on. */
+const unexamined: typeof solutionMade = (stage, task, sample) => {
+  const shown = solutionMade(stage, task, sample);
   const line = rewrittenLine(task);
   return shown.ok && isUnseenSlip(task, line, shown.value.steps[line - 1]!) ? invalid('held-out') : shown;
 };
@@ -40,7 +33,7 @@ const unexamined: typeof made = (stage, task, sample) => {
 /** Verdicts on each solution, whether the right one is among them, and what is shown, by phase. */
 const SHOWN = {
   teach: { votes: 4, besideRight: true, shown: unexamined },
-  attack: { votes: 2, besideRight: false, shown: made },
+  attack: { votes: 2, besideRight: false, shown: solutionMade },
 } as const;
 
 export const judgeLines =

@@ -1,10 +1,11 @@
 /** What a round teaches: the verifier, by one of three ways of training, and later the generator against it, each in a set of its own. */
 import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../core/plan/training-plan.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
+import type { ScoredGroup } from '../../core/schema/sample.ts';
 import { sftPart, updateOf } from '../../protocols/objectives.ts';
 import { answersTo, reinforced, verdictsOn } from '../../protocols/reinforced.ts';
 import { GENERATOR, solutionJudged } from '../../protocols/rewritten-lines.ts';
+import { paidTexts } from '../../protocols/samples-of-role.ts';
 import { JUDGE } from '../../protocols/solver-verifier.ts';
 import { exactSums, plainProofs } from '../../worlds/chains/analysis.ts';
 import { writeSums } from '../../worlds/chains/family.ts';
@@ -16,9 +17,6 @@ export const VARIANTS = {
   written:
     'the verifier is fine-tuned on exact verdicts that a script writes, one in the place of each of its own',
 } as const;
-
-const imitated = (verdicts: readonly Sample[]) =>
-  verdicts.filter(({ rewards }) => rewards.reward === 1).map(({ prompt, ids }) => ({ prompt, ids }));
 
 /** Under a control, the script does not know the sums and copies what stands there. */
 const written = (
@@ -40,7 +38,7 @@ function verifierPart({ round, groups }: RoundRecords, tools: LearnTools): Updat
   const verdicts = groups.flatMap(({ judgments }) => judgments);
   if (variant === undefined) return verdicts.length ? [reinforced(JUDGE, verdictsOn(groups))] : [];
   const items =
-    variant === 'imitation' ? imitated(verdicts) : written(groups, rewardFunction === 'marks', tools);
+    variant === 'imitation' ? paidTexts(verdicts) : written(groups, rewardFunction === 'marks', tools);
   return [sftPart(JUDGE, items)];
 }
 

@@ -78,7 +78,6 @@ const written: RecipeOver<'solve'> = {
   },
   elsewhere: {
     method: {
-      ...described.method,
       rewards:
         'Few: 1 for an exact answer, on eight questions of the files. Noisy: 1 for the answer of the label, on 64 questions, of which two in five have the answer of another question as their label. Majority: 1 for the answer that most of a group give, on 64 questions. Otherwise 0.',
     },
