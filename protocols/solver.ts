@@ -43,13 +43,14 @@ export interface SolverGame {
   readonly examine?: (context: EvaluationContext) => Promise<Readonly<Record<string, number>>>;
 }
 
-/** The fields of a recipe that follow from the family that it plays. */
-export const ofFamily = ({
-  name,
-  stop,
-}: Pick<TaskFamily, 'name' | 'stop'>): Pick<RoundShape, 'taskName' | 'stop'> => ({
-  taskName: name,
-  ...(stop ? { stop } : {}),
+/** The fields of a recipe that follow from the family that it plays, where the recipe does not say otherwise. */
+export const ofFamily = (
+  family: TaskFamily,
+): Pick<RoundShape, 'taskName' | 'stop' | 'freezable' | 'describe'> => ({
+  taskName: family.name,
+  ...(family.stop ? { stop: family.stop } : {}),
+  freezable: [],
+  describe: describedBy(family),
 });
 
 export function solverAlone({
@@ -68,7 +69,6 @@ export function solverAlone({
     ...ofFamily(family),
     rewards,
     roles: { [SOLVER]: { description: 'solves tasks', sampling: { maxNew, temperature }, placement } },
-    freezable: [],
     propose: async (context) => tasks(context),
     rollOut: (context, admitted) => rollOut({ family }, context, admitted),
     judge: async (context, groups) => {
@@ -87,7 +87,6 @@ export function solverAlone({
         }),
         await examine?.(context),
       ),
-    describe: describedBy(family),
   };
 }
 

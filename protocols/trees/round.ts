@@ -5,7 +5,7 @@ import { role } from '../../core/recipe/role.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import type { AdmittedTask } from '../../core/schema/sample.ts';
 import type { AnswerReward } from '../answer-rewards.ts';
-import { describedBy, ofFamily, rewardNamed, SOLVER } from '../solver.ts';
+import { ofFamily, rewardNamed, SOLVER } from '../solver.ts';
 import { evaluateTrees } from './evaluate.ts';
 import { payTree, recordTree, searchTasks, type TreeSearch } from './stage.ts';
 
@@ -37,7 +37,6 @@ export function searchedRound(
       [SOLVER]: role('draws the steps of answers', words.solve.maxNew),
       ...Object.fromEntries(roles),
     },
-    freezable: [],
     propose: async (context) => game.tasks(context),
     rollOut: async (context, tasks) => {
       const budget = context.round.settings.groupSize * words.solve.maxNew;
@@ -49,6 +48,5 @@ export function searchedRound(
       return groups.map((group) => payTree(game, reward, context, group));
     },
     evaluate: (context) => evaluateTrees(game, context, SOLVER, examined),
-    describe: describedBy(family),
   };
 }

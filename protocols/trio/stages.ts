@@ -8,7 +8,7 @@ import type { Recipe } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
 import { rollOut } from '../roll-out.ts';
-import { describedBy, ofFamily, rewardNamed } from '../solver.ts';
+import { ofFamily, rewardNamed } from '../solver.ts';
 import { judge } from './judge.ts';
 import { learn, type ProposalPay, payProposals, type Together } from './learn.ts';
 import { propose } from './propose.ts';
@@ -52,6 +52,5 @@ export const trioOver = (game: Game<Asked>, { rewards, proposals: pay, judged, .
       judge(family, rewardOf(context.round), context, groups, judged?.(context.round)),
     payProposals: ({ round, proposals, groups }) => payProposals(proposals, groups, pay?.(round)),
     learn: (records: RoundRecords) => learn(rewardOf(records.round), together, records),
-    describe: describedBy(family),
   } satisfies Partial<Recipe>;
 };

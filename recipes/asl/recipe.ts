@@ -23,7 +23,6 @@ import { passed, writeTasks } from '../../protocols/proposals.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
 import {
   creditedItems,
-  describedBy,
   groupItems,
   ofFamily,
   policyUpdate,
@@ -372,8 +371,8 @@ const written: RecipeOver<'solve' | 'verify' | 'evolve'> = {
   over: (game) => {
     const { family, words } = game;
     return {
-      ...described,
       ...ofFamily(family),
+      ...described,
       rewards,
       roles: {
         [GENERATOR]: role('writes questions', words.evolve.maxNew, { speaksAs: 'proposer' }),
@@ -383,7 +382,6 @@ const written: RecipeOver<'solve' | 'verify' | 'evolve'> = {
       freezable: [GENERATOR, SOLVER, JUDGE],
       ...stages(game),
       evaluate: (context) => evaluateVerifier(context, { family, solver: SOLVER, judge: JUDGE, ...VOTED }),
-      describe: describedBy(family),
     };
   },
   ownReward: 'its judge pays its solver',

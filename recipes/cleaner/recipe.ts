@@ -27,7 +27,7 @@ import {
   type ToldSearch,
   toldSearches,
 } from '../../protocols/searcher.ts';
-import { describedBy, ofFamily, policyUpdate, trainedSolver } from '../../protocols/solver.ts';
+import { ofFamily, policyUpdate, trainedSolver } from '../../protocols/solver.ts';
 import { searching } from '../../worlds/knowledge/searching.ts';
 
 const SEARCHING: Searching = { searches: 4 };
@@ -232,17 +232,15 @@ const written: RecipeOver<'search'> = {
   over: (game) => {
     const { family } = game;
     return {
-      ...described,
       ...ofFamily(family),
+      ...described,
       rewards: outcomeRewards,
       roles: searcherRole(game),
-      freezable: [],
       propose: async (context) => game.tasks(context),
       rollOut: (context, tasks) => rollSearch(game, context, tasks, SEARCHING),
       judge: async (context, groups) => groups.map((group) => judgeSearches(game, context, group, SEARCHING)),
       learn: (records, tools) => learn(game, records, tools),
       evaluate: (context) => evaluateSearcher(game, context, SEARCHING),
-      describe: describedBy(family),
     };
   },
   ownReward: 'an episode’s reward is shared by turns of which some are taken out',

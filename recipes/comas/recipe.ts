@@ -25,7 +25,7 @@ import {
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { besideOracle } from '../../protocols/gold.ts';
 import { ppoClip } from '../../protocols/objectives.ts';
-import { describedBy, ofFamily, policyPart, rewardNamed, SOLVER } from '../../protocols/solver.ts';
+import { ofFamily, policyPart, rewardNamed, SOLVER } from '../../protocols/solver.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
 
 /** The two agents by what they do; each has weights of its own. */
@@ -248,8 +248,8 @@ const written: RecipeOver<'solve' | 'debate' | 'review' | 'score'> = {
       sampling: { maxNew: words[verb].maxNew, temperature: 1 },
     });
     return {
-      ...described,
       ...ofFamily(family),
+      ...described,
       rewards,
       roles: Object.fromEntries(
         AGENTS.flatMap(({ set, solver, critic, scorer }) => [
@@ -272,7 +272,6 @@ const written: RecipeOver<'solve' | 'debate' | 'review' | 'score'> = {
             tasks: game.tests(context.evaluationTasks),
           }),
         ),
-      describe: describedBy(family),
     };
   },
   ownReward: 'the agents pay each other',

@@ -173,7 +173,6 @@ function stages(rated: RatedGame) {
     learn: (records) => learnFrom(rated, records),
     evaluate: async (context) =>
       evaluation(await evaluateSolver(context, { family, role: 'solver', temperature: 1 })),
-    describe: describedBy(family),
   } satisfies Partial<Recipe>;
 }
 

@@ -18,14 +18,7 @@ import {
 } from '../../protocols/debate.ts';
 import { nearStart, ppoClip } from '../../protocols/objectives.ts';
 import { exactShare } from '../../protocols/samples-of-role.ts';
-import {
-  creditedItems,
-  describedBy,
-  ofFamily,
-  policyUpdate,
-  rewardNamed,
-  rewardOf,
-} from '../../protocols/solver.ts';
+import { creditedItems, ofFamily, policyUpdate, rewardNamed, rewardOf } from '../../protocols/solver.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
 import { type FlipWeights, flipPay, influenceReturns } from './influence.ts';
 
@@ -143,8 +136,8 @@ const written: RecipeOver<'solve' | 'debate'> = {
       speaksAs: 'solver',
     });
     return {
-      ...described,
       ...ofFamily(family),
+      ...described,
       rewards,
       roles: {
         [DEBATER]: debater,
@@ -167,7 +160,6 @@ const written: RecipeOver<'solve' | 'debate'> = {
       },
       learn,
       evaluate: (context) => evaluateDebates(game, context, DEBATER, TURNS),
-      describe: describedBy(family),
     };
   },
   ownReward: 'the scores of both agents’ answers make the reward of each',

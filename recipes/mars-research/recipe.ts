@@ -28,7 +28,7 @@ import {
   searcherRole,
   toldSearches,
 } from '../../protocols/searcher.ts';
-import { describedBy, groupItems, ofFamily, policyPart, trainedSolver } from '../../protocols/solver.ts';
+import { groupItems, ofFamily, policyPart, trainedSolver } from '../../protocols/solver.ts';
 import { searching } from '../../worlds/knowledge/searching.ts';
 
 const SEARCHES = 3;
@@ -142,8 +142,8 @@ const written: RecipeOver<'search' | 'digest'> = {
   over: (game) => {
     const { family, words } = game;
     return {
-      ...described,
       ...ofFamily(family),
+      ...described,
       rewards: outcomeRewards,
       roles: {
         ...searcherRole(game, 'searches and answers', { shown: 'what the reader writes of what it finds' }),
@@ -162,7 +162,6 @@ const written: RecipeOver<'search' | 'digest'> = {
         ),
       learn: (records, tools) => learn(game, records, tools),
       evaluate: (context) => evaluateSearcher(game, context, searchingOf(context.round.settings.variant)),
-      describe: describedBy(family),
     };
   },
   ownReward: 'an episode’s reward is shared by what two roles wrote',

@@ -20,14 +20,7 @@ import {
   TWO_AGENTS,
 } from '../../protocols/debate.ts';
 import { nearStart, ppoClip } from '../../protocols/objectives.ts';
-import {
-  describedBy,
-  ofFamily,
-  policyUpdate,
-  rewardNamed,
-  rewardOf,
-  SOLVER,
-} from '../../protocols/solver.ts';
+import { ofFamily, policyUpdate, rewardNamed, rewardOf, SOLVER } from '../../protocols/solver.ts';
 import { aidedSums } from '../../worlds/toy-worlds.ts';
 
 const CRITIC = 'critic';
@@ -172,8 +165,8 @@ const written: RecipeOver<'solve' | 'debate' | 'review'> = {
       speaksAs: SOLVER,
     });
     return {
-      ...described,
       ...ofFamily(family),
+      ...described,
       rewards,
       roles: {
         [SOLVER]: agent,
@@ -197,7 +190,6 @@ const written: RecipeOver<'solve' | 'debate' | 'review'> = {
       learn,
       evaluate: (context) =>
         evaluateDebates(game, context, SOLVER, workflowOf(context.round.settings.variant)),
-      describe: describedBy(family),
     };
   },
   ownReward: 'the scores of all answers before it shape the reward of each',

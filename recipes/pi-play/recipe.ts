@@ -32,7 +32,7 @@ import {
   type ToldSearch,
   toldSearches,
 } from '../../protocols/searcher.ts';
-import { describedBy, ofFamily, policyPart, rewardNamed, trainedSolver } from '../../protocols/solver.ts';
+import { ofFamily, policyPart, rewardNamed, trainedSolver } from '../../protocols/solver.ts';
 import {
   slowTeacher,
   type TaughtSample,
@@ -258,8 +258,8 @@ const written: RecipeOver<'search' | 'examine' | 'recall'> = {
   over: (game) => {
     const { family, words } = game;
     return {
-      ...described,
       ...ofFamily(family),
+      ...described,
       rewards,
       roles: {
         [EXAMINER]: role('searches and writes questions', words.examine.maxNew, {
@@ -276,7 +276,6 @@ const written: RecipeOver<'search' | 'examine' | 'recall'> = {
       payProposals,
       learn: async (records, tools) => learn(game, records, tools),
       evaluate: (context) => evaluateSearcher(game, context, SEARCHING),
-      describe: describedBy(family),
     };
   },
   elsewhere: {

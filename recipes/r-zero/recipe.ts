@@ -24,7 +24,6 @@ import { nearStart } from '../../protocols/objectives.ts';
 import { rollOut } from '../../protocols/roll-out.ts';
 import {
   creditedItems,
-  describedBy,
   groupItems,
   ofFamily,
   policyUpdate,
@@ -244,8 +243,8 @@ const written: RecipeOver<'solve' | 'propose'> = {
           random: LABEL_REWARDS.random,
         };
     return {
-      ...described,
       ...ofFamily(family),
+      ...described,
       rewards,
       roles: {
         [CHALLENGER]: role('writes questions, from one fixed prompt', family.maxNew.proposer, {
@@ -265,7 +264,6 @@ const written: RecipeOver<'solve' | 'propose'> = {
           await evaluateSolver(context, { family, role: SOLVER, temperature: 1, draws: DRAWS, tasks }),
         );
       },
-      describe: describedBy(family),
     };
   },
   elsewhere: {

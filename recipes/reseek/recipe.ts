@@ -21,14 +21,7 @@ import {
   type ToldSearch,
   toldSearches,
 } from '../../protocols/searcher.ts';
-import {
-  creditedItems,
-  describedBy,
-  ofFamily,
-  policyUpdate,
-  rewardNamed,
-  trainedSolver,
-} from '../../protocols/solver.ts';
+import { creditedItems, ofFamily, policyUpdate, rewardNamed, trainedSolver } from '../../protocols/solver.ts';
 import { searching } from '../../worlds/knowledge/searching.ts';
 
 /** What a judgment of what was found is paid: a right one, one that accepts what does not help, and one that rejects what does. */
@@ -235,20 +228,18 @@ const written: RecipeOver<'search' | 'sift'> = {
   over: (game) => {
     const { family } = game;
     return {
-      ...described,
       ...ofFamily(family),
+      ...described,
       rewards,
       roles: {
         ...searcherRole(game, 'searches, judges what it finds, and answers', { placement: 'turn' }),
       },
-      freezable: [],
       propose: async (context) => game.tasks(context),
       rollOut: (context, tasks) =>
         rollSearch(game, context, tasks, searchingOf(context.round.settings.variant)),
       judge: async (context, groups) => groups.map((group) => judgeGroup(game, context, group)),
       learn: (records, tools) => learn(game, records, tools),
       evaluate: (context) => evaluateSearcher(game, context, searchingOf(context.round.settings.variant)),
-      describe: describedBy(family),
     };
   },
   ownReward: 'what it pays for judgments is a part of the method',

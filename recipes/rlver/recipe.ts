@@ -5,7 +5,7 @@ import { arXiv, type Described, played, type RecipeOver } from '../../core/recip
 import { role } from '../../core/recipe/role.ts';
 import { grpoByEpisode } from '../../protocols/episode-credit.ts';
 import { nearStart, ppoClip } from '../../protocols/objectives.ts';
-import { describedBy, ofFamily, policyUpdate, trainedSolver } from '../../protocols/solver.ts';
+import { ofFamily, policyUpdate, trainedSolver } from '../../protocols/solver.ts';
 import {
   ASSISTANT,
   evaluateTalks,
@@ -82,8 +82,8 @@ const described = {
 const written: RecipeOver<'reply'> = {
   needs: { verbs: ['reply'], data: ['answer', 'users'] },
   over: (game) => ({
-    ...described,
     ...ofFamily(game.family),
+    ...described,
     rewards,
     roles: {
       [ASSISTANT]: role('talks with the user', game.words.reply.maxNew, {
@@ -92,7 +92,6 @@ const written: RecipeOver<'reply'> = {
         ...(game.byExample ? { seesGold: true as const } : {}),
       }),
     },
-    freezable: [],
     propose: async (context) => game.tasks(context),
     rollOut: (context, tasks) => rollTalks(game, context, tasks, temperOf(context.round.settings.variant)),
     judge: async (context, groups) =>
@@ -101,7 +100,6 @@ const written: RecipeOver<'reply'> = {
       ),
     learn,
     evaluate: (context) => evaluateTalks(game, context, temperOf(context.round.settings.variant)),
-    describe: describedBy(game.family),
   }),
   elsewhere: {
     method: {

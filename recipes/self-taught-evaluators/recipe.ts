@@ -11,7 +11,7 @@ import { balancedPick } from '../../core/rl/selection/index.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { sftPart, updateOf } from '../../protocols/objectives.ts';
 import { rewriterRole } from '../../protocols/rewrites.ts';
-import { describedBy, ofFamily, trainedSolver } from '../../protocols/solver.ts';
+import { ofFamily, trainedSolver } from '../../protocols/solver.ts';
 import { freshTask } from '../../worlds/arithmetic/demonstrations.ts';
 import { arithmetic } from '../../worlds/arithmetic/family.ts';
 import { comparisonParts, pairChecks, pairWords } from '../../worlds/arithmetic/pairwise.ts';
@@ -110,8 +110,8 @@ const written: RecipeOver<'solve' | 'compare'> = {
     const varier = rewriterRole(varying(game));
     const fixed = [WRITER, ...Object.keys(varier)];
     return {
-      ...described,
       ...ofFamily(family),
+      ...described,
       roles: {
         [WRITER]: role('answers both tasks, frozen', words.solve.maxNew, {
           speaksAs: 'solver',
@@ -120,7 +120,6 @@ const written: RecipeOver<'solve' | 'compare'> = {
         [JUDGE]: role('writes a check and a verdict, A or B', words.compare.maxNew, { sampling: SAMPLING }),
         ...varier,
       },
-      freezable: [],
       bindings: () => Object.fromEntries(fixed.map((role) => [role, { pinned: true }])),
       propose: async (context) => tasks(context),
       rollOut: (context, admitted) => writePairs(game, context, admitted),
@@ -143,7 +142,6 @@ const written: RecipeOver<'solve' | 'compare'> = {
       },
       evaluate: (context) =>
         evaluatePairs(game, context, { judge: JUDGE, temperature: SAMPLING.temperature }),
-      describe: describedBy(family),
     };
   },
   elsewhere: {

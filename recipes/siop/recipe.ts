@@ -35,7 +35,7 @@ import {
   type ToldSearch,
   toldSearches,
 } from '../../protocols/searcher.ts';
-import { describedBy, ofFamily, policyUpdate, rewardNamed, trainedSolver } from '../../protocols/solver.ts';
+import { ofFamily, policyUpdate, rewardNamed, trainedSolver } from '../../protocols/solver.ts';
 import { searching } from '../../worlds/knowledge/searching.ts';
 
 /** It writes nothing: version 0 says how likely it finds an answer. */
@@ -278,14 +278,13 @@ const written: RecipeOver<'search' | 'solve'> = {
   over: (game) => {
     const { family } = game;
     return {
-      ...described,
       ...ofFamily(family),
+      ...described,
       rewards,
       roles: {
         ...searcherRole(game, 'searches and answers', { placement: 'turn' }),
         [SCORER]: role('says how likely answers are, and writes nothing', 1, { speaksAs: 'solver' }),
       },
-      freezable: [],
       propose: async (context) => game.tasks(context),
       rollOut: (context, tasks) => rollSearch(game, context, tasks, SEARCHING),
       judge: async (context, groups) => {
@@ -295,7 +294,6 @@ const written: RecipeOver<'search' | 'solve'> = {
       },
       learn: async (records, tools) => learn(game, records, tools),
       evaluate: (context) => evaluateSearcher(game, context, SEARCHING),
-      describe: describedBy(family),
     };
   },
   ownReward: 'its answers are paid by how they agree',

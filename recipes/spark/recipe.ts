@@ -80,8 +80,8 @@ const written: RecipeOver<'solve' | 'verify'> = {
   over: (game: ProcessGame) => {
     const { family, tasks, words, readVerdict = readTags } = game;
     return {
-      ...described,
       ...ofFamily(family),
+      ...described,
       roles: {
         [SOLVER]: role('writes solutions line by line', words.solve.maxNew),
         [LABELLER]: role('gives the verdicts that labels are made of, at version 0', words.verify.maxNew, {

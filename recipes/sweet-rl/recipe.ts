@@ -31,7 +31,7 @@ import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { AdmittedTask, RolloutGroup, Sample, ScoredGroup } from '../../core/schema/sample.ts';
 import { returnOf } from '../../protocols/episode-credit.ts';
 import { preferencePart, START, updateOf } from '../../protocols/objectives.ts';
-import { describedBy, ofFamily, smallSteps } from '../../protocols/solver.ts';
+import { ofFamily, smallSteps } from '../../protocols/solver.ts';
 import {
   ASSISTANT,
   evaluateTalks,
@@ -354,8 +354,8 @@ const written: RecipeOver<'reply' | 'coach'> = {
     const measuring = (description: string) =>
       role(`${description}, and writes nothing`, 1, { speaksAs: 'solver' });
     return {
-      ...described,
       ...ofFamily(game.family),
+      ...described,
       rewards,
       roles: {
         [ASSISTANT]: role('talks with the user', game.words.reply.maxNew, {
@@ -370,7 +370,6 @@ const written: RecipeOver<'reply' | 'coach'> = {
         },
         [BASE]: measuring('is what the critic is compared with'),
       },
-      freezable: [],
       ...inPhases<Phase>(phaseOf, {
         critic: {
           propose: async (context) => game.tasks(context),
@@ -390,7 +389,6 @@ const written: RecipeOver<'reply' | 'coach'> = {
         },
       }),
       evaluate: (context) => evaluateTalks(game, context),
-      describe: describedBy(game.family),
     };
   },
   elsewhere: {
