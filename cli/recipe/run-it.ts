@@ -23,7 +23,7 @@ interface Measured {
 export const MEASURED: Readonly<Record<string, Measured | undefined>> = table;
 
 const change = (name: string, ends: readonly number[] | null): string[] =>
-  ends === null ? [] : [`${name} accuracy ${percent(ends[0]!, 1)} to ${percent(ends[1]!, 1)}`];
+  ends === null ? [] : [`${name} ${percent(ends[0]!, 1)} to ${percent(ends[1]!, 1)}`];
 
 /** The lines of a recipe that is called by `reference`, its name or the path of its module. `onFiles`: it is made from files, and has no start of its own. */
 export function runIt(recipe: Recipe, reference: string, onFiles: boolean): string[] {
@@ -46,12 +46,17 @@ export function runIt(recipe: Recipe, reference: string, onFiles: boolean): stri
   if (!measured)
     return [...lines, 'No run of it was measured yet: `--rounds 2` shows how long a round takes here.'];
   const { flags, rounds, seeds, seconds, machine, sizes, start, greedy, sampled } = measured;
-  const figures = [...change('greedy', greedy), ...change('sampled', sampled)];
+  const figures = [
+    ...change(sampled ? 'greedy accuracy' : 'main score', greedy),
+    ...change('sampled accuracy', sampled),
+  ];
   return [
     ...lines,
     `Measured${flags && ` with ${flags}`}: ${rounds} rounds of ${sizes[0]} × ${sizes[1]} from ${start} took ${duration(1000 * seconds)} in one process (${machine}).`,
     ...(figures.length
-      ? [`Expect after them: held-out ${figures.join(', ')} (mean of ${seeds} seeds).`]
+      ? [
+          `Expect after them: held-out ${figures.join(', ')} (${seeds === 1 ? 'one seed' : `mean of ${seeds} seeds`}).`,
+        ]
       : []),
   ];
 }

@@ -1,6 +1,6 @@
 /**
- * Makes cli/recipe/measured.json from the records: what a first run of each recipe took and came to, which `rollmesh recipe show NAME` prints. By
- * hand: `npm run measured --workspace lab`.
+ * Makes cli/recipe/measured.json from the records, and from first runs (first-run.ts) of recipes that have none: what a run of each recipe took and came
+ * to, which `rollmesh recipe show NAME` prints. By hand: `npm run measured --workspace lab`.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,9 +13,13 @@ interface Run {
   readonly wallMs: number;
   readonly heldout: Readonly<Record<'accuracy' | 'sampled', readonly (number | null)[]>>;
 }
+interface MeasuredOn {
+  readonly cpu: string;
+  readonly cores: number;
+}
 interface Recorded {
   readonly recipe: string;
-  readonly machine: { readonly cpu: string; readonly cores: number };
+  readonly machine: MeasuredOn;
   readonly settings: { readonly start: string; readonly tasks: number; readonly groupSize: number };
   readonly rounds: number;
   readonly arms: readonly [
@@ -24,18 +28,26 @@ interface Recorded {
 }
 
 export const TABLE = '../cli/recipe/measured.json';
+export const FIRST_RUNS = 'first-runs/measured.json';
 const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 const rounded = (share: number): number => Math.round(1000 * share) / 1000;
 
 /** The mean over the seeds at the start and at the end; null where it was not measured. */
-function change(runs: readonly Run[], figure: keyof Run['heldout']): readonly number[] | null {
-  const ends = [0, -1].map((at) => runs.map(({ heldout }) => heldout[figure].at(at) ?? null));
+export function change(
+  curves: readonly Run['heldout'][],
+  figure: keyof Run['heldout'],
+): readonly number[] | null {
+  const ends = [0, -1].map((at) => curves.map((heldout) => heldout[figure].at(at) ?? null));
   if (ends.flat().includes(null)) return null;
   return ends.map((values) => rounded(mean(values as number[])));
 }
 
+export const machineName = ({ cpu, cores }: MeasuredOn): string =>
+  `${cores} cores of ${cpu.replaceAll(/\(R\)|\(TM\)/g, '')}`;
+
 function measured({ machine, settings, rounds, arms: [{ variant, reward, runs }] }: Recorded) {
+  const curves = runs.map(({ heldout }) => heldout);
   return {
     // The flags by which a reader plays the arm.
     flags: [...(variant ? ['--variant', variant] : []), ...(reward ? ['--reward', reward] : [])].join(' '),
@@ -45,11 +57,12 @@ function measured({ machine, settings, rounds, arms: [{ variant, reward, runs }]
     rounds: Math.round(mean(runs.map((run) => run.rounds ?? rounds))),
     seeds: runs.length,
     seconds: Math.round(mean(runs.map(({ wallMs }) => wallMs)) / 1000),
-    machine: `${machine.cores} cores of ${machine.cpu.replaceAll(/\(R\)|\(TM\)/g, '')}`,
-    greedy: change(runs, 'accuracy'),
-    sampled: change(runs, 'sampled'),
+    machine: machineName(machine),
+    greedy: change(curves, 'accuracy'),
+    sampled: change(curves, 'sampled'),
   };
 }
+export type Measured = ReturnType<typeof measured>;
 
 /** The table as JSON, a line for each recipe. */
 export function measuredTable(): string {
@@ -58,9 +71,16 @@ export function measuredTable(): string {
     .sort()
     .map((file) => JSON.parse(readFileSync(join('records', file), 'utf8')) as Recorded);
   // Of a recipe's claims the one of its name.
-  const rows = records
+  const claimed = records
     .filter(({ recipe, arms: [{ runs }] }) => runs[0]!.recipe === recipe)
-    .map((record) => `  "${record.recipe}": ${JSON.stringify(measured(record))}`);
+    .map((record) => [record.recipe, measured(record)] as const);
+  const table: Record<string, Measured> = {
+    ...JSON.parse(readFileSync(FIRST_RUNS, 'utf8')),
+    ...Object.fromEntries(claimed),
+  };
+  const rows = Object.keys(table)
+    .sort()
+    .map((recipe) => `  "${recipe}": ${JSON.stringify(table[recipe])}`);
   return `{\n${rows.join(',\n')}\n}\n`;
 }
 
