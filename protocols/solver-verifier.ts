@@ -1,3 +1,8 @@
+/**
+ * A solver and a verifier of its solutions over a task family: the shape of round that co-training the two shares. Tasks are drawn, a group of
+ * rollouts solves each, and some of the solutions are verified. The run's reward function decides what counts as right, for the solver's reward and
+ * for the verifier's alike. The recipe decides what a round trains.
+ */
 import { type Part, readTags } from '../core/recipe/reading.ts';
 import type { RoundShape } from '../core/recipe/recipe.ts';
 import { type Placement, type RewardInfo, role } from '../core/recipe/role.ts';

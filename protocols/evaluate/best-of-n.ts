@@ -1,3 +1,7 @@
+/**
+ * Best-of-N: what a verifier is worth to a solver that is not trained. Once a run, version 0 samples N answers to each held-out task. The examined
+ * version scores them, and the oracle checks the best answer to each task.
+ */
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import type { Solution, TaskFamily } from '../../core/recipe/task-family.ts';
 import { majority } from '../../core/rl/rewards/index.ts';

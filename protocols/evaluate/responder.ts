@@ -1,3 +1,7 @@
+/**
+ * What the held-out string transformations show of a version: the points of its responses and their length. The oracle gives the points, apart from
+ * every reward.
+ */
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';

@@ -1,3 +1,7 @@
+/**
+ * What the held-out tasks show of a solver: greedy, sampled, and greedy with the steps forced. The oracle checks the answers, apart from every
+ * reward.
+ */
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import {
   invalid,

@@ -1,3 +1,4 @@
+/** What the verifier finds of flaws, of the kinds that it was taught on and of others, and what the generator gets past it, on held-out chains. */
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import type { Solution } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';

@@ -1,3 +1,4 @@
+/** The two forms of answer that are compared: with its steps, and without. Each is forced by the first token after the task. */
 import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import type { TaskFamily } from '../../core/recipe/task-family.ts';
 import { mean } from '../../core/rl/statistics.ts';
