@@ -102,6 +102,12 @@ const asCharacters = (bytes: Uint8Array): string => {
   return text;
 };
 
+function asBytes(characters: string): Uint8Array {
+  const bytes = new Uint8Array(characters.length);
+  for (let at = 0; at < bytes.length; at++) bytes[at] = characters.charCodeAt(at);
+  return bytes;
+}
+
 /** [vocabulary]: the bytes of every token; empty for an id that has no token. */
 const tokenTexts = (tokenizer: Tokenizer, vocabSize: number): string[] =>
   Array.from({ length: vocabSize }, (_, id) => asCharacters(tokenizer.bytes(id)));
@@ -302,39 +308,40 @@ export function openRenderer({
 
   const stopTexts = [...stops.map((id) => tokenizer.decode([id])), ...stopStrings];
 
-  /** The grammars that were made, by their strings; those of agents' calls repeat. */
+  /** The grammars that were made, by their strings or forms; those of agents' calls repeat. */
   const made = new Map<string, TokenGrammar>();
-  const keep = (key: string, grammar: TokenGrammar): TokenGrammar => {
+  const kept = (key: string, make: () => TokenGrammar): TokenGrammar => {
+    const known = made.get(key);
+    if (known) return known;
+    const grammar = make();
     if (made.size >= KEPT_GRAMMARS) made.clear();
     made.set(key, grammar);
     return grammar;
   };
   let texts: readonly string[] | undefined;
+  const textsOf = () => {
+    texts ??= tokenTexts(tokenizer, vocabSize);
+    return texts;
+  };
   const endsAt = (strings: readonly string[]) => {
     if (!strings.length) return { stop: stops };
-    const key = JSON.stringify(strings);
-    texts ??= tokenTexts(tokenizer, vocabSize);
     const encoder = new TextEncoder();
-    const grammar =
-      made.get(key) ??
+    const grammar = kept(JSON.stringify(strings), () =>
       untilText(
         strings.map((text) => asCharacters(encoder.encode(text))),
-        texts,
-      );
-    return { stop: stops, grammar: keep(key, grammar) };
+        textsOf(),
+      ),
+    );
+    return { stop: stops, grammar };
   };
 
-  const jsonGrammar = (form: JsonForm): TokenGrammar => {
-    // In the order of its fields, which is that of the answer.
-    const key = `json ${JSON.stringify(form)}`;
-    const known = made.get(key);
-    if (known) return known;
-    const structuring = new Set([...stops, ...controlTokens.map((token) => tokenizer.id(token))]);
-    const bytes = Array.from({ length: vocabSize }, (_, id) =>
-      structuring.has(id) ? new Uint8Array() : tokenizer.bytes(id),
-    );
-    return keep(key, grammarOfForm(automatonOf(jsonOf(form)), bytes));
-  };
+  const jsonGrammar = (form: JsonForm): TokenGrammar =>
+    // The key has the form in the order of its fields, which is that of the answer.
+    kept(`json ${JSON.stringify(form)}`, () => {
+      const structuring = new Set([...stops, ...controlTokens.map((token) => tokenizer.id(token))]);
+      const bytes = textsOf().map((text, id) => asBytes(structuring.has(id) ? '' : text));
+      return grammarOfForm(automatonOf(jsonOf(form)), bytes);
+    });
 
   return {
     kind,

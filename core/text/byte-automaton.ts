@@ -15,6 +15,11 @@ interface Edge {
   readonly next: number;
 }
 
+const tooLarge = (needed: string) =>
+  wrongInput('grammar.size', `The form needs ${needed}.`, {
+    next: 'Ask for fewer fields, shorter lists or less nesting.',
+  });
+
 /** Builds a piece before a state, and returns the state that it begins in. */
 export type Piece = (states: States, after: number) => number;
 
@@ -24,10 +29,7 @@ export class States {
   readonly also: number[][] = [];
 
   add(edges: Edge[], also: number[] = []): number {
-    if (this.edges.length >= MOST_STATES)
-      throw wrongInput('grammar.size', `The form needs more than ${MOST_STATES} states.`, {
-        next: 'Ask for fewer fields, shorter lists or less nesting.',
-      });
+    if (this.edges.length >= MOST_STATES) throw tooLarge(`more than ${MOST_STATES} states`);
     this.also.push(also);
     return this.edges.push(edges) - 1;
   }
@@ -39,8 +41,11 @@ export const byteOf =
   (states, after) =>
     states.add(ranges.map(([from, to]) => ({ from, to, next: after })));
 
-export const literal = (text: string): Piece =>
-  inTurn(...[...new TextEncoder().encode(text)].map((byte) => byteOf([byte, byte])));
+export const literal = (text: string): Piece => {
+  const bytes = new TextEncoder().encode(text);
+  return (states, after) =>
+    bytes.reduceRight((next, byte) => states.add([{ from: byte, to: byte, next }]), after);
+};
 
 /** A character of a set. */
 export const oneOfBytes = (characters: string): Piece =>
@@ -71,16 +76,16 @@ export const often =
     return here;
   };
 
-/** Between `least` and `most` times. */
-export const times = (piece: Piece, least: number, most = Number.POSITIVE_INFINITY): Piece =>
-  inTurn(
-    ...new Array<Piece>(least).fill(piece),
-    most === Number.POSITIVE_INFINITY
-      ? often(piece)
-      : new Array<Piece>(most - least)
-          .fill(piece)
-          .reduce<Piece>((rest, one) => perhaps(inTurn(one, rest)), nothing),
-  );
+/** Between `least` and `most` times. No call stands within another for each time: lists of lists would run out of stack. */
+export const times =
+  (piece: Piece, least: number, most = Number.POSITIVE_INFINITY): Piece =>
+  (states, after) => {
+    let next = most === Number.POSITIVE_INFINITY ? often(piece)(states, after) : after;
+    if (most !== Number.POSITIVE_INFINITY)
+      for (let more = least; more < most; more++) next = states.add([], [piece(states, next), after]);
+    for (let needed = 0; needed < least; needed++) next = piece(states, next);
+    return next;
+  };
 
 /** An automaton whose states are numbers from 0, where it begins. */
 export interface ByteAutomaton {
@@ -110,8 +115,7 @@ export function automatonOf(piece: Piece): ByteAutomaton {
     const set = [...all].sort((a, b) => a - b);
     const key = set.join();
     const number = known.get(key) ?? sets.push(set) - 1;
-    if (number >= MOST_SETS)
-      throw wrongInput('grammar.size', `The form needs more than ${MOST_STATES} states.`);
+    if (number >= MOST_SETS) throw tooLarge(`more than ${MOST_SETS} sets of states`);
     known.set(key, number);
     steps[number] ??= new Int32Array(256).fill(UNKNOWN);
     return number;
@@ -120,14 +124,13 @@ export function automatonOf(piece: Piece): ByteAutomaton {
   return {
     step(state, byte) {
       const row = steps[state]!;
-      if (row[byte] === UNKNOWN)
-        row[byte] = numberOf(
-          sets[state]!.flatMap((member) =>
-            states.edges[member]!.filter(({ from, to }) => from <= byte && byte <= to).map(
-              ({ next }) => next,
-            ),
-          ),
-        );
+      if (row[byte] === UNKNOWN) {
+        const members: number[] = [];
+        for (const member of sets[state]!)
+          for (const { from, to, next } of states.edges[member]!)
+            if (from <= byte && byte <= to) members.push(next);
+        row[byte] = numberOf(members);
+      }
       return row[byte]!;
     },
     ends: (state) => sets[state]!.includes(end),

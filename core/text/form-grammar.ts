@@ -1,12 +1,10 @@
 /** The token grammar of a form: a policy samples only tokens after which the bytes so far can be completed to what the form says. */
 import { wrongInput } from '../errors.ts';
 import type { ByteAutomaton } from './byte-automaton.ts';
-import type { TokenGrammar } from './token-grammar.ts';
+import { MOST_TRANSITIONS, type TokenGrammar } from './token-grammar.ts';
 
 /** The most places, tokens times states, that are looked at: some seconds of processor time. */
 const MOST_PLACES = 1 << 28;
-/** The most transitions, classes times states, that a grammar has. */
-const MOST_TRANSITIONS = 1 << 20;
 
 /**
  * `bytes` [vocabulary]: of each token; one without may never come. The grammar ends where the automaton does. Throws `grammar.size` where the form is
@@ -110,7 +108,7 @@ function tableOf(
   };
 }
 
-/** Forbids what leads to states from which no tokens lead to an end. Throws where that is the first one. */
+/** Leaves out the states from which no tokens lead to an end, and forbids what leads to them. Throws where that is the first one. */
 function withoutDeadEnds(grammar: TokenGrammar): TokenGrammar {
   const { next, ends } = grammar;
   const before = ends.map((): number[] => []);
@@ -128,5 +126,13 @@ function withoutDeadEnds(grammar: TokenGrammar): TokenGrammar {
     throw wrongInput('grammar.tokens', 'The tokens of this policy cannot write this form.', {
       expected: 'a tokenizer with the letters of JSON',
     });
-  return { ...grammar, next: next.map((row) => row.map((to) => (to >= 0 && alive[to] ? to : -1))) };
+  let states = 0;
+  const numbers = alive.map((is) => (is ? states++ : -1));
+  const living = <T>(of: readonly T[]): T[] => of.filter((_, state) => alive[state]);
+  return {
+    ...grammar,
+    states,
+    next: living(next).map((row) => row.map((to) => (to >= 0 ? numbers[to]! : -1))),
+    ends: living(ends),
+  };
 }

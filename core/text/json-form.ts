@@ -15,11 +15,16 @@ import {
   perhaps,
   times,
 } from './byte-automaton.ts';
+import { DEEPEST, isEndless } from './nesting.ts';
 
 /** How deep JSON is nested below a place of which the schema says nothing. */
 const DEEPEST_FREE = 3;
 /** The longest list or string whose length a schema bounds. */
 const MOST_COUNTED = 256;
+/** The most schemas and values that are read, those behind a reference each time anew: a few references can stand for any number of them. */
+const MOST_READ = 4096;
+/** The longest reference that is followed. */
+const LONGEST_REFERENCE = 400;
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -100,6 +105,29 @@ const free = (depth: number): Piece =>
 /** What an answer is: any object of JSON, or JSON of a schema. */
 export type JsonForm = 'object' | { readonly schema: unknown };
 
+/** A schema that is being read. */
+interface Reading {
+  readonly root: unknown;
+  /** How many schemas and values were read so far. */
+  read: number;
+}
+
+/** Where a schema is read. */
+interface Place {
+  /** For errors. */
+  readonly path: string;
+  /** How many schemas it stands in. */
+  readonly depth: number;
+  /** The references that led to it. */
+  readonly seen: readonly string[];
+}
+
+function count(reading: Reading, more: number, path: string): void {
+  reading.read += more;
+  if (reading.read > MOST_READ)
+    throw refused(path, `has more than ${MOST_READ} parts, where references are followed`, 'fewer of them');
+}
+
 const schemaOf = (value: unknown, path: string): Schema | boolean => {
   if (typeof value === 'boolean') return value;
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Schema;
@@ -142,21 +170,31 @@ const length = v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.m
 export function jsonOf(form: JsonForm): Piece {
   if (form === 'object') return map(free(DEEPEST_FREE));
   const root = form.schema;
-  const piece = pieceOf(root, '', root, []);
+  const place = { path: '', depth: 0, seen: [] };
+  const piece = pieceOf(root, place, { root, read: 0 });
   const schema = schemaOf(root, '');
-  const top = typeof schema === 'boolean' ? undefined : resolved(schema, '', root, []).schema;
+  const top = typeof schema === 'boolean' ? undefined : resolved(schema, place, root).schema;
   // A number would end nowhere: the next digit might belong to it.
   if (typeof top !== 'object' || (top.type !== 'object' && top.type !== 'array'))
     throw refused('', 'has another type than object', 'an object or a list at the root');
   return piece;
 }
 
-/** A schema behind its references. `seen`: those that led there. */
+/** The names of a JSON pointer that is written as the fragment of a URI (RFC 6901, sections 3, 4 and 6); undefined where it is none. */
+function namesOf(reference: string): string[] | undefined {
+  try {
+    const [first, ...names] = decodeURIComponent(reference.slice(1)).split('/');
+    return first ? undefined : names.map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A schema behind its references. */
 function resolved(
   schema: Schema,
-  path: string,
+  { path, depth, seen }: Place,
   root: unknown,
-  seen: readonly string[],
 ): { schema: Schema; seen: readonly string[] } {
   const { $ref: to, ...rest } = schema;
   if (to === undefined) return { schema, seen };
@@ -170,31 +208,39 @@ function resolved(
       `refers to itself by ${JSON.stringify(to.slice(0, 80))}, so that its JSON has no end`,
       'a schema without circles',
     );
-  const found = to
-    .slice(1)
-    .split('/')
-    .filter(Boolean)
-    .reduce<unknown>((at, name) => {
-      const own = decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~');
-      return typeof at === 'object' && at !== null && Object.hasOwn(at, own)
-        ? (at as Schema)[own]
-        : undefined;
-    }, root);
+  if (to.length > LONGEST_REFERENCE || seen.length >= DEEPEST)
+    throw refused(
+      `${path}/$ref`,
+      to.length > LONGEST_REFERENCE
+        ? `has a reference of ${to.length} characters`
+        : `is behind more than ${DEEPEST} references`,
+    );
+  const found = namesOf(to)?.reduce<unknown>(
+    (at, name) =>
+      typeof at === 'object' && at !== null && Object.hasOwn(at, name) ? (at as Schema)[name] : undefined,
+    root,
+  );
   if (found === undefined)
     throw refused(`${path}/$ref`, `refers to ${JSON.stringify(to.slice(0, 80))}, which is not there`);
   const target = schemaOf(found, to.slice(1));
   if (typeof target === 'boolean') throw refused(`${path}/$ref`, 'refers to true or false');
-  return resolved(target, path, root, [...seen, to]);
+  return resolved(target, { path, depth, seen: [...seen, to] }, root);
 }
 
-/** The JSON of a schema below the root. `path`: where the schema stands, for errors. `seen`: the references that led to it. */
-function pieceOf(given: unknown, path: string, root: unknown, seen: readonly string[]): Piece {
+/** The JSON of a schema below the root. */
+function pieceOf(given: unknown, place: Place, reading: Reading): Piece {
+  const { path, depth } = place;
+  count(reading, 1, path);
+  if (depth > DEEPEST)
+    throw refused(path, `is nested more than ${DEEPEST} deep, where references are followed`);
   const whole = schemaOf(given, path);
   if (whole === true) return free(DEEPEST_FREE);
   if (whole === false) throw refused(path, 'allows nothing');
-  const { schema, seen: beyond } = resolved(whole, path, root, seen);
-  const at = (keyword: string, inner: unknown) => pieceOf(inner, `${path}/${keyword}`, root, beyond);
+  const { schema, seen } = resolved(whole, place, reading.root);
+  const at = (keyword: string, inner: unknown) =>
+    pieceOf(inner, { path: `${path}/${keyword}`, depth: depth + 1, seen }, reading);
   const { type, ...keywords } = schema;
+  const types = type === undefined ? undefined : typesOf(type, path);
   const expectOnly = (known: readonly string[]) => {
     const other = Object.keys(keywords).find((name) => !known.includes(name) && !SAYS_NOTHING.has(name));
     if (other !== undefined)
@@ -214,28 +260,33 @@ function pieceOf(given: unknown, path: string, root: unknown, seen: readonly str
   if (values !== undefined) {
     expectOnly(['const' in keywords ? 'const' : 'enum']);
     if (!Array.isArray(values) || !values.length) throw refused(`${path}/enum`, 'is no list of values');
-    const right = type === undefined ? values : values.filter((value) => isOfType(value, type));
+    count(reading, values.length, path);
+    if (values.some(isEndless)) throw refused(path, 'has a number that is too large');
+    const right = types === undefined ? values : values.filter((value) => isOfType(value, types));
     if (!right.length) throw refused(path, 'has no value of its type');
     return either(...right.map((value) => literal(JSON.stringify(value))));
   }
-  if (type === undefined) {
+  if (types === undefined) {
     expectOnly([]);
     return free(DEEPEST_FREE);
   }
-  const types = Array.isArray(type) ? type : [type];
-  const unknown = types.find((one) => !Object.hasOwn(OF_TYPE, String(one)));
-  if (unknown !== undefined || !types.length)
+  expectOnly(types.flatMap((one) => OF_TYPE[one]!));
+  return either(...types.map((one) => typed(one, keywords, path, at)));
+}
+
+/** The types that a schema names, each once. */
+function typesOf(type: unknown, path: string): readonly string[] {
+  const types: unknown[] = Array.isArray(type) ? type : [type];
+  if (!types.length || !types.every((one) => typeof one === 'string' && Object.hasOwn(OF_TYPE, one)))
     throw refused(
       `${path}/type`,
       `is ${JSON.stringify(type).slice(0, 60)}`,
       `one of ${Object.keys(OF_TYPE).join(', ')}`,
     );
-  expectOnly(types.flatMap((one) => OF_TYPE[one as string]!));
-  return either(...types.map((one) => typed(one as string, keywords, path, at)));
+  return [...new Set(types as string[])];
 }
 
-function isOfType(value: unknown, type: unknown): boolean {
-  const types = Array.isArray(type) ? type : [type];
+function isOfType(value: unknown, types: readonly string[]): boolean {
   const own = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
   return types.includes(own) || (types.includes('integer') && Number.isInteger(value));
 }
@@ -276,7 +327,8 @@ function typed(
     throw refused(`${path}/properties`, 'is no object');
   if (!Array.isArray(required)) throw refused(`${path}/required`, 'is no list of names');
   const names = Object.keys(properties);
-  const lacking = required.find((name) => !names.includes(name));
+  const [known, needed] = [new Set<unknown>(names), new Set<unknown>(required)];
+  const lacking = required.find((name) => !known.has(name));
   if (lacking !== undefined)
     throw refused(`${path}/required`, `names ${JSON.stringify(lacking)?.slice(0, 60)}, which is no property`);
   if (!names.length)
@@ -284,7 +336,7 @@ function typed(
       ? literal('{}')
       : map(more === true ? free(DEEPEST_FREE - 1) : at('additionalProperties', more));
   const fields = names.map((name) => ({
-    isNeeded: required.includes(name),
+    isNeeded: needed.has(name),
     piece: inTurn(
       literal(JSON.stringify(name)),
       colon,

@@ -22,6 +22,9 @@ export interface TokenGrammar {
   readonly ends: readonly boolean[];
 }
 
+/** The most transitions, classes times states, that a grammar has which is made for a request: 4 MB. */
+export const MOST_TRANSITIONS = 1 << 20;
+
 /** The state after a token, or -1 where it may not come. */
 export const after = ({ next, classOf }: TokenGrammar, state: number, token: number): number =>
   next[state]![classOf[token]!]!;
@@ -184,7 +187,7 @@ function characterSteps(
   return new Map(Array.from(characters, (c) => [c, beginnings.map((text) => afterText(text + c))]));
 }
 
-/** Allows what both grammars allow; ends where either does. */
+/** Allows what both grammars allow; ends where either does. Throws `grammar.size` where that needs more than MOST_TRANSITIONS. */
 export function both(a: TokenGrammar, b: TokenGrammar): TokenGrammar {
   const { vocabSize } = a;
   if (b.vocabSize !== vocabSize)
@@ -203,16 +206,28 @@ export function both(a: TokenGrammar, b: TokenGrammar): TokenGrammar {
   });
   const ends: boolean[] = [];
   const next: Int32Array[] = [];
-  for (let i = 0; i < a.states; i++)
-    for (let j = 0; j < b.states; j++) {
-      ends.push(a.ends[i]! || b.ends[j]!);
-      next.push(
-        Int32Array.from(found, ([ofA, ofB]) => {
-          const [x, y] = [a.next[i]![ofA]!, b.next[j]![ofB]!];
-          return x < 0 || y < 0 ? -1 : x * b.states + y;
-        }),
-      );
+  // Only those pairs of states that are reached together.
+  const reached: (readonly [number, number])[] = [[0, 0]];
+  const numberOf = new Map([[0, 0]]);
+  for (const [i, j] of reached) {
+    const isEnd = a.ends[i]! || b.ends[j]!;
+    ends.push(isEnd);
+    const row = new Int32Array(found.length).fill(-1);
+    next.push(row);
+    for (let of = 0; of < row.length && !isEnd; of++) {
+      const [ofA, ofB] = found[of]!;
+      const [x, y] = [a.next[i]![ofA]!, b.next[j]![ofB]!];
+      if (x < 0 || y < 0) continue;
+      row[of] = numberOf.get(x * b.states + y) ?? reached.push([x, y]) - 1;
+      numberOf.set(x * b.states + y, row[of]!);
     }
+    if (next.length * found.length > MOST_TRANSITIONS)
+      throw wrongInput(
+        'grammar.size',
+        `Two grammars of ${a.states} and ${b.states} states are too large together.`,
+        { next: 'Ask for a smaller form, or for fewer or shorter stop strings.' },
+      );
+  }
   return { vocabSize, states: next.length, classOf, next, ends };
 }
 

@@ -94,6 +94,16 @@ describe('grammars', () => {
       'refused',
       'open',
     ]);
+    // From the start 1, 2 and 1 lead on, and nothing else.
+    expect(grammar.states).toBe(4);
+  });
+
+  test('two that are too large together are refused', () => {
+    const twice = oneOf(
+      Array.from({ length: 800 }, (_, id) => [id, id]),
+      800,
+    );
+    expect(() => both(twice, twice)).toThrow(expect.objectContaining({ code: 'grammar.size' }));
   });
 });
 

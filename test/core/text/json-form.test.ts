@@ -11,6 +11,7 @@ import { grammarOfForm } from '../../../core/text/form-grammar.ts';
 import { type JsonForm, jsonOf } from '../../../core/text/json-form.ts';
 import { after as stateAfter } from '../../../core/text/token-grammar.ts';
 import { openTokenizer } from '../../../core/text/tokenizer.ts';
+import { checkGrammar } from '../../../infer/automaton.ts';
 
 /** Whether a form allows a text, and whether it ends there. */
 function follow(form: JsonForm, text: string): 'ends' | 'goes on' | 'refused' {
@@ -172,6 +173,33 @@ test('tokens that cannot write the form are refused, and so are those that lead 
   const grammar = grammarOfForm(form, letters('{"a:1}'));
   const at = [0, 1, 2, 1, 3].reduce((state, id) => stateAfter(grammar, state, id), 0);
   expect([0, 1, 2, 3, 4, 5].filter((id) => stateAfter(grammar, at, id) >= 0)).toEqual([4]);
+  // Engines refuse a grammar with a state that allows nothing.
+  expect(() => checkGrammar(grammar, 6)).not.toThrow();
+});
+
+/** Definitions of which each has these fields, all of them the next definition. */
+const chain = (length: number, fields: readonly string[]) => ({
+  $ref: '#/$defs/d0',
+  $defs: Object.fromEntries(
+    Array.from({ length }, (_, i) => [
+      `d${i}`,
+      i + 1 < length
+        ? {
+            type: 'object',
+            properties: Object.fromEntries(fields.map((name) => [name, { $ref: `#/$defs/d${i + 1}` }])),
+          }
+        : { type: 'null' },
+    ]),
+  ),
+});
+
+test('names with slashes, tildes and signs of a URI are found by their references, and names of every object are properties', () => {
+  const schema = JSON.parse(
+    '{"type":"object","properties":{"__proto__":{"$ref":"#/$defs/a~1b~0%25"},"constructor":{"type":"null"}},"required":["__proto__"],"$defs":{"a/b~%":{"const":1}}}',
+  );
+  expect(follow({ schema }, '{"__proto__":1}')).toBe('ends');
+  expect(follow({ schema }, '{"__proto__":1,"constructor":null}')).toBe('ends');
+  expect(follow({ schema }, '{"constructor"')).toBe('refused');
 });
 
 test.each<[string, unknown, string]>([
@@ -205,15 +233,38 @@ test.each<[string, unknown, string]>([
     { type: 'object', properties: { a: { type: 'string', enum: [1] } } },
     'no value of its type',
   ],
+  ['references that double at each step', chain(40, ['a', 'b']), 'more than 4096 parts'],
+  ['a long chain of references', chain(5000, ['a']), 'more than 100'],
+  ['a reference that is no part of a URI', { type: 'object', properties: { a: { $ref: '#/%' } } }, 'not there'],
+  ['a long reference', { type: 'object', properties: { a: { $ref: `#${'/a'.repeat(300)}` } } }, '601 characters'],
+  ['many values', { type: 'object', properties: { a: { enum: [...Array(5000).keys()] } } }, 'more than 4096'],
+  [
+    'a number that JSON.parse reads as infinity',
+    JSON.parse('{"type":"object","properties":{"a":{"enum":[1,{"b":1e400}]}}}'),
+    'too large',
+  ],
 ])('refused by name: %s', (_, schema, said) => {
   expect(() => jsonOf({ schema })).toThrow(
     expect.objectContaining({ code: 'serving.schema', message: expect.stringContaining(said) }),
   );
 });
 
-test('a form that explodes is refused', () => {
-  const wide = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`f${i}`, {}]));
-  expect(() => automatonOf(jsonOf({ schema: { type: 'object', properties: wide } }))).toThrow(
-    expect.objectContaining({ code: 'grammar.size' }),
-  );
+const lists = (deep: number): object => ({
+  type: 'array',
+  maxItems: 256,
+  items: deep ? lists(deep - 1) : { type: 'null' },
+});
+
+test.each<[string, object]>([
+  [
+    'many fields',
+    {
+      type: 'object',
+      properties: Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`f${i}`, {}])),
+    },
+  ],
+  ['a long constant', { type: 'array', items: { const: 'x'.repeat(200_000) } }],
+  ['long lists of long lists', lists(40)],
+])('a form that explodes is refused: %s', (_, schema) => {
+  expect(() => automatonOf(jsonOf({ schema }))).toThrow(expect.objectContaining({ code: 'grammar.size' }));
 });
