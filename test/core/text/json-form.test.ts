@@ -235,8 +235,16 @@ test.each<[string, unknown, string]>([
   ],
   ['references that double at each step', chain(40, ['a', 'b']), 'more than 4096 parts'],
   ['a long chain of references', chain(5000, ['a']), 'more than 100'],
-  ['a reference that is no part of a URI', { type: 'object', properties: { a: { $ref: '#/%' } } }, 'not there'],
-  ['a long reference', { type: 'object', properties: { a: { $ref: `#${'/a'.repeat(300)}` } } }, '601 characters'],
+  [
+    'a reference that is no part of a URI',
+    { type: 'object', properties: { a: { $ref: '#/%' } } },
+    'not there',
+  ],
+  [
+    'a long reference',
+    { type: 'object', properties: { a: { $ref: `#${'/a'.repeat(300)}` } } },
+    '601 characters',
+  ],
   ['many values', { type: 'object', properties: { a: { enum: [...Array(5000).keys()] } } }, 'more than 4096'],
   [
     'a number that JSON.parse reads as infinity',
