@@ -123,18 +123,20 @@ export function textLogprobs(choice: Drawn, shown: Shown, offset = 0, before: To
   const likeliest = (own: NamedAlternative, those: readonly NamedAlternative[]) =>
     Object.fromEntries([named(own), ...[...those].reverse().map(named)]);
   const texts = [...before.map(({ own }) => own.text), ...choice.tokens];
+  // Where nothing was drawn there are none, though they were asked for.
+  const drawn = choice.alternatives ?? (shown.alternatives && !choice.ids.length ? [] : undefined);
   let at = offset;
   return {
     tokens: [...before.map(({ own }) => own.id), ...choice.ids].map((id, i) => nameOf(id, texts[i]!, shown)),
     token_logprobs: [...before.map(({ own }) => own.logprob), ...choice.logprobs],
-    top_logprobs: choice.alternatives
+    top_logprobs: drawn
       ? [
           ...before.map(({ own, alternatives }) =>
             own.logprob === null
               ? null
               : likeliest({ ...own, logprob: own.logprob }, alternatives.slice(0, shown.alternatives)),
           ),
-          ...choice.alternatives.map((those, i) => likeliest(drawnToken(choice, i), those)),
+          ...drawn.map((those, i) => likeliest(drawnToken(choice, i), those)),
         ]
       : null,
     text_offset: texts.map((text) => {

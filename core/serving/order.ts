@@ -122,7 +122,10 @@ const common = {
   stream: v.nullish(v.boolean(), false),
   stream_options: v.nullish(v.looseObject({ include_usage: v.nullish(v.boolean(), false) })),
   response_format: v.nullish(
-    v.looseObject({ type: v.string(), json_schema: v.nullish(v.looseObject({ schema: v.unknown() })) }),
+    v.looseObject({
+      type: v.string(),
+      json_schema: v.nullish(v.looseObject({ schema: v.optional(v.unknown()) })),
+    }),
   ),
   prompt_logprobs: v.nullish(whole(0, MOST_ALTERNATIVES)),
   return_token_ids: v.nullish(v.boolean(), false),
@@ -249,7 +252,7 @@ function formOf({ response_format: asked }: Pick<Common, 'response_format'>): Js
       `response_format of type ${JSON.stringify(type.slice(0, 40))}`,
       'Ask for "json_object" or "json_schema", or leave it out.',
     );
-  if (!given || !isShallow(given.schema))
+  if (given?.schema === undefined || !isShallow(given.schema))
     throw wrongInput('serving.request', 'response_format has no schema under json_schema.', {
       expected: `json_schema: {name, schema}, with at most ${DEEPEST} levels`,
     });

@@ -4,7 +4,6 @@
  */
 import * as v from 'valibot';
 import type { TokenIds } from '../policy/policy.ts';
-import type { JsonForm } from '../text/json-form.ts';
 import { type Choice, callsOf, chatLogprobs, type Heading, type Shown, usageOf } from './answer.ts';
 import { chatOrder, chatRequest, readRequest, type ServingOrder, unsupported } from './order.ts';
 
@@ -61,6 +60,15 @@ const LOGPROBS = 'message.output_text.logprobs';
 /** What may be asked for beside: log-probabilities, and the thoughts that no policy here keeps from its reader. */
 const INCLUDED = [LOGPROBS, 'reasoning.encrypted_content'];
 
+/** Fields of chats that have no effect here, and what to do instead. */
+const OF_CHATS: Readonly<Record<string, string>> = {
+  messages: 'Send the conversation as input.',
+  max_completion_tokens: 'Send max_output_tokens.',
+  logprobs: `Send include: ["${LOGPROBS}"], or top_logprobs.`,
+  response_format: 'Send text.format.',
+  prompt_logprobs: 'Leave it out, or ask /v1/chat/completions.',
+};
+
 const textOf = (given: v.InferOutput<typeof text>): string =>
   typeof given === 'string' ? given : given.map((one) => one.text).join('');
 
@@ -105,7 +113,8 @@ export function responsesOrder(body: unknown): ServingOrder {
     top_logprobs,
     ...rest
   } = request;
-  if (rest.messages !== undefined) throw unsupported('messages', 'Send the conversation as input.');
+  for (const [field, next] of Object.entries(OF_CHATS))
+    if ((rest[field] ?? false) !== false) throw unsupported(field, next);
   if (previous_response_id)
     throw unsupported('previous_response_id', 'Send the whole conversation as input: no answer is kept.');
   if (background) throw unsupported('background', 'Leave it out, and wait for the answer.');
@@ -139,6 +148,7 @@ export function responsesOrder(body: unknown): ServingOrder {
       top_p: order.topP,
       tools: tools ?? [],
       tool_choice: request.tool_choice ?? 'auto',
+      text: { format: format ?? { type: 'text' } },
     },
   };
 }
@@ -187,9 +197,6 @@ const callItems = (heading: Heading, choice: Choice) =>
 /** The answer is cut off where the policy did not end it. */
 const statusOf = ({ stopped, calls }: Choice) => (stopped || calls.length ? 'completed' : 'incomplete');
 
-const formatOf = (form: JsonForm) =>
-  form === 'object' ? { type: 'json_object' } : { type: 'json_schema', name: 'answer', schema: form.schema };
-
 const bare = (heading: Heading, order: ServingOrder, status: string) => ({
   id: heading.id,
   object: 'response' as const,
@@ -206,7 +213,6 @@ const bare = (heading: Heading, order: ServingOrder, status: string) => ({
   previous_response_id: null,
   reasoning: { effort: null, summary: null },
   store: false,
-  text: { format: order.form === undefined ? { type: 'text' } : formatOf(order.form) },
   truncation: 'disabled',
   metadata: {},
 });

@@ -60,7 +60,22 @@ test('instructions, messages, calls and their results are the messages that a ch
   expect(prompts({ instructions: 'Be brief.', input, tools })).toEqual(chat.prompts);
 });
 
+test('the format of the text is read as that of a chat, and repeated as it was sent', () => {
+  const order = (format: object) => responsesOrder({ model: 'm', input: 'a', text: { format } });
+  expect(order({ type: 'text' }).form).toBeUndefined();
+  expect(order({ type: 'json_object' }).form).toBe('object');
+  const schema = { type: 'object', properties: { a: { type: 'null' } } };
+  const format = { type: 'json_schema', name: 'b', strict: true, schema };
+  expect(order(format).form).toEqual({ schema });
+  expect(order(format).repeated).toMatchObject({ text: { format } });
+  expect(() => order({ type: 'json_schema', name: 'b' })).toThrow('no schema');
+});
+
 test.each([
+  [{ input: 'a', response_format: { type: 'json_object' } }, 'response_format'],
+  [{ input: 'a', prompt_logprobs: 0 }, 'prompt_logprobs'],
+  [{ input: 'a', max_completion_tokens: 5 }, 'max_completion_tokens'],
+  [{ input: 'a', logprobs: true }, 'logprobs'],
   [{ input: [] }, 'input'],
   [{ input: [{ type: 'item_reference', id: 'a' }] }, 'input.0'],
   [{ input: [{ type: 'reasoning', summary: [] }] }, 'input.0'],
