@@ -57,6 +57,9 @@ function use(sha256: string, image: Image): void {
   kept.set(sha256, image);
 }
 
+/** Has this process the image of that hash? */
+export const isKept = (sha256: string): boolean => kept.has(sha256);
+
 /** The image of that hash. Throws `image.unknown` where this process was not given it, or has forgotten it. */
 export function keptImage(sha256: string): Image {
   const image = kept.get(sha256);

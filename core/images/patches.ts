@@ -4,8 +4,8 @@
  * is derived from token ids, such as seeds, caches and the keys of records, therefore depends on the image as well.
  */
 import { wrongInput } from '../errors.ts';
-import type { TokenIds } from '../policy/policy.ts';
-import { type Image, keepImage, keptImage } from './image.ts';
+import { LONGEST_CONTEXT, type TokenIds } from '../policy/policy.ts';
+import { type Image, isKept, keepImage, keptImage } from './image.ts';
 
 /** Pixels of a patch's side. */
 export const PATCH = 8;
@@ -51,27 +51,36 @@ export const isPatch = (id: number): boolean => id >= FIRST_PATCH;
 export const tokensOf = (ids: TokenIds, vision: Vision | undefined): TokenIds =>
   vision ? ids.map((id) => (isPatch(id) ? vision.token : id)) : ids;
 
-/** Is it one of the project's texts of images, which a prompt may hold? */
-const IMAGE_TEXT = /<image:([0-9a-f]{64}):(\d{1,3})x(\d{1,3})>/;
+/** The project's texts of images, which a prompt may hold. */
+const IMAGE_TEXT = /<image:([0-9a-f]{64}):(\d{1,3})x(\d{1,3})>/g;
 
 /** Keeps an image, and returns the text by which a prompt shows it: `<image:SHA256:ROWSxCOLUMNS>`. */
 export const imageText = (image: Image): string =>
   `<image:${keepImage(image)}:${cells(image.height)}x${cells(image.width)}>`;
 
-/** A text in pieces, every second of which is the ids of an image's patches, row by row. */
+/** Does a text show an image that this process has? */
+export const showsKept = (text: string): boolean =>
+  [...text.matchAll(IMAGE_TEXT)].some(([, image]) => isKept(image!));
+
+/**
+ * A text in pieces, every second of which is the ids of an image's patches, row by row. Throws `image.grid` for an image of too few or too many rows or
+ * columns, and `image.patches` where there are more patches than any sequence may have tokens: eighty characters name up to 65,025 of them.
+ */
 export function piecesOf(text: string): (string | number[])[] {
-  if (!text.includes('<image:')) return [text];
   const pieces: (string | number[])[] = [];
-  let rest = text;
-  for (let found = IMAGE_TEXT.exec(rest); found; found = IMAGE_TEXT.exec(rest)) {
-    const [whole, image, rows, columns] = found as unknown as [string, string, string, string];
-    pieces.push(
-      rest.slice(0, found.index),
-      patchIds(image, { rows: Number(rows), columns: Number(columns) }),
-    );
-    rest = rest.slice(found.index + whole.length);
+  let [at, patches] = [0, 0];
+  for (const { index, 0: whole, 1: image, 2: rows, 3: columns } of text.matchAll(IMAGE_TEXT)) {
+    const grid = { rows: Number(rows), columns: Number(columns) };
+    patches += grid.rows * grid.columns;
+    if (patches > LONGEST_CONTEXT)
+      throw wrongInput('image.patches', `The images of a prompt have ${patches} patches or more.`, {
+        expected: `at most ${LONGEST_CONTEXT}, as many as the longest sequence has tokens`,
+        next: 'Show fewer images, or smaller ones.',
+      });
+    pieces.push(text.slice(at, index), patchIds(image!, grid));
+    at = index + whole.length;
   }
-  return [...pieces, rest];
+  return [...pieces, text.slice(at)];
 }
 
 function patchIds(image: string, { rows, columns }: Grid): number[] {

@@ -144,6 +144,18 @@ test('a text that shows images is encoded and decoded; a policy that does not se
   expect(() => tokenizerOf(files, 'blind').encode(text)).toThrow(
     expect.objectContaining({ code: 'policy.blind' }),
   );
+  // Nobody has this image: to a policy that does not see it is what the tokenizer makes of its characters.
+  const nobodys = `Write <image:${'0'.repeat(64)}:255x255> once`.repeat(40);
+  expect(tokenizerOf(files, 'blind').encode(nobodys)).toEqual(plain.encode(nobodys));
+  expect(tokenizerOf(files, 'blind').encodeWhole(nobodys)).toEqual(plain.encodeWhole(nobodys));
   const sees = { ...files, 'config.json': bytes({ ...config, vision: { rows: 8 } }) };
   expect(tokenizerOf(sees, 'sees').encode(text)).toEqual(encoded);
+});
+
+test('a text names no more patches than a sequence may have tokens', () => {
+  const largest = `<image:${'0'.repeat(64)}:64x64>`;
+  expect(piecesOf(`a${largest}b`).map((piece) => piece.length)).toEqual([1, 4096, 1]);
+  expect(() => piecesOf(`${largest}<image:${'0'.repeat(64)}:3x3>`)).toThrow(
+    expect.objectContaining({ code: 'image.patches', message: expect.stringMatching(/4105 patches.*4096/) }),
+  );
 });
