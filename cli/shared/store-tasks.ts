@@ -7,8 +7,8 @@ import type { RecipeModule } from '../recipe-modules.ts';
 const AT_ONCE = 6;
 
 /**
- * Stores what the mesh lacks; what it has is not sent again. `say` is told what is sent, and of recipes whose objects are not there: the stages of their
- * runs wait for them. @returns how many objects were sent
+ * Stores what the mesh lacks; what it has is not sent again. `say` is told what is sent, and of recipes whose objects are not there, or are damaged:
+ * rounds that need them are tried again for some minutes, and then fail. @returns how many objects were sent
  */
 export async function storeTasks(
   gateway: Pick<GatewayClient, 'missingTasks' | 'putTasks'>,
@@ -36,7 +36,7 @@ export async function storeTasks(
     sent += missing.length - absent.length;
     if (absent.length)
       say(
-        `${absent.length} of the objects of the tasks of ${called} are neither in the mesh nor beside ${file}: its rounds wait for them. Start its run again with the same --tasks.`,
+        `${absent.length} of the objects of the tasks of ${called} are neither in the mesh nor whole beside ${file}: rounds that need them fail. Start its run again with the same --tasks.`,
       );
   }
   return sent;

@@ -81,10 +81,9 @@ export const SHARD_BYTES = 90 * 1024 * 1024;
 /** An object of up to this size is uploaded in one request, a larger one in parts. */
 export const WHOLE_UPLOAD_BYTES = 16 * 1024 * 1024;
 /** The size of such a part; the last may be shorter. R2 wants at least 5 MiB of each but the last, and the same of all of these. */
+export const PART_BYTES = 8 * 1024 * 1024;
 /** The most bytes of an object of tasks: shards are smaller, and the keys of a million tasks take as many. */
 export const MAX_TASKS_BYTES = 16 * 1024 * 1024;
-
-export const PART_BYTES = 8 * 1024 * 1024;
 
 const PART = /^(.+)\.(?:shard|delta)-(?:0|[1-9][0-9]{0,4})$/;
 

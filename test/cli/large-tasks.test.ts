@@ -146,4 +146,14 @@ test('a mesh is sent what it lacks, and no more; what is nowhere is said', async
   // The same start writes it again.
   await made.write(join(root, 'sent'));
   expect(await send()).toBe(1);
+  // One that a disk has damaged is not sent, and the same start mends it.
+  stored.delete(two!);
+  const path = join(root, 'sent', 'tasks', two!);
+  const whole = readFileSync(path);
+  writeFileSync(path, new Uint8Array(whole.length));
+  expect([await send(), stored.has(two!)]).toEqual([0, false]);
+  expect(said.at(-1)).toMatch(/nor whole beside/);
+  await made.write(join(root, 'sent'));
+  expect(await send()).toBe(1);
+  expect(Buffer.from(stored.get(two!)!)).toEqual(whole);
 });
