@@ -42,6 +42,7 @@ import { FILE_RECIPES, type FileRecipe, FROM_FILES } from './file-recipes.ts';
 import { type CarriedTasks, carriedTasks, TASK_LIMITS, type TaskLimits } from './large-tasks.ts';
 import { readJson } from './policy/files.ts';
 import {
+  expectRoom,
   type LeftOut,
   leftOutLines,
   readTaskFiles,
@@ -78,12 +79,17 @@ export function weighted(text: string): { path: string; weight: number } {
   });
 }
 
+/** The file of held-out tasks; none where a share is held out. */
+const heldOutFiles = ({ heldOut }: Pick<TaskRecipeOptions, 'heldOut'>): string[] =>
+  heldOut.trim() === '' || Number.isNaN(Number(heldOut)) ? [heldOut] : [];
+
 async function heldOutBy(
   { heldOut, splitBy }: TaskRecipeOptions,
   read: (path: string) => Promise<PlacedTask[]>,
 ): Promise<HeldOutBy> {
+  const [file] = heldOutFiles({ heldOut });
+  if (file !== undefined) return { tasks: await read(file) };
   const share = Number(heldOut);
-  if (heldOut.trim() === '' || Number.isNaN(share)) return { tasks: await read(heldOut) };
   if (share > 0 && share < 1) return { share, ...(splitBy === undefined ? {} : { by: splitBy }) };
   throw wrongInput('tasks.held-out', `A share of ${heldOut} cannot be held out.`, {
     expected: 'a share between 0 and 1, or a file of held-out tasks',
@@ -147,6 +153,7 @@ async function fileTasks(
   identity?: (task: PlacedTask) => string,
 ): Promise<NamedTasks> {
   const files = options.tasks.map(weighted);
+  await expectRoom([...files.map(({ path }) => path), ...heldOutFiles(options)]);
   const read = await Promise.all(
     files.map(async ({ path, weight }) => ({
       weight,

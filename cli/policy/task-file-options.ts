@@ -96,22 +96,37 @@ export const taskFileSettings = (options: TaskFileOptions, leftOut: LeftOut[] = 
   ...(options.skipUnreadable ? { leaveOut: (fault: LeftOut) => leftOut.push(fault) } : {}),
 });
 
-/** Reads all tasks of the files, one file after the other. Throws `file.unreadable` or the errors of the lines. */
+/** Reads all tasks of the files, one file after the other. Throws as `expectRoom`, or the errors of the lines. */
 export async function readTaskFiles(
   paths: readonly string[],
   settings: TaskFileSettings,
 ): Promise<PlacedTask[]> {
   const { readTasks } = await import('../../worlds/file/read-tasks.ts');
+  await expectRoom(paths);
   const files: PlacedTask[][] = [];
   for (const path of paths) files.push(await readTasks(basename(path), await taskFileBytes(path), settings));
   return files.flat();
 }
 
-/** The largest file of tasks, bytes: its tasks are held in memory until they are stored. */
+/** The most bytes of a file of tasks, and of all files of a command: their tasks are in memory together. */
 const MOST_BYTES = 256 * 2 ** 20;
 /** The largest that is read in one piece, as a file is that is no JSONL. */
 const MOST_AT_ONCE = LARGEST_TEXT;
 const PART_BYTES = 2 ** 20;
+
+const IN_TURN = 'train on one part after the other, each with --policy of the run before';
+
+/** Throws `file.size` where files whose tasks are in memory together are too large, and `file.unreadable` where one of them is not there. */
+export async function expectRoom(paths: readonly string[]): Promise<void> {
+  if (paths.length < 2) return;
+  const sizes = await Promise.all(paths.map((path) => readable(path, () => sizeOfRegularFile(path))));
+  const all = sizes.reduce((sum, size) => sum + size, 0);
+  if (all > MOST_BYTES)
+    throw wrongInput('file.size', `The files ${paths.join(', ')} have ${all} bytes together.`, {
+      expected: `at most ${MOST_BYTES}`,
+      next: `Name fewer of them: ${IN_TURN}.`,
+    });
+}
 
 /**
  * The bytes of a file of tasks; those of a JSONL file are read a part after the other, and anew each time. Throws `file.unreadable` where there is no
@@ -125,7 +140,7 @@ export async function taskFileBytes(path: string): Promise<FileBytes> {
     throw wrongInput('file.size', `The file ${path} has ${size} bytes.`, {
       expected: `at most ${most}`,
       next: isStreamed
-        ? 'Split it, and name each part by a --tasks of its own, or train on one part after the other.'
+        ? `Split it, and ${IN_TURN}.`
         : `Convert it to JSONL, of which ${MOST_BYTES} bytes are read.`,
     });
   const parts = { [Symbol.asyncIterator]: () => partsOf(path) };

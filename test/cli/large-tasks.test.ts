@@ -6,6 +6,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -91,6 +92,19 @@ test('a file that is written while it is read is refused by name', async () => {
   // Whoever reads it again reads it whole.
   parts = 1;
   await expect(read()).resolves.toBeUndefined();
+});
+
+test('files for which memory has no room together are refused before one is read', async () => {
+  const [one, two] = ['one.jsonl', 'two.jsonl'].map((name) => {
+    const path = rowsFile(name, 1);
+    truncateSync(path, 150 * 2 ** 20);
+    return path;
+  }) as [string, string];
+  for (const more of [{ tasks: [one, `${two}@2`] }, { heldOut: two }])
+    await expect(taskRecipe(asked(one, more))).rejects.toMatchObject({
+      code: 'file.size',
+      message: expect.stringMatching(/one\.jsonl, .*two\.jsonl have 314572800 bytes together.*268435456/),
+    });
 });
 
 test('recipes that read other tasks than those of a round take no such file', async () => {
