@@ -107,6 +107,7 @@ async function* jsonLines(name: string, bytes: FileBytes): AsyncGenerator<Rows> 
   let line = 0;
   /** What is read and no row yet: it may go on, or it may be the end. */
   let rest = '';
+  let hasEnd = false;
   const rowsOf = (texts: readonly string[]): Rows => {
     const rows: Row[] = [];
     const faults: Fault[] = [];
@@ -119,11 +120,16 @@ async function* jsonLines(name: string, bytes: FileBytes): AsyncGenerator<Rows> 
     return { rows, faults };
   };
   for await (const part of bytes instanceof Uint8Array ? [bytes] : bytes) {
-    rest += next(part);
+    const text = next(part);
+    rest += text;
+    hasEnd ||= text.includes('\n');
+    // A line may be as long as the file: what is read is looked through again only where it may hold a whole line now.
+    if (!hasEnd || text.trim() === '') continue;
     const end = rest.trimEnd().lastIndexOf('\n');
     if (end < 0) continue;
     yield rowsOf(rest.slice(0, end).split(/\r?\n/));
     rest = rest.slice(end + 1);
+    hasEnd = rest.includes('\n');
   }
   rest = (rest + next()).trimEnd();
   if (rest !== '' || line === 0) yield rowsOf(rest.split(/\r?\n/));

@@ -1,5 +1,5 @@
 /** A file of lines is read part by part to the same rows, wherever the parts end. */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type FileBytes, type Rows, readRows } from '../../../worlds/file/rows.ts';
 
 const LINES = ['{"a":"é中🙂"}', '', ' \t', '{"a":"two"}\r', '[3]', '{"a":', '{"a":"\\n"}', '   {"a":7}'];
@@ -33,6 +33,23 @@ test.each(['', '\n', '\r\n\r\n \n'])('lines in parts of any size, and %j at the 
     ]);
     expect(await all(bytes)).toEqual({ rows, faults });
   }
+});
+
+test.each([
+  ['a single line', 'a'],
+  ['empty lines', '\n'],
+])('a file of %s is looked through once or twice, and not once for each part', async (_, character) => {
+  const bytes = new TextEncoder().encode(character.repeat(20_000));
+  let looked = 0;
+  const { trimEnd } = String.prototype;
+  const spy = vi.spyOn(String.prototype, 'trimEnd').mockImplementation(function (this: string) {
+    looked += this.length;
+    return trimEnd.call(this);
+  });
+  const { rows, faults } = await all(partsOf(bytes, 100));
+  spy.mockRestore();
+  expect([rows.length, faults.length]).toEqual([0, 1]);
+  expect(looked).toBeLessThanOrEqual(40_000);
 });
 
 test('a file without lines has an empty one, and one that ends within a letter is no text', async () => {
