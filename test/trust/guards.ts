@@ -105,7 +105,7 @@ export const GUARDS: readonly Guard[] = [
   guard(
     'paths, ids',
     'workers/gateway/learner-routes.ts',
-    '/^(?:rounds|policies)(?:\\/(?!\\.+(?:\\/|$))[a-z0-9._-]{1,128})+$/',
+    '/^(?:rounds|policies|tasks)(?:\\/(?!\\.+(?:\\/|$))[a-z0-9._-]{1,128})+$/',
     '/^/',
     'workers/callers',
   ),
@@ -507,8 +507,8 @@ export const GUARDS: readonly Guard[] = [
   guard(
     'tools, calls',
     'worlds/file/rows.ts',
-    'else if (!isShallow(value))',
-    'else if (false)',
+    'if (!isShallow(value)) return TOO_DEEP;',
+    'if (false) return TOO_DEEP;',
     'worlds/file/read-tasks',
   ),
   guard(
