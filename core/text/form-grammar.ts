@@ -23,10 +23,11 @@ export function grammarOfForm(form: ByteAutomaton, bytes: readonly Uint8Array[])
   for (let at = 0; at < found.length; at++) {
     if (found.length * order.length > MOST_PLACES) throw tooLarge(found.length, bytes.length);
     // Tokens of one class that lead to different states from here are different classes.
-    const split = new Map<string, number>();
+    const split = new Map<number, number>();
     along[0] = found[at]!;
     let good = 0;
-    for (const [i, id] of order.entries()) {
+    for (let i = 0; i < order.length; i++) {
+      const id = order[i]!;
       const token = bytes[id]!;
       good = Math.min(good, shared[i]!);
       if (good < shared[i]!) continue;
@@ -38,7 +39,8 @@ export function grammarOfForm(form: ByteAutomaton, bytes: readonly Uint8Array[])
       if (good < token.length) continue;
       const to = along[good]!;
       if (!stateOf.has(to)) stateOf.set(to, found.push(to) - 1);
-      const key = `${classOf[id]!}/${to}`;
+      // The states of an automaton have numbers that are far smaller.
+      const key = classOf[id]! * 2 ** 24 + to;
       const own = split.get(key) ?? classes++;
       split.set(key, own);
       classOf[id] = own;
