@@ -158,7 +158,7 @@ const PATTERNS: readonly (readonly [name: KindName, pattern: RegExp])[] = KIND_N
   return [name, new RegExp(`^${words.join(DESCRIPTION)}$`)];
 });
 
-interface Question {
+export interface Question {
   readonly kind: KindName;
   readonly about: readonly Description[];
 }
