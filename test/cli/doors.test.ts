@@ -24,7 +24,7 @@ function moduleOf(name: string, code: string): string {
 const moduleWith = (name: string, change: string): string =>
   moduleOf(
     name,
-    `import { trio } from ${JSON.stringify(resolve('recipes/trio/recipe.ts'))};\nexport default { ...trio, name: '${name}', ${change} };\n`,
+    `import { shipped } from ${JSON.stringify(resolve('recipes/index.ts'))};\nexport default { ...shipped.find('trio'), name: '${name}', ${change} };\n`,
   );
 
 const started = async (...options: string[]) =>

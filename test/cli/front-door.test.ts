@@ -40,8 +40,8 @@ async function called(folder: string, ...args: string[]) {
 
 /** A module whose default export is a shipped recipe under another name. */
 const renamed = (name: string) =>
-  `import { dapo } from ${JSON.stringify(installed('recipes/dapo/recipe.ts'))};
-   export default { ...dapo, name: '${name}' };`;
+  `import { shipped } from ${JSON.stringify(installed('recipes/index.ts'))};
+   export default { ...shipped.find('dapo'), name: '${name}' };`;
 
 test('a recipe is found by its name, by a path, and as a package; shipped ones stay known', async () => {
   const folder = folderOf({
