@@ -1,4 +1,5 @@
 /** Whether a deployed gateway has the start policy, asked of a server that answers as the gateway does. */
+import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -53,9 +54,12 @@ test('a seed that is there is not uploaded again', async () => {
 test('of the tasks of a large file a deployed mesh is sent what it lacks', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'rollmesh-deploy-tasks-'));
   closers.push(() => rmSync(folder, { recursive: true, force: true }));
-  const [there, lacking] = ['a'.repeat(64), 'b'.repeat(64)];
   mkdirSync(join(folder, 'tasks'));
-  for (const sha256 of [there, lacking]) writeFileSync(join(folder, 'tasks', sha256), sha256);
+  const [there, lacking] = ['some tasks', 'other tasks'].map((content) => {
+    const sha256 = createHash('sha256').update(content).digest('hex');
+    writeFileSync(join(folder, 'tasks', sha256), content);
+    return sha256;
+  });
   const { url, asked } = await serve({
     '/healthz': UP,
     '/api/tasks/missing': [200, { missing: [lacking] }],
