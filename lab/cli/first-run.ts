@@ -46,7 +46,7 @@ async function firstRun(recipe: string): Promise<Measured> {
     cwd: '..',
     stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
   });
-  const ended = once(child, 'exit');
+  const ended = once(child, 'close');
   let started: Started | undefined;
   let summary: Summary | undefined;
   let seconds = '';

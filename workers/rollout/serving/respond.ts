@@ -31,11 +31,11 @@ export async function respond(
   score?: () => Promise<TokenScores[]>,
 ): Promise<Response> {
   if (!order.stream) {
-    const scored = score?.();
-    const work = Promise.resolve(scored).then(() => draw());
+    const work = (async () => ({ scores: await score?.(), completions: await draw() }))();
     keep(work);
-    const told = toldPrompts(order, prepared, text, await scored);
-    const choices = (await work).flatMap((ofPrompt, p) =>
+    const { scores, completions } = await work;
+    const told = toldPrompts(order, prepared, text, scores);
+    const choices = completions.flatMap((ofPrompt, p) =>
       ofPrompt.map((completion) => choiceOf(prepared, text, p, completion)),
     );
     const { prompts } = prepared;
