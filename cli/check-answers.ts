@@ -6,7 +6,8 @@ import { EXTRACTIONS, type Extraction, extractAnswer, parseExtractions } from '.
 import { findChecker } from '../core/checkers/registry.ts';
 import { RollmeshError, wrongInput } from '../core/errors.ts';
 import { acceptedAnswers, optionLetter, writtenAnswer } from '../worlds/file/read-tasks.ts';
-import { type FileBytes, type Row, readRows } from '../worlds/file/rows.ts';
+import type { Row } from '../worlds/file/row.ts';
+import { type FileBytes, readRows } from '../worlds/file/rows.ts';
 import { calledAs } from './called-as.ts';
 import { KNOWN, taskFileBytes } from './policy/task-file-options.ts';
 import { printable } from './printable.ts';

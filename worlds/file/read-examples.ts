@@ -5,7 +5,8 @@
 import type { Message } from '../../core/renderer/message.ts';
 import { readMessages } from './messages.ts';
 import { fieldsOf, RowFault, readEach } from './read-tasks.ts';
-import type { FileBytes, Row } from './rows.ts';
+import type { Row } from './row.ts';
+import type { FileBytes } from './rows.ts';
 import type { FileTask, PlacedTask } from './task.ts';
 
 /** The first of the fields that the row has. */

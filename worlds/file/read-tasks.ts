@@ -5,7 +5,8 @@ import { RollmeshError, wrongInput } from '../../core/errors.ts';
 import type { Message } from '../../core/renderer/message.ts';
 import { arithmetic, runningTotals } from '../arithmetic/family.ts';
 import { MessageFault, readMessages } from './messages.ts';
-import { type Fault, type FileBytes, type Row, readRows } from './rows.ts';
+import type { Fault, Row } from './row.ts';
+import { type FileBytes, readRows } from './rows.ts';
 import { type FileTask, type PlacedTask, TASK_FIELDS } from './task.ts';
 
 export interface TaskFileSettings {

@@ -1,6 +1,7 @@
 /** A file of lines is read part by part to the same rows, wherever the parts end. */
 import { expect, test, vi } from 'vitest';
-import { type FileBytes, type Rows, readRows } from '../../../worlds/file/rows.ts';
+import type { Rows } from '../../../worlds/file/row.ts';
+import { type FileBytes, readRows } from '../../../worlds/file/rows.ts';
 
 const LINES = ['{"a":"é中🙂"}', '', ' \t', '{"a":"two"}\r', '[3]', '{"a":', '{"a":"\\n"}', '   {"a":7}'];
 
