@@ -58,11 +58,11 @@ export {
 export { deriveId, Random } from './core/random.ts';
 // The contract: what a recipe is, what its functions are given, and what they return.
 export { checkRecipe } from './core/recipe/check-recipe.ts';
-export type { Method, Paper, Recipe, RoundShape } from './core/recipe/recipe.ts';
+export { arXiv, type Method, type Paper, type Recipe, type RoundShape } from './core/recipe/recipe.ts';
 export { readState, type StateSchema } from './core/recipe/recipe-state.ts';
 export { type Registry, registry } from './core/recipe/registry.ts';
 export type { RewardFunction, RewardRollout, RewardTask } from './core/recipe/reward-function.ts';
-export type { Placement, RewardInfo, RoleSettings } from './core/recipe/role.ts';
+export { type Placement, type RewardInfo, type RoleSettings, role } from './core/recipe/role.ts';
 export {
   type EvaluationContext,
   type RoundContext,

@@ -29,7 +29,6 @@ export const responderAlone = ({
   taskName: 'style',
   stop: STOP,
   roles: { [RESPONDER]: role('responds', RESPONSE_TOKENS) },
-  freezable: [],
   propose: async (context) => drawnTasks(context, draw),
   rollOut: respond,
   evaluate: async (context) => {

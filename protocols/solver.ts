@@ -49,7 +49,6 @@ export const ofFamily = (
 ): Pick<RoundShape, 'taskName' | 'stop' | 'freezable' | 'describe'> => ({
   taskName: family.name,
   ...(family.stop ? { stop: family.stop } : {}),
-  freezable: [],
   describe: describedBy(family),
 });
 

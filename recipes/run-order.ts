@@ -60,7 +60,7 @@ export function runOf(recipes: Registry, asked: RunOrder): OrderedRun {
   const rewardFunction = asked.rewardFunction ?? Object.keys(recipe.rewards)[0]!;
   expectOneOf('reward', rewardFunction, Object.keys(recipe.rewards), recipe.name);
   if (asked.variant !== undefined)
-    expectOneOf('variant', asked.variant, Object.keys(recipe.variants), recipe.name);
+    expectOneOf('variant', asked.variant, Object.keys(recipe.variants ?? {}), recipe.name);
   const engine = kernelEngineOf(asked.engine);
   if (engine !== undefined && asked.weights === 'int4')
     throw wrongInput('run.weights', `The engine ${engine} does not hold int4 weights.`, {
@@ -68,7 +68,7 @@ export function runOf(recipes: Registry, asked: RunOrder): OrderedRun {
       next: 'Ask for int8, or for the engine onnx.',
     });
   const freeze = [...new Set(asked.freeze)].sort();
-  for (const role of freeze) expectOneOf('freeze', role, recipe.freezable, recipe.name);
+  for (const role of freeze) expectOneOf('freeze', role, recipe.freezable ?? [], recipe.name);
   const settings = v.parse(runSettings, {
     recipe: recipe.name,
     seed: asked.seed,

@@ -30,7 +30,7 @@ export function sectionsOf(recipe: Recipe, reference = recipe.name, onFiles = fa
   const butLabelFree = labelFree.length ? ` but ${labelFree.join(', ')}` : '';
   const roles = Object.entries(recipe.roles).map(([name, role]) => {
     const { description, set, sampling, placement = 'sequence', usesGold, seesGold, shown } = role;
-    const frozen = recipe.freezable.includes(name) ? `; --freeze ${name} keeps it at version 0` : '';
+    const frozen = recipe.freezable?.includes(name) ? `; --freeze ${name} keeps it at version 0` : '';
     // A reward for a whole completion is the usual one, and some roles are never paid: neither is said.
     const paid = placement === 'sequence' ? '' : `; paid for each ${placement}`;
     const held = usesGold ? `; held to the exact checker under every reward${butLabelFree}` : '';
@@ -62,7 +62,7 @@ export function sectionsOf(recipe: Recipe, reference = recipe.name, onFiles = fa
     { title: 'Credit assignment', text: method?.credit },
     { title: 'Objective', text: method?.objective },
     { title: 'Schedule', text: method?.schedule, items: sets },
-    { title: 'Variants', items: named('--variant ', recipe.variants) },
+    { title: 'Variants', items: named('--variant ', recipe.variants ?? {}) },
     { title: 'Figures of its own', items: named('', recipe.figures ?? {}) },
     { title: 'Differences from the paper', items: recipe.differences },
   ];

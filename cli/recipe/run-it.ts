@@ -14,13 +14,15 @@ interface Measured {
   readonly seeds: number;
   /** Of a run in one process, evaluations included. */
   readonly seconds: number;
+  /** The seconds are processor time, and not the time that passed. */
+  readonly busy?: true;
   readonly machine: string;
   /** Held-out accuracy at the start and at the end; null where the recipe is not evaluated by it. */
   readonly greedy: readonly number[] | null;
   readonly sampled: readonly number[] | null;
 }
 
-export const MEASURED: Readonly<Record<string, Measured | undefined>> = table;
+export const MEASURED = table as Readonly<Record<string, Measured | undefined>>;
 
 const change = (name: string, ends: readonly number[] | null): string[] =>
   ends === null ? [] : [`${name} ${percent(ends[0]!, 1)} to ${percent(ends[1]!, 1)}`];
@@ -45,14 +47,14 @@ export function runIt(recipe: Recipe, reference: string, onFiles: boolean): stri
   ];
   if (!measured)
     return [...lines, 'No run of it was measured yet: `--rounds 2` shows how long a round takes here.'];
-  const { flags, rounds, seeds, seconds, machine, sizes, start, greedy, sampled } = measured;
+  const { flags, rounds, seeds, seconds, busy, machine, sizes, start, greedy, sampled } = measured;
   const figures = [
     ...change(sampled ? 'greedy accuracy' : 'main score', greedy),
     ...change('sampled accuracy', sampled),
   ];
   return [
     ...lines,
-    `Measured${flags && ` with ${flags}`}: ${rounds} rounds of ${sizes[0]} × ${sizes[1]} from ${start} took ${duration(1000 * seconds)} in one process (${machine}).`,
+    `Measured${flags && ` with ${flags}`}: ${rounds} rounds of ${sizes[0]} × ${sizes[1]} from ${start} took ${duration(1000 * seconds)}${busy ? ' of processor time' : ''} in one process (${machine}).${flags.includes('lab/') ? ' The folder lab/ is in a clone, not in the package.' : ''}`,
     ...(figures.length
       ? [
           `Expect after them: held-out ${figures.join(', ')} (${seeds === 1 ? 'one seed' : `mean of ${seeds} seeds`}).`,

@@ -153,12 +153,12 @@ export interface Recipe extends StageRecipe {
   /** Defaults of a run. */
   readonly tasks: number;
   readonly groupSize: number;
-  /** The ablations that `--variant` takes besides the recipe as published, each with its description. */
-  readonly variants: Readonly<Record<string, string>>;
+  /** The ablations that `--variant` takes besides the recipe as published, each with its description; absent = none. */
+  readonly variants?: Readonly<Record<string, string>>;
   /** Parameter sets by name; `main` is always there. */
   readonly sets: Readonly<Record<string, SetSettings>>;
-  /** Roles that `--freeze` takes: they keep version 0. */
-  readonly freezable: readonly string[];
+  /** Roles that `--freeze` takes: they keep version 0; absent = none. */
+  readonly freezable?: readonly string[];
   /** The schema of the recipe state; absent = the recipe carries nothing from round to round. */
   readonly state?: StateSchema;
   /** The versions that roles use, where that is not the newest. Called once, when a run is ordered. */

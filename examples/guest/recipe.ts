@@ -53,7 +53,6 @@ export default defineRecipe({
   writtenAs: 'arithmetic',
   tasks: 16,
   groupSize: 8,
-  variants: {},
   sets: trainedSolver(),
   ...solverAlone({
     family: tasks,

@@ -37,7 +37,7 @@ interface Started {
   readonly groupSize: number;
 }
 
-async function firstRun(recipe: string): Promise<Measured> {
+async function firstRun(recipe: string): Promise<Measured & { readonly busy: true }> {
   const state = await mkdtemp(join(tmpdir(), 'first-run-'));
   const flags = [FLAGS[recipe], '--engine kernels'].filter(Boolean).join(' ');
   const more = `--rounds ${ROUNDS} --eval-every ${ROUNDS} --threads 1 --in-process --headless --json --state ${state}`;
@@ -76,6 +76,7 @@ async function firstRun(recipe: string): Promise<Measured> {
     rounds: ROUNDS,
     seeds: 1,
     seconds: Math.round(Number(seconds)),
+    busy: true,
     machine: machineName(thisMachine()),
     greedy: change([curve], 'accuracy'),
     sampled: change([curve], 'sampled'),

@@ -153,7 +153,7 @@ const offered = (recipe: Recipe): OfferedRecipe => ({
   rewards: Object.fromEntries(
     Object.entries(recipe.rewards).map(([name, { description }]) => [name, description]),
   ),
-  variants: recipe.variants,
+  variants: recipe.variants ?? {},
   figures: recipe.figures ?? {},
   cells: recipe.describe?.cells ?? {},
   roles: Object.fromEntries(

@@ -191,7 +191,6 @@ export function exampleStages(
     roles: {
       [SOLVER]: role('learns from examples', 1),
     },
-    freezable: [],
     propose: async ({ round, readStored }) =>
       admitTasks(round, (await examplesOf(examples.tasks, round, readStored)).map(writeTask)),
     rollOut: async (context, tasks) =>

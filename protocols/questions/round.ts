@@ -224,7 +224,6 @@ export function questionRound(
       [SOLVER]: { description: 'answers questions', sampling: { maxNew, temperature } },
       ...graders,
     },
-    freezable: [],
     propose: async (context: DrawingContext) => {
       const { round } = context;
       await expectRoomForJudges(rewards, context);

@@ -1,10 +1,6 @@
 /**
  * CLEANER: searches that failed and were made up for are taken out of an episode before it is trained on.
- *
- * Command: `npx rollmesh start --recipe cleaner`, in a world of its own, or with `--policy NAME --tasks FILE` on your questions.
- * Needs: there, a field `documents` in every row; the tool is a search in them. The reference answers pay.
- * Takes: a round was not timed. What was taken out costs one more scoring of the turns after it.
- * Watch: `failed`, the share of searches that find nothing new, should fall faster than under `--variant grpo`, and sampled accuracy should rise.
+ * The share of searches that find nothing new, `failed`, should fall faster than under `--variant grpo`, and sampled accuracy should rise.
  */
 import type { LearnTools, PolicyItem, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';

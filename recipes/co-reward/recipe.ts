@@ -76,7 +76,6 @@ const described = {
     paidExact: 'Share of exact answers among those that are paid.',
     paidShare: 'Share of the answers that are paid.',
   },
-  variants: {},
   sets: trainedSolver(),
 } satisfies Described;
 

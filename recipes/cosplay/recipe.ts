@@ -215,7 +215,6 @@ export const cosplay: WithoutSetup = {
       shown: 'what the program should do, in words',
     }),
   },
-  freezable: [],
   propose: async (context) => problems(context),
   rollOut: play,
   judge: async (context, groups) => groups.map((group) => score(context, group)),

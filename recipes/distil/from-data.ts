@@ -110,7 +110,6 @@ export function distilFrom(given: unknown): Recipe {
     tasks: 32,
     groupSize: 2,
     ...objectsOfTasks(data),
-    variants: {},
     sets: { [MAIN_SET]: { optimizer: smallSteps(optimizer), ...(adapter ? { adapter } : {}) } },
     ...round,
     roles: {

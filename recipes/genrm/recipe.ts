@@ -150,7 +150,6 @@ const written: RecipeOver<'solve' | 'verify'> = {
       answers: ANSWERS,
     }),
     sets: { main: { optimizer } },
-    freezable: [],
     learn: planVerifier,
   }),
   elsewhere: {

@@ -1,10 +1,6 @@
 /**
  * MARS (deep research): who searches and answers is shown what a reader writes of the documents, and both are trained.
- *
- * Command: `npx rollmesh start --recipe mars-research`, in a world of its own, or with `--policy NAME --tasks FILE` on your questions.
- * Needs: there, a field `documents` in every row; documents may be long. The reference answers pay.
- * Takes: about 15 seconds of a core a round in its own world. The reader writes a text for each 4000 characters that a search finds.
- * Watch: sampled accuracy should rise with `recall`, the share of answers that were found and are still in what the reader writes.
+ * Sampled accuracy should rise with `recall`, the share of answers that were found and are still in what the reader writes.
  */
 import type { LearnTools, PolicyItem, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { Random } from '../../core/random.ts';

@@ -1,10 +1,6 @@
 /**
  * π-Play: an examiner searches and writes questions, and what it found becomes the notes of a teacher who corrects each token of a student.
- *
- * Command: `npx rollmesh start --recipe pi-play`, in a world of its own, or with `--policy NAME --tasks FILE` on your documents.
- * Needs: there, a field `documents` in every row. The questions of the rows are examples, and held-out ones are evaluated; their answers pay nothing.
- * Takes: about 10 seconds of a core a round in its own world.
- * Watch: `valid`, the share of the examiner's questions that are admitted, has to be above 0, or nothing is learned; then sampled accuracy on your held-out questions should rise, and `hops` with it.
+ * `valid`, the share of the examiner's questions that are admitted, has to be above 0, or nothing is learned; then sampled accuracy on your held-out questions should rise, and `hops` with it.
  */
 
 import { episodesOf } from '../../core/episodes/play-episodes.ts';

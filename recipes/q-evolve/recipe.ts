@@ -193,7 +193,6 @@ export const qEvolve: WithoutSetup = {
   roles: {
     [AGENT]: role('plays', TURN_TOKENS, { placement: 'turn', shown: 'the board' }),
   },
-  freezable: [],
   propose: async (context) =>
     drawnTasks(context, (random) => gridTask('push', deriveId('world', random.uint32()))),
   rollOut: rollGrid,

@@ -132,7 +132,6 @@ export const ragen: WithoutSetup = {
   },
   sets: trainedSolver({ learningRate: 1.4e-3, warmup: 10, minibatches: STEPS }),
   roles: { [AGENT]: role('plays', TURN_TOKENS, { shown: 'the board' }) },
-  freezable: [],
   propose: async (context) =>
     drawnTasks(context, (random) => gridTask('lake', deriveId('world', random.uint32()))),
   rollOut: rollGrid,

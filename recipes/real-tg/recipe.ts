@@ -93,7 +93,6 @@ export const realTg: WithoutSetup = {
     aligned:
       'Share of sampled answers that name the nodes that their steps expect at the time asked about, and no others.',
   },
-  variants: {},
   sets: trainedSolver({ warmup: 10 }),
   ...solverAlone({
     family: temporalGraphs,

@@ -158,7 +158,6 @@ export function rewardModelFrom(given: unknown): Recipe {
     },
     tasks: 32,
     groupSize: 1,
-    variants: {},
     ...exampleStages({ name: data.name, tasks: data, spans: spansOf }),
     learn: (records, tools) => learn(records, tools, epochs),
     evaluate: (context) => examine(context, { tasks: data, examined }),

@@ -86,7 +86,6 @@ const described = {
     'Half of the solutions are verified, where the paper’s script has 128 of 8192: a round here is small.',
   ],
   figures: { ...VERIFIER_FIGURES },
-  variants: {},
   sets: { main: { optimizer: OPTIMIZER }, critic: { optimizer: OPTIMIZER, head: { kind: 'value' } } },
   learn,
 } satisfies Described;

@@ -183,7 +183,6 @@ export const rlp: WithoutSetup = {
   roles: {
     [THINKER]: role('thinks before a digit of a document', THOUGHT_TOKENS, { speaksAs: 'author' }),
   },
-  freezable: [],
   propose: async (context) => drawnTasks(context, (random) => drawPosition(random)),
   rollOut: think,
   judge,

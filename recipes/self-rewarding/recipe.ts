@@ -107,7 +107,6 @@ const written: RecipeOver<'solve' | 'rate'> = {
   over: (game) => ({
     ...described,
     ...gradedSolver(game, { votes: 1, temperature: TEMPERATURE }),
-    variants: {},
     learn: planPairs,
   }),
   elsewhere: {

@@ -99,7 +99,6 @@ const described = {
     random: { description: 'control: judgments that agree with a coin are kept', usesGold: false },
     format: { description: 'control: every well-formed judgment is kept', usesGold: false },
   },
-  variants: {},
   sets: trainedSolver({ learningRate: 1.5e-4, warmup: 5, weightDecay: 0, minibatches: 8 }),
 } satisfies Described;
 

@@ -35,7 +35,6 @@ export function sftFrom(given: unknown): Recipe {
     },
     tasks: 32,
     groupSize: 1,
-    variants: {},
     ...exampleRound({
       name: data.name,
       tasks: data,

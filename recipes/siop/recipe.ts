@@ -1,10 +1,6 @@
 /**
  * SIOP: a searcher that is paid for how much each search raises the support for what its group's episodes answer.
- *
- * Command: `npx rollmesh start --recipe siop`, in a world of its own, or with `--policy NAME --tasks FILE` on your questions.
- * Needs: there, a field `documents` in every row. Reference answers are read by the controls, the evaluation and one figure alone.
- * Takes: about 10 seconds of a core a round in its own world. A round also scores up to three answers before and after each search.
- * Watch: sampled accuracy should rise, with `creditAtFind` above 0. Where `agreement` nears 1 and accuracy does not, the policy agrees with itself on wrong answers.
+ * Sampled accuracy should rise, with `creditAtFind` above 0. Where `agreement` nears 1 and accuracy does not, the policy agrees with itself on wrong answers.
  */
 import { episodesOf } from '../../core/episodes/play-episodes.ts';
 import type { Wordings } from '../../core/game/game.ts';

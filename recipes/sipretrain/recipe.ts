@@ -287,7 +287,6 @@ export const sipretrain: WithoutSetup = {
     [AUTHOR]: role('continues documents', CONTINUATION_TOKENS),
     [JUDGE]: role('marks sentences as right or wrong', JUDGMENT_TOKENS, { set: HELPERS }),
   },
-  freezable: [],
   propose: async (context) => drawnTasks(context, (random) => writeDocument(corpusDocument(random))),
   rollOut: write,
   judge,

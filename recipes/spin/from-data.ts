@@ -78,7 +78,7 @@ export function spinFrom(given: unknown): Recipe {
       ...LIKELIHOOD_FIGURES,
     },
     ...{ tasks: 32, groupSize: 1 },
-    variants: { sft: recipe.variants.sft! },
+    variants: { sft: recipe.variants!.sft! },
     ...exampleRound({
       role: PLAYER,
       name: data.name,
@@ -93,7 +93,7 @@ export function spinFrom(given: unknown): Recipe {
       [PLAYER]: role('is trained', maxNew),
       [OPPONENT]: role('the previous iterate, answers the prompts', maxNew),
     },
-    freezable: recipe.freezable,
+    freezable: recipe.freezable!,
     rollOut: (context, tasks) => answer(context, tasks, maxNew),
     learn: (records, tools) => {
       const dataOf = (task: string) => lastSpan(tools.renderer(), readTask(task));

@@ -134,7 +134,6 @@ const written: RecipeOver<'solve' | 'rate'> = {
   over: (game) => ({
     ...described,
     ...gradedSolver(game, { votes: 1, temperature: 1 }),
-    variants: {},
     learn: ({ groups }) => ({ updates: update(groups), figures: { ungraded: ungraded(groups) } }),
   }),
   elsewhere: {

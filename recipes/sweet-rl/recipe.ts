@@ -1,10 +1,6 @@
 /**
  * SWEET-RL: a critic that knows what the user wants is trained on whole talks, and says which of several replies is better at each turn.
- *
- * Command: `npx rollmesh start --recipe sweet-rl`, in a world of its own, or with `--policy NAME --tasks FILE` on your questions.
- * Needs: reference answers, or a field `needs` in a row with what its user wants to hear; users are played by a script. Memory for a second set of weights, the critic's.
- * Takes: about 5 seconds of a core a round in its own world. Rounds come in turns: one trains the critic, one the policy.
- * Watch: `turnCredit`, the rank correlation of the critic's word with what replies gave the user, should be above 0 before accuracy, the share of users who leave content, can rise.
+ * `turnCredit`, the rank correlation of the critic's word with what replies gave the user, should be above 0 before accuracy, the share of users who leave content, can rise.
  */
 
 import { episodesOf } from '../../core/episodes/play-episodes.ts';

@@ -32,7 +32,6 @@ const described = {
   },
   differences: DIFFERENCES,
   rewards,
-  variants: {},
   sets: trainedSolver(),
 } satisfies Described;
 

@@ -127,7 +127,6 @@ const described = {
     learned: 'Share of the test tasks that version 0 answered wrong and this version answers right.',
     corrupted: 'Share of the test tasks that version 0 answered right and this version answers wrong.',
   },
-  variants: {},
   sets: trainedSolver(),
   learn,
 } satisfies Described;

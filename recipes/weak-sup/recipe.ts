@@ -73,7 +73,6 @@ const written: RecipeOver<'solve'> = {
         rewards: rewardsBy(labels),
         tasks: (context) => labelledTasks(labels, context),
       }),
-      variants: {},
     };
   },
   elsewhere: {

@@ -63,7 +63,7 @@ const shippedLines = (recipe: Recipe): Line[] => {
   });
   return [
     line('', {}),
-    ...Object.keys(recipe.variants).map((variant) => line(`/${variant}`, { variant })),
+    ...Object.keys(recipe.variants ?? {}).map((variant) => line(`/${variant}`, { variant })),
     ...Object.keys(recipe.rewards)
       .slice(1)
       .map((rewardFunction) => line(`:${rewardFunction}`, { rewardFunction })),

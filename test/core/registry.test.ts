@@ -1,9 +1,11 @@
 /** Registries of recipes, and the check of what calls itself a recipe. */
+import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { RollmeshError } from '../../core/errors.ts';
 import { checkRecipe } from '../../core/recipe/check-recipe.ts';
 import { registry } from '../../core/recipe/registry.ts';
 import { recipes, shipped } from '../../recipes/index.ts';
+import { runOf, runOrder } from '../../recipes/run-order.ts';
 import { defineRecipe } from '../../sdk.ts';
 
 const dapo = shipped.find('dapo');
@@ -46,18 +48,7 @@ describe('a recipe of unknown origin', () => {
   /** What a recipe has had to have since 0.1.0: another field that it must have would refuse the modules of users. */
   const REQUIRED = [
     ...['name', 'title', 'paper', 'summary', 'differences', 'startPolicy', 'taskName', 'tasks', 'groupSize'],
-    ...[
-      'rewards',
-      'variants',
-      'sets',
-      'roles',
-      'freezable',
-      'propose',
-      'rollOut',
-      'judge',
-      'learn',
-      'evaluate',
-    ],
+    ...['rewards', 'sets', 'roles', 'propose', 'rollOut', 'judge', 'learn', 'evaluate'],
   ] as const;
   test('needs the fields of 0.1.0 and no other', () => {
     const own = Object.fromEntries(REQUIRED.map((field) => [field, dapo[field]]));
@@ -71,6 +62,17 @@ describe('a recipe of unknown origin', () => {
         message: expect.stringMatching(new RegExp(`^own.ts is not a recipe: it lacks \`${field}\``)),
       }),
     );
+  });
+
+  test('without variants and roles that can be frozen it takes none', () => {
+    const { variants: _, freezable: __, ...own } = dapo;
+    const known = registry([own]);
+    const order = v.parse(runOrder, { recipe: 'dapo' });
+    expect(runOf(known, order).settings.recipe).toBe('dapo');
+    const refused = (code: string) =>
+      expect.objectContaining({ code, message: expect.stringContaining('none: this recipe takes none') });
+    expect(() => runOf(known, { ...order, variant: 'odd' })).toThrow(refused('run.variant'));
+    expect(() => runOf(known, { ...order, freeze: ['solver'] })).toThrow(refused('run.freeze'));
   });
 
   test('without a method section it still is', () => {

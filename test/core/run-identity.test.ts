@@ -63,9 +63,9 @@ test('no two combinations of settings of any recipe train one policy', () => {
   const faults: string[] = [];
   for (const recipe of recipes)
     for (const rewardFunction of [undefined, ...Object.keys(recipe.rewards)])
-      for (const variant of [undefined, ...Object.keys(recipe.variants)])
+      for (const variant of [undefined, ...Object.keys(recipe.variants ?? {})])
         for (const [weights, engine] of forms)
-          for (const freeze of freezes(recipe.freezable))
+          for (const freeze of freezes(recipe.freezable ?? []))
             for (const tasks of [recipe.tasks, recipe.tasks + 1])
               for (const groupSize of [recipe.groupSize, recipe.groupSize + 1])
                 for (const seed of [0, 1]) {

@@ -38,8 +38,8 @@ describe.each(recipes.map((recipe) => ({ recipe, name: recipe.name })))('$name',
 
   test('freezes only roles it has, and binds only those', () => {
     const roles = Object.keys(recipe.roles);
-    for (const role of recipe.freezable) expect(roles).toContain(role);
-    for (const variant of [undefined, ...Object.keys(recipe.variants)]) {
+    for (const role of recipe.freezable ?? []) expect(roles).toContain(role);
+    for (const variant of [undefined, ...Object.keys(recipe.variants ?? {})]) {
       const { settings } = runOf(shipped, {
         recipe: recipe.name,
         seed: 0,

@@ -157,7 +157,8 @@ async function shownBy(recipe: Recipe) {
   for (const moment of momentsOf(recipe)) await note(moment);
   // The next round or a variant may ask whom the first round of the recipe as published does not.
   if (silent.size) await note({ index: 2 });
-  for (const variant of Object.keys(recipe.variants)) if (silent.size) await note({ index: 1 }, variant);
+  for (const variant of Object.keys(recipe.variants ?? {}))
+    if (silent.size) await note({ index: 1 }, variant);
   return { silent, found };
 }
 

@@ -42,7 +42,7 @@ function playing(recipe: Recipe): string[] {
   const arms = [
     ['as it is', {}],
     ...(CONTROL in rewards ? [['paid by a coin', { reward: CONTROL }] as const] : []),
-    ...Object.keys(variants).map((variant) => [`--variant ${variant}`, { variant }] as const),
+    ...Object.keys(variants ?? {}).map((variant) => [`--variant ${variant}`, { variant }] as const),
   ] as const;
   const links = arms.map(([title, more]) => `[${title}](${ROOT}${played(recipe, more)})`);
   return [

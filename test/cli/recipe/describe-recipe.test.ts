@@ -56,6 +56,8 @@ test('it tells what may be asked for: rewards, variants, frozen roles and where 
     '12 of the verifier alone',
   ])
     expect(words).toContain(part);
+  // A claim's record has the time that passed.
+  expect(words).toMatch(/ took [\d:]+ (?:min|s) in one process/);
 });
 
 test('the recipes on files are listed, and told by the names that --recipe takes', async () => {
@@ -67,7 +69,13 @@ test('the recipes on files are listed, and told by the names that --recipe takes
     expect(listed).toEqual([...recipes, ...FILE_RECIPES].map(({ name }) => name));
     await command().parseAsync(['show', 'grpo'], { from: 'user' });
     const words = said.join('\n').replace(/\s+/g, ' ');
-    for (const part of ['grpo: Group relative', '--variant ppo: ', '--policy NAME --tasks FILE.jsonl'])
+    for (const part of [
+      'grpo: Group relative',
+      '--variant ppo: ',
+      '--policy NAME --tasks FILE.jsonl',
+      'took 10 s of processor time in one process',
+      'The folder lab/ is in a clone, not in the package.',
+    ])
       expect(words).toContain(part);
   } finally {
     log.mockRestore();
