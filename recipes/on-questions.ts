@@ -92,7 +92,8 @@ const FIELD_OF: Readonly<Partial<Record<Datum, string>>> = {
 export function needsOnQuestions(recipe: string): RecipeOver['needs'] {
   if (isQuestionRecipe(recipe)) return writtenOf(recipe).needs;
   throw wrongInput('run.prompts', `Recipe ${recipe} has no prompts that can be replaced.`, {
-    expected: `one of ${QUESTION_RECIPES.join(', ')}`,
+    expected: `a recipe that asks a policy more than the questions of files, such as ${QUESTION_RECIPES.slice(0, 3).join(', ')}`,
+    next: 'With --prompts, `npx rollmesh recipe show NAME` prints those that a recipe has.',
   });
 }
 

@@ -68,18 +68,17 @@ export function command(): Command {
     .description('one recipe in words: a shipped one by its name, or the path of a module')
     .option('--prompts', 'what it says to a policy on questions, as JSON for `start --prompts FILE`', false)
     .action(async (reference: string, { prompts }: { prompts: boolean }) => {
-      if (prompts) {
-        const { needsOnQuestions } = await import('../../recipes/on-questions.ts');
-        const { textsOf } = await import('../../worlds/questions/texts.ts');
-        return console.log(JSON.stringify(linesOf(textsOf(needsOnQuestions(reference))), null, 2));
-      }
       const { FILE_RECIPES } = await import('../file-recipes.ts');
       const { openRecipes } = await import('../recipe-modules.ts');
       const { describeRecipe } = await import('./describe-recipe.ts');
       const onFiles = FILE_RECIPES.find(({ name }) => name === reference);
-      if (onFiles) return console.log(describeRecipe(onFiles, reference, true));
-      const { named } = await openRecipes([reference]);
-      console.log(describeRecipe(named[0]!, reference));
+      const recipe = onFiles ?? (await openRecipes([reference])).named[0]!;
+      if (prompts) {
+        const { needsOnQuestions } = await import('../../recipes/on-questions.ts');
+        const { textsOf } = await import('../../worlds/questions/texts.ts');
+        return console.log(JSON.stringify(linesOf(textsOf(needsOnQuestions(recipe.name))), null, 2));
+      }
+      console.log(describeRecipe(recipe, reference, onFiles !== undefined));
     });
   return command;
 }

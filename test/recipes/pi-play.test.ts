@@ -31,11 +31,13 @@ const examined = ({
   asks = '<question>How high is the other tower?</question><answer>55</answer>',
   right = 1,
   index = 1,
+  before = [],
 }: {
   variant?: string;
   asks?: string;
   right?: number;
   index?: number;
+  before?: readonly { role: 'system' | 'user' | 'assistant'; content: string }[];
 }) => {
   const prompts: [string, string][] = [];
   const says = (role: string, prompt: string): readonly string[] => {
@@ -47,7 +49,8 @@ const examined = ({
       ...Array.from({ length: 3 }, (_, i) => (i + 1 < right ? '<answer>55</answer>' : '<answer>40</answer>')),
     ];
   };
-  const tasks = [{ ...sayTask('How many wheels?', '1', 1), metadata: { documents } }];
+  const wheels = sayTask('How many wheels?', '1', 1);
+  const tasks = [{ ...wheels, messages: [...before, ...wheels.messages], metadata: { documents } }];
   return play({
     recipe: 'pi-play',
     tasks: 1,
@@ -61,7 +64,13 @@ const examined = ({
 };
 
 test('a round: a question with what was found, attempts at it, and a teacher that reads the path', async () => {
-  const { proposals, groups, plan, prompts, read } = await examined({});
+  const { proposals, groups, plan, prompts, read } = await examined({
+    before: [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'There is a mill.' },
+      { role: 'assistant', content: 'I know it.' },
+    ],
+  });
   const first = prompts.find(([role]) => role === 'examiner')![1];
   expect(first).toContain('How many wheels?');
   expect(documents.some((document) => first.includes(`Here is one of them:\n${document}`))).toBe(true);
@@ -72,11 +81,12 @@ test('a round: a question with what was found, attempts at it, and a teacher tha
   const [{ task, samples, proposal, answersExact }] = groups as [(typeof groups)[0]];
   expect(proposal).toBe(proposals.samples[0]!.id);
   const asked = JSON.parse(task);
-  expect([asked.messages.at(-1).content, asked.answer, asked.proposed]).toEqual([
-    'How high is the other tower?',
-    '55',
-    true,
+  // The example's talk is about something else.
+  expect(asked.messages).toEqual([
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'How high is the other tower?' },
   ]);
+  expect([asked.answer, asked.proposed]).toEqual(['55', true]);
   expect(asked.metadata.path.map(({ query }: { query: string }) => query)).toEqual(['', 'south tower']);
   // Nobody but the examiner says that 55 is right.
   expect(samples.map(({ rewards }) => rewards)).toEqual(

@@ -42,6 +42,62 @@ test('trio: what the policy asks is labelled by the majority, what a file asks b
   expect(plan.earnings).toEqual({ [proposal!.id]: 0.75 });
 });
 
+/** A question that cannot be understood without what was said before it. */
+const talk = (word: string, line: number) => ({
+  ...sayTask('', word, line),
+  messages: [
+    { role: 'system' as const, content: 'Be brief.' },
+    { role: 'user' as const, content: `My word is ${word}.` },
+    { role: 'assistant' as const, content: 'I see.' },
+    { role: 'user' as const, content: 'Say it' },
+  ],
+});
+const TALKS = {
+  sources: [{ weight: 1, tasks: [talk('one', 1), talk('two', 2)] }],
+  heldOut: [talk('three', 3)],
+};
+
+test.each([
+  ['trio', 'proposer'],
+  ['r-zero', 'challenger'],
+  ['co-reward', 'rephraser'],
+  ['self-taught-evaluators', 'varier'],
+  ['ttcs', 'synthesizer'],
+])(
+  '%s: who writes a question sees the talk that the example belongs to, and the new one stands in it',
+  async (recipe, writer) => {
+    const shown: string[] = [];
+    const { groups, proposals } = await play({
+      recipe,
+      tasks: 2,
+      groupSize: 2,
+      given: TALKS,
+      says: (role, prompt) => {
+        if (role !== writer) return ['<answer>yes</answer>'];
+        shown.push(prompt);
+        return ['Spell it'];
+      },
+    });
+    for (const prompt of shown)
+      expect(prompt).toMatch(
+        /user: My word is (one|two|three)\.\n\nassistant: I see\.\n\nuser: Say it\n\n\(The question is the last message\. /,
+      );
+    expect(shown.join()).not.toContain('Be brief');
+    const written = [
+      ...groups.flatMap(({ task, samples }) => [task, ...samples.map(({ about }) => about)]),
+      ...proposals.tasks.map(({ task }) => task),
+    ]
+      .filter((task) => task?.includes('Spell it'))
+      .map((task) => JSON.parse(task!).messages);
+    expect(written.length).toBeGreaterThan(0);
+    for (const messages of written)
+      expect(messages).toEqual([
+        ...talk(/one|two|three/.exec(messages[1].content)![0], 0).messages.slice(0, 3),
+        { role: 'user', content: 'Spell it' },
+      ]);
+  },
+);
+
 test.each([
   ['say ONE', 'duplicate', -0.5],
   ['say  THREE', 'held-out', null],

@@ -15,6 +15,7 @@ import {
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { shownQuestion } from '../../core/recipe/rubric.ts';
 import { invalid, ok, type ParseResult } from '../../core/recipe/task-family.ts';
+import type { Message } from '../../core/renderer/message.ts';
 import type { InvalidOutcome } from '../../core/schema/outcome.ts';
 import { sidesOf, tasksHere, traitsOf } from '../file/stored-tasks.ts';
 import { type FileTask, type PlacedTask, questionKey } from '../file/task.ts';
@@ -83,6 +84,10 @@ function newTask(
   return ok(writeTask({ messages: asked, answer, metadata, difficulty: null }));
 }
 
+/** What is told of a conversation to somebody who writes another question in the place of its last message. */
+const LAST_IS_MEANT =
+  '(The question is the last message. What was said before it stays, and is not written again.)';
+
 const knownTo = (
   { checker, extract, parseProposal }: GameQuestions,
   { holdsControl }: ReturnType<Speaker['renderer']>,
@@ -95,6 +100,11 @@ const knownTo = (
     solution: (task) => readTask(task).solution ?? '',
     question: (task) => readTask(task).messages.at(-1)!.content,
     whole: (task) => shownQuestion(readTask(task).messages),
+    example: (task) => {
+      const said = readTask(task).messages.filter(({ role }) => role !== 'system');
+      const shown = shownQuestion(said).trimEnd();
+      return said.length === 1 ? shown : `${shown}\n\n${LAST_IS_MEANT}`;
+    },
     answer: (written) => {
       // Others may be shown the text, so nothing in it may look like the border of a message.
       const found = holdsControl(written) ? null : extractAnswer(written, extract);
@@ -107,7 +117,9 @@ const knownTo = (
     examined: (question, answer, { like, begin, steps }) => {
       const [asked, told] = [text(question), text(answer)];
       if (!asked.ok || !told.ok) return invalid('off-grammar');
-      const messages = conversationOf(like === null ? null : readTask(like).messages, asked.value);
+      // It is about something else than what was said before the example.
+      const kept = like === null ? [] : readTask(like).messages.filter(({ role }) => role === 'system');
+      const messages: Message[] = [...kept, { role: 'user', content: asked.value }];
       const first: SearchStep = { query: '', found: [begin], useful: null };
       const task = writeExamined(messages, told.value, [first, ...steps]);
       return canBeChecked(checker, task) ? ok(task) : invalid('off-grammar');

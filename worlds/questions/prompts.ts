@@ -16,6 +16,8 @@ export interface Known {
   /** The question in a task's text: its last message, or the whole conversation for a reader who is not in it. */
   readonly question: (task: string) => string;
   readonly whole: (task: string) => string;
+  /** The question for somebody who writes another in its place: its last message, after what was said before. */
+  readonly example: (task: string) => string;
   /** Parses an answer to a question. */
   readonly answer: (written: string) => ParseResult<SaysOf<'solve'>>;
   /** A question that was written after another, as a task. */
@@ -52,6 +54,9 @@ interface AboutTask {
 const asked = ({ task }: AboutTask, { question }: Known) => ({ question: question(task).trimEnd() });
 /** The question as it is told to somebody else. */
 const told = ({ task }: AboutTask, { whole }: Known) => ({ question: whole(task) });
+
+/** The question as it is shown to somebody who writes another. */
+const replaced = ({ task }: AboutTask, { example }: Known) => ({ question: example(task) });
 
 /** What stands in the answer tags, or the whole text where there are none. */
 const answerIn = (written: string): string => {
@@ -234,7 +239,7 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
     read: (written, _, known) => known.text(written),
   },
   coach: {
-    text: 'What the user wants to hear in this conversation, and does not say at once:\n{{wanted}}\n\nHis first message:\n{{question}}',
+    text: 'You talk with a user. What the user wants to hear in this conversation, and does not say at once:\n{{wanted}}\n\nAnswer the user. The first message:\n{{question}}',
     places: (about, known) => ({ ...asked(about, known), wanted: about.wanted }),
     after: ({ said }) => said.map(({ by, text }) => ({ role: by, content: text })),
     read: (written, _, known) => known.text(written),
@@ -326,33 +331,33 @@ export const PROMPTS: { readonly [V in Verb]: Prompt<V> } = {
   propose: {
     text: lastOf(proposerMessages(['{{question}}'])),
     alone: true,
-    places: ({ like }, known) => ({ question: like === null ? '' : known.question(like).trim() }),
+    places: ({ like }, known) => ({ question: like === null ? '' : known.example(like).trim() }),
     read: (written, { like }, known) => known.task(written, like ?? ''),
   },
   vary: {
     text: `A question:\n{{question}}\n\nWrite another question about the same subject that has a different answer. ${WRITTEN}`,
     alone: true,
-    places: asked,
+    places: replaced,
     read: newQuestion,
   },
   rephrase: {
     text: `A question:\n{{question}}\n\nWrite this question in other words. What is asked must stay the same, and so must the answer. ${WRITTEN}`,
     alone: true,
-    places: asked,
+    places: replaced,
     read: newQuestion,
   },
   derive: {
     text: `A question:\n{{question}}\n\nIts solution:\n{{solution}}\n\nWrite a different question that has the same answer, and do not give the answer away in it. ${WRITTEN}`,
     alone: true,
     shown: 1,
-    places: (about, known) => ({ ...asked(about, known), solution: about.solution.steps.join('\n') }),
+    places: (about, known) => ({ ...replaced(about, known), solution: about.solution.steps.join('\n') }),
     read: newQuestion,
   },
   evolve: {
     text: `A question:\n{{question}}\n\n{{wish}} It must be possible to answer the new question. ${WRITTEN}`,
     alone: true,
     places: (about, known) => ({
-      ...asked(about, known),
+      ...replaced(about, known),
       wish: EVOLVED[about.way],
     }),
     read: newQuestion,
