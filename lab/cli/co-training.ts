@@ -111,7 +111,7 @@ export function coTrainingPicture(known: ClaimedRegistry, records: readonly Judg
     names: rows.map(nameOf),
     series: [
       { name: 'sampled', intervals: rows.map(({ atEqualTokens }) => atEqualTokens.sampled) },
-      { name: 'skill', intervals: rows.map(({ atEqualTokens }) => skillOf(atEqualTokens)) },
+      { name: 'greedy', intervals: rows.map(({ atEqualTokens }) => skillOf(atEqualTokens)) },
     ],
   });
 }

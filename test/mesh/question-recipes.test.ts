@@ -87,7 +87,7 @@ const ASKING = ['trio', ...(NIGHT ? ['mae'] : []), 'r-zero', 'sppo', 'sdpo'];
 /** A recipe of each further protocol: a critic, grades, debates, talks with users; questions in other words, verdicts on two answers, searches, trees. */
 const FURTHER = [
   ...['trace', 'self-rewarding', 'maporl', 'rlver'],
-  ...(NIGHT ? ['co-reward', 'self-taught-evaluators', 'reseek', 'rest-mcts'] : []),
+  ...(NIGHT ? ['co-reward', 'self-taught-evaluators', 'reseek', 'rest-mcts', 'alphallm', 'cpl'] : []),
 ];
 const isFurther = (recipe: string): boolean => FURTHER.includes(recipe);
 /** Random weights write no verdict that can be read, and then these train nothing: what is compared is what was sampled and audited. */
