@@ -112,5 +112,7 @@ test('without files, prompts are refused: a world of its own has words of its ow
 
 test('a recipe without prompts refuses the option', async () => {
   for (const recipe of ['grpo', 'azr'])
-    await expect(make(recipe, {})).rejects.toThrow(/has no prompts that can be replaced\. Expected a recipe that asks a policy more than the questions of files, such as trio, /);
+    await expect(make(recipe, {})).rejects.toThrow(
+      /has no prompts that can be replaced\. Expected a recipe that asks a policy more than the questions of files, such as trio, /,
+    );
 });

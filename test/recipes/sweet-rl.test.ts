@@ -95,7 +95,9 @@ test('a round of the policy: replies at each turn are ranked by the critic, whic
     expect(sample.rewards).toEqual({ turn: /^(It costs|In 3)/.test(read(sample)) ? 1 : -1 });
   const knows = (role: string) =>
     new Set(
-      measured.filter(([who]) => who === role).map(([, prompt]) => prompt.includes('days\n\nAnswer the user')),
+      measured
+        .filter(([who]) => who === role)
+        .map(([, prompt]) => prompt.includes('days\n\nAnswer the user')),
     );
   expect([...knows('critic')]).toEqual([true]);
   expect([...knows('base')]).toEqual([false]);
