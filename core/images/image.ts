@@ -16,8 +16,16 @@ export interface Image {
 /** The most pixels of a side: a row of patches is told in a byte (patches.ts). */
 export const LONGEST_SIDE = 2040;
 
-/** The bytes of kept images beyond which those that were not used for the longest time are forgotten. */
-const MOST_BYTES = 32 * 1024 * 1024;
+/** The bytes of kept images beyond which those that were not used for the longest time are forgotten: what an isolate has room for. */
+let mostBytes = 32 * 1024 * 1024;
+
+/** The most bytes of images that a program of Node keeps: as many as those of all files of a command may have. */
+export const MOST_IMAGE_BYTES = 256 * 1024 * 1024;
+
+/** Keeps up to so many bytes of images from now on: for programs that have more room than an isolate. */
+export function keepImagesUpTo(bytes: number): void {
+  mostBytes = Math.max(mostBytes, bytes);
+}
 
 /** By their hashes, the one that was used last at the end. */
 const kept = new Map<string, Image>();
@@ -25,13 +33,27 @@ let keptBytes = 0;
 
 const isSide = (side: number): boolean => Number.isInteger(side) && side >= 1 && side <= LONGEST_SIDE;
 
-/** An image as the bytes of a portable pixmap (PPM, type P6), by which it is hashed. */
-function pixmap({ width, height, pixels }: Image): Uint8Array {
+/** An image as the bytes of a portable pixmap (PPM, type P6), by which it is hashed, and as which it is stored. */
+export function pixmap({ width, height, pixels }: Image): Uint8Array<ArrayBuffer> {
   const header = new TextEncoder().encode(`P6\n${width} ${height}\n255\n`);
   const bytes = new Uint8Array(header.length + pixels.length);
   bytes.set(header);
   bytes.set(pixels, header.length);
   return bytes;
+}
+
+const HEADER = /^P6\n(\d{1,4}) (\d{1,4})\n255\n/;
+const LONGEST_HEADER = 'P6\n2040 2040\n255\n'.length;
+
+/** The image of a pixmap as `pixmap` writes it; null for other bytes. */
+export function readPixmap(bytes: Uint8Array): Image | null {
+  const [header, width, height] =
+    HEADER.exec(String.fromCharCode(...bytes.subarray(0, LONGEST_HEADER))) ?? [];
+  if (header === undefined) return null;
+  const image = { width: Number(width), height: Number(height), pixels: bytes.slice(header.length) };
+  return isSide(image.width) && isSide(image.height) && image.pixels.length === 3 * image.width * image.height
+    ? image
+    : null;
 }
 
 /** Keeps an image, and returns the sha256 of its pixmap. Throws `image.size` where its sides and its pixels do not fit. */
@@ -45,7 +67,7 @@ export function keepImage(image: Image): string {
   if (!kept.has(sha256)) keptBytes += pixels.length;
   use(sha256, image);
   for (const [oldest, { pixels: old }] of kept) {
-    if (keptBytes <= MOST_BYTES || oldest === sha256) break;
+    if (keptBytes <= mostBytes || oldest === sha256) break;
     kept.delete(oldest);
     keptBytes -= old.length;
   }

@@ -5,7 +5,7 @@
  */
 import { wrongInput } from '../errors.ts';
 import { LONGEST_CONTEXT, type TokenIds } from '../policy/policy.ts';
-import { type Image, isKept, keepImage, keptImage } from './image.ts';
+import { type Image, isKept, keepImage, keptImage, LONGEST_SIDE } from './image.ts';
 
 /** Pixels of a patch's side. */
 export const PATCH = 8;
@@ -38,12 +38,23 @@ export interface Patch {
 }
 
 /** Rows and columns of patches that an image is cut into. */
-interface Grid {
+export interface Grid {
   readonly rows: number;
   readonly columns: number;
 }
 
 const cells = (pixels: number): number => Math.max(FEWEST, Math.ceil(pixels / PATCH));
+
+/** Throws `image.size` for an image without pixels, and for one of more patches than any sequence may have tokens. */
+export function expectFewPatches(width: number, height: number): void {
+  if (width >= 1 && height >= 1 && Math.max(width, height) <= LONGEST_SIDE) {
+    if (cells(width) * cells(height) <= LONGEST_CONTEXT) return;
+  }
+  throw wrongInput('image.size', `An image has ${width} × ${height} pixels.`, {
+    expected: `sides from 1 to ${LONGEST_SIDE}, and at most ${LONGEST_CONTEXT} patches of ${PATCH} × ${PATCH}`,
+    next: 'Make it smaller.',
+  });
+}
 
 export const isPatch = (id: number): boolean => id >= FIRST_PATCH;
 
@@ -58,9 +69,38 @@ const IMAGE_TEXT = /<image:([0-9a-f]{64}):(\d{1,3})x(\d{1,3})>/g;
 export const imageText = (image: Image): string =>
   `<image:${keepImage(image)}:${cells(image.height)}x${cells(image.width)}>`;
 
+/** The images that a text shows. */
+export const imagesNamed = (text: string): (Grid & { readonly image: string })[] =>
+  [...text.matchAll(IMAGE_TEXT)].map(([, image, rows, columns]) => ({
+    image: image!,
+    rows: Number(rows),
+    columns: Number(columns),
+  }));
+
 /** Does a text show an image that this process has? */
-export const showsKept = (text: string): boolean =>
-  [...text.matchAll(IMAGE_TEXT)].some(([, image]) => isKept(image!));
+export const showsKept = (text: string): boolean => imagesNamed(text).some(({ image }) => isKept(image));
+
+/** Throws `policy.blind` where a policy that does not see is to be shown images, and `image.too-large` where they have more patches than it has positions for. */
+export function expectSees(
+  { rows, columns }: Grid,
+  vision: Vision | undefined,
+  { policy, recipe }: { readonly policy: string; readonly recipe: string },
+): void {
+  if (!vision)
+    throw wrongInput('policy.blind', `The policy ${policy} does not see, and ${recipe} shows images.`, {
+      expected: 'a policy whose config.json has `vision`',
+      next: 'Train one that began as canvas: leave --policy out, or import models/canvas.',
+    });
+  if (rows > vision.rows || columns > vision.columns)
+    throw wrongInput(
+      'image.too-large',
+      `The images of ${recipe} have up to ${PATCH * rows} × ${PATCH * columns} pixels in height and width.`,
+      {
+        expected: `at most ${PATCH * vision.rows} × ${PATCH * vision.columns}, as much as the policy ${policy} has positions for`,
+        next: 'Make them smaller.',
+      },
+    );
+}
 
 /**
  * A text in pieces, every second of which is the ids of an image's patches, row by row. Throws `image.grid` for an image of too few or too many rows or
