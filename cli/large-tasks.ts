@@ -1,9 +1,10 @@
 /** Tasks that are too many for the code of a Worker: what a recipe carries in their place, and the objects that hold them. */
 import { wrongInput } from '../core/errors.ts';
 import type { Datum } from '../core/game/verbs.ts';
+import { isKept, keptImage, MOST_IMAGE_BYTES, pixmap } from '../core/images/image.ts';
 import { MAX_TASKS_BYTES } from '../core/schema/policy.ts';
 import type { GivenTasks } from '../worlds/file/stored-set.ts';
-import { type Stored, storedTasks } from '../worlds/file/stored-tasks.ts';
+import { imagesOfTasks, type Stored, storedTasks } from '../worlds/file/stored-tasks.ts';
 import type { PlacedTask } from '../worlds/file/task.ts';
 import type { TaskSet } from '../worlds/file/task-set.ts';
 
@@ -18,6 +19,28 @@ export const TASK_LIMITS: TaskLimits = { inCode: 6 * 1024 * 1024, shard: 256 * 1
 
 /** The most tasks of one file, whose keys are one object. */
 const MOST_TASKS = MAX_TASKS_BYTES / 16;
+
+/** The images of tasks, as objects. Throws `tasks.size` where they are too large together for the process to have kept them. */
+function withImages(
+  images: ReturnType<typeof imagesOfTasks>,
+): Pick<CarriedTasks, 'showsImages' | 'objects' | 'report'> {
+  if (!images.every(({ image }) => isKept(image)))
+    throw wrongInput('tasks.size', `The ${images.length} images of the tasks are too large together.`, {
+      expected: `at most ${MOST_IMAGE_BYTES} bytes of pixels`,
+      next: 'Make them smaller, or train on a part of the file.',
+    });
+  const [rows, columns] = [images.map((image) => image.rows), images.map((image) => image.columns)];
+  const bytes = images.reduce((sum, { image }) => sum + keptImage(image).pixels.length, 0);
+  return {
+    showsImages: { rows: Math.max(...rows), columns: Math.max(...columns) },
+    async *objects() {
+      for (const { image } of images) yield { sha256: image, bytes: pixmap(keptImage(image)) };
+    },
+    report: [
+      `The tasks show ${images.length} different images, of ${(bytes / 1e6).toFixed(1)} MB of pixels.`,
+    ],
+  };
+}
 
 /** The tasks as a recipe carries them. */
 export interface CarriedTasks extends GivenTasks {
@@ -58,7 +81,14 @@ export async function carriedTasks(
         next: 'Split it, and name each part by a --tasks of its own.',
       });
   }
-  if (bytes <= limits.inCode) return { sources, heldOut, report: [] };
+  const images = imagesOfTasks([...sources.flatMap(({ tasks }) => tasks), ...heldOut]);
+  if (bytes <= limits.inCode)
+    return { sources, heldOut, ...(images.length ? withImages(images) : { report: [] }) };
+  if (images.length)
+    throw wrongInput('tasks.size', `The tasks are ${bytes} bytes of JSON beside their images.`, {
+      expected: `at most ${limits.inCode}, since every Worker has them in its code`,
+      next: 'Train on a part of the file.',
+    });
   const asked = heldOut.slice(0, examined);
   const askedBytes = asked.reduce((sum, task) => sum + bytesOfTask(task), 0);
   if (askedBytes > limits.inCode)

@@ -43,6 +43,7 @@ import { type CarriedTasks, carriedTasks, TASK_LIMITS, type TaskLimits } from '.
 import { readJson } from './policy/files.ts';
 import {
   expectRoom,
+  imagesBeside,
   type LeftOut,
   leftOutLines,
   readTaskFiles,
@@ -403,7 +404,8 @@ async function exampleRecipe(
         expected: 'no --reward: its files say what is right',
       },
     );
-  const readFile = async (path: string) => read(basename(path), await taskFileBytes(path), options.system);
+  const readFile = async (path: string) =>
+    read(basename(path), await taskFileBytes(path), options.system, imagesBeside(path));
   const { report, ...set } = await fileTasks(options, readFile, exampleIdentity);
   const asked = withSettings<Examining>(settings, {}, options.set);
   const { examined = Number.POSITIVE_INFINITY } = asked;

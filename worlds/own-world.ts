@@ -14,6 +14,7 @@ import {
   type SaysOf,
   type Verb,
 } from '../core/game/verbs.ts';
+import type { Grid } from '../core/images/patches.ts';
 import { Random } from '../core/random.ts';
 import { played, type Recipe, saidElsewhere } from '../core/recipe/recipe.ts';
 import { HELD_OUT, isHeldOutKey } from '../core/recipe/split.ts';
@@ -333,8 +334,8 @@ export interface Place {
   readonly game: Game;
   /** How it asks, and what it shows. */
   readonly asks: string;
-  /** Its prompts show images. */
-  readonly showsImages?: true;
+  /** The most rows and columns of patches of the images that its prompts show; absent = they show none. */
+  readonly showsImages?: Grid;
 }
 
 const placeOf = (world: World): Place => ({

@@ -4,6 +4,7 @@ import { wrongInput } from '../core/errors.ts';
 import type { Game } from '../core/game/game.ts';
 import type { Recipe } from '../core/recipe/recipe.ts';
 import { canvas, questionOf } from './canvas/family.ts';
+import { LARGEST_CANVAS } from './canvas/scene.ts';
 import { familyGame } from './family-game.ts';
 import { type Place, playedAt } from './own-world.ts';
 
@@ -16,7 +17,7 @@ const PLACES: readonly Place[] = [
     // Nobody was taught to verify an answer.
     game: { ...canvases, words: { solve: canvases.words.solve } as Game['words'] },
     asks: 'shows a picture and asks about it in English',
-    showsImages: true,
+    showsImages: LARGEST_CANVAS,
   },
 ];
 

@@ -1,6 +1,7 @@
 /** The learner as a process of its own: opens device, gateway and queue, and trains until it is asked to end. */
 
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
+import { keepImagesUpTo, MOST_IMAGE_BYTES } from '../../core/images/image.ts';
 import { openAudit } from '../../learner/loop/auditor.ts';
 import { Evaluator } from '../../learner/loop/evaluator.ts';
 import { runLearner } from '../../learner/loop/loop.ts';
@@ -72,6 +73,7 @@ async function run(options: LearnerOptions): Promise<void> {
     (description, measured) => log('learner.device', { device: description, measured }),
   );
   if (options.toldByParent) await environmentOfParent();
+  keepImagesUpTo(MOST_IMAGE_BYTES);
   const { maxStaleness, leaseSeconds, idleMs, auditFraction } = options;
   const tally = new Tally();
   const gateway = new GatewayClient({

@@ -171,7 +171,7 @@ async function runNode({
         kind: 'process',
         engines: [...engine],
         weights: [...SMALLER_WEIGHTS],
-        ...(asking ? {} : { grammars: true }),
+        ...(asking ? {} : { grammars: true, images: true }),
         ...(serves ? { serves } : {}),
       },
       threads: threads.map(({ compute }) => compute),

@@ -1,11 +1,14 @@
 /** The options that say how a file of tasks is read, and the reading, for every command with `--tasks FILE`. */
-import { open } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { open, readFile } from 'node:fs/promises';
+import { basename, dirname, resolve, sep } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { EXTRACTIONS, type Extraction, parseExtractions } from '../../core/checkers/extract.ts';
 import { CHECKERS, findChecker } from '../../core/checkers/registry.ts';
 import { wrongInput } from '../../core/errors.ts';
+import { MOST_FILE_BYTES, tooManyBytes } from '../../core/images/decode.ts';
+import { keepImagesUpTo, MOST_IMAGE_BYTES } from '../../core/images/image.ts';
 import { LARGEST_TEXT, sizeOfRegularFile } from '../../model/regular-file.ts';
+import type { ReadBeside } from '../../worlds/file/images.ts';
 import { listProgram } from '../../worlds/file/list-program-checker.ts';
 import type { TaskFileSettings } from '../../worlds/file/read-tasks.ts';
 import { type FileBytes, isJsonLines, joined } from '../../worlds/file/rows.ts';
@@ -104,8 +107,40 @@ export async function readTaskFiles(
   const { readTasks } = await import('../../worlds/file/read-tasks.ts');
   await expectRoom(paths);
   const files: PlacedTask[][] = [];
-  for (const path of paths) files.push(await readTasks(basename(path), await taskFileBytes(path), settings));
+  for (const path of paths)
+    files.push(
+      await readTasks(basename(path), await taskFileBytes(path), {
+        ...settings,
+        readBeside: imagesBeside(path),
+      }),
+    );
   return files.flat();
+}
+
+/**
+ * Reads the images that the rows of a file name, from its folder. The process keeps what is decoded until it is written. Throws `image.missing` for a
+ * path that leads out of the folder or to no file, and `image.size`.
+ */
+export function imagesBeside(path: string): ReadBeside {
+  keepImagesUpTo(MOST_IMAGE_BYTES);
+  const folder = dirname(resolve(path));
+  return async (name) => {
+    const missing = (cause?: unknown) =>
+      wrongInput('image.missing', `There is no such file in ${folder}.`, {
+        expected: 'the path of a file in the folder of the task file',
+        cause,
+      });
+    const at = resolve(folder, name);
+    if (!at.startsWith(folder + sep)) throw missing();
+    try {
+      const size = await sizeOfRegularFile(at);
+      if (size > MOST_FILE_BYTES) throw tooManyBytes(size);
+      return new Uint8Array(await readFile(at));
+    } catch (cause) {
+      if (errnoOf(cause) === undefined) throw cause;
+      throw missing(cause);
+    }
+  };
 }
 
 /** The most bytes of a file of tasks, and of all files of a command: their tasks are in memory together. */

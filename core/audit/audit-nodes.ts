@@ -3,6 +3,7 @@
  * round. Everything else is played back, so that a sample is drawn from exactly the prompt that the node was given, and what differs is
  * that node's doing alone. What close nodes answered is scored again instead (score-again.ts). Pure: policies and work come as arguments.
  */
+import { bringImages } from '../images/shown.ts';
 import type { RoundContext } from '../recipe/round-context.ts';
 import { openRoundContext } from '../recipe/round-context.ts';
 import type { Sample } from '../schema/sample.ts';
@@ -156,6 +157,8 @@ export async function redrawRequests(
 ): Promise<{ readonly finding: Finding | null; readonly mismatch?: Mismatch }> {
   if (exactness === 'exact') return { finding: await redrawn(record, tools, requests) };
   const recorded = samplesOf(record);
+  const prompts = requests.flatMap(({ samples }) => samples.map((id) => recorded.get(id)?.prompt ?? []));
+  if (tools.readStored) await bringImages(prompts, { read: tools.readStored });
   return scoreAgain(tools.use, requests, (id) => recorded.get(id), seed);
 }
 

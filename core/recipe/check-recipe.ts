@@ -23,6 +23,9 @@ const filled = <S extends v.GenericSchema<unknown, Record<string, unknown>>>(sch
     v.check((value) => Object.keys(value).length > 0, `at least one ${what}`),
   );
 
+/** Rows and columns of patches. */
+const grid = v.strictObject({ rows: count(1), columns: count(1) }, 'rows and columns');
+
 /** A schema for every field of `Recipe`: a field that is added to one and not to the other does not compile. */
 const FIELDS = {
   name,
@@ -46,7 +49,7 @@ const FIELDS = {
   inGame: v.optional(work),
   taskName: text,
   writtenAs: v.optional(text),
-  showsImages: v.exactOptional(v.literal(true)),
+  showsImages: v.exactOptional(grid),
   stop: v.optional(text),
   tasks: count(1),
   groupSize: count(1),

@@ -10,6 +10,7 @@ import type { HostedEnvironment } from '../episodes/hosted-environment.ts';
 import type { Game } from '../game/game.ts';
 import type { MatchedGames, SeatedGame } from '../game/seated-game.ts';
 import type { Datum, Needs, Verb } from '../game/verbs.ts';
+import type { Grid } from '../images/patches.ts';
 import type {
   LearnTools,
   ProposalTools,
@@ -148,8 +149,8 @@ export interface Recipe extends StageRecipe {
    * that was taught the known one can speak it.
    */
   readonly writtenAs?: string;
-  /** Its prompts show images, which a policy without eyes cannot be asked, and which no mesh carries. */
-  readonly showsImages?: true;
+  /** The most rows and columns of patches of the images that its prompts show; absent = they show none. A policy without eyes cannot be asked. */
+  readonly showsImages?: Grid;
   /** Defaults of a run. */
   readonly tasks: number;
   readonly groupSize: number;

@@ -1,6 +1,7 @@
 /** The round context: what every stage is given to sample from each role at exactly the version that the round names, and to record it. */
 import type { EpisodesOf } from '../episodes/agent-episode.ts';
 import { RollmeshError, wrongInput } from '../errors.ts';
+import { bringImages, type ImageStore } from '../images/shown.ts';
 import type { AskService } from '../net/reward-service.ts';
 import { measure, measurementKey } from '../policy/measure.ts';
 import type {
@@ -95,6 +96,8 @@ export interface RoundContextParts<R extends StageRecipe = StageRecipe> {
   readonly evaluationTasks?: EvaluationTasks | undefined;
   /** Default: no objects of tasks can be read. */
   readonly readStored?: ReadStored | undefined;
+  /** Stores an image that prompts show and that this process drew, under its sha256. Default: nobody else has to see it. */
+  readonly storeImage?: ImageStore['put'];
 }
 
 /** Throws where a stage that was opened without a renderer asks for one. */
@@ -175,6 +178,7 @@ export function openRoundContext<R extends StageRecipe>({
   episodes = noAgents,
   evaluationTasks = HELD_OUT,
   readStored = nothingStored,
+  storeImage,
 }: RoundContextParts<R>): RoundContext<R> {
   const own: PolicyText = { tokenizer, renderer, contextLength };
   const texts = new Map<string, Promise<PolicyText>>();
@@ -185,6 +189,7 @@ export function openRoundContext<R extends StageRecipe>({
     texts.set(name, text);
     return text;
   };
+  const show = (lists: readonly TokenIds[]) => bringImages(lists, { read: readStored, put: storeImage });
   return {
     recipe,
     round,
@@ -199,11 +204,13 @@ export function openRoundContext<R extends StageRecipe>({
     generate: async (role, prompts, change = {}) => {
       if (prompts.length === 0) return [];
       const settings = { ...samplingOf({ recipe, ...(await textOf(role)) }, role), ...change };
+      await show(prompts.map(({ ids }) => ids));
       return use(refOf(round, role), (policy) => policy.generate(prompts, settings), role);
     },
     measure: async (role, sequences) => {
       if (sequences.length === 0) return [];
       const ref = refOf(round, role);
+      await show(sequences.map(({ prompt }) => prompt));
       const made = await use(ref, (policy) => measure(policy, sequences), role);
       for (const [i, sequence] of sequences.entries()) {
         const kept = measured.get(sequence.group) ?? {};
@@ -235,10 +242,11 @@ export function openEvaluationContext(
     ...openRoundContext({ ...parts, round }),
     version,
     atStart: openRoundContext({ ...parts, round: evaluationRound(parts.round, 0) }),
-    score: (role, sequences) =>
-      sequences.length
-        ? parts.use(refOf(round, role), (policy) => policy.score(sequences), role)
-        : Promise.resolve([]),
+    score: async (role, sequences) => {
+      if (sequences.length === 0) return [];
+      await bringImages(sequences, { read: parts.readStored ?? nothingStored });
+      return parts.use(refOf(round, role), (policy) => policy.score(sequences), role);
+    },
     once<T>(key: string, make: () => Promise<T>): Promise<T> {
       const made = kept.get(key) ?? make();
       kept.set(key, made);

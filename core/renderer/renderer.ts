@@ -4,6 +4,7 @@
  * that the turn before ended with, and the loss mask follows from who wrote which ids.
  */
 import { RollmeshError, wrongInput } from '../errors.ts';
+import { isPatch } from '../images/patches.ts';
 import type { SamplingSettings, TokenIds } from '../policy/policy.ts';
 import { automatonOf } from '../text/byte-automaton.ts';
 import { grammarOfForm } from '../text/form-grammar.ts';
@@ -172,7 +173,9 @@ export function openRenderer({
 
   /** The text of ids that follow others: some tokenizers drop a space at the beginning of what they decode. */
   const textAfter = (context: TokenIds, ids: TokenIds): string => {
-    const tail = context.slice(-CONTEXT);
+    const near = context.slice(-CONTEXT);
+    // A part of an image is no text.
+    const tail = near.slice(near.findLastIndex(isPatch) + 1);
     const [before, both] = [tokenizer.decode(tail), tokenizer.decode([...tail, ...ids])];
     return both.startsWith(before) ? both.slice(before.length) : tokenizer.decode(ids);
   };

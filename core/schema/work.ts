@@ -143,6 +143,8 @@ export const leaseOrder = v.strictObject({
   least: v.exactOptional(v.pipe(positive, v.maxValue(LEASE_REQUESTS))),
   /** Whether it takes requests with a grammar, too; absent = it does not. */
   grammars: v.exactOptional(v.boolean()),
+  /** Whether it takes requests whose prompts show images, too, which it fetches by their hashes; absent = it does not. */
+  images: v.exactOptional(v.boolean()),
   /** The only version that the node serves, where it asks a server that holds one; that takes the token of a close node. */
   serves: v.exactOptional(v.strictObject({ name, version: count })),
 });
@@ -245,7 +247,7 @@ export const nodeAnswer = v.object({
   reason: v.nullable(v.string()),
   /**
    * What waits although this node asks for work: it does not take it, since its release or its options do not know the engine, the format of
-   * weights or grammars. As the requests have it, such as `kernels int8 grammar`.
+   * weights, grammars or images. As the requests have it, such as `kernels int8 grammar`.
    */
   leaves: v.optional(v.array(v.string()), []),
 });

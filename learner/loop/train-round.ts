@@ -81,7 +81,14 @@ export async function trainRound(
     const { proposals, groups } = gathered;
     const records = { recipe, round: spec, proposals, groups };
     try {
-      trained = await trainer.train({ ...records, parent: current, next, load, examine });
+      trained = await trainer.train({
+        ...records,
+        parent: current,
+        next,
+        load,
+        readImage: (sha256) => stored.getTasks(sha256),
+        examine,
+      });
     } catch (error) {
       if (error instanceof GroupsRefused) continue;
       if (kindOf(error) === 'retry') throw error;

@@ -6,8 +6,11 @@
  */
 import type { Apart } from '../../core/audit/suspects.ts';
 import { wrongInput } from '../../core/errors.ts';
+import { keptImage, pixmap } from '../../core/images/image.ts';
+import { bringImages, type ImageStore } from '../../core/images/shown.ts';
 import { planTraining, type TaughtRecipe } from '../../core/plan/plan-training.ts';
 import type { TeacherRef, TrainingPlan } from '../../core/plan/training-plan.ts';
+import type { TokenIds } from '../../core/policy/policy.ts';
 import { type VersionFiles, weightsFile } from '../../core/schema/policy.ts';
 import type { Earnings, TrainingReport } from '../../core/schema/report.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
@@ -38,6 +41,8 @@ export interface RoundToTrain {
   readonly next: number;
   /** Loads the files of a version of the run's policy, or of another one that teaches it. */
   readonly load: LoadVersion;
+  /** Reads images that the records show, by their sha256; by default those that this process has. */
+  readonly readImage?: ImageStore['read'] | undefined;
   /**
    * Called before the first step with how far the log-probabilities of the samples that a policy objective trains are from the trainer's. What
    * it throws ends the training.
@@ -120,6 +125,7 @@ export class RoundTrainer {
     };
     const tools = learnTools({ policy, files, sets, find, tokenBudget });
     const records = { round, proposals, groups, recipeState: recipeStateOf(files), version: parent };
+    await bringImages(promptsIn(work), { read: work.readImage ?? unknownImage });
     const taught = await planTraining(recipe, records, tools);
     const plan = await withObjectives(taught, recipe.name, this.#objectives);
     const planned = planSteps(plan, recipe.sets, round.id);
@@ -163,6 +169,17 @@ export class RoundTrainer {
     this.#frozen.dispose();
   }
 }
+
+/** The prompts of all samples of a round. */
+function* promptsIn({ proposals, groups }: Pick<RoundToTrain, 'proposals' | 'groups'>): Generator<TokenIds> {
+  for (const { prompt } of proposals.samples) yield prompt;
+  for (const { samples, judgments } of groups) {
+    for (const { prompt } of samples) yield prompt;
+    for (const { prompt } of judgments) yield prompt;
+  }
+}
+
+const unknownImage: ImageStore['read'] = async (sha256) => pixmap(keptImage(sha256));
 
 /** Loads versions of another policy, whose tokens must mean what the run's mean. */
 const foreign =

@@ -3,6 +3,8 @@
  * computed together, since a completion does not depend on what else is in its batch.
  */
 import { RollmeshError } from '../../core/errors.ts';
+import { isKept } from '../../core/images/image.ts';
+import { imagesShown, keepRead } from '../../core/images/shown.ts';
 import type { Completion } from '../../core/policy/policy.ts';
 import { adapterFile, weightsFile } from '../../core/schema/policy.ts';
 import { filesToOpen, type SamplingRequest, settingsOf } from '../../core/schema/work.ts';
@@ -108,6 +110,8 @@ export class Computer {
       this.#request = request;
       const settings = settingsOf(request);
       const prompts = alike.flatMap((i) => requests[i]!.prompts);
+      for (const sha256 of imagesShown(prompts.map(({ ids }) => ids)))
+        if (!isKept(sha256)) keepRead(sha256, this.#file(sha256));
       const made = await this.#policies.use(
         request.policy,
         async (policy) => {
@@ -130,16 +134,17 @@ export class Computer {
 
   #versionFiles() {
     const { policy, config, weights, adapter } = this.#request!;
-    const bytes = (sha256: string) => {
-      const found = this.#files[sha256];
-      if (!found) throw new Error(`internal: the file ${sha256} was not handed over`);
-      return found;
-    };
     return {
-      'config.json': bytes(config.sha256),
-      [weightsFile(policy.set)]: bytes(weights.sha256),
-      ...(adapter ? { [adapterFile(policy.set)]: bytes(adapter.sha256) } : {}),
+      'config.json': this.#file(config.sha256),
+      [weightsFile(policy.set)]: this.#file(weights.sha256),
+      ...(adapter ? { [adapterFile(policy.set)]: this.#file(adapter.sha256) } : {}),
     };
+  }
+
+  #file(sha256: string): Uint8Array {
+    const found = this.#files[sha256];
+    if (!found) throw new Error(`internal: the file ${sha256} was not handed over`);
+    return found;
   }
 }
 

@@ -5,6 +5,7 @@
 
 import { completionsSha256, type NodeIdentity } from '../../core/audit/work-seal.ts';
 import { RollmeshError } from '../../core/errors.ts';
+import { imagesShown } from '../../core/images/shown.ts';
 import { rebuilt } from '../../core/policy/delta.ts';
 import type { Completion } from '../../core/policy/policy.ts';
 import { deltaName } from '../../core/schema/policy.ts';
@@ -69,6 +70,8 @@ const SOON_SHARE = 1 / 4;
 const TROUBLE_MS = 1_000;
 /** Files that are kept; a round's roles name few versions. */
 const KEPT_FILES = 8;
+/** Images that are kept: those of a lease, and of the ones before. */
+const KEPT_IMAGES = 256;
 
 /** @throws RollmeshError where the mesh refuses the node: a token that is unknown, revoked or shut out */
 export async function lend({
@@ -303,6 +306,7 @@ class VersionFiles {
   readonly #client: Pick<WorkClient, 'file'>;
   readonly #filesOf: NonNullable<Lending['filesOf']>;
   readonly #kept = new Map<string, Promise<Uint8Array>>();
+  readonly #images = new Map<string, Promise<Uint8Array>>();
 
   constructor(client: Pick<WorkClient, 'file'>, filesOf: NonNullable<Lending['filesOf']>) {
     this.#client = client;
@@ -313,17 +317,25 @@ class VersionFiles {
     const wanted = new Map(
       requests.flatMap((request) => this.#filesOf(request).map((file) => [file.sha256, file] as const)),
     );
-    const bytes = await Promise.all([...wanted.values()].map((file) => this.#get(lease, file)));
-    return Object.fromEntries([...wanted.keys()].map((sha256, i) => [sha256, bytes[i]!]));
+    const images = imagesShown(requests.flatMap(({ prompts }) => prompts.map(({ ids }) => ids)));
+    const bytes = await Promise.all([
+      ...[...wanted.values()].map((file) => this.#get(lease, file)),
+      ...images.map((sha256) => this.#image(lease, sha256)),
+    ]);
+    return Object.fromEntries([...wanted.keys(), ...images].map((sha256, i) => [sha256, bytes[i]!]));
+  }
+
+  #image(lease: string, sha256: string): Promise<Uint8Array> {
+    const found =
+      this.#images.get(sha256) ?? this.#client.file(lease, { file: 'an image', sha256 }).then(shared);
+    keepNewest(this.#images, sha256, found, KEPT_IMAGES);
+    return found;
   }
 
   #get(lease: string, file: LeasedFile): Promise<Uint8Array> {
     const { sha256 } = file;
     const found = this.#kept.get(sha256) ?? this.#fetch(lease, file).then(shared);
-    this.#kept.delete(sha256);
-    this.#kept.set(sha256, found);
-    found.catch(() => this.#kept.delete(sha256));
-    for (const oldest of [...this.#kept.keys()].slice(0, -KEPT_FILES)) this.#kept.delete(oldest);
+    keepNewest(this.#kept, sha256, found, KEPT_FILES);
     return found;
   }
 
@@ -349,6 +361,14 @@ class VersionFiles {
     }
     return out;
   }
+}
+
+/** Keeps what is fetched as the newest of so many; what failed is not kept. */
+function keepNewest<T>(kept: Map<string, Promise<T>>, key: string, found: Promise<T>, most: number): void {
+  kept.delete(key);
+  kept.set(key, found);
+  found.catch(() => kept.delete(key));
+  for (const oldest of [...kept.keys()].slice(0, -most)) kept.delete(oldest);
 }
 
 /** The bytes where every thread reads the same copy, as far as the platform shares memory: a browser does on isolated pages only. */

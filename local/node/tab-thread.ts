@@ -13,12 +13,12 @@ export type TabEngine = (typeof TAB_ENGINES)[number];
 
 /** What the thread says first: the work that it computes, or why it cannot. */
 export type TabReady =
-  | { readonly order: Pick<LeaseOrder, 'engines' | 'weights' | 'grammars'> }
+  | { readonly order: Pick<LeaseOrder, 'engines' | 'weights' | 'grammars' | 'images'> }
   | { readonly problem: string };
 
 interface Opened {
   readonly engines: Engines;
-  readonly order: Pick<LeaseOrder, 'engines' | 'weights' | 'grammars'>;
+  readonly order: Pick<LeaseOrder, 'engines' | 'weights' | 'grammars' | 'images'>;
 }
 
 /** What a policy may take of a tab's memory, of which a browser tells nothing that can be relied on. */
@@ -42,6 +42,7 @@ async function openOwnKernels(): Promise<Opened> {
       ],
       weights: (['int8', 'w8a8'] as const).filter((weights) => forms.includes(weights)),
       grammars: true,
+      images: true,
     },
   };
 }
@@ -72,9 +73,12 @@ const OPEN: Readonly<Record<TabEngine, () => Promise<Opened>>> = {
   kernels: openOwnKernels,
   onnx: async () => ({
     engines: await wasmEngines(),
-    order: { engines: ['onnx'], weights: [...SMALLER_WEIGHTS], grammars: true },
+    order: { engines: ['onnx'], weights: [...SMALLER_WEIGHTS], grammars: true, images: true },
   }),
-  webgpu: async () => ({ engines: await gpuEngines(), order: { engines: ['webgpu'], weights: [] } }),
+  webgpu: async () => ({
+    engines: await gpuEngines(),
+    order: { engines: ['webgpu'], weights: [], images: true },
+  }),
 };
 
 /** A close engine computes what it leases, whatever engine that names. */

@@ -46,7 +46,7 @@ const counters = {
 
 interface Thread {
   readonly compute: Compute;
-  readonly order: Pick<LeaseOrder, 'engines' | 'weights' | 'grammars'>;
+  readonly order: Pick<LeaseOrder, 'engines' | 'weights' | 'grammars' | 'images'>;
   readonly stop: () => void;
 }
 

@@ -1,4 +1,5 @@
 /** Plays a run in this process of Node over a given store. */
+import { keepImagesUpTo, MOST_IMAGE_BYTES } from '../../core/images/image.ts';
 import type { EvaluationTasks } from '../../core/recipe/split.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { httpService } from '../../infer/remote/reward-service.ts';
@@ -27,8 +28,9 @@ export const playInProcess = (
   evaluationTasks?: EvaluationTasks,
   recipes?: { readonly modules: Parameters<typeof objectiveModules>[0] },
   rewardSecret?: string,
-): Promise<void> =>
-  playRun(
+): Promise<void> => {
+  keepImagesUpTo(MOST_IMAGE_BYTES);
+  return playRun(
     run,
     {
       engines: nodeEngines,
@@ -43,3 +45,4 @@ export const playInProcess = (
     listener,
     evaluationTasks,
   );
+};

@@ -1,5 +1,6 @@
 /** Plays an ordered run over a given store, in whatever program: Node (in-process.ts) or a browser's tab. It tells a listener what happens. */
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
+import { expectSees } from '../../core/images/patches.ts';
 import type { AskService } from '../../core/net/reward-service.ts';
 import { calledOf } from '../../core/recipe/registry.ts';
 import type { ReadStored } from '../../core/recipe/round-context.ts';
@@ -89,15 +90,11 @@ export async function playRun(
 ): Promise<void> {
   const policies = new OpenPolicies(host.engines, (ref) => store.loadVersion(ref));
   const start = await store.loadVersion({ name: settings.policy, version: 0 });
-  if (recipe.showsImages && !configOf(start).vision)
-    throw wrongInput(
-      'policy.blind',
-      `The policy ${settings.policy} does not see, and ${recipe.name} shows images.`,
-      {
-        expected: 'a policy whose config.json has `vision`',
-        next: 'Leave --policy out, or train one that began as canvas.',
-      },
-    );
+  if (recipe.showsImages)
+    expectSees(recipe.showsImages, configOf(start).vision, {
+      policy: settings.policy,
+      recipe: recipe.called ?? recipe.name,
+    });
   const roles = bindingsOf(recipe, settings);
   // A judge, a teacher or a reward model that does not exist, or has other tokens than the policy, is said before anything is sampled.
   for (const [role, { fixed }] of Object.entries(roles)) {

@@ -216,6 +216,7 @@ async function playRound(
     parent,
     next: parent + 1,
     load: (version, name = settings.policy) => store.loadVersion({ name, version }),
+    readImage: run.readStored,
   });
   const version = parent + 1;
   await store.commitVersion({ name: settings.policy, version }, trained.files);

@@ -8,6 +8,7 @@
  */
 import * as v from 'valibot';
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
+import { imagesShown } from '../../core/images/shown.ts';
 import type { PolicyRef } from '../../core/policy/policy.ts';
 import { longSha256Hex, sha256Hex } from '../../core/random.ts';
 import { groupListing, type PolicyState, policyVersions, roundState } from '../../core/schema/answers.ts';
@@ -87,9 +88,14 @@ export async function gatherReceipt(
     groups[round.id] = [...(await gateway.getGroups(round.id))];
     const written = keys.proposals(round.id);
     objects.set(written, await gateway.getObject(written, round.proposalsSha256 ?? undefined));
-    for (const group of made.manifest.groups) {
-      const key = keys.scored(round.id, group);
-      objects.set(key, await gateway.getObject(key));
+    const records = [written, ...made.manifest.groups.map((group) => keys.scored(round.id, group))];
+    for (const key of records) {
+      const record = objects.get(key) ?? (await gateway.getObject(key));
+      objects.set(key, record);
+      for (const image of imagesOf(record)) {
+        const at = keys.tasks(image);
+        objects.set(at, objects.get(at) ?? (await gateway.getObject(at, image)));
+      }
     }
     for (const ref of Object.values(round.spec.roles))
       if (ref.name !== chain.name || !versions.includes(ref.version))
@@ -112,6 +118,15 @@ export async function gatherReceipt(
   } as const;
   const checked = v.parse(contents, made);
   return { contents: checked, sha256: sha256Hex(jsonBytes(checked)), objects };
+}
+
+const samples = v.optional(v.array(v.object({ prompt: v.array(count) })), []);
+const record = v.object({ samples, judgments: samples });
+
+/** The images that the samples of a record show, by their hashes. */
+function imagesOf(bytes: Uint8Array): string[] {
+  const { samples, judgments } = v.parse(record, JSON.parse(new TextDecoder().decode(bytes)));
+  return imagesShown([...samples, ...judgments].map(({ prompt }) => prompt));
 }
 
 const through = async (

@@ -175,7 +175,8 @@ export async function verifyVersion(
       const ref = { name: policy, version: wanted };
       return gateway.getVersion(ref, undefined, round.manifests[manifestKey(round.spec, ref)]);
     };
-    const work = { recipe, round: round.spec, proposals, groups, parent, next: version, load };
+    const readImage = (sha256: string) => gateway.getObject(keys.tasks(sha256));
+    const work = { recipe, round: round.spec, proposals, groups, parent, next: version, load, readImage };
     const { files } = await trainer.train(work);
     const compared = compare(manifest, files);
     const same = compared.every(({ committed, trainedAgain }) => committed === trainedAgain);

@@ -4,7 +4,7 @@ import type { SetSettings } from '../../core/plan/training-plan.ts';
 import { deriveId } from '../../core/random.ts';
 import type { Recipe } from '../../core/recipe/recipe.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
-import { type GivenTasks, storedHeldOut, storedSources } from '../../worlds/file/stored-set.ts';
+import { type GivenTasks, shownGrid, storedHeldOut, storedSources } from '../../worlds/file/stored-set.ts';
 import { objectsOfTasks } from '../../worlds/file/stored-tasks.ts';
 import { adapterSettings, expectSchedule, optimizerEntries } from '../method-settings.ts';
 import { smallSteps } from '../solver.ts';
@@ -40,11 +40,12 @@ export const exampleData = <S extends v.GenericSchema>(settings: S) =>
     start: v.string(),
     sources: storedSources,
     heldOut: storedHeldOut,
+    showsImages: shownGrid,
     settings,
   });
 
 const trained = v.object(exampleEntries(1));
-interface TrainedData extends Pick<GivenTasks, 'sources'> {
+interface TrainedData extends GivenTasks {
   readonly name: string;
   readonly start: string;
   readonly settings: Pick<v.InferOutput<typeof trained>, 'optimizer' | 'adapter'>;
@@ -55,7 +56,7 @@ export function trainedOn(
   recipe: string,
   data: TrainedData,
   head?: SetSettings['head'],
-): Pick<Recipe, 'name' | 'called' | 'startPolicy' | 'sets' | 'stored'> {
+): Pick<Recipe, 'name' | 'called' | 'startPolicy' | 'sets' | 'stored' | 'showsImages'> {
   const { optimizer, adapter } = data.settings;
   expectSchedule(optimizer);
   return {

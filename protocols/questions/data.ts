@@ -1,7 +1,7 @@
 /** The data of recipes on questions of files, as schemas: the questions, and the settings that every such recipe takes. */
 import * as v from 'valibot';
 import { EXTRACTIONS } from '../../core/checkers/extract.ts';
-import { storedHeldOut, storedSources } from '../../worlds/file/stored-set.ts';
+import { shownGrid, storedHeldOut, storedSources } from '../../worlds/file/stored-set.ts';
 import { adapterSettings, optimizerEntries } from '../method-settings.ts';
 import { curriculumSettings } from './curriculum.ts';
 
@@ -44,4 +44,5 @@ export const questionEntries = {
   extract: v.pipe(v.array(v.picklist(EXTRACTIONS)), v.minLength(1)),
   sources: storedSources,
   heldOut: storedHeldOut,
+  showsImages: shownGrid,
 };

@@ -1,4 +1,6 @@
 /** Files that are too large for a Worker's code: what is read, stored and named, and what is refused. */
+
+import { createHash } from 'node:crypto';
 import {
   appendFileSync,
   mkdtempSync,
@@ -17,6 +19,8 @@ import { openRecipes } from '../../cli/recipe-modules.ts';
 import { storeTasks } from '../../cli/shared/store-tasks.ts';
 import { taskRecipe } from '../../cli/task-recipe.ts';
 import type { TrainingTaskOptions } from '../../cli/training-task-options.ts';
+import { pixmap } from '../../core/images/image.ts';
+import { pngOf } from '../core/images/png.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'rollmesh-large-tasks-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -170,4 +174,29 @@ test('a mesh is sent what it lacks, and no more; what is nowhere is said', async
   await made.write(join(root, 'sent'));
   expect(await send()).toBe(1);
   expect(Buffer.from(stored.get(two!)!)).toEqual(whole);
+});
+
+test('images lie beside the module, each once under its hash, and the recipe says how large they are', async () => {
+  const image = (seed: number) => ({ width: 20, height: 33, pixels: new Uint8Array(1980).fill(seed) });
+  for (const seed of [1, 2]) writeFileSync(join(root, `${seed}.png`), pngOf(image(seed)));
+  const shown = (i: number) => ({ question: `What is ${i}?`, image: `${1 + (i % 2)}.png`, answer: i });
+  const path = join(root, 'shown.jsonl');
+  writeFileSync(path, Array.from({ length: 40 }, (_, i) => `${JSON.stringify(shown(i))}\n`).join(''));
+  const made = (await taskRecipe(asked(path)))!;
+  expect(made.report[0]).toBe('The tasks show 2 different images, of 0.0 MB of pixels.');
+  const [module] = [await made.write(join(root, 'shown'))];
+  const pixmaps = [1, 2].map((seed) => Buffer.from(pixmap(image(seed))));
+  const hashes = pixmaps.map((bytes) => createHash('sha256').update(bytes).digest('hex'));
+  const [recipe] = (await openRecipes([module!])).named;
+  expect([...recipe!.stored!].sort()).toEqual(hashes.toSorted());
+  expect(recipe!.showsImages).toEqual({ rows: 5, columns: 3 });
+  for (const [i, sha256] of hashes.entries())
+    expect(readFileSync(join(root, 'shown', 'tasks', sha256)).equals(pixmaps[i]!)).toBe(true);
+  await expect(taskRecipe(asked(path), { inCode: 1000, shard: 1000 })).rejects.toThrow(
+    /bytes of JSON beside their images/,
+  );
+  // Of the same questions without images another recipe is made, which stores nothing.
+  writeFileSync(path, Array.from({ length: 40 }, (_, i) => row(i)).join(''));
+  const plain = (await taskRecipe(asked(path)))!.recipe;
+  expect([plain.stored, plain.showsImages]).toEqual([undefined, undefined]);
 });

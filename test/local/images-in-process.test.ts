@@ -74,10 +74,14 @@ test('a policy that does not see is refused before anything is sampled', async (
 test('`--world canvas` writes a module of the recipe in the shipped world', async () => {
   const folder = temporaryFolder();
   const changed = (await changedRecipe('dapo', ['optimizer.learningRate=3e-4'], 'canvas'))!;
-  expect(changed.recipe).toMatchObject({ startPolicy: 'canvas', showsImages: true });
+  expect(changed.recipe).toMatchObject({ startPolicy: 'canvas', showsImages: { rows: 6, columns: 6 } });
   const file = await changed.write(folder);
   expect(existsSync(file)).toBe(true);
   const { named } = await openRecipes([file]);
-  expect(named[0]).toMatchObject({ name: changed.recipe.name, startPolicy: 'canvas', showsImages: true });
+  expect(named[0]).toMatchObject({
+    name: changed.recipe.name,
+    startPolicy: 'canvas',
+    showsImages: { rows: 6, columns: 6 },
+  });
   await expect(changedRecipe('trio', [], 'canvas')).rejects.toMatchObject({ code: 'world.lacks' });
 });

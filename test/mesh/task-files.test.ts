@@ -12,7 +12,10 @@ import { FROM_FILES } from '../../cli/file-recipes.ts';
 import { openRecipes } from '../../cli/recipe-modules.ts';
 import { storeTasks } from '../../cli/shared/store-tasks.ts';
 import { made as madeOf, taskRecipe } from '../../cli/task-recipe.ts';
+import { readPixmap } from '../../core/images/image.ts';
+import { imagesShown } from '../../core/images/shown.ts';
 import { measure } from '../../core/policy/measure.ts';
+import { Random } from '../../core/random.ts';
 import type { Registry } from '../../core/recipe/registry.ts';
 import { softmax } from '../../core/same-exp.ts';
 import type { ReadableSample } from '../../core/schema/answers.ts';
@@ -22,13 +25,18 @@ import { nodeEngines } from '../../infer/node-engines.ts';
 import { openVersion } from '../../infer/open-version.ts';
 import { httpService } from '../../infer/remote/reward-service.ts';
 import { installed } from '../../local/mesh/installation.ts';
+import { gatherReceipt } from '../../local/verify/receipt.ts';
+import { VersionChain } from '../../local/verify/verify-version.ts';
 import { parseConfig } from '../../model/config.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
 import { writeSafetensors } from '../../model/safetensors.ts';
 import { grpoData } from '../../recipes/grpo/from-data.ts';
-import { runOf } from '../../recipes/run-order.ts';
+import { type RunOrder, runOf } from '../../recipes/run-order.ts';
 import { verifySignature } from '../../workers/gateway/signature.ts';
+import { questionOf, randomTask, readTask } from '../../worlds/canvas/family.ts';
+import { drawScene } from '../../worlds/canvas/scene.ts';
 import type { PlacedTask } from '../../worlds/file/task.ts';
+import { pngOf } from '../core/images/png.ts';
 import { QWEN_TEMPLATE } from '../core/renderer/checkpoints.ts';
 import { randomHead } from '../infer/heads.ts';
 import { anybody } from '../recipes/anybody.ts';
@@ -124,6 +132,29 @@ async function changedModule(): Promise<string> {
 async function worldModule(): Promise<string> {
   const set = ['optimizer.learningRate=1e-3', 'optimizer.warmup=0'];
   return await (await changedRecipe('sar', set, installed('examples/world/world.ts')))!.write(folder);
+}
+
+/** A recipe of grpo on questions about pictures, which lie in files beside theirs. */
+async function picturesModule(): Promise<string> {
+  const random = new Random('pictures');
+  const rows = Array.from({ length: 30 }, (_, i) => {
+    const task = randomTask(random, i % 2 ? 'shape' : 'count');
+    const { scene, answer } = readTask(task)!;
+    writeFileSync(join(root, `${i}.png`), pngOf(drawScene(scene)));
+    return { question: questionOf(task), image: `${i}.png`, answer };
+  });
+  const file = join(root, 'pictures.jsonl');
+  writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+  const files = await taskRecipe({
+    recipe: 'grpo',
+    policy: 'eyes',
+    tasks: [file],
+    heldOut: '0.2',
+    checker: 'exact',
+    extract: ['whole'],
+    set: ['maxNew=4', 'optimizer.learningRate=1e-4', 'optimizer.warmup=0'],
+  });
+  return await files!.write(folder);
 }
 
 /** Self-play in the game of the template. */
@@ -300,6 +331,7 @@ let made: Readonly<
     | 'changed'
     | 'world'
     | 'images'
+    | 'pictures'
     | 'game'
     | 'rated'
     | (typeof FROM_EXAMPLES)[number],
@@ -322,6 +354,7 @@ beforeAll(async () => {
     changed: await changedModule(),
     world: await worldModule(),
     images: await (await changedRecipe('dapo', [], 'canvas'))!.write(folder),
+    pictures: await picturesModule(),
     game: await gameModule(),
     rated: await ratedModule(),
     sft: await examplesModule('sft'),
@@ -336,7 +369,7 @@ beforeAll(async () => {
     Object.keys(written).map((key, i) => [key, opened.named[i]!.name]),
   ) as typeof made;
   playing = await openPlaying(
-    [START, registry.find('ttrl').startPolicy],
+    [START, registry.find('ttrl').startPolicy, 'canvas'],
     { recipes: opened.modules.map((module) => module.file), vars: { REWARD_SECRET: SECRET } },
     registry,
     httpService({ secret: SECRET, now: Date.now }),
@@ -517,12 +550,54 @@ test('a reward model pays beside the checker, audited in full; one without a hea
   );
 });
 
-test('a recipe whose prompts show images is refused before anything is stored', async () => {
-  const order = { seed: 0, rounds: 1, freeze: [], engine: 'kernels' as const, recipe: made.images };
-  await expect(playing.playInMesh(order)).rejects.toThrow(
-    'The prompts of dapo-in-canvas show images, and a mesh carries none.',
+/** The audit of the last round of an order, in full. */
+async function audited(order: RunOrder) {
+  const [round] = await playing.gateway.listRounds(runIdOf(runOf(registry, order).settings));
+  return auditMesh(playing.gateway, {
+    recipes: registry,
+    round: round!.id,
+    fraction: 1,
+    meshKey: undefined,
+    seed: 'a',
+  });
+}
+
+test('grpo trains on the image files of a user, sampled by isolates that read them by their hashes', {
+  timeout: 240_000,
+}, async () => {
+  const order = { seed: 0, rounds: 2, freeze: [], engine: 'kernels' as const, tasks: 4, groupSize: 6 };
+  await playing.importPolicy('chat-blind', checkpoint());
+  await expect(playing.playInMesh({ ...order, recipe: made.pictures, policy: 'chat-blind' })).rejects.toThrow(
+    'The policy chat-blind does not see, and grpo on pictures.jsonl shows images.',
   );
-  expect(await playing.objects('policies/dapo-in-canvas')).toEqual([]);
+  await playing.importPolicy('eyes', await readPolicyFolder('models/canvas'));
+  const shown = { ...order, recipe: made.pictures, policy: 'eyes' };
+  const { mesh, alone, before } = await playing.play(shown);
+  expect(mesh).toEqual(alone);
+  expect(mesh['model.safetensors']).not.toBe(before['model.safetensors']);
+  expect((await audited(shown)).findings).toEqual([]);
+  // A receipt has the images that its rounds were trained on.
+  const chain = await VersionChain.open(playing.gateway, 'eyes');
+  const receipt = await gatherReceipt(playing.gateway, chain, { from: 0, to: 2, madeBy: 'test' });
+  const pixmaps = [...receipt.objects].filter(([key]) => key.startsWith('tasks/'));
+  expect(pixmaps.length).toBeGreaterThan(1);
+  for (const [, bytes] of pixmaps) expect(readPixmap(bytes)).toMatchObject({ width: expect.any(Number) });
+});
+
+test('a world that draws pictures is played in the mesh: who draws them stores them', {
+  timeout: 240_000,
+}, async () => {
+  const order = { seed: 0, rounds: 1, freeze: [], engine: 'kernels' as const, tasks: 3, groupSize: 6 };
+  const drawn = { ...order, recipe: made.images, variant: 'grpo' };
+  const { mesh, alone, before } = await playing.play(drawn);
+  expect(mesh).toEqual(alone);
+  expect(mesh['model.safetensors']).not.toBe(before['model.safetensors']);
+  expect((await audited(drawn)).findings).toEqual([]);
+  const stored = new Set(await playing.objects('tasks/'));
+  for (const { id } of await playing.gateway.listRounds(runIdOf(runOf(registry, drawn).settings)))
+    for await (const { samples } of playing.gateway.contentsOf(id))
+      for (const image of imagesShown(samples!.map(({ prompt }) => prompt)))
+        expect(stored).toContain(`tasks/${image}`);
 });
 
 test('a shipped recipe is played with settings of the method', { timeout: 240_000 }, async () => {

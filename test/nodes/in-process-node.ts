@@ -48,6 +48,7 @@ export async function startNode(
       engines: ['onnx', 'kernels', 'kernels-plain'],
       weights: ['int8', 'int4', 'w8a8'],
       grammars: true,
+      images: true,
     },
     threads: [compute],
     events: { answered: () => {}, trouble: (error: RollmeshError) => troubles.push(error.code) },

@@ -7,6 +7,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { changedRecipe } from '../../cli/changed-recipe.ts';
+import { startThreads } from '../../cli/node/threads.ts';
+import { openRecipes } from '../../cli/recipe-modules.ts';
+import { imagesShown } from '../../core/images/shown.ts';
 import { tokenizerOf } from '../../core/text/policy-text.ts';
 import { nodeArguments } from '../../local/mesh/installation.ts';
 import { readPolicyFolder } from '../../model/policy-folder.ts';
@@ -15,6 +19,7 @@ import { runOf } from '../../recipes/run-order.ts';
 import { referenceSolution } from '../../worlds/arithmetic/aided.ts';
 import { writeSolution } from '../../worlds/arithmetic/family.ts';
 import { openPlaying, type Playing } from '../mesh/playing.ts';
+import { temporaryFolder } from '../mesh/scene.ts';
 import { honestly, startNode } from './in-process-node.ts';
 
 const PLAYED = ['trio', 'ssp'];
@@ -24,10 +29,18 @@ const HINTED = 'sage';
 const ORDER = { seed: 6, rounds: 1, freeze: [], tasks: 8, groupSize: 4, engine: 'kernels' as const };
 
 let playing: Playing;
+let pictures: NonNullable<Awaited<ReturnType<typeof changedRecipe>>>;
 beforeAll(async () => {
+  pictures = (await changedRecipe('dapo', [], 'canvas'))!;
+  const opened = await openRecipes([await pictures.write(temporaryFolder())]);
   playing = await openPlaying(
-    [...PLAYED, HINTED].map((name) => shipped.find(name).startPolicy),
-    { vars: { ISOLATES_WITH_NODES: 'rest', LEASE_SECONDS: '300' }, cronMs: 500 },
+    [...[...PLAYED, HINTED].map((name) => shipped.find(name).startPolicy), 'canvas'],
+    {
+      vars: { ISOLATES_WITH_NODES: 'rest', LEASE_SECONDS: '300' },
+      cronMs: 500,
+      recipes: opened.modules.map(({ file }) => file),
+    },
+    opened.registry,
   );
 }, 120_000);
 afterAll(() => playing.stop());
@@ -75,6 +88,29 @@ test.each(PLAYED)(
   },
   300_000,
 );
+
+test('pictures travel to a thread of a node by their hashes: the bytes of one process', async () => {
+  const { gateway, url } = playing;
+  const { token } = await gateway.makeNode('sees');
+  // A thread has no picture that it was not given.
+  const [thread] = startThreads(1, null);
+  await thread!.ready;
+  const node = await startNode(url, token, thread!.compute);
+  const order = { ...ORDER, recipe: pictures.recipe.name, variant: 'grpo', tasks: 3 };
+  const { mesh, alone } = await playing.play(order);
+  await node.stop();
+  await thread!.stop();
+  expect(mesh).toEqual(alone);
+  const own = (await gateway.listNodes()).find(({ name }) => name === 'sees')!;
+  expect(own.requests).toBeGreaterThan(0);
+  expect(own.audited).toBeGreaterThan(0);
+  const shown = await gateway.newestRounds();
+  const images: string[] = [];
+  for await (const { samples } of gateway.contentsOf(shown[0]!.id))
+    images.push(...imagesShown(samples!.map(({ prompt }) => prompt)));
+  expect(images.length).toBeGreaterThan(0);
+  expect(node.fetched).toEqual(expect.arrayContaining(images));
+}, 120_000);
 
 /** Plays a round of sage with a node, and tells what of its prompts the node was given. */
 async function playHinted(seed: number, name: string, seesGold: boolean) {

@@ -4,16 +4,26 @@
  */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { changedRecipe } from '../../cli/changed-recipe.ts';
+import { openRecipes } from '../../cli/recipe-modules.ts';
 import { CLOSE } from '../../core/schema/work.ts';
 import { CHROMIUM_NEEDED, chromiumPath, openBrowser } from '../bench/browser/chromium.ts';
 import { lendTab, samplesOfTab, stopTab } from '../bench/browser/node-tab.ts';
 import { openPlaying, type Playing } from '../mesh/playing.ts';
+import { temporaryFolder } from '../mesh/scene.ts';
 
 let playing: Playing;
 /** Of each kind at most one, which the tests share. */
 const browsers = new Map<boolean, Browser>();
+let pictures: NonNullable<Awaited<ReturnType<typeof changedRecipe>>>;
 beforeAll(async () => {
-  playing = await openPlaying(['arithmetic-base'], { cronMs: 500, vars: { ISOLATES_WITH_NODES: 'rest' } });
+  pictures = (await changedRecipe('dapo', [], 'canvas'))!;
+  const { registry, modules } = await openRecipes([await pictures.write(temporaryFolder())]);
+  playing = await openPlaying(
+    ['arithmetic-base', 'canvas'],
+    { cronMs: 500, vars: { ISOLATES_WITH_NODES: 'rest' }, recipes: modules.map(({ file }) => file) },
+    registry,
+  );
 }, 180_000);
 afterAll(async () => {
   for (const browser of browsers.values()) await browser.close();
@@ -64,6 +74,16 @@ test.skipIf(!chromiumPath)(
     const { mesh, alone } = await playing.play(order(41));
     expect(mesh).toEqual(alone);
     expect(await samplesOfTab(page)).toBeGreaterThanOrEqual(ofKernels + 2 * 2);
+    // Pictures travel to it by their hashes.
+    const before = await samplesOfTab(page);
+    const seen = await playing.play({
+      ...order(41),
+      recipe: pictures.recipe.name,
+      variant: 'grpo',
+      engine: 'kernels',
+    });
+    expect(seen.mesh).toEqual(seen.alone);
+    expect(await samplesOfTab(page)).toBeGreaterThanOrEqual(before + 2 * 2);
     const { counted, trace } = await ended(page);
     const node = await nodeOf('wasm');
     expect(node).toMatchObject({ exactness: 'exact', kind: 'tab', reason: null });

@@ -224,7 +224,7 @@ test('recipes that ask for answers alone play in it, others are told what it lac
   expect(inShippedWorld(shipped.find('dapo'), 'canvas')).toMatchObject({
     name: 'dapo-in-canvas',
     startPolicy: 'canvas',
-    showsImages: true,
+    showsImages: { rows: 6, columns: 6 },
     stop: '<eos>',
   });
   expect(() => inShippedWorld(shipped.find('trio'), 'canvas')).toThrow(/needs the verbs propose, verify/);

@@ -5,6 +5,7 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { RollmeshError } from '../../core/errors.ts';
+import { expectSees } from '../../core/images/patches.ts';
 import type { HeadKind, PolicyRef } from '../../core/policy/policy.ts';
 import type { RunStarted } from '../../core/schema/answers.ts';
 import { headFile, type Manifest, type VersionFiles } from '../../core/schema/policy.ts';
@@ -79,30 +80,29 @@ export const webhook = new Hono<GatewayTypes>().post('/hooks/rounds', async (c) 
   return c.json(started, 202);
 });
 
-/** Throws `run.images` for a recipe whose prompts show images: what a Worker, a node or a learner would have to look up by a hash is not stored yet. */
-function expectCarried({ name, showsImages }: OrderedRun['recipe']): void {
-  if (showsImages)
-    throw new RollmeshError(
-      'wrong-input',
-      'run.images',
-      `The prompts of ${name} show images, and a mesh carries none.`,
-      {
-        expected: 'a run in one process',
-        next: 'Start it with --in-process.',
-      },
-    );
+/** Throws `policy.blind` and `image.too-large` for a policy that does not see what the recipe shows. */
+async function expectEyes(
+  { db, bucket }: Services,
+  { recipe, settings: { policy } }: OrderedRun,
+): Promise<void> {
+  if (!recipe.showsImages) return;
+  const start = { name: policy, version: 0 };
+  const hash = (await getVersion(db, start))?.manifestSha256 ?? null;
+  const { 'config.json': bytes } = await loadVersion(bucket, start, ['config.json'], hash);
+  const { vision } = parseConfig(JSON.parse(new TextDecoder().decode(bytes)));
+  expectSees(recipe.showsImages, vision, { policy, recipe: recipe.called ?? recipe.name });
 }
 
 async function startRounds(services: Services, delivery: string, run: OrderedRun): Promise<RunStarted> {
   const { db, now } = services;
   const { settings, recipe, rounds } = run;
-  expectCarried(recipe);
   if ((await getRun(db, runIdOf(settings)))?.deletedAt)
     throw new HttpError(409, 'run.deleted', 'The run with these settings was deleted.', {
       expected: 'settings of a run that is new, or still there',
       next: 'Choose another seed; or train its policy on by naming it: `--policy NAME`.',
     });
   await ensurePolicy(services, run);
+  await expectEyes(services, run);
   const roles = bindingsOf(recipe, settings);
   for (const [role, { fixed }] of Object.entries(roles)) {
     if (!fixed) continue;

@@ -8,6 +8,7 @@ import { createMiddleware } from 'hono/factory';
 import * as v from 'valibot';
 import { completionFault } from '../../core/audit/read-completion.ts';
 import { completionsSha256, isSealed } from '../../core/audit/work-seal.ts';
+import { imagesShown } from '../../core/images/shown.ts';
 import type { Completion } from '../../core/policy/policy.ts';
 import { hash } from '../../core/schema/numbers.ts';
 import { deltasOf, wholeOf } from '../../core/schema/policy.ts';
@@ -36,6 +37,7 @@ import {
 import { writeAll } from '../store/database.ts';
 import { getHolder, getNode, leaseToNode, type NodeRow, noteGone, noteSeen } from '../store/nodes.ts';
 import { putJsonFirst } from '../store/objects.ts';
+import { readTasks } from '../store/stored-tasks.ts';
 import {
   type Answer,
   engineText,
@@ -216,9 +218,14 @@ export const workRoutes = new Hono<NodeTypes>()
           };
           return new Response(body, { headers });
         }
+    const shown = held.flatMap(({ request: { prompts } }) => prompts.map(({ ids }) => ids));
+    if (imagesShown(shown).includes(sha256))
+      return new Response(await readTasks(bucket, sha256), {
+        headers: { 'content-type': 'application/octet-stream', 'cache-control': 'no-store' },
+      });
     throw new HttpError(403, 'file.foreign', 'The lease names no file with this hash.', {
       expected:
-        'the hash of config.json, of the weights, of a delta of them or of the adapter of a leased request',
+        'the hash of config.json, of the weights, of a delta of them, of the adapter or of an image of a leased request',
     });
   })
   .use('*', nodesOnly)
@@ -255,14 +262,19 @@ const enginesOf = ({
   engines,
   weights,
   grammars = false,
-}: Pick<LeaseOrder, 'engines' | 'weights' | 'grammars'>): string[] =>
-  (engines.some(isCloseEngine) ? NODE_ENGINES : engines).flatMap((engine) =>
+  images = false,
+}: Pick<LeaseOrder, 'engines' | 'weights' | 'grammars' | 'images'>): string[] => {
+  const either = (knows: boolean) => (knows ? [false, true] : [false]);
+  return (engines.some(isCloseEngine) ? NODE_ENGINES : engines).flatMap((engine) =>
     [undefined, ...weights].flatMap((form) =>
-      (grammars ? [false, true] : [false]).map((grammar) =>
-        engineText(engine === 'onnx' ? undefined : engine, form, grammar),
+      either(grammars).flatMap((grammar) =>
+        either(images).map((image) =>
+          engineText(engine === 'onnx' ? undefined : engine, form, grammar, image),
+        ),
       ),
     ),
   );
+};
 
 const expired = (lease: string) =>
   new HttpError(409, 'lease.expired', `The lease ${lease} holds nothing any more.`, {

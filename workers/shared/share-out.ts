@@ -9,6 +9,7 @@
 
 import { completionsSha256 } from '../../core/audit/work-seal.ts';
 import { RollmeshError } from '../../core/errors.ts';
+import { bringImages } from '../../core/images/shown.ts';
 import type {
   GeneratePrompt,
   MeasuredSequence,
@@ -26,6 +27,7 @@ import { packGrammar } from '../../core/text/token-grammar.ts';
 import { parseConfig } from '../../model/config.ts';
 import { putJson, readJson } from '../store/objects.ts';
 import type { RoundRow } from '../store/rounds.ts';
+import { readTasks } from '../store/stored-tasks.ts';
 import { missingVersion } from '../store/versions.ts';
 import {
   closeWork,
@@ -419,6 +421,11 @@ async function answerHere(
   const { policy: ref } = request;
   const settings = settingsOf(request);
   const longest = Math.max(...request.prompts.map(({ ids }) => ids.length));
+  // Another isolate may have offered it.
+  await bringImages(
+    request.prompts.map(({ ids }) => ids),
+    { read: (sha256) => readTasks(bucket, sha256) },
+  );
   const made = await session.use(ref, async (policy) => {
     const rows = cpuBudget.take(samples, rowMs(policy, longest + settings.maxNew));
     if (rows === 0) return null;

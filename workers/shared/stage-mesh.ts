@@ -12,7 +12,7 @@ import type { Database } from '../store/database.ts';
 import { putJsonOnce, readJson } from '../store/objects.ts';
 import { manifestsOf, type VersionRow, versionsOfRound } from '../store/policies.ts';
 import { getRound, type RoundRow } from '../store/rounds.ts';
-import { readTasks } from '../store/stored-tasks.ts';
+import { readTasks, storeImage } from '../store/stored-tasks.ts';
 import { expectUsable } from '../store/versions.ts';
 import { episodesIn } from './agent-episodes.ts';
 import { loadCommitted } from './committed.ts';
@@ -73,6 +73,7 @@ export async function stageParts(
     askService: mesh.rewardSecret === undefined ? undefined : askedOnce(mesh, mesh.rewardSecret),
     recipeState: async () => recipeStateOf(await loadCommitted(mesh, newest, ['memory.json'])),
     readStored: (sha256) => readTasks(mesh.bucket, sha256),
+    storeImage: (sha256, bytes) => storeImage(mesh.bucket, sha256, bytes),
   };
 }
 

@@ -22,6 +22,20 @@ export async function findMissing(bucket: R2Bucket, hashes: readonly string[]): 
   return hashes.filter((_, i) => heads[i] === null);
 }
 
+/** The images that this isolate has stored, or found stored, lately. */
+const storedImages = new Set<string>();
+const NOTED_IMAGES = 4096;
+
+/** Stores an image that this isolate drew. */
+export async function storeImage(bucket: R2Bucket, sha256: string, bytes: Uint8Array): Promise<void> {
+  if (storedImages.has(sha256)) return;
+  const key = keys.tasks(sha256);
+  if (!(await bucket.head(key)))
+    await bucket.put(key, bytes, { sha256, httpMetadata: { contentType: 'application/octet-stream' } });
+  if (storedImages.size >= NOTED_IMAGES) storedImages.clear();
+  storedImages.add(sha256);
+}
+
 /** Stores an object. @returns `stored`, or `same` if it was stored already */
 export async function putTasks(
   bucket: R2Bucket,

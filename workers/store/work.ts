@@ -1,5 +1,6 @@
 /** The rows of sampling requests that are offered to nodes. A row is leased by one caller at a time, and answered once. */
 import { and, eq, inArray, isNotNull, type SQL, sql } from 'drizzle-orm';
+import { isPatch } from '../../core/images/patches.ts';
 import type { WorkerStage } from '../../core/round/stages.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import {
@@ -21,12 +22,14 @@ export const PROPOSALS = 'proposals';
 export const resultKey = ({ round, id, lease }: Pick<WorkRow, 'round' | 'id' | 'lease'>): string =>
   `rounds/${round}/work/${id}-${lease}.json`;
 
-/** What a request needs in order to be computed, as the column `engine` has it. A node that knows no grammars is given none. */
+/** What a request needs in order to be computed, as the column `engine` has it. A node that knows no grammars, or no images, is given none. */
 export const engineText = (
   engine: string | undefined,
   weights: string | undefined,
   grammar = false,
-): string => `${engine ?? 'onnx'} ${weights ?? 'float32'}${grammar ? ' grammar' : ''}`;
+  images = false,
+): string =>
+  `${engine ?? 'onnx'} ${weights ?? 'float32'}${grammar ? ' grammar' : ''}${images ? ' images' : ''}`;
 
 /** Ends the column `engine` of a request whose prompts hold gold: no node is given it but one whose token is for that. */
 const GOLD = ' gold';
@@ -67,7 +70,13 @@ export async function putUp(
       group,
       index,
       request: JSON.stringify(request),
-      engine: engineText(policy.engine, policy.weights, settings.grammar !== undefined) + (gold ? GOLD : ''),
+      engine:
+        engineText(
+          policy.engine,
+          policy.weights,
+          settings.grammar !== undefined,
+          prompts.some(({ ids }) => ids.some(isPatch)),
+        ) + (gold ? GOLD : ''),
       samples: prompts.reduce((sum, { sampleIds }) => sum + sampleIds.length, 0),
     }),
   );

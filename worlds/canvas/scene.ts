@@ -55,6 +55,8 @@ const MOST_THINGS = 6;
 
 /** Pixels of a cell's side, and of a shape's. */
 const CELL = 8;
+/** A cell is a patch. */
+export const LARGEST_CANVAS = { rows: MOST_CELLS, columns: MOST_CELLS } as const;
 const SIDES = { small: 5, big: 7 } as const;
 
 const thingText = ({ size, colour, shape, row, column }: Thing): string =>

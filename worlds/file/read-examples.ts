@@ -3,6 +3,7 @@
  * preferred. Both are kept as tasks: the conversation before the last answer, that answer, and a rejected one in the metadata.
  */
 import type { Message } from '../../core/renderer/message.ts';
+import type { ReadBeside } from './images.ts';
 import { readMessages } from './messages.ts';
 import { fieldsOf, RowFault, readEach } from './read-tasks.ts';
 import type { Row } from './row.ts';
@@ -206,17 +207,32 @@ const CONVERSATION =
   '{"messages": […]} that ends with the assistant’s message (or "conversations"), or {"question": "…", "answer": "…"} (or "instruction" and "output") on every line';
 const PAIR = '{"question": "…" or "messages": […], "chosen": "…", "rejected": "…"} on every line';
 
-/** All conversations of a file. Throws as `readTasks`. */
-export const readConversations = (name: string, bytes: FileBytes, system?: string): Promise<PlacedTask[]> =>
-  readEach(name, bytes, (row) => conversationOf(row, system), CONVERSATION);
+/** Reads all examples of a file; `readBeside` its images. Throws as `readTasks`. */
+type ReadExamples = (
+  name: string,
+  bytes: FileBytes,
+  system?: string,
+  readBeside?: ReadBeside,
+) => Promise<PlacedTask[]>;
 
-/** All pairs of a file. Throws as `readTasks`. */
-export const readPairs = (name: string, bytes: FileBytes, system?: string): Promise<PlacedTask[]> =>
-  readEach(name, bytes, (row) => pairOf(row, system), PAIR);
+const imageFields = { question: 'question', messages: CONVERSATIONS, image: 'image', images: 'images' };
 
-/** All rated answers of a file: pairs, answers with a label, and answers with a label for each step. Throws as `readTasks`. */
-export const readRated = (name: string, bytes: FileBytes, system?: string): Promise<PlacedTask[]> =>
-  readEach(name, bytes, (row) => ratedOf(row, system), RATED);
+const reading =
+  (exampleOf: (row: Row, system: string | undefined) => FileTask, expected: string): ReadExamples =>
+  (name, bytes, system, readBeside) =>
+    readEach(name, bytes, (row) => exampleOf(row, system), expected, {
+      imageFields,
+      ...(readBeside ? { readBeside } : {}),
+    });
+
+/** All conversations of a file. */
+export const readConversations = reading(conversationOf, CONVERSATION);
+
+/** All pairs of a file. */
+export const readPairs = reading(pairOf, PAIR);
+
+/** All rated answers of a file: pairs, answers with a label, and answers with a label for each step. */
+export const readRated = reading(ratedOf, RATED);
 
 /** A repeat is the whole example again: a question may have several answers to learn from, and several pairs. */
 export const exampleIdentity = ({ messages, answer, metadata }: PlacedTask): string =>

@@ -4,6 +4,7 @@ import { type Extraction, extractAnswer } from '../../core/checkers/extract.ts';
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
 import type { Message } from '../../core/renderer/message.ts';
 import { arithmetic, runningTotals } from '../arithmetic/family.ts';
+import { ImageFault, type ImageFields, type ReadBeside, withImageTexts } from './images.ts';
 import { MessageFault, readMessages } from './messages.ts';
 import type { Fault, Row } from './row.ts';
 import { type FileBytes, readRows } from './rows.ts';
@@ -19,6 +20,8 @@ export interface TaskFileSettings {
   readonly reference?: readonly Extraction[];
   /** Field that says how hard a task is: a number, at the top of the row or in its metadata. */
   readonly difficulty?: string;
+  /** Reads the files of images that lie beside the file of tasks; without it there are none. */
+  readonly readBeside?: ReadBeside;
   /** Called with every line that is left out because the checker cannot read its reference; without it such a line is a fault of the file. */
   readonly leaveOut?: (fault: Fault & { readonly file: string }) => void;
 }
@@ -210,9 +213,24 @@ export const readTasks = (
     bytes,
     (row) => taskOf(row, settings),
     TASK,
-    settings.leaveOut,
+    { ...settings, imageFields: imageFieldsOf(settings.fields) },
     (rows) => hintOf(rows, settings),
   );
+
+const imageFieldsOf = (fields: TaskFileSettings['fields'] = {}): ImageFields => ({
+  question: fields.question ?? 'question',
+  messages: [fields.messages ?? 'messages'],
+  image: fields.image ?? 'image',
+  images: fields.images ?? 'images',
+});
+
+const isFault = (error: unknown): error is Error =>
+  error instanceof RowFault || error instanceof MessageFault || error instanceof ImageFault;
+
+/** How the rows of a file are read, whatever they are. */
+interface EachSettings extends Pick<TaskFileSettings, 'leaveOut' | 'readBeside'> {
+  readonly imageFields: ImageFields;
+}
 
 /** Every row of a file by `make`, which throws RowFault for one that is wrong. `expected`: what a row should be. Throws as `readTasks`. */
 export async function readEach(
@@ -220,7 +238,7 @@ export async function readEach(
   bytes: FileBytes,
   make: (row: Row) => FileTask,
   expected: string,
-  leaveOut?: TaskFileSettings['leaveOut'],
+  { leaveOut, readBeside, imageFields }: EachSettings,
   hint: (rows: readonly Row['value'][]) => string | undefined = () => undefined,
 ): Promise<PlacedTask[]> {
   const wrong: Fault[] = [];
@@ -231,9 +249,10 @@ export async function readEach(
     first.push(...rows.slice(0, HINTED - first.length).map(({ value }) => value));
     for (const row of rows)
       try {
-        tasks.push({ ...make(row), file: name, line: row.line });
+        const shown = await withImageTexts(row, imageFields, readBeside);
+        tasks.push({ ...make(shown), file: name, line: row.line });
       } catch (error) {
-        if (!(error instanceof RowFault || error instanceof MessageFault)) throw error;
+        if (!isFault(error)) throw error;
         const { line } = row;
         if (leaveOut && error instanceof ReferenceFault) leaveOut({ file: name, line, what: error.message });
         else wrong.push({ line, what: error.message });

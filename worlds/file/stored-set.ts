@@ -1,6 +1,7 @@
 /** Tasks of files as plain data: the schema of what a recipe carries from the command that read the files to every process of a run. */
 import * as v from 'valibot';
 import { DATA, type Datum } from '../../core/game/verbs.ts';
+import type { Grid } from '../../core/images/patches.ts';
 import { message } from '../../core/renderer/message.ts';
 import { finite } from '../../core/schema/numbers.ts';
 import type { PlacedTask } from './task.ts';
@@ -49,10 +50,13 @@ const sourcesStored = v.strictObject({
 export type StoredTasks = v.InferOutput<typeof sourcesStored>;
 
 export const storedSources = v.union([sourcesHere, sourcesStored]);
+/** The most rows and columns of patches of the images that the tasks show; absent = they show none. */
+export const shownGrid = v.exactOptional(v.strictObject({ rows: count, columns: count }));
 export const storedHeldOut = v.pipe(v.array(placedTask), v.minLength(1));
 
 /** The tasks of a recipe on files. */
 export interface GivenTasks {
   readonly sources: readonly TaskSource[] | StoredTasks;
   readonly heldOut: readonly PlacedTask[];
+  readonly showsImages?: Grid;
 }

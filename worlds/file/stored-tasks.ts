@@ -6,7 +6,9 @@
  */
 import * as v from 'valibot';
 import { wrongInput } from '../../core/errors.ts';
+import { type Grid, imagesNamed } from '../../core/images/patches.ts';
 import { deriveId, longSha256Hex } from '../../core/random.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import type { ReadStored } from '../../core/recipe/round-context.ts';
 import { taskKey } from '../questions/task-text.ts';
 import { type GivenTasks, placedTask, type StoredTasks } from './stored-set.ts';
@@ -33,16 +35,32 @@ const areStored = (sources: GivenTasks['sources']): sources is StoredTasks => 'f
 /** Has the recipe the tasks itself? */
 export const isHere = (sources: GivenTasks['sources']): boolean => !areStored(sources);
 
-/** The objects that hold the tasks; none where the recipe has them itself. */
-export const objectsOfTasks = ({ sources }: Pick<GivenTasks, 'sources'>): { stored?: readonly string[] } =>
-  areStored(sources)
-    ? {
-        stored: [
-          ...sources.files.flatMap(({ shards, keys }) => [...shards.map(([sha256]) => sha256), keys]),
-          sources.heldOutKeys,
-        ],
-      }
-    : {};
+/** The images that tasks show, by their hashes, each once. */
+export const imagesOfTasks = (tasks: Iterable<Pick<FileTask, 'messages'>>): (Grid & { image: string })[] => {
+  const found = new Map<string, Grid & { image: string }>();
+  for (const { messages } of tasks)
+    for (const { content } of messages)
+      for (const shown of imagesNamed(content)) found.set(shown.image, shown);
+  return [...found.values()];
+};
+
+/** What of the tasks lies in the object store: the objects that hold them, where the recipe has not got them itself, and their images. */
+export function objectsOfTasks({
+  sources,
+  heldOut,
+  showsImages,
+}: GivenTasks): Partial<Pick<Recipe, 'stored' | 'showsImages'>> {
+  if (areStored(sources))
+    return {
+      stored: [
+        ...sources.files.flatMap(({ shards, keys }) => [...shards.map(([sha256]) => sha256), keys]),
+        sources.heldOutKeys,
+      ],
+    };
+  if (!showsImages) return {};
+  const images = imagesOfTasks([...tasksHere({ sources }), ...heldOut]);
+  return { stored: images.map(({ image }) => image), showsImages };
+}
 
 /** What every task of the sources has; undefined where that is seen from the tasks themselves. */
 export const traitsOf = ({

@@ -2,7 +2,15 @@
 import type { Message } from '../../core/renderer/message.ts';
 
 /** The fields of a row that are read; all others are metadata. */
-export const TASK_FIELDS = ['question', 'messages', 'answer', 'solution', 'metadata'] as const;
+export const TASK_FIELDS = [
+  'question',
+  'messages',
+  'image',
+  'images',
+  'answer',
+  'solution',
+  'metadata',
+] as const;
 
 export interface FileTask {
   /** Ends with a message of the user or of a tool: the assistant is to answer. */

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { type Image, keepImage, keptImage } from '../../../core/images/image.ts';
 import { withImages } from '../../../core/images/image-tokenizer.ts';
 import {
+  expectSees,
   imagesIn,
   imageText,
   patchesIn,
@@ -158,4 +159,17 @@ test('a text names no more patches than a sequence may have tokens', () => {
   expect(() => piecesOf(`${largest}<image:${'0'.repeat(64)}:3x3>`)).toThrow(
     expect.objectContaining({ code: 'image.patches', message: expect.stringMatching(/4105 patches.*4096/) }),
   );
+});
+
+test('what a policy does not see is refused by the size that it sees', () => {
+  const who = { policy: 'mine', recipe: 'grpo on t.jsonl' };
+  expectSees({ rows: 4, columns: 4 }, vision, who);
+  expect(() => expectSees({ rows: 3, columns: 3 }, undefined, who)).toThrow(
+    'The policy mine does not see, and grpo on t.jsonl shows images.',
+  );
+  for (const grid of [
+    { rows: 5, columns: 3 },
+    { rows: 3, columns: 5 },
+  ])
+    expect(() => expectSees(grid, vision, who)).toThrow(/Expected at most 32 × 32/);
 });

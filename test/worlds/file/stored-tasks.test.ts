@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 
 test('the shards are named by their hashes, and hold every task once', async () => {
-  const { stored } = objectsOfTasks({ sources });
+  const { stored } = objectsOfTasks({ sources, heldOut: [] });
   expect([...objects.keys()].sort()).toEqual([...stored!].sort());
   // A task has 130 to 190 bytes, so that five to nine of them fill a shard.
   const shards = sources.files.flatMap((file) => file.shards);
@@ -61,7 +61,7 @@ test('the shards are named by their hashes, and hold every task once', async () 
   );
   expect(lines.map((line) => JSON.parse(line))).toEqual([...here[0]!.tasks, ...here[1]!.tasks]);
   expect(traitsOf({ sources })).toMatchObject({ data: ['answer'], isRated: true });
-  expect(objectsOfTasks({ sources: here })).toEqual({});
+  expect(objectsOfTasks({ sources: here, heldOut: [] })).toEqual({});
   // Another task, another name.
   const other = [{ weight: 3, tasks: [...here[0]!.tasks.slice(1), task('a', 201)] }, here[1]!];
   expect((await storedTasks(other, heldOut, ['answer'], 1000)).sources).not.toEqual(sources);

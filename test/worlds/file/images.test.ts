@@ -1,0 +1,133 @@
+/** Images of rows: the columns and the parts of messages become texts that show them. */
+import { expect, test } from 'vitest';
+import { findChecker } from '../../../core/checkers/registry.ts';
+import { wrongInput } from '../../../core/errors.ts';
+import { imageText } from '../../../core/images/patches.ts';
+import { readConversations } from '../../../worlds/file/read-examples.ts';
+import { readTasks, type TaskFileSettings } from '../../../worlds/file/read-tasks.ts';
+import { pngOf } from '../../core/images/png.ts';
+
+const one = { width: 3, height: 2, pixels: new Uint8Array(18).fill(10) };
+const other = { width: 3, height: 2, pixels: new Uint8Array(18).fill(20) };
+const [first, second] = [imageText(one), imageText(other)];
+const url = `data:image/png;base64,${Buffer.from(pngOf(one)).toString('base64')}`;
+const files: Record<string, Uint8Array> = {
+  'pics/1.png': pngOf(one),
+  'pics/2.png': pngOf(other),
+  'pics/1.jpg': pngOf(one),
+  'note.png': new TextEncoder().encode('no image'),
+};
+const readBeside = async (path: string) => {
+  const bytes = files[path];
+  if (bytes) return bytes;
+  throw wrongInput('image.missing', 'There is no such file.');
+};
+const jsonl = (rows: readonly object[]) =>
+  new TextEncoder().encode(rows.map((row) => JSON.stringify(row)).join('\n'));
+const read = (rows: readonly object[], more: Partial<TaskFileSettings> = {}) =>
+  readTasks('t.jsonl', jsonl(rows), { checker: findChecker('exact'), readBeside, ...more });
+const asked = async (row: object, more?: Partial<TaskFileSettings>) =>
+  (await read([{ answer: 'red', ...row }], more))[0]!.messages;
+const user = (content: string) => [{ role: 'user', content }];
+
+test('a column of images is shown before the question, or in its places', async () => {
+  expect(await asked({ question: 'Which?', image: 'pics/1.png' })).toEqual(user(`${first}Which?`));
+  expect(await asked({ question: 'Which?', image: { bytes: null, path: 'pics/1.png' } })).toEqual(
+    user(`${first}Which?`),
+  );
+  expect(await asked({ question: 'Which?', images: [url, 'pics/2.png'] })).toEqual(
+    user(`${first}${second}Which?`),
+  );
+  expect(
+    await asked({ question: '<image> or <image>?', image: 'pics/2.png', images: ['pics/1.png'] }),
+  ).toEqual(user(`${second} or ${first}?`));
+  expect(await asked({ question: 'Which?', photo: 'pics/1.png' }, { fields: { image: 'photo' } })).toEqual(
+    user(`${first}Which?`),
+  );
+  const [task] = await read([{ question: 'Which?', image: 'pics/1.png', answer: 'red', level: 2 }]);
+  expect(task!.metadata).toEqual({ level: 2 });
+});
+
+test('a row without images stays as it is, places and all', async () => {
+  expect(await asked({ question: 'What is <image:a>, or <image>?' })).toEqual(
+    user('What is <image:a>, or <image>?'),
+  );
+  expect(await asked({ question: 'Which?', image: null, images: [] })).toEqual(user('Which?'));
+});
+
+test('images in the parts of messages, as OpenAI and as files of Hugging Face have them', async () => {
+  const parts = [
+    { type: 'text', text: 'Is ' },
+    { type: 'image_url', image_url: { url } },
+    { type: 'text', text: ' like ' },
+    { type: 'image', image: 'pics/2.png' },
+    '?',
+  ];
+  expect(await asked({ messages: [{ role: 'user', content: parts }] })).toEqual(
+    user(`Is ${first} like ${second}?`),
+  );
+  // A part that names no file has the place of an image of the row.
+  const placed = [{ type: 'image' }, { type: 'text', text: 'Which?' }];
+  expect(await asked({ messages: [{ role: 'user', content: placed }], images: ['pics/2.png'] })).toEqual(
+    user(`${second}Which?`),
+  );
+  // Without places it is before what the user said last.
+  const messages = [...user('Hi'), { role: 'assistant', content: 'Yes?' }, ...user('Which?')];
+  expect((await asked({ messages, image: 'pics/1.png' })).at(-1)!.content).toBe(`${first}Which?`);
+});
+
+test('conversations to learn from show images, too', async () => {
+  const conversations = [
+    { from: 'human', value: '<image>\nWhich?' },
+    { from: 'gpt', value: 'red' },
+  ];
+  const [task] = await readConversations(
+    'c.jsonl',
+    jsonl([{ conversations, image: 'pics/1.png' }]),
+    undefined,
+    readBeside,
+  );
+  expect(task!.messages).toEqual(user(`${first}\nWhich?`));
+  expect(task!.answer).toBe('red');
+});
+
+test('the same question about another image is another question, and the same file twice is one', async () => {
+  const rows = ['pics/1.png', 'pics/2.png', url].map((image) => ({ question: 'Which?', image, answer: 'a' }));
+  const [a, b, c] = (await read(rows)).map(({ messages }) => messages[0]!.content);
+  expect(a).not.toBe(b);
+  expect(a).toBe(c);
+});
+
+test.each([
+  [
+    'a file that is no image',
+    { image: 'note.png' },
+    /line 1: its image note\.png: What should be an image is none/,
+  ],
+  [
+    'another type than its name says',
+    { image: 'pics/1.jpg' },
+    /says that it is image\/jpeg, and is image\/png/,
+  ],
+  ['a missing file', { image: 'pics/3.png' }, /its image pics\/3\.png: There is no such file/],
+  ['an address', { image: 'https://example.org/a.png' }, /it is at an address; expected a file beside/],
+  ['a number', { image: 7 }, /an image is neither the path of a file nor a data URL/],
+  ['a text as a list', { images: 'pics/1.png' }, /its images are no list/],
+  [
+    'more places than images',
+    { question: '<image> <image>', image: url },
+    /2 places <image> and it has 1 images/,
+  ],
+  ['the text of an image', { question: `${first}?`, image: url }, /its text holds <image:, by which/],
+])('%s is a fault of the line', async (_, row, fault) => {
+  await expect(read([{ question: 'Which?', answer: 'red', ...row }])).rejects.toThrow(fault);
+});
+
+test('an image that the assistant says is a fault', async () => {
+  const messages = [
+    ...user('Draw.'),
+    { role: 'assistant', content: [{ type: 'image_url', image_url: { url } }] },
+    ...user('Again.'),
+  ];
+  await expect(asked({ messages })).rejects.toThrow(/an answer of it shows an image/);
+});

@@ -1,0 +1,185 @@
+/**
+ * Images of a row: in the fields `image` and `images`, and as parts of messages. Each is a file in the folder of the task file, a data URL, or the bytes
+ * of a column. They are decoded as the row is read, and the row's texts show them from then on, so that what reads rows knows texts alone.
+ */
+import { RollmeshError } from '../../core/errors.ts';
+import { decodeImage, readDataUrl } from '../../core/images/decode.ts';
+import { imageText } from '../../core/images/patches.ts';
+import { isObject, type Row } from './row.ts';
+
+/** Reads a file by its path beside the task file. Throws RollmeshError where there is none. */
+export type ReadBeside = (path: string) => Promise<Uint8Array>;
+
+/** Where questions, conversations and images stand in a row. */
+export interface ImageFields {
+  readonly question: string;
+  readonly messages: readonly string[];
+  readonly image: string;
+  readonly images: string;
+}
+
+/** What is wrong with the images of a row. */
+export class ImageFault extends Error {}
+
+/** The place of an image in a text. */
+const PLACE = '<image>';
+/** How the text of an image begins, which no text of a row with images may hold. */
+const NAMED = '<image:';
+
+/** The kinds that endings say. */
+const KINDS: Readonly<Record<string, string>> = { png: 'image/png', jpg: 'image/jpeg', jpeg: 'image/jpeg' };
+
+/** The bytes of an image, and the kind that its name or its address says. */
+async function bytesOf(
+  given: unknown,
+  readBeside: ReadBeside | undefined,
+): Promise<[bytes: Uint8Array, says?: string | undefined]> {
+  const held = isObject(given) ? given.bytes : given;
+  if (held instanceof Uint8Array) return [held];
+  const named = isObject(given) ? (given.url ?? given.path) : given;
+  if (typeof named !== 'string' || named === '')
+    throw new ImageFault('an image is neither the path of a file nor a data URL');
+  const url = readDataUrl(named);
+  if (url) return [url.bytes, url.kind];
+  if (/^[a-z][a-z0-9+.-]+:/i.test(named))
+    throw new ImageFault('it is at an address; expected a file beside the task file, or a data URL');
+  if (!readBeside) throw new ImageFault('it is a file, and none is read here; expected a data URL');
+  const ending = /\.([a-z]+)$/i.exec(named)?.[1]?.toLowerCase() ?? '';
+  return [await readBeside(named), KINDS[ending]];
+}
+
+const calledOf = (given: unknown): string =>
+  typeof given === 'string' && !given.startsWith('data:')
+    ? `its image ${given.slice(0, 80)}: `
+    : 'its image: ';
+
+/** The text by which a prompt shows an image of a row. Throws ImageFault. */
+async function shownText(given: unknown, readBeside: ReadBeside | undefined): Promise<string> {
+  try {
+    return imageText(await decodeImage(...(await bytesOf(given, readBeside))));
+  } catch (error) {
+    if (error instanceof ImageFault) throw new ImageFault(calledOf(given) + error.message);
+    if (!(error instanceof RollmeshError)) throw error;
+    const { what, expected } = error;
+    const wanted = expected ? `; expected ${expected}` : '';
+    throw new ImageFault(`${calledOf(given)}${what.replace(/\.$/, '')}${wanted}`);
+  }
+}
+
+/** What a part of a content shows, as OpenAI and as files of Hugging Face write it; null for a part that shows an image of the row. */
+function partShows(part: unknown): unknown {
+  if (!isObject(part)) return undefined;
+  if (part.type === 'image_url') return part.image_url ?? null;
+  return part.type === 'image' ? (part.image ?? part.url ?? part.path ?? null) : undefined;
+}
+
+type Fields = Record<string, unknown>;
+
+/** A message with each of its texts, and each of its parts, changed. */
+async function changed(
+  message: unknown,
+  change: (text: string) => string,
+  part: (part: unknown) => Promise<unknown> = (one) => Promise.resolve(one),
+): Promise<unknown> {
+  if (!isObject(message)) return message;
+  const field = message.content === undefined || message.content === null ? 'value' : 'content';
+  const content = message[field];
+  if (typeof content === 'string') return { ...message, [field]: change(content) };
+  if (!Array.isArray(content)) return message;
+  const parts: unknown[] = [];
+  for (const one of content) {
+    const made = await part(one);
+    const isText = isObject(made) && typeof made.text === 'string';
+    parts.push(isText ? { ...made, text: change(made.text as string) } : made);
+  }
+  return { ...message, [field]: parts };
+}
+
+function showsImage(message: unknown): boolean {
+  if (!isObject(message)) return false;
+  const content = message.content ?? message.value;
+  return Array.isArray(content) && content.some((part) => partShows(part) !== undefined);
+}
+
+const isUsers = (message: unknown): boolean =>
+  isObject(message) && ['user', 'human'].includes(String(message.role ?? message.from));
+
+const isAssistants = (message: unknown): boolean =>
+  isObject(message) &&
+  ['assistant', 'gpt', 'chatgpt', 'model'].includes(String(message.role ?? message.from));
+
+/** Messages whose texts show the images of the row: in the places for them, or before the user's last message. Throws ImageFault. */
+async function placed(messages: readonly unknown[], shown: readonly string[]): Promise<unknown[]> {
+  let places = 0;
+  const count = (text: string) => {
+    places += text.split(PLACE).length - 1;
+    return text;
+  };
+  for (const message of messages) await changed(message, count);
+  if (places > 0 && places !== shown.length)
+    throw new ImageFault(
+      `its texts have ${places} places ${PLACE} and it has ${shown.length} images; expected one for each, or none`,
+    );
+  const left = [...shown];
+  const fill = (text: string) => text.replaceAll(PLACE, () => left.shift()!);
+  const last = messages.findLastIndex(isUsers);
+  const before = (text: string) => left.splice(0).join('') + text;
+  return Promise.all(
+    messages.map((message, i) => changed(message, places > 0 ? fill : i === last ? before : (text) => text)),
+  );
+}
+
+/** The images of a row's own fields. Throws ImageFault. */
+function columnsOf(value: Row['value'], { image, images }: ImageFields): unknown[] {
+  const [one, several = []] = [value[image] ?? undefined, value[images] ?? undefined];
+  if (!Array.isArray(several)) throw new ImageFault(`its ${images} are no list`);
+  return [...(one === undefined ? [] : [one]), ...(several as unknown[])];
+}
+
+/**
+ * A row whose texts show its images: in the places `<image>`, where there is one for each, and otherwise before the question or the user's last message.
+ * A row without images stays as it is. Throws ImageFault.
+ */
+export async function withImageTexts(row: Row, fields: ImageFields, readBeside?: ReadBeside): Promise<Row> {
+  const { line, value, texts } = row;
+  const given = columnsOf(value, fields);
+  const question = texts?.[fields.question] ?? value[fields.question];
+  const named = fields.messages.find((field) => Array.isArray(value[field]));
+  const said = typeof question === 'string' ? [{ role: 'user', content: question }] : value[named ?? ''];
+  if (!Array.isArray(said) || (given.length === 0 && !said.some(showsImage))) return row;
+  const own = await Promise.all(
+    said.map((message) =>
+      changed(
+        message,
+        (text) => {
+          if (!text.includes(NAMED)) return text;
+          throw new ImageFault(`its text holds ${NAMED}, by which rollmesh names images; write it otherwise`);
+        },
+        async (part) => (partShows(part) === null ? { type: 'text', text: PLACE } : part),
+      ),
+    ),
+  );
+  const shown = await Promise.all(given.map((image) => shownText(image, readBeside)));
+  const messages = await Promise.all(
+    (await placed(own, shown)).map((message) =>
+      changed(
+        message,
+        (text) => text,
+        async (part) => {
+          const image = partShows(part);
+          if (image !== undefined && isAssistants(message))
+            throw new ImageFault('an answer of it shows an image');
+          return image === undefined ? part : { type: 'text', text: await shownText(image, readBeside) };
+        },
+      ),
+    ),
+  );
+  if (typeof question !== 'string') return { ...row, value: { ...value, [named!]: messages } };
+  const { [fields.question]: _, ...others } = texts ?? {};
+  const asked = (messages[0] as Fields).content;
+  return {
+    line,
+    value: { ...value, [fields.question]: asked },
+    ...(texts ? { texts: others } : {}),
+  };
+}
