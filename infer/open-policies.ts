@@ -41,14 +41,14 @@ export class OpenPolicies {
     this.#open.delete(key);
     if (!policy) {
       await this.#shrink(this.#capacity - 1);
-      policy = await openVersion(this.#engines, ref, await this.#filesOf(ref));
+      policy = await openVersion(this.#engines, ref, await this.files(ref));
     }
     this.#open.set(key, policy);
     return work(policy);
   };
 
   /** Loads the files of a version's set; those that are version 0's from there. */
-  async #filesOf(ref: PolicyRef): Promise<VersionFiles> {
+  async files(ref: PolicyRef): Promise<VersionFiles> {
     const own = await this.#load(ref);
     if (own[weightsFile(ref.set)]) return own;
     const start = await this.#load({ name: ref.name, version: 0 });

@@ -4,7 +4,6 @@
  * drawn, what is paid, and what a round trains.
  */
 import { wrongInput } from '../core/errors.ts';
-import type { Wording } from '../core/game/game.ts';
 import type { OptimizerSettings, PolicyItem, PolicyPart, Update } from '../core/plan/training-plan.ts';
 import type { Recipe, RoundShape } from '../core/recipe/recipe.ts';
 import type { Placement, RoundDescription } from '../core/recipe/role.ts';
@@ -16,7 +15,7 @@ import { evaluation } from '../core/schema/evaluation.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
 import type { Proposals, Sample, ScoredGroup } from '../core/schema/sample.ts';
 import { familyTasks } from '../worlds/drawn-tasks.ts';
-import { type AnswerReward, exactAndControls, payAnswers } from './answer-rewards.ts';
+import { type AnswerReward, payAnswers } from './answer-rewards.ts';
 import { evaluateSolver } from './evaluate/solver.ts';
 import { rollOut } from './roll-out.ts';
 
@@ -26,16 +25,14 @@ export interface SolverGame {
   readonly family: TaskFamily;
   /** The temperature of rollouts and of the sampled evaluation; default 1. */
   readonly temperature?: number;
-  /** Longest answer in tokens, stop included; default that of the words, or else the family's. */
+  /** Longest answer in tokens, stop included; default the family's. */
   readonly maxNew?: number;
-  /** What a game says. */
-  readonly words?: { readonly solve: Pick<Wording<'solve'>, 'maxNew'> };
-  /** The first is the default; left out: exact answers, and the controls. */
-  readonly rewards?: Readonly<Record<string, AnswerReward>>;
+  /** The first is the default. */
+  readonly rewards: Readonly<Record<string, AnswerReward>>;
   /** A round's tasks; default: drawn by the family, none twice, none held out. */
   readonly tasks?: (context: RoundContext) => Proposals | Promise<Proposals>;
   /** Tasks of the evaluation; default: all that the family holds out. */
-  readonly tests?: (asked: EvaluationTasks) => readonly string[];
+  readonly examined?: (asked: EvaluationTasks) => readonly string[];
   /** Samples of each of these tasks, over which the sampled accuracy is a mean; default 1. */
   readonly draws?: number;
   /** Whether the evaluation asks once more with the steps forced; default where the family has a form with steps. */
@@ -58,11 +55,10 @@ export const ofFamily = (
 export function solverAlone({
   family,
   temperature = 1,
-  words,
-  maxNew = words?.solve.maxNew ?? family.maxNew.solver,
-  rewards = exactAndControls,
+  maxNew = family.maxNew.solver,
+  rewards,
   tasks = familyTasks(family),
-  tests = (asked) => family.heldOut(asked),
+  examined = (asked) => family.heldOut(asked),
   draws = 1,
   force = family.workedPrefix !== '',
   placement = 'sequence',
@@ -86,7 +82,7 @@ export function solverAlone({
           temperature,
           draws,
           force,
-          tasks: tests(context.evaluationTasks),
+          tasks: examined(context.evaluationTasks),
         }),
         await examine?.(context),
       ),

@@ -12,6 +12,7 @@ import { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { PullQueue } from '../../workers/api/pull-client.ts';
 import { Tally } from '../../workers/api/tally.ts';
 import { openRecipes } from '../recipe-modules.ts';
+import { SamplingThreads } from './sampling-threads.ts';
 
 export interface LearnerOptions {
   readonly recipe: readonly string[];
@@ -64,7 +65,7 @@ async function environmentOfParent(): Promise<void> {
 const log = (event: string, fields: Readonly<Record<string, unknown>>) =>
   console.error(JSON.stringify({ at: new Date().toISOString(), event, ...fields }));
 
-async function run(options: LearnerOptions): Promise<void> {
+async function run(options: LearnerOptions, sampling: SamplingThreads): Promise<void> {
   const { device: kind, threads, revectorize, evalEvery } = options;
   if (options.env !== undefined) readEnvironment(options.env);
   const recipes = await openRecipes(options.recipe);
@@ -98,7 +99,7 @@ async function run(options: LearnerOptions): Promise<void> {
   };
   const evaluator =
     evalEvery > 0
-      ? new Evaluator(gateway, recipes.registry, evalEvery, makeRoom, undefined, options.run)
+      ? new Evaluator(gateway, recipes.registry, evalEvery, makeRoom, undefined, options.run, sampling)
       : null;
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
@@ -134,8 +135,9 @@ async function run(options: LearnerOptions): Promise<void> {
 }
 
 export async function learn(options: LearnerOptions): Promise<void> {
+  const sampling = new SamplingThreads();
   try {
-    await run(options);
+    await run(options, sampling);
   } catch (error) {
     // This line is for the supervising process; what the program prints when it ends is for people.
     if (error instanceof RollmeshError) {
@@ -143,5 +145,7 @@ export async function learn(options: LearnerOptions): Promise<void> {
       log('learner.failed', { kind, code, what, expected, next });
     }
     throw error;
+  } finally {
+    await sampling.stop();
   }
 }

@@ -29,6 +29,11 @@ export interface Followed {
   /** Called once with the evaluation of the version that the run began from, which comes after its first round. */
   readonly start?: (evaluation: EvaluationReport) => void;
   readonly signal: AbortSignal;
+  /**
+   * The lines of rounds before the last do not wait for the learner's usage, whose report may wait while the next round is sampled; this is called later with
+   * each of them once more, usage counted. Absent = every line waits.
+   */
+  readonly counted?: (line: RoundLine) => void;
   /** Called for a round that failed before the run went on. */
   readonly passed?: (round: number, reason: string) => void;
   /** Called now and then while a round is waited for. */
@@ -65,6 +70,7 @@ export async function* followRun(followed: Followed): AsyncGenerator<RoundLine> 
   let ids = new Map<number, string>();
   let last: RoundLine | undefined;
   let failed: RoundState | undefined;
+  let uncounted: { readonly id: string; readonly last: number | undefined } | undefined;
   let watchedAt = Number.NEGATIVE_INFINITY;
   const lookForStart = async () => {
     const first = start && ids.get(1);
@@ -99,6 +105,8 @@ export async function* followRun(followed: Followed): AsyncGenerator<RoundLine> 
       continue;
     }
     await lookForStart();
+    if (uncounted) followed.counted?.(lineOf(await gateway.getRound(uncounted.id), uncounted.last));
+    uncounted = isCounted(round) ? undefined : { id: round.spec.id, last: last?.to };
     last = lineOf(round, last?.to);
     yield last;
     index++;
@@ -110,13 +118,18 @@ async function hasGoneOn({ gateway, run }: Followed, failed: RoundState): Promis
   return (await gateway.listRounds(run)).some(({ index }) => index > failed.index);
 }
 
-function isReported(round: RoundState, { evaluateEvery, rounds, evaluations = true }: Followed): boolean {
+const isCounted = ({ usage }: RoundState): boolean => usage?.stages.learner !== undefined;
+
+function isReported(
+  round: RoundState,
+  { evaluateEvery, rounds, evaluations = true, counted }: Followed,
+): boolean {
   if (round.state !== 'done') return false;
   const { report } = round;
   const since = Date.now() - (round.endedAt ?? 0);
   if (!report) return since > REPORT_MS;
-  const counted = round.usage?.stages.learner !== undefined;
-  if (!counted && since < COUNTED_MS) return false;
+  const waits = !counted || round.index === rounds;
+  if (waits && !isCounted(round) && since < COUNTED_MS) return false;
   const due = round.index % evaluateEvery === 0 || round.index === rounds;
   return !evaluations || !due || report.evaluation !== undefined || since > EVALUATION_MS;
 }

@@ -254,6 +254,9 @@ async function playRun(
     const [newest] = await gateway.listRounds(run);
     return waitingFor(newest && (await gateway.getRound(newest.id)), missing.last);
   });
+  const replaceLine = (counted: RoundLine) => {
+    lines[lines.findIndex(({ round }) => round === counted.round)] = counted;
+  };
   const follow = async () => {
     const followed = {
       gateway,
@@ -265,6 +268,8 @@ async function playRun(
         start = evaluation;
         printer.evaluatedStart(evaluation);
       },
+      // JSON has each round once, with all that is known of it.
+      ...(options.json ? {} : { counted: replaceLine }),
       passed: (round: number, reason: string) => printer.notice(`round ${round} failed: ${reason}`),
       // Not through the heartbeat: a status line that replaces itself is no line that a log would have.
       watch: async () => status(inFlightWords(await gateway.roundsUnderWay(run))),

@@ -84,18 +84,22 @@ export function reportRound(
   };
 }
 
-/** Runs the held-out evaluation of a version. `kept` holds what evaluations of one run share; `start` is that of the version that the run began from. */
+/**
+ * Runs the held-out evaluation of a version. `kept` holds what evaluations of one run share; `start` is that of the version that the run began from,
+ * which may still be made.
+ */
 export const evaluateVersion = async (
   { evaluate }: Pick<Recipe, 'evaluate'>,
   parts: RoundContextParts,
   version: number,
   kept: Map<string, Promise<unknown>>,
-  start?: EvaluationReport,
+  start?: EvaluationReport | Promise<EvaluationReport | undefined>,
 ): Promise<EvaluationReport> => {
   const evaluated = await evaluate(openEvaluationContext(parts, version, kept));
+  const from = await start;
   return {
     version,
     ...evaluated,
-    ...(start ? { changes: changesOf(start, evaluated) } : {}),
+    ...(from ? { changes: changesOf(from, evaluated) } : {}),
   };
 };

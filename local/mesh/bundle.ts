@@ -1,6 +1,6 @@
 /** Bundles the source of Workers with esbuild in the form that Miniflare takes. As in wrangler, .wasm files are compiled modules beside the bundle. */
-import { readFileSync } from 'node:fs';
-import { basename, dirname, extname, join, resolve } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, dirname, extname, join, relative, resolve } from 'node:path';
 import { type BuildFailure, build, type Message, type Plugin } from 'esbuild';
 import { wrongInput } from '../../core/errors.ts';
 import type { MeshWorker } from '../../core/round/stages.ts';
@@ -42,6 +42,71 @@ export const entryCode = (
 
 /** A Worker by its file, or one whose entry point is generated. */
 type Main = string | GeneratedWorker;
+
+/**
+ * A recipe module that rollmesh wrote (cli/task-recipe.ts, cli/changed-recipe.ts): its code, which all files of tasks have alike, and the text of its data,
+ * a string literal. The data is a module beside the bundle, so that one bundle serves runs on different files.
+ */
+interface WrittenRecipe {
+  readonly code: string;
+  readonly data: string;
+}
+
+const WRITTEN_RECIPE = 'rollmesh:recipe/';
+const RECIPE_DATA = 'rollmesh:recipe-data/';
+const PARSED = 'JSON.parse(';
+
+/** null where the module is another one, or imports from beside itself. */
+function writtenRecipe(file: string, at: number): WrittenRecipe | null {
+  if (!existsSync(file)) return null;
+  const text = readFileSync(file, 'utf8');
+  const begin = text.indexOf(`${PARSED}"`) + PARSED.length;
+  if (!text.startsWith('/** Written by rollmesh ') || begin < PARSED.length) return null;
+  let end = begin + 1;
+  while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1;
+  const data = text.slice(begin, end + 1);
+  const code = `import recipeData from '${RECIPE_DATA}${at}';\n${text.slice(0, begin)}recipeData${text.slice(end + 1)}`;
+  return /from ["']\./.test(code) ? null : { code, data };
+}
+
+/** The mains with names in place of recipes that rollmesh wrote, and those recipes by their numbers. */
+function withoutData(mains: readonly Main[]) {
+  const files = [...new Set(mains.flatMap((main) => (typeof main === 'string' ? [] : main.recipes)))];
+  const written = files.map(writtenRecipe);
+  const nameOf = (file: string) => {
+    const at = files.indexOf(file);
+    return written[at] ? `${WRITTEN_RECIPE}${at}` : file;
+  };
+  return {
+    written,
+    mains: mains.map((main) =>
+      typeof main === 'string' ? main : { ...main, recipes: main.recipes.map(nameOf) },
+    ),
+  };
+}
+
+type Written = ReturnType<typeof withoutData>['written'];
+
+const dataFile = (at: number | string): string => `recipe-data-${at}.js`;
+
+/** Resolves the names of recipes that rollmesh wrote to their code, and keeps their data out of the bundle. */
+const writtenRecipes = (written: Written): Plugin => ({
+  name: 'written-recipes',
+  setup(builder) {
+    builder.onResolve({ filter: new RegExp(`^${WRITTEN_RECIPE}`) }, ({ path }) => ({
+      path: path.slice(WRITTEN_RECIPE.length),
+      namespace: 'written',
+    }));
+    builder.onLoad({ filter: /.*/, namespace: 'written' }, ({ path }) => ({
+      contents: written[Number(path)]!.code,
+      resolveDir: INSTALLATION,
+    }));
+    builder.onResolve({ filter: new RegExp(`^${RECIPE_DATA}`) }, ({ path }) => ({
+      path: `./${dataFile(path.slice(RECIPE_DATA.length))}`,
+      external: true,
+    }));
+  },
+});
 
 /** The module that wraps the N-th Worker, as an entry point: `rollmesh:around/N`. */
 const AROUND = 'rollmesh:around';
@@ -127,10 +192,21 @@ export interface BundledWorker {
   readonly modules: BundledModule[];
 }
 
-const bundled = (root: string, { code, wasm }: Bundle): BundledWorker => ({
+const bundled = (root: string, { code, wasm }: Bundle, written: Written): BundledWorker => ({
   root,
   modules: [
     { type: 'ESModule', path: join(root, 'worker.js'), contents: code },
+    ...written.flatMap((recipe, at) =>
+      recipe && code.includes(dataFile(at))
+        ? [
+            {
+              type: 'ESModule' as const,
+              path: join(root, dataFile(at)),
+              contents: `export default ${recipe.data};`,
+            },
+          ]
+        : [],
+    ),
     ...wasm.map(([name, file]) => ({
       type: 'CompiledWasm' as const,
       path: join(root, name),
@@ -150,24 +226,28 @@ const bundled = (root: string, { code, wasm }: Bundle): BundledWorker => ({
 export async function bundleWorker(main: Main, around?: string): Promise<BundledWorker> {
   const root = resolve(typeof main === 'string' ? dirname(main) : INSTALLATION);
   const [made] = await keptBundles(root, [main], around);
-  return bundled(root, made!);
+  return made!;
 }
 
 /** The same for several Workers. The sources that they share are read once for all of them. */
 export async function bundleWorkers(mains: readonly Main[], around?: string): Promise<BundledWorker[]> {
-  const made = await keptBundles(INSTALLATION, mains, around);
-  return made.map((one) => bundled(INSTALLATION, one));
+  return keptBundles(INSTALLATION, mains, around);
 }
 
-const keptBundles = (root: string, mains: readonly Main[], around?: string) =>
-  kept(['unmapped bundles', process.cwd(), root, JSON.stringify(mains), around], () =>
-    bundle(root, mains, around),
+async function keptBundles(root: string, given: readonly Main[], around?: string): Promise<BundledWorker[]> {
+  const { mains, written } = withoutData(given);
+  const codes = JSON.stringify(written.map((recipe) => recipe?.code));
+  const made = await kept(['unmapped bundles', root, JSON.stringify(mains), codes, around], () =>
+    bundle(root, mains, written, around),
   );
+  return made.map((one) => bundled(root, one, written));
+}
 
 /** @returns a bundle of each Worker, in their order */
 async function bundle(
   root: string,
   mains: readonly Main[],
+  written: Written,
   around: string | undefined,
 ): Promise<Made<readonly Bundle[]>> {
   const wasm = new Map<string, string>();
@@ -176,6 +256,8 @@ async function bundle(
       in: `${around === undefined ? WRAPPED : AROUND}/${at}`,
       out: String(at),
     })),
+    // Whatever the working directory, the same files give the same bundle.
+    absWorkingDir: INSTALLATION,
     outdir: root,
     write: false,
     bundle: true,
@@ -186,7 +268,7 @@ async function bundle(
     logOverride: { 'empty-import-meta': 'silent' },
     conditions: ['workerd', 'worker', 'browser'],
     external: ['node:*', 'cloudflare:*'],
-    plugins: [wasmModules(wasm), theWorkers(mains, around), ownModules],
+    plugins: [wasmModules(wasm), theWorkers(mains, around), writtenRecipes(written), ownModules],
   }).catch((cause: BuildFailure) => {
     throw wrongInput(
       'worker.bundle',
@@ -211,10 +293,10 @@ async function bundle(
     // An entry point that was generated is no file; it is in the name under which the bundle is kept.
     inputs: [
       ...(around === undefined ? [] : [around]),
-      ...Object.keys(metafile.inputs).filter((input) => !/^(?:generated|around):/.test(input)),
-    ].map((input) => resolve(input)),
+      ...Object.keys(metafile.inputs).filter((input) => !/^(?:generated|around|written):/.test(input)),
+    ].map((input) => resolve(INSTALLATION, input)),
   };
 }
 
 const told = ({ text, location }: Message): string =>
-  location ? `${text} (${location.file}:${location.line})` : text;
+  location ? `${text} (${relative('.', resolve(INSTALLATION, location.file))}:${location.line})` : text;

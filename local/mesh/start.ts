@@ -159,9 +159,9 @@ export async function startMesh(options: MeshOptions = {}): Promise<Mesh> {
     around: options.around,
   };
   const pages = originsOf(options.vars?.CORS_ORIGINS ?? secrets.CORS_ORIGINS);
-  await ensureTabPages();
-  const [own, ...others] = await Promise.all([
+  const [own, , ...others] = await Promise.all([
     workerOptions(settings),
+    ensureTabPages(),
     pullQueueOptions(secrets, options),
     doorOptions(GATEWAY, pages, options.host, options.port, options.outside),
     doorOptions(PULL_QUEUE, [], options.host, options.pullPort),

@@ -16,6 +16,7 @@ import { equalClassWeights, grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { finite } from '../../core/schema/numbers.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
+import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { ppoClip, updateOf } from '../../protocols/objectives.ts';
 import {
   groupItems,
@@ -163,7 +164,11 @@ const written: RecipeOver<'solve'> = {
   over: (game) => ({
     ...described,
     ...(game.unused ? {} : { state: startState }),
-    ...solverAlone({ ...game, draws: 2 }),
+    ...solverAlone({
+      ...game,
+      rewards: exactAndControls,
+      draws: 2,
+    }),
     learn: (records, tools) => learn(game, records, tools),
   }),
   elsewhere: {

@@ -251,6 +251,7 @@ const written: RecipeOver<'solve' | 'vary'> = {
   over: (game) => {
     const alone = solverAlone({
       ...game,
+      examined: game.tests,
       draws: DRAWS,
       rewards: { majority: majorityReward, gold: exactReward, ...CONTROLS },
     });

@@ -5,6 +5,7 @@ import { NOTHING_USED } from '../../core/cost/usage.ts';
 import { NO_LABEL, type RoundState, type RunState } from '../../core/schema/answers.ts';
 import type { EvaluationReport } from '../../core/schema/report.ts';
 import { roundOf } from '../../core/schema/round.ts';
+import type { RoundLine } from '../../core/schema/summary.ts';
 
 const settings = {
   recipe: 'trio',
@@ -150,4 +151,36 @@ test('the evaluation of the start is told once, as soon as it is there, and befo
   for await (const line of followRun({ ...followed, start: (evaluation) => told.push(evaluation) }))
     told.push(line.round);
   expect(told).toEqual([1, start, 2]);
+});
+
+test('the line of a round before the last does not wait for the learner’s usage, which is told later', async () => {
+  const rounds = [round(1, { endedAt: Date.now() }), round(2, { endedAt: Date.now() })];
+  const usage = { stages: { learner: NOTHING_USED } } as unknown as RoundState['usage'];
+  let asked = 0;
+  const gateway: Followed['gateway'] = {
+    listRounds: async () => rounds,
+    getRun: async () => ({ target: 2, state: 'open' }) as RunState,
+    getRound: async (id) => {
+      const found = rounds.find((one) => one.id === id)!;
+      return { ...found, ...(asked++ > 0 ? { usage } : {}) };
+    },
+  };
+  const told: unknown[] = [];
+  const signal = new AbortController().signal;
+  const followed = {
+    gateway,
+    run: rounds[0]!.run,
+    rounds: 2,
+    evaluateEvery: 100,
+    evaluations: false,
+    signal,
+  };
+  const counted = (line: RoundLine) => told.push(['counted', line.round, line.usage !== undefined]);
+  for await (const line of followRun({ ...followed, counted }))
+    told.push([line.round, line.usage !== undefined]);
+  expect(told).toEqual([
+    [1, false],
+    ['counted', 1, true],
+    [2, true],
+  ]);
 });

@@ -126,3 +126,67 @@ test('the version that a run begins from is evaluated once its first round is tr
   await evaluatorOf('r').ahead(ready);
   expect(order).toEqual(['asked', 'ready', 'asked', 'ready']);
 });
+
+test('what can be sampled apart is fetched while the first round is sampled, and nobody waits for it', async () => {
+  const order: string[] = [];
+  let first = { index: 1, id: 'first', state: 'rollout' };
+  const spec = {
+    index: 1,
+    run: 'r',
+    settings: { recipe: 'x', policy: 'p' },
+    roles: { solver: { name: 'p', version: 7 } },
+  };
+  const weights = { 'model.safetensors': { bytes: 9 } };
+  let files: object = weights;
+  const gateway = {
+    listRounds: async () => [first],
+    getRun: async () => ({ target: 4 }),
+    getRound: async () => ({ spec, state: first.state, report: null }),
+    getManifest: async () => ({ files }),
+    getVersion: async () => {
+      order.push('version');
+      throw new Error('none here');
+    },
+  };
+  const never = async () => Promise.reject(new Error('nothing is sampled here'));
+  const evaluatorOf = () =>
+    new Evaluator(
+      gateway as never,
+      { find: () => ({}) } as never,
+      2,
+      () => order.push('room'),
+      undefined,
+      'r',
+      { sample: never, beside: never },
+    );
+  const ready = async () => void order.push('ready');
+  const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
+
+  const evaluator = evaluatorOf();
+  await evaluator.ahead(ready);
+  await settled();
+  expect(order).toEqual(['version']);
+  await evaluator.ahead(ready);
+  expect(order).toEqual(['version']);
+  // It failed; so it is made again when it is due, and its failure is told.
+  first = { ...first, state: 'done' };
+  await expect(evaluator.ahead(ready)).rejects.toThrow('none here');
+  expect(order).toEqual(['version', 'ready', 'room', 'version']);
+
+  // Weights that are large, or have a head, wait for the learner's own thread, and so for the round.
+  for (const other of [
+    { 'model.safetensors': { bytes: 2 ** 26 } },
+    { ...weights, 'main.head.safetensors': { bytes: 1 } },
+  ]) {
+    files = other;
+    first = { ...first, state: 'rollout' };
+    order.length = 0;
+    const large = evaluatorOf();
+    await large.ahead(ready);
+    await settled();
+    expect(order).toEqual([]);
+    first = { ...first, state: 'done' };
+    await expect(large.ahead(ready)).rejects.toThrow('none here');
+    expect(order).toEqual(['ready', 'room', 'version']);
+  }
+});

@@ -93,3 +93,34 @@ test('one module around several Workers is made once for each of them', async ()
   for (const { modules } of await bundleWorkers(mains, around))
     expect(String(modules[0]!.contents)).toContain('outer');
 });
+
+test('runs on different files of tasks have one bundle, with their data beside it', async () => {
+  const recipe = (name: string, data: object, more = '') =>
+    moduleOf(
+      name,
+      `/** Written by rollmesh from files of tasks: do not edit. */\n${more}export default JSON.parse(${JSON.stringify(JSON.stringify(data))}, null);\n`,
+    );
+  const bundleOf = async (...recipes: string[]) => {
+    const [bundle] = await bundleWorkers([{ worker: 'judge', recipes }]);
+    const found = bundle!.modules.filter(({ type }) => type === 'ESModule');
+    return found.map(({ path, contents }) => [basename(path), String(contents)] as const);
+  };
+  const quoted = { text: 'told-by-this-test "quoted" \\ one' };
+  const one = await bundleOf(recipe('one.mjs', { name: 'one', ...quoted }));
+  const two = await bundleOf(recipe('two.mjs', { name: 'two', ...quoted }), recipe('three.mjs', { at: 3 }));
+  const dataOf = (text: string) => JSON.parse(JSON.parse(/^export default (.*);$/.exec(text)![1]!));
+  expect(one.map(([name]) => name)).toEqual(['worker.js', 'recipe-data-0.js']);
+  expect(dataOf(one[1]![1])).toEqual({ name: 'one', ...quoted });
+  expect(two.slice(1).map(([, text]) => dataOf(text))).toEqual([{ name: 'two', ...quoted }, { at: 3 }]);
+  // The file is new, and so would be read again if the bundle depended on it.
+  const again = await bundleOf(recipe('four.mjs', { at: 4 }));
+  expect(again[0]).toEqual(one[0]);
+  expect(one[0]![1]).not.toContain('told-by-this-test');
+  // A reward of the user's lies beside its recipe, and is bundled with it.
+  moduleOf('reward-1.mjs', `export default 'reward-of-this-test';`);
+  const rewarded = await bundleOf(
+    recipe('five.mjs', { at: 5 }, `import reward from './reward-1.mjs';\nconsole.log(reward);\n`),
+  );
+  expect(rewarded.map(([name]) => name)).toEqual(['worker.js']);
+  expect(rewarded[0]![1]).toContain('reward-of-this-test');
+});

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { SamplingThreads } from '../../cli/learner/sampling-threads.ts';
 import { followRun } from '../../cli/start/follow-run.ts';
 import { HELD_OUT } from '../../core/recipe/split.ts';
 import { groupContent, roundListing } from '../../core/schema/answers.ts';
@@ -46,6 +47,7 @@ const { recipe, settings } = runOf(shipped, ORDER);
 const run = runIdOf(settings);
 const state = mkdtempSync(join(tmpdir(), 'rollmesh-loop-'));
 const stop = new AbortController();
+const sampling = new SamplingThreads(2);
 const lines: RoundLine[] = [];
 const starts: EvaluationReport[] = [];
 const events: string[] = [];
@@ -60,7 +62,7 @@ beforeAll(async () => {
   gateway = new GatewayClient({ url: mesh.url, token });
   await ensureShipped(gateway);
   const queue = new PullQueue({ baseUrl: mesh.pullUrl, accountId: 'local', queueId: SCORED_QUEUE, token });
-  const evaluator = new Evaluator(gateway, shipped, ROUNDS, undefined, EVALUATED, run);
+  const evaluator = new Evaluator(gateway, shipped, ROUNDS, undefined, EVALUATED, run, sampling);
   learning = runLearner(
     {
       queue,
@@ -95,6 +97,7 @@ beforeAll(async () => {
 afterAll(async () => {
   stop.abort();
   await learning;
+  await sampling.stop();
   await mesh.stop();
   rmSync(state, { recursive: true, force: true });
 });

@@ -3,6 +3,7 @@
  * change under threads that generate.
  */
 import { afterAll, expect, test } from 'vitest';
+import { SamplingThreads } from '../../cli/learner/sampling-threads.ts';
 import { startThreads, type Thread } from '../../cli/node/threads.ts';
 import type { PolicyRef } from '../../core/policy/policy.ts';
 import { Random, sha256Hex } from '../../core/random.ts';
@@ -10,6 +11,7 @@ import type { SamplingRequest } from '../../core/schema/work.ts';
 import { PAGE, START } from '../../infer/kernels/heap.ts';
 import { isToLayOut, type SharedMemory } from '../../infer/kernels/shared-weights.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
+import { openVersion } from '../../infer/open-version.ts';
 import { Computer, type FileBytes, versionKey } from '../../local/node/compute.ts';
 import { WeightMemories } from '../../local/node/weight-memories.ts';
 import { parseConfig } from '../../model/config.ts';
@@ -186,3 +188,30 @@ test('a thread that ends while it lays weights out leaves that to those that wai
   expect(await waiting).toEqual(await aloneOf(work));
   await expect(first!.compute([work.request], work.files)).rejects.toThrow('has ended');
 });
+
+test.each([undefined, 'kernels' as const])(
+  'an evaluation is dealt to threads, to the bits of one (engine %s)',
+  async (engine) => {
+    const json = smallConfigJson({ num_hidden_layers: 1 });
+    const config = new TextEncoder().encode(JSON.stringify(json));
+    const files = { 'config.json': config, 'model.safetensors': randomWeights(100, json) };
+    const policy = { name: 'p', version: 100, ...(engine ? { engine } : {}) };
+    const random = new Random('dealt');
+    const prompts = Array.from({ length: 133 }, (_, prompt) => ({
+      ids: Array.from({ length: 1 + random.int(9) }, () => random.int(64)),
+      sampleIds: Array.from({ length: 1 + random.int(2) }, (_, i) => `dealt/${prompt}/${i}`),
+    }));
+    const settings = { maxNew: 6, temperature: 1, stop: [3] };
+    const opened = await openVersion(nodeEngines, policy, files);
+    const expected = await opened.generate(prompts, settings);
+    const threads = new SamplingThreads(2);
+    // Two evaluations at once, one of which leaves a thread free.
+    const made = await Promise.all(
+      (['sample', 'beside'] as const).map((how) => threads[how](policy, files, prompts, settings)),
+    );
+    expect(made).toEqual([expected, expected]);
+    expect(await threads.sample(policy, files, prompts.slice(0, 1), settings)).toEqual(expected.slice(0, 1));
+    await threads.stop();
+    await opened.dispose();
+  },
+);

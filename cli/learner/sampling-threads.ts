@@ -1,0 +1,105 @@
+/** Threads of the learner's process that sample for evaluations (learner/loop/sample-apart.ts): those that a node computes with. */
+import { createHash } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import type { Completion, GeneratePrompt } from '../../core/policy/policy.ts';
+import { adapterFile, setFiles, type VersionFile, weightsFile } from '../../core/schema/policy.ts';
+import type { LeasedFile, SamplingRequest } from '../../core/schema/work.ts';
+import { packGrammar } from '../../core/text/token-grammar.ts';
+import type { ApartSampling } from '../../learner/loop/evaluator.ts';
+import type { SampleApart } from '../../learner/loop/sample-apart.ts';
+import type { FileBytes } from '../../local/node/compute.ts';
+import { parseConfig } from '../../model/config.ts';
+import { startThreads, type Thread } from '../node/threads.ts';
+
+/** More would hold more copies of the weights, for evaluations that take seconds. */
+const MOST = 4;
+
+/** The most prompts that a thread is given at a time: as many rows as an engine samples together. */
+const MOST_PROMPTS = 64;
+
+/** Threads that start when they are first asked for, as many as there are cores; `beside` uses one less at a time. */
+export class SamplingThreads implements ApartSampling {
+  readonly #count: number;
+  #threads: readonly Thread[] = [];
+  /** Those that compute nothing now. */
+  readonly #idle: Thread[] = [];
+  readonly #waiting: ((thread: Thread) => void)[] = [];
+
+  constructor(count: number = Math.min(MOST, availableParallelism())) {
+    this.#count = count;
+  }
+
+  readonly sample: SampleApart = (...asked) => this.#sample(this.#count, ...asked);
+  readonly beside: SampleApart = (...asked) => this.#sample(Math.max(1, this.#count - 1), ...asked);
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#threads.map(({ stop }) => stop()));
+  }
+
+  /** On `count` threads at a time. */
+  async #sample(count: number, ...[policy, files, prompts, settings]: Asked): Promise<Completion[][]> {
+    const { request, bytes } = requestOf(policy, files, settings);
+    const shares = dealt(prompts, count * Math.ceil(prompts.length / (count * MOST_PROMPTS)));
+    const made: (readonly (readonly Completion[])[])[] = [];
+    let next = 0;
+    const lane = async () => {
+      for (let at = next++; at < shares.length; at = next++)
+        made[at] = await this.#compute({ ...request, prompts: shares[at]! }, bytes);
+    };
+    await Promise.all(Array.from({ length: count }, lane));
+    return prompts.map((_, p) => [...made[p % shares.length]![Math.floor(p / shares.length)]!]);
+  }
+
+  async #compute(request: SamplingRequest, bytes: FileBytes): Promise<readonly (readonly Completion[])[]> {
+    const thread = await this.#take();
+    try {
+      return (await thread.compute([request], bytes))[0]!;
+    } finally {
+      const waiting = this.#waiting.shift();
+      if (waiting) waiting(thread);
+      else this.#idle.push(thread);
+    }
+  }
+
+  /** A thread that computes nothing: one computes one call after the other. */
+  #take(): Promise<Thread> {
+    if (!this.#threads.length) {
+      this.#threads = startThreads(this.#count, null);
+      this.#idle.push(...this.#threads);
+    }
+    const thread = this.#idle.pop();
+    return thread ? Promise.resolve(thread) : new Promise((resolve) => this.#waiting.push(resolve));
+  }
+}
+
+type Asked = Parameters<SampleApart>;
+
+/** What a thread is asked, without prompts, and the bytes of the files that it names. */
+function requestOf(policy: Asked[0], files: Asked[1], { grammar, stop, ...settings }: Asked[3]) {
+  const { weights, adapter } = setFiles(files, policy.set);
+  const config = files['config.json']!;
+  const bytes: Record<string, Uint8Array> = {};
+  const given = (file: VersionFile, content: Uint8Array): LeasedFile => {
+    const sha256 = createHash('sha256').update(content).digest('hex');
+    bytes[sha256] = content;
+    return { file, version: policy.version, bytes: content.length, sha256 };
+  };
+  const request: SamplingRequest = {
+    policy,
+    config: given('config.json', config),
+    weights: given(weightsFile(policy.set), weights!),
+    ...(adapter ? { adapter: given(adapterFile(policy.set), adapter) } : {}),
+    vocabSize: parseConfig(JSON.parse(new TextDecoder().decode(config))).vocabSize,
+    prompts: [],
+    settings: { ...settings, stop: [...stop], ...(grammar ? { grammar: packGrammar(grammar) } : {}) },
+  };
+  return { request, bytes };
+}
+
+/** Prompt p is in share p modulo `count`, so that prompts of all lengths are in each. */
+const dealt = (prompts: readonly GeneratePrompt[], count: number) =>
+  Array.from({ length: count }, (_, t) =>
+    prompts
+      .filter((_, p) => p % count === t)
+      .map(({ ids, sampleIds }) => ({ ids: [...ids], sampleIds: [...sampleIds] })),
+  ).filter(({ length }) => length);
