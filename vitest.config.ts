@@ -42,9 +42,9 @@ export default defineConfig({
   resolve: { alias: [{ find: /^rollmesh$/, replacement: resolve('sdk.ts') }] },
   test: {
     reporters: ['default', './test/summary.ts'],
-    // Several times what a test takes on two quiet cores: a busy machine must not fail a run, and a test that hangs ends all the same.
-    testTimeout: 240_000,
-    hookTimeout: 240_000,
+    // For every test: a busy machine must not fail a run, and a test that hangs ends all the same.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     fileParallelism: true,
     // One more than the cores of a small machine: with two, the tests kept 1.4 of two cores busy, since those of processes and meshes wait.
     // With four they take no less time, and each alone takes longer.

@@ -57,7 +57,7 @@ test('the files of a version are asked for at once, and only those that are want
     'model.safetensors': files['model.safetensors'],
   });
   expect(some.asked.toSorted()).toEqual(['config.json', 'model.safetensors']);
-}, 10_000);
+});
 
 test('one that is not the manifest’s among them is refused by its key', async () => {
   const { client } = gatewayOf(4, { ...files, 'model.safetensors': new TextEncoder().encode('weightz') });

@@ -121,7 +121,7 @@ describe.skipIf(!chromiumPath)(`the page of the real mesh${CHROMIUM_NEEDED}`, ()
     // pages of the history: nothing lies before the first round
     expect((await api(`/api/rounds?run=${run}&before=2`)).rounds).toHaveLength(1);
     expect((await api(`/api/rounds?run=${run}&before=1`)).rounds).toEqual([]);
-  }, 240_000);
+  });
 
   test('the glossary is where the terms of the page lead', async () => {
     const page = await browser.newPage();

@@ -97,4 +97,4 @@ test('two nodes are in the terminal and, where Chromium is installed, as lanes t
   expect(text).toMatch(/^Stopped after round \d+ of 100\./m);
   expect(text).toMatch(/^ {2}! node-\d sampled \d/m);
   expect(text).not.toMatch(INTERNALS);
-}, 240_000);
+});

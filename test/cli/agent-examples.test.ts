@@ -48,7 +48,7 @@ beforeAll(async () => {
   const { modules } = await openRecipes(files);
   scene = await openScene({ recipes: modules.map(({ file }) => file), stateDir: join(folder, 'state') });
   for (const { policy } of Object.values(ASKED)) await ensureShipped(scene.gateway, policy);
-}, 120_000);
+});
 afterAll(() => scene?.stop());
 
 interface Turn {
@@ -88,7 +88,7 @@ const QUIET = {
 
 test('the seats of examples/agent/seats.ts are trained, and the agent ends without an error', async () => {
   expect((await playedBy('seats', 1, 2)).printed).toEqual(QUIET);
-}, 180_000);
+});
 
 test('two rounds of examples/agent/searcher.ts: the policy calls its tool, reads what it found, and is trained', async () => {
   const played = await playedBy('searcher', 2, 3);
@@ -117,7 +117,7 @@ test('two rounds of examples/agent/searcher.ts: the policy calls its tool, reads
       if (t === turns.length - 1) expect(completion).toMatch(/^<(?:answer>[a-z]+|step>\?[a-z ]+)<eos>$/);
     }
   }
-}, 180_000);
+});
 
 test('an agent that asks again seconds after its last reward still hears that the run is over', async () => {
   const slow = async ({ url, token }: AgentAccess): Promise<EpisodeAnswer> => {
@@ -163,4 +163,4 @@ test('an agent that asks again seconds after its last reward still hears that th
   expect(stdout).toMatch(/^1\/1 /m);
   expect(code).toBe(0);
   expect(await held).toEqual({ state: 'over' });
-}, 180_000);
+});

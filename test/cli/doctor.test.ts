@@ -34,7 +34,7 @@ test('one core gains nothing from rounds ahead; an account is not needed', () =>
   );
 });
 
-test('the command tells a taken port, and makes no folder', { timeout: 120_000 }, async () => {
+test('the command tells a taken port, and makes no folder', async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();

@@ -108,7 +108,7 @@ test('a stopped run of which no further round will come is not waited for', asyn
 test('a round that is done and whose report was lost counts, and says so', async () => {
   const { lines } = follow([round(1, { report: null })], 'open');
   expect(await lines()).toEqual([{ round: 1, warnings: ['the round is trained, and its report was lost'] }]);
-}, 2_000);
+});
 
 test('starting again orders what is missing, and one round in the place of each that failed', () => {
   const done = (index: number) => ({ index, state: 'done' as const });

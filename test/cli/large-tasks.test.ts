@@ -39,7 +39,7 @@ const asked = (path: string, more: Partial<TrainingTaskOptions> = {}): TrainingT
 /** Everything is too large for the code, and a few rows fill a shard. */
 const SMALL = { inCode: 12_000, shard: 1000 };
 
-test('60,000 questions are stored whole, once, beside a small module', { timeout: 60_000 }, async () => {
+test('60,000 questions are stored whole, once, beside a small module', async () => {
   const path = rowsFile('many.jsonl', 60_000);
   const made = (await taskRecipe(asked(path)))!;
   expect(made.report).toEqual([

@@ -39,10 +39,10 @@ test('a learner is told of the mesh once that is up, and asks it for work', asyn
     await learner.stop();
     server.close();
   }
-}, 130_000);
+});
 
 test('where the mesh does not start the learner ends, and is not started again', async () => {
   const learner = superviseLearner(Promise.reject(new Error('no port')), state, []);
   await learner.stop();
   await expect(Promise.race([learner.givenUp, 'not given up'])).resolves.toBe('not given up');
-}, 30_000);
+});

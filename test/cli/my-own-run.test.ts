@@ -33,7 +33,7 @@ async function run(line: string, ...more: string[]): Promise<string> {
   return stdout;
 }
 
-test('every command of the page does what the page says', { timeout: 300_000 }, async () => {
+test('every command of the page does what the page says', async () => {
   const checkpoint = join(folder, 'my-checkpoint');
   mkdirSync(checkpoint);
   const write = (path: string, content: string | Uint8Array) => writeFileSync(join(folder, path), content);

@@ -16,7 +16,7 @@ async function pretrain(out: string, ...options: string[]) {
   return { ...done, folder, read };
 }
 
-test('the step size falls as the width grows', { timeout: 120_000 }, async () => {
+test('the step size falls as the width grows', async () => {
   const own = await pretrain('own', '--name', 'games');
   expect(own.read('config.json').hidden_size).toBe(64);
   expect(own.read('manifest.json').settings.learningRate).toBe(3e-3);
@@ -29,9 +29,7 @@ test('the step size falls as the width grows', { timeout: 120_000 }, async () =>
   });
 });
 
-test('a start that goes on from another asks for that one in the same shape', {
-  timeout: 60_000,
-}, async () => {
+test('a start that goes on from another asks for that one in the same shape', async () => {
   const { code, stderr, folder } = await pretrain('none', '--name', 'arithmetic-terse', '--shape', 'micro');
   expect(code).toBe(1);
   expect(stderr).toContain('pretrain.shape: arithmetic-terse goes on from arithmetic-base');
@@ -39,9 +37,7 @@ test('a start that goes on from another asks for that one in the same shape', {
   expect(existsSync(folder)).toBe(false);
 });
 
-test('a start that goes on from a narrower policy begins with what that one can do', {
-  timeout: 60_000,
-}, async () => {
+test('a start that goes on from a narrower policy begins with what that one can do', async () => {
   const { read, stdout } = await pretrain('widened', '--name', 'arithmetic-reading');
   expect(read('config.json')).toMatchObject({ hidden_size: 160, max_position_embeddings: 512 });
   // Random weights begin at ln 97, the logarithm of the vocabulary's size, or above.

@@ -124,6 +124,6 @@ test('the recipe has 25 lines, the README 7 kB and its picture 90 kB at most', (
   expect(readFileSync(picture!).byteLength).toBeLessThan(90_000);
 });
 
-test.each(Object.entries(played))('%s', { timeout: 180_000 }, async (_, play) => {
+test.each(Object.entries(played))('%s', async (_, play) => {
   await play();
 });

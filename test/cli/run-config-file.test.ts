@@ -104,7 +104,7 @@ test('a process of its own reads every kind', async () => {
         new RegExp(`^Settings of ${name}: --recipe=none-such\n[\\s\\S]*There is no recipe "none-such"`),
       );
     });
-}, 60_000);
+});
 
 test('of two configurations none is taken, and a named one has to be there', async () => {
   const [one, other] = ['export default { rounds: 1 };', 'export default { rounds: 2 };'];
@@ -153,7 +153,7 @@ test('only YAML and TOML need the optional package c12, which is named where it 
   await inFolder({ 'rollmesh.config.yaml': 'recipe: none-such' }, async () => {
     expect(await start([], without)).toMatch(/c12[\s\S]*--omit=optional/);
   });
-}, 60_000);
+});
 
 test('settings come from one file alone', async () => {
   const folder = mkdtempSync(join(root, 'project-'));

@@ -72,4 +72,4 @@ test('orders are followed at both terminals, a killed learner is a line, Ctrl-C 
   expect(lost.code).toBe(1);
   expect(lost.stderr).toMatch(/^gateway\.\S+: /m);
   expect(lost.stderr).not.toMatch(INTERNALS);
-}, 240_000);
+});

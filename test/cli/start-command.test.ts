@@ -20,7 +20,7 @@ test('a learner that cannot start ends the command with its message', async () =
   expect(stderr).toMatch(/^learner\.no-gpu: .+/m);
   expect(stderr + stdout).not.toMatch(INTERNALS);
   expect(code).toBe(1);
-}, 120_000);
+});
 
 // A line that replaces itself is only written to a terminal, which `script` makes.
 test.skipIf(!existsSync('/usr/bin/script'))(
@@ -89,7 +89,7 @@ test('SIGTERM to npm alone ends the mesh and the learner of `npx rollmesh start 
   await once(npm.stdout, 'close');
   expect(printed).toMatch(/^tango trains /m);
   expect(printed).toMatch(/^Stopped before the first of 2 rounds was done\./m);
-}, 120_000);
+});
 
 test('Ctrl-C while the mesh is brought up ends it in a line, and leaves nothing', async () => {
   const state = join(folder, 'early');
@@ -105,7 +105,7 @@ test('Ctrl-C while the mesh is brought up ends it in a line, and leaves nothing'
   );
   expect(stdout).toMatch(/^Stopped\. The same command goes on from here\.$/m);
   expect(stdout + stderr).not.toMatch(INTERNALS);
-}, 120_000);
+});
 
 describe.concurrent('refused before the mesh is brought up', () => {
   test('a port that is taken', async () => {
@@ -118,14 +118,14 @@ describe.concurrent('refused before the mesh is brought up', () => {
     expect(stderr).not.toMatch(INTERNALS);
     expect(code).toBe(1);
     server.close();
-  }, 120_000);
+  });
 
   test('a port that is none', async () => {
     const { code, stderr } = await start('--port', '99999');
     expect(stderr).toContain('Expected a port from 0 to 65535');
     expect(stderr).not.toMatch(INTERNALS);
     expect(code).toBe(1);
-  }, 120_000);
+  });
 
   test('a state folder that is a file', async () => {
     const file = join(folder, 'file');
@@ -134,5 +134,5 @@ describe.concurrent('refused before the mesh is brought up', () => {
     expect(stderr).toContain(`state.folder: ${file} is not a folder.`);
     expect(stderr).not.toMatch(INTERNALS);
     expect(code).toBe(1);
-  }, 120_000);
+  });
 });

@@ -68,7 +68,7 @@ test('one state folder: the second is told which process has it', async () => {
   );
   expect(refused.said).not.toMatch(INTERNALS);
   expect(refused.code).toBe(1);
-}, 180_000);
+});
 
 test('one port: the second is told that it is taken', async () => {
   for (let attempt = 0; ; attempt++) {
@@ -89,4 +89,4 @@ test('one port: the second is told that it is taken', async () => {
     expect(refused).toHaveLength(1);
     return;
   }
-}, 300_000);
+});

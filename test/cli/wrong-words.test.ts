@@ -17,7 +17,7 @@ describe.concurrent('refused without a stack', () => {
     ['test/bench/index.ts', ['nodes', '--turns=0'], 'bench.options: --turns is "0".'],
     ['test/bench/index.ts', ['scaling', '--turn', '3'], "bench.options: Unknown option '--turn'"],
     ['cli/rollmesh.ts', ['stop'], "missing required argument 'run'"],
-  ])('%s %j', { timeout: 120_000 }, async (script, args, description) => {
+  ])('%s %j', async (script, args, description) => {
     const { code, stderr } = await runCommand(script, args);
     expect(stderr).toContain(description);
     expect(stderr).not.toMatch(INTERNALS);
@@ -42,4 +42,4 @@ test('a command that only reads makes no state folder', async () => {
   expect(stderr).toContain(`state.missing: There is no state folder ${missing}.`);
   expect(code).toBe(1);
   expect(existsSync(missing)).toBe(false);
-}, 120_000);
+});

@@ -8,12 +8,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type OwnMesh, startSharedMesh } from '../../cli/shared/state-access.ts';
+import { openStateFolder } from '../../cli/shared/state-folder.ts';
 import { installed, NODE_FLAGS } from '../../local/mesh/installation.ts';
+import { readSecrets } from '../../local/mesh/secrets.ts';
 import { INTERNALS } from '../cli/terminal.ts';
 import { commandsOf, documented } from './commands.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-pages-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+/** The mesh that a reader leaves running after the last start: each command would begin one otherwise, which takes most of its time. */
+let mesh: OwnMesh | undefined;
+afterAll(async () => {
+  await mesh?.stop();
+  rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+});
 
 const lines = (...rows: readonly object[]) => rows.map((row) => JSON.stringify(row)).join('\n');
 const questions = readFileSync('examples/reasoning-gym/gcd.easy.jsonl', 'utf8').trim().split('\n');
@@ -88,7 +96,7 @@ async function run(words: readonly string[]): Promise<string> {
 /** The policies that the pages train, each imported as docs/my-own-run.md says. */
 beforeAll(async () => {
   for (const name of ['mine', 'rm']) await run(['policy', 'import', 'DIR', '--name', name]);
-}, 180_000);
+});
 
 const commands = ['tasks', 'trajectories', 'monitoring', 'trust'].flatMap((page) =>
   documented(`docs/${page}.md`)
@@ -98,10 +106,18 @@ const commands = ['tasks', 'trajectories', 'monitoring', 'trust'].flatMap((page)
     .map(([, , ...words]) => words.map((word) => FILLED[word] ?? word)),
 );
 
-test.each(commands.map((words) => [words.join(' '), words] as const))(
+const lastStart = commands.findLastIndex(([name]) => name === 'start');
+
+test.each(commands.map((words, i) => [words.join(' '), words, i] as const))(
   'npx rollmesh %s',
-  { timeout: 180_000 },
-  async (_, words) => {
+  async (_, words, i) => {
+    if (i > lastStart)
+      mesh ??= await startSharedMesh({
+        stateDir: openStateFolder(join(folder, '.rollmesh'), false),
+        secrets: readSecrets(folder),
+        cronMs: 0,
+        port: 0,
+      });
     const printed = await run(words[0] === 'start' ? [...words, ...shortly(words)] : words);
     expect(printed).not.toMatch(/\b(?:undefined|NaN|\[object Object\])/);
     if (words[0] === 'start') expect(printed).toMatch(/^1\/1 [\s\S]+^After 1 round/m);

@@ -65,7 +65,7 @@ beforeAll(async () => {
     response.end(JSON.stringify({ choices: [{ finish_reason: 'length', logprobs }] }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-}, 120_000);
+});
 afterAll(async () => {
   server.close();
   await trusted.dispose();

@@ -242,4 +242,4 @@ test('the learner checks a round that arrives while the version before is publis
     'publishes 2',
     'evaluates 2',
   ]);
-}, 20_000);
+});

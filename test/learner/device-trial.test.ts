@@ -1,6 +1,6 @@
 /** `auto`: the device is chosen by a timed step of the policy's size, and a GPU that is slow is not waited for. */
 import { existsSync } from 'node:fs';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import type { Device } from '../../learner/device/device.ts';
 import { openDevice } from '../../learner/device/node-host.ts';
 import { missingGpu } from '../../learner/device/webgpu/adapter.ts';
@@ -13,8 +13,6 @@ const SOFTWARE_DRIVER = '/usr/lib/chromium/vk_swiftshader_icd.json';
 if (!process.env.VK_ICD_FILENAMES && existsSync(SOFTWARE_DRIVER))
   process.env.VK_ICD_FILENAMES = SOFTWARE_DRIVER;
 const missing = await missingGpu(true);
-
-vi.setConfig({ testTimeout: 300_000 }); // a software driver compiles each shader for seconds
 
 let device: Device | undefined;
 afterEach(() => {

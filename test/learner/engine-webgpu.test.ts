@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
 import type { Device } from '../../learner/device/device.ts';
 import { openDevice } from '../../learner/device/node-host.ts';
@@ -29,7 +29,6 @@ const VULKAN = '/usr/lib/x86_64-linux-gnu/libvulkan.so.1';
 if (!process.env.VK_ICD_FILENAMES && existsSync(SOFTWARE_DRIVER))
   process.env.VK_ICD_FILENAMES = SOFTWARE_DRIVER;
 
-vi.setConfig({ testTimeout: 120_000 }); // a software driver compiles each shader for seconds
 const languageBefore = globalThis.navigator?.language;
 await openDevice({ device: 'cpu', threads: 1 });
 const stepsOnCpu = await threeSteps();

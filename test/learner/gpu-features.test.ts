@@ -3,7 +3,7 @@
  * bytes a value the bits of the same values in float32, with `shader-f16` and without.
  */
 import { existsSync } from 'node:fs';
-import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
 import type { Device } from '../../learner/device/device.ts';
 import { openDevice } from '../../learner/device/node-host.ts';
@@ -29,8 +29,6 @@ import { relativeDifference, TINY } from './engine-tiny.ts';
 const SOFTWARE_DRIVER = '/usr/lib/chromium/vk_swiftshader_icd.json';
 if (!process.env.VK_ICD_FILENAMES && existsSync(SOFTWARE_DRIVER))
   process.env.VK_ICD_FILENAMES = SOFTWARE_DRIVER;
-
-vi.setConfig({ testTimeout: 120_000 }); // a software driver compiles each shader for seconds
 
 const found = await requestGpu();
 const missing = typeof found === 'string' ? found : undefined;

@@ -31,4 +31,4 @@ test('the learner opens the CPU in silence on a machine without a GPU, whatever 
   const { stdout, stderr } = await run(OPENS_A_DEVICE);
   expect(stdout).toBe('cpu\n');
   expect(stderr).toBe('');
-}, 120_000);
+});

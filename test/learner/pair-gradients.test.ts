@@ -3,7 +3,7 @@
  * KL beside the pairs. Values and gradients by hand; gradients by states and by the model's weights against differences in float64.
  */
 import { existsSync } from 'node:fs';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type {
   DistillationPart,
   PreferenceObjective,
@@ -33,7 +33,6 @@ import { sequences, sum, tensorsOf, version } from './plan-fixture.ts';
 const SOFTWARE_DRIVER = '/usr/lib/chromium/vk_swiftshader_icd.json';
 if (!process.env.VK_ICD_FILENAMES && existsSync(SOFTWARE_DRIVER))
   process.env.VK_ICD_FILENAMES = SOFTWARE_DRIVER;
-vi.setConfig({ testTimeout: 120_000 });
 
 const ln = Math.log;
 const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));

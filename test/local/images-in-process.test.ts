@@ -43,9 +43,7 @@ async function play(start: VersionFiles) {
   };
 }
 
-test('a round of grpo on pictures trains the projection, to the same bytes', {
-  timeout: 120_000,
-}, async () => {
+test('a round of grpo on pictures trains the projection, to the same bytes', async () => {
   const start = await readPolicyFolder('models/canvas');
   const { groups, trained } = await play(start);
   for (const { task, samples } of groups)

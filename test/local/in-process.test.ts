@@ -62,9 +62,7 @@ async function compared(...args: readonly string[]) {
   }
 }
 
-test('runs of equal seeds have the same bytes, of different seeds other ones', {
-  timeout: 120_000,
-}, async () => {
+test('runs of equal seeds have the same bytes, of different seeds other ones', async () => {
   const other = openStateFolder(temporaryFolder(), false);
   onTestFinished(() => rmSync(other, { recursive: true, force: true }));
   await play(1, other);
@@ -81,7 +79,7 @@ test('runs of equal seeds have the same bytes, of different seeds other ones', {
 });
 
 // Its mesh removes the folder at its end.
-test('a recipe begins from the policy that it names', { timeout: 120_000 }, async () => {
+test('a recipe begins from the policy that it names', async () => {
   const run = runOf(shipped, orderOf(played(1)));
   // The command has closed its own.
   await openDevice({ device: 'cpu', threads: 1 });
@@ -96,7 +94,7 @@ test('a recipe begins from the policy that it names', { timeout: 120_000 }, asyn
   }
 });
 
-test('a policy that is not in the store is named, with those that are', { timeout: 60_000 }, async () => {
+test('a policy that is not in the store is named, with those that are', async () => {
   const words = ['--recipe=dapo', '--policy=mnie', '--in-process', '--device=cpu', '--threads=1'];
   const options = startCommand().parse(words, { from: 'user' }).opts<StartOptions>();
   const known = await openRecipes(['dapo']);

@@ -3,7 +3,7 @@
  * device trains. Shorter tests compare ops, losses and steps; that a round needs no op beyond them shows only here. A software driver takes long.
  */
 import { existsSync, rmSync } from 'node:fs';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { openRecipes } from '../../cli/recipe-modules.ts';
 import { type StartOptions, startCommand } from '../../cli/shared/run-options.ts';
 import { runInOneProcess } from '../../cli/start/process-run.ts';
@@ -19,7 +19,6 @@ import { IN_THE_NIGHT, NIGHT } from '../night.ts';
 const SOFTWARE_DRIVER = '/usr/lib/chromium/vk_swiftshader_icd.json';
 if (!process.env.VK_ICD_FILENAMES && existsSync(SOFTWARE_DRIVER))
   process.env.VK_ICD_FILENAMES = SOFTWARE_DRIVER;
-vi.setConfig({ testTimeout: 600_000 }); // a software driver compiles each shader for seconds
 
 const missing = await openDevice({ device: 'webgpu' }).then(
   (device) => {

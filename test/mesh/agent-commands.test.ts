@@ -206,7 +206,7 @@ test('two rounds of grpo train an imported policy that calls tools by its own ch
     expect(first.rewards.turn).toBeLessThan(0);
   }
   await server.stop();
-}, 180_000);
+});
 
 /** Holds the episodes of a run as a command of its own, whose waits are short. */
 async function playsAlone(url: string) {

@@ -89,7 +89,7 @@ beforeAll(async () => {
   await ensureShipped(scene.gateway, POLICY);
   await importPolicy(scene.gateway, OTHER, OTHER_FILES, {});
   await importPolicy(scene.gateway, PAIR, OTHER_FILES, {});
-}, 120_000);
+});
 afterAll(async () => {
   await scene.stop();
   rmSync(root, { recursive: true, force: true });
@@ -326,7 +326,7 @@ test('a seat with weights of its own learns from its own rewards alone, in the v
     expect(files.map(({ file }) => file)).toContain('solver.safetensors');
     expect(same).toBe(true);
   }
-}, 120_000);
+});
 
 describe('what names another seat is refused by name', () => {
   test('tokens open their own seat alone', async () => {

@@ -40,7 +40,7 @@ beforeAll(async () => {
     undefined,
     new WaitingTrainer(),
   );
-}, 300_000);
+});
 afterAll(() => playing.stop());
 
 test.each(PLAYS)(
@@ -88,4 +88,4 @@ test('a node samples a round that is prepared while another one trains: the byte
   }
   const [own] = await gateway.listNodes();
   expect(own).toMatchObject({ audited: own!.requests, reason: null });
-}, 300_000);
+});

@@ -62,13 +62,13 @@ beforeAll(async () => {
   const opened = await openRecipes([await made!.write(join(root, 'recipes'))]);
   recipe = opened.named[0]!.name;
   playing = await openPlaying([], { recipes: opened.modules.map((module) => module.file) }, opened.registry);
-}, 120_000);
+});
 afterAll(async () => {
   await playing.stop();
   rmSync(root, { recursive: true, force: true });
 });
 
-test.each(TINY_NAMES)('%s', { timeout: 400_000 }, async (name) => {
+test.each(TINY_NAMES)('%s', async (name) => {
   const policy = policyOf(name);
   await playing.importPolicy(policy, await importedFiles(name));
   const { mesh, alone, before } = await playing.play({

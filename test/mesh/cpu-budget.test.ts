@@ -14,7 +14,7 @@ beforeAll(async () => {
     PLAYED.map((name) => shipped.find(name).startPolicy),
     { vars: { CPU_BUDGET_SECONDS: CPU_BUDGET } },
   );
-}, 120_000);
+});
 afterAll(() => playing.stop());
 
 test.each(PLAYED)(

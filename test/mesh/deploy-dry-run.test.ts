@@ -44,7 +44,7 @@ function expectLight(folder: string, worker: keyof typeof BUDGET_KIB): void {
 }
 
 // `.env` names the gateway's environment, so that this is `--env gateway` as well.
-test('no environment named: the gateway, and no warning either', { timeout: 120_000 }, async () => {
+test('no environment named: the gateway, and no warning either', async () => {
   const folder = join(out, 'gateway');
   const said = await dryRun('--outdir', folder);
   expect(said).not.toMatch(/warning|error|▲|✘/i);
@@ -55,14 +55,14 @@ test('no environment named: the gateway, and no warning either', { timeout: 120_
 });
 
 const others = [...WORKER_NAMES.filter((name) => name !== 'gateway'), ENVIRONMENT_WORKER] as const;
-test.each(others)('%s', { timeout: 120_000 }, async (env) => {
+test.each(others)('%s', async (env) => {
   const folder = join(out, env);
   const said = await dryRun('--env', env, '--outdir', folder);
   expect(said).not.toMatch(/warning|error|▲|✘/i);
   expectLight(folder, env);
 });
 
-test('the judge with a recipe of a file of tasks and a reward module', { timeout: 120_000 }, async () => {
+test('the judge with a recipe of a file of tasks and a reward module', async () => {
   const root = join(out, 'project');
   mkdirSync(root);
   const [tasks, reward] = [join(root, 'tasks.jsonl'), join(root, 'length.ts')];

@@ -20,7 +20,7 @@ let playing: Playing;
 beforeAll(async () => {
   const starts = [ttrl, ...recipes].map(({ startPolicy }) => startPolicy);
   playing = await openPlaying(['arithmetic-base', ...starts]);
-}, 120_000);
+});
 afterAll(() => playing.stop());
 
 /** Recipes that sample with ONNX Runtime here; the others sample with the kernels, in a quarter of the time. */
@@ -98,7 +98,7 @@ test('sdpo: a round from a start of another size than its own', async () => {
   const { mesh, alone, before } = await playing.play({ ...order, engine: 'kernels' });
   expect(mesh).toEqual(alone);
   expect(mesh[weightsFile()]).not.toBe(before[weightsFile()]);
-}, 300_000);
+});
 
 /** The check plays one of each engine. */
 const forms = [

@@ -92,7 +92,7 @@ beforeAll(async () => {
     start: (evaluation: EvaluationReport) => starts.push(evaluation),
   };
   for await (const line of followRun(followed)) lines.push(line);
-}, 120_000);
+});
 
 afterAll(async () => {
   stop.abort();
@@ -223,4 +223,4 @@ test('a run that continues a trained policy measures from where it began, and a 
     [1, 2, undefined],
     [3, 4, 1],
   ]);
-}, 120_000);
+});

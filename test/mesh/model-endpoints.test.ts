@@ -26,7 +26,7 @@ beforeAll(async () => {
   await ensureShipped(scene.gateway, POLICY);
   // While this process computes, it does not see that workerd has closed a connection that was idle for some seconds, and uses it again.
   openai = new OpenAI({ baseURL: `${scene.mesh.url}/v1`, apiKey: 'none', maxRetries: 1 });
-}, 60_000);
+});
 afterAll(async () => {
   await scene.mesh.stop();
   rmSync(scene.stateDir, { recursive: true });
@@ -699,7 +699,7 @@ describe('where a reading token is set', () => {
   const READ_TOKEN = 'a-token-for-readers'.padEnd(64, '0');
   beforeAll(async () => {
     closed = await openScene({ vars: { READ_TOKEN } });
-  }, 60_000);
+  });
   afterAll(async () => {
     await closed.mesh.stop();
     rmSync(closed.stateDir, { recursive: true });

@@ -117,7 +117,7 @@ beforeAll(async () => {
     };
     await importPolicy(scene.gateway, name, files, {});
   }
-}, 180_000);
+});
 afterAll(async () => {
   await scene.stop();
   await server.stop();
@@ -188,7 +188,7 @@ test('the search that the mesh serves: the policy searches until it answers, by 
   }
   expect(samples.filter(({ of }) => of !== undefined).length).toBeGreaterThan(ROUNDS * TASKS * GROUP);
   expect(samples.filter(({ ids }) => tokenizer.decode(ids).startsWith('<answer>')).length).toBeGreaterThan(0);
-}, 180_000);
+});
 
 test('style, which the mesh serves, pays shares, and trains', async () => {
   const samples = await trained('style', served());
@@ -199,13 +199,13 @@ test('style, which the mesh serves, pays shares, and trains', async () => {
   expect(Math.max(...rewards)).toBeGreaterThan(0.5);
   expect(new Set(rewards).size).toBeGreaterThan(1);
   for (const reward of rewards) expect(Number.isInteger(Math.round(reward * 1e9) / 2e8)).toBe(true);
-}, 180_000);
+});
 
 test('a game that the mesh serves is played move by move, and trains', async () => {
   const samples = await trained('tic-tac-toe', served());
   expect(samples.filter(({ of }) => of !== undefined).length).toBeGreaterThan(TASKS * GROUP);
   for (const { rewards } of samples) expect(Math.abs(rewards.reward!)).toBeLessThanOrEqual(1.2 + 1e-9);
-}, 180_000);
+});
 
 test('an environment of OpenEnv: the policy calls its tool again until it is right or out of turns', async () => {
   server.pays = [1, -0.25];
@@ -219,7 +219,7 @@ test('an environment of OpenEnv: the policy calls its tool again until it is rig
     const parts = samples.filter((one) => one.id === id || one.of === id).map((one) => one.rewards.turn ?? 0);
     expect(parts.reduce((sum, part) => sum + part, 0)).toBeCloseTo(rewards.reward!, 12);
   }
-}, 180_000);
+});
 
 describe('a mesh whose own Worker plays the search that the other one serves', () => {
   /** Stands before the search: it knows which sessions were begun, and can keep calls waiting. */
@@ -265,7 +265,7 @@ describe('a mesh whose own Worker plays the search that the other one serves', (
     front.url = `http://127.0.0.1:${(door.address() as AddressInfo).port}`;
     working = await open();
     await ensureShipped(working.gateway, policyOf('search'));
-  }, 120_000);
+  });
   afterAll(async () => {
     await working.stop(true);
     door.closeAllConnections();
@@ -288,7 +288,7 @@ describe('a mesh whose own Worker plays the search that the other one serves', (
         .then(({ files }) => files['model.safetensors']);
     expect(await weights(working)).toEqual(await weights(scene));
     expect(front.begun).toHaveLength(ROUNDS * TASKS * GROUP);
-  }, 180_000);
+  });
 
   test('the Worker’s own token opens episodes, and nothing else', async () => {
     const bindings = await working.mesh.mf.getBindings<{ AGENTS_TOKEN: string }>('rollmesh-environment');
@@ -311,7 +311,7 @@ describe('a mesh whose own Worker plays the search that the other one serves', (
       }),
     ];
     for (const { status } of await Promise.all(others)) expect(status).toBe(401);
-  }, 60_000);
+  });
 
   test('a mesh that is killed in mid-episode: no episode is played twice, and the one that was cut off is missing data', async () => {
     front.begun.length = 0;
@@ -367,7 +367,7 @@ describe('a mesh whose own Worker plays the search that the other one serves', (
     expect(firsts.filter(({ missing }) => missing !== undefined)).toMatchObject([
       { missing: { reward: 'abandoned' } },
     ]);
-  }, 120_000);
+  });
 });
 
 test('the rules of what is served stand before the situation, on a line of their own', () => {

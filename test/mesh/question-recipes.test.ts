@@ -132,7 +132,7 @@ beforeAll(async () => {
   const opened = await openRecipes(written);
   named = new Map(recipes.map((recipe, i) => [recipe, opened.named[i]!.name]));
   playing = await openPlaying([], { recipes: opened.modules.map((module) => module.file) }, opened.registry);
-}, 120_000);
+});
 afterAll(async () => {
   await playing.stop();
   rmSync(root, { recursive: true, force: true });
@@ -146,7 +146,6 @@ async function imported(policy: string, model: string, template: string): Promis
 
 test.each(SHAPES)(
   '$recipe with a template in the shape of $model imports a checkpoint, trains it for two rounds and exports it',
-  { timeout: 400_000 },
   async ({ recipe, model, template, trained, engine }) => {
     expect(named.get(recipe)).toMatch(new RegExp(`^${recipe}-[0-9a-f]{10}$`));
     const policy = `chat-${recipe}`;
@@ -177,7 +176,6 @@ test.each(SHAPES)(
 
 test.each([...ASKING, ...FURTHER])(
   '%s on questions comes to the same bytes in the mesh and in one process',
-  { timeout: 400_000 },
   async (recipe) => {
     const policy = `chat-${recipe}`;
     await imported(policy, 'qwen2', QWEN_TEMPLATE);

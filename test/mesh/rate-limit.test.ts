@@ -57,4 +57,4 @@ test('an address that the client made up is no caller of its own', async () => {
   }
   await fresh.stop();
   expect(seen).toEqual([401, 401, 401, 429, 429, 429]);
-}, 120_000);
+});

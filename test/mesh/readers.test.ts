@@ -20,7 +20,7 @@ beforeAll(async () => {
     engine: 'kernels',
   }));
   await scene.reach(round, ['training']);
-}, 180_000);
+});
 afterAll(() => scene.stop());
 
 const at = (path: string, init?: RequestInit) => fetch(new URL(path, scene.mesh.url), init);

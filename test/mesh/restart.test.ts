@@ -25,9 +25,7 @@ function reopening(options: MeshOptions = {}) {
   };
 }
 
-test('a round that is cut off in any stage ends, with each group scored once', {
-  timeout: 300_000,
-}, async () => {
+test('a round that is cut off in any stage ends, with each group scored once', async () => {
   const open = reopening();
   const first = await open();
   const { round } = await first.order(ORDER);
@@ -79,9 +77,7 @@ test('a round that is cut off in any stage ends, with each group scored once', {
   expect(await fourth.gateway.listRounds(state.run)).toHaveLength(1);
 });
 
-test('a start that pauses plays nothing of an interrupted run until it is resumed, in every stage', {
-  timeout: 300_000,
-}, async () => {
+test('a start that pauses plays nothing of an interrupted run until it is resumed, in every stage', async () => {
   const open = reopening({ pause: true });
   const order = { ...ORDER, tasks: 6, seed: 10 };
   const first = await open();
@@ -132,9 +128,7 @@ test('a start that pauses plays nothing of an interrupted run until it is resume
   expect((await sixth.gateway.getRun(run)).state).toBe('stopped');
 });
 
-test('a run on a large file that is cut off while it proposes loses no question, and asks none twice', {
-  timeout: 300_000,
-}, async () => {
+test('a run on a large file that is cut off while it proposes loses no question, and asks none twice', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'rollmesh-restart-'));
   const file = join(folder, 'large.jsonl');
   const rows = Array.from({ length: 300 }, (_, i) => `{"question": "${i}+1", "answer": ${i + 1}}\n`);

@@ -13,7 +13,7 @@ let start: VersionFiles;
 beforeAll(async () => {
   scene = await openScene({ vars: { ISOLATES_WITH_NODES: 'rest', LEASE_SECONDS: '120' }, rateLimit: 10_000 });
   start = await scene.gateway.getVersion({ name: 'arithmetic-base', version: 0 });
-}, 180_000);
+});
 afterAll(() => scene.stop());
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
@@ -89,4 +89,4 @@ test('a Worker and a node sample from weights in shards as from one file', async
   await bucket.delete('policies/in-shards/0/model.safetensors.shard-1');
   const gone = scene.gateway.getVersion({ name: 'in-shards', version: 0 }, ['model.safetensors']);
   await expect(gone).rejects.toThrow('model.safetensors.shard-1');
-}, 120_000);
+});

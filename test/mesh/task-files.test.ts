@@ -375,16 +375,14 @@ beforeAll(async () => {
     httpService({ secret: SECRET, now: Date.now }),
   );
   await storeTasks(playing.gateway, opened.modules, () => {});
-}, 120_000);
+});
 afterAll(async () => {
   await playing.stop();
   service.close();
   rmSync(root, { recursive: true, force: true });
 });
 
-test('grpo trains an imported checkpoint on a file with a reward module, by its chat template', {
-  timeout: 400_000,
-}, async () => {
+test('grpo trains an imported checkpoint on a file with a reward module, by its chat template', async () => {
   await playing.importPolicy('chat', checkpoint());
   await playing.importPolicy('judged', checkpoint());
   const order = {
@@ -452,9 +450,7 @@ test('grpo trains an imported checkpoint on a file with a reward module, by its 
   expect(judgments.filter(({ outcome }) => outcome === 'ok').length).toBeGreaterThan(3);
 });
 
-test('grpo trains on a file whose tasks lie in the object store, and an audit reads them again', {
-  timeout: 240_000,
-}, async () => {
+test('grpo trains on a file whose tasks lie in the object store, and an audit reads them again', async () => {
   await playing.importPolicy('stored', checkpoint());
   const order = {
     recipe: made.stored,
@@ -481,9 +477,7 @@ test('grpo trains on a file whose tasks lie in the object store, and an audit re
   expect(audited.findings).toEqual([]);
 });
 
-test('programs are judged in isolates, in the audit and in one process alike', {
-  timeout: 240_000,
-}, async () => {
+test('programs are judged in isolates, in the audit and in one process alike', async () => {
   await playing.importPolicy('programs', await readPolicyFolder(`models/${START}`));
   const order = {
     recipe: made.programs,
@@ -508,9 +502,7 @@ test('programs are judged in isolates, in the audit and in one process alike', {
   expect([...paid].sort()).toEqual([0, 1]);
 });
 
-test('a reward model pays beside the checker, audited in full; one without a head or with other tokens is refused', {
-  timeout: 240_000,
-}, async () => {
+test('a reward model pays beside the checker, audited in full; one without a head or with other tokens is refused', async () => {
   const start = await readPolicyFolder(`models/${START}`);
   await playing.importPolicy('paid', start);
   const order = {
@@ -562,9 +554,7 @@ async function audited(order: RunOrder) {
   });
 }
 
-test('grpo trains on the image files of a user, sampled by isolates that read them by their hashes', {
-  timeout: 240_000,
-}, async () => {
+test('grpo trains on the image files of a user, sampled by isolates that read them by their hashes', async () => {
   const order = { seed: 0, rounds: 2, freeze: [], engine: 'kernels' as const, tasks: 4, groupSize: 6 };
   await playing.importPolicy('chat-blind', checkpoint());
   await expect(playing.playInMesh({ ...order, recipe: made.pictures, policy: 'chat-blind' })).rejects.toThrow(
@@ -584,9 +574,7 @@ test('grpo trains on the image files of a user, sampled by isolates that read th
   for (const [, bytes] of pixmaps) expect(readPixmap(bytes)).toMatchObject({ width: expect.any(Number) });
 });
 
-test('a world that draws pictures is played in the mesh: who draws them stores them', {
-  timeout: 240_000,
-}, async () => {
+test('a world that draws pictures is played in the mesh: who draws them stores them', async () => {
   const order = { seed: 0, rounds: 1, freeze: [], engine: 'kernels' as const, tasks: 3, groupSize: 6 };
   const drawn = { ...order, recipe: made.images, variant: 'grpo' };
   const { mesh, alone, before } = await playing.play(drawn);
@@ -600,7 +588,7 @@ test('a world that draws pictures is played in the mesh: who draws them stores t
         expect(stored).toContain(`tasks/${image}`);
 });
 
-test('a shipped recipe is played with settings of the method', { timeout: 240_000 }, async () => {
+test('a shipped recipe is played with settings of the method', async () => {
   const order = { seed: 0, rounds: 1, freeze: [], tasks: 3, groupSize: 4, engine: 'kernels' as const };
   const { mesh, alone, before } = await playing.play({ ...order, recipe: made.changed });
   expect(mesh).toEqual(alone);
@@ -609,38 +597,32 @@ test('a shipped recipe is played with settings of the method', { timeout: 240_00
   expect(plain['model.safetensors']).not.toBe(mesh['model.safetensors']);
 });
 
-test.each(FROM_EXAMPLES)(
-  '%s learns from a file, in the mesh as in one process',
-  { timeout: 240_000 },
-  async (recipe) => {
-    const policy = `${recipe}-trained`;
-    await playing.importPolicy(policy, await readPolicyFolder(`models/${START}`));
-    const order = {
-      recipe: made[recipe],
-      seed: 0,
-      rounds: 2,
-      freeze: [],
-      tasks: 6,
-      policy,
-      engine: 'kernels' as const,
-    };
-    // A teacher has the same tokens; this one is of another width and has more positions.
-    if (recipe === 'distil') {
-      await playing.importPolicy('taught', await readPolicyFolder('models/arithmetic-reading'));
-      await playing.importPolicy('strange', await readPolicyFolder('models/words'));
-      await expect(playing.play({ ...order, policy: 'strange' })).rejects.toThrow(
-        'The tokenizer of taught@0 is not that of the policy that is trained.',
-      );
-    }
-    const { mesh, alone, before } = await playing.play(order);
-    expect(mesh).toEqual(alone);
-    expect(mesh['model.safetensors']).not.toBe(before['model.safetensors']);
-  },
-);
+test.each(FROM_EXAMPLES)('%s learns from a file, in the mesh as in one process', async (recipe) => {
+  const policy = `${recipe}-trained`;
+  await playing.importPolicy(policy, await readPolicyFolder(`models/${START}`));
+  const order = {
+    recipe: made[recipe],
+    seed: 0,
+    rounds: 2,
+    freeze: [],
+    tasks: 6,
+    policy,
+    engine: 'kernels' as const,
+  };
+  // A teacher has the same tokens; this one is of another width and has more positions.
+  if (recipe === 'distil') {
+    await playing.importPolicy('taught', await readPolicyFolder('models/arithmetic-reading'));
+    await playing.importPolicy('strange', await readPolicyFolder('models/words'));
+    await expect(playing.play({ ...order, policy: 'strange' })).rejects.toThrow(
+      'The tokenizer of taught@0 is not that of the policy that is trained.',
+    );
+  }
+  const { mesh, alone, before } = await playing.play(order);
+  expect(mesh).toEqual(alone);
+  expect(mesh['model.safetensors']).not.toBe(before['model.safetensors']);
+});
 
-test('a recipe plays in a world of somebody’s own, by an imported checkpoint', {
-  timeout: 240_000,
-}, async () => {
+test('a recipe plays in a world of somebody’s own, by an imported checkpoint', async () => {
   await playing.importPolicy('guest', anybody);
   const order = {
     recipe: made.world,
@@ -656,9 +638,7 @@ test('a recipe plays in a world of somebody’s own, by an imported checkpoint',
   expect(mesh['model.safetensors']).not.toBe(before['model.safetensors']);
 });
 
-test('two seats play a game of somebody’s own, and the audit finds every turn', {
-  timeout: 240_000,
-}, async () => {
+test('two seats play a game of somebody’s own, and the audit finds every turn', async () => {
   await playing.importPolicy('players', anybody);
   const order = {
     recipe: made.game,
@@ -684,9 +664,7 @@ test('two seats play a game of somebody’s own, and the audit finds every turn'
     }
 });
 
-test('a service is asked once about a group, and its answers are taken from the record', {
-  timeout: 240_000,
-}, async () => {
+test('a service is asked once about a group, and its answers are taken from the record', async () => {
   await playing.importPolicy('rated', await readPolicyFolder(`models/${START}`));
   const order = {
     recipe: made.rated,

@@ -26,7 +26,7 @@ beforeAll(async () => {
   scene = await openScene();
   proxy = await openProxy(scene.mesh.url);
   start = await scene.gateway.getVersion({ name: 'arithmetic-base', version: 0 });
-}, 180_000);
+});
 afterEach(() => proxy.reset());
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
@@ -246,7 +246,7 @@ test('an import that is killed goes on with the parts that are missing', async (
     'manifest.json',
     'model.safetensors',
   ]);
-}, 300_000);
+});
 
 test('a part that breaks off is sent again alone, small files go in one request, and all is counted', async () => {
   const optimizer = bytesOf(2 * PART + MIB + 5, 1);
@@ -284,7 +284,7 @@ test('a part that breaks off is sent again alone, small files go in one request,
     names.map(async (name) => (await (await bucketOf()).head(`policies/torn/0/${name}`))!.size),
   );
   expect(tally.total.r2BytesWritten).toBe(stored.reduce((sum, size) => sum + size, 0));
-}, 120_000);
+});
 
 test('parts that make other bytes are refused by name, removed, and no version has them', async () => {
   const [right, wrong] = [bytesOf(1007, 2), bytesOf(1007, 3)];
@@ -341,7 +341,7 @@ test('parts that make other bytes are refused by name, removed, and no version h
 
   const late = uploadOf('other-bytes', 'optimizer.safetensors.shard-0', sha256(wrong));
   expect(await late.begin(wrong.length)).toMatchObject({ status: 409, code: 'version.committed' });
-}, 120_000);
+});
 
 test('what is wrong with a request is refused by name, and what is repeated changes nothing', async () => {
   const bytes = bytesOf(2 * PART + 9, 5);
@@ -420,7 +420,7 @@ test('what is wrong with a request is refused by name, and what is repeated chan
   expect(await upload.begin(bytes.length)).toMatchObject({ status: 200, json: { result: 'same' } });
   expect(await upload.put(1, part(1))).toMatchObject(unknown);
   expect(await keysUnder('policies/refused/0/')).toEqual(['optimizer.safetensors']);
-}, 120_000);
+});
 
 test('two at once store the same object once, and others beside it', async () => {
   const large = bytesOf(2 * PART + 11, 7);
@@ -446,7 +446,7 @@ test('two at once store the same object once, and others beside it', async () =>
   const key = 'policies/beside/0/optimizer.safetensors';
   for (const { bytes } of uploads)
     expect(Buffer.compare(await scene.gateway.getObject(key, sha256(bytes)), bytes)).toBe(0);
-}, 120_000);
+});
 
 test('an upload that the store has ended is begun anew', async () => {
   const bytes = bytesOf(2 * PART + 13, 9);
@@ -465,7 +465,7 @@ test('an upload that the store has ended is begun anew', async () => {
   expect(calls.filter((one) => one === 'PUT /parts/1')).toHaveLength(1);
   const back = await scene.gateway.getVersion({ name: 'ended', version: 0 });
   expect(Buffer.compare(back['optimizer.safetensors']!, bytes)).toBe(0);
-}, 120_000);
+});
 
 test('an upload that nobody ends goes with its version', async () => {
   for (const version of [0, 1, 2])

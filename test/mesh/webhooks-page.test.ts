@@ -14,7 +14,7 @@ let scene: Scene;
 beforeAll(async () => {
   scene = await openScene();
   await ensureShipped(scene.gateway, shipped.find('ttrl').startPolicy);
-}, 180_000);
+});
 afterAll(() => scene.stop());
 
 const sh = (script: string) =>

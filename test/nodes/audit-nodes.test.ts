@@ -36,7 +36,7 @@ beforeAll(async () => {
     identities.push(await identityOf(token));
   }
   [solver, judge] = identities as [NodeIdentity, NodeIdentity];
-}, 120_000);
+});
 
 async function answered(
   by: NodeIdentity,
@@ -106,7 +106,7 @@ test('honest nodes: every seal holds, and everything that is drawn is right', as
   // However small the share, of each node something is drawn.
   const few = await redrawNodes(record, tools, work, 0.001, 'seed', NONE);
   expect(few).toEqual({ right: { [solver.node]: 1, [judge.node]: 1 }, wrong: [], mismatch: {} });
-}, 120_000);
+});
 
 test.each([
   { part: 'samples', guilty: 'solver', innocent: 'judge' },
@@ -180,7 +180,7 @@ describe('a close solver', () => {
     expect(sum).toBeCloseTo(1e-3 * solved, 2);
     expect(most).toBeGreaterThan(0.9e-3);
     expect(most).toBeLessThan(2e-3);
-  }, 120_000);
+  });
 
   test.each([
     ['on average', (x: number) => x - 2 * CLOSE.mean],
@@ -210,7 +210,7 @@ describe('a close solver', () => {
     }));
     const { wrong } = await audited({ ...honest.record, groups });
     expect(wrong.map(({ finding }) => finding.group)).toEqual([first!.group]);
-  }, 120_000);
+  });
 
   test('is not asked for the same bits when groups are drawn again, and everybody else is', async () => {
     const record = withLogprobs(honest.record, (x) => Math.min(0, x - 1e-3));
@@ -225,7 +225,7 @@ describe('a close solver', () => {
     const forged = withOneBit(record, 'judgments');
     await redrawRound(judged, forged.record, honest.tools, 1, 'seed', closeSamples(work));
     expect(judged.findings.map((finding) => finding.group)).toEqual([forged.group]);
-  }, 120_000);
+  });
 });
 
 test('a token is refused unless it is one', async () => {

@@ -34,7 +34,7 @@ const FORMS: readonly Form[] = NIGHT ? ['F32', 'BF16'] : ['BF16'];
 let opened: ChangedMesh;
 beforeAll(async () => {
   opened = await openChangedMesh('trio', RANK, [...RANK, 'optimizer.publish=bf16'], DELTAS);
-}, 120_000);
+});
 afterAll(() => opened.stop());
 
 const orderOf = (form: Form, seed: number) => ({
@@ -221,4 +221,4 @@ test('three rounds come to the bytes of one process, and whoever comes late repl
     .update(readFileSync(join(folder, WEIGHTS)))
     .digest('hex');
   expect(exported).toBe(sha256);
-}, 300_000);
+});

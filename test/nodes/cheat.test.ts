@@ -11,7 +11,7 @@ beforeAll(async () => {
     vars: { ISOLATES_WITH_NODES: 'rest', LEASE_SECONDS: '300' },
     cronMs: 500,
   });
-}, 120_000);
+});
 afterAll(() => playing.stop());
 
 test('one bit of one log-probability: shut out, and the version is that of one process', async () => {
@@ -67,7 +67,7 @@ test('one bit of one log-probability: shut out, and the version is that of one p
   expect(of.get('honest')!.audited).toBeGreaterThan(0);
   expect(of.get('cheat')).toMatchObject({ state: 'shut-out', audited: 0 });
   expect(of.get('cheat')!.reason).toContain('audit.log-probability');
-}, 300_000);
+});
 
 test.runIf(NIGHT)(
   `at the usual share a new node that lies once in a while is found in its first round, and honest ones are not${IN_THE_NIGHT}`,

@@ -84,7 +84,7 @@ beforeAll(async () => {
     response.writeHead(right ? 200 : 401).end(JSON.stringify({ choices: [choice] }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-}, 180_000);
+});
 afterAll(async () => {
   for (const child of children) child.kill('SIGTERM');
   server.close();
@@ -194,7 +194,7 @@ test('a server samples for the mesh, and is told how close it is', async () => {
   expect(lines).toContain(`Close nodes answered ${node.samples} samples, which cannot be drawn again`);
   const unscored = await auditMesh(playing.gateway, { ...audit, fraction: 0 });
   expect(unscored.close).toMatchObject({ samples: node.samples, mismatch: { tokens: 0 } });
-}, 300_000);
+});
 
 test('a llama-server that is a tenth of a nat off is shut out, and the run comes to the bytes of one process', async () => {
   off = 0.1;
@@ -209,7 +209,7 @@ test('a llama-server that is a tenth of a nat off is shut out, and the run comes
   const node = await nodeOf('liar');
   expect(node).toMatchObject({ state: 'shut-out', audited: 0 });
   expect(node.reason).toMatch(/^audit\.log-probability: .* 0\.100 nats off on average and 0\.100 at most/);
-}, 300_000);
+});
 
 /** Draws at a temperature of its own, and states the log-probabilities that the policy gives to what it drew. */
 function atTemperature(temperature: number): Compute {

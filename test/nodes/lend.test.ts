@@ -243,7 +243,7 @@ test('the results of a lease go back in one call where its body has room for the
   // Nothing is known of the threads at first; then, that a request takes no time.
   expect(limits[0]).toBe(2);
   expect(limits.at(-1)).toBe(8);
-}, 30_000);
+});
 
 test('a node that cannot compute what it leased waits before it leases again', async () => {
   const stop = new AbortController();
@@ -274,4 +274,4 @@ test('a node that cannot compute what it leased waits before it leases again', a
   // A lane holds two leases at most, so that the third is asked for once the first has failed.
   expect(leasedAt[2]! - leasedAt[0]!).toBeGreaterThan(900);
   expect(released).toContain(id(9));
-}, 30_000);
+});

@@ -17,7 +17,7 @@ let browser: Browser | undefined;
 let child: ChildProcess | undefined;
 beforeAll(async () => {
   playing = await openPlaying(['arithmetic-base'], { cronMs: 500 });
-}, 180_000);
+});
 afterAll(async () => {
   child?.kill('SIGTERM');
   await browser?.close();

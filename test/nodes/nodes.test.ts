@@ -42,7 +42,7 @@ beforeAll(async () => {
     },
     opened.registry,
   );
-}, 120_000);
+});
 afterAll(() => playing.stop());
 
 /** Whoever has work waits for the others, so that a fast node does not take it all; no longer than this, since there may be too little for all, ms. */
@@ -110,7 +110,7 @@ test('pictures travel to a thread of a node by their hashes: the bytes of one pr
     images.push(...imagesShown(samples!.map(({ prompt }) => prompt)));
   expect(images.length).toBeGreaterThan(0);
   expect(node.fetched).toEqual(expect.arrayContaining(images));
-}, 120_000);
+});
 
 /** Plays a round of sage with a node, and tells what of its prompts the node was given. */
 async function playHinted(seed: number, name: string, seesGold: boolean) {
@@ -148,7 +148,7 @@ test('no node is given a reference solution, but one whose token says so: the by
   const [, task, solution] = /^<propose>(.*)<sep>(.*)<sep>\d<sep>$/.exec(prompt!)!;
   expect(solution).toBe(writeSolution(referenceSolution(task!)));
   expect(owners.own).toMatchObject({ seesGold: true, reason: null });
-}, 300_000);
+});
 
 /** `rollmesh verify` in an empty folder, with one token and none of the mesh's secrets in its environment. */
 async function verify(token: string, version: string): Promise<{ code: number | null; said: string }> {
@@ -183,4 +183,4 @@ test('a verifier elsewhere trains the version again, and a node that samples may
   const refused = await verify(node.token, version);
   expect(refused.said).toContain('token.wrong');
   expect(refused.code).toBe(1);
-}, 120_000);
+});

@@ -41,7 +41,7 @@ beforeAll(async () => {
   );
   // 257 tokens, and 272 rows of embeddings.
   await playing.importPolicy('plain', qwenCheckpoint(272, ['<|endoftext|>'], { eos_token: '<|endoftext|>' }));
-}, 120_000);
+});
 afterAll(async () => {
   await playing.stop();
   rmSync(root, { recursive: true, force: true });
@@ -67,4 +67,4 @@ test('a node samples until the next question, the bytes of one process', async (
   const [{ requests, state } = { requests: 0, state: '' }] = await gateway.listNodes();
   expect(requests).toBeGreaterThan(0);
   expect(state).toBe('away');
-}, 300_000);
+});

@@ -55,7 +55,7 @@ beforeAll(async () => {
   first = await join('first');
   second = await join('second');
   ({ round } = await scene.order({ recipe: 'trio', seed: 3, tasks: 8, groupSize: 4, engine: 'kernels' }));
-}, 180_000);
+});
 afterAll(() => scene.stop());
 
 const post = (path: string, body: unknown, token?: string) =>
@@ -190,7 +190,7 @@ test('the command makes a token for prompts with reference answers, and the list
   const words = '  may be given prompts that hold reference answers';
   expect(lines.flatMap((line, i) => (line === words ? [i] : []))).toEqual([at + 1]);
   expect(nodeToken('create', 'both', '--gold', '--verifier').said).toContain('cannot be used with');
-}, 60_000);
+});
 
 test('bodies: too large, of another shape, with more than is asked', async () => {
   const { token } = first!;
@@ -226,7 +226,7 @@ test('a node sees prompts as token ids and the files of the version, and nothing
   expect(await refusal(await get(`/api/work/files/${held.lease}/${sha256}`, first!.token))).toBe(
     '409 lease.expired',
   );
-}, 120_000);
+});
 
 test('a node hears that there will be work soon, while tasks are proposed', async () => {
   // Nothing is answered yet.
@@ -259,7 +259,7 @@ test('results: forged, of old weights, impossible, of another’s lease, and sen
   expect(await refusal(await answer(first!, { ...right, work: '0'.repeat(32) }))).toBe('404 work.unknown');
   expect((await answer(first!, right)).status).toBe(200);
   expect(await refusal(await answer(first!, right))).toBe('409 work.answered');
-}, 120_000);
+});
 
 test('two results at once under one lease: the second is not written over the first, which is noted last', async () => {
   const held = await lease(first!);
@@ -276,7 +276,7 @@ test('two results at once under one lease: the second is not written over the fi
   expect(await refusal(await answer(first!, forged))).toBe('409 work.answered');
   expect(await (await bucket.get(key))!.json()).toEqual(made.flat());
   expect((await answer(first!, await resultOf(first!, held, made))).status).toBe(200);
-}, 120_000);
+});
 
 test('a node gets as many requests as it says at least', async () => {
   const sizeOf = async (order: LeaseOrder) => {
@@ -289,7 +289,7 @@ test('a node gets as many requests as it says at least', async () => {
   await expect.poll(() => sizeOf({ ...ORDER, limit: 8, least: 3 }), { timeout: 30_000 }).toBe(3);
   expect(await sizeOf({ ...ORDER, limit: 8 })).toBeLessThan(3);
   expect(await first!.client.lease(NOTHING)).not.toHaveProperty('soon');
-}, 120_000);
+});
 
 test('results in one call: each is taken or refused by itself, and what was answered first stays', async () => {
   const alone = { ...ORDER, limit: 2 };
@@ -335,7 +335,7 @@ test('results in one call: each is taken or refused by itself, and what was answ
   expect(await send([one!.changed])).toEqual([[], [[id, '409 work.answered']]]);
   expect(await send([two!.right], second!.token)).toEqual([[], [[two!.held.id, '403 lease.foreign']]]);
   expect(await (await bucket.get(key))!.json()).toEqual(stored);
-}, 120_000);
+});
 
 test('what no policy could have sampled: refused, and the node that sealed it is shut out and named', async () => {
   const impossible: [string, (one: Completion) => Completion][] = [
@@ -383,7 +383,7 @@ test('what no policy could have sampled: refused, and the node that sealed it is
         ),
       });
   expect(nodes.filter(({ reason }) => reason !== null)).toHaveLength(whole.length);
-}, 120_000);
+});
 
 test('a lease that is held and never answered is taken back, and a late answer is refused', async () => {
   const held = await lease(first!);
@@ -407,7 +407,7 @@ test('a lease that is held and never answered is taken back, and a late answer i
   expect((await answer(second!, await resultOf(second!, again, await computed(second!, again)))).status).toBe(
     200,
   );
-}, 120_000);
+});
 
 test('a revoked token opens nothing, and what it held is open again', async () => {
   const third = await join('third');
@@ -418,7 +418,7 @@ test('a revoked token opens nothing, and what it held is open again', async () =
   expect(await refusal(await post('/api/work/lease', ORDER, third.token))).toBe('403 node.revoked');
   expect((await lease(first!)).id).toBe(held.id);
   await expect(scene.gateway.makeNode('third')).rejects.toMatchObject({ code: 'node.exists' });
-}, 120_000);
+});
 
 test('who keeps a lease alive and answers nothing loses it once the round has stalled', async () => {
   const held = await lease(first!);
@@ -447,7 +447,7 @@ test('who keeps a lease alive and answers nothing loses it once the round has st
       { timeout: 90_000 },
     )
     .toBe('closed');
-}, 120_000);
+});
 
 test('a node that is shut out holds nothing, and what it answered counts no more', async () => {
   const held = await lease(second!);
@@ -459,4 +459,4 @@ test('a node that is shut out holds nothing, and what it answered counts no more
   const db = await scene.mesh.mf.getD1Database('DB', 'rollmesh-gateway');
   const own = db.prepare('SELECT count(*) AS n FROM work WHERE node = ?').bind(second!.identity.node);
   expect(await own.first()).toEqual({ n: 0 });
-}, 120_000);
+});

@@ -24,7 +24,7 @@ beforeAll(async () => {
     { cronMs: 500, vars: { ISOLATES_WITH_NODES: 'rest' }, recipes: modules.map(({ file }) => file) },
     registry,
   );
-}, 180_000);
+});
 afterAll(async () => {
   for (const browser of browsers.values()) await browser.close();
   await playing.stop();

@@ -44,7 +44,7 @@ test('every recipe that is listed as running on files is played here', () => {
   expect([...ON_FILES, ...QUESTION_RECIPES]).toEqual(expect.arrayContaining(listed));
 });
 
-test.each([...ON_FILES, ...QUESTION_RECIPES])('%s', { timeout: 60_000 }, async (name) => {
+test.each([...ON_FILES, ...QUESTION_RECIPES])('%s', async (name) => {
   const made = await taskRecipe({
     recipe: name,
     policy: 'anybody',

@@ -112,7 +112,7 @@ test('a teacher with other tokens is refused before anything is sampled', async 
   );
 });
 
-describe('rounds', { timeout: 180_000 }, () => {
+describe('rounds', () => {
   const trainer = new RoundTrainer();
   beforeAll(async () => {
     await openDevice({ device: 'cpu', threads: 1 });

@@ -235,7 +235,7 @@ describe('plans', () => {
   });
 });
 
-describe('rounds', { timeout: 180_000 }, () => {
+describe('rounds', () => {
   const trainer = new RoundTrainer();
   let start: VersionFiles;
   beforeAll(async () => {

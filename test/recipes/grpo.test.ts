@@ -139,7 +139,7 @@ describe('training plans', () => {
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
-describe('rounds', { timeout: 120_000 }, () => {
+describe('rounds', () => {
   const trainer = new RoundTrainer();
   beforeAll(async () => {
     await openDevice({ device: 'cpu', threads: 1 });

@@ -62,29 +62,25 @@ const mine = recipes.filter(
     written && !written.needs.data.some((datum) => ['mark', 'documents', 'users'].includes(datum)),
 );
 
-test.each(mine.map((recipe) => [recipe.name, recipe] as const))(
-  '%s',
-  { timeout: 60_000 },
-  async (_, recipe) => {
-    expect(lackedIn(recipe, everything)).toEqual([]);
-    const { gaps, without, line } = await playGaps(inWorld(recipe, everything));
-    const { monitors } = line.report;
-    expect(monitors!.rollouts + monitors!.proposals).toBeGreaterThan(0);
-    expect(line.groups.failed).toBe(0);
-    for (const { sample, advantage } of gaps) {
-      expect(sample.rewards.reward).not.toBeNull();
-      for (const one of [advantage].flat()) expect(one).toBeTypeOf('number');
-      expect([advantage].flat().every(Number.isFinite)).toBe(true);
-    }
-    // Recipes that take weighted sums, of which a part may be missing: the others are credited as if the rollout had not been.
-    if (recipe.written!.ownReward !== undefined) return;
-    const credit = (items: readonly PolicyItem[]) =>
-      items.map(({ sample, advantage }) => ({
-        id: sample.id,
-        advantage: [advantage].flat().map((one) => expect.closeTo(one, 6) as number),
-      }));
-    expect(gaps.map(({ sample, advantage }) => ({ id: sample.id, advantage: [advantage].flat() }))).toEqual(
-      credit(without),
-    );
-  },
-);
+test.each(mine.map((recipe) => [recipe.name, recipe] as const))('%s', async (_, recipe) => {
+  expect(lackedIn(recipe, everything)).toEqual([]);
+  const { gaps, without, line } = await playGaps(inWorld(recipe, everything));
+  const { monitors } = line.report;
+  expect(monitors!.rollouts + monitors!.proposals).toBeGreaterThan(0);
+  expect(line.groups.failed).toBe(0);
+  for (const { sample, advantage } of gaps) {
+    expect(sample.rewards.reward).not.toBeNull();
+    for (const one of [advantage].flat()) expect(one).toBeTypeOf('number');
+    expect([advantage].flat().every(Number.isFinite)).toBe(true);
+  }
+  // Recipes that take weighted sums, of which a part may be missing: the others are credited as if the rollout had not been.
+  if (recipe.written!.ownReward !== undefined) return;
+  const credit = (items: readonly PolicyItem[]) =>
+    items.map(({ sample, advantage }) => ({
+      id: sample.id,
+      advantage: [advantage].flat().map((one) => expect.closeTo(one, 6) as number),
+    }));
+  expect(gaps.map(({ sample, advantage }) => ({ id: sample.id, advantage: [advantage].flat() }))).toEqual(
+    credit(without),
+  );
+});

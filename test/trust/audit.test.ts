@@ -99,9 +99,7 @@ async function forgedOnceEach(): Promise<{ record: RoundRecord; places: Map<stri
   return { record, places };
 }
 
-test(`what only drawing again can tell is found as often as it is drawn${NIGHT ? ', by the numbers of README.md' : ''}`, {
-  timeout: 300_000,
-}, async () => {
+test(`what only drawing again can tell is found as often as it is drawn${NIGHT ? ', by the numbers of README.md' : ''}`, async () => {
   const { record, places } = await forgedOnceEach();
   const read = new AuditLedger();
   await rereadRound(read, record, scene.tools);

@@ -56,7 +56,7 @@ test('the honest round is trained, whatever the audit', async () => {
     for (const fraction of [null, FRACTION, 1]) expect(await play(none, key, fraction)).toBe('trained');
 });
 
-test('README.md says who can forge what', { timeout: 120_000 }, async () => {
+test('README.md says who can forge what', async () => {
   const lines = [];
   for (const forgery of STORED_FORGERIES) {
     const cells: Cell[] = [];
@@ -69,9 +69,7 @@ test('README.md says who can forge what', { timeout: 120_000 }, async () => {
   expect(told.slice(at, at + lines.length)).toEqual(lines);
 });
 
-test('the command finds every one of them afterwards, and nothing in an honest round', {
-  timeout: 120_000,
-}, async () => {
+test('the command finds every one of them afterwards, and nothing in an honest round', async () => {
   const audit = async (round: StoredRound) =>
     (
       await auditMesh(gatewayOf(round).gateway, {

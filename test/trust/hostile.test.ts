@@ -440,7 +440,7 @@ beforeAll(async () => {
     'private/secret.json',
     'canary-in-the-bucket',
   );
-}, 120_000);
+});
 afterAll(() => scene.stop());
 
 /** What must be the same after any number of refused requests. */

@@ -48,4 +48,4 @@ test('killed in every stage, a run loses nothing, trains nothing twice and comes
   const admitted = 6 * rounds;
   expect(books).toEqual({ admitted, trained: admitted, failed: 0, lost: 0, trainedTwice: 0, errors: [] });
   expect(report.differing).toEqual([]);
-}, 600_000);
+});

@@ -51,7 +51,7 @@ test('paused, with each message ten times and two learners, a run comes to the s
   const admitted = tasks * rounds;
   expect(books).toEqual({ admitted, trained: admitted, failed: 0, lost: 0, trainedTwice: 0, errors: [] });
   expect(report.differing).toEqual([]);
-}, 300_000);
+});
 
 /** Every Node but this one is a day ahead; workerd, which has no such switch, is not. */
 const A_DAY_AHEAD = `
@@ -85,4 +85,4 @@ test('where the clocks of mesh and learner are a day ahead of workerd’s, a run
   expect(Date.parse(at) - Date.now()).toBeGreaterThan(23 * 3600 * 1000);
   expect(report.balance).toMatchObject({ rounds: 1, trained: 4, failed: 0, errors: [] });
   expect(report.differing).toEqual([]);
-}, 300_000);
+});

@@ -60,7 +60,7 @@ beforeAll(async () => {
   stored = storeRound(await playHonestRound(1, 3, 4));
   name = stored.spec.settings.policy;
   manifest = await trainStored(stored, shipped, device.description);
-}, 120_000);
+});
 afterAll(() => device.close());
 
 /** The mesh after the commit, with some of its answers replaced. */
@@ -89,7 +89,7 @@ test('training again gives the committed bytes of every file', async () => {
       /^same bytes {2}version 1 of trio-11, trained from version 0 on \d groups of round 1: \d files/,
     ),
   ]);
-}, 60_000);
+});
 
 test('a record with one character changed is refused by its hash before anything is trained', async () => {
   const { gateway } = gatewayOf(stored);
@@ -152,7 +152,7 @@ test('a version that was trained otherwise is told by file, with what may have m
   expect(lines[0]).toMatch(/^DIFFERENT {3}version 1/);
   expect(lines[1]).toMatch(/model\.safetensors: committed b{16}, trained again [0-9a-f]{16}$/);
   expect(lines.at(-1)).toContain('It was trained on WebGPU, some GPU; this is CPU, 1 thread, SIMD.');
-}, 60_000);
+});
 
 test('a version that another policy taught is trained again with the teacher that the round sealed', async () => {
   const start = await readPolicyFolder('models/arithmetic-base');
@@ -206,7 +206,7 @@ test('a version that another policy taught is trained again with the teacher tha
   // Somebody has put another policy in the teacher's place since.
   putVersion(taught, start, 'taught');
   await expect(again()).rejects.toThrow(/taught/);
-}, 60_000);
+});
 
 /** What the command prints for a version of the mesh, the devices that it opens, and whether all bytes are the same. */
 async function told(mesh: VerifiedMesh, version: number, more: Partial<VerifyOptions>) {

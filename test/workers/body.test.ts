@@ -6,7 +6,7 @@ beforeAll(async () => {
   // Not by its literal name, since the Workers are compiled against other types than the tests.
   const module: string = '../../workers/gateway/body.ts';
   ({ readBytes } = (await import(module)) as { readBytes: typeof readBytes });
-}, 60_000);
+});
 
 /** The status of the refusal, and how many chunks of 100 bytes were read; null = the body was taken. */
 async function read(chunks: number, limit: number, headers: Record<string, string> = {}) {

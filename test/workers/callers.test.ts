@@ -6,7 +6,7 @@ beforeAll(async () => {
   // Not by its literal name, since the Workers are compiled against other types than the tests.
   const app: string = '../../workers/gateway/app.ts';
   ({ gatewayApp } = (await import(app)) as { gatewayApp: typeof gatewayApp });
-}, 60_000);
+});
 
 const LEARNER = 'the-learners-token'.padEnd(64, '0');
 

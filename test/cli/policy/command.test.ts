@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bornOf } from '../../../cli/process-birth.ts';
 import { refuseBusy, refuseShared } from '../../../cli/shared/state-access.ts';
 import { claim, lockPath, ownerOf } from '../../../cli/shared/state-lock.ts';
@@ -11,7 +11,6 @@ import { oracle } from '../../model/checkpoints.ts';
 import { startTestMesh, type TestMesh } from './policy-mesh.ts';
 
 /** A process takes seconds to start where the machine is busy. */
-vi.setConfig({ testTimeout: 90_000 });
 
 interface Ended {
   readonly status: number | null;

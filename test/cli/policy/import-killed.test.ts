@@ -86,8 +86,8 @@ test('killed at four moments, the next import stores the version', async () => {
   for (const objects of [0, all - 2, all - 1, all]) {
     const state = join(folder, `killed-${objects}`);
     const first = await importing(state, objects);
-    expect(first.status).toBe(null);
-    // On a busy machine it may be killed later than asked for, after its commit even.
+    // On a busy machine it may be killed later than asked for, after its commit even, or have ended before.
+    expect([null, 0]).toContain(first.status);
     const isWhole = objectsIn(state) >= all;
     const kept = await withMesh(state, async () => {
       const second = await importing(state);
@@ -99,4 +99,4 @@ test('killed at four moments, the next import stores the version', async () => {
     expect(kept).toEqual(reference);
   }
   expect(completed).toBeGreaterThan(0);
-}, 600_000);
+});

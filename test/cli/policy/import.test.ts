@@ -286,7 +286,7 @@ const cases: [what: string, code: string, description: string, damage: Break][] 
   ],
 ];
 
-test.each(cases)('%s', { timeout: 20_000 }, async (_, code, description, damage) => {
+test.each(cases)('%s', async (_, code, description, damage) => {
   const folder = await copy();
   await damage(folder);
   await expect(readImport(folder, 'broken', { tokenizer: true })).rejects.toMatchObject({

@@ -1,13 +1,12 @@
 /** The commands that change a mesh elsewhere: through its gateway, with the learner's token from the environment. */
 import { spawn } from 'node:child_process';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { gatewayAddress } from '../../../cli/shared/mesh-access.ts';
 import { NODE_FLAGS } from '../../../local/mesh/installation.ts';
 import { readSecrets } from '../../../local/mesh/secrets.ts';
 import { openScene, type Scene } from '../../mesh/scene.ts';
 
 /** A process takes seconds to start where the machine is busy. */
-vi.setConfig({ testTimeout: 90_000 });
 
 let scene: Scene;
 /** Keys of the version's objects. */

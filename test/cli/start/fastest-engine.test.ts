@@ -38,13 +38,13 @@ test('both engines are measured on the start policy, and the words name what was
   // The project's kernels take half of ONNX Runtime's time here or less (test/bench/results/rollout-kernels.json).
   expect(found.chosen.engine).toBe('kernels');
   expect(fastestWords(found)).toMatch(/^Fastest here: kernels \(onnx \d+ tokens\/s, kernels \d+ tokens\/s/);
-}, 60_000);
+});
 
 test('an engine that does not hold the asked weights is left out with its reason', async () => {
   const found = await fastestForm(nodeEngines, files, candidates(undefined, 'int4'));
   expect(found.chosen.engine).toBe('onnx');
   expect(found.trials[1]!.fault).toContain('int4');
-}, 60_000);
+});
 
 test('8 bits are compared with float32 on the kernels, and are taken only where they are clearly faster', () => {
   expect(candidates(undefined, 'measured')).toEqual([
@@ -70,4 +70,4 @@ test('both forms of the kernels are measured on the start policy', async () => {
   const found = await fastestForm(nodeEngines, files, candidates('kernels', 'measured'));
   expect(found.trials.map(({ weights }) => weights)).toEqual([undefined, 'int8']);
   for (const { cpuMs } of found.trials) expect(cpuMs).toBeGreaterThan(0);
-}, 60_000);
+});

@@ -95,4 +95,4 @@ test('runs that are ordered meanwhile are told one after the other, from their n
     'round 2: 1 to 2',
     'trio-2: 2 told',
   ]);
-}, 30_000);
+});

@@ -30,7 +30,7 @@ const ARGS = [
 const FEW = 2;
 const quiet = { started() {}, evaluatedStart() {}, round() {} };
 
-test('the versions of the same run, whole or in two parts', { timeout: 120_000 }, async () => {
+test('the versions of the same run, whole or in two parts', async () => {
   const order = { recipe: 'dapo', seed: 4, rounds: 3, freeze: [], tasks: 2, groupSize: 2 };
   const run = runOf(shipped, { ...order, engine: 'kernels' });
   const device = await openDevice({ device: 'cpu', threads: 1 });
@@ -85,9 +85,7 @@ test('what cannot be played is refused before anything is', async () => {
   });
 });
 
-test('an imported policy is taken from the state folder, to train and to teach', {
-  timeout: 120_000,
-}, async () => {
+test('an imported policy is taken from the state folder, to train and to teach', async () => {
   const mesh = await startTestMesh();
   try {
     await mesh.import('models/arithmetic-verbose', 'mine', true);

@@ -65,7 +65,7 @@ test('all forms in workerd', async () => {
   } finally {
     await worker.dispose();
   }
-}, 60_000);
+});
 
 test.skipIf(!chromiumPath)(
   `all forms in Chromium${CHROMIUM_NEEDED}`,

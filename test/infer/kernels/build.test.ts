@@ -16,7 +16,7 @@ test.each(BUILDS)(
 test('with a memory that threads share they are what the compiler makes for one', async () => {
   const made = importingShared(readFileSync(buildFile('fused')));
   expect(Buffer.compare(await compileKernels('fused', true), made)).toBe(0);
-}, 180_000);
+});
 
 test('a module that imports something else is refused', () => {
   expect(() => importingShared(importingShared(readFileSync(buildFile('plain'))))).toThrow(

@@ -69,7 +69,7 @@ describe.skipIf(!command)(`llama-server${command ? '' : ' (skipped: LLAMA_SERVER
       concurrency: 4,
     });
     here = await createPolicy({ runtime: await loadOrt(), ref, config, weights: tensors });
-  }, 60_000);
+  });
   afterAll(async () => {
     server?.kill();
     await here?.dispose();

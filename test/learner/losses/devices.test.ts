@@ -1,6 +1,6 @@
 /** The losses on every device the learner has: same values and gradients as on tfjs' plain backend, spoilt masked places included. */
 import { existsSync } from 'node:fs';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { PolicyObjectiveSpec } from '../../../core/rl/objective.ts';
 import { openDevice } from '../../../learner/device/node-host.ts';
 import { classHead } from '../../../learner/losses/class-head.ts';
@@ -30,7 +30,6 @@ import { expectClose } from './finite-difference.ts';
 const SOFTWARE_DRIVER = '/usr/lib/chromium/vk_swiftshader_icd.json';
 if (!process.env.VK_ICD_FILENAMES && existsSync(SOFTWARE_DRIVER))
   process.env.VK_ICD_FILENAMES = SOFTWARE_DRIVER;
-vi.setConfig({ testTimeout: 120_000 });
 
 const batch = spoil(randomBatch('devices', 6));
 const T = batch.sequence.length;

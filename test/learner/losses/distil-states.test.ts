@@ -1,6 +1,6 @@
 /** Distillation from hidden states, block by block: values worked by hand, gradients by differences in float64, memory, both devices. */
 import { existsSync } from 'node:fs';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Divergence, DivergenceOver } from '../../../core/plan/training-plan.ts';
 import { Random } from '../../../core/random.ts';
 import { openDevice } from '../../../learner/device/node-host.ts';
@@ -13,7 +13,6 @@ import { expectClose } from './finite-difference.ts';
 const SOFTWARE_DRIVER = '/usr/lib/chromium/vk_swiftshader_icd.json';
 if (!process.env.VK_ICD_FILENAMES && existsSync(SOFTWARE_DRIVER))
   process.env.VK_ICD_FILENAMES = SOFTWARE_DRIVER;
-vi.setConfig({ testTimeout: 120_000 });
 
 interface Spec {
   readonly divergence: Divergence;
