@@ -4,6 +4,7 @@
  * drawn, what is paid, and what a round trains.
  */
 import { wrongInput } from '../core/errors.ts';
+import type { Wording } from '../core/game/game.ts';
 import type { OptimizerSettings, PolicyItem, PolicyPart, Update } from '../core/plan/training-plan.ts';
 import type { Recipe, RoundShape } from '../core/recipe/recipe.ts';
 import type { Placement, RoundDescription } from '../core/recipe/role.ts';
@@ -15,7 +16,7 @@ import { evaluation } from '../core/schema/evaluation.ts';
 import { MAIN_SET } from '../core/schema/policy.ts';
 import type { Proposals, Sample, ScoredGroup } from '../core/schema/sample.ts';
 import { familyTasks } from '../worlds/drawn-tasks.ts';
-import { type AnswerReward, payAnswers } from './answer-rewards.ts';
+import { type AnswerReward, exactAndControls, payAnswers } from './answer-rewards.ts';
 import { evaluateSolver } from './evaluate/solver.ts';
 import { rollOut } from './roll-out.ts';
 
@@ -25,14 +26,16 @@ export interface SolverGame {
   readonly family: TaskFamily;
   /** The temperature of rollouts and of the sampled evaluation; default 1. */
   readonly temperature?: number;
-  /** Longest answer in tokens, stop included; default the family's. */
+  /** Longest answer in tokens, stop included; default that of the words, or else the family's. */
   readonly maxNew?: number;
-  /** The first is the default. */
-  readonly rewards: Readonly<Record<string, AnswerReward>>;
+  /** What a game says. */
+  readonly words?: { readonly solve: Pick<Wording<'solve'>, 'maxNew'> };
+  /** The first is the default; left out: exact answers, and the controls. */
+  readonly rewards?: Readonly<Record<string, AnswerReward>>;
   /** A round's tasks; default: drawn by the family, none twice, none held out. */
   readonly tasks?: (context: RoundContext) => Proposals | Promise<Proposals>;
   /** Tasks of the evaluation; default: all that the family holds out. */
-  readonly examined?: (asked: EvaluationTasks) => readonly string[];
+  readonly tests?: (asked: EvaluationTasks) => readonly string[];
   /** Samples of each of these tasks, over which the sampled accuracy is a mean; default 1. */
   readonly draws?: number;
   /** Whether the evaluation asks once more with the steps forced; default where the family has a form with steps. */
@@ -55,10 +58,11 @@ export const ofFamily = (
 export function solverAlone({
   family,
   temperature = 1,
-  maxNew = family.maxNew.solver,
-  rewards,
+  words,
+  maxNew = words?.solve.maxNew ?? family.maxNew.solver,
+  rewards = exactAndControls,
   tasks = familyTasks(family),
-  examined = (asked) => family.heldOut(asked),
+  tests = (asked) => family.heldOut(asked),
   draws = 1,
   force = family.workedPrefix !== '',
   placement = 'sequence',
@@ -82,7 +86,7 @@ export function solverAlone({
           temperature,
           draws,
           force,
-          tasks: examined(context.evaluationTasks),
+          tasks: tests(context.evaluationTasks),
         }),
         await examine?.(context),
       ),

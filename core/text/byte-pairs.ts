@@ -2,7 +2,9 @@
  * Makes a byte-level BPE tokenizer in Hugging Face's format from sample texts (Sennrich et al., 2016, on bytes as GPT-2 has them): letters
  * with the space before them are one word, every digit is a word of its own. Any text can be encoded, since every byte is a token.
  */
+
 import { wrongInput } from '../errors.ts';
+import { bpeFile } from './bpe-file.ts';
 
 /** Words, between which nothing is merged. */
 const WORD = ' ?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]|\\s';
@@ -76,20 +78,12 @@ export function bytePairTokenizer({ texts, vocabSize, control, marks }: BytePair
     tokens.push(pair.join(''));
     words = words.map(({ parts, count }) => ({ parts: merged(parts, pair), count }));
   }
-  return {
-    version: '1.0',
-    truncation: null,
-    padding: null,
-    added_tokens: added.map((content, id) => ({
-      id,
-      content,
-      single_word: false,
-      lstrip: false,
-      rstrip: false,
-      normalized: false,
-      special: id < control.length,
-    })),
-    normalizer: null,
+  return bpeFile({
+    tokens,
+    added,
+    special: control.length,
+    unknown: null,
+    merges,
     pre_tokenizer: {
       type: 'Sequence',
       pretokenizers: [
@@ -97,19 +91,6 @@ export function bytePairTokenizer({ texts, vocabSize, control, marks }: BytePair
         { type: 'ByteLevel', add_prefix_space: false, trim_offsets: false, use_regex: false },
       ],
     },
-    post_processor: null,
     decoder: { type: 'ByteLevel', add_prefix_space: false, trim_offsets: false, use_regex: false },
-    model: {
-      type: 'BPE',
-      dropout: null,
-      unk_token: null,
-      continuing_subword_prefix: null,
-      end_of_word_suffix: null,
-      fuse_unk: false,
-      byte_fallback: false,
-      ignore_merges: false,
-      vocab: Object.fromEntries(tokens.map((token, id) => [token, id])),
-      merges,
-    },
-  };
+  });
 }

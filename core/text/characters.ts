@@ -1,4 +1,5 @@
 /** Makes a character-level tokenizer.json, in Hugging Face's format: one token per character, and the roles' tags as special tokens. */
+import { bpeFile } from './bpe-file.ts';
 
 export const TAGS = [
   '<pad>',
@@ -39,35 +40,14 @@ export function characterTokenizer(
   const tokens = [...added, ...characters];
   return {
     vocabSize: tokens.length,
-    json: {
-      version: '1.0',
-      truncation: null,
-      padding: null,
-      added_tokens: added.map((content, id) => ({
-        id,
-        content,
-        single_word: false,
-        lstrip: false,
-        rstrip: false,
-        normalized: false,
-        special: id < control.length,
-      })),
-      normalizer: null,
+    json: bpeFile({
+      tokens,
+      added,
+      special: control.length,
+      unknown,
+      merges: [],
       pre_tokenizer: null,
-      post_processor: null,
       decoder: { type: 'Fuse' },
-      model: {
-        type: 'BPE',
-        dropout: null,
-        unk_token: unknown,
-        continuing_subword_prefix: null,
-        end_of_word_suffix: null,
-        fuse_unk: false,
-        byte_fallback: false,
-        ignore_merges: false,
-        vocab: Object.fromEntries(tokens.map((token, id) => [token, id])),
-        merges: [],
-      },
-    },
+    }),
   };
 }

@@ -5,7 +5,6 @@ import type { TokenIds } from '../../core/policy/policy.ts';
 import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { ppoClip } from '../../protocols/objectives.ts';
 import { attemptOf } from '../../protocols/privileged-teacher.ts';
 import { ownContext, scoreInContexts } from '../../protocols/score-in-other-prompt.ts';
@@ -158,7 +157,7 @@ const written: RecipeOver<'solve' | 'retell'> = {
   needs: { verbs: ['solve', 'retell'], data: ['answer', 'solution'] },
   over: (game) => ({
     ...described,
-    ...solverAlone({ ...game, rewards: exactAndControls, draws: 2 }),
+    ...solverAlone({ ...game, draws: 2 }),
     learn: (records, tools) => learn(game, records, tools),
   }),
   elsewhere: {

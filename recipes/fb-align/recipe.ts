@@ -1,7 +1,6 @@
 /** The feedback-alignment study: what the self-teacher should be told of an attempt. */
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
-import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { besideCritic } from '../../protocols/critic.ts';
 import {
   rewardsAlone,
@@ -75,7 +74,7 @@ const written: RecipeOver<'solve' | 'retell' | 'correct'> = {
   needs: { verbs: ['solve', 'retell', 'correct'], alsoSays: ['critique'], data: ['answer', 'solution'] },
   over: (game) => ({
     ...described,
-    ...besideCritic(game, solverAlone({ ...game, rewards: exactAndControls, draws: 2 }), ({ settings }) => {
+    ...besideCritic(game, solverAlone({ ...game, draws: 2 }), ({ settings }) => {
       const { variant, rewardFunction } = settings;
       return rewardFunction === 'exact' && variant !== 'grpo' && variant !== 'reference';
     }),

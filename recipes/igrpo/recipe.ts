@@ -2,7 +2,6 @@
 import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
-import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { grpoUpdate } from '../../protocols/objectives.ts';
 import { exactShare, writtenBy } from '../../protocols/samples-of-role.ts';
 import { SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
@@ -59,7 +58,7 @@ const described = {
 const written: RecipeOver<'solve' | 'revise'> = {
   needs: { verbs: ['solve', 'revise'], data: ['answer'] },
   over: (game) => {
-    const { roles, ...alone } = solverAlone({ ...game, rewards: exactAndControls, draws: 2 });
+    const { roles, ...alone } = solverAlone({ ...game, draws: 2 });
     return {
       ...described,
       ...alone,

@@ -16,7 +16,6 @@ import { equalClassWeights, grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { finite } from '../../core/schema/numbers.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
-import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { ppoClip, updateOf } from '../../protocols/objectives.ts';
 import {
   groupItems,
@@ -164,11 +163,7 @@ const written: RecipeOver<'solve'> = {
   over: (game) => ({
     ...described,
     ...(game.unused ? {} : { state: startState }),
-    ...solverAlone({
-      ...game,
-      rewards: exactAndControls,
-      draws: 2,
-    }),
+    ...solverAlone({ ...game, draws: 2 }),
     learn: (records, tools) => learn(game, records, tools),
   }),
   elsewhere: {

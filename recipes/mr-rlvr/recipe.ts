@@ -99,7 +99,7 @@ const described = {
 
 /** The recipe with puzzles of a world. */
 function withPuzzles(game: Game<'solve'>, pose: Pose) {
-  const { roles, ...alone } = solverAlone({ ...game, examined: game.tests, draws: 4, rewards });
+  const { roles, ...alone } = solverAlone({ ...game, draws: 4, rewards });
   return {
     ...described,
     ...alone,

@@ -18,7 +18,6 @@ import { mixStreams } from '../../core/rl/rewards/index.ts';
 import { groupsInBand } from '../../core/rl/selection/index.ts';
 import { mean, whiten } from '../../core/rl/statistics.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { ppoClip } from '../../protocols/objectives.ts';
 import { solverAlone, solverUpdate } from '../../protocols/solver.ts';
 import { OPTIMIZER } from '../../protocols/solver-verifier.ts';
@@ -198,11 +197,7 @@ const written: RecipeOver<'solve'> = {
       ...described,
       method: methodOf(credit),
       differences: differencesOf(credit),
-      ...solverAlone({
-        ...game,
-        rewards: exactAndControls,
-        placement: 'token',
-      }),
+      ...solverAlone({ ...game, placement: 'token' }),
       learn: (records, tools) => planTraining(family, credit, records, tools),
     };
   },

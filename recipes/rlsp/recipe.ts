@@ -7,7 +7,6 @@ import { arXiv, type Described, played, type RecipeOver } from '../../core/recip
 import { gae } from '../../core/rl/estimators/index.ts';
 import { mean, whiten } from '../../core/rl/statistics.ts';
 import type { Sample } from '../../core/schema/sample.ts';
-import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { ppoClip } from '../../protocols/objectives.ts';
 import { SOLVER, smallSteps, solverAlone, solverUpdate } from '../../protocols/solver.ts';
 import { checkedArithmetic } from '../../worlds/arithmetic/checking.ts';
@@ -146,13 +145,7 @@ const written: RecipeOver<'solve'> = {
   needs: { verbs: ['solve'], data: ['answer'] },
   over: (game) => ({
     ...described,
-    ...solverAlone({
-      ...game,
-      maxNew: game.words.solve.maxNew,
-      examined: game.tests,
-      draws: 2,
-      rewards: exactAndControls,
-    }),
+    ...solverAlone({ ...game, draws: 2 }),
     learn: (records, tools) => learn(steps(game), records, tools),
   }),
   elsewhere: {

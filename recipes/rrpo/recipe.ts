@@ -258,7 +258,7 @@ const described = {
 const written: RecipeOver<'solve' | 'spoil'> = {
   needs: { verbs: ['solve', 'spoil'], data: ['answer'] },
   over: (game) => {
-    const alone = solverAlone({ ...game, rewards: exactAndControls });
+    const alone = solverAlone(game);
     return {
       ...described,
       ...alone,

@@ -3,7 +3,6 @@ import type { RoundRecords, TrainingPlan } from '../../core/plan/training-plan.t
 import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { role } from '../../core/recipe/role.ts';
 import { mean } from '../../core/rl/statistics.ts';
-import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { grpoUpdate } from '../../protocols/objectives.ts';
 import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
 import {
@@ -73,7 +72,7 @@ const { 'random-hints': _, ...WITHOUT_OTHERS } = VARIANTS;
 const written: RecipeOver<'solve' | 'follow' | 'hint'> = {
   needs: { verbs: ['solve', 'follow', 'hint'], data: ['answer', 'solution'] },
   over: (game: HintedGame) => {
-    const { roles, ...alone } = solverAlone({ ...game, rewards: exactAndControls, draws: 2 });
+    const { roles, ...alone } = solverAlone({ ...game, draws: 2 });
     return {
       ...described,
       ...alone,

@@ -4,7 +4,6 @@ import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/tra
 import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { Sample } from '../../core/schema/sample.ts';
-import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { grpoUpdate } from '../../protocols/objectives.ts';
 import { ownContext, scoreInContexts } from '../../protocols/score-in-other-prompt.ts';
 import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
@@ -112,12 +111,7 @@ const written: RecipeOver<'solve'> = {
   needs: { verbs: ['solve'], data: ['answer'] },
   over: (game) => ({
     ...described,
-    ...solverAlone({
-      ...game,
-      maxNew: game.words.solve.maxNew,
-      draws: 2,
-      rewards: exactAndControls,
-    }),
+    ...solverAlone({ ...game, draws: 2 }),
     learn: (records, tools) => learn(game, records, tools),
   }),
 };

@@ -6,7 +6,6 @@ import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
-import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { heldOutAnswers, heldOutFigures } from '../../protocols/evaluate/solver.ts';
 import { ppoClip, updateOf } from '../../protocols/objectives.ts';
 import { groupItems, policyPart, SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
@@ -103,12 +102,7 @@ const described = {
 const written: RecipeOver<'solve' | 'segment' | 'weigh'> = {
   needs: { verbs: ['solve', 'segment', 'weigh'], data: ['answer'] },
   over: (game) => {
-    const { roles, ...alone } = solverAlone({
-      ...game,
-      maxNew: game.words.solve.maxNew,
-      rewards: exactAndControls,
-      draws: DRAWS,
-    });
+    const { roles, ...alone } = solverAlone({ ...game, draws: DRAWS });
     return {
       ...described,
       ...alone,

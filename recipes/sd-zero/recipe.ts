@@ -6,7 +6,6 @@ import { role } from '../../core/recipe/role.ts';
 import { inPhases } from '../../core/round/in-phases.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { sftPart, updateOf } from '../../protocols/objectives.ts';
 import {
   type AidFor,
@@ -123,7 +122,7 @@ const described = {
 const written: RecipeOver<'solve' | 'revise'> = {
   needs: { verbs: ['solve', 'revise'], data: ['answer'] },
   over: (game) => {
-    const { roles, ...alone } = solverAlone({ ...game, rewards: exactAndControls, draws: 2 });
+    const { roles, ...alone } = solverAlone({ ...game, draws: 2 });
     return {
       ...described,
       ...alone,

@@ -2,7 +2,6 @@
 import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/training-plan.ts';
 import { type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
-import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import {
   rewardsAlone,
   SIBLINGS_ALONE,
@@ -83,7 +82,7 @@ const written: RecipeOver<'solve' | 'retell' | 'correct'> = {
   needs: { verbs: ['solve', 'retell', 'correct'], data: ['answer'] },
   over: (game) => ({
     ...described,
-    ...solverAlone({ ...game, rewards: exactAndControls, draws: 2 }),
+    ...solverAlone({ ...game, draws: 2 }),
     learn: (records, tools) => learn(game, records, tools),
   }),
   elsewhere: {

@@ -17,7 +17,6 @@ import type { EvaluationContext } from '../../core/recipe/round-context.ts';
 import type { EvaluationTasks } from '../../core/recipe/split.ts';
 import { rendered } from '../../core/recipe/task-family.ts';
 import type { ScoredGroup } from '../../core/schema/sample.ts';
-import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { evaluateSolver } from '../../protocols/evaluate/solver.ts';
 import { coinOf } from '../../protocols/gold.ts';
 import { grpoUpdate, preferencePart, sftPart, updateOf } from '../../protocols/objectives.ts';
@@ -143,13 +142,7 @@ const written: RecipeOver<'solve'> = {
   needs: { verbs: ['solve'], data: ['answer', 'mark'] },
   over: (game) => ({
     ...described,
-    ...solverAlone({
-      ...game,
-      maxNew: game.words.solve.maxNew,
-      examined: game.tests,
-      draws: 2,
-      rewards: exactAndControls,
-    }),
+    ...solverAlone({ ...game, draws: 2 }),
     learn: (records, tools) => learn(game, records, tools),
   }),
   elsewhere: {

@@ -144,7 +144,6 @@ const written: RecipeOver<'solve'> = {
     ...described,
     ...solverAlone({
       ...game,
-      examined: game.tests,
       rewards: { majority: majorityReward, gold: exactReward, ...CONTROLS },
       tasks: (context) => nextTests(game, context, game.tests(context.evaluationTasks)),
     }),

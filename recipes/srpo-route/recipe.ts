@@ -3,7 +3,6 @@ import type { LearnTools, RoundRecords, TrainingPlan, UpdatePart } from '../../c
 import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { grpo } from '../../core/rl/estimators/index.ts';
 import type { Sample } from '../../core/schema/sample.ts';
-import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { ppoClip, updateOf } from '../../protocols/objectives.ts';
 import {
   SIBLINGS_ALONE,
@@ -112,7 +111,7 @@ const written: RecipeOver<'solve' | 'retell' | 'correct'> = {
   needs: { verbs: ['solve', 'retell', 'correct'], data: ['answer'] },
   over: (game) => ({
     ...described,
-    ...solverAlone({ ...game, rewards: exactAndControls, draws: 2 }),
+    ...solverAlone({ ...game, draws: 2 }),
     learn: (records, tools) => learn(game, records, tools),
   }),
   elsewhere: { differences: [SIBLINGS_ALONE, ...described.differences.slice(0, 3)] },

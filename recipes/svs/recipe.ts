@@ -9,7 +9,6 @@ import { grpo } from '../../core/rl/estimators/index.ts';
 import { mean, present } from '../../core/rl/statistics.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { Sample, ScoredGroup } from '../../core/schema/sample.ts';
-import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { candidatesOf } from '../../protocols/evaluate/best-of-n.ts';
 import { ppoClip, updateOf } from '../../protocols/objectives.ts';
 import {
@@ -204,7 +203,6 @@ const written: RecipeOver<'solve' | 'derive'> = {
     const { family, words } = game;
     const { roles, ...alone } = solverAlone({
       ...game,
-      rewards: exactAndControls,
       draws: 4,
       examine: (context) => passAt(context, rendered(family, context)),
     });
@@ -245,9 +243,8 @@ export const svs = played(written, variedSums, {
   // Held-out tasks are as long as those that are trained on.
   evaluate: solverAlone({
     family: arithmetic,
-    rewards: exactAndControls,
     draws: 4,
-    examined,
+    tests: examined,
     examine: (context) => passAt(context, { ...arithmetic, heldOut: examined }),
   }).evaluate,
 });

@@ -5,7 +5,6 @@ import { arXiv, type WithoutSetup } from '../../core/recipe/recipe.ts';
 import type { EvaluationContext, RoundContext } from '../../core/recipe/round-context.ts';
 import { mean } from '../../core/rl/statistics.ts';
 import type { Proposals, ScoredGroup } from '../../core/schema/sample.ts';
-import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { candidatesOf } from '../../protocols/evaluate/best-of-n.ts';
 import { grpoUpdate } from '../../protocols/objectives.ts';
 import { SOLVER, solverAlone, trainedSolver } from '../../protocols/solver.ts';
@@ -135,12 +134,7 @@ export const sws: WithoutSetup = {
   variants: VARIANTS,
   state: visits,
   sets: trainedSolver({ warmup: 8 }),
-  ...solverAlone({
-    family: arithmetic,
-    draws: 2,
-    rewards: exactAndControls,
-    examine: examineDeep,
-  }),
+  ...solverAlone({ family: arithmetic, draws: 2, examine: examineDeep }),
   propose,
   learn,
 };

@@ -3,7 +3,6 @@ import type { LearnTools, RoundRecords, TrainingPlan } from '../../core/plan/tra
 import { arXiv, type Described, played, type RecipeOver } from '../../core/recipe/recipe.ts';
 import { MAIN_SET } from '../../core/schema/policy.ts';
 import type { RoundSpec } from '../../core/schema/round.ts';
-import { exactAndControls } from '../../protocols/answer-rewards.ts';
 import { besideCritic } from '../../protocols/critic.ts';
 import { grpoUpdate } from '../../protocols/objectives.ts';
 import { solverAlone, trainedSolver } from '../../protocols/solver.ts';
@@ -94,7 +93,7 @@ const written: RecipeOver<'solve' | 'retell' | 'correct'> = {
   needs: { verbs: ['solve', 'retell', 'correct'], alsoSays: ['critique'], data: ['answer', 'solution'] },
   over: (game) => ({
     ...described,
-    ...besideCritic(game, solverAlone({ ...game, rewards: exactAndControls, draws: 2 }), hears),
+    ...besideCritic(game, solverAlone({ ...game, draws: 2 }), hears),
     learn: (records, tools) => learn(game, records, tools),
   }),
   elsewhere: {

@@ -251,7 +251,6 @@ const written: RecipeOver<'solve' | 'vary'> = {
   over: (game) => {
     const alone = solverAlone({
       ...game,
-      examined: game.tests,
       draws: DRAWS,
       rewards: { majority: majorityReward, gold: exactReward, ...CONTROLS },
     });

@@ -89,7 +89,7 @@ function stages(game: Game<'solve'>) {
   const { family, tests } = game;
   return solverAlone({
     family,
-    examined: tests,
+    tests,
     rewards: { majority: majorityReward, gold: exactReward, ...CONTROLS },
     tasks: (context) => nextTests(game, context, tests(context.evaluationTasks)),
     examine: (context) => examine({ family, tests }, context),

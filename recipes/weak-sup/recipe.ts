@@ -19,7 +19,7 @@ const shapeOf = (family: TaskFamily): RoundShape =>
     family,
     rewards: rewardsBy(chainLabels),
     tasks: (context) => labelledTasks(chainLabels, context),
-    examined: (asked) => family.heldOut({ ...asked, most: Math.min(asked.most, EXAMINED) }),
+    tests: (asked) => family.heldOut({ ...asked, most: Math.min(asked.most, EXAMINED) }),
     examine: async (context) => ({ faithful: await faithfulness(context) }),
   });
 const traces = shapeOf(withTraces);

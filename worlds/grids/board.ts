@@ -1,4 +1,5 @@
 /** A small grid as rows of characters, and the four moves on it. */
+import type { Situation } from '../environment.ts';
 
 export const MOVES = { u: [-1, 0], r: [0, 1], d: [1, 0], l: [0, -1] } as const;
 export type Move = keyof typeof MOVES;
@@ -16,8 +17,25 @@ export function neighbour(side: number, cell: number, move: Move): number | null
 }
 
 /** Cells as text of `side` lines. */
-export const lines = (cells: readonly string[], side: number): string =>
+const lines = (cells: readonly string[], side: number): string =>
   Array.from({ length: side }, (_, r) => cells.slice(r * side, (r + 1) * side).join('')).join('\n');
+
+/** What the player of a grid is shown after a move; when it is over, there is no further one. */
+export const shown = <S extends { readonly done: boolean }>(
+  state: S,
+  cells: readonly string[],
+  side: number,
+  reward: number,
+  legal: boolean,
+): Situation<S> => ({
+  state,
+  player: 0,
+  observation: lines(cells, side),
+  actions: state.done ? [] : MOVE_NAMES,
+  rewards: [reward],
+  done: state.done,
+  legal,
+});
 
 /** Breadth-first distance from a state to the first that is a goal; null where there is none. */
 export function shortest(

@@ -6,7 +6,7 @@ import { deriveId, Random } from '../../core/random.ts';
 import { drawUntil, isHeldOutKey } from '../../core/recipe/split.ts';
 import type { Environment, Situation } from '../environment.ts';
 import { ILLEGAL_REWARD } from '../environment.ts';
-import { isMove, lines, MOVE_NAMES, type Move, neighbour, shortest } from './board.ts';
+import { isMove, MOVE_NAMES, type Move, neighbour, shortest, shown } from './board.ts';
 
 const SIDE = 4;
 const CELLS = SIDE * SIDE;
@@ -113,15 +113,7 @@ function drawLake(random: Random, { holes, maxTurns, heldOut }: LakeSettings): {
 function show(state: Lake, reward: number, legal: boolean): Situation<Lake> {
   const cells = [...state.map];
   cells[state.at] = state.map[state.at] === 'o' ? 'x' : 'p';
-  return {
-    state,
-    player: 0,
-    observation: lines(cells, SIDE),
-    actions: state.done ? [] : MOVE_NAMES,
-    rewards: [reward],
-    done: state.done,
-    legal,
-  };
+  return shown(state, cells, SIDE, reward, legal);
 }
 
 /** The lake under given settings; the defaults are deterministic. */

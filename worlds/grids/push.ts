@@ -6,7 +6,7 @@ import { deriveId, Random } from '../../core/random.ts';
 import { drawUntil, isHeldOutKey } from '../../core/recipe/split.ts';
 import type { Environment, Situation } from '../environment.ts';
 import { ILLEGAL_REWARD } from '../environment.ts';
-import { isMove, lines, MOVE_NAMES, type Move, neighbour, shortest } from './board.ts';
+import { isMove, MOVE_NAMES, type Move, neighbour, shortest, shown } from './board.ts';
 
 const SIDE = 5;
 const CELLS = SIDE * SIDE;
@@ -98,15 +98,7 @@ function show(state: Push, reward: number, legal: boolean): Situation<Push> {
   cells[state.target] = 't';
   cells[state.box] = 'b';
   cells[state.at] = state.at === state.target ? 'q' : 'p';
-  return {
-    state,
-    player: 0,
-    observation: lines(cells, SIDE),
-    actions: state.done ? [] : MOVE_NAMES,
-    rewards: [reward],
-    done: state.done,
-    legal,
-  };
+  return shown(state, cells, SIDE, reward, legal);
 }
 
 /** Box pushing under given settings. `q` in the observation is the player on the target. */
