@@ -9,11 +9,12 @@
  *     solver      <solve>r:rev -3;1 2!5 4;0=3;7 1=4 10<sep>  ->  <answer>rev +3<eos>
  */
 import type { Random } from '../../core/random.ts';
-import { drawUntil, heldOutTasks } from '../../core/recipe/split.ts';
+import { drawUntil } from '../../core/recipe/split.ts';
 import type { ParseResult, TaskFamily } from '../../core/recipe/task-family.ts';
 import { invalid, ok } from '../../core/recipe/task-family.ts';
-import { parseJudgment, parseWorked, STOP, withoutStop, writeSolution } from '../worked.ts';
-import { drawProgram, isDefined, isHeldOutProgram, programDifficulty, randomList } from './generate.ts';
+import { STOP, withoutStop } from '../worked.ts';
+import { answeredByPrograms } from './answered-by-programs.ts';
+import { drawProgram, isDefined, randomList } from './generate.ts';
 import { outputOf, sameList } from './interpreter.ts';
 import { type List, type Program, parseList, parseProgram, writeList } from './language.ts';
 import { proposerPromptWith } from './questions.ts';
@@ -134,34 +135,18 @@ export function randomBug(random: Random, repository: string): string {
   );
 }
 
-const isHeldOut = (task: string): boolean => {
-  const program = parseProgram(task.split(';')[0]!);
-  return program.ok && isHeldOutProgram(program.value);
-};
-
 /** A repository of a single instruction may leave no bug that can be set; then another is drawn. */
 const drawBug = (random: Random, heldOut: boolean): string =>
   randomBug(random, randomRepository(random, heldOut));
 
-export const repair: TaskFamily = {
+export const repair: TaskFamily = answeredByPrograms({
   name: NAME,
   maxNew: { proposer: 72, solver: 40, judge: 14 },
-  stop: STOP,
   workedPrefix: '<answer>',
-  random: (random) => drawBug(random, false),
-  heldOut: heldOutTasks(NAME, HELD_OUT_COUNT, drawBug, isHeldOut),
-  isHeldOut,
-  difficulty: (task) => {
-    const parsed = parseBug(task);
-    return parsed.ok ? programDifficulty(parsed.value.program) : 0;
-  },
   proposerPrompt: () => proposerPromptWith('deduction', []),
-  solverPrompt: (task) => `<solve>${shown(task)}<sep>`,
-  judgePrompt: (task, solution) => `<judge>${shown(task)}<sep>${writeSolution(solution)}<sep>`,
-  parseProposal: () => invalid('off-grammar'),
-  parseSolution: (_task, text) =>
-    parseWorked(text, { step: () => false, answer: (answer) => parseProgram(answer).ok, angles: true }),
-  parseJudgment,
-  answerIsExact: (task, { answer }) => isRepaired(task, answer),
-  exactJudgment: (task, { answer }) => ({ steps: [], right: isRepaired(task, answer) }),
-};
+  draw: drawBug,
+  heldOutCount: HELD_OUT_COUNT,
+  parse: parseBug,
+  shown,
+  isRight: isRepaired,
+});

@@ -8,18 +8,11 @@
  *     tester    <propose>s:back of plus 3<sep>                 ->  1 2=5 4<eos>              an input and what has to come out
  */
 import type { Random } from '../../core/random.ts';
-import { heldOutTasks } from '../../core/recipe/split.ts';
 import type { ParseResult, TaskFamily } from '../../core/recipe/task-family.ts';
 import { invalid, ok } from '../../core/recipe/task-family.ts';
-import { parseJudgment, parseWorked, STOP, withoutStop, writeSolution } from '../worked.ts';
-import {
-  DEFAULT_PROGRAMS,
-  drawProgram,
-  isDefined,
-  isHeldOutProgram,
-  type ProgramSettings,
-  programDifficulty,
-} from './generate.ts';
+import { withoutStop } from '../worked.ts';
+import { answeredByPrograms } from './answered-by-programs.ts';
+import { DEFAULT_PROGRAMS, drawProgram, isDefined, type ProgramSettings } from './generate.ts';
 import { outputOf, sameList } from './interpreter.ts';
 import {
   type List,
@@ -150,30 +143,14 @@ export function randomProblem(random: Random, heldOut = false): string {
   return [text, ...inputs.map(writeList)].join(';');
 }
 
-const isHeldOut = (task: string): boolean => {
-  const program = parseProgram(task.split(';')[0]!);
-  return program.ok && isHeldOutProgram(program.value);
-};
-
-export const statements: TaskFamily = {
+export const statements: TaskFamily = answeredByPrograms({
   name: NAME,
   maxNew: { proposer: 40, solver: 24, judge: 4 },
-  stop: STOP,
   workedPrefix: '',
-  random: (random) => randomProblem(random),
-  heldOut: heldOutTasks(NAME, HELD_OUT_COUNT, randomProblem, isHeldOut),
-  isHeldOut,
-  difficulty: (task) => {
-    const problem = parseProblem(task);
-    return problem.ok ? programDifficulty(problem.value.program) : 0;
-  },
   proposerPrompt: () => '<propose>s:<sep>',
-  solverPrompt: (task) => `<solve>${shown(task)}<sep>`,
-  judgePrompt: (task, solution) => `<judge>${shown(task)}<sep>${writeSolution(solution)}<sep>`,
-  parseProposal: () => invalid('off-grammar'),
-  parseSolution: (_task, text) =>
-    parseWorked(text, { step: () => false, answer: (answer) => parseProgram(answer).ok, angles: true }),
-  parseJudgment,
-  answerIsExact: (task, { answer }) => isRight(task, answer),
-  exactJudgment: (task, { answer }) => ({ steps: [], right: isRight(task, answer) }),
-};
+  draw: randomProblem,
+  heldOutCount: HELD_OUT_COUNT,
+  parse: parseProblem,
+  shown,
+  isRight,
+});
