@@ -19,6 +19,7 @@ import { printable } from '../printable.ts';
 import { openMesh } from '../shared/mesh-access.ts';
 import { runNamed } from '../shared/run-named.ts';
 import { conversationRows, KINDS, type Kind, pairRows, type ReadAnswer, taskRows } from './derived-rows.ts';
+import { withImageFiles } from './image-files.ts';
 import { FORMATS, type Format, writeRows } from './write-rows.ts';
 
 interface Range {
@@ -98,7 +99,7 @@ async function write(asked: string, options: TrajectoryOptions): Promise<void> {
         expected: 'at least one scored episode of the rounds and the kind asked for',
         next: 'Wait for a round to be judged, or widen --rounds and --only.',
       });
-    await writeRows(out, format, rows);
+    await writeRows(out, format, await withImageFiles(rows, out, (sha256) => gateway.getImage(sha256)));
     console.log(printable(`${out}: ${rows.length} ${as} of ${listed.length} rounds`));
   } finally {
     await close();

@@ -42,6 +42,8 @@ export function pixmap({ width, height, pixels }: Image): Uint8Array<ArrayBuffer
   return bytes;
 }
 
+/** The most bytes of a pixmap whose sides may be told. */
+export const MOST_PIXMAP_BYTES = 3 * LONGEST_SIDE * LONGEST_SIDE + 32;
 const HEADER = /^P6\n(\d{1,4}) (\d{1,4})\n255\n/;
 const LONGEST_HEADER = 'P6\n2040 2040\n255\n'.length;
 

@@ -62,6 +62,8 @@ export const isPatch = (id: number): boolean => id >= FIRST_PATCH;
 export const tokensOf = (ids: TokenIds, vision: Vision | undefined): TokenIds =>
   vision ? ids.map((id) => (isPatch(id) ? vision.token : id)) : ids;
 
+/** The place of an image in a text of a file of tasks. */
+export const IMAGE_PLACE = '<image>';
 /** The project's texts of images, which a prompt may hold. */
 const IMAGE_TEXT = /<image:([0-9a-f]{64}):(\d{1,3})x(\d{1,3})>/g;
 
@@ -76,6 +78,9 @@ export const imagesNamed = (text: string): (Grid & { readonly image: string })[]
     rows: Number(rows),
     columns: Number(columns),
   }));
+
+/** A text with `<image>` in the place of each image, as files of tasks have it. */
+export const withPlaces = (text: string): string => text.replace(IMAGE_TEXT, IMAGE_PLACE);
 
 /** Does a text show an image that this process has? */
 export const showsKept = (text: string): boolean => imagesNamed(text).some(({ image }) => isKept(image));

@@ -135,6 +135,11 @@ const common = {
 };
 
 const textPart = v.object({ type: v.picklist(['text', 'input_text', 'refusal']), text: v.string() });
+/** As OpenAI has it; the texts that show images take the places of these parts before a request is read (image-parts.ts). */
+const imagePart = v.looseObject({
+  type: v.literal('image_url'),
+  image_url: v.looseObject({ url: v.string() }),
+});
 const calls = v.pipe(
   v.array(
     v.looseObject({
@@ -146,7 +151,7 @@ const calls = v.pipe(
 );
 const chatMessage = v.looseObject({
   role: v.picklist(['system', 'developer', 'user', 'assistant', 'tool']),
-  content: v.nullish(v.union([v.string(), v.array(textPart)]), ''),
+  content: v.nullish(v.union([v.string(), v.array(v.union([textPart, imagePart]))]), ''),
   name: v.nullish(v.string()),
   reasoning_content: v.nullish(v.string()),
   tool_calls: v.nullish(calls),
@@ -346,6 +351,11 @@ function argumentsOf(text: string): unknown {
   throw wrongInput('serving.request', `${TOO_DEEP_ARGUMENTS}.`, { expected: `at most ${DEEPEST} levels` });
 }
 
+function textOf(part: v.InferOutput<typeof textPart> | v.InferOutput<typeof imagePart>): string {
+  if (part.type !== 'image_url') return part.text;
+  throw unsupported('An image', 'Send it in a message of a chat or of a response, as a data URL.');
+}
+
 function messageOf(given: v.InferOutput<typeof chatMessage>): Message {
   const {
     role,
@@ -357,7 +367,7 @@ function messageOf(given: v.InferOutput<typeof chatMessage>): Message {
   } = given;
   return {
     role: role === 'developer' ? 'system' : role,
-    content: typeof content === 'string' ? content : (content ?? []).map(({ text }) => text).join(''),
+    content: typeof content === 'string' ? content : (content ?? []).map(textOf).join(''),
     ...(name ? { name } : {}),
     ...(thought ? { reasoning_content: thought } : {}),
     ...(called?.length

@@ -116,6 +116,21 @@ describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
       );
     }));
 
+  test('a picture that a prompt shows is drawn, pixel by pixel', () =>
+    visit(startFakeMesh({ done: 3, target: 3 }), async (page) => {
+      await page.click('.rounds tbody tr:first-child a');
+      await page.waitForSelector('.tasks a');
+      await page.locator('.tasks a').nth(2).click();
+      const picture = page.locator('canvas[aria-label="an image of 2 × 1 pixels"]').first();
+      await picture.waitFor();
+      const drawn = await picture.evaluate((canvas) => [
+        ...(canvas as HTMLCanvasElement).getContext('2d')!.getImageData(0, 0, 2, 1).data,
+      ]);
+      expect(drawn).toEqual([255, 0, 0, 255, 0, 0, 255, 255]);
+      expect(await page.locator('.seen').first().innerText()).toContain('Which colour is it?');
+      expect(await page.locator('.seen').first().innerText()).not.toContain('<image:');
+    }));
+
   test('a task shows its steps, the verdicts under them, the checker, and what cannot be read', () =>
     visit(startFakeMesh({ done: 3, target: 3 }), async (page) => {
       await page.click('.rounds tbody tr:first-child a');

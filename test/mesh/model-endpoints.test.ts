@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TokenIds } from '../../core/policy/policy.ts';
+import { Random } from '../../core/random.ts';
 import { type PolicyText, textOf } from '../../core/renderer/policy-text.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { openVersion } from '../../infer/open-version.ts';
@@ -11,6 +12,9 @@ import { readStart } from '../../local/find-start.ts';
 import { ensureShipped } from '../../local/starts.ts';
 import { type ModelConfig, parseConfig } from '../../model/config.ts';
 import { readSafetensors, type Tensors } from '../../model/safetensors.ts';
+import { promptOf, questionOf, randomTask, readTask } from '../../worlds/canvas/family.ts';
+import { drawScene } from '../../worlds/canvas/scene.ts';
+import { pngOf } from '../core/images/png.ts';
 import { referenceLogits } from '../model/reference.ts';
 import { ALONE, openScene, type Scene } from './scene.ts';
 
@@ -110,6 +114,44 @@ describe('chat completions', () => {
     expect(ends).toEqual(first.choices.map(({ finish_reason: end }) => end));
     // Token by token, and not the whole text at the end.
     expect(chunks).toBeGreaterThan(8);
+  });
+
+  test('a picture is shown to a policy that sees, and refused by name for one that does not', async () => {
+    await ensureShipped(scene.gateway, 'canvas');
+    const task = randomTask(new Random('endpoint'), 'shape');
+    const picture = drawScene(readTask(task)!.scene);
+    const url = `data:image/png;base64,${Buffer.from(pngOf(picture)).toString('base64')}`;
+    const messages = [
+      {
+        role: 'user' as const,
+        content: [
+          { type: 'image_url' as const, image_url: { url } },
+          { type: 'text' as const, text: questionOf(task) },
+        ],
+      },
+    ];
+    const asked = { messages, max_tokens: 4, temperature: 0, logprobs: true, return_token_ids: true };
+    const answer = await ask({ ...asked, model: 'canvas', prompt_logprobs: 0 });
+    const files = await readStart('canvas');
+    // The prompt of the world itself, and the log-probabilities of the other engine.
+    const prompt = textOf(files, 'canvas').tokenizer.encode(promptOf(task));
+    expect((answer as unknown as WithIds).prompt_token_ids).toEqual(prompt);
+    const { token_ids: ids } = answer.choices[0] as unknown as WithIds;
+    const policy = await openVersion(nodeEngines, { name: 'canvas', version: 0 }, files);
+    const [scores] = await policy.score([[...prompt, ...ids]]);
+    await policy.dispose();
+    const wanted = scores!.logprobs.slice(prompt.length - 1);
+    answer.choices[0]!.logprobs!.content!.forEach(({ logprob }, i) => {
+      expect(logprob).toBeCloseTo(wanted[i]!, 3);
+    });
+    await expect(ask({ ...asked, model: POLICY })).rejects.toMatchObject({
+      status: 422,
+      code: 'policy.blind',
+    });
+    const far = [
+      { ...messages[0]!, content: [{ type: 'image_url', image_url: { url: 'https://x.y/z.png' } }] },
+    ];
+    await expect(ask({ messages: far, model: 'canvas' })).rejects.toMatchObject({ code: 'image.url' });
   });
 
   test('a stop string ends the text before it', async () => {

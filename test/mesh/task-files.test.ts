@@ -586,6 +586,11 @@ test('a world that draws pictures is played in the mesh: who draws them stores t
     for await (const { samples } of playing.gateway.contentsOf(id))
       for (const image of imagesShown(samples!.map(({ prompt }) => prompt)))
         expect(stored).toContain(`tasks/${image}`);
+  // Readers see pictures, and no tasks with their answers.
+  const see = (sha256: string) => fetch(`${playing.url}/api/images/${sha256}`);
+  const picture = registry.find(made.pictures).stored![0]!;
+  expect(readPixmap(new Uint8Array(await (await see(picture)).arrayBuffer()))).not.toBeNull();
+  expect((await see(registry.find(made.stored).stored![0]!)).status).toBe(404);
 });
 
 test('a shipped recipe is played with settings of the method', async () => {

@@ -358,6 +358,17 @@ function routesOf({ mesh: { secrets } }: Scene, round: string, group: string, ma
         }),
       ],
     ),
+    {
+      name: 'an image',
+      accepted: 404,
+      right: () => ({
+        method: 'GET',
+        path: `/api/images/${'0'.repeat(64)}`,
+        headers: { authorization: `Bearer ${READ_TOKEN}` },
+        body: text(''),
+      }),
+      spoilers: [wrongTokens(READ_TOKEN, [WEBHOOK_SECRET, MESH_KEY]), wrongMethods, tooMuch, wrongPaths(3)],
+    },
     learner('access of agents', 'GET', `/api/runs/${NOBODY}/agents`, text(''), 404, [wrongPaths(2)]),
     agent('episode', `/agents/runs/${NOBODY}/episodes`, runToken(LEARNER_TOKEN, NOBODY), {}, 404, [
       brokenJson,

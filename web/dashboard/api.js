@@ -81,6 +81,37 @@ export async function getJson(path, { method = 'GET', timeoutMs = TIMEOUT_MS, bo
   throw new ApiError(response.status, [message, body?.error?.next].filter(Boolean).join(' '));
 }
 
+/** @typedef {{ width: number, height: number, pixels: Uint8ClampedArray<ArrayBuffer> }} Picture `pixels`: red, green, blue and opacity of each, row by row */
+
+/** @type {Map<string, Promise<Picture>>} */
+const pictures = new Map();
+/** Pictures that are kept. */
+const KEPT_PICTURES = 200;
+
+/** @param {string} sha256 @returns {Promise<Picture>} */
+async function fetchPicture(sha256) {
+  const path = `/api/images/${sha256}`;
+  const response = await fetch(path, { headers: authorization(), signal: AbortSignal.timeout(TIMEOUT_MS) });
+  if (!response.ok) throw new ApiError(response.status, `The server answers ${response.status} to ${path}.`);
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  const [header = '', width, height] =
+    /^P6\n(\d+) (\d+)\n255\n/.exec(String.fromCharCode(...bytes.subarray(0, 20))) ?? [];
+  const [across, down] = [Number(width), Number(height)];
+  const pixels = new Uint8ClampedArray(4 * across * down).fill(255);
+  for (let i = 0; i < across * down; i++)
+    pixels.set(bytes.subarray(header.length + 3 * i, header.length + 3 * i + 3), 4 * i);
+  return { width: across, height: down, pixels };
+}
+
+/** The image of that hash, which is asked for once. @param {string} sha256 */
+export function imageNamed(sha256) {
+  const asked = pictures.get(sha256) ?? fetchPicture(sha256);
+  asked.catch(() => pictures.delete(sha256));
+  if (pictures.size >= KEPT_PICTURES) pictures.clear();
+  pictures.set(sha256, asked);
+  return asked;
+}
+
 /** @typedef {import('../../core/schema/answers.ts').RunLabel} RunLabel */
 
 /** Names, tags, hides or shows a run. @param {string} run @param {RunLabel} label @returns {Promise<unknown>} */

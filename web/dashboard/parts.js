@@ -1,11 +1,12 @@
 /** Shows texts as the recipe's reader cut them: steps, marks, verdicts, boards. What models write only ever becomes text. */
 import { h } from './dom.js';
+import { piecesOf, withoutImages } from './images.js';
 
 /** @typedef {import('../../core/recipe/reading.ts').Part} Part */
 /** @typedef {import('./dom.js').Child} Child */
 
 /** @param {readonly Part[]} parts */
-export const plainText = (parts) => parts.map(({ text }) => text).join(' ');
+export const plainText = (parts) => parts.map(({ text }) => withoutImages(text)).join(' ');
 
 /**
  * A board, one row per line; `cells` says what its characters are.
@@ -62,7 +63,10 @@ export function partsView(parts, cells = {}) {
         i++;
       }
       shown.push(marked(part, times));
-    } else shown.push(h('code', { class: `part ${kind}` }, text || '(nothing)'));
+    } else
+      for (const piece of piecesOf(text))
+        if (typeof piece !== 'string') shown.push(piece);
+        else if (piece || !text) shown.push(h('code', { class: `part ${kind}` }, piece || '(nothing)'));
   }
   return h(
     'span',

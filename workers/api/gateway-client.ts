@@ -331,6 +331,11 @@ export class GatewayClient {
     return new Uint8Array(await this.getObject(keys.tasks(sha256)));
   }
 
+  /** The pixmap of an image. Throws `give-up` if it is another one. */
+  async getImage(sha256: string): Promise<Uint8Array<ArrayBuffer>> {
+    return new Uint8Array(await this.getObject(keys.tasks(sha256), sha256));
+  }
+
   /** Those of the objects of tasks that the mesh has not stored. */
   async missingTasks(hashes: readonly string[]): Promise<string[]> {
     const missing: string[] = [];

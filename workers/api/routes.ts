@@ -192,6 +192,13 @@ const TABLE = {
       },
     ),
     route(
+      'GET',
+      '/api/images/:sha256',
+      'reader',
+      'Reads an image that a prompt shows, as a portable pixmap (PPM).',
+      { answer: 'bytes' },
+    ),
+    route(
       'POST',
       '/api/samples/:id/redraw',
       'reader',

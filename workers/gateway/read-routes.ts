@@ -27,10 +27,11 @@ import { getPolicy, listPolicies, manifestsOf, versionsOf } from '../store/polic
 import { readRoundState } from '../store/round-state.ts';
 import { getRound, listRounds } from '../store/rounds.ts';
 import { getRun, listRuns, progressOfRuns } from '../store/runs.ts';
+import { readImage } from '../store/stored-tasks.ts';
 import { usageOf } from '../store/usage.ts';
 import { check } from './body.ts';
 import { limitSamples } from './guards.ts';
-import { notFound } from './parameters.ts';
+import { hashHeader, notFound } from './parameters.ts';
 import { findSample, groupContents, proposalPage, readerOf } from './samples.ts';
 import type { GatewayTypes } from './services.ts';
 import {
@@ -45,6 +46,14 @@ import {
 } from './views.ts';
 
 export const readRoutes = new Hono<GatewayTypes>()
+  .get('/images/:sha256', async (c) => {
+    const sha256 = check(hashHeader, c.req.param('sha256'), 'image.sha256');
+    const image = await readImage(c.var.services.bucket, sha256);
+    if (!image) throw notFound('image', sha256);
+    // An image never changes, and who may read it may do so again.
+    const headers = { 'content-type': 'image/x-portable-pixmap', 'cache-control': 'private, max-age=86400' };
+    return new Response(image, { headers });
+  })
   .get('/runs', async (c) => {
     const { db, recipes } = c.var.services;
     const { limit } = check(listQuery, c.req.query(), 'query');

@@ -1,6 +1,7 @@
 /** The objects of tasks in R2, each under the hash of its bytes: none is written over, and runs on the same files share them. */
 import type { R2Bucket, ReadableStream } from '@cloudflare/workers-types';
 import { RollmeshError } from '../../core/errors.ts';
+import { MOST_PIXMAP_BYTES, readPixmap } from '../../core/images/image.ts';
 import { keys } from '../../core/schema/round.ts';
 import { HASH_MISMATCH } from './version-objects.ts';
 
@@ -14,6 +15,18 @@ export async function readTasks(bucket: R2Bucket, sha256: string): Promise<Uint8
   throw new RollmeshError('retry', 'tasks.missing', `The object of tasks ${sha256} is not stored.`, {
     next: 'Start the run again with the same --tasks, or name its module at `rollmesh deploy --recipe`: either stores what is missing.',
   });
+}
+
+/** The bytes of an image as a pixmap; null where none of that hash is stored. What is stored beside images, such as tasks with their answers, is none. */
+export async function readImage(bucket: R2Bucket, sha256: string): Promise<Uint8Array<ArrayBuffer> | null> {
+  const object = await bucket.get(keys.tasks(sha256));
+  if (!object) return null;
+  if (object.size > MOST_PIXMAP_BYTES) {
+    await object.body.cancel();
+    return null;
+  }
+  const bytes = new Uint8Array(await object.arrayBuffer());
+  return readPixmap(bytes) && bytes;
 }
 
 /** Those of the objects that are not stored. */

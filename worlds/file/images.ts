@@ -4,7 +4,7 @@
  */
 import { RollmeshError } from '../../core/errors.ts';
 import { decodeImage, readDataUrl } from '../../core/images/decode.ts';
-import { imageText } from '../../core/images/patches.ts';
+import { imageText, IMAGE_PLACE as PLACE } from '../../core/images/patches.ts';
 import { isObject, type Row } from './row.ts';
 
 /** Reads a file by its path beside the task file. Throws RollmeshError where there is none. */
@@ -21,8 +21,6 @@ export interface ImageFields {
 /** What is wrong with the images of a row. */
 export class ImageFault extends Error {}
 
-/** The place of an image in a text. */
-const PLACE = '<image>';
 /** How the text of an image begins, which no text of a row with images may hold. */
 const NAMED = '<image:';
 

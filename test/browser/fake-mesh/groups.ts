@@ -1,4 +1,6 @@
 /** A round's groups and their samples: right, wrong, terse, failed and hostile ones. */
+
+import { imageText } from '../../../core/images/patches.ts';
 import { deriveId, Random } from '../../../core/random.ts';
 import { readTags } from '../../../core/recipe/reading.ts';
 import {
@@ -9,6 +11,9 @@ import {
 } from '../../../worlds/arithmetic/family.ts';
 import { HOSTILE } from './drawn.ts';
 import { ref, trained } from './run.ts';
+
+/** What the third task shows. */
+export const PICTURE = { width: 2, height: 1, pixels: Uint8Array.of(255, 0, 0, 0, 0, 255) };
 
 /** Of any round: 64 tasks; the first one's task and texts are hostile, the second failed. */
 export function groupsOf(round: string) {
@@ -43,6 +48,8 @@ export function groupOf(round: string, id: string) {
       endings: {},
     };
   const samples = Array.from({ length: trained.groupSize }, (_, i) => sampleOf(group.task, id, i));
+  if (group.index === 2)
+    for (const { sample } of samples) sample.text.seen = readTags(`${imageText(PICTURE)}Which colour is it?`);
   return {
     ...group,
     title: readTags(group.task),

@@ -6,8 +6,11 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
+import { pixmap } from '../../../core/images/image.ts';
+import { imagesNamed, imageText } from '../../../core/images/patches.ts';
 import { answer } from './answers.ts';
 import { HOSTILE } from './drawn.ts';
+import { PICTURE } from './groups.ts';
 import { frozen, Run, trained } from './run.ts';
 
 /** A server-sent event: something has changed. */
@@ -93,6 +96,11 @@ export async function startFakeMesh(settings: FakeSettings = {}): Promise<FakeMe
         (answer) => send(200, 'application/json', JSON.stringify(answer)),
         (message) => send(401, 'application/json', JSON.stringify({ error: { code: 'x', message } })),
       );
+      return;
+    }
+    const named = imagesNamed(imageText(PICTURE))[0]!.image;
+    if (url.pathname === `/api/images/${named}`) {
+      send(200, 'image/x-portable-pixmap', pixmap(PICTURE));
       return;
     }
     if (url.pathname.startsWith('/api/')) {

@@ -3,9 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parquetReadObjects } from 'hyparquet';
 import { afterAll, describe, expect, test } from 'vitest';
+import { imagesBeside } from '../../../cli/policy/task-file-options.ts';
 import { conversationRows, pairRows, taskRows } from '../../../cli/trajectories/derived-rows.ts';
+import { withImageFiles } from '../../../cli/trajectories/image-files.ts';
 import { writeRows } from '../../../cli/trajectories/write-rows.ts';
 import { findChecker } from '../../../core/checkers/registry.ts';
+import { pixmap } from '../../../core/images/image.ts';
+import { imagesNamed, imageText } from '../../../core/images/patches.ts';
 import type { Trajectory, Turn } from '../../../core/runs/trajectories.ts';
 import { readConversations, readPairs } from '../../../worlds/file/read-examples.ts';
 import { readTasks } from '../../../worlds/file/read-tasks.ts';
@@ -64,6 +68,31 @@ const bytesOf = async (rows: object[]) => {
   await writeRows(path, 'jsonl', rows);
   return new Uint8Array(readFileSync(path));
 };
+
+test('images are files beside the rows, and are read back as the same', async () => {
+  const image = { width: 9, height: 5, pixels: Uint8Array.from({ length: 135 }, (_, i) => i) };
+  const shown = imageText(image);
+  const sha256 = imagesNamed(shown)[0]!.image;
+  const asked = answered(question(`${shown}3 + 4, or ${shown}?`), '7', true);
+  const out = join(root, 'seen.jsonl');
+  const asFiles = (rows: object[]) => withImageFiles(rows, out, async () => pixmap(image));
+  const rows = await asFiles(taskRows([asked]));
+  const path = `seen.images/${sha256}.png`;
+  expect(rows).toMatchObject([
+    { messages: [{ content: '<image>3 + 4, or <image>?' }], images: [path, path] },
+  ]);
+  await writeRows(out, 'jsonl', rows);
+  const [task] = await readTasks('seen.jsonl', new Uint8Array(readFileSync(out)), {
+    checker: findChecker('number'),
+    readBeside: imagesBeside(out),
+  });
+  expect(task!.messages).toEqual([{ role: 'user', content: `${shown}3 + 4, or ${shown}?` }]);
+  const rollout = { turns: [{ prompt: `${shown}a` }, { prompt: `${shown}b` }] };
+  expect(await asFiles([rollout, { turns: [] }])).toEqual([{ ...rollout, images: [path] }, { turns: [] }]);
+  await expect(withImageFiles([rollout], out, async () => new Uint8Array(3))).rejects.toMatchObject({
+    code: 'image.damaged',
+  });
+});
 
 describe('read back by the readers of files', () => {
   test('questions, each once', async () => {

@@ -1,5 +1,6 @@
 /** Samples the completions that a request of a model endpoint asks for, with one exact version of a policy. */
 import { RollmeshError, wrongInput } from '../../../core/errors.ts';
+import { isPatch } from '../../../core/images/patches.ts';
 import type {
   Completion,
   Policy,
@@ -184,7 +185,8 @@ export const toldPrompts = (
 ): ToldPrompt[] =>
   prompts.map((ids, p) => {
     const prompt = asked[p]!;
-    const named = (id: number) => ({ id, text: tokenizer.decode([id]) });
+    // A patch of an image is no text.
+    const named = (id: number) => ({ id, text: isPatch(id) ? '' : tokenizer.decode([id]) });
     const of = scores?.[p];
     const read =
       of &&

@@ -4,6 +4,7 @@
  */
 import { callSampleId } from '../../../core/episodes/agent-episode.ts';
 import { RollmeshError, wrongInput } from '../../../core/errors.ts';
+import { bringImages } from '../../../core/images/shown.ts';
 import type { Completion, PolicyRef, SamplingSettings, TokenIds } from '../../../core/policy/policy.ts';
 import { deriveId } from '../../../core/random.ts';
 import { refOf, roleOf, samplingOf, textOfRole } from '../../../core/recipe/round-context.ts';
@@ -18,6 +19,7 @@ import {
   recordedCall,
 } from '../../../core/schema/agent.ts';
 import { expectOwnSampling } from '../../../core/serving/episode-order.ts';
+import { withImageTexts } from '../../../core/serving/image-parts.ts';
 import { answeredMessage, nameOf, type Prompt, type ServingOrder } from '../../../core/serving/order.ts';
 import { canonicalJson } from '../../../core/text/canonical-json.ts';
 import { expectOpen } from '../../shared/agent-episodes.ts';
@@ -31,6 +33,7 @@ import {
   endCall,
 } from '../../store/episodes.ts';
 import { putJsonOver, readJson, readJsonObject } from '../../store/objects.ts';
+import { readTasks, storeImage } from '../../store/stored-tasks.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { respond, type SoFar } from './respond.ts';
 import { choiceOf, drawMs, expectBudget, prepare, type ReadPrompt, readPrompt } from './sample.ts';
@@ -180,7 +183,7 @@ export async function serveCall(
   const episode: EpisodeKey = { group: asked.group, sample: asked.sample };
   const { round: row, episode: held } = await expectOpen(mesh.db, episode);
   const { spec } = row;
-  const order = ENDPOINTS[endpoint].read(body);
+  const order = ENDPOINTS[endpoint].read(await withImageTexts(body));
   const given = promptOf(order);
   const parts = await stageParts(mesh, row);
   const { recipe } = parts;
@@ -213,6 +216,11 @@ export async function serveCall(
   const answer = async (soFar?: SoFar): Promise<Completion[][]> => {
     let record = stored;
     if (!record) {
+      // An earlier call may have shown images to another isolate; those of this one are read again by whoever trains.
+      await bringImages([read.ids], {
+        read: (sha256) => readTasks(mesh.bucket, sha256),
+        put: (sha256, bytes) => storeImage(mesh.bucket, sha256, bytes),
+      });
       const completion = await draw(mesh, ref, read.ids, sampleId, settings, soFar);
       record = recordOf(read.ids, settings.maxNew, completion, read);
       // A request that was sent twice may be answered twice at the same time: the first answer that is stored is the answer.

@@ -4,6 +4,7 @@ import { kernelEngineOf, type PolicyRef } from '../../../core/policy/policy.ts';
 import { deriveId } from '../../../core/random.ts';
 import { adapterFile, MAIN_SET, weightsFile } from '../../../core/schema/policy.ts';
 import type { Heading } from '../../../core/serving/answer.ts';
+import { withImageTexts } from '../../../core/serving/image-parts.ts';
 import { modelOf, nameOf, type ServingOrder } from '../../../core/serving/order.ts';
 import { manifestOf, type VersionStore } from '../../shared/committed.ts';
 import { loadText } from '../../shared/open-policy.ts';
@@ -73,7 +74,7 @@ export async function serve(
   body: unknown,
   keep: (work: Promise<unknown>) => void,
 ): Promise<Response> {
-  const order = ENDPOINTS[endpoint].read(body);
+  const order = ENDPOINTS[endpoint].read(await withImageTexts(body));
   const ref = await refOf(mesh, order);
   const text = await loadText(mesh, ref);
   const prepared = prepare(order, text);
