@@ -9,6 +9,7 @@
  *     percent                     12.5% (the value 0.125; to a reference in percent 12.5 is right as well, and 20% to a reference of 20)
  *     units of thousands          3k  2.5 million  1bn  $3M
  *     words                       twenty-one  two thirds  minus five
+ *     ordinal numbers             21st
  *     a sign or a code of a currency or a degree beside it, a full stop after it, and all of these in LaTeX and in bold type
  */
 import Fraction from 'fraction.js';
@@ -67,6 +68,7 @@ export function parseNumber(text: string): ParseResult<WrittenNumber, string> {
       /^([-+]?[$€£][\d.,]+) ?([MB])$/,
       (_, amount: string, scale: string) => `${amount}${scale.toLowerCase()}n`,
     )
+    .replace(/^(?:the )?([\d,]*\d)(?:st|nd|rd|th)\.?$/i, '$1')
     // Amounts without small change: 500/- and 500.–
     .replace(/(?<=\d)(?:\/|\.)-$/, '');
   if (written.length > LONGEST) return invalid('too-long');

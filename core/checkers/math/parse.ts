@@ -239,10 +239,11 @@ const NUMERALS: Readonly<Record<string, string>> = {
   sixteen: '16',
 };
 
-/** Digits with their base: 132_5, (132)_{5}, 1011_{\text{two}}. */
+/** Digits with their base: 132_5, (132)_{5}, 1011_{\text{two}}, 132 base 5, 132 in base five. */
 function based(tokens: readonly Token[]): MathAnswer | null {
   const [digits = '', base = '', ...more] = joined(tokens)
     .replace(/[(){}]/g, '')
+    .replace(/(?:in)?base(?=\w+$)/, '_')
     .split('_');
   const radix = NUMERALS[base] ?? base;
   if (more.length || tokens[0]?.text === '{' || !/^[\dA-F]+$/.test(digits) || !/^\d{1,2}$/.test(radix))
