@@ -16,8 +16,8 @@ import Fraction from 'fraction.js';
 import { invalid, ok, type ParseResult } from '../recipe/task-family.ts';
 import { type Checker, shown, wrongReference } from './checker.ts';
 import { parseMath } from './math/parse.ts';
-import type { Expression } from './math/tree.ts';
 import { tokensOf } from './math/tokens.ts';
+import type { Expression } from './math/tree.ts';
 import { plainSpelling, withDigits } from './spelling.ts';
 import { conversions } from './units.ts';
 

@@ -81,8 +81,21 @@ function messageOf(given: unknown, at: string): Message {
   throw new MessageFault(`${at}${v.getDotPath(issue) ?? ''}: ${issue.message}`);
 }
 
-/** The messages of a conversation; `field` names it in what is wrong. Throws MessageFault. */
-export function readMessages(value: unknown, field: string): Message[] {
+/** The list in a text that is the JSON of a conversation, as columns of texts have it; other values as they are. */
+export function unpacked(value: unknown): unknown {
+  if (typeof value !== 'string' || !/^\s*\[\s*\{/.test(value)) return value;
+  try {
+    const list: unknown = JSON.parse(value);
+    const isMessage = (one: unknown) => isObject(one) && ('role' in one || 'from' in one);
+    return Array.isArray(list) && list.every(isMessage) ? list : value;
+  } catch {
+    return value;
+  }
+}
+
+/** The messages of a conversation, which may be JSON as a text; `field` names it in what is wrong. Throws MessageFault. */
+export function readMessages(given: unknown, field: string): Message[] {
+  const value = unpacked(given);
   if (!Array.isArray(value) || value.length === 0)
     throw new MessageFault(`its ${field}: expected a list of messages`);
   return value.map((one, i) => messageOf(one, `its ${field}: ${i}.`));

@@ -4,7 +4,7 @@
  */
 import type { Message } from '../../core/renderer/message.ts';
 import type { ReadBeside } from './images.ts';
-import { readMessages } from './messages.ts';
+import { readMessages, unpacked } from './messages.ts';
 import { fieldsOf, RowFault, readEach } from './read-tasks.ts';
 import type { Row } from './row.ts';
 import type { FileBytes } from './rows.ts';
@@ -37,7 +37,7 @@ function instructionOf({ instruction, input }: Row['value']): string {
 function promptOf({ value: row, texts }: Row, system: string | undefined): Message[] {
   const field = fieldOf(row, [...CONVERSATIONS, 'prompt', 'question', 'instruction']);
   const own = field === 'prompt' || field === 'question' ? texts?.[field] : undefined;
-  const value = own !== undefined && !/^\s*\[\s*\{/.test(own) ? own : row[field];
+  const value = own !== undefined && !/^\s*\[\s*\{/.test(own) ? own : unpacked(row[field]);
   const messages: Message[] =
     field === 'instruction'
       ? [{ role: 'user', content: instructionOf(row) }]
@@ -57,7 +57,8 @@ interface Written {
 }
 
 /** A text, the assistant's message alone, or a whole conversation that ends with it. */
-function answerOf(value: unknown, field: string): Written {
+function answerOf(given: unknown, field: string): Written {
+  const value = unpacked(given);
   if (!Array.isArray(value))
     return { before: null, answer: { role: 'assistant', content: text(value, field) } };
   const messages = readMessages(value, field);

@@ -120,6 +120,8 @@ function answersOf(
   const value = texts?.[name] ?? fieldAt(row, name);
   const letter = optionLetter(value, metadata.choices, checker);
   if (letter !== null) return [letter];
+  if (Array.isArray(value) && value.length === 0 && !LISTS.includes(checker.name))
+    throw new RowFault('its answer is an empty list, so that nothing is right');
   const answers = acceptedAnswers(value, checker) ?? [writtenAnswer(value)];
   return answers.map((text) => extracted(text, reference));
 }

@@ -2,8 +2,8 @@
 import Fraction from 'fraction.js';
 import { type Conversion, conversions, isSameUnit } from '../units.ts';
 import { constantFactor, difference, equalExpressions, isWrittenOut, numericValue } from './expressions.ts';
-import type { Expression, MathAnswer, Relation, Side } from './tree.ts';
 import { equalRegions, regionOf } from './region.ts';
+import type { Expression, MathAnswer, Relation, Side } from './tree.ts';
 import { variablesOf } from './value.ts';
 
 /**

@@ -12,16 +12,16 @@ import {
   COMMAND_MARKS,
   COMMAND_WORDS,
   FRAMES,
+  functionNamed,
   GREEK,
   GREEK_LETTERS,
+  isWord,
   LAYOUT,
   MARKS,
   NAMES,
   SPLIT_LETTERS,
   UNSEEN,
   UPRIGHT,
-  functionNamed,
-  isWord,
 } from './names.ts';
 import type { Token } from './token.ts';
 

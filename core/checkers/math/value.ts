@@ -4,8 +4,8 @@
  */
 import Fraction from 'fraction.js';
 import { type Approximate, Arithmetic } from './approximate.ts';
-import type { BinaryOperation, Expression } from './tree.ts';
 import type { FunctionName } from './names.ts';
+import type { BinaryOperation, Expression } from './tree.ts';
 
 /** Largest numerator and denominator of an exact value, in bits: 2004! is below it. */
 const MOST_BITS = 20_000;

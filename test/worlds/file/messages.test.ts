@@ -49,6 +49,34 @@ test('ShareGPT, parts of content and the role developer are read', () => {
   );
 });
 
+test('a conversation as the JSON text of its messages is read as the list is', async () => {
+  const said = [
+    { role: 'user', content: 'a' },
+    { role: 'assistant', content: 'b' },
+  ];
+  const asText = JSON.stringify(said);
+  expect(await conversations({ messages: asText })).toEqual(await conversations({ messages: said }));
+  expect(await conversations({ prompt: JSON.stringify(said.slice(0, 1)), completion: 'b' })).toEqual(
+    await conversations({ prompt: said.slice(0, 1), completion: 'b' }),
+  );
+  const pair = (chosen: unknown) =>
+    readPairs('p.jsonl', bytes({ chosen, rejected: [said[0]!, { ...said[1]!, content: 'c' }] }));
+  expect(await pair(asText)).toEqual(await pair(said));
+  const asked = (messages: unknown) =>
+    readTasks('t.jsonl', bytes({ messages, answer: '1' }), { checker: findChecker('exact') });
+  expect(await asked(JSON.stringify(said.slice(0, 1)))).toEqual(await asked(said.slice(0, 1)));
+  // Other JSON is a text that the user says.
+  const [list] = await conversations({ prompt: '[{"n": 1}]', completion: 'b' });
+  expect(list!.messages).toEqual([{ role: 'user', content: '[{"n": 1}]' }]);
+});
+
+test('an empty list of accepted answers is a fault of its line, where a list is no answer itself', async () => {
+  const asked = (checker: string) =>
+    readTasks('t.jsonl', bytes({ question: 'q', answer: [] }), { checker: findChecker(checker) });
+  await expect(asked('exact')).rejects.toThrow(/line 1: its answer is an empty list/);
+  expect(await asked('set')).toHaveLength(1);
+});
+
 test('a field that would change what is learned is heeded or refused by its name', async () => {
   for (const field of ['function_call', 'train', 'thinking', 'audio'])
     expect(() => readMessages([{ role: 'user', content: 'a', [field]: 1 }], 'messages')).toThrow(
