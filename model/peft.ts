@@ -1,14 +1,20 @@
 /** The layout in which PEFT (Hugging Face) keeps a LoRA adapter: adapter_config.json and adapter_model.safetensors. */
 import * as v from 'valibot';
 import { wrongInput } from '../core/errors.ts';
-import { ADAPTER_TARGETS, type Adapter, ranksOf } from './adapter.ts';
-import { readSafetensors, type Tensors } from './safetensors.ts';
+import { ADAPTER_TARGETS, type Adapter, ranksOf, readAdapter } from './adapter.ts';
+import {
+  readSafetensors,
+  readStoredFloats,
+  type StorageType,
+  type Tensors,
+  writeSafetensors,
+} from './safetensors.ts';
 
 /** What PEFT puts before the names of a causal language model's tensors. */
 const PREFIX = 'base_model.model.';
 
 /** adapter_config.json. `base` names the weights that the adapter was trained on. Throws `export.ranks` where ranks differ. */
-export function peftConfig(adapter: Adapter, base: string): Record<string, unknown> {
+function peftConfig(adapter: Adapter, base: string): Record<string, unknown> {
   const ranks = ranksOf(adapter);
   const [rank, ...others] = new Set(ranks.values());
   if (rank === undefined || others.length)
@@ -36,8 +42,26 @@ export function peftConfig(adapter: Adapter, base: string): Record<string, unkno
 }
 
 /** The tensors of adapter_model.safetensors. */
-export const peftTensors = ({ tensors }: Adapter): Tensors =>
+const peftTensors = ({ tensors }: Adapter): Tensors =>
   new Map([...tensors].map(([name, tensor]) => [`${PREFIX}${name}`, tensor]));
+
+export interface PeftFiles {
+  readonly dtype: StorageType;
+  readonly files: Readonly<Record<'adapter_config.json' | 'adapter_model.safetensors', Uint8Array>>;
+}
+
+/**
+ * A version's adapter as the two files of PEFT; without a type its numbers are what they are stored as. `base` names what it is loaded onto.
+ * @throws RollmeshError `export.ranks` where ranks differ
+ */
+export function peftFiles(stored: Uint8Array, base: string, wanted?: StorageType): PeftFiles {
+  const adapter = readAdapter(stored);
+  const [first] = readStoredFloats(stored).values();
+  const dtype = wanted ?? first?.dtype ?? 'F32';
+  const config = new TextEncoder().encode(`${JSON.stringify(peftConfig(adapter, base), null, 2)}\n`);
+  const weights = writeSafetensors(peftTensors(adapter), dtype);
+  return { dtype, files: { 'adapter_config.json': config, 'adapter_model.safetensors': weights } };
+}
 
 const peft = v.looseObject({
   peft_type: v.literal('LORA'),

@@ -1,5 +1,6 @@
 /** `rollmesh node`: samples for a mesh on this machine. */
 import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { wrongInput } from '../../core/errors.ts';
 import { SMALLER_WEIGHTS } from '../../core/policy/policy.ts';
@@ -18,12 +19,13 @@ interface NodeOptions {
   readonly engine: LeaseOrder['engines'];
   readonly server?: string;
   readonly serves?: VersionName;
+  readonly adapters?: string;
   readonly model?: string;
   readonly dialect: Dialect;
   readonly json: boolean;
 }
 
-const DIALECTS = ['vllm', 'llama.cpp'] as const;
+const DIALECTS = ['vllm', 'sglang', 'llama.cpp'] as const;
 type Dialect = (typeof DIALECTS)[number];
 
 /** A line about what was done comes at most so often, ms. */
@@ -55,8 +57,12 @@ export const command = (): Command =>
     )
     .option(
       '--serves <name@version>',
-      'the version that the server holds; its node leases no other',
+      'the version that the server holds; its node leases no other, unless it has --adapters',
       versionName,
+    )
+    .option(
+      '--adapters <folder>',
+      'has the server load the adapter of each version that it leases over --serves, and drop it after; a folder that the server sees under the same path',
     )
     .option('--model <name>', 'what the server calls the version; default: NAME@N as given to --serves')
     .addOption(new Option('--dialect <name>', 'what kind of server it is').choices(DIALECTS).default('vllm'))
@@ -68,9 +74,10 @@ async function runNode({
   mesh,
   token = process.env.ROLLMESH_NODE_TOKEN,
   engine,
-  threads: asked,
+  threads: wanted,
   server,
   serves,
+  adapters,
   model,
   dialect,
   json,
@@ -86,6 +93,11 @@ async function runNode({
       expected: 'both --server and --serves, or neither',
       next: 'Say with --serves NAME@N which version the server holds.',
     });
+  if (adapters !== undefined && server === undefined)
+    throw wrongInput('node.server', 'Only --adapters is given.', {
+      expected: '--server and --serves beside it',
+      next: 'Say with --server which server loads the adapters.',
+    });
   const close = engine.find(isCloseEngine) ?? null;
   if (close && (engine.length > 1 || server !== undefined))
     throw wrongInput(
@@ -96,7 +108,7 @@ async function runNode({
         next: 'Start a node for each.',
       },
     );
-  const count = asked ?? (close === 'webgpu' ? 1 : availableParallelism());
+  const count = wanted ?? (close === 'webgpu' ? 1 : availableParallelism());
   if (close === 'webgpu' && count > 1)
     throw wrongInput('node.engine', `--threads is ${count} with --engine webgpu.`, {
       expected: '1: threads would share one GPU',
@@ -104,7 +116,7 @@ async function runNode({
   const [
     { identityOf },
     { loadNative },
-    { askingServer, shapeOnly },
+    { askingServer, withoutWeights },
     { lend },
     { WorkClient },
     { startThreads },
@@ -138,15 +150,29 @@ async function runNode({
     if (total.tokens > since.tokens) say('work', work, workLine(work));
     since = { at: performance.now(), tokens: total.tokens };
   };
-  const asking =
+  const trouble = ({ code, message }: { readonly code: string; readonly message: string }) => {
+    if (told === code) return;
+    told = code;
+    say('trouble', { code, message }, `${code}: ${message}`);
+  };
+  const asked =
     server !== undefined && serves !== undefined
-      ? askingServer({
+      ? {
           baseUrl: server.replace(/\/$/, ''),
           model: model ?? `${serves.name}@${serves.version}`,
           dialect,
           ...(process.env.ROLLMESH_SERVER_KEY ? { apiKey: process.env.ROLLMESH_SERVER_KEY } : {}),
+        }
+      : undefined;
+  const followed =
+    asked && adapters !== undefined
+      ? await (await import('./adapter-servers.ts')).follow(asked, {
+          folder: resolve(adapters),
+          node: identity.node,
+          trouble,
         })
       : undefined;
+  const asking = asked && askingServer(asked, followed);
   const threads: readonly Thread[] = asking
     ? Array.from({ length: count }, () => ({
         ready: Promise.resolve(),
@@ -160,8 +186,8 @@ async function runNode({
   const lines = setInterval(line, LINE_MS);
   say(
     'node',
-    { mesh: url, node: identity.node, threads: count, engines: engine },
-    `lends ${count} ${count === 1 ? 'thread' : 'threads'} to ${url}; Ctrl-C ends it`,
+    { mesh: url, node: identity.node, threads: count, engines: engine, ...(followed ? { adapters } : {}) },
+    `lends ${count} ${count === 1 ? 'thread' : 'threads'} to ${url}${followed ? `; ${server} loads each version’s adapter` : ''}; Ctrl-C ends it`,
   );
   try {
     await lend({
@@ -172,10 +198,10 @@ async function runNode({
         engines: [...engine],
         weights: [...SMALLER_WEIGHTS],
         ...(asking ? {} : { grammars: true, images: true }),
-        ...(serves ? { serves } : {}),
+        ...(serves ? { serves: followed ? { ...serves, adapters: true } : serves } : {}),
       },
       threads: threads.map(({ compute }) => compute),
-      ...(asking ? { filesOf: shapeOnly } : {}),
+      ...(asking ? { filesOf: withoutWeights } : {}),
       events: {
         answered: ({ samples, tokens }) => {
           total.requests++;
@@ -183,11 +209,7 @@ async function runNode({
           total.tokens += tokens;
           told = undefined;
         },
-        trouble: ({ code, message }) => {
-          if (told === code) return;
-          told = code;
-          say('trouble', { code, message }, `${code}: ${message}`);
-        },
+        trouble,
       },
       signal: stop.signal,
       idleMs: IDLE_MS,
@@ -196,5 +218,6 @@ async function runNode({
     clearInterval(lines);
     line();
     await Promise.all(threads.map((thread) => thread.stop()));
+    await followed?.stop();
   }
 }

@@ -30,14 +30,8 @@ import type { ModelConfig } from '../../model/config.ts';
 import { checkGguf } from '../../model/gguf/model.ts';
 import { policyGraph } from '../../model/onnx/policy-graph.ts';
 import { WEIGHTS_FILE } from '../../model/onnx/weights.ts';
-import { peftConfig, peftTensors } from '../../model/peft.ts';
-import {
-  encode as encodeNumbers,
-  readStoredFloats,
-  type StorageType,
-  writeHeader,
-  writeSafetensors,
-} from '../../model/safetensors.ts';
+import { peftFiles } from '../../model/peft.ts';
+import { encode as encodeNumbers, type StorageType, writeHeader } from '../../model/safetensors.ts';
 import { streamSafetensors } from '../../model/safetensors-stream.ts';
 import type { GatewayClient } from '../../workers/api/gateway-client.ts';
 import { AS_IMPORTED } from './checkpoint-folder.ts';
@@ -160,12 +154,6 @@ const adapterOf = (files: VersionFiles): Adapter | undefined => {
   return bytes && readAdapter(bytes);
 };
 
-/** The type of an adapter's numbers, all of which have one. */
-const storedTypeOf = (file: Uint8Array): StorageType => {
-  const [first] = readStoredFloats(file).values();
-  return first?.dtype ?? 'F32';
-};
-
 type Written = Pick<Exported, 'dtype' | 'files' | 'base'>;
 
 interface StoredConfig {
@@ -267,21 +255,17 @@ async function writePeft(
   basePath: string | undefined,
 ): Promise<Written> {
   const { manifest, files } = await fetchVersion(gateway, ref, [adapterFile()]);
-  const adapter = adapterOf(files);
-  if (!adapter)
+  const stored = files[adapterFile()];
+  if (!stored)
     throw wrongInput('export.no-adapter', `Version ${ref.version} of ${ref.name} has no adapter.`, {
       expected: 'a version that a run with --adapter trained',
       next: 'Leave --adapter out: the whole checkpoint is exported.',
     });
   const base = broughtBy(manifest, manifest.files[WEIGHTS]!);
-  const dtype = wanted ?? storedTypeOf(files[adapterFile()]!);
+  const { dtype, files: written } = peftFiles(stored, basePath ?? `${base.name}@${base.version}`, wanted);
   const folder = new Folder(path);
   try {
-    await folder.write(
-      'adapter_config.json',
-      encode(peftConfig(adapter, basePath ?? `${base.name}@${base.version}`)),
-    );
-    await folder.write('adapter_model.safetensors', writeSafetensors(peftTensors(adapter), dtype));
+    for (const [name, bytes] of Object.entries(written)) await folder.write(name, bytes);
     await folder.write('manifest.json', encode({ ...manifest, files: folder.entries }));
     return { dtype, files: Object.keys(folder.entries), base };
   } catch (error) {

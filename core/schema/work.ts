@@ -145,8 +145,13 @@ export const leaseOrder = v.strictObject({
   grammars: v.exactOptional(v.boolean()),
   /** Whether it takes requests whose prompts show images, too, which it fetches by their hashes; absent = it does not. */
   images: v.exactOptional(v.boolean()),
-  /** The only version that the node serves, where it asks a server that holds one; that takes the token of a close node. */
-  serves: v.exactOptional(v.strictObject({ name, version: count })),
+  /**
+   * The only version that the node serves, where it asks a server that holds one; that takes the token of a close node. With `adapters` also
+   * versions of any set that have an adapter over this one's main weights.
+   */
+  serves: v.exactOptional(
+    v.strictObject({ name, version: count, adapters: v.exactOptional(v.literal(true)) }),
+  ),
 });
 export type LeaseOrder = v.InferOutput<typeof leaseOrder>;
 

@@ -6,7 +6,7 @@
 import * as v from 'valibot';
 import { RollmeshError } from '../../core/errors.ts';
 import { finite } from '../../core/schema/numbers.ts';
-import { type Dialect, entropyOf } from './dialect.ts';
+import { askChoice, type Dialect, entropyOf } from './dialect.ts';
 import { checked } from './server.ts';
 
 const raw = v.object({ id: finite, logprob: finite });
@@ -30,8 +30,8 @@ const scored = choiceOf(top);
 const PLAIN = { min_p: 0, typical_p: 1, repeat_penalty: 1, samplers: ['top_k', 'top_p', 'temperature'] };
 
 export const llamaCpp: Dialect = {
-  async complete(ask, { ids, maxNew, draw, stop, seed, processed }) {
-    const made = await ask({
+  async complete(served, { ids, maxNew, draw, stop, seed, processed }) {
+    const made = await askChoice(served, {
       ...PLAIN,
       prompt: ids,
       max_tokens: maxNew,
@@ -55,7 +55,7 @@ export const llamaCpp: Dialect = {
     return { ids: kept.map(({ id }) => id), logprobs: kept.map(({ logprob }) => logprob), stopped: end >= 0 };
   },
 
-  async score(ask, ids, vocabSize) {
+  async score(served, ids, vocabSize) {
     const logprobs: number[] = [];
     const entropy: number[] = [];
     for (let at = 1; at < ids.length; at++) {
@@ -66,7 +66,7 @@ export const llamaCpp: Dialect = {
         temperature: 1,
         logprobs: vocabSize,
       };
-      const [next] = checked(scored, await ask(request)).logprobs.content;
+      const [next] = checked(scored, await askChoice(served, request)).logprobs.content;
       const known = new Map(next?.top_logprobs.map(({ id, logprob }) => [id, logprob]));
       if (known.size !== vocabSize) {
         const what = `The server tells ${known.size} of ${vocabSize} log-probabilities.`;

@@ -1,5 +1,5 @@
 /**
- * A Policy over a server that speaks OpenAI's completions protocol with token ids, as vLLM and llama.cpp do, for models that an
+ * A Policy over a server that takes token ids, such as vLLM, SGLang and llama.cpp, for models that an
  * isolate cannot hold. It cannot guarantee the same bits, since they depend on the server's batches, so such rollouts cannot be
  * audited by running them again. Anything else that it cannot do is refused, not approximated, and every answer is checked (check.ts).
  */
@@ -16,25 +16,27 @@ import type {
 import { uniforms } from '../../core/random.ts';
 import { checkIds, drawOf } from '../settings.ts';
 import { checkedCompletion, checkedScores } from './check.ts';
-import type { Ask, Dialect } from './dialect.ts';
+import type { Dialect, Served } from './dialect.ts';
 import { llamaCpp } from './llama-cpp.ts';
-import { askServer, type ServerOptions } from './server.ts';
+import { sglang } from './sglang.ts';
 import { vllm } from './vllm.ts';
 
-const dialects = { vllm, 'llama.cpp': llamaCpp } as const satisfies Record<string, Dialect>;
+const dialects = { vllm, sglang, 'llama.cpp': llamaCpp } as const satisfies Record<string, Dialect>;
 
 const noAlternatives = (count: number) =>
   wrongInput('remote.alternatives', `${count} alternatives to each token are asked for.`, {
     expected: 'none: a remote policy tells of the tokens that are there alone',
   });
 
-export interface RemoteOptions extends ServerOptions {
+export type DialectName = keyof typeof dialects;
+
+export interface RemoteOptions extends Served {
   readonly ref: PolicyRef;
   readonly vocabSize: number;
   /** The longest sequence that the server takes, in tokens. */
   readonly context: number;
   /** The dialect of the server, that is, whose extensions of the protocol it knows; default vllm. */
-  readonly dialect?: keyof typeof dialects;
+  readonly dialect?: DialectName;
   /**
    * Whether the server can give log-probabilities after temperature and truncation: vLLM must have been started for it,
    * llama.cpp does it when asked. Without it only greedy sampling, or sampling at temperature 1 without truncation, is accepted.
@@ -52,13 +54,11 @@ class RemotePolicy implements Policy {
   readonly ref: PolicyRef;
   readonly #options: RemoteOptions;
   readonly #dialect: Dialect;
-  readonly #ask: Ask;
 
   constructor(options: RemoteOptions) {
     this.ref = options.ref;
     this.#options = options;
     this.#dialect = dialects[options.dialect ?? 'vllm'];
-    this.#ask = (request) => askServer(options, request);
   }
 
   async generate(prompts: readonly GeneratePrompt[], settings: SamplingSettings): Promise<Completion[][]> {
@@ -71,7 +71,7 @@ class RemotePolicy implements Policy {
     const made = await this.#all(asked, async ({ ids, id }): Promise<Completion> => {
       if (maxNew === 0) return { ids: [], logprobs: [], stopped: false };
       const seed = Math.floor(uniforms(id, 1)[0]! * 2 ** 31);
-      const said = await this.#dialect.complete(this.#ask, { ids, maxNew, draw, stop, seed, processed });
+      const said = await this.#dialect.complete(this.#options, { ids, maxNew, draw, stop, seed, processed });
       return checkedCompletion(said, { vocabSize, maxNew, stop });
     });
     let at = 0;
@@ -85,7 +85,7 @@ class RemotePolicy implements Policy {
     return this.#all(sequences, async (ids) =>
       ids.length === 1
         ? { logprobs: [], entropy: [] }
-        : checkedScores(await this.#dialect.score(this.#ask, ids, vocabSize), ids, vocabSize),
+        : checkedScores(await this.#dialect.score(this.#options, ids, vocabSize), ids, vocabSize),
     );
   }
 

@@ -1,4 +1,4 @@
-/** Sends one request to a completions server and turns its failures into errors. */
+/** Sends requests to a server of completions and turns its failures into errors. */
 import * as v from 'valibot';
 import { RollmeshError } from '../../core/errors.ts';
 
@@ -15,7 +15,7 @@ export interface ServerOptions {
   readonly fetch?: typeof fetch;
 }
 
-const answer = v.pipe(v.string(), v.parseJson(), v.object({ choices: v.tuple([v.unknown()]) }));
+const json = v.pipe(v.string(), v.parseJson());
 
 const malformed = (where: string) =>
   new RollmeshError('give-up', 'remote.answer', `The server's answer is malformed at ${where}.`, {
@@ -50,41 +50,60 @@ async function readText(response: Response, most: number): Promise<string> {
   return text + decoder.decode();
 }
 
+/** Where a server's routes begin that are not OpenAI's. */
+export const rootOf = ({ baseUrl }: Pick<ServerOptions, 'baseUrl'>): string => baseUrl.replace(/\/v1$/, '');
+
+export interface Answered {
+  readonly status: number;
+  readonly text: string;
+}
+
 /**
- * Returns the first choice of the answer. Redirections are not followed, since the key is for this address alone. Throws `retry` for a server
- * that is away or busy, `give-up` for any other refusal.
+ * Sends a body, or asks without one. Redirections are not followed, since the key is for this address alone.
+ * @throws RollmeshError `remote.unreachable` of kind `retry`, or `remote.size`
  */
-export async function askServer(
+export async function sendTo(
   {
     baseUrl,
-    model,
     apiKey,
     timeoutMs = 120_000,
     maxBytes = 64 * 2 ** 20,
     fetch: send = fetch,
-  }: ServerOptions,
-  request: Readonly<Record<string, unknown>>,
-): Promise<unknown> {
-  let response: Response;
-  let text: string;
+  }: Omit<ServerOptions, 'model'>,
+  url: string,
+  body?: unknown,
+): Promise<Answered> {
   try {
-    response = await send(`${baseUrl}/completions`, {
-      method: 'POST',
+    const response = await send(url, {
       headers: {
         'content-type': 'application/json',
         ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
       },
-      body: JSON.stringify({ model, n: 1, ...request }),
+      ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
       redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),
     });
-    text = await readText(response, maxBytes);
+    return { status: response.status, text: await readText(response, maxBytes) };
   } catch (cause) {
     if (cause instanceof RollmeshError) throw cause;
     throw new RollmeshError('retry', 'remote.unreachable', `${baseUrl} did not answer.`, { cause });
   }
-  if (response.ok) return checked(answer, text).choices[0];
-  const kind = response.status === 429 || response.status >= 500 ? 'retry' : 'give-up';
-  const what = `The server answered ${response.status}: ${text.slice(0, 200)}.`;
-  throw new RollmeshError(kind, 'remote.status', what);
 }
+
+/** Throws `retry` for a server that is away or busy, `give-up` for any other refusal. */
+export async function askServer(
+  options: Omit<ServerOptions, 'model'>,
+  url: string,
+  body?: unknown,
+): Promise<unknown> {
+  const { status, text } = await sendTo(options, url, body);
+  if (status >= 200 && status < 300) return checked(json, text);
+  throw refusedBy({ status, text });
+}
+
+export const refusedBy = ({ status, text }: Answered): RollmeshError =>
+  new RollmeshError(
+    status === 429 || status >= 500 ? 'retry' : 'give-up',
+    'remote.status',
+    `The server answered ${status}: ${text.slice(0, 200)}.`,
+  );

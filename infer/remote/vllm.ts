@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { RollmeshError } from '../../core/errors.ts';
 import type { TokenIds } from '../../core/policy/policy.ts';
 import { finite } from '../../core/schema/numbers.ts';
-import { type Dialect, entropyOf } from './dialect.ts';
+import { askChoice, type Dialect, entropyOf } from './dialect.ts';
 import { checked } from './server.ts';
 
 const choice = v.object({
@@ -45,8 +45,8 @@ const NAMED = { return_tokens_as_token_ids: true };
 
 /** Whether vLLM gives log-probabilities after temperature and truncation is set when it starts: --logprobs-mode processed_logprobs. */
 export const vllm: Dialect = {
-  async complete(ask, { ids, maxNew, draw, stop, seed }) {
-    const made = await ask({
+  async complete(served, { ids, maxNew, draw, stop, seed }) {
+    const made = await askChoice(served, {
       ...NAMED,
       prompt: ids,
       max_tokens: maxNew,
@@ -62,9 +62,9 @@ export const vllm: Dialect = {
   },
 
   /** Asks for the log-probabilities of the prompt's tokens; the entropy needs those of the whole vocabulary. */
-  async score(ask, ids, vocabSize) {
+  async score(served, ids, vocabSize) {
     const request = { ...NAMED, prompt: ids, max_tokens: 1, echo: true, logprobs: vocabSize, temperature: 1 };
-    const { logprobs } = checked(choice, await ask(request));
+    const { logprobs } = checked(choice, await askChoice(served, request));
     const echoed = idsOf(logprobs.tokens.slice(0, ids.length));
     if (echoed.join() !== ids.join())
       throw new RollmeshError('give-up', 'remote.scores', 'The server scored other tokens than were sent.', {

@@ -135,6 +135,10 @@ export function ropeFactors(config: ModelConfig): Float32Array | undefined {
   return Float32Array.from(plain, (w, i) => w / frequencies[i]!);
 }
 
+export const architectureMetadata = ({ architecture }: ModelConfig): [string, GgufValue][] => [
+  ['general.architecture', { string: GGUF[architecture].name }],
+];
+
 /** The model's part of the metadata. */
 export function modelMetadata(config: ModelConfig): [string, GgufValue][] {
   const { name } = GGUF[config.architecture];
@@ -163,7 +167,7 @@ export function modelMetadata(config: ModelConfig): [string, GgufValue][] {
   if (scaling?.type === 'yarn')
     values.push(['rope.scaling.original_context_length', { u32: scaling.originalMaxPositions }]);
   return [
-    ['general.architecture', { string: name }],
+    ...architectureMetadata(config),
     ...values.map(([key, value]): [string, GgufValue] => [`${name}.${key}`, value]),
   ];
 }

@@ -8,8 +8,8 @@ import {
   readAdapter,
   writeAdapter,
 } from '../../model/adapter.ts';
-import { peftConfig, peftTensors } from '../../model/peft.ts';
-import { type Tensors, writeSafetensors } from '../../model/safetensors.ts';
+import { peftFiles } from '../../model/peft.ts';
+import { readSafetensors, type Tensors, writeSafetensors } from '../../model/safetensors.ts';
 import { smallConfig } from './checkpoints.ts';
 
 const tensor = (shape: number[], ...numbers: number[]) => ({ shape, data: Float32Array.from(numbers) });
@@ -87,17 +87,22 @@ test('an adapter of another model is refused by the tensor’s name', () => {
   );
 });
 
-test('PEFT’s layout: its names, rank, alpha and the projections', () => {
-  expect([...peftTensors(adapter).keys()]).toEqual([
-    'base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight',
-    'base_model.model.model.layers.0.self_attn.q_proj.lora_B.weight',
-  ]);
-  expect([...ranksOf(adapter)]).toEqual([[`${Q}.weight`, 2]]);
-  expect(peftConfig(adapter, 'p@0')).toMatchObject({
-    peft_type: 'LORA',
-    r: 2,
-    lora_alpha: 4,
-    target_modules: ['q_proj'],
-    base_model_name_or_path: 'p@0',
-  });
-});
+test.each(['F32', 'BF16'] as const)(
+  'PEFT’s layout: its names, rank, alpha and the projections, in %s',
+  (type) => {
+    const { dtype, files } = peftFiles(writeAdapter(adapter, type), 'p@0');
+    expect(dtype).toBe(type);
+    expect([...readSafetensors(files['adapter_model.safetensors']).keys()]).toEqual([
+      'base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight',
+      'base_model.model.model.layers.0.self_attn.q_proj.lora_B.weight',
+    ]);
+    expect([...ranksOf(adapter)]).toEqual([[`${Q}.weight`, 2]]);
+    expect(JSON.parse(new TextDecoder().decode(files['adapter_config.json']))).toMatchObject({
+      peft_type: 'LORA',
+      r: 2,
+      lora_alpha: 4,
+      target_modules: ['q_proj'],
+      base_model_name_or_path: 'p@0',
+    });
+  },
+);

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { identityOf, makeNodeKeys } from '../../core/audit/work-seal.ts';
 import { deriveId, sha256Hex } from '../../core/random.ts';
 import type { LeaseAnswer, SamplingRequest, WorkResults } from '../../core/schema/work.ts';
-import { askingServer, type ServerOfNode, shapeOnly } from '../../local/node/ask-server.ts';
+import { askingServer, withoutWeights } from '../../local/node/ask-server.ts';
+import type { ServerOfNode } from '../../local/node/followed-versions.ts';
 import { lend } from '../../local/node/lend.ts';
 import { answerAsLlamaCpp, END } from '../infer/remote/llama-cpp-answer.ts';
 import { CONFIG_JSON, logprobsAfter, serveLocally } from '../infer/remote/local-server.ts';
@@ -25,7 +26,7 @@ const request: SamplingRequest = {
 };
 
 /** Lends to a mesh that has this one request, until it has its results or the node ends. */
-async function lendOnce(dialect: NonNullable<ServerOfNode['dialect']>) {
+async function lendOnce(dialect: ServerOfNode['dialect']) {
   const stop = new AbortController();
   const leases: LeaseAnswer['work'][] = [[{ id: id('work'), request }]];
   const fetched: string[] = [];
@@ -53,7 +54,7 @@ async function lendOnce(dialect: NonNullable<ServerOfNode['dialect']>) {
     identity: await identityOf(token),
     order: { kind: 'process', engines: ['onnx'], weights: [], serves: request.policy },
     threads: [askingServer({ ...server.at, dialect })],
-    filesOf: shapeOnly,
+    filesOf: withoutWeights,
     events: { answered: () => {}, trouble: () => {} },
     signal: stop.signal,
     idleMs: 20,

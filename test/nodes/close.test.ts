@@ -311,6 +311,7 @@ test('a close engine names the command that installs it where it is not there, a
     );
   expect(run('--engine', 'onnxruntime-node', 'onnx')).toMatch(/^1 node\.engine: .* beside another engine/);
   expect(run('--engine', 'webgpu', '--threads', '2')).toMatch(/^1 node\.engine: --threads is 2/);
+  expect(run('--adapters', 'here')).toMatch(/^1 node\.server: Only --adapters is given/);
 });
 
 test('what an audit came to is added up over rounds, and once where a round is audited again', async () => {

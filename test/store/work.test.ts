@@ -333,3 +333,56 @@ test('a request that is put up again is marked as it is then, and what a node ma
   const lease = { ...order(idOf(9900)), limit: 8, until: put + 30_000 };
   expect((await leaseToNode(store.db, asking(11, 1), lease, put)).leased).toHaveLength(1);
 });
+
+test('a node whose server takes adapters leases its version and what has an adapter over it, and no other weights', async () => {
+  const adapter = (version: number) => ({ ...file, file: 'main.adapter.safetensors' as const, version });
+  const later = { ...request.weights, version: 2 };
+  const kinds: Record<string, Partial<SamplingRequest>> = {
+    base: {},
+    adapted: { policy: { name: 'p-7', version: 3 }, adapter: adapter(3) },
+    'another set': {
+      policy: { name: 'p-7', version: 3, set: 'judge' },
+      adapter: { ...adapter(3), file: 'judge.adapter.safetensors' },
+    },
+    'other weights': { policy: { name: 'p-7', version: 2 }, weights: later },
+    'adapted, over other weights': {
+      policy: { name: 'p-7', version: 4 },
+      weights: later,
+      adapter: adapter(4),
+    },
+    'weights of a set of its own': {
+      policy: { name: 'p-7', version: 3, set: 'judge' },
+      weights: { ...request.weights, file: 'judge.safetensors' },
+    },
+    'another policy': { policy: { name: 'q-7', version: 3 }, adapter: adapter(3) },
+  };
+  const spec = await orderRun(store.db, 8);
+  await admitTasks(store.db, spec.id, tasksOf(1), 1, 4);
+  const work = Object.values(kinds).map((kind, i) => ({
+    id: idOf(7000 + i),
+    group: idOf(1),
+    index: i,
+    request: { ...request, ...kind },
+  }));
+  await putUp(store.db, spec.id, 'rollout', work, NOW);
+  const served = async (serves: { name: string; version: number; adapters?: true }) => {
+    const of = { round: spec.id, stage: 'rollout' as const, groups: [idOf(1)] };
+    const leased = await leaseWork(
+      store.db,
+      { ...order(idOf(7100), 99), node: idOf(3), close: true, serves, of },
+      NOW,
+    );
+    await writeAll(store.db, [releaseOf(idOf(3))]);
+    return leased.map(({ id }) => Object.keys(kinds)[work.findIndex((one) => one.id === id)]);
+  };
+  expect(await served({ name: 'p-7', version: 0 })).toEqual(['base']);
+  expect(await served({ name: 'p-7', version: 0, adapters: true })).toEqual([
+    'base',
+    'adapted',
+    'another set',
+  ]);
+  expect(await served({ name: 'p-7', version: 2, adapters: true })).toEqual([
+    'other weights',
+    'adapted, over other weights',
+  ]);
+});

@@ -423,6 +423,27 @@ export const GUARDS: readonly Guard[] = [
     'infer/remote/vllm',
   ),
   guard(
+    'a completions server',
+    'infer/remote/dialect.ts',
+    'if (served.adapter === undefined || model === served.adapter)',
+    'if (true)',
+    'nodes/follow-versions',
+  ),
+  guard(
+    'a completions server',
+    'cli/node/adapter-servers.ts',
+    'if (found.root && found.root !== path)',
+    'if (false)',
+    'nodes/follow-versions',
+  ),
+  guard(
+    'a completions server',
+    'cli/node/adapter-servers.ts',
+    'if (has.length !== 1 || has[0]!.path !== path || has[0]!.scale !== 1)',
+    'if (false)',
+    'nodes/follow-versions',
+  ),
+  guard(
     'a client that makes up',
     GUARDS_FILE,
     "settings.local ? undefined : c.req.header('cf-connecting-ip')",

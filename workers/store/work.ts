@@ -2,8 +2,9 @@
 import { and, eq, inArray, isNotNull, type SQL, sql } from 'drizzle-orm';
 import { isPatch } from '../../core/images/patches.ts';
 import type { WorkerStage } from '../../core/round/stages.ts';
-import { MAIN_SET } from '../../core/schema/policy.ts';
+import { MAIN_SET, weightsFile } from '../../core/schema/policy.ts';
 import {
+  type LeaseOrder,
   type RoundShares,
   type RoundWork,
   type SamplingRequest,
@@ -146,8 +147,8 @@ export interface Lease {
   readonly gold?: boolean;
   /** Only requests that can be scored again: sampled at temperature 1 without truncation. */
   readonly close?: boolean;
-  /** Only requests of this version's main set. */
-  readonly serves?: { readonly name: string; readonly version: number } | undefined;
+  /** Only requests of this version's main set; with `adapters` also those whose adapter is over its weights. */
+  readonly serves?: LeaseOrder['serves'] | undefined;
   /** At most so many, or as many as the statement `limit` gives. */
   readonly limit: number | SQL;
   readonly until: number;
@@ -185,10 +186,13 @@ export function leaseStatements(
   const scorable = close
     ? sql`request->>'$.settings.temperature' = 1 AND coalesce(request->>'$.settings.topP', 1) = 1 AND coalesce(request->>'$.settings.topK', 0) = 0`
     : sql`true`;
-  const served = serves
-    ? sql`request->>'$.policy.name' = ${serves.name} AND request->>'$.policy.version' = ${serves.version}
-          AND coalesce(request->>'$.policy.set', ${MAIN_SET}) = ${MAIN_SET}`
+  const itself = serves
+    ? sql`(request->>'$.policy.version' = ${serves.version} AND coalesce(request->>'$.policy.set', ${MAIN_SET}) = ${MAIN_SET})`
     : sql`true`;
+  const over = serves?.adapters
+    ? sql`(request->>'$.weights.version' = ${serves.version} AND request->>'$.weights.file' = ${weightsFile()})`
+    : itself;
+  const served = serves ? sql`request->>'$.policy.name' = ${serves.name} AND ${over}` : sql`true`;
   return [
     ...takeBackExpired(now),
     sql`UPDATE work SET state = 'leased', node = ${node}, lease = ${lease}, leased_until = ${until}

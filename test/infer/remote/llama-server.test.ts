@@ -1,17 +1,21 @@
 /**
  * A remote policy against a real llama-server, which LLAMA_SERVER names (a command, from Debian's llama.cpp-tools for
- * example); without it there is nothing to test. It serves the committed start policy, so that every number can be compared.
+ * example), and a node's adapters in one that is a router; without it there is nothing to test. It serves the committed start policy, so that
+ * every number can be compared.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { follow } from '../../../cli/node/adapter-servers.ts';
 import type { Policy } from '../../../core/policy/policy.ts';
+import { Random } from '../../../core/random.ts';
 import { createPolicy } from '../../../infer/onnx-policy.ts';
 import { loadOrt } from '../../../infer/ort.ts';
 import { createRemotePolicy } from '../../../infer/remote/policy.ts';
+import { type Adapter, adapterNames, folded, writeAdapter } from '../../../model/adapter.ts';
 import { parseConfig } from '../../../model/config.ts';
 import { readSafetensors } from '../../../model/safetensors.ts';
 import { ggufCheckpoint } from '../../bench/rollout/gguf-checkpoint.ts';
@@ -136,4 +140,77 @@ describe.skipIf(!command)(`llama-server${command ? '' : ' (skipped: LLAMA_SERVER
       expect(statistic).toBeLessThan(classes - 1 + 4 * Math.sqrt(2 * (classes - 1)));
     },
   );
+});
+
+/** Small random A and B of every projection. */
+function adapterOf(version: number): Adapter {
+  const pairs: Adapter['tensors'] = new Map();
+  for (const [weight, { shape }] of tensors) {
+    if (!weight.endsWith('_proj.weight')) continue;
+    const { a, b } = adapterNames(weight);
+    const random = new Random(`${version}/${weight}`);
+    const some = (rows: number, columns: number) => ({
+      shape: [rows, columns],
+      data: Float32Array.from({ length: rows * columns }, () => 0.2 * (2 * random.float() - 1)),
+    });
+    pairs.set(a, some(4, shape[1]!));
+    pairs.set(b, some(shape[0]!, 4));
+  }
+  return { alpha: 8, tensors: pairs };
+}
+
+describe.skipIf(!command)('llama-server as a router', () => {
+  test('20 versions in a row: log-probabilities within 1e-4 of each version’s own weights, and nothing left', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'llama-router-'));
+    const presets = join(folder, 'models.ini');
+    await writeFile(join(folder, 'base.gguf'), ggufCheckpoint(config, tensors));
+    const settings = 'c = 1024\ncache-type-k = f32\ncache-type-v = f32\nflash-attn = off\n';
+    await writeFile(presets, `[the-base]\nmodel = ${join(folder, 'base.gguf')}\n${settings}`);
+    const port = await freePort();
+    const [program, ...args] = command!.split(' ');
+    const options = ['--models-preset', presets, '--host', '127.0.0.1', '--port', `${port}`, '--offline'];
+    const server = spawn(program!, [...args, ...options], { stdio: 'ignore' });
+    try {
+      await untilReady(`http://127.0.0.1:${port}/health`);
+      const at = { baseUrl: `http://127.0.0.1:${port}/v1`, model: 'the-base', dialect: 'llama.cpp' as const };
+      const trouble = (error: Error) => {
+        throw error;
+      };
+      const followed = await follow(at, { folder, node: '0123456789abcdef', trouble });
+      for (let version = 1; version <= 20; version++) {
+        const ref = { name: 'p', version };
+        const adapter = adapterOf(version);
+        const bytes = writeAdapter(adapter);
+        const sampleIds = ['a', 'b', 'c'].map((id) => `${version}/${id}`);
+        const [samples] = await followed.with(
+          ref,
+          `${version}`.padStart(64, '0'),
+          { config, bytes },
+          (name) =>
+            createRemotePolicy({ ...at, ref, adapter: name, vocabSize, context: 256 }).generate(
+              [{ ids: PROMPT, sampleIds }],
+              { maxNew: 12, temperature: 1, stop: [STOP] },
+            ),
+        );
+        const farFrom = async (of: Adapter | undefined) => {
+          const weights = new Map(folded(tensors, of));
+          const own = await createPolicy({ runtime: await loadOrt(), ref, config, weights });
+          const scores = await own.score(samples!.map(({ ids }) => [...PROMPT, ...ids]));
+          await own.dispose();
+          return Math.max(
+            ...samples!.flatMap(({ logprobs }, s) =>
+              logprobs.map((x, i) => Math.abs(x - scores[s]!.logprobs[PROMPT.length - 1 + i]!)),
+            ),
+          );
+        };
+        expect(await farFrom(adapter)).toBeLessThan(1e-4);
+        expect(await farFrom(undefined)).toBeGreaterThan(0.01);
+      }
+      await followed.stop();
+      expect((await readdir(folder)).toSorted()).toEqual(['base.gguf', 'models.ini']);
+    } finally {
+      server.kill();
+      await rm(folder, { recursive: true, force: true });
+    }
+  }, 120_000);
 });
