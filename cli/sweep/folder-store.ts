@@ -68,6 +68,12 @@ export class FolderRunStore implements RunStore {
     return text === undefined ? undefined : (JSON.parse(text) as unknown);
   }
 
+  /** Removes all versions and records. */
+  async clear(): Promise<void> {
+    for (const part of ['versions', 'records'])
+      await rm(join(this.#folder, part), { recursive: true, force: true });
+  }
+
   /** Removes everything but the last version of the policy, whose folder it returns. */
   async keepLast(policy: string): Promise<string> {
     const last = (await this.currentVersion(policy))!;

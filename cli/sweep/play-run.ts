@@ -5,11 +5,13 @@ import * as v from 'valibot';
 import { wrongInput } from '../../core/errors.ts';
 import type { PolicyRef } from '../../core/policy/policy.ts';
 import { HELD_OUT } from '../../core/recipe/split.ts';
+import { tally } from '../../core/schema/evaluation.ts';
 import { type Summary, summary } from '../../core/schema/summary.ts';
 import { readStart } from '../../local/find-start.ts';
 import { readSecrets } from '../../local/mesh/secrets.ts';
 import { playInProcess } from '../../local/run/in-process.ts';
 import type { RunListener } from '../../local/run/play.ts';
+import { newestEvaluation, progressOf } from '../../local/run/single-process.ts';
 import { isStart } from '../../local/starts.ts';
 import { bindingsOf, runOf } from '../../recipes/run-order.ts';
 import { withStore } from '../policy/command-line.ts';
@@ -21,8 +23,19 @@ import { type AskedStartOptions, FASTEST, orderOf, startCommand } from '../share
 import { addTrainingTaskOptions, type TrainingTaskOptions } from '../training-task-options.ts';
 import { FolderRunStore } from './folder-store.ts';
 
-/** A finished run, with what was asked for; `examined` is the bound on held-out tasks, null for all. */
-const finished = v.object({ args: v.array(v.string()), examined: v.nullable(v.number()), summary });
+/**
+ * A run that has been played to `rounds`, with what was asked for; `examined` is the bound on held-out tasks, null for all; `answers` is what its last version answered greedily
+ * to the held-out questions `questions`.
+ */
+const finished = v.object({
+  args: v.array(v.string()),
+  examined: v.nullable(v.number()),
+  rounds: v.number(),
+  answers: v.exactOptional(tally),
+  questions: v.exactOptional(v.string()),
+  summary,
+});
+export type Finished = Readonly<v.InferOutput<typeof finished>>;
 
 /** Parses the arguments of `rollmesh start`. */
 const parseStart = (args: readonly string[]): AskedStartOptions & TrainingTaskOptions =>
@@ -30,17 +43,16 @@ const parseStart = (args: readonly string[]): AskedStartOptions & TrainingTaskOp
 
 const RESULT = 'result.json';
 
-/** The summary of a run that has ended before. Throws `sweep.other` where the folder holds a run of other arguments. */
+/** A run that has been played before, as far as it was. Throws `sweep.other` where the folder holds a run of other arguments. */
 export async function endedRun(
   folder: string,
   args: readonly string[],
   examine?: number,
-): Promise<Summary | null> {
+): Promise<Finished | null> {
   const text = await readFile(join(folder, RESULT), 'utf8').catch(() => null);
   if (text === null) return null;
   const run = v.parse(finished, JSON.parse(text));
-  if (JSON.stringify([run.args, run.examined]) === JSON.stringify([args, examine ?? null]))
-    return run.summary;
+  if (JSON.stringify([run.args, run.examined]) === JSON.stringify([args, examine ?? null])) return run;
   throw wrongInput('sweep.other', `The folder ${folder} holds a run of other arguments.`, {
     expected: run.examined === null ? run.args.join(' ') : `${run.args.join(' ')} --examine ${run.examined}`,
     next: 'Choose another folder with --out.',
@@ -80,17 +92,18 @@ interface VersionToCopy {
 /** Is it a start policy, which has a folder of its own? All other versions are in the state folder. */
 const hasFolder = ({ name, version }: PolicyRef): boolean => version === 0 && isStart(name);
 
-/** Refuses what cannot be played, before anything is. Throws `policy.missing` where a policy is not in the state folder. */
-export async function checkRun(args: readonly string[]): Promise<void> {
+/** Refuses what cannot be played, before anything is; returns its rounds. Throws `policy.missing` where a policy is not in the state folder. */
+export async function checkRun(args: readonly string[]): Promise<number> {
   const { run, versions, state } = await openRun(args, '');
   const starts = versions.filter(({ from }) => hasFolder(from));
   for (const { from } of starts) await readStart(from.name);
   const stored = versions.flatMap(({ from }) => (hasFolder(from) ? [] : from.name));
-  if (stored.length === 0) return;
+  if (stored.length === 0) return run.rounds;
   const names = (await listed({ state })).map(({ name }) => name);
   const missing = stored.find((name) => !names.includes(name));
   if (missing === run.recipe.startPolicy) await readStart(missing);
   if (missing !== undefined) throw missingPolicy(missing, names);
+  return run.rounds;
 }
 
 /** Copies versions into the folder of a run, those that are not there yet. Throws `policy.missing` or `version.missing`. */
@@ -110,21 +123,37 @@ async function copyVersions(
   });
 }
 
-/** Plays the run, or goes on with it. `examine`: held-out tasks of each family in an evaluation at most. */
+export interface Part {
+  /** To which round it is played; default: its last. */
+  readonly rounds?: number;
+  /** Held-out tasks of each family in an evaluation at most. */
+  readonly examine?: number | undefined;
+  /** Does it go on later? What that needs is kept. */
+  readonly goesOn?: boolean;
+}
+
+/** Plays the run, or goes on with it. */
 export async function playRun(
   args: readonly string[],
   folder: string,
   listener: Omit<RunListener, 'finished'>,
-  examine?: number,
-): Promise<Summary> {
+  { rounds, examine, goesOn = false }: Part = {},
+): Promise<Finished> {
   const { run, versions, state, options, recipes } = await openRun(args, folder);
+  const target = rounds ?? run.rounds;
   await mkdir(folder, { recursive: true });
   const store = new FolderRunStore(folder);
+  let before = await endedRun(folder, args, examine);
+  // What a run that had ended needs to go on is gone: it is played again.
+  if (before && (await progressOf(run.settings, store)).done < before.rounds) {
+    before = null;
+    await store.clear();
+  }
   const { policy } = run.settings;
   await copyVersions(versions, store, state);
   let ended: Summary | undefined;
   await playInProcess(
-    run,
+    { ...run, rounds: target },
     options,
     store,
     {
@@ -137,12 +166,26 @@ export async function playRun(
     await recipes(),
     readSecrets('.').REWARD_SECRET,
   );
-  await store.keepLast(policy);
+  const evaluation = await newestEvaluation(run.settings, store);
+  const answers = evaluation?.tallies?.accuracy;
+  const questions = evaluation?.heldOut.questions;
+  const result: Finished = {
+    args: [...args],
+    examined: examine ?? null,
+    rounds: target,
+    ...(answers ? { answers } : {}),
+    ...(questions === undefined ? {} : { questions }),
+    summary: { ...ended!, wallMs: ended!.wallMs + (before?.summary.wallMs ?? 0) },
+  };
   const path = join(folder, RESULT);
-  await writeFile(
-    `${path}.writing`,
-    `${JSON.stringify({ args, examined: examine ?? null, summary: ended })}\n`,
-  );
+  await writeFile(`${path}.writing`, `${JSON.stringify(result)}\n`);
   await rename(`${path}.writing`, path);
-  return ended!;
+  // Last, since without its records a run would begin anew, from its last version.
+  if (!goesOn) await store.keepLast(policy);
+  return result;
+}
+
+/** Removes what a run that does not go on needs no more: all but its last version. */
+export async function endRun(folder: string, { summary: { policy } }: Finished): Promise<void> {
+  await new FolderRunStore(folder).keepLast(policy);
 }

@@ -1,6 +1,9 @@
 /** A sweep: runs that differ in a few settings and in their seeds, and what came of them. */
 import { wrongInput } from '../errors.ts';
+import type { ChangeVerdict, Tally } from '../schema/evaluation.ts';
 import type { Summary } from '../schema/summary.ts';
+import { changeOf, differenceOf, sumOfTallies } from '../statistics/change.ts';
+import type { Interval } from '../statistics/intervals.ts';
 import { tInterval } from '../statistics/t-interval.ts';
 
 /** A setting and the values that it takes, as the command line writes them. */
@@ -45,10 +48,56 @@ export function pointsOf(axes: readonly Axis[]): Point[] {
 export const pointName = (axes: readonly Axis[], point: Point): string =>
   axes.length ? axes.map(({ name }, i) => `${name}=${point[i]}`).join(',') : 'as-it-is';
 
+/** A part of a sweep that stops early: so many points are played to so many rounds. */
+export interface Rung {
+  readonly points: number;
+  readonly rounds: number;
+}
+
+/**
+ * Successive halving (Jamieson and Talwalkar, "Non-stochastic Best Arm Identification and Hyperparameter Optimization", 2016, arXiv:1502.07943), with its rungs as ASHA has
+ * them (Li et al., 2020, arXiv:1810.05934): rung k of K plays ⌊n/ηᵏ⌋ points to R/η^(K−k) rounds, K the largest number of which each rung has a point and a round more
+ * than the one before. η = 1: one rung of all points.
+ */
+export function rungsOf(points: number, rounds: number, eta: number): Rung[] {
+  const kept = (k: number) => Math.floor(points / eta ** k);
+  const least = (k: number) => Math.round(rounds / eta ** k);
+  let last = 0;
+  while (eta > 1 && kept(last + 1) >= 1 && least(last + 1) >= 1 && least(last + 1) < least(last)) last++;
+  return Array.from({ length: last + 1 }, (_, k) => ({ points: kept(k), rounds: least(last - k) }));
+}
+
+/** The last evaluation until a round. */
+const evaluatedAt = ({ heldout }: Summary, round: number) =>
+  heldout.findLast((point) => point.round <= round)!;
+
+/**
+ * The best `keep` of some points after a round, in the order in which they stand: by greedy accuracy, a mean over seeds, of equals by sampled accuracy, of equals those that
+ * stand first. `runs`: [points][seeds].
+ */
+export function bestPoints(runs: readonly (readonly Summary[])[], round: number, keep: number): number[] {
+  const scores = runs.map((seeds) => {
+    const points = seeds.map((run) => evaluatedAt(run, round));
+    return {
+      greedy: mean(points.map(({ accuracy }) => accuracy)),
+      sampled: mean(points.map(({ sampled }) => sampled ?? 0)),
+    };
+  });
+  const better = (a: number, b: number) =>
+    scores[b]!.greedy - scores[a]!.greedy || scores[b]!.sampled - scores[a]!.sampled || a - b;
+  return scores
+    .map((_, i) => i)
+    .sort(better)
+    .slice(0, keep)
+    .sort((a, b) => a - b);
+}
+
 /** What the runs of a point came to; accuracies are shares of held-out tasks. */
 export interface PointResult {
   readonly point: Point;
   readonly seeds: number;
+  /** Rounds that were played. */
+  readonly rounds: number;
   /** Greedy accuracy of the version that the runs began from, its mean over seeds. */
   readonly start: number;
   /** Greedy accuracy of the last version, with the 95 % t-interval over seeds; unbounded for a single seed. */
@@ -69,6 +118,7 @@ export function resultOf(point: Point, runs: readonly Summary[]): PointResult {
   return {
     point,
     seeds: runs.length,
+    rounds: Math.max(...runs.map(({ rounds }) => rounds)),
     start: mean(runs.map(({ heldout }) => heldout[0]!.accuracy)),
     greedy: tInterval(last.map(({ accuracy }) => accuracy)),
     sampled: sampled.every((value) => value !== null) ? tInterval(sampled as number[]) : null,
@@ -77,6 +127,32 @@ export function resultOf(point: Point, runs: readonly Summary[]): PointResult {
   };
 }
 
-/** The results, the best greedy mean first. */
+/** The results, those that were played longest first; of these the best greedy mean, of equals the best sampled one. */
 export const ranked = (results: readonly PointResult[]): PointResult[] =>
-  [...results].sort((a, b) => b.greedy.mean - a.greedy.mean);
+  [...results].sort(
+    (a, b) =>
+      b.rounds - a.rounds || b.greedy.mean - a.greedy.mean || (b.sampled?.mean ?? 0) - (a.sampled?.mean ?? 0),
+  );
+
+/** A point as against the best one, question by question. */
+export interface AgainstBest {
+  /** Point − best, in shares, with its 95 % interval over questions. */
+  readonly difference: Interval & { readonly mean: number };
+  readonly verdict: ChangeVerdict;
+  readonly p: number | null;
+}
+
+/**
+ * Tests the last versions of points against those of the best, on the same held-out questions, each question's answers summed over seeds. `answers`: [points][seeds], the
+ * greedy answers of each run's last version, the best point's first. p is of the exact paired test, times the number of comparisons (Bonferroni). Null where the answers
+ * cannot be paired.
+ */
+export function againstBest(answers: readonly (readonly (Tally | undefined)[])[]): (AgainstBest | null)[] {
+  const sums = answers.map(sumOfTallies);
+  const [best, ...others] = sums;
+  return others.map((other) => {
+    const change = changeOf(best, other, others.length);
+    if (!best || !other || change.verdict === 'untested') return null;
+    return { difference: differenceOf(best, other), ...change };
+  });
+}

@@ -58,6 +58,18 @@ export const shareOf = (tally: Tally): number => {
   return points.length ? points.reduce((sum, value) => sum + value, 0) / (points.length * tally.of) : 0;
 };
 
+/** The points of each question summed over tallies of the same questions; undefined where they are not of the same, or one question could have more than 35. */
+export function sumOfTallies(tallies: readonly (Tally | undefined)[]): Tally | undefined {
+  const [first] = tallies;
+  if (!first || tallies.length * first.of > MOST_POINTS) return undefined;
+  const points = pointsOf(first).map(() => 0);
+  for (const tally of tallies) {
+    if (tally?.of !== first.of || tally.points.length !== points.length) return undefined;
+    for (const [i, value] of pointsOf(tally).entries()) points[i]! += value;
+  }
+  return tallyOf(points, tallies.length * first.of);
+}
+
 /** Tells one list of held-out questions from another: sha256 of their texts in order. */
 export const questionsHash = (tasks: readonly string[]): string =>
   sha256Hex(new Uint8Array(new TextEncoder().encode(JSON.stringify(tasks))));

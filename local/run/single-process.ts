@@ -99,6 +99,20 @@ async function readLine<S extends v.GenericSchema>(
   );
 }
 
+/** The newest evaluation that a run in this store has made; undefined where it has none. */
+export async function newestEvaluation(
+  settings: RunSettings,
+  store: RunStore,
+): Promise<RoundReport['evaluation']> {
+  const run = runIdOf(settings);
+  let newest = (await readLine(store, lineKey(run, 0), roundReport))?.evaluation;
+  for (let round = 1; ; round++) {
+    const line = await readLine(store, lineKey(run, round), roundLine);
+    if (!line) return newest;
+    newest = line.report.evaluation ?? newest;
+  }
+}
+
 /** Plays the rounds that are still missing and returns the run's summary. */
 export async function runInProcess(run: InProcessRun): Promise<Summary> {
   const { recipe, settings, store } = run;

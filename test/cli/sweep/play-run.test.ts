@@ -45,11 +45,25 @@ test('the versions of the same run, whole or in two parts', async () => {
 
   const whole = join(root, 'whole');
   expect(await endedRun(whole, ARGS)).toBeNull();
-  const summary = await playRun(ARGS, whole, quiet, FEW);
+  const played = await playRun(ARGS, whole, quiet, { examine: FEW });
   expect(hashOf(whole)).toBe(wanted['model.safetensors']);
-  expect(await endedRun(whole, ARGS, FEW)).toEqual(summary);
+  expect(await endedRun(whole, ARGS, FEW)).toEqual(played);
   await expect(endedRun(whole, ARGS)).rejects.toMatchObject({ code: 'sweep.other' });
   await expect(endedRun(whole, [...ARGS, '--ahead=1'], FEW)).rejects.toMatchObject({ code: 'sweep.other' });
+
+  // To the first round, and then to its end; the records between are kept.
+  const rungs = join(root, 'rungs');
+  const first = await playRun(ARGS, rungs, quiet, { examine: FEW, rounds: 1, goesOn: true });
+  expect(first).toMatchObject({ rounds: 1, answers: { points: expect.stringMatching(/^[01]+$/) } });
+  const rest = await playRun(ARGS, rungs, quiet, { examine: FEW });
+  expect(hashOf(rungs)).toBe(wanted['model.safetensors']);
+  expect(rest.answers).toEqual(played.answers);
+  expect(rest.summary.heldout.map(({ round }) => round)).toEqual([0, 1, 3]);
+  // One that had ended and has to go on is played from its start again.
+  const again = join(root, 'again');
+  await playRun(ARGS, again, quiet, { examine: FEW, rounds: 1 });
+  await playRun(ARGS, again, quiet, { examine: FEW });
+  expect(hashOf(again)).toBe(wanted['model.safetensors']);
 
   const parts = join(root, 'parts');
   const ended = playRun(
@@ -61,7 +75,7 @@ test('the versions of the same run, whole or in two parts', async () => {
         if (round === 2) throw new Error('ended here');
       },
     },
-    FEW,
+    { examine: FEW },
   );
   await expect(ended).rejects.toThrow('ended here');
   expect(await endedRun(parts, ARGS)).toBeNull();
@@ -69,7 +83,7 @@ test('the versions of the same run, whole or in two parts', async () => {
   const [last] = readdirSync(join(parts, 'records')).filter((name) => /lines_2/.test(name));
   rmSync(join(parts, 'records', last!));
   const done: (number | undefined)[] = [];
-  await playRun(ARGS, parts, { ...quiet, started: (start) => void done.push(start.done) }, FEW);
+  await playRun(ARGS, parts, { ...quiet, started: (start) => void done.push(start.done) }, { examine: FEW });
   expect(done).toEqual([1]);
   expect(hashOf(parts)).toBe(wanted['model.safetensors']);
 });
@@ -101,7 +115,7 @@ test('an imported policy is taken from the state folder, to train and to teach',
     ];
     const from = [...args, '--policy=mine', `--state=${mesh.state}`];
     await checkRun(from);
-    await playRun(from, join(root, 'imported'), quiet, FEW);
+    await playRun(from, join(root, 'imported'), quiet, { examine: FEW });
     const order = { recipe: 'dapo', seed: 0, rounds: 1, freeze: [], tasks: 2, groupSize: 2, policy: 'mine' };
     const run = runOf(shipped, { ...order, engine: 'kernels' });
     const device = await openDevice({ device: 'cpu', threads: 1 });
@@ -127,7 +141,7 @@ test('an imported policy is taken from the state folder, to train and to teach',
       ],
       ...['--set', 'maxNew=26', '--set', 'teacher.policy=mine'],
     ];
-    await playRun(taught, join(root, 'taught'), quiet, FEW);
+    await playRun(taught, join(root, 'taught'), quiet, { examine: FEW });
     expect(existsSync(join(root, 'taught', 'versions', 'mine', '0', 'model.safetensors'))).toBe(true);
 
     await expect(checkRun([...args, '--policy=mnie', `--state=${mesh.state}`])).rejects.toMatchObject({
