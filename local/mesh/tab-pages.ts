@@ -18,7 +18,7 @@ import {
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 import { fileEntries } from '../../core/schema/policy.ts';
 import { BUILDS } from '../../infer/kernels/builds.ts';
 import { buildFile } from '../../infer/kernels/node-builds.ts';
@@ -77,6 +77,17 @@ function isCurrent(folder: string): boolean {
   );
 }
 
+/** Leaves out the decoder of Brotli: with its dictionary it is a tenth of the page, and Parquet files are hardly ever compressed by it. */
+export const withoutBrotli: Plugin = {
+  name: 'without-brotli',
+  setup(builder) {
+    const why = 'it is compressed by Brotli, which a tab does not read: write it with snappy, gzip or zstd';
+    builder.onLoad({ filter: /hyparquet-compressors.src.brotli\.js$/ }, () => ({
+      contents: `export const decompressBrotli = () => { throw new Error(${JSON.stringify(why)}); };`,
+    }));
+  },
+};
+
 /** @returns the sources */
 async function bundle({ entries, beside }: TabPage, folder: string): Promise<string[]> {
   mkdirSync(folder, { recursive: true });
@@ -95,6 +106,7 @@ async function bundle({ entries, beside }: TabPage, folder: string): Promise<str
     metafile: true,
     logLevel: 'silent',
     external: ['onnxruntime-web'],
+    plugins: [withoutBrotli],
     // The package's other build wants Node's Buffer.
     alias: { 'csv-parse/sync': 'csv-parse/browser/esm/sync' },
   });
