@@ -6,6 +6,8 @@ export interface Documented {
   readonly line: string;
   /** Of a block that is to be copied, and so complete; an inline mention may leave arguments out. */
   readonly whole: boolean;
+  /** A line of usage, with words to be filled in and all that is optional: it is parsed, and not run. */
+  readonly usage: boolean;
 }
 
 /** Pages for readers. Decisions are history: their commands were right when they were written. */
@@ -43,8 +45,9 @@ export const documented = (page: string): Documented[] => {
     .map(([, code]) => code!)
     .filter((code) => PROGRAMS.test(code));
   return [
-    ...[...blocks, ...usage.map(firstForm)].map((line) => ({ page, line, whole: true })),
-    ...inline.map((line) => ({ page, line: firstForm(line), whole: false })),
+    ...blocks.map((line) => ({ page, line, whole: true, usage: false })),
+    ...usage.map((line) => ({ page, line: firstForm(line), whole: true, usage: true })),
+    ...inline.map((line) => ({ page, line: firstForm(line), whole: false, usage: false })),
   ];
 };
 

@@ -13,7 +13,8 @@ import { openStateFolder } from '../../cli/shared/state-folder.ts';
 import { installed, NODE_FLAGS } from '../../local/mesh/installation.ts';
 import { readSecrets } from '../../local/mesh/secrets.ts';
 import { INTERNALS } from '../cli/terminal.ts';
-import { commandsOf, documented } from './commands.ts';
+import { NIGHT } from '../night.ts';
+import { commandsOf, type Documented, documented, PAGES } from './commands.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rollmesh-pages-'));
 /** The mesh that a reader leaves running after the last start: each command would begin one otherwise, which takes most of its time. */
@@ -50,6 +51,7 @@ const FILES: Readonly<Record<string, string>> = {
       label: 1 - (n % 2),
     })),
   ),
+  'game.ts': /```ts\n([\s\S]*?)```/.exec(readFileSync('docs/games.md', 'utf8'))![1]!,
   'length.ts': /```ts\n([\s\S]*?)```/.exec(readFileSync('docs/tasks.md', 'utf8'))![1]!,
 };
 for (const [file, text] of Object.entries(FILES)) writeFileSync(join(folder, file), text);
@@ -70,15 +72,59 @@ const shortly = (words: readonly string[]): readonly string[] => [
   ...(words.includes('grpo') ? ['--headless', '--port', '0'] : ['--in-process']),
 ];
 
-/** Commands that other tests run, or that need what no test has, by what they begin with. */
+/** The pages whose commands are run with every check, and those in the night. */
+const PLAYED = ['docs/tasks.md', 'docs/trajectories.md', 'docs/monitoring.md', 'docs/trust.md'];
+const PLAYED_IN_THE_NIGHT = ['docs/nodes.md', 'docs/games.md', 'examples/reasoning-gym/README.md'];
+
+/**
+ * Commands that are not run here, by what they begin with, on one page or on any: which test runs them, or what they need that no test has. All of them are
+ * parsed (commands.test.ts).
+ */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  'npx rollmesh policy import models/arithmetic-base --name small':
+  // Run by others.
+  'README.md ': 'test/cli/readme.test.ts',
+  'docs/my-own-run.md ': 'test/cli/my-own-run.test.ts',
+  'docs/webhooks.md ': 'test/mesh/webhooks-page.test.ts; `gh api` needs an account',
+  'docs/agents.md ': 'test/cli/agent-examples.test.ts',
+  'docs/environments.md npx rollmesh environment': 'test/cli/environment-tasks.test.ts, over a stand-in',
+  'docs/environments.md npx rollmesh start': 'test/api/environment-worker.test.ts, over a stand-in',
+  'docs/endpoints.md ': 'test/cli/served.test.ts: a mesh that stays, and a conversation at a terminal',
+  'docs/write-a-recipe.md ': '.ci/guest, in a project of its own',
+  'docs/worlds.md ': '.ci/guest, in a project of its own',
+  'docs/dependencies.md npm install': '.ci/guest, over the tarball',
+  'CONTRIBUTING.md ': 'the checks themselves',
+  'docs/start.md ': 'test/cli/readme.test.ts',
+  'docs/tasks.md npx rollmesh policy import models/arithmetic-base --name small':
     'a clone’s folder: test/mesh/task-files.test.ts',
-  'npx rollmesh start --recipe distil --policy small':
+  'docs/tasks.md npx rollmesh start --recipe distil --policy small':
     'a teacher that is in no package: test/mesh/task-files.test.ts',
-  'npx rollmesh dead-letters replay ID': 'test/trust/dead-letters.test.ts',
-  'npx rollmesh stop last': 'test/mesh/rounds.test.ts',
+  'docs/trust.md npx rollmesh dead-letters replay ID': 'test/trust/dead-letters.test.ts',
+  'docs/trust.md npx rollmesh stop last': 'test/mesh/rounds.test.ts',
+  'docs/trust.md curl': 'test/api, by the routes that it names',
+  'docs/nodes.md ROLLMESH_NODE_TOKEN=… npx rollmesh node': 'a mesh elsewhere: test/nodes',
+  'docs/nodes.md ROLLMESH_NODE_TOKEN=… npx rollmesh verify': 'a mesh elsewhere: test/trust/verify.test.ts',
+  'docs/policies.md npx rollmesh policy league': 'test/cli/league.test.ts',
+  // Need what no test has.
+  'docs/deploy.md ':
+    'an account; test/mesh/deploy-dry-run.test.ts and test/cli/deploy go as far as one can without',
+  'docs/platform.md ': 'an account; test/mesh/conformance.test.ts runs the checks locally',
+  'docs/server.md ': 'systemd, and an administrator; test/cli/serve.test.ts backs up and restores',
+  'docs/nodes.md npm install': 'a package of the registry',
+  'docs/monitoring.md tensorboard': 'a program of Python',
+  'docs/monitoring.md wandb': 'an account',
 };
+
+const whole = PAGES.flatMap(documented).filter((one) => one.whole && !one.usage);
+const elsewhere = ({ page, line }: Documented) =>
+  Object.keys(ELSEWHERE).filter((begin) => `${page} ${line}`.startsWith(begin));
+
+test('every command that a page has to be copied is run here, or it is said where it is', () => {
+  const played = [...PLAYED, ...PLAYED_IN_THE_NIGHT];
+  expect(whole.filter((one) => !played.includes(one.page) && !elsewhere(one).length)).toEqual([]);
+  expect(
+    Object.keys(ELSEWHERE).filter((begin) => !whole.some((one) => elsewhere(one).includes(begin))),
+  ).toEqual([]);
+});
 
 async function run(words: readonly string[]): Promise<string> {
   const args = [...NODE_FLAGS, installed('cli/rollmesh.ts'), ...words];
@@ -98,12 +144,21 @@ beforeAll(async () => {
   for (const name of ['mine', 'rm']) await run(['policy', 'import', 'DIR', '--name', name]);
 });
 
-const commands = ['tasks', 'trajectories', 'monitoring', 'trust'].flatMap((page) =>
-  documented(`docs/${page}.md`)
-    .filter(({ line, whole }) => whole && !Object.keys(ELSEWHERE).some((begin) => line.startsWith(begin)))
+/** What stands in a command of one page alone: where a reader of the others has something else. */
+const FILLED_ON: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'examples/reasoning-gym/README.md': {
+    'models/words': installed('models/words'),
+    'examples/reasoning-gym/gcd.easy.jsonl': 'test.jsonl',
+    '128': '8',
+  },
+};
+
+const commands = [...PLAYED, ...(NIGHT ? PLAYED_IN_THE_NIGHT : [])].flatMap((page) =>
+  whole
+    .filter((one) => one.page === page && !elsewhere(one).length)
     .flatMap(({ line }) => commandsOf(line))
     .filter(([program, name]) => program === 'npx' && name === 'rollmesh')
-    .map(([, , ...words]) => words.map((word) => FILLED[word] ?? word)),
+    .map(([, , ...words]) => words.map((word) => FILLED_ON[page]?.[word] ?? FILLED[word] ?? word)),
 );
 
 const lastStart = commands.findLastIndex(([name]) => name === 'start');
