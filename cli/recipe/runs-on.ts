@@ -10,6 +10,7 @@ import { dataOf } from '../../worlds/questions/game.ts';
 import { SHIPPED_WORLDS, shippedWorld } from '../../worlds/shipped-worlds.ts';
 import { FILE_RECIPES, type FileRecipe, FROM_FILES } from '../file-recipes.ts';
 import {
+  imagesBeside,
   readTaskFiles,
   type TaskFileOptions,
   taskFileBytes,
@@ -53,7 +54,7 @@ const inWords = (data: readonly Datum[]): string =>
 /** What a file has, with the fault of each way to read it that failed. */
 async function dataOfFile(path: string, options: TaskFileOptions): Promise<readonly Datum[]> {
   const bytes = await taskFileBytes(path);
-  const name = basename(path);
+  const [name, beside] = [basename(path), imagesBeside(path)];
   const faults = new Map<string, string>();
   const read = async (what: string, data: () => Promise<readonly Datum[]>): Promise<readonly Datum[]> => {
     try {
@@ -66,10 +67,14 @@ async function dataOfFile(path: string, options: TaskFileOptions): Promise<reado
   };
   const found = [
     ...(await read('questions', async () => dataOf(await readTaskFiles([path], taskFileSettings(options))))),
-    ...(await read('pairs', async () => ((await readPairs(name, bytes)).length ? ['pairs'] : []))),
-    ...(await read('ratings', async () => ((await readRated(name, bytes)).length ? ['ratings'] : []))),
+    ...(await read('pairs', async () =>
+      (await readPairs(name, bytes, undefined, beside)).length ? ['pairs'] : [],
+    )),
+    ...(await read('ratings', async () =>
+      (await readRated(name, bytes, undefined, beside)).length ? ['ratings'] : [],
+    )),
     ...(await read('conversations', async () =>
-      (await readConversations(name, bytes)).length ? ['conversations'] : [],
+      (await readConversations(name, bytes, undefined, beside)).length ? ['conversations'] : [],
     )),
   ];
   if (found.length) return found;

@@ -15,13 +15,14 @@ const INFLATED_AT_ONCE = 1024;
 const MOST_SCANS = 64;
 
 const KINDS = ['image/png', 'image/jpeg'] as const;
-export type ImageKind = (typeof KINDS)[number];
+type ImageKind = (typeof KINDS)[number];
 
 const PNG = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 const beginsWith = (bytes: Uint8Array, begin: readonly number[]): boolean =>
   begin.every((byte, i) => bytes[i] === byte);
 
-function kindOf(bytes: Uint8Array): ImageKind | null {
+/** The kind of an image by its first bytes; null for other bytes. */
+export function kindOf(bytes: Uint8Array): ImageKind | null {
   if (beginsWith(bytes, PNG)) return 'image/png';
   return beginsWith(bytes, [0xff, 0xd8, 0xff]) ? 'image/jpeg' : null;
 }

@@ -32,8 +32,7 @@ async function bytesOf(
   given: unknown,
   readBeside: ReadBeside | undefined,
 ): Promise<[bytes: Uint8Array, says?: string | undefined]> {
-  const held = isObject(given) ? given.bytes : given;
-  if (held instanceof Uint8Array) return [held];
+  if (given instanceof Uint8Array) return [given];
   const named = isObject(given) ? (given.url ?? given.path) : given;
   if (typeof named !== 'string' || named === '')
     throw new ImageFault('an image is neither the path of a file nor a data URL');
@@ -128,10 +127,10 @@ async function placed(messages: readonly unknown[], shown: readonly string[]): P
 }
 
 /** The images of a row's own fields. Throws ImageFault. */
-function columnsOf(value: Row['value'], { image, images }: ImageFields): unknown[] {
-  const [one, several = []] = [value[image] ?? undefined, value[images] ?? undefined];
+function columnsOf({ value, images: held }: Row, { image, images }: ImageFields): unknown[] {
+  const [one, several = []] = [value[image] ?? undefined, held?.[images] ?? value[images] ?? undefined];
   if (!Array.isArray(several)) throw new ImageFault(`its ${images} are no list`);
-  return [...(one === undefined ? [] : [one]), ...(several as unknown[])];
+  return [...(held?.[image] ?? (one === undefined ? [] : [one])), ...(several as unknown[])];
 }
 
 /**
@@ -140,7 +139,7 @@ function columnsOf(value: Row['value'], { image, images }: ImageFields): unknown
  */
 export async function withImageTexts(row: Row, fields: ImageFields, readBeside?: ReadBeside): Promise<Row> {
   const { line, value, texts } = row;
-  const given = columnsOf(value, fields);
+  const given = columnsOf(row, fields);
   const question = texts?.[fields.question] ?? value[fields.question];
   const named = fields.messages.find((field) => Array.isArray(value[field]));
   const said = typeof question === 'string' ? [{ role: 'user', content: question }] : value[named ?? ''];

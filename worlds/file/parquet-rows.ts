@@ -2,8 +2,18 @@
 import { parquetMetadata, parquetReadObjects, parquetSchema, type SchemaTree } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { wrongInput } from '../../core/errors.ts';
+import { kindOf } from '../../core/images/decode.ts';
 import { isEndless } from '../../core/text/nesting.ts';
 import { ENDLESS, isObject, type Row, type Rows } from './row.ts';
+
+/** Bytes of which the file does not say what they are, as text; undefined where they are none. */
+function textOf(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
 
 /** Values as JSON has them: big integers as numbers where they are exact, dates as ISO texts. */
 function plainValue(value: unknown): unknown {
@@ -11,7 +21,7 @@ function plainValue(value: unknown): unknown {
     return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();
   if (value instanceof Date) return value.toISOString();
   if (Array.isArray(value)) return value.map(plainValue);
-  if (value instanceof Uint8Array) return undefined;
+  if (value instanceof Uint8Array) return kindOf(value) ? undefined : textOf(value);
   if (isObject(value))
     return Object.fromEntries(
       Object.entries(value)
@@ -19,6 +29,22 @@ function plainValue(value: unknown): unknown {
         .map(([key, item]) => [key, plainValue(item)]),
     );
   return value;
+}
+
+/** All files of images in a value, in their order. */
+function imagesIn(value: unknown): Uint8Array[] {
+  if (value instanceof Uint8Array) return kindOf(value) ? [value] : [];
+  if (Array.isArray(value)) return value.flatMap(imagesIn);
+  return isObject(value) ? Object.values(value).flatMap(imagesIn) : [];
+}
+
+/** The columns of a record that hold files of images; absent where none does. */
+function imagesOf(record: Record<string, unknown>): Pick<Row, 'images'> {
+  const found = Object.entries(record).flatMap(([column, value]) => {
+    const images = imagesIn(value);
+    return images.length ? [[column, images] as const] : [];
+  });
+  return found.length ? { images: Object.fromEntries(found) } : {};
 }
 
 /** The shortest decimal that is the same number in single precision: 0.1 and not 0.10000000149011612. */
@@ -54,7 +80,7 @@ function singleColumns(file: ArrayBuffer): Set<string> {
 export async function parquetRows(name: string, bytes: Uint8Array): Promise<Rows> {
   try {
     const file = bytes.slice().buffer;
-    const records = await parquetReadObjects({ file, compressors });
+    const records = await parquetReadObjects({ file, compressors, utf8: false });
     const singles = singleColumns(file);
     const rowOf = (record: Record<string, unknown>): Row['value'] =>
       Object.fromEntries(
@@ -63,7 +89,11 @@ export async function parquetRows(name: string, bytes: Uint8Array): Promise<Rows
           singles.has(column) ? withSingles(value) : value,
         ]),
       );
-    const rows = records.map((record, i) => ({ line: i + 1, value: rowOf(record) }));
+    const rows: Row[] = records.map((record, i) => ({
+      line: i + 1,
+      value: rowOf(record),
+      ...imagesOf(record),
+    }));
     const faults = rows.flatMap(({ line, value }) => (isEndless(value) ? [{ line, what: ENDLESS }] : []));
     return { rows: rows.filter(({ value }) => !isEndless(value)), faults };
   } catch (cause) {

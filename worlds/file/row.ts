@@ -6,6 +6,8 @@ export interface Row {
   readonly value: Readonly<Record<string, unknown>>;
   /** Of a CSV file: the cells that were read as JSON, as they stand. A question and an answer are texts, brackets or not. */
   readonly texts?: Readonly<Record<string, string>>;
+  /** Of a Parquet file: the files of images that a column holds. `value` does not have them. */
+  readonly images?: Readonly<Record<string, readonly Uint8Array[]>>;
 }
 
 /** What is wrong at a place of a file. */

@@ -1,4 +1,5 @@
 /** Images of rows: the columns and the parts of messages become texts that show them. */
+import { parquetWriteBuffer } from 'hyparquet-writer';
 import { expect, test } from 'vitest';
 import { findChecker } from '../../../core/checkers/registry.ts';
 import { wrongInput } from '../../../core/errors.ts';
@@ -46,6 +47,26 @@ test('a column of images is shown before the question, or in its places', async 
   );
   const [task] = await read([{ question: 'Which?', image: 'pics/1.png', answer: 'red', level: 2 }]);
   expect(task!.metadata).toEqual({ level: 2 });
+});
+
+test('a column of a Parquet file may hold the files themselves, as those of Hugging Face do', async () => {
+  const buffer = parquetWriteBuffer({
+    columnData: [
+      { name: 'question', data: ['Which?', 'And?'], type: 'STRING' },
+      { name: 'image', data: [files['pics/1.png']!, files['pics/2.png']!], type: 'BYTE_ARRAY' },
+      { name: 'mask', data: [files['pics/1.png']!, files['pics/1.png']!], type: 'BYTE_ARRAY' },
+      {
+        name: 'answer',
+        data: ['red', 'blue'].map((text) => new TextEncoder().encode(text)),
+        type: 'BYTE_ARRAY',
+      },
+    ],
+  });
+  const tasks = await readTasks('t.parquet', new Uint8Array(buffer), { checker: findChecker('exact') });
+  expect(tasks).toMatchObject([
+    { messages: user(`${first}Which?`), answer: 'red', metadata: {} },
+    { messages: user(`${second}And?`), answer: 'blue', metadata: {} },
+  ]);
 });
 
 test('a row without images stays as it is, places and all', async () => {
