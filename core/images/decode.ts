@@ -56,7 +56,7 @@ export async function decodeImage(bytes: Uint8Array, says?: string): Promise<Ima
       expected: 'the type that its bytes have',
       next: 'Name it by what it is.',
     });
-  return kind === 'image/png' ? decodePng(bytes) : decodeJpeg(bytes);
+  return kind === 'image/png' ? readPng(bytes) : readJpeg(bytes);
 }
 
 const DATA_URL = /^data:([^;,]*);base64,/;
@@ -118,8 +118,8 @@ function chunksOf(bytes: Uint8Array): Chunk[] {
   }
 }
 
-async function decodePng(bytes: Uint8Array): Promise<Image> {
-  const { decode } = await import('fast-png');
+async function readPng(bytes: Uint8Array): Promise<Image> {
+  const { decodePng } = await import('./decoders.ts');
   const chunks = chunksOf(bytes);
   const [{ type, data: header } = { type: '', data: new Uint8Array() }] = chunks;
   if (type !== 'IHDR' || header.length !== 13) throw damaged('it does not begin with its size');
@@ -143,7 +143,7 @@ async function decodePng(bytes: Uint8Array): Promise<Image> {
   );
   const whole = joined([Uint8Array.from(PNG), ...chunks.map((chunk) => chunk.whole)]);
   try {
-    return toImage(decode(whole, { checkCrc: true }), colour === 3);
+    return toImage(decodePng(whole, { checkCrc: true }), colour === 3);
   } catch (cause) {
     throw damaged(because(cause), cause);
   }
@@ -151,7 +151,7 @@ async function decodePng(bytes: Uint8Array): Promise<Image> {
 
 /** Throws `image.bomb` where the parts inflate to more than `size` bytes, and `image.damaged` where they inflate to fewer or do not inflate. */
 async function expectInflated(parts: readonly Uint8Array[], size: number): Promise<void> {
-  const { Unzlib } = await import('fflate');
+  const { Unzlib } = await import('./decoders.ts');
   let inflated = 0;
   const inflater = new Unzlib(({ length }) => {
     inflated += length;
@@ -250,8 +250,8 @@ function framesOf(bytes: Uint8Array): { width: number; height: number; scans: nu
   return { ...frame, scans };
 }
 
-async function decodeJpeg(bytes: Uint8Array): Promise<Image> {
-  const { default: jpeg } = await import('jpeg-js');
+async function readJpeg(bytes: Uint8Array): Promise<Image> {
+  const { jpeg } = await import('./decoders.ts');
   const { width, height, scans } = framesOf(bytes);
   expectFewPatches(width, height);
   if (scans > MOST_SCANS)
