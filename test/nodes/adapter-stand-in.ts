@@ -6,9 +6,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { basename, join } from 'node:path';
+import type { Completion } from '../../core/policy/policy.ts';
 import { Random } from '../../core/random.ts';
 import type { DialectName } from '../../infer/remote/policy.ts';
-import { parseConfig } from '../../model/config.ts';
+import { type ModelConfig, parseConfig } from '../../model/config.ts';
 import { readSafetensors, type Tensors } from '../../model/safetensors.ts';
 import { randomTensors, smallConfigJson } from '../model/checkpoints.ts';
 import { referenceLogits, softmax } from '../model/reference.ts';
@@ -28,13 +29,53 @@ export const base = randomTensors(config);
 export const logprobsAfter = (weights: Tensors, ids: readonly number[]): number[][] =>
   referenceLogits(config, weights, ids).map((row) => softmax(row).map(Math.log));
 
+/** What a stand-in computes with. */
+export interface Model {
+  readonly config: ModelConfig;
+  readonly base: Tensors;
+  readonly draw: (weights: Tensors, asked: Drawing) => Promise<Omit<Completion, 'stopped'>>;
+}
+
+interface Drawing {
+  readonly prompt: number[];
+  readonly maxNew: number;
+  readonly stop: number[];
+  readonly seed: number;
+}
+
+/** The tiny model, in float64. */
+const TINY: Model = {
+  config,
+  base,
+  async draw(weights, { prompt, maxNew, stop, seed }) {
+    const random = new Random(`seed/${seed}`);
+    const ids: number[] = [];
+    const logprobs: number[] = [];
+    while (ids.length < maxNew && !stop.includes(ids.at(-1) ?? -1)) {
+      const row = logprobsAfter(weights, [...prompt, ...ids]).at(-1)!;
+      const u = random.float();
+      let sum = 0;
+      const sums = row.map((x) => {
+        sum += Math.exp(x);
+        return sum;
+      });
+      const found = sums.findIndex((x) => u < x);
+      const id = found < 0 ? row.length - 1 : found;
+      ids.push(id);
+      logprobs.push(row[id]!);
+    }
+    return { ids, logprobs };
+  },
+};
+
 /** W + alpha / r · B A in float64, rounded to float32; `pair`: A [r, in] and B [out, r] of a weight. */
 export function merged(
+  weights: Tensors,
   pair: (weight: string) => { a: Float32Array; b: Float32Array; rank: number } | undefined,
   alpha: number,
 ): Tensors {
   const out: Tensors = new Map();
-  for (const [name, { shape, data }] of base) {
+  for (const [name, { shape, data }] of weights) {
     const found = pair(name);
     if (!found) {
       out.set(name, { shape, data });
@@ -54,15 +95,19 @@ export function merged(
 }
 
 /** The weights with the adapter of a folder of PEFT, as vLLM and SGLang read it. */
-function withPeft(folder: string): Tensors {
+function withPeft({ base: weights }: Model, folder: string): Tensors {
   const { lora_alpha: alpha, r } = JSON.parse(readFileSync(join(folder, 'adapter_config.json'), 'utf8'));
   const tensors = readSafetensors(readFileSync(join(folder, 'adapter_model.safetensors')));
-  return merged((weight) => {
-    const stem = `base_model.model.${weight.replace(/\.weight$/, '')}`;
-    const a = tensors.get(`${stem}.lora_A.weight`);
-    const b = tensors.get(`${stem}.lora_B.weight`);
-    return a && b && { a: a.data, b: b.data, rank: r };
-  }, alpha);
+  return merged(
+    weights,
+    (weight) => {
+      const stem = `base_model.model.${weight.replace(/\.weight$/, '')}`;
+      const a = tensors.get(`${stem}.lora_A.weight`);
+      const b = tensors.get(`${stem}.lora_B.weight`);
+      return a && b && { a: a.data, b: b.data, rank: r };
+    },
+    alpha,
+  );
 }
 
 /** The numbers and metadata of a GGUF file, read by the format's description and by no code of ours. */
@@ -117,28 +162,32 @@ const GGUF_PARTS: Readonly<Record<string, string>> = {
 };
 
 /** The weights with a GGUF adapter, as llama.cpp reads it for a Llama: rows of q and k of a pair that turns together are neighbours. */
-function withGguf(path: string): Tensors {
+function withGguf({ base: weights, config: shape }: Model, path: string): Tensors {
   const { metadata, tensors } = readGguf(path);
   if (metadata.get('general.type') !== 'adapter' || metadata.get('adapter.type') !== 'lora')
     throw new Error('no adapter');
-  return merged((weight) => {
-    const [, part] = /^model\.layers\.0\.(.+)\.weight$/.exec(weight) ?? [];
-    const name = `blk.0.${GGUF_PARTS[part ?? '']}.weight`;
-    const a = tensors.get(`${name}.lora_a`);
-    const stored = tensors.get(`${name}.lora_b`);
-    if (!a || !stored) return undefined;
-    const rank = a.length / base.get(weight)!.shape[1]!;
-    const half = config.headDim / 2;
-    const b = Float32Array.from(stored, (_, i) => {
-      const [row, k] = [Math.floor(i / rank), i % rank];
-      const inHead = row % config.headDim;
-      const from = /[qk]_proj/.test(weight)
-        ? row - inHead + 2 * (inHead % half) + Math.floor(inHead / half)
-        : row;
-      return stored[from * rank + k]!;
-    });
-    return { a, b, rank };
-  }, metadata.get('adapter.lora.alpha') as number);
+  return merged(
+    weights,
+    (weight) => {
+      const [, layer, part] = /^model\.layers\.(\d+)\.(.+)\.weight$/.exec(weight) ?? [];
+      const name = `blk.${layer}.${GGUF_PARTS[part ?? '']}.weight`;
+      const a = tensors.get(`${name}.lora_a`);
+      const stored = tensors.get(`${name}.lora_b`);
+      if (!a || !stored) return undefined;
+      const rank = a.length / weights.get(weight)!.shape[1]!;
+      const half = shape.headDim / 2;
+      const b = Float32Array.from(stored, (_, i) => {
+        const [row, k] = [Math.floor(i / rank), i % rank];
+        const inHead = row % shape.headDim;
+        const from = /[qk]_proj/.test(weight)
+          ? row - inHead + 2 * (inHead % half) + Math.floor(inHead / half)
+          : row;
+        return stored[from * rank + k]!;
+      });
+      return { a, b, rank };
+    },
+    metadata.get('adapter.lora.alpha') as number,
+  );
 }
 
 /** What goes wrong. */
@@ -198,6 +247,7 @@ export class StandIn {
   readonly dialect: DialectName;
   /** llama-server alone: the folder of its presets. */
   readonly #folder: string;
+  readonly #model: Model;
   #server: Server | undefined;
   /** Loaded adapters, by name; with them what they compute with and where it was read. */
   readonly loaded = new Map<string, { readonly weights: Tensors; readonly path: string }>();
@@ -211,9 +261,10 @@ export class StandIn {
   #presets = new Map<string, string | undefined>();
   readonly #failed = new Set<string>();
 
-  constructor(dialect: DialectName, folder: string) {
+  constructor(dialect: DialectName, folder: string, model = TINY) {
     this.dialect = dialect;
     this.#folder = folder;
+    this.#model = model;
   }
 
   async start(): Promise<string> {
@@ -313,7 +364,7 @@ export class StandIn {
       return say(this.dialect === 'vllm' ? 404 : 400, ANSWERS.vllm.noAdapter(name, path));
     if (this.faults.slowMs) await new Promise((resolve) => setTimeout(resolve, this.faults.slowMs));
     if (this.faults.refuse) return say(this.faults.refuse.status, this.faults.refuse.message);
-    this.#keep(name, path, withPeft(path));
+    this.#keep(name, path, withPeft(this.#model, path));
     if (this.faults.loseAnswer) {
       this.faults.loseAnswer = false;
       return 'lost';
@@ -364,7 +415,7 @@ export class StandIn {
     setTimeout(() => {
       try {
         if (this.faults.refuse) throw new Error(this.faults.refuse.message);
-        this.#keep(name, path ?? '', path ? withGguf(path) : base);
+        this.#keep(name, path ?? '', path ? withGguf(this.#model, path) : this.#model.base);
       } catch {
         this.#failed.add(name);
       }
@@ -378,30 +429,16 @@ export class StandIn {
   }
 
   /** Draws from the model of a name; undefined = it has none. */
-  #draw(name: string | undefined, prompt: number[], maxNew: number, stop: number[], seed: number) {
-    const weights = name === undefined || name === 'the-base' ? base : this.loaded.get(name)?.weights;
+  async #draw(name: string | undefined, drawing: Drawing): Promise<Completion | undefined> {
+    const isBase = name === undefined || name === 'the-base';
+    const weights = isBase ? this.#model.base : this.loaded.get(name)?.weights;
     if (!weights) return undefined;
     this.answered.push(name ?? 'the-base');
-    const random = new Random(`seed/${seed}`);
-    const ids: number[] = [];
-    const logprobs: number[] = [];
-    while (ids.length < maxNew && !stop.includes(ids.at(-1) ?? -1)) {
-      const row = logprobsAfter(weights, [...prompt, ...ids]).at(-1)!;
-      const u = random.float();
-      let sum = 0;
-      const sums = row.map((x) => {
-        sum += Math.exp(x);
-        return sum;
-      });
-      const found = sums.findIndex((x) => u < x);
-      const id = found < 0 ? row.length - 1 : found;
-      ids.push(id);
-      logprobs.push(row[id]!);
-    }
-    return { ids, logprobs, stopped: stop.includes(ids.at(-1) ?? -1) };
+    const made = await this.#model.draw(weights, drawing);
+    return { ...made, stopped: drawing.stop.includes(made.ids.at(-1) ?? -1) };
   }
 
-  #complete(body: Record<string, unknown>): Answer {
+  async #complete(body: Record<string, unknown>): Promise<Answer> {
     const {
       model,
       prompt,
@@ -415,7 +452,7 @@ export class StandIn {
       seed: number;
       stop_token_ids?: number[];
     };
-    const made = this.#draw(model, prompt, maxNew, stop ?? [], seed);
+    const made = await this.#draw(model, { prompt, maxNew, stop: stop ?? [], seed });
     if (!made)
       return this.dialect === 'vllm'
         ? ANSWERS.vllm.refused(404, `The model \`${model}\` does not exist.`)
@@ -438,7 +475,7 @@ export class StandIn {
     });
   }
 
-  #generate(body: Record<string, unknown>): Answer {
+  async #generate(body: Record<string, unknown>): Promise<Answer> {
     const {
       lora_path: name,
       input_ids: prompt,
@@ -451,7 +488,7 @@ export class StandIn {
       top_logprobs_num?: number;
     };
     const { max_new_tokens: maxNew, stop_token_ids: stop = [], sampling_seed: seed = 0 } = params;
-    const made = this.#draw(name, prompt, maxNew, stop, seed);
+    const made = await this.#draw(name, { prompt, maxNew, stop, seed });
     if (!made)
       return {
         status: 400,

@@ -3,10 +3,11 @@
  * publishes all weights in bf16: versions by deltas are the bytes of one process, for Workers, for nodes, and for one that comes late.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { follow } from '../../cli/node/adapter-servers.ts';
 import { exportCheckpoint } from '../../cli/policy/export-checkpoint.ts';
 import { versionRows } from '../../cli/policy/tables.ts';
 import { scoredAfter } from '../../core/audit/score-again.ts';
@@ -14,12 +15,18 @@ import type { VersionFiles } from '../../core/schema/policy.ts';
 import { keys, runIdOf } from '../../core/schema/round.ts';
 import { rolloutGroup, type Sample } from '../../core/schema/sample.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
+import { createPolicy, type OnnxPolicy } from '../../infer/onnx-policy.ts';
 import { openVersion } from '../../infer/open-version.ts';
+import { loadOrt } from '../../infer/ort.ts';
+import { askingServer, withoutWeights } from '../../local/node/ask-server.ts';
 import { readAdapter } from '../../model/adapter.ts';
-import { readSafetensors, readStored } from '../../model/safetensors.ts';
+import { parseConfig } from '../../model/config.ts';
+import { readPolicyFolder } from '../../model/policy-folder.ts';
+import { readSafetensors, readStored, type Tensors } from '../../model/safetensors.ts';
 import { runOf } from '../../recipes/run-order.ts';
 import { orderRounds } from '../../workers/api/signed-webhook.ts';
-import { NIGHT } from '../night.ts';
+import { IN_THE_NIGHT, NIGHT } from '../night.ts';
+import { StandIn, versionIn } from './adapter-stand-in.ts';
 import { type ChangedMesh, openChangedMesh } from './changed-mesh.ts';
 import { startNode } from './in-process-node.ts';
 
@@ -222,3 +229,63 @@ test('three rounds come to the bytes of one process, and whoever comes late repl
     .digest('hex');
   expect(exported).toBe(sha256);
 });
+
+test.runIf(NIGHT)(
+  `a server follows the versions of twenty rounds, and each answers for itself alone${IN_THE_NIGHT}`,
+  async () => {
+    const { playing, root, registry } = opened;
+    const { gateway, url } = playing;
+    const order = { ...orderOf('F32', 6), rounds: 20 };
+    const { policy: name } = runOf(registry, order).settings;
+    const folder = join(root, 'adapters');
+    const start = await readPolicyFolder('models/arithmetic-base');
+    const config = parseConfig(JSON.parse(new TextDecoder().decode(start['config.json'])));
+    const runtime = await loadOrt();
+    const policies = new Map<Tensors, Promise<OnnxPolicy>>();
+    let turn: Promise<unknown> = Promise.resolve();
+    const server = new StandIn('vllm', folder, {
+      config,
+      base: readSafetensors(start[WEIGHTS]!),
+      draw: (weights, { prompt, maxNew, stop, seed }) => {
+        const ref = { name: 'served', version: policies.size };
+        const own = policies.get(weights) ?? createPolicy({ runtime, ref, config, weights });
+        policies.set(weights, own);
+        const made = turn.then(async () => {
+          const asked = { maxNew, temperature: 1, stop };
+          return (await (await own).generate([{ ids: prompt, sampleIds: [`${seed}`] }], asked))[0]![0]!;
+        });
+        turn = made.catch(() => undefined);
+        return made;
+      },
+    });
+    const { token, id } = await gateway.makeNode('follows', { exactness: 'close' });
+    const at = { baseUrl: await server.start(), model: 'the-base', dialect: 'vllm' as const };
+    const troubles: string[] = [];
+    const followed = await follow(at, { folder, node: id, trouble: ({ code }) => troubles.push(code) });
+    const node = await startNode(url, token, askingServer(at, followed), {
+      serves: { name, version: 0, adapters: true },
+      filesOf: withoutWeights,
+    });
+    await playing.playInMesh(order);
+    await node.stop();
+    await followed.stop();
+    server.stop();
+    for (const own of policies.values()) await (await own).dispose();
+    expect([...troubles, ...node.troubles]).toEqual([]);
+    // The learner scored all that it answered.
+    const listed = (await gateway.listNodes()).find((one) => one.name === 'follows')!;
+    expect(listed).toMatchObject({ exactness: 'close', reason: null });
+    expect(listed.audited).toBe(listed.requests);
+    expect(listed.mismatch.tokens).toBeGreaterThan(1000);
+    expect(listed.mismatch.most).toBeLessThan(1e-3);
+    const versions = [...new Set(server.answered)].map(versionIn).filter(Number.isInteger);
+    // One after another; isolates sample a version alone where the node, which shares its process with the learner, was not heard of for long.
+    expect(versions).toEqual([...new Set(versions)].toSorted((a, b) => a - b));
+    expect(versions.length).toBeGreaterThan(14);
+    expect(versions.at(-1)).toBeLessThan(20);
+    // Its shape, and an adapter a version: no weights.
+    expect(node.fetched).toHaveLength(1 + versions.length);
+    expect(readdirSync(folder)).toEqual([]);
+  },
+  900_000,
+);

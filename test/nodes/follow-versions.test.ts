@@ -43,11 +43,15 @@ function adapterOf(version: number): Adapter {
 /** The weights of a version, by a second implementation of folding. */
 const weightsOf = (version: number) => {
   const { alpha, tensors } = adapterOf(version);
-  return merged((weight) => {
-    const { a, b } = adapterNames(weight);
-    const [left, right] = [tensors.get(a), tensors.get(b)];
-    return left && right && { a: left.data, b: right.data, rank: RANK };
-  }, alpha);
+  return merged(
+    base,
+    (weight) => {
+      const { a, b } = adapterNames(weight);
+      const [left, right] = [tensors.get(a), tensors.get(b)];
+      return left && right && { a: left.data, b: right.data, rank: RANK };
+    },
+    alpha,
+  );
 };
 
 const configBytes = new TextEncoder().encode(JSON.stringify(CONFIG_JSON));

@@ -2,9 +2,10 @@
 
 import { identityOf } from '../../core/audit/work-seal.ts';
 import type { RollmeshError } from '../../core/errors.ts';
+import type { LeaseOrder } from '../../core/schema/work.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
 import { Computer } from '../../local/node/compute.ts';
-import { type Compute, lend } from '../../local/node/lend.ts';
+import { type Compute, type Lending, lend } from '../../local/node/lend.ts';
 import { WorkClient } from '../../workers/api/work-client.ts';
 
 export interface InProcessNode {
@@ -26,6 +27,8 @@ export async function startNode(
   url: string,
   token: string,
   compute: Compute = honestly(),
+  /** Of a node in front of a server: what it serves, and which files it fetches. */
+  { serves, filesOf }: Partial<Pick<LeaseOrder, 'serves'> & Pick<Lending, 'filesOf'>> = {},
 ): Promise<InProcessNode> {
   const stop = new AbortController();
   const identity = await identityOf(token);
@@ -49,8 +52,10 @@ export async function startNode(
       weights: ['int8', 'int4', 'w8a8'],
       grammars: true,
       images: true,
+      ...(serves ? { serves } : {}),
     },
     threads: [compute],
+    ...(filesOf ? { filesOf } : {}),
     events: { answered: () => {}, trouble: (error: RollmeshError) => troubles.push(error.code) },
     signal: stop.signal,
     idleMs: 100,
