@@ -76,6 +76,22 @@ describe.skipIf(!chromiumPath)(`the page of the real mesh${CHROMIUM_NEEDED}`, ()
     await replayed.waitFor({ timeout: 100_000 });
     expect(await replayed.innerText()).toBe(`${written.length} samples identical; all were drawn again.`);
 
+    // The version that sampled the round, asked by hand, answers what the endpoint says.
+    await page.getByText('Ask a version of this round yourself').click();
+    await page.getByLabel('Message', { exact: true }).fill('3+2');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.locator('.chat-log .assistant').waitFor({ timeout: 100_000 });
+    const model = await page.getByLabel('Version', { exact: true }).inputValue();
+    expect(model).toMatch(/@0$/);
+    const answer = await fetch(new URL('/v1/chat/completions', mesh.url), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ model, messages: [{ role: 'user', content: '3+2' }], temperature: 0 }),
+    });
+    const { choices } = (await answer.json()) as { choices: { message: { content: string } }[] };
+    expect(choices[0]!.message.content).not.toBe('');
+    expect(await page.locator('.chat-log .assistant span').textContent()).toBe(choices[0]!.message.content);
+
     // one held-out task, as the only version there is answers it
     await page.goto(`${mesh.url}/#run=${run}&view=held-out`);
     await page.waitForSelector('.version .token', { timeout: 100_000 });

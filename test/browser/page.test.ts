@@ -167,6 +167,72 @@ describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
       );
     }));
 
+  test('a version of the round is asked: the whole conversation is sent, and what it says is text', () =>
+    visit(
+      startFakeMesh(),
+      async (page) => {
+        const sent: { model: string; messages: object[]; temperature: number }[] = [];
+        let refuses = true;
+        await page.route('**/v1/chat/completions', (route) => {
+          if (refuses)
+            return route.fulfill({ status: 400, json: { error: { code: 'x', message: 'It is busy.' } } });
+          sent.push(route.request().postDataJSON());
+          const message = { content: `<b>${sent.length}</b>` };
+          return route.fulfill({ json: { choices: [{ message, finish_reason: 'length' }] } });
+        });
+        await page.click('.rounds tbody a');
+        await page.getByText('Ask a version of this round yourself').click();
+        const box = page.getByLabel('Message', { exact: true });
+        await box.fill('What is 2 + 2?');
+        await box.press('Enter');
+        const status = page.locator('.chat [role=status]');
+        await expect.poll(() => status.innerText()).toBe('It is busy.');
+        // What was refused is still there to be sent again, and is no part of the conversation.
+        expect(await box.inputValue()).toBe('What is 2 + 2?');
+        expect(await page.locator('.chat-log p').count()).toBe(0);
+        refuses = false;
+        await box.press('Enter');
+        await expect
+          .poll(() => page.locator('.chat-log .assistant').allInnerTexts())
+          .toEqual(['it <b>1</b>']);
+        expect(await status.innerText()).toContain('cut off');
+        await box.fill('And 3 + 3?');
+        await page.getByRole('button', { name: 'Send' }).click();
+        await expect.poll(() => page.locator('.chat-log .assistant').count()).toBe(2);
+        const user = (content: string) => ({ role: 'user', content });
+        expect(sent[1]!.messages).toEqual([
+          user('What is 2 + 2?'),
+          { role: 'assistant', content: '<b>1</b>' },
+          user('And 3 + 3?'),
+        ]);
+        expect(sent[1]!.model).toBe(await page.getByLabel('Version', { exact: true }).inputValue());
+        await page.getByRole('button', { name: 'New conversation' }).click();
+        expect(await page.locator('.chat-log p').count()).toBe(0);
+        await page.unroute('**/v1/chat/completions');
+
+        // A policy without a chat template goes on with the text.
+        const error = { code: 'renderer.no-template', message: 'It has no chat template.' };
+        await page.route('**/v1/chat/completions', (route) =>
+          route.fulfill({ status: 422, json: { error } }),
+        );
+        await page.route('**/v1/completions', (route) =>
+          route.fulfill({
+            json: {
+              choices: [{ text: `${route.request().postDataJSON().prompt} time`, finish_reason: 'stop' }],
+            },
+          }),
+        );
+        await box.fill('Once upon a');
+        await box.press('Enter');
+        await expect
+          .poll(() => page.locator('.chat-log .assistant').allInnerTexts())
+          .toEqual(['it Once upon a time']);
+        expect(await status.innerText()).toContain('has no chat template');
+        await page.unrouteAll();
+      },
+      { expected: /400|422/ },
+    ));
+
   test('works by keyboard: rounds are links, charts are sliders, data opens as a table', () =>
     visit(startFakeMesh({ done: 12, target: 12 }), async (page) => {
       await page.waitForSelector('.rounds tbody tr');

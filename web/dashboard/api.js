@@ -24,10 +24,12 @@ export class ApiError extends Error {
   /**
    * @param {number} status
    * @param {string} message
+   * @param {string} [code] of the refusal, as the server names it
    */
-  constructor(status, message) {
+  constructor(status, message, code) {
     super(message);
     this.status = status;
+    this.code = code;
   }
 }
 
@@ -45,6 +47,8 @@ const NEWS = 8;
 
 /** Sampling a large policy takes longer than reading. */
 const SAMPLING_TIMEOUT_MS = 300_000;
+/** Tokens of a text that a policy without a chat template goes on with, at most. */
+const LONGEST_TEXT = 128;
 
 /** @returns {Record<string, string>} */
 const authorization = () => {
@@ -78,7 +82,48 @@ export async function getJson(path, { method = 'GET', timeoutMs = TIMEOUT_MS, bo
   const body = await response.json().catch(() => null);
   if (response.ok && body !== null) return body;
   const message = body?.error?.message ?? `The server answers ${response.status} to ${path}.`;
-  throw new ApiError(response.status, [message, body?.error?.next].filter(Boolean).join(' '));
+  throw new ApiError(
+    response.status,
+    [message, body?.error?.next].filter(Boolean).join(' '),
+    body?.error?.code,
+  );
+}
+
+/** @typedef {{ role: 'user' | 'assistant', content: string }} Message */
+/** @typedef {{ text: string, isCut: boolean, goesOn: boolean }} Said `goesOn`: the policy has no chat template, and went on with the last message alone. */
+
+/**
+ * What a version answers to a conversation.
+ * @param {string} model NAME@N
+ * @param {readonly Message[]} messages
+ * @param {number} temperature
+ * @returns {Promise<Said>}
+ */
+export async function answerTo(model, messages, temperature) {
+  const settings = { method: 'POST', timeoutMs: SAMPLING_TIMEOUT_MS };
+  try {
+    /** @type {{ choices: { message: { content: string | null }, finish_reason: string }[] }} */
+    const { choices } = await getJson('/v1/chat/completions', {
+      ...settings,
+      body: { model, messages, temperature },
+    });
+    const [choice] = choices;
+    return {
+      text: choice?.message.content ?? '',
+      isCut: choice?.finish_reason === 'length',
+      goesOn: false,
+    };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'renderer.no-template') throw error;
+  }
+  const prompt = messages.at(-1)?.content ?? '';
+  /** @type {{ choices: { text: string, finish_reason: string }[] }} */
+  const { choices } = await getJson('/v1/completions', {
+    ...settings,
+    body: { model, prompt, temperature, max_tokens: LONGEST_TEXT },
+  });
+  const [choice] = choices;
+  return { text: choice?.text ?? '', isCut: choice?.finish_reason === 'length', goesOn: true };
 }
 
 /** @typedef {{ width: number, height: number, pixels: Uint8ClampedArray<ArrayBuffer> }} Picture `pixels`: red, green, blue and opacity of each, row by row */

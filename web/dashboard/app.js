@@ -177,7 +177,7 @@ async function showRound(run, rounds, index, task, recipe) {
     !round && h('p', { class: 'note' }, 'There is no such round yet.'),
   );
   byId('round-body').hidden = !round;
-  if (round) await roundView.show(round, task, recipe);
+  if (round) await roundView.show(round, task, recipe, run.settings.policy);
 }
 
 /**

@@ -1,5 +1,6 @@
 /** The view of one round: its figures, its warnings, its proposals, and its tasks, each of which opens to show its rollouts. */
 import { getJson } from './api.js';
+import { ChatBox } from './chat.js';
 import { fill, h, table, term } from './dom.js';
 import { csv, download, jsonLines } from './download.js';
 import {
@@ -302,6 +303,7 @@ export class RoundView {
   #load = h('button', { type: 'button' }, 'Load all samples');
   #save = h('button', { type: 'button' }, 'JSONL');
   #saveFigures = h('button', { type: 'button' }, 'CSV');
+  #chat = new ChatBox();
   #replay = new RoundReplay(() => this.#round && { round: this.#round.id, groups: pagesOf(this.#round.id) });
   #rest = h('div');
   element = h(
@@ -323,6 +325,7 @@ export class RoundView {
     ),
     this.#description,
     h('div', { class: 'split' }, this.#list.element, this.#task),
+    this.#chat.element,
     this.#proposals,
     this.#rest,
   );
@@ -347,9 +350,11 @@ export class RoundView {
    * @param {Round} round
    * @param {string | null} wanted the group to open
    * @param {Recipe | null} recipe
+   * @param {string} policy
    */
-  async show(round, wanted, recipe) {
+  async show(round, wanted, recipe, policy) {
     this.#recipe = recipe;
+    this.#chat.show(round, policy);
     this.#showHead(round);
     await this.#fetchGroups(round);
     if (this.#round?.id !== round.id) this.#replay.clear();
