@@ -134,7 +134,7 @@ function existing(path: string): string {
 /** The entry point of a package that is installed where the user works. Throws `recipe.unknown` where there is none. */
 async function installedModule(reference: string): Promise<string> {
   // Loaded only here, since loading takes a moment. It resolves packages as the Workers' bundler will.
-  const { build } = await import('esbuild');
+  const { build } = await import('../local/mesh/esbuild.ts');
   let file: string | undefined;
   await build({
     stdin: { contents: '', resolveDir: resolve('.') },

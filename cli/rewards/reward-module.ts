@@ -7,11 +7,12 @@ import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type Literal, parse } from 'acorn';
 import { full } from 'acorn-walk';
-import { type BuildFailure, build } from 'esbuild';
+import type { BuildFailure } from 'esbuild';
 import { wrongInput } from '../../core/errors.ts';
 import { deriveId } from '../../core/random.ts';
 import { type BoundedModule, REWARD_STEPS, type RewardTask } from '../../core/recipe/reward-function.ts';
 import { isPayment } from '../../core/schema/numbers.ts';
+import { build } from '../../local/mesh/esbuild.ts';
 import { hardTexts, SHORT, within } from '../shared/pattern-probe.ts';
 import { countSteps, STEP } from './step-counting.ts';
 

@@ -1,9 +1,10 @@
 /** Bundles the source of Workers with esbuild in the form that Miniflare takes. As in wrangler, .wasm files are compiled modules beside the bundle. */
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, extname, join, relative, resolve } from 'node:path';
-import { type BuildFailure, build, type Message, type Plugin } from 'esbuild';
+import type { BuildFailure, Message, Plugin } from 'esbuild';
 import { wrongInput } from '../../core/errors.ts';
 import type { MeshWorker } from '../../core/round/stages.ts';
+import { build } from './esbuild.ts';
 import { INSTALLATION, moduleFile, PUBLIC_MODULES } from './installation.ts';
 import { kept, type Made } from './kept.ts';
 

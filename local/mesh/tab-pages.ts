@@ -18,7 +18,7 @@ import {
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build, type Plugin } from 'esbuild';
+import type { Plugin } from 'esbuild';
 import { fileEntries } from '../../core/schema/policy.ts';
 import { BUILDS } from '../../infer/kernels/builds.ts';
 import { buildFile } from '../../infer/kernels/node-builds.ts';
@@ -27,6 +27,7 @@ import { shipped } from '../../recipes/index.ts';
 import { readStart } from '../find-start.ts';
 import { RUNTIME_FILES } from '../node/tab-files.ts';
 import { DEFAULT_START_POLICY } from '../starts.ts';
+import { build } from './esbuild.ts';
 import { BUILT, INSTALLATION, installed, moduleFile } from './installation.ts';
 
 /** The list of the sources that were bundled; it is written last. */

@@ -2,10 +2,11 @@
  * The environment Worker in workerd, between servers of both protocols and a stand-in of the gateway: it holds an episode for each message, and
  * a message that comes again opens no second one.
  */
-import { build } from 'esbuild';
+
 import { Miniflare, Response } from 'miniflare';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { EpisodeMessage } from '../../core/schema/agent.ts';
+import { build } from '../../local/mesh/esbuild.ts';
 import { orsHost } from '../../workers/api/environment/ors-host.ts';
 import { EnvironmentClient } from '../../workers/api/environment-client.ts';
 import { holdMessage } from '../../workers/environment/hold-message.ts';

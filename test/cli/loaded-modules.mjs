@@ -1,6 +1,7 @@
 /** Loaded before the program (`node --import`): writes what it has loaded at its end to standard error, a URL per line. */
-import nodeModule from 'node:module';
+
 import { writeSync } from 'node:fs';
+import nodeModule from 'node:module';
 
 const loaded = new Set();
 nodeModule.registerHooks({

@@ -1,8 +1,8 @@
 /** Bundles a Worker of the tests and starts it in workerd, the one wasm that it imports as a precompiled module: ONNX Runtime's, if no other is named. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { build } from 'esbuild';
 import { Miniflare } from 'miniflare';
+import { build } from '../../local/mesh/esbuild.ts';
 
 export const wasmPath = createRequire(import.meta.url).resolve('onnxruntime-web/ort-wasm-simd-threaded.wasm');
 

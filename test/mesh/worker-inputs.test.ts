@@ -1,6 +1,7 @@
 /** What is in the script of each Worker, by the bundler's own list: recipes, and nothing of the lab. */
-import { build } from 'esbuild';
+
 import { expect, test } from 'vitest';
+import { build } from '../../local/mesh/esbuild.ts';
 
 test.each([
   ['gateway', true],

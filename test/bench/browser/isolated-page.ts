@@ -1,6 +1,7 @@
 /** Serves a page from memory, with the cross-origin isolation that the runtime's shared memory needs. */
-import { build } from 'esbuild';
+
 import type { Page } from 'playwright-core';
+import { build } from '../../../local/mesh/esbuild.ts';
 import { openBrowser } from './chromium.ts';
 
 /** The page's files, by path. */

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { build } from 'esbuild';
 import { BUILDS } from '../../../infer/kernels/builds.ts';
 import { buildFile } from '../../../infer/kernels/node-builds.ts';
+import { build } from '../../../local/mesh/esbuild.ts';
 import { toHfConfig } from '../../../model/hf-config.ts';
 import { packWeights, WEIGHTS_FILE } from '../../../model/onnx/weights.ts';
 import { chromiumPath } from '../browser/chromium.ts';

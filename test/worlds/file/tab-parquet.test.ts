@@ -1,8 +1,8 @@
 /** The reader of Parquet as the page /try has it: without Brotli, which it refuses by name. */
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { build } from 'esbuild';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { expect, test } from 'vitest';
+import { build } from '../../../local/mesh/esbuild.ts';
 import { withoutBrotli } from '../../../local/mesh/tab-pages.ts';
 import { parquetRows } from '../../../worlds/file/parquet-rows.ts';
 
