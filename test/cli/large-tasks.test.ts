@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import {
   appendFileSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -14,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { taskFileBytes } from '../../cli/policy/task-file-options.ts';
+import { imagesBeside, taskFileBytes } from '../../cli/policy/task-file-options.ts';
 import { openRecipes } from '../../cli/recipe-modules.ts';
 import { storeTasks } from '../../cli/shared/store-tasks.ts';
 import { taskRecipe } from '../../cli/task-recipe.ts';
@@ -199,4 +200,21 @@ test('images lie beside the module, each once under its hash, and the recipe say
   writeFileSync(path, Array.from({ length: 40 }, (_, i) => row(i)).join(''));
   const plain = (await taskRecipe(asked(path)))!.recipe;
   expect([plain.stored, plain.showsImages]).toEqual([undefined, undefined]);
+});
+
+test('an image is read from the folder of its file of tasks alone, up to 4 MB', async () => {
+  const folder = join(root, 'inside');
+  mkdirSync(folder);
+  writeFileSync(join(root, 'outside.png'), 'x');
+  writeFileSync(join(folder, 'here.png'), 'y');
+  writeFileSync(join(folder, 'large.png'), '');
+  truncateSync(join(folder, 'large.png'), 4 * 1024 * 1024 + 1);
+  const read = imagesBeside(join(folder, 't.jsonl'));
+  expect(await read('here.png')).toEqual(Uint8Array.of(121));
+  for (const path of ['../outside.png', join(root, 'outside.png'), 'nowhere.png', '..', '.'])
+    await expect(read(path)).rejects.toMatchObject({
+      code: expect.stringMatching(/^(?:image\.missing|file\.kind)$/),
+    });
+  await expect(read('../outside.png')).rejects.toThrow('There is no such file in');
+  await expect(read('large.png')).rejects.toMatchObject({ code: 'image.size' });
 });

@@ -3,13 +3,15 @@ import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { changedRecipe } from '../../cli/changed-recipe.ts';
 import { openRecipes } from '../../cli/recipe-modules.ts';
-import { imagesIn } from '../../core/images/patches.ts';
+import { imagesIn, piecesOf } from '../../core/images/patches.ts';
 import { sha256Hex } from '../../core/random.ts';
 import { registry } from '../../core/recipe/registry.ts';
 import { HELD_OUT } from '../../core/recipe/split.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { keys, roundIdOf, runIdOf } from '../../core/schema/round.ts';
 import type { Proposals, ScoredGroup } from '../../core/schema/sample.ts';
+import { openDevice } from '../../learner/device/node-host.ts';
+import { type RoundToTrain, RoundTrainer } from '../../learner/train/round-trainer.ts';
 import { playInProcess } from '../../local/run/in-process.ts';
 import { MemoryRunStore } from '../../local/run/run-store.ts';
 import { PATCH_PROJECTION } from '../../model/checkpoint.ts';
@@ -82,4 +84,31 @@ test('`--world canvas` writes a module of the recipe in the shipped world', asyn
     showsImages: { rows: 6, columns: 6 },
   });
   await expect(changedRecipe('trio', [], 'canvas')).rejects.toMatchObject({ code: 'world.lacks' });
+});
+
+test('the trainer asks for the images of records that it lacks before it plans', async () => {
+  const start = await readPolicyFolder('models/canvas');
+  const unknown = sha256Hex(Uint8Array.of(1, 2, 3));
+  const prompt = [...(piecesOf(`<image:${unknown}:3x3>`)[1] as number[]), 5];
+  await openDevice({ device: 'cpu', threads: 1 });
+  const trainer = new RoundTrainer();
+  const asked: string[] = [];
+  const work = {
+    recipe,
+    round: { settings: { policy: 'canvas' } },
+    proposals: { tasks: [], samples: [] },
+    groups: [{ samples: [{ prompt }], judgments: [] }],
+    parent: 0,
+    next: 1,
+    load: async () => start,
+    readImage: async (sha256: string) => {
+      asked.push(sha256);
+      return Uint8Array.of(1, 2, 3);
+    },
+  };
+  await expect(trainer.train(work as unknown as RoundToTrain)).rejects.toMatchObject({
+    code: 'image.damaged',
+  });
+  expect(asked).toEqual([unknown]);
+  trainer.dispose();
 });

@@ -12,6 +12,7 @@ import {
   patchWidth,
   piecesOf,
 } from '../../../core/images/patches.ts';
+import { openRenderer } from '../../../core/renderer/renderer.ts';
 import { characterTokenizer } from '../../../core/text/characters.ts';
 import { tokenizerOf } from '../../../core/text/policy-text.ts';
 import { openTokenizer } from '../../../core/text/tokenizer.ts';
@@ -172,4 +173,20 @@ test('what a policy does not see is refused by the size that it sees', () => {
     { rows: 3, columns: 5 },
   ])
     expect(() => expectSees(grid, vision, who)).toThrow(/Expected at most 32 × 32/);
+});
+
+test('an answer after a prompt that ends soon after an image is read without it', () => {
+  const tokenizer = withImages(openTokenizer(characterTokenizer().json), true);
+  const renderer = openRenderer({
+    kind: 'plain',
+    template: () => '',
+    tokenizer,
+    stops: [],
+    stopStrings: [],
+    controlTokens: [],
+    vocabSize: tokenizer.vocabSize,
+  });
+  const shown = ids(ramp(24, 24));
+  for (const asked of ['', 'a', 'abc', 'abcdef'])
+    expect(renderer.textAfter([...shown, ...tokenizer.encode(asked)], tokenizer.encode('red'))).toBe('red');
 });
