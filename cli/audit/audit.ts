@@ -18,7 +18,7 @@ export interface AuditOptions {
 }
 
 /** The id of the round that is meant: `asked` is an id, or `last` for the newest round that has ended. */
-async function roundId(gateway: GatewayClient, asked: string): Promise<string> {
+export async function roundId(gateway: Pick<GatewayClient, 'newestRounds'>, asked: string): Promise<string> {
   if (/^[0-9a-f]{32}$/.test(asked)) return asked;
   const ended = asked === 'last' && (await gateway.newestRounds()).find(({ state }) => state === 'done');
   if (ended) return ended.id;
