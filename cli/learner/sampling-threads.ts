@@ -1,6 +1,8 @@
 /** Threads of the learner's process that sample for evaluations (learner/loop/sample-apart.ts): those that a node computes with. */
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
+import { keptImage, pixmap } from '../../core/images/image.ts';
+import { imagesShown } from '../../core/images/shown.ts';
 import type { Completion, GeneratePrompt } from '../../core/policy/policy.ts';
 import { adapterFile, setFiles, type VersionFile, weightsFile } from '../../core/schema/policy.ts';
 import type { LeasedFile, SamplingRequest } from '../../core/schema/work.ts';
@@ -44,7 +46,10 @@ export class SamplingThreads implements ApartSampling {
     let next = 0;
     const lane = async () => {
       for (let at = next++; at < shares.length; at = next++)
-        made[at] = await this.#compute({ ...request, prompts: shares[at]! }, bytes);
+        made[at] = await this.#compute(
+          { ...request, prompts: shares[at]! },
+          { ...bytes, ...imagesOf(shares[at]!) },
+        );
     };
     await Promise.all(Array.from({ length: count }, lane));
     return prompts.map((_, p) => [...made[p % shares.length]![Math.floor(p / shares.length)]!]);
@@ -95,6 +100,12 @@ function requestOf(policy: Asked[0], files: Asked[1], { grammar, stop, ...settin
   };
   return { request, bytes };
 }
+
+/** The images that prompts show, by their hashes: a thread has none of those that this process has. */
+const imagesOf = (prompts: readonly GeneratePrompt[]): FileBytes =>
+  Object.fromEntries(
+    imagesShown(prompts.map(({ ids }) => ids)).map((sha256) => [sha256, pixmap(keptImage(sha256))]),
+  );
 
 /** Prompt p is in share p modulo `count`, so that prompts of all lengths are in each. */
 const dealt = (prompts: readonly GeneratePrompt[], count: number) =>

@@ -5,6 +5,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { SamplingThreads } from '../../cli/learner/sampling-threads.ts';
 import { startThreads, type Thread } from '../../cli/node/threads.ts';
+import { imageText, piecesOf } from '../../core/images/patches.ts';
 import type { PolicyRef } from '../../core/policy/policy.ts';
 import { Random, sha256Hex } from '../../core/random.ts';
 import type { SamplingRequest } from '../../core/schema/work.ts';
@@ -192,7 +193,8 @@ test('a thread that ends while it lays weights out leaves that to those that wai
 test.each([undefined, 'kernels' as const])(
   'an evaluation is dealt to threads, to the bits of one (engine %s)',
   async (engine) => {
-    const json = smallConfigJson({ num_hidden_layers: 1 });
+    const vision = { patch_size: 8, rows: 4, columns: 4, token_id: 2 };
+    const json = smallConfigJson({ num_hidden_layers: 1, vision });
     const config = new TextEncoder().encode(JSON.stringify(json));
     const files = { 'config.json': config, 'model.safetensors': randomWeights(100, json) };
     const policy = { name: 'p', version: 100, ...(engine ? { engine } : {}) };
@@ -201,6 +203,10 @@ test.each([undefined, 'kernels' as const])(
       ids: Array.from({ length: 1 + random.int(9) }, () => random.int(64)),
       sampleIds: Array.from({ length: 1 + random.int(2) }, (_, i) => `dealt/${prompt}/${i}`),
     }));
+    // The last one shows an image, which the threads have from nobody else.
+    const image = { width: 24, height: 24, pixels: new Uint8Array(3 * 24 * 24).map((_, i) => i) };
+    const [, shown] = piecesOf(imageText(image)) as [string, number[], string];
+    prompts.at(-1)!.ids.unshift(...shown);
     const settings = { maxNew: 6, temperature: 1, stop: [3] };
     const opened = await openVersion(nodeEngines, policy, files);
     const expected = await opened.generate(prompts, settings);
