@@ -120,74 +120,70 @@ describe.skipIf(!chromiumPath)(`the page of every recipe${CHROMIUM_NEEDED}`, () 
     expect(await page.locator(`${terms} a.term`).count()).toBeGreaterThan(10);
   }
 
-  test.each(recipes.map(({ name }) => name))(
-    '%s: its run, its round and its tasks',
-    async (recipe) => {
-      const { rounds, run } = played.get(recipe)!;
-      const meanings = run.recipe.figures ?? {};
-      await visit(atRun(recipe), async (page) => {
-        await page.waitForSelector('.rounds tbody tr');
-        await nothingEmpty(page);
-        await explained(page);
-        expect(await page.locator('#title').innerText()).toContain(run.recipe.summary);
-        const titles = await page.locator('#curves h3').allInnerTexts();
-        expect(new Set(titles).size).toBe(titles.length);
-        // every figure of the recipe is a line of some chart, which says what it means
-        const notes = (await page.locator('#curves .note').allInnerTexts()).join(' ');
-        const text = (await page.locator('#curves .readout').allInnerTexts()).join(' ') + titles.join(' ');
-        const figures = rounds.flatMap(({ line }) =>
-          Object.entries({ ...line.report.figures, ...line.report.evaluation?.figures }),
-        );
-        for (const [name, value] of figures) {
-          if (name.includes('/') || value === null) continue;
-          expect(text, `the figure ${name}`).toContain(humanised(name));
-          expect(notes, `what ${name} means`).toContain(`${humanised(name)}: ${meaningOf(meanings, name)}`);
-        }
-      });
-      const last = rounds.at(-1)!;
-      await visit(atRun(recipe, `&round=${last.spec.index}`), async (page) => {
-        await page.waitForSelector('.tasks a');
-        await nothingEmpty(page);
-        await explained(page);
-        const { figures, evaluation } = last.line.report;
-        for (const [name, value] of Object.entries({ ...figures, ...evaluation?.figures }))
-          if (!name.includes('/') && value !== null)
-            expect(await page.locator('#round table').allInnerTexts(), `what ${name} means`).toContainEqual(
-              expect.stringContaining(meaningOf(meanings, name)!),
-            );
-        const links = page.locator('.tasks a');
-        expect(await links.count()).toBe(last.groups.length);
-        // A task from a file is listed by its question.
-        if (recipe === onQuestions.name)
-          for (const listed of await page.locator('.tasks code').allInnerTexts())
-            expect(listed).toMatch(/^[A-Z][^{}"]+$/);
-        for (let i = 0; i < last.groups.length; i++) {
-          await links.nth(i).click();
-          await page.waitForSelector('.tasks a[aria-current] >> nth=0');
-          await page.waitForFunction(
-            (at) =>
-              document.querySelectorAll('.tasks a')[at]?.hasAttribute('aria-current') &&
-              document.querySelector('.solution'),
-            i,
+  test.each(recipes.map(({ name }) => name))('%s: its run, its round and its tasks', async (recipe) => {
+    const { rounds, run } = played.get(recipe)!;
+    const meanings = run.recipe.figures ?? {};
+    await visit(atRun(recipe), async (page) => {
+      await page.waitForSelector('.rounds tbody tr');
+      await nothingEmpty(page);
+      await explained(page);
+      expect(await page.locator('#title').innerText()).toContain(run.recipe.summary);
+      const titles = await page.locator('#curves h3').allInnerTexts();
+      expect(new Set(titles).size).toBe(titles.length);
+      // every figure of the recipe is a line of some chart, which says what it means
+      const notes = (await page.locator('#curves .note').allInnerTexts()).join(' ');
+      const text = (await page.locator('#curves .readout').allInnerTexts()).join(' ') + titles.join(' ');
+      const figures = rounds.flatMap(({ line }) =>
+        Object.entries({ ...line.report.figures, ...line.report.evaluation?.figures }),
+      );
+      for (const [name, value] of figures) {
+        if (name.includes('/') || value === null) continue;
+        expect(text, `the figure ${name}`).toContain(humanised(name));
+        expect(notes, `what ${name} means`).toContain(`${humanised(name)}: ${meaningOf(meanings, name)}`);
+      }
+    });
+    const last = rounds.at(-1)!;
+    await visit(atRun(recipe, `&round=${last.spec.index}`), async (page) => {
+      await page.waitForSelector('.tasks a');
+      await nothingEmpty(page);
+      await explained(page);
+      const { figures, evaluation } = last.line.report;
+      for (const [name, value] of Object.entries({ ...figures, ...evaluation?.figures }))
+        if (!name.includes('/') && value !== null)
+          expect(await page.locator('#round table').allInnerTexts(), `what ${name} means`).toContainEqual(
+            expect.stringContaining(meaningOf(meanings, name)!),
           );
-          const shown = await page.locator('#round').innerText();
-          expect(shown).not.toMatch(UNREAD);
-          if (!/azr|style|sppo/.test(recipe))
-            expect(await page.locator('.solution').allInnerTexts()).not.toContainEqual(
-              expect.stringMatching(TOKEN_IDS),
-            );
-          expect(await page.locator('.solution').count()).toBeGreaterThan(0);
-          // red is for failures: for what could not be read, and for nothing else
-          for (const red of await page.locator('.task .bad').allInnerTexts())
-            expect(red.trim()).toMatch(/^[a-z]+(-[a-z]+)*$/);
-        }
-        await page.selectOption('select[aria-label="Samples"]', 'probability');
-        await page.waitForSelector('.token');
-        expect(await page.locator('.token').count()).toBeGreaterThan(0);
-      });
-    },
-    60_000,
-  );
+      const links = page.locator('.tasks a');
+      expect(await links.count()).toBe(last.groups.length);
+      // A task from a file is listed by its question.
+      if (recipe === onQuestions.name)
+        for (const listed of await page.locator('.tasks code').allInnerTexts())
+          expect(listed).toMatch(/^[A-Z][^{}"]+$/);
+      for (let i = 0; i < last.groups.length; i++) {
+        await links.nth(i).click();
+        await page.waitForSelector('.tasks a[aria-current] >> nth=0');
+        await page.waitForFunction(
+          (at) =>
+            document.querySelectorAll('.tasks a')[at]?.hasAttribute('aria-current') &&
+            document.querySelector('.solution'),
+          i,
+        );
+        const shown = await page.locator('#round').innerText();
+        expect(shown).not.toMatch(UNREAD);
+        if (!/azr|style|sppo/.test(recipe))
+          expect(await page.locator('.solution').allInnerTexts()).not.toContainEqual(
+            expect.stringMatching(TOKEN_IDS),
+          );
+        expect(await page.locator('.solution').count()).toBeGreaterThan(0);
+        // red is for failures: for what could not be read, and for nothing else
+        for (const red of await page.locator('.task .bad').allInnerTexts())
+          expect(red.trim()).toMatch(/^[a-z]+(-[a-z]+)*$/);
+      }
+      await page.selectOption('select[aria-label="Samples"]', 'probability');
+      await page.waitForSelector('.token');
+      expect(await page.locator('.token').count()).toBeGreaterThan(0);
+    });
+  });
 
   test('the list of runs: all are there, found by words, and two are drawn over one another', () =>
     visit(`${gateway.url}#view=runs`, async (page) => {
@@ -339,36 +335,32 @@ describe.skipIf(!chromiumPath)(`the page of every recipe${CHROMIUM_NEEDED}`, () 
     });
   });
 
-  test.skipIf(!SHOTS)(
-    'screenshots',
-    async () => {
-      mkdirSync(SHOTS!, { recursive: true });
-      for (const [form, options] of [
-        ['desktop', { viewport: { width: 1320, height: 900 }, colorScheme: 'light' }],
-        ['phone', { viewport: { width: 390, height: 800 }, colorScheme: 'light' }],
-        ['dark', { viewport: { width: 1320, height: 900 }, colorScheme: 'dark' }],
-      ] as const) {
-        const page = await browser.newPage(options);
-        for (const recipe of [...ALWAYS, onQuestions.name]) {
-          await page.goto(atRun(recipe));
-          await page.waitForSelector('.rounds tbody tr');
-          await page.screenshot({ path: join(SHOTS!, `${recipe}-run-${form}.png`), fullPage: true });
-          await page.goto(atRun(recipe, `&round=${roundsOf(recipe)}`));
-          await page.waitForSelector('.tasks a');
-          await page.locator('.tasks a').first().click();
-          await page.waitForSelector('.solution');
-          expect(
-            await page.evaluate(() => document.documentElement.scrollWidth - innerWidth),
-            `${recipe} is wider than its screen`,
-          ).toBe(0);
-          await page.screenshot({ path: join(SHOTS!, `${recipe}-round-${form}.png`), fullPage: true });
-        }
-        await page.goto(`${gateway.url}#view=runs`);
-        await page.waitForSelector('#all-runs tbody tr');
-        await page.screenshot({ path: join(SHOTS!, `runs-${form}.png`) });
-        await page.close();
+  test.skipIf(!SHOTS)('screenshots', async () => {
+    mkdirSync(SHOTS!, { recursive: true });
+    for (const [form, options] of [
+      ['desktop', { viewport: { width: 1320, height: 900 }, colorScheme: 'light' }],
+      ['phone', { viewport: { width: 390, height: 800 }, colorScheme: 'light' }],
+      ['dark', { viewport: { width: 1320, height: 900 }, colorScheme: 'dark' }],
+    ] as const) {
+      const page = await browser.newPage(options);
+      for (const recipe of [...ALWAYS, onQuestions.name]) {
+        await page.goto(atRun(recipe));
+        await page.waitForSelector('.rounds tbody tr');
+        await page.screenshot({ path: join(SHOTS!, `${recipe}-run-${form}.png`), fullPage: true });
+        await page.goto(atRun(recipe, `&round=${roundsOf(recipe)}`));
+        await page.waitForSelector('.tasks a');
+        await page.locator('.tasks a').first().click();
+        await page.waitForSelector('.solution');
+        expect(
+          await page.evaluate(() => document.documentElement.scrollWidth - innerWidth),
+          `${recipe} is wider than its screen`,
+        ).toBe(0);
+        await page.screenshot({ path: join(SHOTS!, `${recipe}-round-${form}.png`), fullPage: true });
       }
-    },
-    120_000,
-  );
+      await page.goto(`${gateway.url}#view=runs`);
+      await page.waitForSelector('#all-runs tbody tr');
+      await page.screenshot({ path: join(SHOTS!, `runs-${form}.png`) });
+      await page.close();
+    }
+  });
 });

@@ -68,7 +68,6 @@ test.skipIf(!existsSync('/usr/bin/script'))(
     // The line is erased before the next one is written.
     expect(printed.slice(said, evaluated).endsWith('\u001b[1G\u001b[0K')).toBe(true);
   },
-  180_000,
 );
 
 // A service manager, or `kill`, ends npm alone: the signal does not reach what npm has started. An interrupt npm leaves to the terminal's others.

@@ -25,16 +25,12 @@ describe.concurrent('refused without a stack', () => {
   });
 });
 
-test.each([[['--help']], [['scaling', '--help']]])(
-  'bench %j says what there is',
-  async (args) => {
-    const { code, stdout, stderr } = await runCommand('test/bench/index.ts', args);
-    expect(stdout).toContain('npm run bench -- scaling [--turns N] [--json]');
-    expect(stderr).toBe('');
-    expect(code).toBe(0);
-  },
-  120_000,
-);
+test.each([[['--help']], [['scaling', '--help']]])('bench %j says what there is', async (args) => {
+  const { code, stdout, stderr } = await runCommand('test/bench/index.ts', args);
+  expect(stdout).toContain('npm run bench -- scaling [--turns N] [--json]');
+  expect(stderr).toBe('');
+  expect(code).toBe(0);
+});
 
 test('a command that only reads makes no state folder', async () => {
   const missing = join(tmpdir(), `rollmesh-typo-${process.pid}`);

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 const FOR_ALL = 600_000;
 /** A limit as options of a test, as its last argument, or of all tests of a file. */
 const LIMITS =
-  /\{\s*timeout: ([\d_]+),?\s*\},\s*(?:async\b|\()|^\s*\}, ([\d_]{4,})\);|(?:test|hook)Timeout: ([\d_]+)/gm;
+  /\{\s*timeout: ([\d_]+),?\s*\},\s*(?:async\b|\()|^\s*\},\s*([\d_]{4,}),?\s*\);|(?:test|hook)Timeout: ([\d_]+)/gm;
 
 const shortest = (text: string): number =>
   Math.min(

@@ -265,7 +265,6 @@ test.each(['version 0', 'version 1, which that made'])(
     await scene.gateway.stopRun(run, 'test');
     expect(first!.role).toBe('proposer');
   },
-  120_000,
 );
 
 test('a seat with weights of its own learns from its own rewards alone, in the versions of the run', async () => {

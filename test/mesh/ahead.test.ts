@@ -50,7 +50,6 @@ test.each(PLAYS)(
     expect(mesh).toEqual(alone);
     expect(mesh[weightsFile()]).not.toBe(before[weightsFile()]);
   },
-  300_000,
 );
 
 test('a node samples a round that is prepared while another one trains: the bytes of one process', async () => {

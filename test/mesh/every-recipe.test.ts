@@ -88,7 +88,6 @@ test.each(plays.map((one) => [one.play.recipe, one.play.rounds, one] as const))(
     const moved = trained.some((set) => mesh[weightsFile(set)] !== before[weightsFile(set)]);
     expect(moved).toBe(!UNTRAINED.includes(play.recipe));
   },
-  300_000,
 );
 
 test('sdpo: a round from a start of another size than its own', async () => {
@@ -122,7 +121,6 @@ test.each(forms)(
     const { engine, weights = 'float32' } = form;
     expect(playing.log()).toContain(`"engine":"${engine}","weights":"${weights}"`);
   },
-  300_000,
 );
 
 test('no isolate’s heap of ONNX Runtime passes 64 MiB', () => {

@@ -101,75 +101,68 @@ test.each(FORMS)(
     expect(mesh['main.adapter.safetensors']).not.toBe(before['main.adapter.safetensors']);
     expect(await farthestFromExport(order)).toBeLessThan(1e-5);
   },
-  300_000,
 );
 
-test.each(FORMS)(
-  'in %s: so does a node, and what is exported says the same',
-  async (form) => {
-    const { playing, root } = opened;
-    const { gateway, url } = playing;
-    const called = `folds-${form.toLowerCase()}`;
-    const { token } = await gateway.makeNode(called);
-    const node = await startNode(url, token);
-    const order = orderOf(form, 3);
-    const { mesh, alone, before } = await playing.play(order);
-    await node.stop();
-    expect(mesh).toEqual(alone);
-    expect(mesh['model.safetensors']).toBe(before['model.safetensors']);
-    expect(mesh['main.adapter.safetensors']).not.toBe(before['main.adapter.safetensors']);
-    const [{ requests } = { requests: 0 }] = (await gateway.listNodes()).filter(
-      ({ name }) => name === called,
-    );
-    expect(requests).toBeGreaterThan(0);
-    expect(await farthestFromExport(order)).toBeLessThan(1e-5);
+test.each(FORMS)('in %s: so does a node, and what is exported says the same', async (form) => {
+  const { playing, root } = opened;
+  const { gateway, url } = playing;
+  const called = `folds-${form.toLowerCase()}`;
+  const { token } = await gateway.makeNode(called);
+  const node = await startNode(url, token);
+  const order = orderOf(form, 3);
+  const { mesh, alone, before } = await playing.play(order);
+  await node.stop();
+  expect(mesh).toEqual(alone);
+  expect(mesh['model.safetensors']).toBe(before['model.safetensors']);
+  expect(mesh['main.adapter.safetensors']).not.toBe(before['main.adapter.safetensors']);
+  const [{ requests } = { requests: 0 }] = (await gateway.listNodes()).filter(({ name }) => name === called);
+  expect(requests).toBeGreaterThan(0);
+  expect(await farthestFromExport(order)).toBeLessThan(1e-5);
 
-    // The second version publishes its adapter with the moments; the weights lie in version 0.
-    const name = runOfOrder(order).settings.policy;
-    const { files } = await gateway.getManifest({ name, version: 2 });
-    expect(files['model.safetensors']).toMatchObject({ version: 0, sha256: mesh['model.safetensors'] });
-    expect(files['main.adapter.safetensors']).not.toHaveProperty('version');
-    const policy = await gateway.getVersions(name);
-    expect(versionRows(policy).at(-1)).toMatch(/current, stores changes to versions 0$/);
-    const weights = files['model.safetensors']!.bytes;
-    const { bytes } = policy.versions[0]!;
-    expect(bytes).toBe(Object.values(files).reduce((sum, file) => sum + file.bytes, 0) - weights);
+  // The second version publishes its adapter with the moments; the weights lie in version 0.
+  const name = runOfOrder(order).settings.policy;
+  const { files } = await gateway.getManifest({ name, version: 2 });
+  expect(files['model.safetensors']).toMatchObject({ version: 0, sha256: mesh['model.safetensors'] });
+  expect(files['main.adapter.safetensors']).not.toHaveProperty('version');
+  const policy = await gateway.getVersions(name);
+  expect(versionRows(policy).at(-1)).toMatch(/current, stores changes to versions 0$/);
+  const weights = files['model.safetensors']!.bytes;
+  const { bytes } = policy.versions[0]!;
+  expect(bytes).toBe(Object.values(files).reduce((sum, file) => sum + file.bytes, 0) - weights);
 
-    const stored = await gateway.getVersion({ name, version: 2 });
-    const merged = join(root, `merged-${form}`);
-    const peft = join(root, `peft-${form}`);
-    await exportCheckpoint(gateway, { name, version: 2 }, merged, 'F32');
-    const done = await exportCheckpoint(gateway, { name, version: 2 }, peft, undefined, { adapter: true });
-    expect(done.dtype).toBe(form);
-    await expect(
-      exportCheckpoint(gateway, { name, version: 0 }, join(root, `none-${form}`), 'F32', { adapter: true }),
-    ).rejects.toMatchObject({ code: 'export.no-adapter' });
-    const score = async (of: VersionFiles) => {
-      const opened = await openVersion(nodeEngines, { name, version: 2, engine: 'kernels' }, of);
-      const [scored] = await opened.score([[5, 17, 3, 40, 8, 21, 2, 33]]);
-      await opened.dispose();
-      return scored;
-    };
-    const whole = {
-      'config.json': stored['config.json']!,
-      'model.safetensors': bytesAt(join(merged, 'model.safetensors')),
-    };
-    expect(await score(whole)).toEqual(await score(stored));
-    expect(JSON.parse(readFileSync(join(peft, 'adapter_config.json'), 'utf8'))).toMatchObject({
-      r: 4,
-      lora_alpha: 8,
-      base_model_name_or_path: `${name}@0`,
-    });
-    const exported = bytesAt(join(peft, 'adapter_model.safetensors'));
-    for (const file of [exported, stored['main.adapter.safetensors']!])
-      for (const { dtype } of readStored(file).values()) expect(dtype).toBe(form);
-    const values = readSafetensors(exported);
-    const adapter = readAdapter(stored['main.adapter.safetensors']!)!;
-    for (const [tensor, { data }] of adapter.tensors)
-      expect(values.get(`base_model.model.${tensor}`)!.data).toEqual(data);
-  },
-  300_000,
-);
+  const stored = await gateway.getVersion({ name, version: 2 });
+  const merged = join(root, `merged-${form}`);
+  const peft = join(root, `peft-${form}`);
+  await exportCheckpoint(gateway, { name, version: 2 }, merged, 'F32');
+  const done = await exportCheckpoint(gateway, { name, version: 2 }, peft, undefined, { adapter: true });
+  expect(done.dtype).toBe(form);
+  await expect(
+    exportCheckpoint(gateway, { name, version: 0 }, join(root, `none-${form}`), 'F32', { adapter: true }),
+  ).rejects.toMatchObject({ code: 'export.no-adapter' });
+  const score = async (of: VersionFiles) => {
+    const opened = await openVersion(nodeEngines, { name, version: 2, engine: 'kernels' }, of);
+    const [scored] = await opened.score([[5, 17, 3, 40, 8, 21, 2, 33]]);
+    await opened.dispose();
+    return scored;
+  };
+  const whole = {
+    'config.json': stored['config.json']!,
+    'model.safetensors': bytesAt(join(merged, 'model.safetensors')),
+  };
+  expect(await score(whole)).toEqual(await score(stored));
+  expect(JSON.parse(readFileSync(join(peft, 'adapter_config.json'), 'utf8'))).toMatchObject({
+    r: 4,
+    lora_alpha: 8,
+    base_model_name_or_path: `${name}@0`,
+  });
+  const exported = bytesAt(join(peft, 'adapter_model.safetensors'));
+  for (const file of [exported, stored['main.adapter.safetensors']!])
+    for (const { dtype } of readStored(file).values()) expect(dtype).toBe(form);
+  const values = readSafetensors(exported);
+  const adapter = readAdapter(stored['main.adapter.safetensors']!)!;
+  for (const [tensor, { data }] of adapter.tensors)
+    expect(values.get(`base_model.model.${tensor}`)!.data).toEqual(data);
+});
 
 test('three rounds come to the bytes of one process, and whoever comes late replays the deltas', async () => {
   const { playing, registry, root } = opened;

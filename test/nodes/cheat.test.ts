@@ -119,5 +119,4 @@ test.runIf(NIGHT)(
       await few.stop();
     }
   },
-  300_000,
 );

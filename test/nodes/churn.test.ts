@@ -44,5 +44,4 @@ test.runIf(NIGHT)(
     expect(nodes!.killed).toBeGreaterThan(0);
     expect(nodes!.requests).toBeGreaterThan(0);
   },
-  300_000,
 );

@@ -269,7 +269,6 @@ test.runIf(NIGHT)(
     const last = await gateway.getShares(of[0]!.id);
     expect(last.filter(({ name }) => name === 'cold')).toEqual([]);
   },
-  300_000,
 );
 
 test.skipIf(!nativeInstalled).each([
@@ -292,7 +291,6 @@ test.skipIf(!nativeInstalled).each([
     expect(node.mismatch.most).toBeGreaterThan(0);
     expect(node.mismatch.most).toBeLessThan(1e-3);
   },
-  300_000,
 );
 
 test('a close engine names the command that installs it where it is not there, and starts alone', async () => {

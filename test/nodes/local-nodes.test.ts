@@ -67,5 +67,4 @@ test.runIf(existsSync('/proc/self/environ'))(
         `ROLLMESH_NODE_TOKEN=${token}`,
       ]);
   },
-  60_000,
 );

@@ -86,7 +86,6 @@ test.each(PLAYED)(
       expect(state).toBe('away');
     }
   },
-  300_000,
 );
 
 test('pictures travel to a thread of a node by their hashes: the bytes of one process', async () => {

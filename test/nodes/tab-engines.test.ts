@@ -93,7 +93,6 @@ test.skipIf(!chromiumPath)(
     expect(node.audited).toBeGreaterThan(0);
     expect(trace).toEqual(LEFT_NOTHING);
   },
-  300_000,
 );
 
 test.skipIf(!chromiumPath)(
@@ -119,7 +118,6 @@ test.skipIf(!chromiumPath)(
     console.log(`WebGPU in a tab: ${counted} completions, at most ${most.toExponential(1)} nats off`);
     expect(trace).toEqual(LEFT_NOTHING);
   },
-  300_000,
 );
 
 test.skipIf(!chromiumPath)(
@@ -138,5 +136,4 @@ test.skipIf(!chromiumPath)(
       .poll(() => other.textContent('#node-status'), { timeout: 60_000 })
       .toMatch(/^The token of node exact is that of an exact node\./);
   },
-  180_000,
 );

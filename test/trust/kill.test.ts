@@ -52,5 +52,4 @@ test.each(AHEAD_PLANS)(
     expect(books).toEqual({ admitted, trained: admitted, failed: 0, lost: 0, trainedTwice: 0, errors: [] });
     expect(report.differing).toEqual([]);
   },
-  600_000,
 );

@@ -137,7 +137,6 @@ test.each(FORMS)(
       expect(asked.slice(2 + configs.length).toSorted()).toEqual([ADAPTER, 'model.safetensors']);
     }
   },
-  30_000,
 );
 
 test.each(FORMS)(

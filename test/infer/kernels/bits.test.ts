@@ -67,19 +67,15 @@ test('all forms in workerd', async () => {
   }
 });
 
-test.skipIf(!chromiumPath)(
-  `all forms in Chromium${CHROMIUM_NEEDED}`,
-  async () => {
-    const files = {
-      ...(await pageOf('test/infer/kernels/replay.browser.ts')),
-      ...Object.fromEntries(
-        BUILDS.map((build) => [`/${build}.wasm`, pageFile.wasm(readFileSync(buildFile(build)))]),
-      ),
-    };
-    await withIsolatedPage(files, 'replay', async (page) => {
-      for (const form of forms)
-        expect(await page.evaluate<string>(`replay(${JSON.stringify(form)})`), form).toBe(DIGESTS[form]);
-    });
-  },
-  60_000,
-);
+test.skipIf(!chromiumPath)(`all forms in Chromium${CHROMIUM_NEEDED}`, async () => {
+  const files = {
+    ...(await pageOf('test/infer/kernels/replay.browser.ts')),
+    ...Object.fromEntries(
+      BUILDS.map((build) => [`/${build}.wasm`, pageFile.wasm(readFileSync(buildFile(build)))]),
+    ),
+  };
+  await withIsolatedPage(files, 'replay', async (page) => {
+    for (const form of forms)
+      expect(await page.evaluate<string>(`replay(${JSON.stringify(form)})`), form).toBe(DIGESTS[form]);
+  });
+});

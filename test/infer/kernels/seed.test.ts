@@ -48,5 +48,4 @@ test.each(engines as ('kernels' | 'kernels-plain')[])(
     await onnx!.dispose();
     await kernels!.dispose();
   },
-  60_000,
 );

@@ -212,5 +212,5 @@ describe.skipIf(!command)('llama-server as a router', () => {
       server.kill();
       await rm(folder, { recursive: true, force: true });
     }
-  }, 120_000);
+  });
 });
