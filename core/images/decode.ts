@@ -18,6 +18,9 @@ const KINDS = ['image/png', 'image/jpeg'] as const;
 type ImageKind = (typeof KINDS)[number];
 
 const PNG = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
+const codesOf = (text: string): number[] => [...text].map((character) => character.charCodeAt(0));
+/** How the segments begin that say what the components of a JPEG are, and what they are called where they are red, green and blue. */
+const [JFIF, ADOBE, RGB] = [codesOf('JFIF\0'), codesOf('Adobe'), codesOf('RGB')];
 const beginsWith = (bytes: Uint8Array, begin: readonly number[]): boolean =>
   begin.every((byte, i) => bytes[i] === byte);
 
@@ -225,9 +228,18 @@ function toImage(decoded: Decoded, indexed: boolean): Image {
 const onWhite = (colour: number, alpha: number): number =>
   255 - Math.floor((alpha * (255 - colour) + 127) / 255);
 
-/** The size that a JPEG says, and how many scans it has. Throws `image.damaged` where a marker is cut off. */
-function framesOf(bytes: Uint8Array): { width: number; height: number; scans: number } {
-  let [frame, scans]: [{ width: number; height: number } | null, number] = [null, 0];
+/** What is read of a JPEG before it is decoded. */
+interface Frame {
+  readonly width: number;
+  readonly height: number;
+  /** The numbers of its components, one for each colour. */
+  readonly components: readonly number[];
+}
+
+/** The frame of a JPEG, whether it holds red, green and blue as they are, and how many scans it has. Throws `image.damaged` where a marker is cut off. */
+function framesOf(bytes: Uint8Array): Frame & { readonly isRgb: boolean; readonly scans: number } {
+  let [frame, scans]: [Frame | null, number] = [null, 0];
+  let [isJfif, adobe]: [boolean, number | undefined] = [false, undefined];
   for (let at = 2; at + 4 <= bytes.length; ) {
     const marker = bytes[at + 1]!;
     // Within a scan a byte of 255 is followed by 0 or by a restart marker, neither of which has a length.
@@ -237,28 +249,38 @@ function framesOf(bytes: Uint8Array): { width: number; height: number; scans: nu
     }
     if (marker === 0xd9) break;
     if (marker === 0xda) scans++;
+    const held = bytes.subarray(at + 4, at + 2 + 256 * bytes[at + 2]! + bytes[at + 3]!);
+    if (marker === 0xe0) isJfif ||= beginsWith(held, JFIF);
+    if (marker === 0xee && beginsWith(held, ADOBE)) adobe = held[ADOBE.length + 6];
     const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
     if (isFrame) {
       if (frame) throw damaged('it has two sizes');
-      if (at + 9 > bytes.length) break;
-      const [height, width] = [5, 7].map((from) => 256 * bytes[at + from]! + bytes[at + from + 1]!);
-      frame = { width: width!, height: height! };
+      const [depth, ...size] = held.subarray(0, 5);
+      if (size.length < 4) break;
+      if (depth !== 8) throw damaged(`its samples have ${depth} bits; those of 8 are read`);
+      const [height, width] = [0, 2].map((i) => 256 * size[i]! + size[i + 1]!);
+      const components = Array.from({ length: held[5] ?? 0 }, (_, i) => held[6 + 3 * i]!);
+      frame = { width: width!, height: height!, components };
     }
-    at += 2 + 256 * bytes[at + 2]! + bytes[at + 3]!;
+    at += 4 + held.length;
   }
   if (!frame) throw damaged('it does not say its size');
-  return { ...frame, scans };
+  // As libjpeg reads it: what is JFIF is luminance and two chromas, and otherwise Adobe's marker or the names of the components say it.
+  const isNamed = adobe === undefined ? frame.components.join() === RGB.join() : adobe === 0;
+  return { ...frame, isRgb: frame.components.length === 3 && !isJfif && isNamed, scans };
 }
 
 async function readJpeg(bytes: Uint8Array): Promise<Image> {
   const { jpeg } = await import('./decoders.ts');
-  const { width, height, scans } = framesOf(bytes);
+  const { width, height, isRgb, scans } = framesOf(bytes);
   expectFewPatches(width, height);
   if (scans > MOST_SCANS)
     throw wrongInput('image.bomb', `A JPEG has ${scans} scans.`, { expected: `at most ${MOST_SCANS}` });
   try {
     const options = { useTArray: true, formatAsRGBA: false, tolerantDecoding: false } as const;
-    const { data } = jpeg.decode(bytes, { ...options, maxResolutionInMP: 1, maxMemoryUsageInMB: 64 });
+    const colours = isRgb ? { colorTransform: false } : {};
+    const limits = { maxResolutionInMP: 1, maxMemoryUsageInMB: 64 };
+    const { data } = jpeg.decode(bytes, { ...options, ...colours, ...limits });
     return { width, height, pixels: new Uint8Array(data) };
   } catch (cause) {
     throw damaged(because(cause), cause);

@@ -78,6 +78,25 @@ test.each([
     for (const [i, value] of at(image, x, 3).entries()) expect(Math.abs(value - wanted[i]!)).toBeLessThan(3);
 });
 
+/** By libjpeg-turbo: 8 × 8 pixels of 200, 40, 20, written as red, green and blue after Adobe's marker of 16 bytes. */
+const AS_RGB =
+  '/9j/7gAOQWRvYmUAZAAAAAAA/9sAQwADAgIDAgIDAwMDBAMDBAUIBQUEBAUKBwcGCAwKDAwLCgsLDQ4SEA0OEQ4LCxAWEBETFBUVFQwPFxgWFBgSFBUU/8AAEQgACAAIA1IRAEcRAEIRAP/EABUAAQEAAAAAAAAAAAAAAAAAAAgJ/8QAFBABAAAAAAAAAAAAAAAAAAAAAP/aAAwDUgBHAEIAAD8AYAKJvv/Z';
+
+test('a JPEG of red, green and blue as they are, by the marker of Adobe and by the names of its components', async () => {
+  const marked = jpeg(AS_RGB);
+  const named = Uint8Array.from([...marked.subarray(0, 2), ...marked.subarray(2 + 16)]);
+  for (const file of [marked, named]) expect(at(await decodeImage(file), 3, 3)).toEqual([200, 40, 20]);
+  // One that is JFIF has other colours, whatever they are called.
+  const segment = [0xff, 0xe0, 0, 16, ...new TextEncoder().encode('JFIF'), 0, 1, 1, 0, 0, 1, 0, 1, 0, 0];
+  const jfif = Uint8Array.from([...marked.subarray(0, 2), ...segment, ...marked.subarray(2)]);
+  // R = Y + 1.402 (Cr - 128), and B = Y + 1.772 (Cb - 128).
+  const [red, , blue] = at(await decodeImage(jfif), 3, 3);
+  expect(Math.abs(red! - (200 + 1.402 * (20 - 128)))).toBeLessThan(1);
+  expect(Math.abs(blue! - (200 + 1.772 * (40 - 128)))).toBeLessThan(1);
+});
+
+/** Is it the byte of a baseline frame that tells the bits of a sample? */
+const isDepth = (bytes: Uint8Array, at: number) => bytes[at - 4] === 0xff && bytes[at - 3] === 0xc0;
 const small = pngFile({ width: 2, height: 2 }, new Uint8Array(14));
 
 test.each([
@@ -90,6 +109,11 @@ test.each([
   ['a PNG of too many pixels', pngFile({ width: 2000, height: 2000 }, new Uint8Array(1)), 'image.size'],
   ['a file of too many bytes', new Uint8Array(MOST_FILE_BYTES + 1), 'image.size'],
   ['a JPEG that is cut off', jpeg(BASELINE).subarray(0, -8), 'image.damaged'],
+  [
+    'a JPEG whose samples have 12 bits',
+    jpeg(BASELINE).map((byte, i, all) => (isDepth(all, i) ? 12 : byte)),
+    'image.damaged',
+  ],
   ['a JPEG without a size', Uint8Array.of(0xff, 0xd8, 0xff, 0xd9), 'image.damaged'],
 ])('%s is refused by name', async (_, file, wanted) => {
   await expect(decodeImage(file)).rejects.toEqual(code(wanted));
