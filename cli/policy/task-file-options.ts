@@ -131,7 +131,7 @@ export function imagesBeside(path: string): ReadBeside {
         cause,
       });
     const at = resolve(folder, name);
-    if (!at.startsWith(folder + sep)) throw missing();
+    if (!at.startsWith(folder + sep) || at.includes('\0')) throw missing();
     try {
       const size = await sizeOfRegularFile(at);
       if (size > MOST_FILE_BYTES) throw tooManyBytes(size);

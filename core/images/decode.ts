@@ -54,7 +54,7 @@ export async function decodeImage(bytes: Uint8Array, says?: string): Promise<Ima
   const kind = kindOf(bytes);
   if (!kind)
     throw wrongInput('image.kind', 'What should be an image is none.', { expected: 'a PNG or JPEG file' });
-  if (says !== undefined && says !== kind)
+  if (says !== undefined && says !== kind && !(says === 'image/jpg' && kind === 'image/jpeg'))
     throw wrongInput('image.type', `An image says that it is ${says}, and is ${kind}.`, {
       expected: 'the type that its bytes have',
       next: 'Name it by what it is.',

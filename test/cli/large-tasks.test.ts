@@ -211,7 +211,7 @@ test('an image is read from the folder of its file of tasks alone, up to 4 MB', 
   truncateSync(join(folder, 'large.png'), 4 * 1024 * 1024 + 1);
   const read = imagesBeside(join(folder, 't.jsonl'));
   expect(await read('here.png')).toEqual(Uint8Array.of(121));
-  for (const path of ['../outside.png', join(root, 'outside.png'), 'nowhere.png', '..', '.'])
+  for (const path of ['../outside.png', join(root, 'outside.png'), 'nowhere.png', 'a\0.png', '..', '.'])
     await expect(read(path)).rejects.toMatchObject({
       code: expect.stringMatching(/^(?:image\.missing|file\.kind)$/),
     });

@@ -4,16 +4,20 @@
  */
 import { RollmeshError } from '../../core/errors.ts';
 import { decodeImage, readDataUrl } from '../../core/images/decode.ts';
-import { imageText, IMAGE_PLACE as PLACE } from '../../core/images/patches.ts';
-import { isObject, type Row } from './row.ts';
+import { imagesNamed, imageText, IMAGE_PLACE as PLACE } from '../../core/images/patches.ts';
+import { unpacked } from './messages.ts';
+import { fieldAt, isObject, type Row } from './row.ts';
+import type { FileTask } from './task.ts';
 
 /** Reads a file by its path beside the task file. Throws RollmeshError where there is none. */
 export type ReadBeside = (path: string) => Promise<Uint8Array>;
 
-/** Where questions, conversations and images stand in a row. */
+/** Where prompts and images stand in a row. */
 export interface ImageFields {
-  readonly question: string;
-  readonly messages: readonly string[];
+  /** Fields of prompts that are texts, brackets or not. */
+  readonly texts: readonly string[];
+  /** Fields of prompts that may be conversations, too, in the order in which they are looked for; before `texts`. */
+  readonly prompts: readonly string[];
   readonly image: string;
   readonly images: string;
 }
@@ -32,7 +36,8 @@ async function bytesOf(
   given: unknown,
   readBeside: ReadBeside | undefined,
 ): Promise<[bytes: Uint8Array, says?: string | undefined]> {
-  if (given instanceof Uint8Array) return [given];
+  for (const bytes of [given, isObject(given) ? given.bytes : undefined])
+    if (bytes instanceof Uint8Array) return [bytes];
   const named = isObject(given) ? (given.url ?? given.path) : given;
   if (typeof named !== 'string' || named === '')
     throw new ImageFault('an image is neither the path of a file nor a data URL');
@@ -86,8 +91,10 @@ async function changed(
   const parts: unknown[] = [];
   for (const one of content) {
     const made = await part(one);
-    const isText = isObject(made) && typeof made.text === 'string';
-    parts.push(isText ? { ...made, text: change(made.text as string) } : made);
+    if (typeof made === 'string') parts.push(change(made));
+    else if (isObject(made) && typeof made.text === 'string')
+      parts.push({ ...made, text: change(made.text) });
+    else parts.push(made);
   }
   return { ...message, [field]: parts };
 }
@@ -98,12 +105,11 @@ function showsImage(message: unknown): boolean {
   return Array.isArray(content) && content.some((part) => partShows(part) !== undefined);
 }
 
-const isUsers = (message: unknown): boolean =>
-  isObject(message) && ['user', 'human'].includes(String(message.role ?? message.from));
-
+const roleOf = (message: unknown): string =>
+  isObject(message) ? String(message.role ?? message.from).toLowerCase() : '';
+const isUsers = (message: unknown): boolean => ['user', 'human'].includes(roleOf(message));
 const isAssistants = (message: unknown): boolean =>
-  isObject(message) &&
-  ['assistant', 'gpt', 'chatgpt', 'model'].includes(String(message.role ?? message.from));
+  ['assistant', 'gpt', 'chatgpt', 'model'].includes(roleOf(message));
 
 /** Messages whose texts show the images of the row: in the places for them, or before the user's last message. Throws ImageFault. */
 async function placed(messages: readonly unknown[], shown: readonly string[]): Promise<unknown[]> {
@@ -121,32 +127,65 @@ async function placed(messages: readonly unknown[], shown: readonly string[]): P
   const fill = (text: string) => text.replaceAll(PLACE, () => left.shift()!);
   const last = messages.findLastIndex(isUsers);
   const before = (text: string) => left.splice(0).join('') + text;
-  return Promise.all(
-    messages.map((message, i) => changed(message, places > 0 ? fill : i === last ? before : (text) => text)),
-  );
+  const made: unknown[] = [];
+  // One after the other: each takes the images of its places from those that are left.
+  for (const [i, message] of messages.entries())
+    made.push(await changed(message, places > 0 ? fill : i === last ? before : (text) => text));
+  return made;
 }
 
+/** A field of a row, with the bytes that it holds. */
+const heldAt = ({ value, withBytes = {} }: Row, field: string): unknown =>
+  fieldAt(withBytes, field) ?? fieldAt(value, field) ?? undefined;
+
 /** The images of a row's own fields. Throws ImageFault. */
-function columnsOf({ value, images: held }: Row, { image, images }: ImageFields): unknown[] {
-  const [one, several = []] = [value[image] ?? undefined, held?.[images] ?? value[images] ?? undefined];
+function columnsOf(row: Row, { image, images }: ImageFields): unknown[] {
+  const [one, several = []] = [heldAt(row, image), heldAt(row, images)];
   if (!Array.isArray(several)) throw new ImageFault(`its ${images} are no list`);
-  return [...(held?.[image] ?? (one === undefined ? [] : [one])), ...(several as unknown[])];
+  return [...(one === undefined ? [] : [one]), ...(several as unknown[])];
+}
+
+/** The field of the prompt that a row has, and the prompt: messages, or a text; undefined where it has none. */
+function promptOf(
+  row: Row,
+  { texts, prompts }: ImageFields,
+): { readonly field: string; readonly said: unknown[] | string } | undefined {
+  for (const field of [...prompts, ...texts]) {
+    const [held, cell] = [heldAt(row, field), row.texts?.[field]];
+    if (held === undefined) continue;
+    // A cell may look like a list and be a text.
+    const isText = cell !== undefined && (texts.includes(field) || !/^\s*\[\s*\{/.test(cell));
+    const said = isText ? cell : texts.includes(field) ? held : unpacked(held);
+    if (typeof said === 'string' || (Array.isArray(said) && !texts.includes(field))) return { field, said };
+  }
+  return undefined;
 }
 
 /**
- * A row whose texts show its images: in the places `<image>`, where there is one for each, and otherwise before the question or the user's last message.
- * A row without images stays as it is. Throws ImageFault.
+ * A row whose texts show its images: in the places `<image>`, where there is one for each, and otherwise before the question or the user's last message;
+ * and how many `images` they are. A row without images stays as it is. Throws ImageFault.
  */
-export async function withImageTexts(row: Row, fields: ImageFields, readBeside?: ReadBeside): Promise<Row> {
-  const { line, value, texts } = row;
+export async function withImageTexts(
+  row: Row,
+  fields: ImageFields,
+  readBeside?: ReadBeside,
+): Promise<{ readonly row: Row; readonly images: number }> {
   const given = columnsOf(row, fields);
-  const question = texts?.[fields.question] ?? value[fields.question];
-  const named = fields.messages.find((field) => Array.isArray(value[field]));
-  const said = typeof question === 'string' ? [{ role: 'user', content: question }] : value[named ?? ''];
-  if (!Array.isArray(said) || (given.length === 0 && !said.some(showsImage))) return row;
-  const own = await Promise.all(
-    said.map((message) =>
-      changed(
+  const prompt = promptOf(row, fields);
+  if (!prompt) return { row, images: given.length };
+  const { field } = prompt;
+  const isText = typeof prompt.said === 'string';
+  const said = isText ? [{ role: 'user', content: prompt.said }] : prompt.said;
+  if (given.length === 0 && !said.some(showsImage)) return { row, images: 0 };
+  let images = 0;
+  const show = (image: unknown) => {
+    images++;
+    return shownText(image, readBeside);
+  };
+  const own: unknown[] = [];
+  for (const message of said)
+    own.push(
+      await changed(
         message,
         (text) => {
           if (!text.includes(NAMED)) return text;
@@ -154,29 +193,33 @@ export async function withImageTexts(row: Row, fields: ImageFields, readBeside?:
         },
         async (part) => (partShows(part) === null ? { type: 'text', text: PLACE } : part),
       ),
-    ),
-  );
-  const shown = await Promise.all(given.map((image) => shownText(image, readBeside)));
-  const messages = await Promise.all(
-    (await placed(own, shown)).map((message) =>
-      changed(
+    );
+  const shown: string[] = [];
+  for (const image of given) shown.push(await show(image));
+  const messages: unknown[] = [];
+  for (const message of await placed(own, shown))
+    messages.push(
+      await changed(
         message,
         (text) => text,
         async (part) => {
           const image = partShows(part);
-          if (image !== undefined && isAssistants(message))
-            throw new ImageFault('an answer of it shows an image');
-          return image === undefined ? part : { type: 'text', text: await shownText(image, readBeside) };
+          if (image === undefined) return part;
+          if (isAssistants(message)) throw new ImageFault('an answer of it shows an image');
+          return { type: 'text', text: await show(image) };
         },
       ),
-    ),
+    );
+  const { [field]: _, ...texts } = row.texts ?? {};
+  const asked = isText ? (messages[0] as Fields).content : messages;
+  return { row: { ...row, value: { ...row.value, [field]: asked }, texts }, images };
+}
+
+/** Throws ImageFault where what is asked shows fewer images than the row has. */
+export function expectShown({ messages }: Pick<FileTask, 'messages'>, images: number): void {
+  const shown = messages.reduce((sum, { content }) => sum + imagesNamed(content).length, 0);
+  if (shown >= images) return;
+  throw new ImageFault(
+    `it has ${images} ${images === 1 ? 'image' : 'images'}, of which what is asked shows ${shown}; expected a question, or a message of the user, to show them`,
   );
-  if (typeof question !== 'string') return { ...row, value: { ...value, [named!]: messages } };
-  const { [fields.question]: _, ...others } = texts ?? {};
-  const asked = (messages[0] as Fields).content;
-  return {
-    line,
-    value: { ...value, [fields.question]: asked },
-    ...(texts ? { texts: others } : {}),
-  };
 }

@@ -15,36 +15,33 @@ function textOf(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Values as JSON has them: big integers as numbers where they are exact, dates as ISO texts. */
-function plainValue(value: unknown): unknown {
+/** Values as JSON has them: big integers as numbers where they are exact, dates as ISO texts. `keeps` bytes that are no text as they are. */
+function plainValue(value: unknown, keeps = false): unknown {
   if (typeof value === 'bigint')
     return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();
   if (value instanceof Date) return value.toISOString();
-  if (Array.isArray(value)) return value.map(plainValue);
-  if (value instanceof Uint8Array) return kindOf(value) ? undefined : textOf(value);
+  if (Array.isArray(value)) return value.map((item) => plainValue(item, keeps));
+  if (value instanceof Uint8Array) return isNoText(value) ? (keeps ? value : undefined) : textOf(value);
   if (isObject(value))
     return Object.fromEntries(
       Object.entries(value)
         .filter(([, item]) => item !== null && item !== undefined)
-        .map(([key, item]) => [key, plainValue(item)]),
+        .map(([key, item]) => [key, plainValue(item, keeps)]),
     );
   return value;
 }
 
-/** All files of images in a value, in their order. */
-function imagesIn(value: unknown): Uint8Array[] {
-  if (value instanceof Uint8Array) return kindOf(value) ? [value] : [];
-  if (Array.isArray(value)) return value.flatMap(imagesIn);
-  return isObject(value) ? Object.values(value).flatMap(imagesIn) : [];
-}
+const isNoText = (bytes: Uint8Array): boolean => kindOf(bytes) !== null || textOf(bytes) === undefined;
 
-/** The columns of a record that hold files of images; absent where none does. */
-function imagesOf(record: Record<string, unknown>): Pick<Row, 'images'> {
-  const found = Object.entries(record).flatMap(([column, value]) => {
-    const images = imagesIn(value);
-    return images.length ? [[column, images] as const] : [];
-  });
-  return found.length ? { images: Object.fromEntries(found) } : {};
+const holdsBytes = (value: unknown): boolean =>
+  value instanceof Uint8Array
+    ? isNoText(value)
+    : (Array.isArray(value) || isObject(value)) && Object.values(value).some(holdsBytes);
+
+/** The columns of a record that hold bytes which are no text, such as files of images; absent where none does. */
+function withBytes(record: Record<string, unknown>): Pick<Row, 'withBytes'> {
+  const found = Object.entries(record).filter(([, value]) => holdsBytes(value));
+  return found.length ? { withBytes: plainValue(Object.fromEntries(found), true) as Row['value'] } : {};
 }
 
 /** The shortest decimal that is the same number in single precision: 0.1 and not 0.10000000149011612. */
@@ -92,7 +89,7 @@ export async function parquetRows(name: string, bytes: Uint8Array): Promise<Rows
     const rows: Row[] = records.map((record, i) => ({
       line: i + 1,
       value: rowOf(record),
-      ...imagesOf(record),
+      ...withBytes(record),
     }));
     const faults = rows.flatMap(({ line, value }) => (isEndless(value) ? [{ line, what: ENDLESS }] : []));
     return { rows: rows.filter(({ value }) => !isEndless(value)), faults };

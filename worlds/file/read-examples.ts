@@ -27,6 +27,9 @@ function text(value: unknown, field: string): string {
 /** Fields of a whole conversation: OpenAI's, and ShareGPT's. */
 const CONVERSATIONS = ['messages', 'conversations', 'conversation'];
 
+/** Fields of what comes before an answer: the first that a row has. `instruction` is a text, the others may be conversations. */
+const PROMPTS = [...CONVERSATIONS, 'prompt', 'question'];
+
 /** The user's message of Alpaca's rows: an instruction, with an input below it where there is one. */
 function instructionOf({ instruction, input }: Row['value']): string {
   const asked = text(instruction, 'instruction');
@@ -35,7 +38,7 @@ function instructionOf({ instruction, input }: Row['value']): string {
 
 /** A conversation, or a text that the user says. */
 function promptOf({ value: row, texts }: Row, system: string | undefined): Message[] {
-  const field = fieldOf(row, [...CONVERSATIONS, 'prompt', 'question', 'instruction']);
+  const field = fieldOf(row, [...PROMPTS, 'instruction']);
   const own = field === 'prompt' || field === 'question' ? texts?.[field] : undefined;
   const value = own !== undefined && !/^\s*\[\s*\{/.test(own) ? own : unpacked(row[field]);
   const messages: Message[] =
@@ -145,7 +148,7 @@ function beforePair(
     throw new RowFault('its chosen and its rejected conversation begin differently');
   const { before } = chosen;
   if (!before) return promptOf(row, system);
-  const named = [...CONVERSATIONS, 'prompt', 'question', 'instruction'].some((field) => row.value[field]);
+  const named = [...PROMPTS, 'instruction'].some((field) => row.value[field]);
   const asked = named ? promptOf(row, undefined) : before;
   if (!same(asked, before) && !same(asked.at(-1)?.content.trim(), before.at(-1)?.content.trim()))
     throw new RowFault('its chosen conversation begins with another prompt than the row has');
@@ -216,7 +219,7 @@ type ReadExamples = (
   readBeside?: ReadBeside,
 ) => Promise<PlacedTask[]>;
 
-const imageFields = { question: 'question', messages: CONVERSATIONS, image: 'image', images: 'images' };
+const imageFields = { texts: ['instruction'], prompts: PROMPTS, image: 'image', images: 'images' };
 
 const reading =
   (exampleOf: (row: Row, system: string | undefined) => FileTask, expected: string): ReadExamples =>

@@ -4,9 +4,9 @@ import { type Extraction, extractAnswer } from '../../core/checkers/extract.ts';
 import { RollmeshError, wrongInput } from '../../core/errors.ts';
 import type { Message } from '../../core/renderer/message.ts';
 import { arithmetic, runningTotals } from '../arithmetic/family.ts';
-import { ImageFault, type ImageFields, type ReadBeside, withImageTexts } from './images.ts';
+import { expectShown, ImageFault, type ImageFields, type ReadBeside, withImageTexts } from './images.ts';
 import { MessageFault, readMessages } from './messages.ts';
-import type { Fault, Row } from './row.ts';
+import { type Fault, fieldAt, type Row } from './row.ts';
 import { type FileBytes, readRows } from './rows.ts';
 import { type FileTask, type PlacedTask, TASK_FIELDS } from './task.ts';
 
@@ -89,17 +89,6 @@ export function acceptedAnswers(value: unknown, { name }: Pick<Checker, 'name'>)
   if (!Array.isArray(value) || value.length === 0 || LISTS.includes(name)) return null;
   const scalar = (one: unknown) => typeof one === 'string' || typeof one === 'number';
   return value.every(scalar) ? value.map(String) : null;
-}
-
-/** A field by its name; one whose name has dots may be inside others, as in `answer.value`. */
-export function fieldAt(row: Row['value'], name: string): unknown {
-  if (Object.hasOwn(row, name)) return row[name];
-  let value: unknown = row;
-  for (const part of name.split('.')) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined;
-    value = (value as Readonly<Record<string, unknown>>)[part];
-  }
-  return value;
 }
 
 /** An index among the options, as MMLU has it, as their letter: as a text it could be another option's own. */
@@ -220,8 +209,8 @@ export const readTasks = (
   );
 
 const imageFieldsOf = (fields: TaskFileSettings['fields'] = {}): ImageFields => ({
-  question: fields.question ?? 'question',
-  messages: [fields.messages ?? 'messages'],
+  texts: [fields.question ?? 'question'],
+  prompts: [fields.messages ?? 'messages'],
   image: fields.image ?? 'image',
   images: fields.images ?? 'images',
 });
@@ -251,8 +240,10 @@ export async function readEach(
     first.push(...rows.slice(0, HINTED - first.length).map(({ value }) => value));
     for (const row of rows)
       try {
-        const shown = await withImageTexts(row, imageFields, readBeside);
-        tasks.push({ ...make(shown), file: name, line: row.line });
+        const { row: shown, images } = await withImageTexts(row, imageFields, readBeside);
+        const task = make(shown);
+        expectShown(task, images);
+        tasks.push({ ...task, file: name, line: row.line });
       } catch (error) {
         if (!isFault(error)) throw error;
         const { line } = row;

@@ -139,6 +139,8 @@ test('an image of another kind than it says is refused', async () => {
   );
   await expect(decodeImage(small, 'image/webp')).rejects.toEqual(code('image.type'));
   expect((await decodeImage(small, 'image/png')).width).toBe(2);
+  // As many programs call it.
+  expect((await decodeImage(jpeg(BASELINE), 'image/jpg')).width).toBe(16);
 });
 
 test('what inflates to more than its size is refused after little of it, and a profile is not inflated at all', async () => {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { findChecker } from '../../../core/checkers/registry.ts';
 import { wrongInput } from '../../../core/errors.ts';
 import { imageText } from '../../../core/images/patches.ts';
-import { readConversations } from '../../../worlds/file/read-examples.ts';
+import { readConversations, readPairs } from '../../../worlds/file/read-examples.ts';
 import { readTasks, type TaskFileSettings } from '../../../worlds/file/read-tasks.ts';
 import { pngOf } from '../../core/images/png.ts';
 
@@ -69,6 +69,36 @@ test('a column of a Parquet file may hold the files themselves, as those of Hugg
   ]);
 });
 
+test('a list of a Parquet column keeps each of its images, and the bytes of another kind are a fault', async () => {
+  const file = (bytes: Uint8Array | null, path: string) => ({ bytes, path });
+  const webp = Uint8Array.of(...new TextEncoder().encode('RIFF'), 0xff, 0xff, 0, 0);
+  const readImages = (images: readonly object[]) => {
+    const buffer = parquetWriteBuffer({
+      columnData: [
+        { name: 'question', data: ['Which?'] },
+        { name: 'answer', data: ['red'] },
+        { name: 'images', data: [images] },
+      ],
+      schema: [
+        { name: 'root', num_children: 3 },
+        { name: 'question', type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'OPTIONAL' },
+        { name: 'answer', type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'OPTIONAL' },
+        { name: 'images', num_children: 1, converted_type: 'LIST', repetition_type: 'OPTIONAL' },
+        { name: 'list', num_children: 1, repetition_type: 'REPEATED' },
+        { name: 'element', num_children: 2, repetition_type: 'OPTIONAL' },
+        { name: 'bytes', type: 'BYTE_ARRAY', repetition_type: 'OPTIONAL' },
+        { name: 'path', type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'OPTIONAL' },
+      ],
+    });
+    return readTasks('t.parquet', new Uint8Array(buffer), { checker: findChecker('exact'), readBeside });
+  };
+  const [task] = await readImages([file(files['pics/1.png']!, 'x'), file(null, 'pics/2.png')]);
+  expect(task!.messages).toEqual(user(`${first}${second}Which?`));
+  await expect(readImages([file(files['pics/1.png']!, 'x'), file(webp, 'b.webp')])).rejects.toThrow(
+    /its image: What should be an image is none; expected a PNG or JPEG file/,
+  );
+});
+
 test('a row without images stays as it is, places and all', async () => {
   expect(await asked({ question: 'What is <image:a>, or <image>?' })).toEqual(
     user('What is <image:a>, or <image>?'),
@@ -95,6 +125,60 @@ test('images in the parts of messages, as OpenAI and as files of Hugging Face ha
   // Without places it is before what the user said last.
   const messages = [...user('Hi'), { role: 'assistant', content: 'Yes?' }, ...user('Which?')];
   expect((await asked({ messages, image: 'pics/1.png' })).at(-1)!.content).toBe(`${first}Which?`);
+});
+
+test('messages take the images of a row in their order, whatever has parts', async () => {
+  const part = (text: string) => ({ type: 'text', text });
+  const said = { role: 'assistant', content: 'Yes?' };
+  const messages = [{ role: 'User', content: [part('1: '), { type: 'image' }] }, said];
+  for (const content of [[{ type: 'image' }, part(' 2')], ['<image>', part(' 2')], '<image> 2'])
+    expect(
+      (
+        await asked({
+          messages: [...messages, { role: 'user', content }],
+          images: ['pics/1.png', 'pics/2.png'],
+        })
+      ).map((message) => message.content),
+    ).toEqual([`1: ${first}`, 'Yes?', `${second} 2`]);
+});
+
+test.each<[string, object, Partial<TaskFileSettings>]>([
+  ['messages that are JSON as a text', { messages: JSON.stringify(user('Which?')) }, {}],
+  ['messages of another spelling', { messages: [{ role: 'User', content: ['Which?'] }] }, {}],
+  ['a question inside of a field', { data: { q: 'Which?' } }, { fields: { question: 'data.q' } }],
+  [
+    'an image inside of a field',
+    { question: 'Which?', image: null, data: { i: 'pics/1.png' } },
+    { fields: { image: 'data.i' } },
+  ],
+])('an image is shown to %s', async (_, row, more) => {
+  expect(await asked({ image: 'pics/1.png', ...row }, more)).toEqual(user(`${first}Which?`));
+});
+
+test('an image is shown to a prompt and to an instruction, whose answer is learned from', async () => {
+  for (const row of [
+    { prompt: 'Which?', completion: 'red' },
+    { prompt: user('Which?'), completion: 'red' },
+    { prompt: [{ role: 'user', content: [{ type: 'image' }, 'Which?'] }], completion: 'red' },
+    { instruction: 'Which?', output: 'red' },
+  ]) {
+    const rows = jsonl([{ ...row, images: ['pics/1.png'] }]);
+    const [task] = await readConversations('c.jsonl', rows, undefined, readBeside);
+    expect(task!.messages).toEqual(user(`${first}Which?`));
+  }
+});
+
+test('an image that nothing shows is a fault of the line', async () => {
+  const messages = [
+    { role: 'system', content: 'Look.' },
+    { role: 'tool', content: 'Which?' },
+  ];
+  await expect(asked({ messages, image: url })).rejects.toThrow(
+    /line 1: it has 1 image, of which what is asked shows 0; expected a question/,
+  );
+  const conversation = (answer: string) => [...user('Which?'), { role: 'assistant', content: answer }];
+  const rows = jsonl([{ chosen: conversation('red'), rejected: conversation('blue'), image: url }]);
+  await expect(readPairs('p.jsonl', rows)).rejects.toThrow(/it has 1 image, of which/);
 });
 
 test('conversations to learn from show images, too', async () => {
