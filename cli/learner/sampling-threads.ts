@@ -1,6 +1,7 @@
 /** Threads of the learner's process that sample for evaluations (learner/loop/sample-apart.ts): those that a node computes with. */
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
+import { RollmeshError } from '../../core/errors.ts';
 import { keptImage, pixmap } from '../../core/images/image.ts';
 import { imagesShown } from '../../core/images/shown.ts';
 import type { Completion, GeneratePrompt } from '../../core/policy/policy.ts';
@@ -9,7 +10,7 @@ import type { LeasedFile, SamplingRequest } from '../../core/schema/work.ts';
 import { packGrammar } from '../../core/text/token-grammar.ts';
 import type { ApartSampling } from '../../learner/loop/evaluator.ts';
 import type { SampleApart } from '../../learner/loop/sample-apart.ts';
-import type { FileBytes } from '../../local/node/compute.ts';
+import type { ComputeFailure, FileBytes } from '../../local/node/compute.ts';
 import { parseConfig } from '../../model/config.ts';
 import { startThreads, type Thread } from '../node/threads.ts';
 
@@ -19,43 +20,18 @@ const MOST = 4;
 /** The most prompts that a thread is given at a time: as many rows as an engine samples together. */
 const MOST_PROMPTS = 64;
 
-/** Threads that start when they are first asked for, as many as there are cores; `beside` uses one less at a time. */
-export class SamplingThreads implements ApartSampling {
-  readonly #count: number;
-  #threads: readonly Thread[] = [];
-  /** Those that compute nothing now. */
-  readonly #idle: Thread[] = [];
+/** Threads, and which of them compute nothing now. */
+class Pool {
+  readonly #threads: readonly Thread[];
+  readonly #idle: Thread[];
   readonly #waiting: ((thread: Thread) => void)[] = [];
 
-  constructor(count: number = Math.min(MOST, availableParallelism())) {
-    this.#count = count;
+  constructor(threads: readonly Thread[]) {
+    this.#threads = threads;
+    this.#idle = [...threads];
   }
 
-  readonly sample: SampleApart = (...asked) => this.#sample(this.#count, ...asked);
-  readonly beside: SampleApart = (...asked) => this.#sample(Math.max(1, this.#count - 1), ...asked);
-
-  async stop(): Promise<void> {
-    await Promise.all(this.#threads.map(({ stop }) => stop()));
-  }
-
-  /** On `count` threads at a time. */
-  async #sample(count: number, ...[policy, files, prompts, settings]: Asked): Promise<Completion[][]> {
-    const { request, bytes } = requestOf(policy, files, settings);
-    const shares = dealt(prompts, count * Math.ceil(prompts.length / (count * MOST_PROMPTS)));
-    const made: (readonly (readonly Completion[])[])[] = [];
-    let next = 0;
-    const lane = async () => {
-      for (let at = next++; at < shares.length; at = next++)
-        made[at] = await this.#compute(
-          { ...request, prompts: shares[at]! },
-          { ...bytes, ...imagesOf(shares[at]!) },
-        );
-    };
-    await Promise.all(Array.from({ length: count }, lane));
-    return prompts.map((_, p) => [...made[p % shares.length]![Math.floor(p / shares.length)]!]);
-  }
-
-  async #compute(request: SamplingRequest, bytes: FileBytes): Promise<readonly (readonly Completion[])[]> {
+  async compute(request: SamplingRequest, bytes: FileBytes): Promise<readonly (readonly Completion[])[]> {
     const thread = await this.#take();
     try {
       return (await thread.compute([request], bytes))[0]!;
@@ -68,12 +44,70 @@ export class SamplingThreads implements ApartSampling {
 
   /** A thread that computes nothing: one computes one call after the other. */
   #take(): Promise<Thread> {
-    if (!this.#threads.length) {
-      this.#threads = startThreads(this.#count, null);
-      this.#idle.push(...this.#threads);
-    }
     const thread = this.#idle.pop();
     return thread ? Promise.resolve(thread) : new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#threads.map(({ stop }) => stop()));
+  }
+}
+
+/** Why an evaluation could not be sampled, in the words of what failed. */
+const notSampled = ({ error, code = 'evaluation.sampling', expected, next }: ComputeFailure) =>
+  new RollmeshError('give-up', code, error, { ...(expected ? { expected } : {}), ...(next ? { next } : {}) });
+
+/** Threads that start when they are first asked for, as many as there are cores; `beside` uses one less at a time. */
+export class SamplingThreads implements ApartSampling {
+  readonly #count: number;
+  readonly #start: (count: number) => readonly Thread[];
+  #pool: Pool | undefined;
+  #stopped = false;
+
+  constructor(
+    count: number = Math.min(MOST, availableParallelism()),
+    start: (count: number) => readonly Thread[] = (wanted) =>
+      startThreads(wanted, null, { failed: notSampled }),
+  ) {
+    this.#count = count;
+    this.#start = start;
+  }
+
+  readonly sample: SampleApart = (...asked) => this.#sample(this.#count, ...asked);
+  readonly beside: SampleApart = (...asked) => this.#sample(Math.max(1, this.#count - 1), ...asked);
+
+  /** For good: what asks later starts no threads. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#pool?.stop();
+  }
+
+  /** On `count` threads at a time. */
+  async #sample(count: number, ...[policy, files, prompts, settings]: Asked): Promise<Completion[][]> {
+    if (this.#stopped) throw new Error('internal: the threads of evaluations were stopped');
+    const { request, bytes } = requestOf(policy, files, settings);
+    const shares = dealt(prompts, count * Math.ceil(prompts.length / (count * MOST_PROMPTS)));
+    this.#pool ??= new Pool(this.#start(this.#count));
+    const pool = this.#pool;
+    const made: (readonly (readonly Completion[])[])[] = [];
+    let next = 0;
+    const lane = async () => {
+      for (let at = next++; at < shares.length; at = next++) {
+        const share = shares[at]!;
+        made[at] = await pool.compute({ ...request, prompts: share }, { ...bytes, ...imagesOf(share) });
+      }
+    };
+    try {
+      await Promise.all(Array.from({ length: count }, lane));
+    } catch (error) {
+      // What a thread cannot compute it says. Where one has ended, others start in place of all.
+      if (!(error instanceof RollmeshError) && this.#pool === pool) {
+        this.#pool = undefined;
+        await pool.stop();
+      }
+      throw error;
+    }
+    return prompts.map((_, p) => [...made[p % shares.length]![Math.floor(p / shares.length)]!]);
   }
 }
 

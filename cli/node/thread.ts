@@ -1,5 +1,6 @@
 /** A thread of a node in Node: computes what its process hands it. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { keepImagesUpTo, MOST_IMAGE_BYTES } from '../../core/images/image.ts';
 import type { SamplingRequest } from '../../core/schema/work.ts';
 import type { SharedMemory } from '../../infer/kernels/shared-weights.ts';
 import { nodeEngines } from '../../infer/node-engines.ts';
@@ -34,6 +35,8 @@ const sharedIn = (held: Held) =>
       { ...memories.get(memory)!, id, thread, threads },
     ]),
   );
+// A call has all images of its prompts.
+keepImagesUpTo(MOST_IMAGE_BYTES);
 const port = parentPort;
 if (!port) throw new Error('internal: this module is a thread of a node');
 port.on('message', ({ call, requests, files, held, unknown }: ThreadCall) => {

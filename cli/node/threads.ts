@@ -3,6 +3,7 @@
  * ONNX Runtime holds a copy for each thread.
  */
 import { Worker } from 'node:worker_threads';
+import type { RollmeshError } from '../../core/errors.ts';
 import type { CloseEngine, SamplingRequest } from '../../core/schema/work.ts';
 import type { Builds } from '../../infer/kernels/builds.ts';
 import { loadSharedBuilds } from '../../infer/kernels/node-builds.ts';
@@ -11,6 +12,7 @@ import { moduleFile, NODE_FLAGS } from '../../local/mesh/installation.ts';
 import {
   type ComputeAnswer,
   type ComputeCall,
+  type ComputeFailure,
   cannotCompute,
   OPEN,
   READY,
@@ -46,18 +48,39 @@ export interface ThreadCall extends ComputeCall {
   readonly unknown: readonly (readonly [index: number, memory: SharedMemory])[];
 }
 
+/** What the threads of a node say of what they cannot compute. */
+const ofNode = (failure: ComputeFailure): RollmeshError =>
+  cannotCompute(
+    failure,
+    'Use the same version of rollmesh as the mesh, or leave this engine out with --engine.',
+  );
+
+interface Shared {
+  readonly memories?: WeightMemories;
+  /** What is thrown where a thread cannot compute. */
+  readonly failed?: (failure: ComputeFailure) => RollmeshError;
+}
+
 /** `close`: the close engine that computes; null = the engine that a request names. */
 export function startThreads(
   count: number,
   close: CloseEngine | null,
-  memories = new WeightMemories(OPEN),
+  { memories = new WeightMemories(OPEN), failed = ofNode }: Shared = {},
 ): Thread[] {
   return Array.from({ length: count }, (_, thread) =>
-    startThread({ close, builds: close ? {} : { ...loadSharedBuilds() }, thread, threads: count }, memories),
+    startThread(
+      { close, builds: close ? {} : { ...loadSharedBuilds() }, thread, threads: count },
+      memories,
+      failed,
+    ),
   );
 }
 
-function startThread(workerData: ThreadData, memories: WeightMemories): Thread {
+function startThread(
+  workerData: ThreadData,
+  memories: WeightMemories,
+  failed: NonNullable<Shared['failed']>,
+): Thread {
   const worker = new Worker(moduleFile('cli/node/thread'), {
     execArgv: [...NODE_FLAGS],
     workerData,
@@ -111,10 +134,8 @@ function startThread(workerData: ThreadData, memories: WeightMemories): Thread {
         generateMs += answer.generateMs;
         return answer.completions;
       }
-      throw cannotCompute(
-        answer,
-        'Use the same version of rollmesh as the mesh, or leave this engine out with --engine.',
-      );
+      const { call: _, ...failure } = answer;
+      throw failed(failure);
     },
     generateMs: () => generateMs,
     stop: async () => {

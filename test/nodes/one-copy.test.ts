@@ -66,7 +66,7 @@ function workOf(
 const pools: Thread[] = [];
 afterAll(() => Promise.all(pools.map((thread) => thread.stop())));
 function pool(memories: WeightMemories): Thread[] {
-  const threads = startThreads(2, null, memories);
+  const threads = startThreads(2, null, { memories });
   pools.push(...threads);
   return threads;
 }
@@ -217,7 +217,46 @@ test.each([undefined, 'kernels' as const])(
     );
     expect(made).toEqual([expected, expected]);
     expect(await threads.sample(policy, files, prompts.slice(0, 1), settings)).toEqual(expected.slice(0, 1));
+    const broken = { ...files, 'model.safetensors': new Uint8Array(9) };
+    const refused = { kind: 'give-up', what: expect.not.stringMatching(/leased|node/i) };
+    await expect(
+      threads.sample({ ...policy, version: 101 }, broken, prompts, settings),
+    ).rejects.toMatchObject(refused);
     await threads.stop();
     await opened.dispose();
   },
 );
+
+test('where a thread has ended, the next evaluation has others, and after the end there are none', async () => {
+  const json = smallConfigJson({ num_hidden_layers: 1 });
+  const config = new TextEncoder().encode(JSON.stringify(json));
+  const files = { 'config.json': config, 'model.safetensors': new Uint8Array() };
+  const stopped: string[] = [];
+  const pools: string[] = [];
+  const completion = { ids: [1], logprobs: [0], stopped: false };
+  const threads = new SamplingThreads(2, (count) => {
+    const name = `pool ${pools.length}`;
+    pools.push(name);
+    return Array.from({ length: count }, (_, thread) => ({
+      ready: Promise.resolve(),
+      compute: async ([request]) => {
+        if (name === 'pool 0' && thread === 1) throw new Error('it has ended');
+        return [request!.prompts.map(() => [completion])];
+      },
+      generateMs: () => 0,
+      stop: async () => void stopped.push(name),
+    }));
+  });
+  const prompts = Array.from({ length: 4 }, (_, i) => ({ ids: [i], sampleIds: [`${i}`] }));
+  const sample = () =>
+    threads.sample({ name: 'p', version: 1 }, files, prompts, { maxNew: 1, temperature: 1, stop: [] });
+  await expect(sample()).rejects.toThrow('it has ended');
+  expect(stopped).toEqual(['pool 0', 'pool 0']);
+  expect(await sample()).toEqual(prompts.map(() => [completion]));
+  await threads.stop();
+  await expect(sample()).rejects.toThrow('were stopped');
+  expect([pools, stopped]).toEqual([
+    ['pool 0', 'pool 1'],
+    ['pool 0', 'pool 0', 'pool 1', 'pool 1'],
+  ]);
+});
