@@ -250,6 +250,8 @@ export function openEvaluationContext(
     once<T>(key: string, make: () => Promise<T>): Promise<T> {
       const made = kept.get(key) ?? make();
       kept.set(key, made);
+      // What failed is made again for the next evaluation.
+      made.catch(() => kept.get(key) === made && kept.delete(key));
       return made as Promise<T>;
     },
   };
