@@ -113,7 +113,7 @@ function tableOf(over: readonly Axis[], results: readonly Compared[]): string[] 
 
 /** Which points differ from the best beyond chance, in a sentence. */
 function verdictWords(over: readonly Axis[], results: readonly Compared[]): string | null {
-  const [best, ...others] = results.filter(({ rounds }) => rounds === results[0]!.rounds);
+  const [best, ...others] = results;
   const tested = others.filter(({ against }) => against !== null);
   if (tested.length === 0) return null;
   const few = tested.some(({ against }) => against!.verdict === 'few');
@@ -150,12 +150,14 @@ const PRINTER: Omit<RunListener, 'finished'> = {
 
 const combinations = (n: number): string => (n === 1 ? '1 combination' : `${n} combinations`);
 
-type PlayedPoint = PlannedPoint & { readonly ended: readonly Finished[] };
+/** `rounds`: its last, whatever rungs there are. */
+type CheckedPoint = PlannedPoint & { readonly rounds: number };
+type PlayedPoint = CheckedPoint & { readonly ended: readonly Finished[]; readonly dropped?: true };
 
 /** Plays points to the round of a rung, those runs that are not there yet. */
 async function playRung(
-  points: readonly PlannedPoint[],
-  { rounds }: Rung,
+  points: readonly CheckedPoint[],
+  rung: Rung,
   isLast: boolean,
   examine: number | undefined,
 ): Promise<PlayedPoint[]> {
@@ -164,6 +166,7 @@ async function playRung(
   let at = 0;
   const played: PlayedPoint[] = [];
   for (const point of points) {
+    const rounds = Math.min(rung.rounds, point.rounds);
     const ended: Finished[] = [];
     for (const { args, folder, seed } of point.runs) {
       at++;
@@ -181,13 +184,13 @@ async function playRung(
 
 /** Plays all rungs; returns every point as far as it was played. */
 async function playRungs(
-  planned: readonly PlannedPoint[],
+  planned: readonly CheckedPoint[],
   rungs: readonly Rung[],
   examine: number | undefined,
 ): Promise<PlayedPoint[]> {
   const { endRun } = await import('./play-run.ts');
   const dropped: PlayedPoint[] = [];
-  let left: readonly PlannedPoint[] = planned;
+  let left: readonly CheckedPoint[] = planned;
   for (const [k, rung] of rungs.entries()) {
     if (rungs.length > 1)
       console.log(`rung ${k + 1} of ${rungs.length}: ${combinations(left.length)} to round ${rung.rounds}`);
@@ -197,7 +200,7 @@ async function playRungs(
     const summaries = played.map(({ ended }) => ended.map(({ summary }) => summary));
     const kept = new Set(bestPoints(summaries, rung.rounds, next.points));
     for (const point of played.filter((_, i) => !kept.has(i))) {
-      dropped.push(point);
+      dropped.push({ ...point, dropped: true });
       for (const [i, { folder }] of point.runs.entries()) await endRun(folder, point.ended[i]!);
     }
     left = played.filter((_, i) => kept.has(i));
@@ -205,25 +208,32 @@ async function playRungs(
   return dropped;
 }
 
-/** The points that were played, best first, those that were played to the end compared with the best. */
+/** The points that were played, best first, those that were played to their end compared with the best; then those that were dropped, the last of them first. */
 function compared(played: readonly PlayedPoint[]): Compared[] {
-  const endedOf = new Map(
-    played.map(({ point, ended }) => [
-      resultOf(
-        point,
-        ended.map(({ summary }) => summary),
-      ),
-      ended,
-    ]),
+  const rankedOf = (points: readonly PlayedPoint[]) => {
+    const endedOf = new Map(
+      points.map(({ point, ended }) => [
+        resultOf(
+          point,
+          ended.map(({ summary }) => summary),
+        ),
+        ended,
+      ]),
+    );
+    return ranked([...endedOf.keys()]).map((result) => ({ result, ended: endedOf.get(result)! }));
+  };
+  const whole = rankedOf(played.filter(({ dropped }) => !dropped));
+  const [asked] = whole[0]!.ended;
+  const against = againstBest(
+    whole.map(({ ended }) =>
+      ended.map((run) => (run.questions === asked!.questions ? run.answers : undefined)),
+    ),
   );
-  const results = ranked([...endedOf.keys()]);
-  const whole = results.filter(({ rounds }) => rounds === results[0]!.rounds);
-  const [asked] = endedOf.get(whole[0]!)!;
-  const answers = whole.map((result) =>
-    endedOf.get(result)!.map((run) => (run.questions === asked!.questions ? run.answers : undefined)),
-  );
-  const against = againstBest(answers);
-  return results.map((result) => ({ ...result, against: against[whole.indexOf(result) - 1] ?? null }));
+  const dropped = rankedOf(played.filter((point) => point.dropped));
+  return [
+    ...whole.map(({ result }, i) => ({ ...result, against: against[i - 1] ?? null })),
+    ...dropped.map(({ result }) => ({ ...result, against: null })).sort((a, b) => b.rounds - a.rounds),
+  ];
 }
 
 async function sweep(options: SweepOptions, passed: readonly string[]): Promise<void> {
@@ -239,9 +249,10 @@ async function sweep(options: SweepOptions, passed: readonly string[]): Promise<
       next: 'Leave one out.',
     });
   // Everything is checked before the first run: a wrong value of the last axis would be found hours later.
-  let rounds = 0;
-  for (const { runs } of planned) rounds = await checkRun(runs[0]!.args);
-  const rungs = rungsOf(planned.length, rounds, halving);
+  const points: CheckedPoint[] = [];
+  for (const point of planned) points.push({ ...point, rounds: await checkRun(point.runs[0]!.args) });
+  const rounds = Math.max(...points.map((point) => point.rounds));
+  const rungs = rungsOf(points.length, rounds, halving);
   if (halving > 1 && rungs.length < 2)
     throw wrongInput(
       'sweep.halving',
@@ -256,7 +267,7 @@ async function sweep(options: SweepOptions, passed: readonly string[]): Promise<
       `${before.length} runs: ${planned.length} settings × ${seeds.length} seeds, ${before.filter(Boolean).length} of them begun before; results in ${out}`,
     ),
   );
-  const played = await playRungs(planned, rungs, examine);
+  const played = await playRungs(points, rungs, examine);
   const results = compared(played);
   mkdirSync(out, { recursive: true });
   const table = tableOf(over, results);

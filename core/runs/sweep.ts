@@ -127,11 +127,10 @@ export function resultOf(point: Point, runs: readonly Summary[]): PointResult {
   };
 }
 
-/** The results, those that were played longest first; of these the best greedy mean, of equals the best sampled one. */
+/** The results, the best greedy mean first, of equals the best sampled one. */
 export const ranked = (results: readonly PointResult[]): PointResult[] =>
   [...results].sort(
-    (a, b) =>
-      b.rounds - a.rounds || b.greedy.mean - a.greedy.mean || (b.sampled?.mean ?? 0) - (a.sampled?.mean ?? 0),
+    (a, b) => b.greedy.mean - a.greedy.mean || (b.sampled?.mean ?? 0) - (a.sampled?.mean ?? 0),
   );
 
 /** A point as against the best one, question by question. */

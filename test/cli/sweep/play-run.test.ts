@@ -2,7 +2,8 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
+import { command } from '../../../cli/sweep/command.ts';
 import { checkRun, endedRun, playRun } from '../../../cli/sweep/play-run.ts';
 import { sha256Hex } from '../../../core/random.ts';
 import { openDevice } from '../../../learner/device/node-host.ts';
@@ -29,6 +30,20 @@ const ARGS = [
 ];
 const FEW = 2;
 const quiet = { started() {}, evaluatedStart() {}, round() {} };
+
+test('a sweep over rounds plays each combination to its own last round', async () => {
+  const out = join(root, 'over');
+  const args = ARGS.filter((arg) => !/^--(rounds|seed)=/.test(arg));
+  const told = vi.spyOn(console, 'log').mockImplementation(() => {});
+  await command().parseAsync(['--over=rounds=2,1', `--out=${out}`, '--examine=1', ...args], { from: 'user' });
+  told.mockRestore();
+  const { results } = JSON.parse(readFileSync(join(out, 'results.json'), 'utf8'));
+  expect(
+    Object.fromEntries(
+      results.map(({ point, rounds }: { point: string[]; rounds: number }) => [point, rounds]),
+    ),
+  ).toEqual({ 2: 2, 1: 1 });
+});
 
 test('the versions of the same run, whole or in two parts', async () => {
   const order = { recipe: 'dapo', seed: 4, rounds: 3, freeze: [], tasks: 2, groupSize: 2 };
