@@ -79,6 +79,9 @@ export const imagesNamed = (text: string): (Grid & { readonly image: string })[]
     columns: Number(columns),
   }));
 
+/** The images of a text, without what it says. */
+export const imagesAlone = (text: string): string => imagesNamed(text).map(textOfShown).join('');
+
 /** A text with `<image>` in the place of each image, as files of tasks have it. */
 export const withPlaces = (text: string): string => text.replace(IMAGE_TEXT, IMAGE_PLACE);
 
@@ -187,7 +190,8 @@ const isBeside = (id: number, row: number, column: number): boolean =>
   isPatch(id) && rowOf(id) === row && columnOf(id) === column;
 
 /** The text of an image in a list of ids. */
-export const textOfShown = ({ image, rows, columns }: Shown): string => `<image:${image}:${rows}x${columns}>`;
+export const textOfShown = ({ image, rows, columns }: Omit<Shown, 'at'>): string =>
+  `<image:${image}:${rows}x${columns}>`;
 
 /**
  * The patches of a list of ids by their indices. Throws `image.ids` where they are no whole images, and `image.too-large` for an image of more rows or

@@ -98,6 +98,23 @@ test.each([
   },
 );
 
+test('trio: a question that is written after one about a picture is about that picture', async () => {
+  const picture = `<image:${'0123456789abcdef'.repeat(4)}:3x3>`;
+  const about = (word: string, line: number) => sayTask(`${picture}Say ${word}`, word, line);
+  const { groups } = await play({
+    recipe: 'trio',
+    tasks: 2,
+    groupSize: 2,
+    given: {
+      sources: [{ weight: 1, tasks: [about('one', 1), about('two', 2)] }],
+      heldOut: [about('three', 3)],
+    },
+    says: (role) => [role === 'proposer' ? 'Spell it' : '<answer>yes</answer>'],
+  });
+  const own = groups.find(({ proposal }) => proposal !== null);
+  expect(JSON.parse(own!.task).messages).toEqual([{ role: 'user', content: `${picture}Spell it` }]);
+});
+
 test.each([
   ['say ONE', 'duplicate', -0.5],
   ['say  THREE', 'held-out', null],

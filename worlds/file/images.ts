@@ -215,10 +215,12 @@ export async function withImageTexts(
   return { row: { ...row, value: { ...row.value, [field]: asked }, texts }, images };
 }
 
-/** Throws ImageFault where what is asked shows fewer images than the row has. */
+/** Throws ImageFault where what is asked shows fewer images than the row has, or more. */
 export function expectShown({ messages }: Pick<FileTask, 'messages'>, images: number): void {
   const shown = messages.reduce((sum, { content }) => sum + imagesNamed(content).length, 0);
-  if (shown >= images) return;
+  if (shown > images)
+    throw new ImageFault(`its text holds ${NAMED}…>, by which rollmesh names images; write it otherwise`);
+  if (shown === images) return;
   throw new ImageFault(
     `it has ${images} ${images === 1 ? 'image' : 'images'}, of which what is asked shows ${shown}; expected a question, or a message of the user, to show them`,
   );

@@ -12,6 +12,7 @@ import {
   saidBy,
   type Verb,
 } from '../../core/game/verbs.ts';
+import { imagesAlone } from '../../core/images/patches.ts';
 import type { RoundContext } from '../../core/recipe/round-context.ts';
 import { shownQuestion } from '../../core/recipe/rubric.ts';
 import { invalid, ok, type ParseResult } from '../../core/recipe/task-family.ts';
@@ -70,13 +71,14 @@ export function firstLack(
   return null;
 }
 
-/** The question in place of the last message of the example, so that a system message before it stays. */
+/** The question in place of the last message of the example, so that a system message before it stays, and so do the images that it is about. */
 function newTask(
   written: string,
   like: string,
   parseProposal: ParseProposal | undefined,
 ): ParseResult<string> {
-  const asked = conversationOf(readTask(like).messages, written);
+  const { messages } = readTask(like);
+  const asked = conversationOf(messages, imagesAlone(messages.at(-1)!.content) + written);
   if (!parseProposal) return ok(writeProposed(asked));
   const known = parseProposal(written);
   if (!known.ok) return known;

@@ -179,6 +179,10 @@ test('an image that nothing shows is a fault of the line', async () => {
   const conversation = (answer: string) => [...user('Which?'), { role: 'assistant', content: answer }];
   const rows = jsonl([{ chosen: conversation('red'), rejected: conversation('blue'), image: url }]);
   await expect(readPairs('p.jsonl', rows)).rejects.toThrow(/it has 1 image, of which/);
+  // Nor may a text name the image of another row.
+  await expect(read([{ question: `${first}?`, answer: 'red' }])).rejects.toThrow(
+    /its text holds <image:…>, by/,
+  );
 });
 
 test('conversations to learn from show images, too', async () => {
