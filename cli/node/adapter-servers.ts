@@ -3,7 +3,7 @@
  * llama-server as a router (`--models-preset`), where an adapter is a model of its own that reads the base model's file from the same disk.
  * Node and server see one folder under one path.
  */
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { type RollmeshError, wrongInput } from '../../core/errors.ts';
@@ -303,5 +303,10 @@ export async function follow(
       ? new Router(server, folder, prefix)
       : new PeftServer(server, dialect, folder, prefix);
   await adapters.begin();
+  // What an earlier process had written, for a server that may have ended as well.
+  await writing(folder, async () => {
+    for (const file of await readdir(folder))
+      if (file.startsWith(prefix)) await rm(join(folder, file), { recursive: true, force: true });
+  });
   return new FollowedVersions(adapters, server, prefix, trouble);
 }

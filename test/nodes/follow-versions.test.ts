@@ -171,6 +171,13 @@ describe.each(DIALECTS)('%s', (dialect) => {
     const again = await follow(at, { folder, node: NODE, trouble: () => {} });
     expect([...server.loaded.keys()]).toEqual(['theirs-1-000000000000']);
     await again.stop();
+    // Files, too, that no server knows any more.
+    const own = dialect === 'llama.cpp' ? ['models.ini'] : [];
+    expect(readdirSync(folder)).toEqual(own);
+    for (const name of [`rollmesh-${NODE.slice(0, 12)}-p-1-000000000000`, 'theirs'])
+      writeFileSync(join(folder, name), '');
+    await (await follow(at, { folder, node: NODE, trouble: () => {} })).stop();
+    expect(readdirSync(folder)).toEqual([...own, 'theirs']);
   });
 
   test('a server that has lost an adapter gives the requests back, and has it again for the next ones', async () => {
