@@ -206,8 +206,32 @@ describe.skipIf(!chromiumPath)(`the page${CHROMIUM_NEEDED}`, () => {
           user('And 3 + 3?'),
         ]);
         expect(sent[1]!.model).toBe(await page.getByLabel('Version', { exact: true }).inputValue());
-        await page.getByRole('button', { name: 'New conversation' }).click();
+        const anew = page.getByRole('button', { name: 'New conversation' });
+        await anew.click();
         expect(await page.locator('.chat-log p').count()).toBe(0);
+        await page.unroute('**/v1/chat/completions');
+
+        // An answer to a conversation that was left is not the first word of the next.
+        let answer = () => {};
+        const held = new Promise<void>((resolve) => {
+          answer = resolve;
+        });
+        await page.route('**/v1/chat/completions', async (route) => {
+          await held;
+          await route.fulfill({
+            json: { choices: [{ message: { content: 'late' }, finish_reason: 'stop' }] },
+          });
+        });
+        await box.fill('Left');
+        await box.press('Enter');
+        await anew.click();
+        await box.fill('Typed meanwhile');
+        answer();
+        await page.waitForFunction(
+          () => !document.querySelector<HTMLButtonElement>('.chat [type=submit]')?.disabled,
+        );
+        expect(await page.locator('.chat-log p').count()).toBe(0);
+        expect(await box.inputValue()).toBe('Typed meanwhile');
         await page.unroute('**/v1/chat/completions');
 
         // A policy without a chat template goes on with the text.

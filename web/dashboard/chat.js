@@ -82,18 +82,22 @@ export class ChatBox {
     const content = this.#text.value.trim();
     if (!content || this.#send.disabled) return;
     const before = this.#said;
-    this.#said = [...before, { role: 'user', content }];
+    /** @type {readonly Message[]} */
+    const asked = [...before, { role: 'user', content }];
+    this.#said = asked;
     this.#show();
     this.#send.disabled = true;
     this.#status.textContent = 'It writes …';
     try {
       const { text, isCut, goesOn } = await answerTo(
         this.#model.value,
-        this.#said,
+        asked,
         this.#temperature.valueAsNumber || 0,
       );
-      this.#said = [...this.#said, { role: 'assistant', content: text }];
-      this.#text.value = '';
+      // A conversation that was begun meanwhile has no such question.
+      if (this.#said !== asked) return;
+      this.#said = [...asked, { role: 'assistant', content: text }];
+      if (this.#text.value.trim() === content) this.#text.value = '';
       this.#status.textContent = [
         isCut && 'It was cut off at the most tokens of an answer.',
         goesOn && 'This policy has no chat template: it goes on with your last message, and reads no other.',
@@ -101,11 +105,13 @@ export class ChatBox {
         .filter(Boolean)
         .join(' ');
     } catch (error) {
+      if (this.#said !== asked) return;
       // What was written is kept, to be sent again.
       this.#said = before;
       this.#status.textContent = error instanceof Error ? error.message : String(error);
+    } finally {
+      this.#send.disabled = false;
+      this.#show();
     }
-    this.#send.disabled = false;
-    this.#show();
   }
 }
