@@ -68,13 +68,16 @@ function place(file: string, write: (path: string) => void): void {
   renameSync(own, file);
 }
 
-function isCurrent(folder: string): boolean {
+/** How pages are made is in this module, and with which tools in package.json. */
+const MADE_BY = [fileURLToPath(import.meta.url), installed('package.json')];
+
+export function isCurrent(folder: string): boolean {
   const list = join(folder, INPUTS);
   if (!existsSync(list)) return false;
   const made = statSync(list).mtimeMs;
   const inputs = JSON.parse(readFileSync(list, 'utf8')) as string[];
-  return inputs.every(
-    (file) => existsSync(join(INSTALLATION, file)) && statSync(join(INSTALLATION, file)).mtimeMs < made,
+  return [...MADE_BY, ...inputs.map((input) => join(INSTALLATION, input))].every(
+    (file) => existsSync(file) && statSync(file).mtimeMs < made,
   );
 }
 
