@@ -13,8 +13,7 @@ test.each([SOURCE, 'local/mesh/tab-pages.ts', 'package.json'])('where %s is newe
   const list = join(folder, 'tab.inputs.json');
   writeFileSync(list, JSON.stringify([SOURCE]));
   expect(isCurrent(folder)).toBe(true);
-  // As old as the file itself.
-  const { mtime } = statSync(file);
-  utimesSync(list, mtime, mtime);
+  const older = new Date(statSync(file).mtimeMs - 2);
+  utimesSync(list, older, older);
   expect(isCurrent(folder)).toBe(false);
 });
