@@ -3,11 +3,13 @@
  * llama-server as a router (`--models-preset`), where an adapter is a model of its own that reads the base model's file from the same disk.
  * Node and server see one folder under one path.
  */
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { type RollmeshError, wrongInput } from '../../core/errors.ts';
 import { askServer, checked, refusedBy, rootOf, sendTo } from '../../infer/remote/server.ts';
+import { alone } from '../../local/mesh/alone.ts';
 import {
   type AdapterServer,
   adapterLost,
@@ -246,11 +248,13 @@ class Router implements AdapterServer {
   /** Writes the file anew, and has the router read it; what is loaded and stands in it as before goes on. */
   async #change(change: (sections: readonly string[]) => readonly string[]): Promise<void> {
     const path = join(this.#folder, PRESETS);
-    const text = change(sectionsOf(await readFile(path, 'utf8'))).join('');
-    await writing(this.#folder, async () => {
-      await writeFile(`${path}.new`, text);
-      await rename(`${path}.new`, path);
-    });
+    await writing(this.#folder, async () =>
+      // Other nodes may have the same router.
+      alone(path, () => {
+        writeFileSync(`${path}.new`, change(sectionsOf(readFileSync(path, 'utf8'))).join(''));
+        renameSync(`${path}.new`, path);
+      }),
+    );
     await askServer(this.#server, this.#url('models?reload=1'));
   }
 

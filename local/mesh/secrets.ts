@@ -1,16 +1,8 @@
 /** Reads the local secrets from `.dev.vars`, which the first start fills with random values. Deployed ones are set by `wrangler secret put`. */
 import { randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { alone } from './alone.ts';
 
 export const SECRET_NAMES = ['WEBHOOK_SECRET', 'LEARNER_TOKEN', 'MESH_KEY'] as const;
 /** Secrets that are read if `.dev.vars` has them; they are never generated. */
@@ -52,6 +44,7 @@ function readVars(path: string): Map<string, string> {
 export function ensureSecrets(root: string): Secrets {
   const path = join(root, '.dev.vars');
   const before = readVars(path);
+  // Two that start at once in a new folder must agree on its secrets.
   if (missingOf(before).length) return named(alone(path, () => withMissing(path))) as Secrets;
   if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, OWNER_ONLY);
   return named(before) as Secrets;
@@ -83,35 +76,6 @@ function withMissing(path: string, names: readonly string[] = SECRET_NAMES): Map
   if (existsSync(path)) chmodSync(path, OWNER_ONLY);
   writeFileSync(path, text + added, { mode: OWNER_ONLY });
   return vars;
-}
-
-/** A lock older than this belongs to a process that was killed, ms; its work takes a few milliseconds. */
-const ABANDONED_MS = 5_000;
-const WAIT_MS = 20;
-
-/** Calls `write` while no other process does for the same file: two that start at once in a new folder must agree on its secrets. */
-function alone<T>(path: string, write: () => T): T {
-  const lock = `${path}.lock`;
-  while (!taken(lock)) {
-    const since = statSync(lock, { throwIfNoEntry: false })?.mtimeMs;
-    if (since !== undefined && Date.now() - since > ABANDONED_MS) rmSync(lock, { force: true });
-    else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAIT_MS);
-  }
-  try {
-    return write();
-  } finally {
-    rmSync(lock, { force: true });
-  }
-}
-
-function taken(lock: string): boolean {
-  try {
-    closeSync(openSync(lock, 'wx'));
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
-  }
 }
 
 /** The secrets in a project folder's `.dev.vars`; nothing is added. */

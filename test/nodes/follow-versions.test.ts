@@ -302,6 +302,23 @@ test('a folder that cannot be written is told when the node joins', async () => 
   });
 });
 
+test('two nodes in front of one router keep each other’s models', async () => {
+  const { at, folder, sample } = await joined('llama.cpp');
+  const other = await follow(at, { folder, node: 'd'.repeat(32), trouble: () => {} });
+  const compute = askingServer(at, other);
+  const answered = async (ask: (version: number) => Promise<unknown>) => {
+    for (let version = 1; version < 9; version++) await ask(version);
+  };
+  await Promise.all([
+    answered(sample),
+    answered((version) => {
+      const { request, files } = leased(version);
+      return compute([request], files);
+    }),
+  ]);
+  await other.stop();
+});
+
 test('a router’s presets without the base model are refused with what they need', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'rollmesh-follow-'));
   stops.push(() => rmSync(folder, { recursive: true, force: true }));
