@@ -67,9 +67,11 @@ export function rungsOf(points: number, rounds: number, eta: number): Rung[] {
   return Array.from({ length: last + 1 }, (_, k) => ({ points: kept(k), rounds: least(last - k) }));
 }
 
-/** The last evaluation until a round. */
-const evaluatedAt = ({ heldout }: Summary, round: number) =>
-  heldout.findLast((point) => point.round <= round)!;
+/** The last evaluation until a round; of a run that was played farther before, and has none but of its start until then, the first one after. */
+const evaluatedAt = ({ heldout }: Summary, round: number) => {
+  const trained = heldout.filter((point) => point.round > 0);
+  return trained.findLast((point) => point.round <= round) ?? trained[0]!;
+};
 
 /**
  * The best `keep` of some points after a round, in the order in which they stand: by greedy accuracy, a mean over seeds, of equals by sampled accuracy, of equals those that

@@ -137,6 +137,8 @@ describe('successive halving', () => {
     expect(bestPoints(runs, 5, 3)).toEqual([1, 2, 3]);
     expect(bestPoints(runs, 10, 1)).toEqual([0]);
     expect(bestPoints(runs.slice(1, 3), 10, 1)).toEqual([0]);
+    // Played to the end by another sweep, which evaluated nothing between start and end: not by what its start answered.
+    expect(bestPoints([[curve([0.1, 0.3])], [curve([0.1, 0.4])]], 3, 1)).toEqual([1]);
   });
 });
 
