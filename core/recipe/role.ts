@@ -36,6 +36,8 @@ export interface RoleSettings {
   readonly teaches?: true;
   /** It writes nothing, and the head of its set is read: a run is refused whose policy has other tokens, or whose version for the role has no such head. */
   readonly measures?: HeadKind;
+  /** Does another policy that plays it read what is asked? Where that shows images, it has to see. One that teaches or measures does. */
+  readonly readsQuestion?: true;
   /** Is it rewarded by the exact checker even where `--reward` pays the other roles without gold? */
   readonly usesGold?: boolean;
   /**
@@ -50,6 +52,10 @@ export interface RoleSettings {
    */
   readonly shown?: string;
 }
+
+/** Has a policy that plays the role to see where a recipe shows images? */
+export const hasToSee = ({ teaches, measures, readsQuestion }: RoleSettings): boolean =>
+  (teaches ?? readsQuestion ?? false) || measures !== undefined;
 
 /** A role that writes at most `maxNew` tokens at a time, at temperature 1 unless `sampling` says otherwise. */
 export const role = (

@@ -52,6 +52,10 @@ const fieldsOf = ({ messages }: Pick<Rubric, 'messages'>): string[] =>
 export const usesReference = (given: Pick<Rubric, 'messages'>): boolean =>
   fieldsOf(given).includes('reference');
 
+/** Does the judge see the question? */
+export const usesQuestion = (given: Pick<Rubric, 'messages'>): boolean =>
+  fieldsOf(given).includes('question');
+
 /** Parses a rubric file. `from`: its path, for the message. Throws `rubric.invalid`, `rubric.field`. */
 export function parseRubric(text: string, from: string): Rubric {
   let value: unknown;

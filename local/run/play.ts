@@ -3,6 +3,7 @@ import { RollmeshError, wrongInput } from '../../core/errors.ts';
 import { expectSees } from '../../core/images/patches.ts';
 import type { AskService } from '../../core/net/reward-service.ts';
 import { calledOf } from '../../core/recipe/registry.ts';
+import { hasToSee } from '../../core/recipe/role.ts';
 import type { ReadStored } from '../../core/recipe/round-context.ts';
 import type { EvaluationTasks } from '../../core/recipe/split.ts';
 import { textOf } from '../../core/renderer/policy-text.ts';
@@ -90,17 +91,21 @@ export async function playRun(
 ): Promise<void> {
   const policies = new OpenPolicies(host.engines, (ref) => store.loadVersion(ref));
   const start = await store.loadVersion({ name: settings.policy, version: 0 });
-  if (recipe.showsImages)
-    expectSees(recipe.showsImages, configOf(start).vision, {
-      policy: settings.policy,
-      recipe: recipe.called ?? recipe.name,
-    });
+  const expectEyes = (policy: string, files: VersionFiles) => {
+    if (recipe.showsImages)
+      expectSees(recipe.showsImages, configOf(files).vision, {
+        policy,
+        recipe: recipe.called ?? recipe.name,
+      });
+  };
+  expectEyes(settings.policy, start);
   const roles = bindingsOf(recipe, settings);
   // A judge, a teacher or a reward model that does not exist, or has other tokens than the policy, is said before anything is sampled.
   for (const [role, { fixed }] of Object.entries(roles)) {
     if (!fixed) continue;
     const files = await boundVersion(store, role, fixed);
     const { teaches, measures } = recipe.roles[role]!;
+    if (hasToSee(recipe.roles[role]!)) expectEyes(fixed.name, files);
     if (teaches || measures) expectSameTokens(tokensOf(start), tokensOf(files), fixed);
     if (measures) expectHead(fixed, measures, configOf(files), files[headFile()]);
   }

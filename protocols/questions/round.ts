@@ -8,7 +8,7 @@ import type { DrawingContext } from '../../core/game/game.ts';
 import type { Recipe, RoundShape } from '../../core/recipe/recipe.ts';
 import { type RoleSettings, role } from '../../core/recipe/role.ts';
 import { type EvaluationContext, type RoundContext, sampleOf } from '../../core/recipe/round-context.ts';
-import { usesReference } from '../../core/recipe/rubric.ts';
+import { usesQuestion, usesReference } from '../../core/recipe/rubric.ts';
 import type { Renderer } from '../../core/renderer/renderer.ts';
 import { rolloutId } from '../../core/round/sample-ids.ts';
 import { type Evaluation, evaluation } from '../../core/schema/evaluation.ts';
@@ -147,6 +147,7 @@ export function graderRoles(rewards: Questions['rewards']): Pick<Recipe, 'roles'
       description: `grades answers by the rubric ${name}; it is ${policy.name}@${policy.version} and is not trained`,
       sampling: { maxNew, temperature },
       ...(usesReference(rubric) ? { seesGold: true as const } : {}),
+      ...(usesQuestion(rubric) ? { readsQuestion: true as const } : {}),
     }),
   );
   const modelSettings = byModelRole(

@@ -5,7 +5,9 @@ import { changedRecipe } from '../../cli/changed-recipe.ts';
 import { openRecipes } from '../../cli/recipe-modules.ts';
 import { imagesIn, piecesOf } from '../../core/images/patches.ts';
 import { sha256Hex } from '../../core/random.ts';
+import type { Recipe } from '../../core/recipe/recipe.ts';
 import { registry } from '../../core/recipe/registry.ts';
+import { hasToSee, type RoleSettings } from '../../core/recipe/role.ts';
 import { HELD_OUT } from '../../core/recipe/split.ts';
 import type { VersionFiles } from '../../core/schema/policy.ts';
 import { keys, roundIdOf, runIdOf } from '../../core/schema/round.ts';
@@ -26,13 +28,18 @@ import { temporaryFolder } from '../mesh/scene.ts';
 
 const recipe = inShippedWorld(shipped.find('dapo'), 'canvas');
 
-/** A round of GRPO on few tasks, from a start policy. */
-async function play(start: VersionFiles) {
-  const order = { recipe: recipe.name, variant: 'grpo', engine: 'kernels', tasks: 6, groupSize: 6 } as const;
-  const run = runOf(registry([recipe]), { ...order, seed: 1, rounds: 1, freeze: [] });
+/** A round of GRPO on few tasks, from a start policy, beside policies for other roles. */
+async function play(
+  start: VersionFiles,
+  played: Recipe = recipe,
+  others: Readonly<Record<string, VersionFiles>> = {},
+) {
+  const order = { recipe: played.name, variant: 'grpo', engine: 'kernels', tasks: 6, groupSize: 6 } as const;
+  const run = runOf(registry([played]), { ...order, seed: 1, rounds: 1, freeze: [] });
   const store = new MemoryRunStore();
   const { policy } = run.settings;
   await store.commitVersion({ name: policy, version: 0 }, start);
+  for (const [name, files] of Object.entries(others)) await store.commitVersion({ name, version: 0 }, files);
   const silent = { started: () => {}, evaluatedStart: () => {}, round: () => {}, finished: () => {} };
   const how = { device: 'cpu', threads: 1, revectorize: false, evalEvery: 1 } as const;
   await playInProcess(run, how, store, silent, { ...HELD_OUT, most: 14 });
@@ -69,6 +76,23 @@ test('a policy that does not see is refused before anything is sampled', async (
   await expect(play(await readPolicyFolder('models/composition'))).rejects.toMatchObject({
     code: 'policy.blind',
   });
+});
+
+test('so is a judge, a teacher or a reward model that does not see, unless it is not told what is asked', async () => {
+  const blind = await readPolicyFolder('models/composition');
+  const start = await readPolicyFolder('models/canvas');
+  const asked = { description: 'grades', speaksAs: 'solver', sampling: { maxNew: 4, temperature: 1 } };
+  const graded = (role: RoleSettings): Recipe => ({
+    ...recipe,
+    roles: { ...recipe.roles, judge: role },
+    bindings: () => ({ judge: { fixed: { name: 'blind', version: 0 } } }),
+  });
+  for (const role of [{ readsQuestion: true }, { teaches: true }, { measures: 'classes' }] as const)
+    await expect(play(start, graded({ ...asked, ...role }), { blind })).rejects.toMatchObject({
+      code: 'policy.blind',
+      message: expect.stringContaining('The policy blind does not see, and '),
+    });
+  expect(hasToSee(asked)).toBe(false);
 });
 
 test('`--world canvas` writes a module of the recipe in the shipped world', async () => {

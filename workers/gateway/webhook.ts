@@ -7,6 +7,7 @@ import * as v from 'valibot';
 import { RollmeshError } from '../../core/errors.ts';
 import { expectSees } from '../../core/images/patches.ts';
 import type { HeadKind, PolicyRef } from '../../core/policy/policy.ts';
+import { hasToSee } from '../../core/recipe/role.ts';
 import type { RunStarted } from '../../core/schema/answers.ts';
 import { headFile, type Manifest, type VersionFiles } from '../../core/schema/policy.ts';
 import { type RoundSpec, runIdOf } from '../../core/schema/round.ts';
@@ -83,14 +84,14 @@ export const webhook = new Hono<GatewayTypes>().post('/hooks/rounds', async (c) 
 /** Throws `policy.blind` and `image.too-large` for a policy that does not see what the recipe shows. */
 async function expectEyes(
   { db, bucket }: Services,
-  { recipe, settings: { policy } }: OrderedRun,
+  recipe: OrderedRun['recipe'],
+  ref: Pick<PolicyRef, 'name' | 'version'>,
 ): Promise<void> {
   if (!recipe.showsImages) return;
-  const start = { name: policy, version: 0 };
-  const hash = (await getVersion(db, start))?.manifestSha256 ?? null;
-  const { 'config.json': bytes } = await loadVersion(bucket, start, ['config.json'], hash);
+  const hash = (await getVersion(db, ref))?.manifestSha256 ?? null;
+  const { 'config.json': bytes } = await loadVersion(bucket, ref, ['config.json'], hash);
   const { vision } = parseConfig(JSON.parse(new TextDecoder().decode(bytes)));
-  expectSees(recipe.showsImages, vision, { policy, recipe: recipe.called ?? recipe.name });
+  expectSees(recipe.showsImages, vision, { policy: ref.name, recipe: recipe.called ?? recipe.name });
 }
 
 async function startRounds(services: Services, delivery: string, run: OrderedRun): Promise<RunStarted> {
@@ -102,12 +103,13 @@ async function startRounds(services: Services, delivery: string, run: OrderedRun
       next: 'Choose another seed; or train its policy on by naming it: `--policy NAME`.',
     });
   await ensurePolicy(services, run);
-  await expectEyes(services, run);
+  await expectEyes(services, recipe, { name: settings.policy, version: 0 });
   const roles = bindingsOf(recipe, settings);
   for (const [role, { fixed }] of Object.entries(roles)) {
     if (!fixed) continue;
     await expectVersion(services, role, fixed);
     const { teaches, measures } = recipe.roles[role]!;
+    if (hasToSee(recipe.roles[role]!)) await expectEyes(services, recipe, fixed);
     if (teaches || measures) await expectTokens(services, settings.policy, fixed);
     if (measures) await expectHeadOf(services, fixed, measures);
   }
