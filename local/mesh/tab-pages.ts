@@ -28,7 +28,7 @@ import { readStart } from '../find-start.ts';
 import { RUNTIME_FILES } from '../node/tab-files.ts';
 import { DEFAULT_START_POLICY } from '../starts.ts';
 import { build } from './esbuild.ts';
-import { BUILT, INSTALLATION, installed, moduleFile } from './installation.ts';
+import { BUILT, CACHES, INSTALLATION, installed, moduleFile } from './installation.ts';
 
 /** The list of the sources that were bundled; it is written last. */
 const INPUTS = 'tab.inputs.json';
@@ -61,11 +61,30 @@ const TRY_PAGE: TabPage = {
   beside: [...INFER_KERNELS, ...LEARNER_KERNELS],
 };
 
-/** Writes to a name of its own first: several meshes may start at once. */
-function place(file: string, write: (path: string) => void): void {
-  const own = `${file}.${process.pid}`;
-  write(own);
-  renameSync(own, file);
+/**
+ * Writes a file apart first, and moves it to its place: several meshes may start at once, and each lists the folder of its pages, so that a name that is there
+ * for a moment would end one of them.
+ */
+export function place(file: string, write: (path: string) => void): void {
+  const apart = join(CACHES, 'placing', `${process.pid}.${basename(file)}`);
+  mkdirSync(dirname(apart), { recursive: true });
+  write(apart);
+  try {
+    renameSync(apart, file);
+  } catch (error) {
+    // A site may be built on another file system.
+    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
+    copyFileSync(apart, file);
+    rmSync(apart);
+  }
+}
+
+const holds = (file: string, bytes: Uint8Array): boolean =>
+  existsSync(file) && statSync(file).size === bytes.length && readFileSync(file).equals(bytes);
+
+/** Places a file that is not there, or holds something else. */
+function placeBytes(file: string, bytes: Uint8Array): void {
+  if (!holds(file, bytes)) place(file, (apart) => writeFileSync(apart, bytes));
 }
 
 /** How pages are made is in this module, and with which tools in package.json. */
@@ -174,10 +193,9 @@ async function placeStarts(folder: string, names: readonly string[] = TRIED): Pr
     const files = fileEntries(await readStart(name));
     starts[name] = files.map(([file]) => file);
     mkdirSync(join(folder, 'starts', name), { recursive: true });
-    for (const [file, bytes] of files)
-      place(join(folder, 'starts', name, file), (own) => writeFileSync(own, bytes));
+    for (const [file, bytes] of files) placeBytes(join(folder, 'starts', name, file), bytes);
   }
-  place(join(folder, 'starts.json'), (own) => writeFileSync(own, JSON.stringify(starts)));
+  placeBytes(join(folder, 'starts.json'), new TextEncoder().encode(JSON.stringify(starts)));
 }
 
 /**

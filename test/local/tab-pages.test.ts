@@ -1,9 +1,9 @@
-/** When the pages of a tab are made again. */
-import { mkdtempSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+/** When the pages of a tab are made again, and how. */
+import { mkdtempSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { isCurrent } from '../../local/mesh/tab-pages.ts';
+import { isCurrent, place } from '../../local/mesh/tab-pages.ts';
 
 const SOURCE = 'core/errors.ts';
 
@@ -16,4 +16,18 @@ test.each([SOURCE, 'local/mesh/tab-pages.ts', 'package.json'])('where %s is newe
   const older = new Date(statSync(file).mtimeMs - 2);
   utimesSync(list, older, older);
   expect(isCurrent(folder)).toBe(false);
+});
+
+test('a mesh that lists the folder sees files that are whole, and no others', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'rollmesh-pages-'));
+  const file = join(folder, 'page.js');
+  for (const text of ['first', 'second']) {
+    const before = readdirSync(folder);
+    place(file, (apart) => {
+      writeFileSync(apart, text);
+      expect(readdirSync(folder)).toEqual(before);
+    });
+    expect(readFileSync(file, 'utf8')).toBe(text);
+  }
+  expect(readdirSync(folder)).toEqual(['page.js']);
 });

@@ -591,14 +591,14 @@ export const GUARDS: readonly Guard[] = [
   guard(
     'an image that inflates',
     'core/images/decode.ts',
-    'if (says !== undefined && says !== kind)',
+    "if (says !== undefined && says !== kind && !(says === 'image/jpg' && kind === 'image/jpeg'))",
     'if (false)',
     'core/images/decode',
   ),
   guard(
     'an image that inflates',
     'cli/policy/task-file-options.ts',
-    'if (!at.startsWith(folder + sep)) throw missing();',
+    "if (!at.startsWith(folder + sep) || at.includes('\\0')) throw missing();",
     '',
     'cli/large-tasks',
   ),
