@@ -3,6 +3,7 @@
  * scalars of summary.proto. Only these two messages are written, so they are encoded here; test/cli/curves.test.ts reads them by
  * the published field numbers.
  */
+import { joinBytes } from '../../core/text/join-bytes.ts';
 
 /** CRC-32C (Castagnoli), bit-reversed polynomial. */
 const POLYNOMIAL = 0x82f63b78;
@@ -85,11 +86,5 @@ export function eventFile(scalars: readonly Scalars[]): Uint8Array {
       return record([...double(1, at / 1000), ...varint(2 * 8), ...varint(step), ...delimited(5, summary)]);
     }),
   ];
-  const out = new Uint8Array(records.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const bytes of records) {
-    out.set(bytes, at);
-    at += bytes.length;
-  }
-  return out;
+  return joinBytes(records);
 }

@@ -93,12 +93,20 @@ const interval = ({ mean, low, high }: PointResult['greedy']) =>
 type Compared = PointResult & { readonly against: AgainstBest | null };
 
 function tableOf(over: readonly Axis[], results: readonly Compared[]): string[] {
-  const head = [...over.map(({ name }) => name), 'seeds', 'rounds', 'start', 'greedy', 'against the best'];
+  const ownRounds = over.some(({ name }) => name === 'rounds');
+  const head = [
+    ...over.map(({ name }) => name),
+    'seeds',
+    ...(ownRounds ? [] : ['rounds']),
+    'start',
+    'greedy',
+    'against the best',
+  ];
   head.push('sampled', 'tokens', 'time');
   const rows = results.map((result) => [
     ...result.point,
     String(result.seeds),
-    String(result.rounds),
+    ...(ownRounds ? [] : [String(result.rounds)]),
     percent(result.start, 1),
     interval(result.greedy),
     result.against

@@ -2,9 +2,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { encode } from 'fast-png';
-import { RollmeshError } from '../../core/errors.ts';
-import { readPixmap } from '../../core/images/image.ts';
+import { keptImage } from '../../core/images/image.ts';
 import { imagesNamed, withPlaces } from '../../core/images/patches.ts';
+import { keepRead } from '../../core/images/shown.ts';
 import type { Message } from '../../core/renderer/message.ts';
 
 /** What of a row may show images: the messages of a question, or the prompts of a rollout. */
@@ -44,14 +44,8 @@ export async function withImageFiles(
   const into = join(dirname(out), folder);
   if (shown.size) mkdirSync(into, { recursive: true });
   for (const sha256 of shown) {
-    const image = readPixmap(await read(sha256));
-    if (!image)
-      throw new RollmeshError(
-        'give-up',
-        'image.damaged',
-        `The object of the image ${sha256} has other bytes.`,
-      );
-    const { width, height, pixels } = image;
+    keepRead(sha256, await read(sha256));
+    const { width, height, pixels } = keptImage(sha256);
     writeFileSync(
       join(into, `${sha256}.png`),
       encode({ width, height, data: pixels, channels: 3, depth: 8 }),

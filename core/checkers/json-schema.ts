@@ -6,6 +6,7 @@
 
 import { format, type Schema, Validator } from '@cfworker/json-schema';
 import { invalid, ok, type ParseResult } from '../recipe/task-family.ts';
+import { isObject } from '../text/is-object.ts';
 import { reasonOf } from '../text/nesting.ts';
 import { type Checker, LONGEST_ANSWER, shown, wrongReference } from './checker.ts';
 import { linearPattern } from './regex.ts';
@@ -24,9 +25,6 @@ const OWN_FORMATS: Readonly<Record<string, string>> = {
 const DATA = new Set(['const', 'enum', 'default', 'examples', 'required']);
 /** Keywords whose values are schemas by a name of the author's. */
 const BY_NAME = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The validator's formats are a table of tests by name, so a pattern becomes a format that is tested by RE2. */
 function formatOf(pattern: string): string {

@@ -4,6 +4,7 @@
  * every machine. What is transparent is shown on white; the orientation that a camera notes is not heeded.
  */
 import { type RollmeshError, wrongInput } from '../errors.ts';
+import { joinBytes } from '../text/join-bytes.ts';
 import type { Image } from './image.ts';
 import { expectFewPatches } from './patches.ts';
 
@@ -144,7 +145,7 @@ async function readPng(bytes: Uint8Array): Promise<Image> {
     chunks.filter((chunk) => chunk.type === 'IDAT').map(({ data }) => data),
     size,
   );
-  const whole = joined([Uint8Array.from(PNG), ...chunks.map((chunk) => chunk.whole)]);
+  const whole = joinBytes([Uint8Array.from(PNG), ...chunks.map((chunk) => chunk.whole)]);
   try {
     return toImage(decodePng(whole, { checkCrc: true }), colour === 3);
   } catch (cause) {
@@ -159,7 +160,7 @@ async function expectInflated(parts: readonly Uint8Array[], size: number): Promi
   const inflater = new Unzlib(({ length }) => {
     inflated += length;
   });
-  const compressed = joined(parts);
+  const compressed = joinBytes(parts);
   try {
     for (let at = 0; at < compressed.length && inflated <= size; at += INFLATED_AT_ONCE)
       inflater.push(
@@ -175,16 +176,6 @@ async function expectInflated(parts: readonly Uint8Array[], size: number): Promi
       next: 'Do not trust where it came from.',
     });
   if (inflated < size) throw damaged(`it has ${inflated} of ${size} bytes`);
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }
 
 /** What fast-png gives: samples of a byte or two, or packed ones of fewer bits. */

@@ -7,6 +7,7 @@ import { EXTRACTIONS } from '../checkers/extract.ts';
 import { wrongInput } from '../errors.ts';
 import { ENGINES, SMALLER_WEIGHTS } from '../policy/policy.ts';
 import { finite } from '../schema/numbers.ts';
+import { isObject } from '../text/is-object.ts';
 import { nearest } from '../text/nearest.ts';
 
 const text = v.pipe(v.string(), v.minLength(1));
@@ -69,9 +70,6 @@ const FLAGS: Readonly<Record<string, string>> = {
 };
 const flagOf = (field: string): string =>
   `--${(FLAGS[field] ?? field).replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Settings as assignments `path=value`. */
 const assignments = (settings: Record<string, unknown>, before = ''): string[] =>

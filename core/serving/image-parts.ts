@@ -1,21 +1,12 @@
 /** The images of a request: parts of its messages that are data URLs are decoded, and texts that show them take their places. */
 import { wrongInput } from '../errors.ts';
 import { decodeImage, readDataUrl } from '../images/decode.ts';
+import { imageAddress } from '../images/parts.ts';
 import { imageText } from '../images/patches.ts';
+import { isObject } from '../text/is-object.ts';
 
 /** The most images of a request. */
 const MOST_IMAGES = 16;
-
-type Fields = Readonly<Record<string, unknown>>;
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** What an image part of a chat, or of a response, shows; undefined for another part. */
-function partShows(part: unknown): unknown {
-  if (!isObject(part) || (part.type !== 'image_url' && part.type !== 'input_image')) return undefined;
-  const { image_url: image } = part;
-  return (isObject(image) ? image.url : image) ?? null;
-}
 
 async function shownText(url: unknown): Promise<string> {
   const read = typeof url === 'string' ? readDataUrl(url) : null;
@@ -39,20 +30,20 @@ export async function withImageTexts(body: unknown): Promise<unknown> {
   const shown: unknown[] = [];
   for (const message of messages) {
     const content = isObject(message) ? message.content : undefined;
-    if (!Array.isArray(content) || !content.some((part) => partShows(part) !== undefined)) {
+    if (!Array.isArray(content) || !content.some((part) => imageAddress(part) !== undefined)) {
       shown.push(message);
       continue;
     }
     const parts: unknown[] = [];
     for (const part of content) {
-      const url = partShows(part);
+      const url = imageAddress(part);
       if (url !== undefined && ++images > MOST_IMAGES)
         throw wrongInput('image.count', `The request shows more than ${MOST_IMAGES} images.`, {
           expected: `at most ${MOST_IMAGES}`,
         });
       parts.push(url === undefined ? part : { type: 'text', text: await shownText(url) });
     }
-    shown.push({ ...(message as Fields), content: parts });
+    shown.push({ ...(message as object), content: parts });
   }
   return { ...body, [field]: shown };
 }

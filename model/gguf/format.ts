@@ -1,4 +1,5 @@
 /** GGUF, the file format of llama.cpp (version 3): a header, typed metadata, tensor infos, and aligned data. */
+import { joinBytes } from '../../core/text/join-bytes.ts';
 
 /** A metadata value with the type that its reader expects; numbers alone would not tell. */
 export type GgufValue =
@@ -69,13 +70,7 @@ class Bytes {
   }
 
   joined(): Uint8Array {
-    const out = new Uint8Array(this.length);
-    let at = 0;
-    for (const part of this.#parts) {
-      out.set(part, at);
-      at += part.length;
-    }
-    return out;
+    return joinBytes(this.#parts);
   }
 }
 

@@ -1,5 +1,6 @@
 /** Reads request bodies: the size is bounded while reading, then the bytes must be UTF-8 and JSON, then the JSON must fit a schema. */
 import * as v from 'valibot';
+import { joinBytes } from '../../core/text/join-bytes.ts';
 import { HttpError } from './http-error.ts';
 
 const tooLarge = (limit: number) =>
@@ -15,13 +16,7 @@ export async function readBytes(request: Request, limit: number): Promise<Uint8A
     if (total > limit) throw tooLarge(limit);
     chunks.push(chunk);
   }
-  const bytes = new Uint8Array(total);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return bytes;
+  return joinBytes(chunks);
 }
 
 const READ_ON_BYTES = 8 * 2 ** 20;

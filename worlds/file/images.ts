@@ -4,9 +4,11 @@
  */
 import { RollmeshError } from '../../core/errors.ts';
 import { decodeImage, readDataUrl } from '../../core/images/decode.ts';
+import { imageAddress } from '../../core/images/parts.ts';
 import { imagesNamed, imageText, IMAGE_PLACE as PLACE } from '../../core/images/patches.ts';
+import { isObject } from '../../core/text/is-object.ts';
 import { unpacked } from './messages.ts';
-import { fieldAt, isObject, type Row } from './row.ts';
+import { fieldAt, type Row } from './row.ts';
 import type { FileTask } from './task.ts';
 
 /** Reads a file by its path beside the task file. Throws RollmeshError where there is none. */
@@ -70,9 +72,8 @@ async function shownText(given: unknown, readBeside: ReadBeside | undefined): Pr
 
 /** What a part of a content shows, as OpenAI and as files of Hugging Face write it; null for a part that shows an image of the row. */
 function partShows(part: unknown): unknown {
-  if (!isObject(part)) return undefined;
-  if (part.type === 'image_url') return part.image_url ?? null;
-  return part.type === 'image' ? (part.image ?? part.url ?? part.path ?? null) : undefined;
+  if (!isObject(part) || part.type !== 'image') return imageAddress(part);
+  return part.image ?? part.url ?? part.path ?? null;
 }
 
 type Fields = Record<string, unknown>;

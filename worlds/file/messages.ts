@@ -4,11 +4,9 @@
  */
 import * as v from 'valibot';
 import { callArguments, type Message, message, TOO_DEEP_ARGUMENTS } from '../../core/renderer/message.ts';
+import { isObject } from '../../core/text/is-object.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Roles by the names that files give them. */
 const ROLES: Readonly<Record<string, Message['role']>> = {
   system: 'system',

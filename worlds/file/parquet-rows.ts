@@ -3,8 +3,9 @@ import { parquetMetadata, parquetReadObjects, parquetSchema, type SchemaTree } f
 import { compressors } from 'hyparquet-compressors';
 import { wrongInput } from '../../core/errors.ts';
 import { kindOf } from '../../core/images/decode.ts';
+import { isObject } from '../../core/text/is-object.ts';
 import { isEndless } from '../../core/text/nesting.ts';
-import { ENDLESS, isObject, type Row, type Rows } from './row.ts';
+import { ENDLESS, type Row, type Rows } from './row.ts';
 
 /** Bytes of which the file does not say what they are, as text; undefined where they are none. */
 function textOf(bytes: Uint8Array): string | undefined {

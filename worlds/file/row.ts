@@ -21,10 +21,6 @@ export interface Rows {
   readonly faults: readonly Fault[];
 }
 
-/** Is it an object, and no array? */
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** A field by its name; one whose name has dots may be inside others, as in `answer.value`. */
 export function fieldAt(row: Row['value'], name: string): unknown {
   if (Object.hasOwn(row, name)) return row[name];

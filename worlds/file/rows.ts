@@ -1,7 +1,9 @@
 /** The rows of a JSONL, CSV or Parquet file as plain objects, each with its place. Nothing is interpreted here. */
 import { wrongInput } from '../../core/errors.ts';
+import { isObject } from '../../core/text/is-object.ts';
+import { joinBytes } from '../../core/text/join-bytes.ts';
 import { DEEPEST, isEndless, isShallow } from '../../core/text/nesting.ts';
-import { ENDLESS, type Fault, isObject, type Row, type Rows } from './row.ts';
+import { ENDLESS, type Fault, type Row, type Rows } from './row.ts';
 
 /** A file in memory, or its parts one after the other as it is read. */
 export type FileBytes = Uint8Array | AsyncIterable<Uint8Array>;
@@ -28,13 +30,7 @@ export async function joined(bytes: FileBytes): Promise<Uint8Array> {
   if (bytes instanceof Uint8Array) return bytes;
   const parts: Uint8Array[] = [];
   for await (const part of bytes) parts.push(part);
-  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
+  return joinBytes(parts);
 }
 
 const TOO_DEEP = `it is nested deeper than ${DEEPEST} levels`;

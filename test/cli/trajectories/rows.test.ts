@@ -89,9 +89,11 @@ test('images are files beside the rows, and are read back as the same', async ()
   expect(task!.messages).toEqual([{ role: 'user', content: `${shown}3 + 4, or ${shown}?` }]);
   const rollout = { turns: [{ prompt: `${shown}a` }, { prompt: `${shown}b` }] };
   expect(await asFiles([rollout, { turns: [] }])).toEqual([{ ...rollout, images: [path] }, { turns: [] }]);
-  await expect(withImageFiles([rollout], out, async () => new Uint8Array(3))).rejects.toMatchObject({
-    code: 'image.damaged',
-  });
+  const other = { ...image, pixels: new Uint8Array(135) };
+  for (const bytes of [new Uint8Array(3), pixmap(other)])
+    await expect(withImageFiles([rollout], out, async () => bytes)).rejects.toMatchObject({
+      code: 'image.damaged',
+    });
 });
 
 describe('read back by the readers of files', () => {

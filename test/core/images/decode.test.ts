@@ -49,6 +49,13 @@ test('a palette whose last colour is transparent, and a colour that stands for n
   await expect(decodeImage(beyond)).rejects.toThrow(/its palette has no colour 2/);
 });
 
+test('a PNG may have more parts than a function takes arguments', async () => {
+  const empty = chunk('IDAT', new Uint8Array());
+  const parts = Array.from({ length: 200_000 }, () => empty);
+  const file = pngFile({ width: 1, height: 1 }, Uint8Array.of(0, 7, 8, 9), parts);
+  expect((await all(file)).pixels).toEqual([7, 8, 9]);
+});
+
 test('an interlaced PNG: the first pass has the first pixel, the others the rest', async () => {
   // Of 2 × 2 pixels pass 1 has (0, 0), pass 6 (1, 0), and pass 7 the second line.
   const lines = Uint8Array.of(0, 1, 1, 1, 0, 2, 2, 2, 0, 3, 3, 3, 4, 4, 4);

@@ -117,6 +117,9 @@ test('images in the parts of messages, as OpenAI and as files of Hugging Face ha
   expect(await asked({ messages: [{ role: 'user', content: parts }] })).toEqual(
     user(`Is ${first} like ${second}?`),
   );
+  // As the parts of a response have it, the address is a text.
+  const input = [{ type: 'input_image', image_url: url }, '?'];
+  expect(await asked({ messages: [{ role: 'user', content: input }] })).toEqual(user(`${first}?`));
   // A part that names no file has the place of an image of the row.
   const placed = [{ type: 'image' }, { type: 'text', text: 'Which?' }];
   expect(await asked({ messages: [{ role: 'user', content: placed }], images: ['pics/2.png'] })).toEqual(
