@@ -8,7 +8,7 @@ import { isPatch } from '../images/patches.ts';
 import type { SamplingSettings, TokenIds } from '../policy/policy.ts';
 import { automatonOf } from '../text/byte-automaton.ts';
 import { grammarOfForm } from '../text/form-grammar.ts';
-import { type JsonForm, jsonOf } from '../text/json-form.ts';
+import { type JsonForm, jsonOrCalls, type WrittenCall } from '../text/json-form.ts';
 import { type TokenGrammar, untilText } from '../text/token-grammar.ts';
 import type { Tokenizer } from '../text/tokenizer-port.ts';
 import type { Message, Tool } from './message.ts';
@@ -42,7 +42,7 @@ export interface Renderer {
   /** The sampling settings that end a completion where an answer ends, or where one of `more` strings stands. */
   ends(more?: readonly string[]): Pick<SamplingSettings, 'stop' | 'grammar'>;
   /** The grammar of answers that are JSON: any object, or what a schema says. No token that structures a dialogue may come in it. */
-  jsonGrammar(form: JsonForm): TokenGrammar;
+  jsonGrammar(form: JsonForm, calls?: readonly WrittenCall[]): TokenGrammar;
   /** The prompt for the assistant's first answer. Throws `renderer.refused`, `renderer.control-token`. */
   begin(messages: readonly Message[], tools?: readonly Tool[]): Dialogue;
   /** The part of a decoded completion before what ended it, and whether anything did. */
@@ -338,12 +338,12 @@ export function openRenderer({
     return { stop: stops, grammar };
   };
 
-  const jsonGrammar = (form: JsonForm): TokenGrammar =>
+  const jsonGrammar = (form: JsonForm, calls: readonly WrittenCall[] = []): TokenGrammar =>
     // The key has the form in the order of its fields, which is that of the answer.
-    kept(`json ${JSON.stringify(form)}`, () => {
+    kept(`json ${JSON.stringify([form, calls])}`, () => {
       const structuring = new Set([...stops, ...controlTokens.map((token) => tokenizer.id(token))]);
       const bytes = textsOf().map((text, id) => asBytes(structuring.has(id) ? '' : text));
-      return grammarOfForm(automatonOf(jsonOf(form)), bytes);
+      return grammarOfForm(automatonOf(jsonOrCalls(form, calls)), bytes);
     });
 
   return {

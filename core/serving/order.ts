@@ -437,8 +437,6 @@ export function chatOrder(body: unknown): ServingOrder {
     alternatives,
   };
   refuseReadingInStream(order);
-  if (order.form && toolsOf(request.tools, request.tool_choice))
-    throw unsupported('response_format beside tools', 'Ask for one of the two.');
   return order;
 }
 

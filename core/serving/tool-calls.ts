@@ -6,6 +6,7 @@ import * as v from 'valibot';
 import { RollmeshError, wrongInput } from '../errors.ts';
 import type { Message, Tool } from '../renderer/message.ts';
 import type { Renderer } from '../renderer/renderer.ts';
+import type { WrittenCall } from '../text/json-form.ts';
 
 /** A tool whose calls a policy writes as one text between two others. */
 export interface OwnCall {
@@ -111,6 +112,35 @@ export function callStyle(
 export const callMarks = (style: CallStyle): string[] =>
   style === 'json' ? [] : style === 'tags' ? [CALL_TAG] : style.map(({ before }) => before);
 
+const named = v.looseObject({
+  function: v.looseObject({
+    name: v.string(),
+    parameters: v.nullish(v.record(v.string(), v.unknown())),
+  }),
+});
+
+/** How one call of each of these tools may be written where an answer is held to a form. Throws `serving.tools` where nothing but the answer’s end ends a call. */
+export function writtenCalls(style: CallStyle, tools: readonly Tool[]): WrittenCall[] {
+  if (typeof style !== 'string') {
+    const endless = style.find(({ after }) => after === '');
+    if (endless)
+      throw wrongInput(
+        'serving.tools',
+        `This policy ends a call of ${endless.name} by ending its answer, which a form of JSON does not allow.`,
+        { next: 'Leave response_format out, or the tools.' },
+      );
+    return style.map(({ before, after }) => ({ before, given: 'text', after }));
+  }
+  return tools.flatMap((tool) => {
+    const { name, parameters } = v.parse(named, tool).function;
+    const given = parameters && Object.keys(parameters).length ? { schema: parameters } : 'object';
+    const called = JSON.stringify(name);
+    return style === 'tags'
+      ? { before: `${CALL_TAG}\n{"name": ${called}, "arguments": `, given, after: '}\n</tool_call>' }
+      : { before: `{"name": ${called}, "parameters": `, given, after: '}' };
+  });
+}
+
 interface ReadAnswer {
   readonly text: string;
   readonly calls: ToolCall[];
@@ -133,8 +163,17 @@ function parseOwnCall(text: string, own: readonly OwnCall[], ended: boolean): Re
   };
 }
 
-/** The calls in an answer, and the text beside them. An answer whose calls cannot be read stays text, whole. `ended`: it was not cut off. */
-export function parseCalls(text: string, style: CallStyle, ended: boolean): ReadAnswer {
+/**
+ * The calls in an answer, and the text beside them. An answer whose calls cannot be read stays text, whole. `ended`: it was not cut off. `written`: the
+ * only ways in which a call may be written, where the answer was held to a form, whose strings may look like calls.
+ */
+export function parseCalls(
+  text: string,
+  style: CallStyle,
+  ended: boolean,
+  written?: readonly WrittenCall[],
+): ReadAnswer {
+  if (written && !written.some(({ before }) => text.startsWith(before))) return { text, calls: [] };
   if (typeof style !== 'string') return parseOwnCall(text, style, ended);
   const parts = style === 'json' ? [text] : [...text.matchAll(CALLS)].map(([, inner]) => inner!);
   const calls = parts.map((part) => callOf(part.trim()));

@@ -3,7 +3,7 @@
  * colon or a comma; everything that is written is valid under the schema. A keyword that is not heeded is refused by name.
  */
 import * as v from 'valibot';
-import { wrongInput } from '../errors.ts';
+import { RollmeshError, wrongInput } from '../errors.ts';
 import {
   byteOf,
   either,
@@ -32,7 +32,17 @@ const digit = byteOf([0x30, 0x39]);
 const hex = byteOf([0x30, 0x39], [0x41, 0x46], [0x61, 0x66]);
 const notD = byteOf([0x30, 0x39], [0x41, 0x43], [0x45, 0x46], [0x61, 0x63], [0x65, 0x66]);
 const tail = byteOf([0x80, 0xbf]);
-/** A character of a string (RFC 8259), in UTF-8 without its errors (RFC 3629); halves of surrogate pairs are not written as escapes. */
+/** A character beyond ASCII, in UTF-8 without its errors (RFC 3629). */
+const beyondAscii = either(
+  inTurn(byteOf([0xc2, 0xdf]), tail),
+  inTurn(byteOf([0xe0, 0xe0]), byteOf([0xa0, 0xbf]), tail),
+  inTurn(byteOf([0xe1, 0xec], [0xee, 0xef]), tail, tail),
+  inTurn(byteOf([0xed, 0xed]), byteOf([0x80, 0x9f]), tail),
+  inTurn(byteOf([0xf0, 0xf0]), byteOf([0x90, 0xbf]), tail, tail),
+  inTurn(byteOf([0xf1, 0xf3]), tail, tail, tail),
+  inTurn(byteOf([0xf4, 0xf4]), byteOf([0x80, 0x8f]), tail, tail),
+);
+/** A character of a string (RFC 8259), in UTF-8; halves of surrogate pairs are not written as escapes. */
 const character = either(
   byteOf([0x20, 0x21], [0x23, 0x5b], [0x5d, 0x7f]),
   inTurn(
@@ -48,13 +58,7 @@ const character = either(
       ),
     ),
   ),
-  inTurn(byteOf([0xc2, 0xdf]), tail),
-  inTurn(byteOf([0xe0, 0xe0]), byteOf([0xa0, 0xbf]), tail),
-  inTurn(byteOf([0xe1, 0xec], [0xee, 0xef]), tail, tail),
-  inTurn(byteOf([0xed, 0xed]), byteOf([0x80, 0x9f]), tail),
-  inTurn(byteOf([0xf0, 0xf0]), byteOf([0x90, 0xbf]), tail, tail),
-  inTurn(byteOf([0xf1, 0xf3]), tail, tail, tail),
-  inTurn(byteOf([0xf4, 0xf4]), byteOf([0x80, 0x8f]), tail, tail),
+  beyondAscii,
 );
 const quote = literal('"');
 const string = inTurn(quote, often(character), quote);
@@ -104,6 +108,42 @@ const free = (depth: number): Piece =>
 
 /** What an answer is: any object of JSON, or JSON of a schema. */
 export type JsonForm = 'object' | { readonly schema: unknown };
+
+/** A call of a tool as a policy writes it: JSON, or any text, between two others. Any text goes up to the first byte of `after`. */
+export interface WrittenCall {
+  readonly before: string;
+  readonly given: JsonForm | 'text';
+  readonly after: string;
+}
+
+/** What is no byte of a text's end: all but its first one, in characters of UTF-8. */
+function textBefore(after: string): Piece {
+  const first = after.charCodeAt(0);
+  const ascii: [number, number][] = [
+    [0x20, first - 1],
+    [first + 1, 0x7e],
+  ];
+  const plain = byteOf(...ascii.filter(([from, to]) => from <= to));
+  return inTurn(either(plain, beyondAscii), often(either(plain, beyondAscii)));
+}
+
+/** JSON of a form, or one call of a tool. Throws `serving.schema` for the form; a tool whose arguments it cannot hold to is given any object of JSON. */
+export function jsonOrCalls(form: JsonForm, calls: readonly WrittenCall[]): Piece {
+  const held = (given: JsonForm): Piece => {
+    try {
+      return jsonOf(given);
+    } catch (error) {
+      if (error instanceof RollmeshError && error.code === 'serving.schema') return jsonOf('object');
+      throw error;
+    }
+  };
+  return either(
+    jsonOf(form),
+    ...calls.map(({ before, given, after }) =>
+      inTurn(literal(before), given === 'text' ? textBefore(after) : held(given), literal(after)),
+    ),
+  );
+}
 
 /** A schema that is being read. */
 interface Reading {

@@ -153,14 +153,6 @@ describe('refused', () => {
     ['repetition_penalty', () => tokens({ repetition_penalty: 1.1 })],
     ['logit_bias', () => chat({ logit_bias: { 5: 1 } })],
     ['response_format', () => chat({ response_format: { type: 'grammar' } })],
-    [
-      'response_format beside tools',
-      () =>
-        chat({
-          response_format: { type: 'json_object' },
-          tools: [{ type: 'function', function: { name: 'f' } }],
-        }),
-    ],
     ['guided_regex', () => chat({ guided_regex: 'a+' })],
     ['guided_grammar', () => completion({ guided_grammar: 'root ::= "a"' })],
     ['structured_outputs', () => chat({ structured_outputs: { choice: ['a'] } })],

@@ -3,7 +3,9 @@ import type { Message } from '../../../core/renderer/message.ts';
 import { rendererOf } from '../../../core/renderer/open.ts';
 import { textOf } from '../../../core/renderer/policy-text.ts';
 import { growingText } from '../../../core/serving/growing-text.ts';
-import { callMarks, callStyle, parseCalls } from '../../../core/serving/tool-calls.ts';
+import { callMarks, callStyle, parseCalls, writtenCalls } from '../../../core/serving/tool-calls.ts';
+import { automatonOf } from '../../../core/text/byte-automaton.ts';
+import { jsonOrCalls } from '../../../core/text/json-form.ts';
 import { readStart } from '../../../local/find-start.ts';
 import { QWEN_TEMPLATE, versionFiles } from '../renderer/checkpoints.ts';
 
@@ -81,6 +83,86 @@ describe('calls of tools', () => {
     expect(callStyle(opened(QWEN_TEMPLATE), asked, [toolOf('f', 'x')])).toBe('tags');
     const json = `{{- tools | tojson }}{%- for message in messages %}{{- message.content + '<|im_end|>' }}{%- endfor %}`;
     expect(callStyle(opened(json), asked, [toolOf('f', 'x')])).toBe('json');
+  });
+
+  describe('beside a form of JSON', () => {
+    const renderer = rendererOf(versionFiles({ chat_template: QWEN_TEMPLATE }), 'p');
+    const bounded = { type: 'object', properties: { a: { type: 'string', maxLength: 2 } }, required: ['a'] };
+    const tools = [
+      { type: 'function', function: { name: 'add', parameters: bounded } },
+      // A pattern is not heeded in a form: such a tool is given any object.
+      { type: 'function', function: { name: 'f"', parameters: { type: 'object', pattern: 'x' } } },
+      { type: 'function', function: { name: 'now' } },
+    ];
+    const schema = {
+      type: 'object',
+      properties: { name: { enum: ['<tool_call>', 'add'] } },
+      required: ['name'],
+    };
+    const FORMS = ['{"name": "<tool_call>"}', '{"name":"add"}'];
+
+    test.each(['tags', 'json'] as const)(
+      'by %s an answer is the form or one call, and is read as what it is',
+      (style) => {
+        const written = writtenCalls(style, tools);
+        const automaton = automatonOf(jsonOrCalls({ schema }, written));
+        const follow = (text: string) => {
+          let state = 0;
+          for (const byte of new TextEncoder().encode(text)) {
+            state = automaton.step(state, byte);
+            if (state < 0) return false;
+          }
+          return automaton.ends(state);
+        };
+        const call = (name: string, given: string) =>
+          style === 'tags'
+            ? `<tool_call>\n{"name": ${JSON.stringify(name)}, "arguments": ${given}}\n</tool_call>`
+            : `{"name": ${JSON.stringify(name)}, "parameters": ${given}}`;
+        const CALLS = [
+          [call('add', '{"a": "xy"}'), 'add', '{"a":"xy"}'],
+          [call('f"', '{"b":[1]}'), 'f"', '{"b":[1]}'],
+          [call('now', '{}'), 'now', '{}'],
+        ] as const;
+        for (const text of FORMS) {
+          expect([text, follow(text)]).toEqual([text, true]);
+          expect(parseCalls(text, style, true, written)).toEqual({ text, calls: [] });
+        }
+        for (const [text, name, given] of CALLS) {
+          expect([text, follow(text)]).toEqual([text, true]);
+          expect(parseCalls(text, style, true, written)).toEqual({
+            text: '',
+            calls: [{ name, arguments: given }],
+          });
+        }
+        for (const text of [
+          call('add', '{"a": "xyz"}'),
+          call('add', '{}'),
+          call('other', '{}'),
+          `x${CALLS[0][0]}`,
+          '{"b": 1}',
+        ])
+          expect([text, follow(text)]).toEqual([text, false]);
+      },
+    );
+
+    test('the policy’s tokens write both, and its own marks alone would not', () => {
+      const style = callStyle(renderer, asked, tools);
+      const { ends, next } = renderer.jsonGrammar({ schema }, writtenCalls(style, tools));
+      expect([style, ends.some((end) => end)]).toEqual(['tags', true]);
+      expect(next.length).toBeGreaterThan(renderer.jsonGrammar({ schema }).next.length);
+    });
+
+    test('a call that only the end of an answer ends is refused by name', () => {
+      const own = [{ name: 'look', argument: 'query', before: '<step>?', after: '' }];
+      expect(() => writtenCalls(own, [])).toThrow(expect.objectContaining({ code: 'serving.tools' }));
+      const ended = [{ name: 'look', argument: 'query', before: '<look>', after: '</look>' }];
+      const automaton = automatonOf(jsonOrCalls('object', writtenCalls(ended, [])));
+      const ends = (text: string) =>
+        automaton.ends(
+          [...new TextEncoder().encode(text)].reduce((state, byte) => automaton.step(state, byte), 0),
+        );
+      expect(['<look>wo ist é?</look>', '<look>x', '{"a": 1}'].map(ends)).toEqual([true, false, true]);
+    });
   });
 
   describe('in a notation of the policy’s own', () => {

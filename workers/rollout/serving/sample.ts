@@ -13,7 +13,14 @@ import type { PolicyText } from '../../../core/renderer/policy-text.ts';
 import type { Dialogue } from '../../../core/renderer/renderer.ts';
 import type { Choice, NamedAlternative, ToldPrompt } from '../../../core/serving/answer.ts';
 import type { Prompt, ServingOrder } from '../../../core/serving/order.ts';
-import { type CallStyle, callMarks, callStyle, parseCalls } from '../../../core/serving/tool-calls.ts';
+import {
+  type CallStyle,
+  callMarks,
+  callStyle,
+  parseCalls,
+  writtenCalls,
+} from '../../../core/serving/tool-calls.ts';
+import type { WrittenCall } from '../../../core/text/json-form.ts';
 import { both } from '../../../core/text/token-grammar.ts';
 import { rowMs } from '../../shared/cpu-budget.ts';
 
@@ -28,6 +35,8 @@ export interface PreparedOrder {
   readonly stops: TokenIds;
   /** How calls of tools are written; absent where none are offered. */
   readonly calls: CallStyle | undefined;
+  /** The only calls that are allowed beside a form; absent where the answer is held to none. */
+  readonly written?: readonly WrittenCall[] | undefined;
 }
 
 /** A prompt as token ids. */
@@ -77,7 +86,11 @@ export function prepare(
   const { stop, grammar } = onlyNamed
     ? { stop: [] as TokenIds, grammar: stopStrings.length ? renderer.ends(stopStrings).grammar : undefined }
     : renderer.ends(stopStrings);
-  const json = form && renderer.jsonGrammar(form);
+  const prompt = order.prompts[0]!;
+  const calls = callStyleOf(prompt, text);
+  const written =
+    form && calls && prompt.kind === 'messages' ? writtenCalls(calls, prompt.tools!) : undefined;
+  const json = form && renderer.jsonGrammar(form, written);
   const held = json && grammar ? both(json, grammar) : (json ?? grammar);
   const stops = [...new Set([...stop, ...order.stopIds])];
   return {
@@ -94,7 +107,8 @@ export function prepare(
     },
     stopStrings: onlyNamed ? stopStrings : [...renderer.stopStrings, ...stopStrings],
     stops,
-    calls: callStyleOf(order.prompts[0]!, text),
+    calls,
+    written,
   };
 }
 
@@ -142,7 +156,9 @@ export function choiceOf(
     tokens: ids.map((id) => text.tokenizer.decode([id])),
     alternatives: namedAlternatives(completion, text),
     stopped,
-    ...(prepared.calls ? parseCalls(whole, prepared.calls, stopped) : { text: whole, calls: [] }),
+    ...(prepared.calls
+      ? parseCalls(whole, prepared.calls, stopped, prepared.written)
+      : { text: whole, calls: [] }),
   };
 }
 
