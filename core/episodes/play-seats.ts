@@ -7,7 +7,7 @@
 import { RollmeshError } from '../errors.ts';
 import type { GeneratePrompt, SamplingSettings, TokenIds } from '../policy/policy.ts';
 import { type RoundContext, sampleOf, samplingOf } from '../recipe/round-context.ts';
-import type { Message } from '../renderer/message.ts';
+import type { Message, Tool } from '../renderer/message.ts';
 import type { PolicyText } from '../renderer/policy-text.ts';
 import type { Dialogue } from '../renderer/renderer.ts';
 import { turnId } from '../round/sample-ids.ts';
@@ -62,6 +62,8 @@ export interface SeatsRules<World> {
   /** Tokens at most that all seats together write in an episode; no turn begins that could go beyond. Default: as many as fit. */
   readonly maxTokens?: number;
   readonly sampling?: Partial<SamplingSettings>;
+  /** What seats that are asked in messages may call, as their chat template describes it. */
+  readonly tools?: readonly Tool[];
 }
 
 /** Why an episode ended: the world says so, its turns or tokens were used up, or a seat's history leaves no room for a turn. */
@@ -156,7 +158,7 @@ async function openVoices(
 function nextTurns<World>(
   voiceOf: VoiceOf,
   running: Running<World>,
-  { next, maxTurns, maxTokens = Number.POSITIVE_INFINITY }: SeatsRules<World>,
+  { next, maxTurns, maxTokens = Number.POSITIVE_INFINITY, tools }: SeatsRules<World>,
 ): Asked[] {
   const readings = next(running.world);
   const asked = readings.map(({ seat, reads, anew }, i): Asked => {
@@ -172,7 +174,7 @@ function nextTurns<World>(
       );
     const history = anew ? undefined : running.histories.get(seat);
     const voice = voiceOf(seated);
-    const prompt = grown(voice.speaker, history, reads);
+    const prompt = grown(voice.speaker, history, reads, tools);
     return { seat, id: seated.id, voice, turn: running.turns.length + i, prompt };
   });
   const written = running.turns.reduce((sum, { ids }) => sum + ids.length, 0);
@@ -198,9 +200,12 @@ function grown(
   { tokenizer, renderer }: PolicyText,
   history: History | undefined,
   reads: Reading['reads'],
+  tools: readonly Tool[] | undefined,
 ): History {
   if (typeof reads === 'string') return { ids: [...(history?.ids ?? []), ...tokenizer.encode(reads)] };
-  const dialogue = history?.dialogue ? goneOn(renderer(), history.dialogue, reads) : renderer().begin(reads);
+  const dialogue = history?.dialogue
+    ? goneOn(renderer(), history.dialogue, reads)
+    : renderer().begin(reads, tools);
   return { ids: dialogue.ids, dialogue };
 }
 
@@ -210,7 +215,7 @@ function goneOn(renderer: ReturnType<PolicyText['renderer']>, dialogue: Dialogue
     return renderer.ask(dialogue, reads);
   } catch (error) {
     if (!(error instanceof RollmeshError && error.code === 'renderer.history')) throw error;
-    return renderer.begin([...dialogue.messages, ...reads]);
+    return renderer.begin([...dialogue.messages, ...reads], dialogue.tools);
   }
 }
 

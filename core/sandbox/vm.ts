@@ -298,6 +298,36 @@ export class Engine {
     });
   }
 
+  /**
+   * Runs a program in which `await` may stand, to its end. `shown`: what the image's `receive` answers, given the value of the program's last expression, or what
+   * was thrown and `true`, or nothing where it waits.
+   */
+  run(code: string): { readonly state: 'ended' | 'threw' | 'syntax' | 'waits'; readonly shown: Bytes } {
+    return this.#guarded(() => {
+      const engine = this.#exports;
+      const shown = (...given: readonly number[]): Bytes => {
+        const value = call(engine, this.#image.receive, given);
+        if (engine.qjs_is_exception(value)) throw new LimitReached('out-of-memory');
+        return readString(engine, value);
+      };
+      const begun = evaluate(engine, code, ASYNC);
+      if (engine.qjs_is_exception(begun))
+        return { state: 'syntax', shown: shown(engine.qjs_get_exception(), engine.qjs_get_true()) };
+      while (this.runJobs() > 0);
+      const result = () => engine.qjs_promise_result(begun);
+      switch (promiseState(engine, begun)) {
+        case 'threw':
+          return { state: 'threw', shown: shown(result(), engine.qjs_get_true()) };
+        case 'kept':
+          return {
+            state: 'ended',
+            shown: shown(engine.qjs_get_prop_string(result(), write(engine, bytesOf('value')))),
+          };
+      }
+      return { state: 'waits', shown: shown() };
+    });
+  }
+
   /** Runs what waits in the queue of promises. @returns how much ran */
   runJobs(): number {
     return this.#guarded(() => {
